@@ -1,0 +1,109 @@
+// Options of the commands that show what a daemon holds and has done, and of help.
+#include <memory>
+
+#include "client/cli/command_line.h"
+#include "client/cli/table.h"
+
+namespace hlod::cli {
+namespace {
+
+using Words = const std::vector<std::string>&;
+
+// What a list may be limited to.
+enum Limits : int { kRows = 1, kSession = 2 };
+
+std::shared_ptr<ListOptions> AddListOptions(CLI::App& command, int limits) {
+  const auto options = std::make_shared<ListOptions>();
+  if (limits & kSession) command.add_option("--session", options->session, "List only this session's rows");
+  if (limits & kRows) {
+    command.add_option("--limit", options->limit, "Maximum number of rows")
+        ->check(AtLeast(1))
+        ->capture_default_str();
+  }
+  return options;
+}
+
+// Returns the action that runs a function without options.
+Action ActionOf(absl::Status (*run)(const CommonOptions&)) {
+  return [run](const CommonOptions& common) -> absl::StatusOr<CheckOutcome> {
+    if (const absl::Status status = run(common); !status.ok()) return status;
+    return CheckOutcome::kPassed;
+  };
+}
+
+}  // namespace
+
+Action AddDevices(CLI::App&, Words) { return ActionOf(&ListDevices); }
+Action AddStats(CLI::App&, Words) { return ActionOf(&ShowStats); }
+Action AddBuffers(CLI::App& command, Words) {
+  return ActionOf<ListOptions>(AddListOptions(command, kRows | kSession), &ListBuffers);
+}
+Action AddExecutables(CLI::App& command, Words) {
+  return ActionOf<ListOptions>(AddListOptions(command, kRows), &ListExecutables);
+}
+Action AddSessions(CLI::App& command, Words) {
+  return ActionOf<ListOptions>(AddListOptions(command, kRows), &ListSessions);
+}
+Action AddCompiles(CLI::App& command, Words) {
+  return ActionOf<ListOptions>(AddListOptions(command, kRows | kSession), &ListCompiles);
+}
+Action AddTransfers(CLI::App& command, Words) {
+  const auto options = AddListOptions(command, kRows | kSession);
+  command.add_option("--by", options->by, "Sum by line, step, cause, direction, name or session");
+  return ActionOf<ListOptions>(options, &ListTransfers);
+}
+
+Action AddGraphs(CLI::App& command, Words) {
+  const auto list = AddListOptions(command, kRows | kSession);
+  const auto profile = std::make_shared<RunReportOptions>();
+  const auto dumps = std::make_shared<std::vector<std::string>>();
+  CLI::Option* const from_torch_xla = command.add_option(
+      "--from-torch-xla", *dumps,
+      "Files that PyTorch/XLA wrote: XLA_SAVE_TENSORS_FILE, PT_XLA_DEBUG_FILE, XLA_METRICS_FILE");
+  command.add_option("--by", list->by, "Sum by program (the default), line, step or session")
+      ->excludes(from_torch_xla);
+  CLI::Option* const file = command
+                                .add_option("RUN", profile->path,
+                                            "Run file ($HLOD_RUN) to report on in place of the daemon: "
+                                            "graphs, breaks with their cost, recompiles")
+                                ->excludes(from_torch_xla);
+  command.add_flag("--incomplete", profile->allow_incomplete, "Accept an incomplete run file")->needs(file);
+  return [=](const CommonOptions& common) -> absl::StatusOr<CheckOutcome> {
+    const absl::Status status = !profile->path.empty() ? ReportRun(common, *profile)
+                                : dumps->empty()       ? ListGraphs(common, *list)
+                                                       : TorchXlaGraphs(common, *dumps);
+    if (!status.ok()) return status;
+    return CheckOutcome::kPassed;
+  };
+}
+
+Action AddTop(CLI::App& command, Words) {
+  const auto options = std::make_shared<TopOptions>();
+  command.add_flag("--once", options->once, "Print one frame and exit");
+  command.add_option("--seconds", options->seconds, "Seconds between two frames")
+      ->check(Seconds())
+      ->capture_default_str();
+  command.add_option("--frames", options->frames, "Exit after N frames; 0: run until interrupted")
+      ->check(AtLeast(0))
+      ->capture_default_str();
+  return ActionOf<TopOptions>(options, &Top);
+}
+
+Action AddPing(CLI::App& command, Words) {
+  const auto count = std::make_shared<int>(10);
+  command.add_option("--count", *count, "Number of round trips")->check(AtLeast(1))->capture_default_str();
+  return [count](const CommonOptions& common) -> absl::StatusOr<CheckOutcome> {
+    if (const absl::Status status = Ping(common, *count); !status.ok()) return status;
+    return CheckOutcome::kPassed;
+  };
+}
+
+Action AddHelp(CLI::App& command, Words) {
+  command.add_option("topic", "json: the keys of --json")->required()->check(CLI::IsMember({"json"}));
+  return [](const CommonOptions&) -> absl::StatusOr<CheckOutcome> {
+    Show(std::string(kJsonKeys) + "\n");
+    return CheckOutcome::kPassed;
+  };
+}
+
+}  // namespace hlod::cli

@@ -1,0 +1,132 @@
+// Options of the commands on modules: run, check, convert, check-module.
+#include <cmath>
+#include <memory>
+
+#include "absl/strings/numbers.h"
+#include "client/cli/command_line.h"
+
+namespace hlod::cli {
+
+CLI::Validator AtLeast(int64_t least) {
+  return CLI::Validator(
+      [least](std::string& text) {
+        int64_t number = 0;
+        if (!absl::SimpleAtoi(text, &number) || number >= least) return std::string();
+        return text + " is less than " + std::to_string(least);
+      },
+      "", "AtLeast");
+}
+
+CLI::Validator Seconds() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double seconds = 0;
+        if (absl::SimpleAtod(text, &seconds) && std::isfinite(seconds) && seconds >= 0) return std::string();
+        return text + " is not a number of seconds";
+      },
+      "", "Seconds");
+}
+
+void AddStablehloOptions(CLI::App& command, StablehloOptions& options) {
+  command
+      .add_option("--size", options.sizes,
+                  "N=8,3: sizes of argument N, where a StableHLO program leaves them open")
+      ->allow_extra_args(false);
+  command
+      .add_option("--value", options.values,
+                  "N=4,8: integers in argument N, where sizes in a StableHLO program depend on them")
+      ->allow_extra_args(false);
+  command.add_option("--entry", options.entry, "Entry function of a StableHLO program, instead of @main");
+}
+
+Action AddRun(CLI::App& command, const std::vector<std::string>&) {
+  const auto options = std::make_shared<RunOptions>();
+  command.add_option("module", options->module, "HLO (proto or text) or StableHLO (text or artifact)")
+      ->required();
+  AddStablehloOptions(command, options->stablehlo);
+  command
+      .add_option(
+          "--arg", options->arguments,
+          "Argument from a .npy FILE, in parameter order; N=FILE: for parameter N; M:N=FILE: for parameter N "
+          "of participant M (a replica and partition) alone. Parameters without a file are zeros")
+      ->allow_extra_args(false);
+  command
+      .add_option(
+          "--infeed", options->infeed,
+          "Array from a .npy FILE for the program's next infeed; C=FILE: for its next recv of channel C from "
+          "the host. Each run receives all of them")
+      ->allow_extra_args(false);
+  command
+      .add_option("--outfeed", options->outfeed,
+                  "Print N values that the program outfeeds; C=N: N values that it sends to the host "
+                  "through channel C")
+      ->allow_extra_args(false);
+  command.add_option("--random", options->random_seed,
+                     "Fill parameters without a file with random values from this seed instead of zeros");
+  command.add_option("--placeholder", options->placeholders, "Make parameter N a placeholder")
+      ->allow_extra_args(false);
+  command.add_flag("--abstract", options->abstract,
+                   "Accept placeholders as arguments; results that depend on them become placeholders");
+  command.add_option(
+      "--output", options->output,
+      "Write results to this folder as resultN.npy; for several participants, memberM.resultN.npy");
+  command.add_option("--repeat", options->repeat, "Number of runs")->check(AtLeast(1))->capture_default_str();
+  command.add_option("--device", options->device, "Ordinal of the device to run on")
+      ->check(AtLeast(0))
+      ->capture_default_str();
+  command.add_option("--deadline", options->deadline_seconds, "Maximum seconds per run; 0: unlimited")
+      ->check(Seconds())
+      ->capture_default_str();
+  return ActionOf<RunOptions>(options, &Run);
+}
+
+Action AddConvert(CLI::App& command, const std::vector<std::string>&) {
+  const auto options = std::make_shared<ConvertOptions>();
+  command.add_option("in", options->input, "HLO (proto or text) or StableHLO (text or artifact)")->required();
+  command
+      .add_option("out", options->output,
+                  "FILE.hlo or FILE.txt: HLO text; FILE.pb: HLO proto; FILE.mlir: StableHLO text")
+      ->required();
+  AddStablehloOptions(command, options->stablehlo);
+  return ActionOf<ConvertOptions>(options, &Convert);
+}
+
+Action AddCheckModule(CLI::App& command, const std::vector<std::string>&) {
+  const auto options = std::make_shared<CheckFormOptions>();
+  command.add_option("module", options->module, "HLO (proto or text) or StableHLO (text or artifact)")
+      ->required();
+  AddStablehloOptions(command, options->stablehlo);
+  return ActionOf<CheckFormOptions>(options, &CheckForm);
+}
+
+Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
+  const auto options = std::make_shared<CheckOptions>();
+  options->program = program;
+  command.add_option("module", options->module, "HLO (proto or text) or StableHLO (text or artifact)");
+  AddStablehloOptions(command, options->stablehlo);
+  command.add_option("--steps", options->steps, "End the program after N Sync()s")->check(AtLeast(1));
+  command
+      .add_option(
+          "--stand-in", options->stand_in,
+          "Values for the program to read in place of those that do not exist: 0, 1 or random; without this "
+          "option the program ends at such a read")
+      ->check(CLI::IsMember({"0", "1", "random"}));
+  command.add_option("--target", options->target,
+                     "CHIP or CHIP:COUNT that the module or program should fit: v5p:128, h100, ...");
+  command.add_option("--chips", options->chips,
+                     "TOML file of further chips: [chips.NAME] with memory_bytes, "
+                     "usable_bytes, bandwidth, flops, tiled");
+  command.add_option("--budget", options->budget,
+                     "TOML file of limits: peak_bytes = \"80GiB\", flops = 1e15, ...; the low end "
+                     "of an estimated range is compared");
+  command.add_flag("--update-budget", options->update_budget,
+                   "Write the measured values into the --budget file instead of comparing with it");
+  command.add_option("--junit", options->junit, "Write the verdicts to this file as JUnit XML");
+  command.add_flag("--github", options->github, "Print annotations for GitHub Actions to stderr");
+  command
+      .add_option("--workspace", options->workspace, "Folder that file names in annotations are relative to")
+      ->envname("GITHUB_WORKSPACE");
+  return [options](const CommonOptions& common) { return Check(common, *options); };
+}
+
+}  // namespace hlod::cli
