@@ -100,14 +100,14 @@ TEST(Error, SurvivesTheStatusThatCarriesIt) {
 TEST(ValidUtf8, KeepsCharactersAndSpellsOtherBytes) {
   EXPECT_EQ(ValidUtf8("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
   EXPECT_EQ(ValidUtf8("a\xff"), "a\\xff");
-  EXPECT_EQ(ValidUtf8("\xc3"), "\\xc3");                    // Cut.
-  EXPECT_EQ(ValidUtf8("\xc3(\xa4"), "\\xc3(\\xa4");         // Its second byte is elsewhere.
-  EXPECT_EQ(ValidUtf8("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // Half of a pair.
+  EXPECT_EQ(ValidUtf8("\xc3"), "\\xc3");                    // Cut off.
+  EXPECT_EQ(ValidUtf8("\xc3(\xa4"), "\\xc3(\\xa4");         // The second byte does not follow it.
+  EXPECT_EQ(ValidUtf8("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // Half of a surrogate pair.
   EXPECT_EQ(ValidUtf8(""), "");
 }
 
-// A message with a string that is not UTF-8 is not read at all: a refused backend_config of bytes would have
-// ended the session.
+// A message with a string that is not UTF-8 cannot be read at all: a refused backend_config of bytes would
+// have ended the session.
 TEST(Error, OfBytesIsReadByTheOtherSide) {
   ErrorDetails error;
   error.code = absl::StatusCode::kInvalidArgument;

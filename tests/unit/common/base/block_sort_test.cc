@@ -1,5 +1,5 @@
-// Sorting by blocks of questions: stable, whatever the comparator, with few questions; it ends when it is
-// told.
+// Sorting by blocks of comparisons: stable, whatever the comparator, with few comparisons; it ends when the
+// callbacks say so.
 #include "common/base/block_sort.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Sorted {
   std::vector<uint32_t> order;
 };
 
-// Of 0..count-1 by `less`, over after `questions_max` questions.
+// Sorts 0..count-1 by `less`, and ends after `questions_max` comparisons.
 template <typename F>
 Sorted SortBy(int64_t count, F less, int64_t questions_max = INT64_MAX) {
   std::vector<uint64_t> scratch(BlockSorter::ScratchBytes(count) / 8 + 1, 0xdeadbeefdeadbeef);
@@ -58,7 +58,7 @@ TEST(BlockSort, SortsStably) {
   }
 }
 
-// 2 n ln n are expected of pivots at random.
+// Random pivots are expected to need 2 n ln n comparisons.
 TEST(BlockSort, AsksFewQuestions) {
   constexpr int64_t kCount = 30'000;
   const double most = 4 * kCount * std::log(kCount);
@@ -71,7 +71,7 @@ TEST(BlockSort, AsksFewQuestions) {
   };
   is_few([](uint32_t a, uint32_t b) { return a < b; });
   is_few([](uint32_t a, uint32_t b) { return a > b; });
-  // No orders at all.
+  // These are not orders at all.
   is_few([](uint32_t, uint32_t) { return true; });
   is_few([](uint32_t, uint32_t) { return false; });
   is_few([](uint32_t a, uint32_t b) { return (a * 2654435761u ^ b * 40503u) % 7 < 3; });

@@ -1,4 +1,4 @@
-// The limit of what a process uses of its processor, whatever the processor.
+// Limits the instructions that a process uses, whatever the processor.
 #include "common/base/cpu.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The limit of before, after a test.
+// Restores the earlier limit after a test.
 class CpuLimits : public ::testing::Test {
  protected:
   void TearDown() override { LimitCpu(before_); }

@@ -1,4 +1,4 @@
-// Members that meet, that do not come, and that wait for each other in vain.
+// Participants that meet, that do not come, and that wait for each other in vain.
 #include "common/base/meeting.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ TEST(Meeting, TheLastOneWorksForAllInTheGroupsOrder) {
             ++works;
             int all[3];
             for (int i = 0; i < 3; ++i) all[i] = *static_cast<int*>(brought[i]);
-            EXPECT_EQ(all[0], 3 * turn);  // Member 2 is the group's first.
+            EXPECT_EQ(all[0], 3 * turn);  // Participant 2 is the group's first.
             EXPECT_EQ(all[2], 2 * turn);
             for (int i = 0; i < 3; ++i) *static_cast<int*>(brought[i]) = all[0] + all[1] + all[2];
             return absl::OkStatus();

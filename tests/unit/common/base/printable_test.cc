@@ -1,4 +1,4 @@
-// Control characters as they are written in C; all else as it is.
+// Control characters are escaped as in C; all other text stays.
 #include "common/base/printable.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Folders that go with their process, and those of processes that were killed.
+// Folders are removed with their process, and those of killed processes by the next one.
 #include "common/base/temporary_folder.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 
 bool Exists(const std::string& path) { return std::filesystem::exists(path); }
 
-// Of this process alone.
+// Returns a prefix that only this process uses.
 std::string Prefix(const std::string& name) { return "folder-test-" + name + "-" + std::to_string(getpid()); }
 
 TEST(TemporaryFolder, GoesWithTheObject) {
@@ -36,7 +36,7 @@ TEST(TemporaryFolder, GoesWithTheObject) {
   EXPECT_FALSE(Exists(path));
 }
 
-// What a killed process leaves: a folder that nobody has locked.
+// A killed process leaves a folder that no process has locked.
 TEST(TemporaryFolder, OfAKilledProcessGoesWhenTheNextIsMade) {
   const std::string prefix = Prefix("killed");
   const std::filesystem::path left = std::filesystem::temp_directory_path() / (prefix + "-aB3dE6");

@@ -76,7 +76,7 @@ TEST(Convolution, WindowsOfEveryKind) {
   EXPECT_THAT(Convolve(Conv1d({.size = 2, .padding_low = -1}), x, k), ElementsAre(23, 34));
 }
 
-// It would be NaN times a zero of the padding.
+// An infinity would become NaN, times a zero of the padding.
 TEST(Convolution, ThePaddingMeetsNoInfinity) {
   const float inf = std::numeric_limits<float>::infinity();
   EXPECT_THAT(Convolve(Conv1d({.size = 2, .padding_low = 1}), Literal::Array<float>({1, 1, 2}, {2, 3}),
@@ -101,7 +101,7 @@ TEST(Convolution, BatchGroupsReadTheirPartOfTheBatch) {
 }
 
 TEST(Cholesky, FactorsFromEitherTriangle) {
-  // [[4,2],[2,5]] = L L^T with L = [[2,0],[1,2]]; the triangle not read holds rubbish.
+  // [[4,2],[2,5]] = L L^T with L = [[2,0],[1,2]]; the triangle that is not read holds garbage.
   EXPECT_THAT(Numbers(Result(EvaluateOne({.opcode = kCholesky, .attributes = CholeskyAttributes{true}},
                                          {Literal::Array<double>({2, 2}, {4, 99, 2, 5})}))),
               ElementsAre(2, 0, 1, 2));
@@ -142,7 +142,8 @@ TEST(TriangularSolve, EverySideTriangleAndTransposition) {
               ElementsAre(1, 2));
 }
 
-// Lengths of small factors, of a large one, of two, and powers; by the definition, in long double.
+// Lengths with small factors, with a large one, with two, and powers; compared with the definition in long
+// double.
 TEST(Fft, AnyLengthIsWhatTheDefinitionSays) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> number(-1, 1);
@@ -169,7 +170,7 @@ TEST(Fft, AnyLengthIsWhatTheDefinitionSays) {
   }
 }
 
-// Large products go to BLAS where there is one: of whole numbers they are exact. Element (i, j) of the
+// Large products go to BLAS when it is installed: for whole numbers they are exact. Element (i, j) of the
 // product of i + k and k - j, k < n, is n (n - 1)(2 n - 1) / 6 + (i - j) n (n - 1) / 2 - i j n.
 TEST(Dot, LargeProductsAreExactToo) {
   constexpr int64_t kM = 70, kN = 80, kK = 90;

@@ -1,4 +1,4 @@
-// No holes: whatever the table of opcodes and its shape rules admit, the evaluator runs or refuses on
+// The evaluator has no holes: it runs every opcode that the table and its shape rules admit, or refuses it on
 // purpose.
 #include <set>
 #include <string>
@@ -70,7 +70,7 @@ TEST(Coverage, EveryConversionBetweenTypesRuns) {
 }
 
 TEST(Coverage, EveryOtherOpcodeWithAShapeRuleHasARuleOrIsRefusedOnPurpose) {
-  // Transfers to the host, and dynamic shapes. Custom-calls go by their targets.
+  // Transfers to the host, and dynamic shapes. Custom-calls depend on their targets.
   const std::set<Opcode> refused = {kSetDimensionSize, kDynamicReshape, kInfeed,   kOutfeed, kSend,
                                     kSendDone,         kRecv,           kRecvDone, kShuffle};
   const std::set<Opcode> elsewhere = {kCustomCall, kParameter, kConstant};

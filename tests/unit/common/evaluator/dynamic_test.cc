@@ -8,7 +8,7 @@
 namespace hlod {
 namespace {
 
-// What %n is, and the entry's lines between the parameters x = f32[4] and n = s32[] and the end.
+// The value %n, and the entry's lines between the parameters x = f32[4] and n = s32[] and the end.
 struct Dynamic {
   std::string body;
   std::string callees;

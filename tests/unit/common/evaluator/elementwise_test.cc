@@ -1,4 +1,4 @@
-// The corner rules of elementwise opcodes: integers at the ends of their range, NaN and signed zeros,
+// The special cases of elementwise opcodes: integers at the ends of their range, NaN and signed zeros,
 // rounding, conversions.
 #include <cmath>
 #include <complex>
@@ -52,7 +52,7 @@ TEST(IntegerArithmetic, ShiftsBeyondTheWidthLeaveZerosOrTheSign) {
   EXPECT_THAT(Numbers(Apply(kShiftLeft, {x, by})), ElementsAre(-128, 0, 0, 0));
   EXPECT_THAT(Numbers(Apply(kShiftRightLogical, {x, by})), ElementsAre(96, 0, 0, 0));
   EXPECT_THAT(Numbers(Apply(kShiftRightArithmetic, {x, by})), ElementsAre(-32, -1, -1, 0));
-  // Of an unsigned type the top bit is the sign that an arithmetic shift fills with.
+  // An arithmetic shift of an unsigned type fills with the top bit, as if that were a sign.
   EXPECT_THAT(Numbers(Apply(kShiftRightArithmetic,
                             {Literal::Vector<uint8_t>({0x80}), Literal::Vector<uint8_t>({7})})),
               ElementsAre(255));

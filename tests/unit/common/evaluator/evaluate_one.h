@@ -17,12 +17,12 @@ namespace hlod {
 
 using namespace hlo;  // NOLINT: tests are about opcodes and types.
 
-// What an instruction has besides its operands.
+// The parts of an instruction besides its operands.
 struct OneInstruction {
   Opcode opcode;
   Attributes attributes = NoAttributes{};
   std::optional<Shape> declared;
-  // Adds the computations that it calls to the module and returns their ids.
+  // Adds the computations that the instruction calls to the module and returns their ids.
   std::function<std::vector<ComputationId>(Module&)> callees;
 };
 
@@ -45,25 +45,25 @@ inline absl::StatusOr<Literal> EvaluateOne(const OneInstruction& one, std::vecto
   return Evaluate(module, arguments, options);
 }
 
-// The result, or a failed test and an empty literal.
+// Returns the result; on an error fails the test and returns an empty literal.
 inline Literal Result(const absl::StatusOr<Literal>& result) {
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() ? *result : Literal();
 }
 
-// An opcode without attributes.
+// Runs an opcode without attributes.
 inline Literal Apply(Opcode opcode, std::vector<Literal> operands) {
   return Result(EvaluateOne({.opcode = opcode}, std::move(operands)));
 }
 
-// All elements, as doubles.
+// Returns all elements as doubles.
 inline std::vector<double> Numbers(const Literal& literal) {
   std::vector<double> numbers;
   for (int64_t i = 0; i < literal.element_count(); ++i) numbers.push_back(ElementAsDouble(literal, i));
   return numbers;
 }
 
-// For `callees`: one computation that joins two scalars of `type` with an opcode.
+// Returns, for `callees`, one computation that joins two scalars of `type` with an opcode.
 inline std::function<std::vector<ComputationId>(Module&)> Reducer(Opcode opcode, PrimitiveType type) {
   return [=](Module& module) { return std::vector<ComputationId>{AddScalarReducer(module, opcode, type)}; };
 }

@@ -1,4 +1,5 @@
-// Collectives among members worked by hand: what XLA's CPU does not run, and what is refused.
+// Collectives among participants, worked out by hand: those that XLA's CPU does not run, and those that are
+// refused.
 #include "common/evaluator/members.h"
 
 #include "common/base/strings.h"
@@ -11,7 +12,7 @@ namespace {
 const std::string kAdd =
     "add {\n p = s32[] parameter(0)\n q = s32[] parameter(1)\n ROOT r = s32[] add(p, q)\n}\n";
 
-// One number a member, in and out.
+// Runs a program with one number per participant, in and out.
 absl::StatusOr<std::vector<int32_t>> RunNumbers(const std::string& counts, const std::string& body,
                                                 const std::vector<int32_t>& numbers) {
   const auto module = ParseModule("HloModule m, " + counts + "\n" + kAdd +

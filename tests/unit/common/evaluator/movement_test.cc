@@ -22,7 +22,7 @@ TEST(Pad, LowHighInteriorAndNegative) {
   EXPECT_THAT(pad({.low = 2, .high = -3}), ElementsAre(0, 0));
 }
 
-// The bounds of inference: the one element is cropped away, and nothing of it is written.
+// At the bounds of inference: the one element is cropped away, and no byte of it is written.
 TEST(Pad, TheLargestExtents) {
   constexpr int64_t kMost = int64_t{1} << 40;
   EXPECT_THAT(
@@ -81,7 +81,7 @@ TEST(Iota, CountsAlongItsDimensionInAnyType) {
     EXPECT_THAT(iota(type), ElementsAre(0, 1, 2, 0, 1, 2));
 }
 
-// Rows of a [3,2] matrix by index, with a window of one row.
+// Gathers rows of a [3,2] matrix by index, with a window of one row.
 GatherAttributes RowGather() {
   GatherAttributes gather;
   gather.offset_dims = {1};
@@ -100,7 +100,7 @@ TEST(Gather, OutOfBoundsStartsAreClamped) {
 }
 
 TEST(Gather, BatchingDimensionsFollowTheIndices) {
-  // For each row b: element index[b] of row b.
+  // Gathers, for each row b, element index[b] of row b.
   GatherAttributes gather;
   gather.collapsed_slice_dims = {1};
   gather.operand_batching_dims = {0};

@@ -1,5 +1,5 @@
-// rng-bit-generator against what XLA's CPU backend gave for the same states (jax 0.10.2), and Salmon et al.'s
-// published vectors.
+// Compares rng-bit-generator with the results of XLA's CPU backend for the same states (jax 0.10.2), and with
+// Salmon et al.'s published vectors.
 #include "tests/unit/common/evaluator/evaluate_one.h"
 
 namespace hlod {

@@ -41,7 +41,8 @@ TEST(Reduce, NoElementsGiveTheInitialValueAndNanIsTheMaximum) {
       Result(EvaluateOne(max, {Literal::Array<float>({1, 3}, {1, kNanF, 2}), Literal::Scalar(0.0f)})))[0]));
 }
 
-// Compares with the first value, keeps the larger and its index: argmax with the first of equals.
+// Compares with the first value and keeps the larger one and its index: argmax, with the first of equal
+// values.
 std::vector<ComputationId> Argmax(Module& module) {
   Builder b(module, "argmax");
   const Op value = b.Parameter(0, Shape::Scalar(kF32)), index = b.Parameter(1, Shape::Scalar(kS32));
@@ -141,7 +142,7 @@ TEST(TopK, NanIsLargestAndEqualsKeepTheirOrder) {
 }
 
 TEST(Map, AppliesAnyScalarFunctionEvenOneWithALoop) {
-  // f(n): doubles 1.0 n times.
+  // f(n) doubles 1.0 n times.
   const auto callees = [](Module& module) {
     const Shape state = Shape::Tuple({Shape::Scalar(kS32), Shape::Scalar(kF32)});
     Builder condition(module, "condition");

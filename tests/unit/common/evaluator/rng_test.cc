@@ -19,7 +19,7 @@ Literal Draw(RandomDistribution distribution, PrimitiveType type, double a, doub
       {scalar(a), scalar(b)}));
 }
 
-// Mean, variance and fourth moment about the mean over the variance's square.
+// Mean, variance, and the fourth moment about the mean divided by the squared variance.
 struct Moments {
   double mean = 0, variance = 0, kurtosis = 0;
 
@@ -31,7 +31,7 @@ struct Moments {
   }
 };
 
-// Four standard deviations of what such a mean varies by.
+// Returns four standard deviations of a mean of kDraws numbers with this variance.
 double Margin(double variance) { return 4 * std::sqrt(variance / kDraws); }
 
 TEST(Rng, UniformFloatsFillTheirIntervalEvenly) {

@@ -1,5 +1,5 @@
-// Runs of modules: control flow, limits, cancellation, refusals, and that nothing of the caller's is written
-// to.
+// Runs of modules: control flow, limits, cancellation, refusals, and that the caller's values are never
+// written to.
 #include <atomic>
 
 #include "absl/time/clock.h"
@@ -17,7 +17,7 @@ ComputationId Function(Module& module, const Shape& parameter, F f) {
   return b.id();
 }
 
-// while (true): state is an s32 that the body keeps.
+// while (true), with an s32 state that the body keeps.
 void BuildEndlessLoop(Module& module) {
   const Shape s = Shape::Scalar(kS32);
   const ComputationId forever =
@@ -209,7 +209,8 @@ TEST(EvaluateInstruction, RunsOneWithGivenOperandsAndChecksThem) {
   EXPECT_EQ(EvaluateInstruction(module, add, {&a}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// Its shape does not say its size, so nothing is folded and no step of an engine is planned by it.
+// A dynamic shape does not determine the size, so the instruction is neither folded nor planned as a step of
+// an engine.
 TEST(Evaluate, WhetherADynamicInstructionRunsIsNotSaidWithoutItsOperands) {
   Module module("dynamic");
   Builder b(module, "main");

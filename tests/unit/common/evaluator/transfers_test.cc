@@ -1,4 +1,4 @@
-// Infeed, outfeed, send and recv by the evaluator, worked by hand.
+// Infeed, outfeed, send and recv by the evaluator, worked out by hand.
 #include <algorithm>
 #include <thread>
 
@@ -33,7 +33,7 @@ std::vector<float> Floats(const Literal& literal) {
   return {literal.data<float>().begin(), literal.data<float>().end()};
 }
 
-// Each turn of the loop takes a vector and gives its double; the last outfeed is not needed by the result.
+// Each iteration takes a vector and returns its double; the result does not need the last outfeed.
 constexpr char kLoop[] = R"(
 HloModule loop
 body {
@@ -75,7 +75,7 @@ TEST(Transfers, ALoopTakesAndGivesAValueATurn) {
   const Channel in{Channel::Kind::kInfeed}, out{Channel::Kind::kOutfeed};
   channels.Give(in, {Vector({1, 2}), Literal::Scalar<int32_t>(1)});
   channels.Give(in, {Vector({10, 20}), Literal::Scalar<int32_t>(2)});
-  channels.Give(in, {Vector({100, 200}), Literal::Scalar<int32_t>(1)});  // Of a later run.
+  channels.Give(in, {Vector({100, 200}), Literal::Scalar<int32_t>(1)});  // For a later run.
   const Literal sum = Vector({0.5, 0.25});
   EvaluateOptions options;
   options.channels = &channels;
@@ -122,7 +122,7 @@ ENTRY main {
 }
 )");
   LocalChannels channels(absl::Seconds(5));
-  // The host answers what it was sent.
+  // The host returns the value that it was sent.
   std::jthread host([&] {
     const auto value = channels.Await({Channel::Kind::kToHost, 7}, [] { return absl::OkStatus(); });
     ASSERT_TRUE(value.ok()) << value.status();

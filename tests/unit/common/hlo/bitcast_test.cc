@@ -1,5 +1,5 @@
-// Bitcasts over tiles that pad: taken where every element stays in its place, refused where padding stands in
-// other ones.
+// Bitcasts over tiles that pad: accepted where every element stays in its place, refused where the padding
+// lies in other places.
 #include "common/hlo/bitcast.h"
 
 #include <gmock/gmock.h>

@@ -10,7 +10,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// Drops sub-messages that say nothing: XLA writes them, and we need not.
+// Drops empty sub-messages: XLA writes them, and hlod need not.
 void PruneEmpty(Message* message) {
   const auto* reflection = message->GetReflection();
   std::vector<const FieldDescriptor*> fields;
@@ -28,7 +28,7 @@ void PruneEmpty(Message* message) {
   }
 }
 
-// Ids become positions; everything else stays.
+// Replaces ids by positions; everything else stays.
 void Normalize(xla::HloModuleProto* module) {
   std::map<int64_t, int64_t> computations;
   for (auto& computation : *module->mutable_computations()) {

@@ -1,4 +1,5 @@
-// The codec on modules written by hand: what XLA's format asks of a reader, and what a hostile peer sends.
+// The codec on modules written by hand: what XLA's format demands of a reader, and what a hostile peer may
+// send.
 #include "common/hlo/proto/codec.h"
 
 #include <complex>
@@ -24,7 +25,7 @@ xla::HloModuleProto Parse(const std::string& text) {
 std::string F32(const std::string& dims) { return "shape { element_type: F32 " + dims + " } "; }
 std::string S32(const std::string& dims) { return "shape { element_type: S32 " + dims + " } "; }
 
-// instructions { name opcode id ... }
+// Returns instructions { name opcode id ... }.
 std::string Op(const std::string& name, const std::string& opcode, int64_t id, const std::string& rest) {
   return "instructions { name: '" + name + "' opcode: '" + opcode + "' id: " + std::to_string(id) + " " +
          rest + "}\n";
@@ -33,7 +34,7 @@ std::string Body(const std::string& name, int64_t id, int64_t root, const std::s
   return "computations { name: '" + name + "' id: " + std::to_string(id) +
          " root_id: " + std::to_string(root) + "\n" + instructions + "}\n";
 }
-// A module of one computation "main".
+// Returns a module of one computation "main".
 std::string Main(const std::string& instructions, int64_t root) {
   return "name: 'm' entry_computation_id: 7 " + Body("main", 7, root, instructions);
 }
@@ -161,7 +162,7 @@ TEST(CodecLiteral, NegativeIntegersSurviveTheirVarints) {
 }
 
 TEST(CodecLiteral, ColumnMajorDataIsBroughtIntoRowMajorOrder) {
-  // Columns of {{1, 2, 3}, {4, 5, 6}} one after the other.
+  // The columns of {{1, 2, 3}, {4, 5, 6}}, one after the other.
   const auto literal = DecodeLiteral(
       "shape { element_type: F32 dimensions: 2 dimensions: 3 layout { minor_to_major: 0 minor_to_major: 1 } "
       "} "
@@ -208,7 +209,7 @@ TEST(CodecLiteral, EveryElementTypeComesBackWithItsBits) {
     const int width = ByteWidth(*type), bits = Info(*type).bits;
     for (size_t i = 0; i < literal.bytes().size(); ++i) {
       const int value = *type == kPred ? i % 2 : static_cast<int>(i * 37 + 11);
-      // Below a byte: values as the storage types keep them, masked, or sign-extended from 1, 2, 4 bits.
+      // Values below a byte are as in the storage types: masked, or sign-extended from 1, 2, 4 bits.
       const int low = value & ((1 << std::min(8, bits)) - 1);
       const bool negative = IsSigned(*type) && bits < 8 && (low >> (bits - 1)) != 0;
       literal.bytes()[i] = static_cast<std::byte>(negative ? low - (1 << bits) : low);
@@ -289,7 +290,7 @@ TEST(CodecShape, NestingHasALimit) {
   }
   at->set_element_type(xla::F32);
   EXPECT_EQ(FromProto(proto).status().code(), kInvalidArgument);
-  // Taken apart by hand: the destructor of such a message recurses.
+  // The message is taken apart level by level, because its destructor is recursive.
   while (proto.tuple_shapes_size() != 0) {
     xla::ShapeProto inner;
     inner.Swap(proto.mutable_tuple_shapes(0));
@@ -418,7 +419,7 @@ TEST(CodecSerialized, ModulesInsideHloProtoAndHloSnapshotAreFound) {
 const google::protobuf::UnknownFieldSet& Unknown(const google::protobuf::Message& message) {
   return message.GetReflection()->GetUnknownFields(message);
 }
-// An unknown varint field.
+// Adds an unknown varint field.
 void AddUnknown(google::protobuf::Message* message, int number) {
   message->GetReflection()->MutableUnknownFields(message)->AddVarint(number, 5);
 }

@@ -1,4 +1,4 @@
-// What the tests of codec and text share: the modules that JAX lowered, and comparison of modules over
+// Shared by the tests of codec and text: the modules that JAX lowered, and a comparison of modules over
 // different Tables.
 #pragma once
 
@@ -22,7 +22,7 @@ inline std::string ReadFile(const std::filesystem::path& path) {
   return bytes.str();
 }
 
-// The folders of the conformance cases: each has a module.pb and XLA's own text of it, module.txt.
+// Returns the folders of the conformance cases: each has a module.pb and XLA's own text of it, module.txt.
 inline std::vector<std::filesystem::path> JaxCases() {
   std::vector<std::filesystem::path> cases;
   for (const auto& entry : std::filesystem::directory_iterator(CasesDir("jax"))) {
@@ -37,9 +37,9 @@ inline bool SameAttributes(Instruction a, Instruction b) {
   return a.attributes() == b.attributes();
 }
 
-// Instruction by instruction: opcode, shape with layouts, attributes, literals, operands, callees, control
-// predecessors; roots, entry, aliases and entry layout. Names, metadata and what is unmodelled are not
-// compared.
+// Compares instruction by instruction: opcode, shape with layouts, attributes, literals, operands, callees,
+// control predecessors; and roots, entry, aliases and entry layout. Names, metadata and unmodelled fields are
+// not compared.
 inline void ExpectSameProgram(const Module& a, const Module& b) {
   ASSERT_EQ(a.computation_count(), b.computation_count());
   EXPECT_EQ(a.entry_id(), b.entry_id());

@@ -16,7 +16,7 @@ using Rows = std::vector<LeafFlags>;
 
 const Shape kVector = Shape::Array(kF32, {4});
 
-// [output][parameter], leaf by leaf.
+// Returns [output][parameter], leaf by leaf.
 Rows RowsOf(const Module& module) {
   const Dependences dependences(module);
   Rows rows;
@@ -56,7 +56,7 @@ TEST(Dependences, CountABranchsChoice) {
   EXPECT_EQ(RowsOf(module), (Rows{{true, true, false}}));
 }
 
-// A loop over (i, limit, a, b, c): i counts to limit, a takes b, b takes c, c stays.
+// A loop over (i, limit, a, b, c): i counts to limit, a becomes b, b becomes c, c stays.
 TEST(Dependences, OfALoopReachTheFixpointAndSpareWhatItHandsOn) {
   Module module("m");
   const Shape i = Shape::Scalar(kS32);
@@ -130,7 +130,7 @@ TEST(Dependences, OfAbsentParametersSayWhatIsComputable) {
   EXPECT_EQ(dependences.Computable({}), (LeafFlags{true, true, true, true}));
 }
 
-// As a matrix it would have 10^10 entries: 1.25 GB and half a minute.
+// A matrix would have 10^10 entries: 1.25 GB and half a minute.
 TEST(Dependences, OfAWideModuleTakeNoMatrix) {
   constexpr int kWidth = 100'000;
   Module module("m");
@@ -148,13 +148,13 @@ TEST(Dependences, OfAWideModuleTakeNoMatrix) {
             kWidth - (kWidth + 2) / 3);
 }
 
-// Every output depends on every parameter: one set, which is looked at once.
+// Every output depends on every parameter: a single set, which is visited once.
 TEST(Dependences, OfManyOutputsThatShareALargeSet) {
   constexpr int kWidth = 50'000;
   std::string state = "(f32[]";
   for (int i = 1; i < kWidth; ++i) state += ", f32[]";
   state += ")";
-  // A custom call mixes the leaves of what it takes.
+  // A custom call mixes the leaves of its operands.
   const auto module_or =
       ParseModule("HloModule wide\nENTRY main {\n  x = " + state +
                   " parameter(0)\n  first = f32[] get-tuple-element(x), index=0\n  mix = " + state +
@@ -183,7 +183,7 @@ TEST(KeepOutputs, DropsWhatOnlyTheOthersNeed) {
   EXPECT_EQ(RowsOf(*kept), (Rows{{false, true}}));
 }
 
-// Whether no instruction of the entry takes the parameter as an operand.
+// Returns true when no instruction of the entry has the parameter as an operand.
 bool IsUnread(const Module& module, int64_t parameter) {
   const Computation& entry = module.entry();
   for (NodeId id = 0; id < entry.size(); ++id) {
@@ -216,7 +216,7 @@ TEST(KeepOutputs, NarrowsCallsAndBranches) {
   EXPECT_FALSE(IsUnread(*second, 2));
 }
 
-// A loop over (i, limit, x, w): i counts to limit, x takes x + x, w takes w * x.
+// A loop over (i, limit, x, w): i counts to limit, x becomes x + x, w becomes w * x.
 TEST(KeepOutputs, NarrowsLoops) {
   Module module("m");
   const Shape i = Shape::Scalar(kS32);
@@ -247,7 +247,7 @@ TEST(KeepOutputs, NarrowsLoops) {
   const auto all = KeepOutputs(module, {true, true, true, true});
   ASSERT_TRUE(Verify(*all).ok()) << Verify(*all);
   EXPECT_FALSE(IsUnread(*all, 3));
-  // What the loop only passes through needs no loop.
+  // A leaf that the loop only passes through does not need the loop.
   const auto handed_on = KeepOutputs(module, {false, true, false, false});
   ASSERT_TRUE(Verify(*handed_on).ok()) << Verify(*handed_on);
   EXPECT_TRUE(IsUnread(*handed_on, 0));

@@ -1,4 +1,4 @@
-// Arrays of dynamic sizes as bytes and back, and what does not fit.
+// Arrays of dynamic sizes as bytes and back, and bytes that do not fit.
 #include "common/hlo/dynamic_result.h"
 
 #include <gmock/gmock.h>

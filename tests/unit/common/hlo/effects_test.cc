@@ -1,4 +1,4 @@
-// Side effects: which opcodes have them, and how calls hand them on.
+// Side effects: the opcodes that have them, and how calls pass them on.
 #include "common/hlo/effects.h"
 
 #include <set>
@@ -10,9 +10,9 @@
 namespace hlod::hlo {
 namespace {
 
-// XLA's list (HloInstruction::HasSideEffect): what talks to the host; and every collective, which XLA counts
-// where it has a channel. XLA also counts rng and rng-get-and-update-state: here a number that nobody reads
-// need not be drawn.
+// XLA's list (HloInstruction::HasSideEffect): opcodes that communicate with the host, and every collective,
+// which XLA counts only with a channel. XLA also counts rng and rng-get-and-update-state; here a number that
+// is not read need not be drawn.
 const std::set<std::string_view>& Expected() {
   static const auto* const expected = new std::set<std::string_view>{
       "infeed",

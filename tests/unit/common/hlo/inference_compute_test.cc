@@ -70,7 +70,7 @@ TEST(InferReduceWindow, Windows) {
               HasSubstr("low padding (9223372036854775807)"));
 }
 
-// What executes a window adds and multiplies these in 64 bits.
+// The code that runs a window adds and multiplies these in 64 bits.
 TEST(InferReduceWindow, ExtentsAreBounded) {
   constexpr int64_t kMost = int64_t{1} << 40;
   const auto windowed = [](std::string_view shape, WindowDimension dimension) {

@@ -1,4 +1,4 @@
-// Shape rules of collectives, transfers, tokens and asynchronous halves: XLA's operation semantics.
+// Shape rules of collectives, transfers, tokens and asynchronous pairs: XLA's operation semantics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TEST(InferCollective, OperandsComeBackReduced) {
 TEST(InferCollective, GathersAndScattersAlongOneDimension) {
   EXPECT_EQ(Infer(kAllGather, {"f32[4,2]"}, Among(Lists({{0, 1, 2}}), {0})), "f32[12,2]");
   EXPECT_EQ(Infer(kAllGather, {"f32[4]", "s32[2]"}, Among(Iota(2, 2, {4}, {0}), {0})), "(f32[8], s32[4])");
-  // Without groups the stated shape says how many there are.
+  // Without groups, the stated shape determines the number of participants.
   EXPECT_EQ(Infer(kAllGather, {"f32[4,2]"}, Among({}, {1}), {"f32[4,6]"}), "f32[4,6]");
   EXPECT_EQ(Infer(kAllGather, {"f32[4,2]"}, Among({}, {1})), "f32[4,2]");
   EXPECT_EQ(Infer(kAllGatherStart, {"f32[4]"}, Among(Lists({{0, 1}}), {0})), "(f32[4], f32[8])");

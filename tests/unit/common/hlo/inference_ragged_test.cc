@@ -1,5 +1,5 @@
-// Shape rules of ragged and scaled dots: JAX's ragged_dot_general and scaled_dot say which dimensions go
-// where.
+// Shape rules of ragged and scaled dots: JAX's ragged_dot_general and scaled_dot define the order of the
+// dimensions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@ namespace hlod::hlo {
 
 inline Shape S(std::string_view text) { return ParseShape(text).value(); }
 
-// "(f32[], f32[]) -> f32[]" by parts.
+// Returns the signature "(f32[], f32[]) -> f32[]" from its parts.
 inline ProgramShape Signature(std::initializer_list<std::string_view> parameters, std::string_view result) {
   ProgramShape signature;
   for (const std::string_view parameter : parameters) signature.parameters.push_back(S(parameter));

@@ -1,4 +1,4 @@
-// Literals: storage, equality, and conversion with HLO's corner rules.
+// Literals: storage, equality, and conversion with HLO's special cases.
 #include "common/hlo/literal.h"
 
 #include <gmock/gmock.h>

@@ -44,7 +44,8 @@ TEST(Tables, KeepThousandsApart) {
     EXPECT_EQ(tables.Intern(Shape::Array(kF32, {i})), static_cast<ShapeId>(i));
 }
 
-// Shapes that a hash of fixed factors, as this one once was, gives one value: u8[0,d1,d2] with d2 undoing d1.
+// Shapes to which a hash of fixed factors, as this one once was, assigns one value: u8[0,d1,d2] with d2
+// cancelling d1.
 TEST(HashOf, CollisionsOfAFixedHashAreNone) {
   const auto mix = [](uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
@@ -128,7 +129,7 @@ TEST(Computation, AHugeParameterNumberCostsNothing) {
   EXPECT_THAT(computation.parameters(), ElementsAre());
 }
 
-// The table of notes grows while it is read; AddressSanitizer sees what comes of it.
+// The table of notes grows while it is read; AddressSanitizer detects a dangling reference.
 TEST(Computation, InstructionsShareNotesWithOthersOfTheirComputation) {
   Computation computation(std::make_shared<Tables>(), "c");
   for (int64_t i = 0; i < 1000; ++i) AppendParameter(computation, i);

@@ -1,4 +1,4 @@
-// Minimum and maximum of zeros and of NaN, as XLA has them.
+// Minimum and maximum of zeros and of NaN, as in XLA.
 #include "common/hlo/order.h"
 
 #include <gtest/gtest.h>

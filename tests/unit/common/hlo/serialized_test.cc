@@ -1,4 +1,4 @@
-// What is read off a serialized module without parsing it.
+// The parts of a serialized module that are read without parsing it.
 #include "common/hlo/proto/serialized.h"
 
 #include <gtest/gtest.h>

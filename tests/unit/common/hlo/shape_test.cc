@@ -1,4 +1,4 @@
-// Shapes: their text, their size, and what is refused.
+// Shapes: their text, their size, and shapes that are refused.
 #include "common/hlo/shape.h"
 
 #include <gmock/gmock.h>

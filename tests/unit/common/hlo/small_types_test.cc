@@ -11,7 +11,7 @@ namespace {
 
 template <typename T>
 void ExpectBits(const char* type, float value, unsigned bits) {
-  // Which NaN comes out is nobody's promise, that one does is.
+  // The bits of the NaN are unspecified; that it is a NaN is not.
   const T encoded(value);
   if (std::isnan(value) && T::kHasNan) {
     EXPECT_TRUE(std::isnan(static_cast<float>(encoded))) << type;
@@ -44,7 +44,7 @@ TYPED_TEST(EveryPattern, DecodesAndEncodesToItself) {
 }
 
 TYPED_TEST(EveryPattern, RoundsHalfwayToEven) {
-  // Between neighbours 2^0 and 2^0 (1 + 2^-m) the middle goes to the even one, the first.
+  // Between the neighbours 2^0 and 2^0 (1 + 2^-m), the middle rounds to the even one, the first.
   if (TypeParam::kFloatFlavor == FloatFlavor::kPowerOfTwo) return;  // No mantissa.
   const double step = std::ldexp(1.0, -TypeParam::kMantissaBits);
   EXPECT_EQ(static_cast<float>(TypeParam(1 + step / 2)), 1.0f);

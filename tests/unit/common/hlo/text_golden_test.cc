@@ -1,4 +1,5 @@
-// Texts in the form we print come back unchanged; faulty texts are refused where and how they should be.
+// Texts in the printer's form come back unchanged; faulty texts are refused with the right position and
+// reason.
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 #include "tests/support/source_dir.h"
@@ -33,7 +34,7 @@ TEST_P(GoldenText, PassesThroughTheProto) {
   ASSERT_TRUE(module.ok()) << module.status();
   const auto again = FromSerialized(Serialize(**module));
   ASSERT_TRUE(again.ok()) << again.status();
-  (*again)->config.replica_count = (*module)->config.replica_count;  // The proto has no place for these two.
+  (*again)->config.replica_count = (*module)->config.replica_count;  // The proto does not have these two.
   (*again)->config.partition_count = (*module)->config.partition_count;
   if ((*module)->config.entry_layout.result.type == kInvalid)
     (*again)->config.entry_layout = {};  // The proto always states it.
@@ -50,7 +51,7 @@ TEST_P(FaultyText, IsRefusedWithPlaceAndReason) {
   std::filesystem::path expected = GetParam();
   expected.replace_extension(".error");
   EXPECT_EQ(std::string(module.status().message()), ReadFile(expected));
-  // What this build does not know is distinguished from what is wrong.
+  // Unknown features are distinguished from errors.
   const bool unknown =
       module.status().message().find("is not known to this build") != absl::string_view::npos;
   EXPECT_EQ(module.status().code(),

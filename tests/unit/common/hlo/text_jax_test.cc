@@ -1,5 +1,5 @@
-// XLA's own text of the modules that JAX lowered: it parses to the same program as the proto, and ours parses
-// back.
+// XLA's own text of the modules that JAX lowered: it parses to the same program as the proto, and hlod's text
+// parses back.
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 #include "tests/unit/common/hlo/codec_test_util.h"
@@ -27,7 +27,7 @@ TEST_P(JaxText, PrintedAndParsedAgainIsTheSameProgramAndTheSameText) {
   EXPECT_EQ(ToText(**again), text);
 }
 
-// Without blanks and comments: how wide a literal is set is each printer's own business.
+// Removes blanks and comments: printers differ in the spacing of a literal.
 std::string Squeezed(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -77,7 +77,7 @@ TEST(TextForm, NamesMayBeUsedBeforeTheyAreDefined) {
   EXPECT_EQ(module->entry().name(), "main");
   EXPECT_EQ(module->entry().root().name(), "y");
   EXPECT_THAT(module->entry().root().operands(), ElementsAre(0));
-  // Without ROOT the last in the text is the root, wherever it ends up.
+  // Without ROOT, the last instruction in the text is the root, wherever it is sorted.
   EXPECT_EQ(module->computation(0).root().name(), "a");
 }
 
@@ -223,7 +223,7 @@ TEST(TextShape, NonsenseIsRefused) {
   }
 }
 
-// Every pattern of an 8- or 16-bit type, and of a sub-byte one.
+// Reads back every bit pattern of a type of at most 16 bits.
 template <typename T>
 void ExpectEveryPatternComesBack(PrimitiveType type, int64_t count) {
   Literal literal(Shape::Array(type, {count}));

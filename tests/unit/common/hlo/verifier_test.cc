@@ -1,5 +1,5 @@
-// The verifier: what a stranger's module may get wrong, each with its own message. Modules are put together
-// from raw instructions.
+// The verifier: every error that a stranger's module may contain, each with its own message. Modules are
+// built from raw instructions.
 #include "common/hlo/inference/verifier.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ std::string Message(const absl::Status& status) {
 }
 Shape S(std::string_view text) { return ParseShape(text).value(); }
 
-// Appends without inference.
+// Appends instructions without inference.
 struct Raw {
   explicit Raw(std::string name = "main") : computation(module.AddComputation(std::move(name))) {}
   NodeId Add(Opcode opcode, std::string_view shape, std::vector<NodeId> operands = {},

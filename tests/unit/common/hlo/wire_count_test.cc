@@ -1,4 +1,4 @@
-// What is counted on the wire of a module before it is parsed.
+// The counts that are taken on the wire of a module before it is parsed.
 #include "common/hlo/proto/wire_count.h"
 
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One length-delimited field.
+// Returns one length-delimited field.
 std::string Field(int number, const std::string& payload) {
   std::string bytes(1, static_cast<char>(number << 3 | 2));
   size_t length = payload.size();
@@ -29,7 +29,7 @@ std::string Repeat(const std::string& text, int count) {
   return all;
 }
 
-// The memory that the parsed message takes, as protobuf counts it.
+// Returns the memory that the parsed message takes, as protobuf counts it.
 int64_t ParsedBytes(const std::string& bytes) {
   xla::HloModuleProto module;
   EXPECT_TRUE(module.ParseFromString(bytes));
@@ -91,7 +91,7 @@ TEST(CountWire, RefusesWhatIsNotAModule) {
   EXPECT_FALSE(CountWire(std::string(1, '\x0b')).has_value()) << "a group";
   EXPECT_FALSE(CountWire(std::string(10, '\xff')).has_value());
   std::string deep;
-  for (int i = 0; i < 1000; ++i) deep = Field(4, deep);  // Shapes in shapes.
+  for (int i = 0; i < 1000; ++i) deep = Field(4, deep);  // Nested shapes.
   EXPECT_FALSE(CountWire(Field(kComputations, Field(kInstructions, Field(3, deep)))).has_value());
 }
 

@@ -1,4 +1,4 @@
-// LAPACK's calls: small systems worked by hand, and every way in which a call does not fit its routine.
+// LAPACK's calls: small systems worked out by hand, and every way in which a call does not fit its routine.
 #include "common/lapack/call.h"
 
 #include <algorithm>
@@ -67,7 +67,8 @@ TEST(Call, LuPivotsTheLargerRow) {
   EXPECT_THAT(info, ElementsAre(0, 1));  // The second matrix has a zero pivot.
 }
 
-// Upper triangular: the eigenvalues are the diagonal. Asked for their workspace, these routines write to it.
+// The matrix is upper triangular, so its eigenvalues are the diagonal. When queried for their workspace,
+// these routines write to it.
 template <typename R>
 void ExpectComplexEigenvalues(const std::string& letter, hlo::PrimitiveType type) {
   using C = std::complex<R>;
@@ -97,7 +98,8 @@ TEST(Call, ComplexEigenvalues) {
   ExpectComplexEigenvalues<double>("z", hlo::kC128);
 }
 
-// Matrices are row-major here and column-major there: one that is not square shows it.
+// Matrices are row-major in hlod and column-major in LAPACK; a matrix that is not square tells the
+// difference.
 TEST(Call, SingularValuesOfAWideMatrix) {
   const auto call = Make("lapack_sgesdd_ffi", {F32({2, 3})},
                          {F32({2, 3}), F32({2}), F32({2, 2}), F32({2, 3}), S32({})}, "{mode = 83 : ui8}");
@@ -134,13 +136,13 @@ TEST(Call, EigenvaluesOfARotationAreAPair) {
     EXPECT_LT(std::abs(-right[2 + j] - w * right[j]), 1e-6);
     EXPECT_LT(std::abs(right[j] - w * right[2 + j]), 1e-6);
   }
-  // An iteration over numbers that are not finite need not end.
+  // An iteration over numbers that are not finite may not end.
   a[0] = std::numeric_limits<float>::quiet_NaN();
   Solve(*call, {a.data()}, {re.data(), im.data(), left.data(), right.data(), &info});
   EXPECT_EQ(info, -4);
 }
 
-// Iterations over numbers that are not finite need not end (gesdd and gesvd of such a matrix of 40 x 7 do
+// Iterations over numbers that are not finite may not end (gesdd and gesvd of such a matrix of 40 x 7 do
 // not), and the reference LAPACK ends the process for some.
 template <typename T>
 void ExpectNanOfWhatIsNotFinite(char letter, hlo::PrimitiveType type, T bad) {

@@ -1,5 +1,5 @@
-// ExpandDynamic: the static module computes what the evaluator computes on actual sizes, for every size; and
-// what it does not know is refused by name.
+// ExpandDynamic: for every size, the static module computes what the evaluator computes on actual sizes; and
+// opcodes without rules are refused by name.
 #include "common/passes/expand_dynamic.h"
 
 #include <gmock/gmock.h>
@@ -82,7 +82,8 @@ ENTRY e {
   picked = s32[<=6] set-dimension-size(index, n), dimensions={0}
 )";
 
-// Lines that end in a static root: a dynamic value `name` of one dimension written over a row of sevens.
+// Returns lines that end in a static root: a dynamic value `name` of one dimension, written over a row of
+// sevens.
 std::string Stored(const std::string& name, int bound) {
   const std::string shape = "f32[" + std::to_string(bound) + "]";
   return "  fill = " + shape + " broadcast(seven), dimensions={}\n  length = s32[] get-dimension-size(" +
@@ -209,7 +210,7 @@ TEST_P(ExpandedDynamic, ComputesWhatTheActualSizesDo) {
 INSTANTIATE_TEST_SUITE_P(Opcodes, ExpandedDynamic, ::testing::ValuesIn(Programs()),
                          [](const auto& info) { return info.param.name; });
 
-// A result is stored as the elements that are there, zeros, and the sizes.
+// A result is stored as the existing elements, zeros, and the sizes.
 TEST(ExpandDynamic, DynamicResultsAreStoredWithTheirSizes) {
   const auto module = Parse(R"(  t = f32[<=6,2] transpose(w), dimensions={1,0}
   c = s8[2,<=6] convert(w)

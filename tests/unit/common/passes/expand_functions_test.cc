@@ -20,7 +20,7 @@ using hlo::Literal;
 using testing::HasSubstr;
 using testing::Not;
 
-// Numbers that differ in each place, of any float type.
+// Returns numbers that differ at each position, of any float type.
 Literal Numbers(const hlo::Shape& shape, float first) {
   Literal numbers(hlo::Shape::Array(hlo::kF32, shape.dims));
   float next = first;
@@ -28,7 +28,8 @@ Literal Numbers(const hlo::Shape& shape, float first) {
   return Convert(numbers, shape.type).value();
 }
 
-// The module before and after expansion, and after the whole pipeline; f32 results within `tolerance`.
+// Compares the module before and after expansion, and after the whole pipeline; f32 results within
+// `tolerance`.
 void ExpectTheSame(const std::string& text, float tolerance) {
   const auto module = hlo::ParseModule(text);
   ASSERT_TRUE(module.ok()) << module.status();
@@ -81,7 +82,7 @@ ENTRY main {
 TEST(ExpandFunctions, BatchNormsOfEveryWidth) {
   ExpectTheSame(BatchNorm("f32"), 1e-4f);
   ExpectTheSame(BatchNorm("f64"), 1e-5f);
-  ExpectTheSame(BatchNorm("bf16"), 0.3f);  // A result of 32 has a last place of a quarter.
+  ExpectTheSame(BatchNorm("bf16"), 0.3f);  // The last place of 32 is a quarter.
 }
 
 constexpr char kMap[] = R"(HloModule map

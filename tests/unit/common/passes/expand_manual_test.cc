@@ -1,4 +1,4 @@
-// Computations by hand without a partitioner: parts by hand arithmetic, and what cannot be cut up.
+// Manual computations without a partitioner: parts by hand arithmetic, and arrays that cannot be split.
 #include "common/passes/expand_manual.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using hlo::Literal;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// x -> x + the number of the partition, each partition on its part of x.
+// Adds the partition's number to x, each partition on its part of x.
 const std::string kSpmd = R"(HloModule m, num_partitions=4
 ENTRY e {
   x = s32[4,2] parameter(0)
@@ -104,11 +104,11 @@ TEST(ExpandManual, PartsByAxesOfAMesh) {
   }
 }
 
-// Who gets which half of {1, 2, 3, 4}, by hand.
+// The half of {1, 2, 3, 4} that each device gets, by hand.
 TEST(ExpandManual, DevicesInAnotherOrderAndPartsOfAxes) {
   struct Case {
     std::string mesh, axis;
-    std::vector<int> half;  // By member.
+    std::vector<int> half;  // By participant.
   };
   const std::string whole = R"(\"b\")";
   const Case cases[] = {

@@ -1,4 +1,4 @@
-// What only hands values on is gone after the pass, and after the pipeline nothing of it is left.
+// Instructions that only pass values on are gone after the pass, and without traces after the pipeline.
 #include "common/passes/expand_wrappers.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 const char kAdd[] = "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n";
 
-// The entry's instructions after the whole pipeline.
+// Returns the entry's instructions after the whole pipeline.
 std::string Lowered(const std::string& text) {
   const auto module = Parsed(text);
   const auto result = RunPipeline(*module);

@@ -1,4 +1,4 @@
-// Golden tests of passes: HLO text in, HLO text out, names aside.
+// Golden tests of passes: HLO text in, HLO text out, without regard to names.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace hlod {
 
-// The instructions as text under the names that their opcodes and places give them.
+// Returns the text of the instructions with names derived from their opcodes and positions.
 inline std::string Nameless(const hlo::Module& module) {
   hlo::Module plain("m", module.shared_tables());
   for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
@@ -64,7 +64,7 @@ inline void ExpectGolden(const Pass& pass, const std::string& before, const std:
   EXPECT_EQ(Nameless(*result), Nameless(*Parsed(after)));
 }
 
-// The same for an entry of one computation, given by its body: "x = f32[4] parameter(0)\n ROOT y = ...".
+// Does the same for an entry of one computation, with this body: "x = f32[4] parameter(0)\n ROOT y = ...".
 inline void ExpectBody(const Pass& pass, const std::string& before, const std::string& after) {
   ExpectGolden(pass, "ENTRY e {\n" + before + "\n}\n", "ENTRY e {\n" + after + "\n}\n");
 }

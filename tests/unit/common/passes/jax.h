@@ -34,7 +34,7 @@ void ForEachJaxModule(F f) {
   }
 }
 
-// Arguments of small values, the same each time.
+// Returns arguments of small values, the same each time.
 inline std::vector<hlo::Literal> RandomArguments(const hlo::Module& module) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> uniform(0, 3);
@@ -53,7 +53,7 @@ inline std::vector<const hlo::Literal*> Pointers(const std::vector<hlo::Literal>
   return pointers;
 }
 
-// The same values; NaN is NaN, and -0 is 0.
+// Expects equal values; NaN equals NaN, and -0 equals 0.
 inline void ExpectSame(const hlo::Literal& got, const hlo::Literal& want) {
   ASSERT_EQ(got.shape(), want.shape());
   for (int64_t e = 0; e < got.element_count(); ++e) {

@@ -1,4 +1,4 @@
-// What holds for every module that JAX lowered: the pipeline keeps its meaning, and narrowing it to an output
+// Properties of every module that JAX lowered: the pipeline keeps its meaning, and narrowing it to an output
 // keeps that output.
 #include "tests/unit/common/passes/jax.h"
 
@@ -14,7 +14,8 @@ TEST(RunPipeline, LeavesJaxModulesMeaningTheSame) {
   int run = 0;
   ForEachJaxModule([&](const hlo::Module& given) {
     const auto optimized = RunPipeline(given);
-    // Parts of a batch norm are rounded where the whole is not: what it is expanded to keeps its bits.
+    // The parts of a batch norm are rounded, where the whole is not: the comparison is with its expansion,
+    // which keeps its bits.
     const auto expanded = HasFunctions(given) ? ExpandFunctions(given) : nullptr;
     const hlo::Module& module = expanded != nullptr ? *expanded : given;
     ASSERT_TRUE(optimized.ok()) << optimized.status();

@@ -1,4 +1,4 @@
-// The other passes, and all of them together.
+// The other passes, and the whole pipeline.
 #include <gmock/gmock.h>
 
 #include "common/evaluator/evaluator.h"
@@ -23,7 +23,7 @@ TEST(DropLayouts, KeepsThemForTheEntrysCallers) {
   EXPECT_EQ(hlo::ToString(result->config.entry_layout.result), "f32[2,3]{0,1}");
 }
 
-// The numbers of an array of this shape, counted from 0, under a bitcast: by DropLayouts and by the
+// Returns the numbers 0, 1, ... in an array of this shape under a bitcast, computed by DropLayouts and by the
 // evaluator.
 std::string Bitcasted(const std::string& from, const std::string& to) {
   const std::string text = "f {\n x = " + from + " parameter(0)\n ROOT b = " + to +
@@ -42,7 +42,7 @@ std::string Bitcasted(const std::string& from, const std::string& to) {
   return hlo::ToText(*direct);
 }
 
-// Worked out by hand: where each element lies in memory, and what the other layout reads there.
+// Worked out by hand: the position of each element in memory, and what the other layout reads there.
 TEST(DropLayouts, ABitcastReadsMemoryByTheOtherLayout) {
   EXPECT_EQ(Bitcasted("s32[2,3]{1,0}", "s32[3,2]{0,1}"), "{ {0, 3}, {1, 4}, {2, 5} }");
   EXPECT_EQ(Bitcasted("s32[2,3]{0,1}", "s32[3,2]{1,0}"), "{ {0, 3}, {1, 4}, {2, 5} }");
@@ -52,7 +52,7 @@ TEST(DropLayouts, ABitcastReadsMemoryByTheOtherLayout) {
   EXPECT_EQ(Bitcasted("s32[2,1,3]{0,2,1}", "s32[3,2]{1,0}"), "{ {0, 3}, {1, 4}, {2, 5} }");
 }
 
-// [4,4] by tiles of (2,2) lies as [2,2,2,2]: its first four elements are those of the corner.
+// [4,4] with tiles of (2,2) lies in memory as [2,2,2,2]: its first four elements are those of the corner.
 TEST(DropLayouts, ABitcastReadsMemoryByTiles) {
   EXPECT_EQ(Bitcasted("s32[4,4]{1,0:T(2,2)}", "s32[16]{0}"),
             "{0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15}");
@@ -228,7 +228,8 @@ TEST(RunPipeline, KeepsSignatureAliasesAndDonors) {
   EXPECT_EQ((*result)->entry().parameters().size(), 2u);
 }
 
-// Each pass looks while it walks over many instructions, and wherever it is stopped, so is the pipeline.
+// Each pass checks the watch as it walks over many instructions, and wherever it is stopped, so is the
+// pipeline.
 TEST(RunPipeline, StopsInsideOfEachPass) {
   constexpr int kInstructions = 20'000;
   hlo::Module module("m");

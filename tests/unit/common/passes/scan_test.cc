@@ -1,4 +1,4 @@
-// scan: its text and bytes, the evaluator's loop, and the loop it is replaced by. Expected values by hand.
+// scan: its text and bytes, the evaluator's loop, and the loop that replaces it. Expected values by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Sums of what came before, and products with the place: rows in, rows out.
+// Stacks the running sums of the rows, and counts the iterations.
 constexpr char kSums[] = R"(HloModule sums
 
 body {

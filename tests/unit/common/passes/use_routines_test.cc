@@ -1,4 +1,5 @@
-// Calls that name LAPACK's routines run these; elsewhere, and where they do not fit, what they call.
+// Calls that name LAPACK routines run these; without LAPACK, and where they do not fit, they run their
+// callee.
 #include "common/passes/use_routines.h"
 
 #include <gmock/gmock.h>
@@ -19,8 +20,8 @@ using hlo::Literal;
 using testing::HasSubstr;
 using testing::Not;
 
-// A call of a routine of a 2 x 2 matrix whose computation gives zeros, so that results tell what ran. `rest`:
-// what becomes of `c`.
+// Returns a call of a routine on a 2 x 2 matrix whose callee returns zeros, so that results tell which one
+// ran. `rest` is the use of `c`.
 std::string CallOf(const std::string& target, const std::string& config, const std::string& results,
                    const std::string& zeros, const std::string& rest) {
   return "HloModule m\nzeros {\n p = f64[2,2] parameter(0)\n" + zeros +
@@ -56,7 +57,7 @@ class Routines : public testing::Test {
   }
 };
 
-// The factor of {{4, 2}, {2, 10}} is {{2, 0}, {1, 3}}; LAPACK leaves what is above its diagonal.
+// The factor of {{4, 2}, {2, 10}} is {{2, 0}, {1, 3}}; LAPACK leaves the part above its diagonal.
 TEST_F(Routines, ACallRunsTheRoutineThatItNames) {
   const auto module = Parsed(CallOf(kCholesky, kLower, "(f64[2,2], s32[])", kZeros, kFactor));
   const Literal x = Literal::Array<double>({2, 2}, {4, 2, 2, 10});
@@ -72,9 +73,9 @@ TEST_F(Routines, ACallRunsTheRoutineThatItNames) {
 TEST_F(Routines, OthersCallWhatTheyCall) {
   const std::string bodies[] = {
       CallOf("lapack_dnothing_ffi", kLower, "(f64[2,2], s32[])", kZeros, kFactor),
-      CallOf("lapack_spotrf_ffi", kLower, "(f64[2,2], s32[])", kZeros, kFactor),  // Of another type.
+      CallOf("lapack_spotrf_ffi", kLower, "(f64[2,2], s32[])", kZeros, kFactor),  // Another type.
       CallOf(kCholesky, "{uplo = 63 : ui8}", "(f64[2,2], s32[])", kZeros, kFactor),
-      CallOf("lapack_dgetrf_ffi", "{}", "(f64[2,2], s32[])", kZeros, kFactor),  // Of other results.
+      CallOf("lapack_dgetrf_ffi", "{}", "(f64[2,2], s32[])", kZeros, kFactor),  // With other results.
   };
   const Literal x = Literal::Array<double>({2, 2}, {4, 2, 2, 10});
   for (const std::string& text : bodies) {

@@ -1,4 +1,4 @@
-// A peer that has vanished is noticed, a peer that sleeps is not mistaken for one.
+// A peer that has vanished is noticed, and a peer that sleeps is not mistaken for one.
 #include "common/rpc/keepalive.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace hlod::rpc {
 namespace {
 
-// Two ends of a TCP connection over the loopback interface.
+// The two ends of a TCP connection over the loopback interface.
 struct Connection {
   Connection() {
     const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -34,7 +34,7 @@ struct Connection {
     far = Descriptor(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
     fcntl(near.get(), F_SETFL, O_NONBLOCK);
   }
-  // From here on the far end's kernel drops whatever comes, as if its cable had been cut.
+  // Makes the far end's kernel drop all incoming packets, as if its cable had been cut.
   void Cut() {
     sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
     sock_fprog program = {1, &drop};
