@@ -1,5 +1,6 @@
-// What the report of breaks promises beside what is measured: a step with an Item(), a print and a
-// HostFunction(), as it stands and with each of them removed. The aim is a factor of 1.5 between the two.
+// Compares the savings that the report of breaks promises with measured ones: a step with an Item(), a print
+// and a HostFunction(), unchanged and with each of them removed. The aim is a factor of at most 1.5 between
+// the two.
 //
 //   HLOD_DAEMON=build/dev/bin/hlod build/dev/tests/bench/breaks_bench [SIZE] [STEPS]
 #include <algorithm>
@@ -58,14 +59,14 @@ int Main(int64_t size, int steps) {
   const Client client = daemon.Connect().value();
   Tensor x = Full({size, size}, 0.5, {.device = client.device(0)});
   const Tensor w = Full({size, size}, 1.0 / static_cast<double>(size), {.device = client.device(0)});
-  // Short rounds, in each of which all take their turn: what slows the machine for a while slows all of a
-  // round, and is not in its differences.
+  // Each short round runs all variants in turn: a slow phase of the machine affects a whole round, and
+  // cancels in its differences.
   constexpr int kRounds = 25;
   struct Variant {
     const char* removed;
     TraceCause cause;
     Breaks breaks;
-    std::vector<double> saved_us;  // By round, against nothing removed just before.
+    std::vector<double> saved_us;  // By round, compared with the run just before that has all breaks.
   };
   Variant variants[] = {{"nothing", TraceCause::kSync, {}, {}},
                         {"item", TraceCause::kItem, {.item = false}, {}},
@@ -74,7 +75,7 @@ int Main(int64_t size, int steps) {
   for (const Variant& variant : variants) Run(client, x, w, variant.breaks, 3);  // Compiles.
   std::vector<double> predicted[3], whole;
   for (int round = 0; round < kRounds; ++round) {
-    Run(client, x, w, {}, steps);  // The first after a report is slower than those that follow.
+    Run(client, x, w, {}, steps);  // The first run after a report is slower than the next ones.
     for (Variant& variant : variants) {
       whole.push_back(Run(client, x, w, {}, steps));
       variant.saved_us.push_back(whole.back() - Run(client, x, w, variant.breaks, steps));

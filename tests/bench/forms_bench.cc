@@ -1,6 +1,6 @@
-// How the time of reading, checking and writing a module grows with its size, in every form: nanoseconds an
-// instruction at 1,000, 10,000 and 100,000 instructions. Linear is the same figure in each column; the limit
-// is the first line, protobuf's own parse of the module's proto.
+// Measures how the time of reading, checking and writing a module grows with its size, in every form:
+// nanoseconds per instruction at 1,000, 10,000 and 100,000 instructions. Linear growth is the same figure in
+// each column. The limit is the first line, protobuf's own parse of the module's proto.
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -16,7 +16,7 @@
 namespace hlod::bench {
 namespace {
 
-// Layers of a network, five instructions each: x = tanh(x w) * scale - x.
+// Returns layers of a network, five instructions per layer: x = tanh(x w) * scale - x.
 std::unique_ptr<hlo::Module> Layers(int64_t instructions) {
   auto module = std::make_unique<hlo::Module>("layers");
   hlo::Builder b(*module, "main");
@@ -35,7 +35,7 @@ struct Row {
   std::function<bool()> run;
 };
 
-// Everything that is done to a module, in the order in which the forms are made.
+// Measures every operation on a module, in the order in which the forms are made.
 std::vector<double> Measure(int64_t instructions, std::vector<const char*>& names) {
   const auto module = Layers(instructions);
   if (module == nullptr) return {};

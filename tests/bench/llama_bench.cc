@@ -1,6 +1,6 @@
-// A model of the size of Llama 3.1 405B, traced forward and backward on placeholders: seconds, memory of this
-// process, bytes that moved, and the module, beside the aims of 5 s and 200 MB. The two steps of a small one
-// (2 layers) show what does not depend on the number of layers.
+// Traces a model of the size of Llama 3.1 405B forward and backward on placeholders: seconds, memory of this
+// process, bytes that moved, and the module, beside the aims of 5 s and 200 MB. Two steps of a small model (2
+// layers) show the part that does not depend on the number of layers.
 #include <malloc.h>
 
 #include <chrono>
@@ -18,7 +18,7 @@ double Seconds(const std::chrono::steady_clock::time_point since) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
 }
 
-// Resident memory in MB, now or ("VmHWM:") at its highest.
+// Returns this process's resident memory in MB, now or ("VmHWM:") at its peak.
 double Memory(const std::string& what) {
   std::ifstream status("/proc/self/status");
   std::string key;

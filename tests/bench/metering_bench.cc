@@ -1,6 +1,5 @@
-// What it costs to watch: the same steps while nothing observes the program, and while its events are taken
-// and dropped. The aims: 10 ns an operation that is traced, 2% of an execute. The daemon's ledger is always
-// on.
+// Measures the cost of observing: the same steps without an observer, and with one that takes the events and
+// drops them. The aims: 10 ns per traced operation, 2% of an execute. The daemon's ledger is always on.
 //
 //   HLOD_DAEMON=build/dev/bin/hlod build/dev/tests/metering_bench
 #include <algorithm>
@@ -29,10 +28,10 @@ double Median(std::vector<double> times) {
 }
 
 struct Comparison {
-  double wall = 0, cpu = 0;  // Seconds of one run while nothing observes; cpu is this process's.
-  double added = 0;          // Of processor time, by the observer.
+  double wall = 0, cpu = 0;  // Seconds of one run without an observer; cpu is this process's time.
+  double added = 0;          // Processor time that the observer added.
 };
-// Rounds in turn, so that a machine that slows down slows both.
+// Alternates between the two, so that a machine that slows down slows both.
 Comparison Compare(const std::function<void()>& run) {
   run();
   std::vector<double> wall, off, on;

@@ -1,6 +1,6 @@
-// How long a tiny execute and its read take beside other sessions of the same user: alone, then beside each
-// attack, in turns. Attackers are processes of their own, as neighbours are. Prints the median and the 99th
-// percentile, and their ratio to those alone.
+// Measures a tiny execute and its read beside other sessions of the same user: alone, then beside each
+// attack, in turns. Each attacker is a process of its own, like a real neighbour. Prints the median and the
+// 99th percentile, and their ratios to those measured alone.
 //   neighbours_bench [ROUNDS]
 #include <signal.h>
 #include <spawn.h>
@@ -35,7 +35,7 @@ ENTRY main {
   ROOT y = f32[4] add(x, x)
 })";
 
-// A chain of fused loops and products, none of which any cache knows.
+// Returns a chain of fused loops and products that is not in any cache.
 std::string ProgramToCompile(int number) {
   std::string text = absl::StrFormat(
       "HloModule storm\nENTRY main {\n  v0 = f32[64,64] parameter(0)\n  c = f32[] constant(%d.5)\n"
@@ -63,7 +63,7 @@ void Storm(const std::string& address, int seed) {
   }
 }
 
-// Executes of `elements` numbers each, as fast as they are taken.
+// Sends executes of `elements` numbers each, as fast as they are accepted.
 void Executes(const std::string& address, int64_t elements) {
   const Client client = Connect(address);
   const Executable program =
@@ -81,7 +81,7 @@ void Executes(const std::string& address, int64_t elements) {
   }
 }
 
-// A fresh array of 15 MB for each execute.
+// Uploads a new array of 15 MB for each execute.
 void Uploads(const std::string& address) {
   const Client client = Connect(address);
   const hlod::Literal array(hlod::Shape::Array(hlod::hlo::kF32, {3'750'000}));
@@ -111,7 +111,7 @@ constexpr Attack kAttacks[] = {
   std::abort();
 }
 
-// The attackers of one attack, until it is destroyed.
+// The attackers of one attack; killed with the object.
 class Attackers {
  public:
   Attackers(const Attack& attack, const std::string& address) {
@@ -135,7 +135,7 @@ class Attackers {
   std::vector<pid_t> pids_;
 };
 
-// Appends the times of executes, a few milliseconds apart, in milliseconds.
+// Appends the times of executes, in milliseconds, measured a few milliseconds apart.
 void Measure(const Executable& tiny, const Buffer& x, std::vector<double>& times) {
   for (int i = 0; i < 200; ++i) {
     const absl::Time begin = absl::Now();
@@ -166,7 +166,7 @@ int main(int argc, char** argv) {
     Measure(tiny, x, times["alone"]);
     for (const Attack& attack : kAttacks) {
       const Attackers attackers(attack, daemon.address());
-      absl::SleepFor(absl::Seconds(1));  // They connect, and fill what can be filled.
+      absl::SleepFor(absl::Seconds(1));  // Lets them connect and fill all limits.
       Measure(tiny, x, times[attack.name]);
     }
   }

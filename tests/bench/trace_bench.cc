@@ -1,6 +1,6 @@
-// How long one node of a trace takes: appended raw, and through the builder with its shape inferred. The
-// design's aim is 30 ns a node; the first line, a memory write of as many bytes, is the limit that the
-// machine sets.
+// Measures the time per node of a trace: appended raw, and through the builder, which infers its shape. The
+// design's aim is 30 ns per node; the first line, a write of the same number of bytes, is the machine's
+// limit.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -59,7 +59,7 @@ void InternShape(benchmark::State& state) {
 }
 BENCHMARK(InternShape)->Unit(benchmark::kMillisecond);
 
-// A trace through the builder: `step` appends nodes_per_step nodes.
+// Traces through the builder: `step` appends nodes_per_step nodes.
 template <typename Step>
 void Traced(benchmark::State& state, int64_t nodes_per_step, Step step) {
   for (auto _ : state) {

@@ -1,4 +1,4 @@
-// What we say a module costs, against what XLA says of every JAX case (jax/judged.csv, by jax/judge.py).
+// Compares our costs of a module with XLA's, for every JAX case (jax/judged.csv, by jax/judge.py).
 #include <cmath>
 #include <map>
 #include <string>
@@ -13,8 +13,8 @@
 namespace hlod::testing {
 namespace {
 
-// Most are equal; XLA counts an opt-barrier's operands, only the first index of a dynamic slice, and four-bit
-// integers packed.
+// Most numbers are equal. XLA counts an opt-barrier's operands, only the first index of a dynamic slice, and
+// four-bit integers packed.
 bool Near(double got, double want) { return std::abs(got - want) <= 0.1 * std::max(1.0, std::abs(want)); }
 
 TEST(Analysis, CostsAreXlas) {
@@ -22,7 +22,7 @@ TEST(Analysis, CostsAreXlas) {
   for (const Judged& judged : ReadJudged("jax")) {
     const Case jax = LoadCase(judged.name).value();
     const analysis::ModuleCost cost = analysis::CostOf(*hlo::FromSerialized(jax.module_proto).value());
-    // XLA's sums have -1 for each custom-call.
+    // XLA's sums contain -1 for each custom-call.
     if (!cost.unknown_calls.empty()) continue;
     ++compared;
     const std::map<std::string, double> got = {{"flops", cost.once.flops},
@@ -49,9 +49,8 @@ TEST(Analysis, ArgumentsAndResultsAreAsLargeAsXlaSays) {
   }
 }
 
-// XLA's CPU backend computes bf16 and f16 in f32, unrolls and expands what others do not, and fuses less than
-// all; where the two ends of the bracket have its peak between them, or the low end is near, the estimate
-// holds.
+// XLA's CPU backend computes bf16 and f16 in f32, unrolls and expands instructions, and fuses less than
+// everything. The estimate holds when its bracket contains XLA's peak or its low end is near it.
 TEST(Analysis, MostPeaksAreNearXlas) {
   int near = 0, bracketed = 0;
   for (const Judged& judged : ReadJudged("jax")) {
@@ -63,7 +62,7 @@ TEST(Analysis, MostPeaksAreNearXlas) {
     near += Near(low, want) ? 1 : 0;
     bracketed += low <= 1.1 * want && want <= 1.1 * high ? 1 : 0;
   }
-  // Of 164; 95 and 121 when this was written.
+  // There are 164; 95 and 121 when this was written.
   EXPECT_GE(near, 90);
   EXPECT_GE(bracketed, 115);
 }

@@ -1,4 +1,4 @@
-// Reading cases and comparing results.
+// Reads cases and compares results.
 #include "tests/conformance/case.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return std::move(bytes).str();
 }
 
-// The text between `before` and `after` in a .npy header.
+// Returns the text between `before` and `after` in a .npy header.
 std::string Between(const std::string& header, std::string_view before, std::string_view after) {
   const size_t begin = header.find(before);
   if (begin == std::string::npos) return "";
@@ -79,7 +79,7 @@ std::complex<double> Number(T value) {
 
 bool IsNan(std::complex<double> z) { return std::isnan(z.real()) || std::isnan(z.imag()); }
 
-// How much of the tolerance an element uses up; above 1 it does not match.
+// Returns the part of the tolerance that an element uses; above 1 it does not match.
 double Used(std::complex<double> got, std::complex<double> want, bool same_bits, const Tolerance& tolerance) {
   if (same_bits || (IsNan(got) && IsNan(want))) return 0;
   constexpr double kInfinite = std::numeric_limits<double>::infinity();

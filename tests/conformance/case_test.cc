@@ -1,4 +1,4 @@
-// The comparison that every conformance test trusts sees what is wrong.
+// The comparison that every conformance test trusts finds differences.
 #include "tests/conformance/case.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Programs of several members, each opcode, mode of groups and type: the evaluator gives each what XLA gave
-// it.
+// Programs of several participants, with each opcode, mode of groups and type: the evaluator computes XLA's
+// result for each participant.
 #include <gtest/gtest.h>
 
 #include "common/evaluator/members.h"

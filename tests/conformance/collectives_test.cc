@@ -1,4 +1,4 @@
-// Collectives in StableHLO become those of the HLO that XLA has for the same program.
+// Collectives in StableHLO become those of XLA's HLO for the same program.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -47,8 +47,8 @@ std::string Describe(const hlo::Module& module, hlo::Instruction instruction) {
   return text;
 }
 
-// What devices do together, and what moves the pieces of all-to-all, in the order of the program; nothing
-// else.
+// Returns the collectives, and the instructions that move the pieces of all-to-all, in the order of the
+// program.
 std::vector<std::string> CollectivesOf(const hlo::Module& module) {
   std::vector<std::string> found;
   for (hlo::ComputationId id = 0; id < module.computation_count(); ++id) {
@@ -64,7 +64,7 @@ std::vector<std::string> CollectivesOf(const hlo::Module& module) {
   return found;
 }
 
-// The cases that StableHLO has a form for.
+// Returns the cases that StableHLO can express.
 std::vector<std::string> CasesInStablehlo() {
   std::vector<std::string> names = CaseNames("collectives");
   std::erase_if(names, [](const std::string& name) {

@@ -1,5 +1,5 @@
-// Every JAX case through the engine: XLA's results, the evaluator's results, and no reference step that is
-// not on the list.
+// Every JAX case through the engine: XLA's results, the evaluator's results, and no reference step outside
+// the list.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -21,7 +21,7 @@
 namespace hlod::testing {
 namespace {
 
-// Cases that run reference steps, with all of their opcodes: a surprise in either direction fails.
+// Cases that run reference steps, with all opcodes of those steps. A case fails when it has more or fewer.
 struct ReferenceSteps {
   const char* name;
   std::vector<std::string> opcodes;
@@ -38,7 +38,7 @@ std::vector<std::string> AllowedOpcodes(const std::string& name) {
   for (const ReferenceSteps& row : Allowed()) {
     if (row.name == name) return row.opcodes;
   }
-  // Sizes are checked at run time, a scalar at a time.
+  // Checks sizes at run time, one scalar at a time.
   if (name.starts_with("hlo_dynamic_")) return {"custom-call"};
   return {};
 }
@@ -55,7 +55,7 @@ class EngineConformance : public ::testing::TestWithParam<std::string> {
     module_ = *std::move(module);
   }
 
-  // The flat results of a plan for the case's arguments, compared with XLA's.
+  // Compares the flat results of a plan for the case's arguments with XLA's.
   void ExpectXlasResults(const engine::Plan& plan) {
     const auto results = engine::RunPlan(plan, jax_.arguments);
     ASSERT_TRUE(results.ok()) << results.status() << "\n" << plan.Dump();
@@ -86,7 +86,7 @@ TEST_P(EngineConformance, PlanComputesXlasResults) {
   ExpectXlasResults(**plan);
 }
 
-// What the persistent compile cache keeps: the optimised module, by way of its bytes, is planned to the same.
+// The persistent compile cache keeps the optimised module as bytes, from which the same plan is made.
 TEST_P(EngineConformance, TheOptimisedModuleIsKeptWhole) {
   std::shared_ptr<const hlo::Module> optimised;
   const auto plan = engine::Compile(*module_, {.threads = EngineThreads()}, &optimised);
@@ -103,14 +103,14 @@ TEST_P(EngineConformance, TheOptimisedModuleIsKeptWhole) {
   ExpectXlasResults(**again);
 }
 
-// The same plan machinery, with the evaluator in the place of every kernel.
+// The same plan with the evaluator in the place of every kernel.
 TEST_P(EngineConformance, ReferencePlanComputesXlasResults) {
   const auto plan = engine::Compile(*module_, {.threads = EngineThreads(), .reference_only = true});
   ASSERT_TRUE(plan.ok()) << plan.status();
   ExpectXlasResults(**plan);
 }
 
-// What XLA's compiler left, whose layouts say something: in fusions, loops and calls, too.
+// Modules that XLA's compiler optimised, whose layouts have a meaning, also in fusions, loops and calls.
 class EngineOnOptimised : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EngineOnOptimised, ComputesWhatXlaDid) {

@@ -35,7 +35,7 @@ TEST_P(WrittenAsStablehlo, EvaluatesToXlasResults) {
     EXPECT_EQ(text.status().code(), absl::StatusCode::kUnimplemented) << text.status();
     EXPECT_THAT(std::string(text.status().message()),
                 ::testing::HasSubstr("(" + std::string(row.opcode) + ") cannot be written"));
-    RecordProperty("without_form", row.opcode);  // What readme.py counts.
+    RecordProperty("without_form", row.opcode);  // Counted by readme.py.
     return;
   }
   ASSERT_TRUE(text.ok()) << text.status();
@@ -49,7 +49,7 @@ TEST_P(WrittenAsStablehlo, EvaluatesToXlasResults) {
   EXPECT_TRUE(same.ok()) << jax->about << "\n" << same.message() << "\n" << *text;
 }
 
-// StableHLO has no layouts: what an optimised module says by them is written out.
+// StableHLO has no layouts: the effect of an optimised module's layouts is written out.
 class OptimisedAsStablehlo : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(OptimisedAsStablehlo, EvaluatesToXlasResults) {

@@ -1,4 +1,4 @@
-// Reading judged.csv.
+// Reads judged.csv.
 #include "tests/conformance/judged.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What XLA says that modules cost and need: jax/judged.csv, by jax/judge.py, and peaks/judged.csv.
+// XLA's figures of the costs and needs of modules: jax/judged.csv, by jax/judge.py, and peaks/judged.csv.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ struct Judged {
   std::string name;
   std::map<std::string, double> values;  // By the column's name.
 
-  // Bytes at the fullest, as memory_analysis() has them.
+  // Returns the peak in bytes, as memory_analysis() defines it.
   int64_t peak() const {
     return static_cast<int64_t>(values.at("argument_bytes") + values.at("output_bytes") -
                                 values.at("alias_bytes") + values.at("temp_bytes"));
   }
 };
-// Of a corpus, "jax" or "peaks".
+// Reads the rows of a corpus, "jax" or "peaks".
 std::vector<Judged> ReadJudged(std::string_view corpus);
 
 }  // namespace hlod::testing

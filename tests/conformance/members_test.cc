@@ -1,4 +1,4 @@
-// Programs of several members (members/cases.json) through the evaluator and the engine: XLA's results.
+// Programs of several participants (members/cases.json) through the evaluator and the engine: XLA's results.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -25,7 +25,8 @@ namespace {
 
 using hlo::Literal;
 using Json = nlohmann::json;
-using ByMember = std::vector<std::vector<Literal>>;  // Then by parameter, or by leaf of the result.
+// By participant, then by parameter or by leaf of the result.
+using ByMember = std::vector<std::vector<Literal>>;
 
 const std::map<std::string, Json>& Cases() {
   static const auto* const cases = [] {
@@ -73,7 +74,7 @@ ByMember ArraysOf(const Json& members) {
   return arrays;
 }
 
-// A plan's members side by side.
+// Runs a plan for all participants side by side.
 absl::StatusOr<ByMember> RunMembers(const engine::Plan& plan, const ByMember& arguments) {
   const hlo::Members& members = plan.stats().members;
   std::vector<std::string> names;
@@ -107,7 +108,7 @@ absl::StatusOr<ByMember> RunMembers(const engine::Plan& plan, const ByMember& ar
   return results;
 }
 
-// The cases of collectives/ stand beside, under this before their names.
+// The prefix of the names of collectives' cases, which are listed with the others.
 constexpr std::string_view kOfCorpus = "corpus_";
 
 std::vector<std::string> CorpusNames() {
@@ -116,7 +117,7 @@ std::vector<std::string> CorpusNames() {
   return names;
 }
 
-// An array over all members, cut into theirs.
+// Splits an array over all participants into one part per participant.
 void CutUp(const Literal& all, ByMember& members) {
   members.resize(static_cast<size_t>(all.shape().dims[0]));
   for (size_t m = 0; m < members.size(); ++m) members[m].push_back(PartOf(all, m));
@@ -147,7 +148,7 @@ class Members : public ::testing::TestWithParam<std::string> {
     ASSERT_EQ(static_cast<int64_t>(expected_.size()), hlo::MembersOf(*module_).count());
   }
 
-  // Sums are of eighths, exact in any order; a dot's are not.
+  // Sums are of eighths, exact in any order; a dot's sums are not.
   void ExpectXlasResults(const ByMember& results) {
     ASSERT_EQ(results.size(), expected_.size());
     for (size_t m = 0; m < results.size(); ++m) {
@@ -168,7 +169,7 @@ class Members : public ::testing::TestWithParam<std::string> {
 
   std::unique_ptr<hlo::Module> module_;
   ByMember arguments_, expected_;
-  std::vector<Tolerance> tolerances_;  // Of the corpus, by result.
+  std::vector<Tolerance> tolerances_;  // From the corpus, by result.
 };
 
 TEST_P(Members, EvaluatorComputesXlasResults) {
@@ -200,7 +201,7 @@ TEST_P(Members, ReferencePlanComputesXlasResults) {
   ExpectPlanGivesXlasResults(**plan);
 }
 
-// A proto's device assignment says how many members there are.
+// A proto's device assignment states the number of participants.
 TEST_P(Members, SurviveAProto) {
   const std::string bytes = hlo::ToProto(*module_).SerializeAsString();
   const auto read = hlo::FromSerialized(bytes, {.for_execution = true});

@@ -1,10 +1,9 @@
-// The tables of peaks.md: what `hloctl check` says that a module needs at its fullest, beside what XLA's CPU
-// backend plans and the pages that a run in hlod's engine really touched. Of programs of ordinary sizes
-// (peaks/generate.py), and of every JAX case, which are small (jax/judge.py).
+// The tables of peaks.md: the peak that `hloctl check` estimates for a module, the peak that XLA's CPU
+// backend plans, and the pages that a run in hlod's engine touched. The modules are programs of ordinary
+// sizes (peaks/generate.py) and every JAX case, which are small (jax/judge.py).
 //
 //   peak_table                 prints the table
-//   peak_table --check FILE    exits with 1 where FILE holds other estimates; the pages are of the machine
-//   that wrote it
+//   peak_table --check FILE    exits with 1 when FILE has other estimates; the pages depend on the machine
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -31,7 +30,7 @@
 namespace hlod::testing {
 namespace {
 
-// Memory that nobody has touched, given out piece by piece, aligned to 64 bytes as devices do.
+// Untouched memory, handed out in pieces aligned to 64 bytes, as devices do.
 class FreshMemory {
  public:
   explicit FreshMemory(size_t bytes)
@@ -67,8 +66,8 @@ class FreshMemory {
 
 int64_t Bytes(const hlo::Shape& shape) { return hlo::ByteSize(shape).value(); }
 
-// What `module` touches in a run on zeros: arguments, results and temporaries side by side, as a device holds
-// them. -1: it does not run by itself.
+// Returns the bytes that a run of `module` on zeros touches: arguments, results and temporaries side by side,
+// as a device holds them. Returns -1 for a module that does not run by itself.
 int64_t TouchedBytes(const std::string& proto) {
   const auto module = hlo::FromSerialized(proto, {.for_execution = true});
   if (!module.ok()) return -1;
@@ -97,12 +96,13 @@ int64_t TouchedBytes(const std::string& proto) {
 
 struct Row {
   std::string name;
-  int64_t low = 0, high = 0, xla = 0, touched = 0;  // touched -1: it does not run by itself, or was left out.
+  // touched is -1 for a module that does not run by itself or was left out.
+  int64_t low = 0, high = 0, xla = 0, touched = 0;
 
   static bool Within(int64_t got, int64_t want) {
     return std::abs(got - want) * 10 <= std::max<int64_t>(want, 10);
   }
-  // Pages are the grain of what can be seen.
+  // Memory is observed in pages.
   static int64_t Pages(int64_t bytes) {
     const auto page = static_cast<int64_t>(FreshMemory::page());
     return (bytes + page - 1) / page * page;
@@ -115,7 +115,7 @@ struct Row {
   }
 };
 
-// What the engine touches is of the machine: measured for the table, and not compared.
+// The pages that the engine touches depend on the machine: they are measured for the table, and not compared.
 enum class Touched { kMeasured, kLeftOut };
 
 Row RowOf(const Judged& judged, const std::string& proto, Touched touched) {
@@ -197,7 +197,7 @@ std::string Text() {
   return text;
 }
 
-// The rows of a published text, by their names, as cells.
+// Returns the rows of a published text, by name, as cells.
 std::map<std::string, std::vector<std::string>> PublishedRows(const std::string& text) {
   std::map<std::string, std::vector<std::string>> rows;
   for (const auto& line : absl::StrSplit(text, '\n')) {

@@ -21,7 +21,7 @@ std::string ReadAll(const std::filesystem::path& path) {
   return bytes.str();
 }
 
-// The forms of a case that are there: names of files.
+// Returns the file names of the forms in which a case exists.
 std::vector<std::string> FormsOf(const Case& c) {
   std::vector<std::string> forms;
   for (const char* form : {"module.mlir", "module.generic.mlir", "module.located.mlir", "module.mlirbc"}) {
@@ -39,7 +39,7 @@ TEST_P(StablehloConformance, EveryFormConvertsAndEvaluatesToXlasResults) {
   for (const std::string& form : FormsOf(*jax)) {
     SCOPED_TRACE(form);
     const std::string bytes = ReadAll(std::filesystem::path(jax->folder) / form);
-    ArgumentSizes sizes;  // Used where a type has unknown ones.
+    ArgumentSizes sizes;  // Used for types with unknown sizes.
     for (const hlo::Literal& argument : jax->arguments) sizes[sizes.size()] = argument.shape().dims;
     const auto module = ReadModule(bytes, {.sizes = sizes});
     ASSERT_TRUE(module.ok()) << module.status();

@@ -1,4 +1,4 @@
-// Reading sweeps and comparing their results.
+// Reads sweeps and compares their results.
 #include "tests/conformance/sweep.h"
 
 #include <algorithm>
@@ -23,11 +23,11 @@ using hlo::Literal;
 
 std::filesystem::path Root() { return SourceDir() / "tests/conformance/sweep/data"; }
 
-// Lines of words, each followed by as many bytes as its last word says and an end of line.
+// Reads lines of words, each followed by the number of bytes that its last word states and a line end.
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& path) : file_(path, std::ios::binary) {}
-  // False at the end.
+  // Returns false at the end.
   bool NextLine(std::vector<std::string>& words) {
     std::string line;
     if (!std::getline(file_, line)) return false;
@@ -48,7 +48,7 @@ class Reader {
   std::ifstream file_;
 };
 
-// `text` is "f32[2,3]".
+// `text` is a shape such as "f32[2,3]".
 absl::StatusOr<Literal> MakeLiteral(const std::string& text, const std::string& bytes) {
   const size_t bracket = text.find('[');
   const std::optional<hlo::PrimitiveType> type = hlo::ParsePrimitiveType(text.substr(0, bracket));
@@ -62,7 +62,7 @@ absl::StatusOr<Literal> MakeLiteral(const std::string& text, const std::string& 
   return literal;
 }
 
-// The tolerance of a type as the design states it; of f8 two steps of its mantissa.
+// Returns the tolerance of a type as the design states it; for f8 two steps of its mantissa.
 template <typename T>
 double Relative() {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>) return 1e-5;
@@ -104,7 +104,7 @@ bool Matches(T got, T want, bool exact, double scale) {
   }
 }
 
-// The largest finite magnitude: what sums that cancel are measured by.
+// Returns the largest finite magnitude, which sums with cancelling terms are measured by.
 template <typename T>
 double Scale(absl::Span<const T> values) {
   double scale = 0;
@@ -145,7 +145,7 @@ absl::StatusOr<std::vector<SweepModule>> LoadSweep(std::string_view family) {
       SweepModule& module = modules.emplace_back();
       module.name = words[1];
       module.text = payload;
-      if (words[2] == "-") continue;  // No arguments.
+      if (words[2] == "-") continue;  // "-": no arguments.
       for (const auto number : absl::StrSplit(words[2], ',')) {
         size_t index = 0;
         if (!absl::SimpleAtoi(number, &index) || index >= arrays.size())

@@ -1,5 +1,5 @@
-// The sweeps under tests/conformance/sweep/data: every opcode over every type that XLA's CPU backend takes,
-// with its results. See sweep/README.md.
+// The sweeps under tests/conformance/sweep/data: every opcode over every type that XLA's CPU backend
+// supports, with its results. See sweep/README.md.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace hlod::testing {
 
-// kExact: bits, but any NaN for a NaN, and a zero of its sign for a subnormal number, which XLA's CPU backend
-// flushes. kNear: the design's tolerance for the type; zeros have the same sign. kSum: that tolerance of the
-// largest element, too, since terms cancel.
+// kExact: equal bits, but any NaN matches a NaN, and a zero of the same sign matches a subnormal number,
+// which XLA's CPU backend flushes. kNear: the design's tolerance for the type; zeros have the same sign.
+// kSum: that tolerance relative to the largest element, too, since terms cancel.
 enum class SweepRule { kExact, kNear, kSum };
 
 struct SweepResult {
@@ -22,19 +22,19 @@ struct SweepResult {
   hlo::Literal expected;
 };
 
-// One module: its results are the leaves of its root.
+// One module. Its results are the leaves of its root.
 struct SweepModule {
   std::string name, text;
   std::vector<hlo::Literal> arguments;
   std::vector<SweepResult> results;
 };
 
-// The modules of a family ("dot"), in the file's order.
+// Reads the modules of a family ("dot"), in the file's order.
 absl::StatusOr<std::vector<SweepModule>> LoadSweep(std::string_view family);
-// All families, sorted.
+// Returns the names of all families, sorted.
 std::vector<std::string> SweepFamilies();
 
-// What is wrong with `got`, or an empty string.
+// Returns a description of the difference, or an empty string.
 std::string SweepDifference(const hlo::Literal& got, const SweepResult& want);
 
 }  // namespace hlod::testing

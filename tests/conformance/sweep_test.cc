@@ -1,4 +1,4 @@
-// Every opcode over every type that XLA takes, through the engine and the evaluator: XLA's results.
+// Every opcode over every type that XLA supports, through the engine and the evaluator: XLA's results.
 #include "tests/conformance/sweep.h"
 
 #include <fnmatch.h>
@@ -19,7 +19,8 @@
 namespace hlod::testing {
 namespace {
 
-// Results that differ from XLA's for a reason. A row whose results all agree fails: it is out of date.
+// Results that are known to differ from XLA's. A row whose results all agree fails, because it is out of
+// date.
 struct Difference {
   const char* module;  // Patterns (fnmatch) of their names.
   const char* result;
@@ -68,7 +69,7 @@ class Sweep : public ::testing::TestWithParam<std::string> {
     }
   }
 
-  // By row: whether a result matched it, and those that differed.
+  // By row: true when a result matched it, and the results that differed.
   std::vector<bool> met_ = std::vector<bool>(Known().size());
   std::vector<std::set<std::string>> differed_ = std::vector<std::set<std::string>>(Known().size());
 };
@@ -99,7 +100,7 @@ TEST_P(Sweep, EngineAndEvaluatorComputeXlasResults) {
                    absl::StrFormat("%d|%s %s|%s", differed_[k].size(), Known()[k].module, Known()[k].result,
                                    Known()[k].reason));
   }
-  RecordProperty("results", static_cast<int>(results));  // What readme.py counts.
+  RecordProperty("results", static_cast<int>(results));  // Counted by readme.py.
 }
 
 INSTANTIATE_TEST_SUITE_P(Xla, Sweep, ::testing::ValuesIn(SweepFamilies()),

@@ -1,5 +1,5 @@
-// Bytes as a module: whatever they are, the answer is a module or an error; what is accepted survives
-// verifying and writing again.
+// Reads any bytes as a module: the answer is a module or an error, and an accepted module survives verifying
+// and writing again.
 #include <cstdint>
 #include <cstdlib>
 
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto module = FromSerialized(bytes, {.for_execution = true, .literal_bytes_max = 1 << 20});
   if (!module.ok()) return 0;
   const bool valid = Verify(**module).ok();
-  // A module we accepted is one we can read back, and it is as valid as it was.
+  // An accepted module can be read back, and is as valid as it was.
   const auto again = FromSerialized(Serialize(**module), {.for_execution = true});
   if (!again.ok() || Verify(**again).ok() != valid) std::abort();
   ToText(**module);

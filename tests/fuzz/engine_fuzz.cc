@@ -1,5 +1,5 @@
-// Any module, text or proto, through the engine: it is refused, or it runs within its memory; and where no
-// float is involved, its results are the evaluator's.
+// Runs any module, text or proto, through the engine: it is refused, or it runs within its memory; and when
+// it has no floats, its results are the evaluator's.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -75,7 +75,7 @@ void Try(const hlo::Module& module) {
 }  // namespace hlod::engine
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  GTEST_FLAG_SET(throw_on_failure, true);  // Memory that was overrun.
+  GTEST_FLAG_SET(throw_on_failure, true);  // Fails when memory was overrun.
   return 0;
 }
 

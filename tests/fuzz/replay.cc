@@ -1,5 +1,5 @@
-// A fuzz target without libFuzzer: every file of the seeds, and mutations of each that are the same in every
-// run.
+// A fuzz target without libFuzzer: runs every file of the seeds, and mutations of each that are the same in
+// every run.
 //
 //   TARGET_fuzz MUTATIONS EXTENSION,EXTENSION... FOLDER...
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMutatedBytesMax = 64 << 10;  // A mutation of a large file shows little that takes long.
+constexpr size_t kMutatedBytesMax = 64 << 10;  // Mutations of larger files take long and find little.
 
 std::string Read(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// In an order that does not depend on the file system.
+// Returns the files in an order that does not depend on the file system.
 std::vector<fs::path> Seeds(const std::string& extensions, int folders, char** folder) {
   std::vector<fs::path> seeds;
   for (int i = 0; i < folders; ++i) {
@@ -81,14 +81,14 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < seeds.size(); ++i) {
     const std::string seed = Read(seeds[i]);
     if (!seen.insert(seed).second) continue;         // Packed cases have their StableHLO in two places.
-    std::fprintf(stderr, "%s\n", seeds[i].c_str());  // Of a crash, the last line names the seed ...
+    std::fprintf(stderr, "%s\n", seeds[i].c_str());  // After a crash, the last line is the seed's name.
     Run(seed);
     if (seed.size() > kMutatedBytesMax) continue;
     std::mt19937 random(static_cast<uint32_t>(i));
     for (int m = 0; m < mutations; ++m) {
       std::string mutated = seed;
       Mutate(mutated, random);
-      // ... and this file has what was made of it.
+      // After a crash, this file has the mutation.
       std::ofstream("last_input", std::ios::binary | std::ios::trunc) << mutated;
       Run(mutated);
     }

@@ -1,4 +1,4 @@
-// Any bytes as a StableHLO artifact: the answer is a program or an error with its byte.
+// Reads any bytes as a StableHLO artifact: the answer is a program or an error with its byte.
 #include <cstdint>
 #include <string_view>
 

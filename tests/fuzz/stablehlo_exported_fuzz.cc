@@ -1,4 +1,4 @@
-// Any bytes as what Exported.serialize() writes: the answer is a program or an error.
+// Reads any bytes as the output of Exported.serialize(): the answer is a program or an error.
 #include <cstdint>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// Any text as a StableHLO program: the answer is a program or an error with its place.
+// Reads any text as a StableHLO program: the answer is a program or an error with its place.
 #include <cstdint>
 #include <string_view>
 

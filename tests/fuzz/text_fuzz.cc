@@ -1,5 +1,5 @@
-// Any text as a module: the answer is a module or an error with its place; what is accepted prints as text
-// that is accepted.
+// Reads any text as a module: the answer is a module or an error with its place, and the text of an accepted
+// module is accepted.
 #include <cstdint>
 #include <cstdlib>
 

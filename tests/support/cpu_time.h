@@ -1,5 +1,4 @@
-// Processor time, for tests that bound work: what other processes take of the machine is not in it, as it would
-// be in a clock's time.
+// Processor time, for tests that bound work: unlike wall time it does not count other processes.
 #pragma once
 
 #include <ctime>

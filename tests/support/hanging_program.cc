@@ -1,4 +1,4 @@
-// A test that hangs, in a thread and in a process that it has started: for tests of the time limit.
+// A test that hangs, in a thread and in a process that it has started, for tests of the time limit.
 #include <spawn.h>
 #include <unistd.h>
 

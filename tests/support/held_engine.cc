@@ -1,4 +1,4 @@
-// Reading the two variables.
+// Reads the two variables.
 #include "tests/support/held_engine.h"
 
 #include <unistd.h>

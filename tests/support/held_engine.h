@@ -1,11 +1,11 @@
-// A test program with the engine in it is held as a daemon is that the same test starts: to
-// $HLOD_CPU_FEATURES (before main) and, by what the test asks for here, to $OMP_NUM_THREADS.
+// Holds a test program that contains the engine to the same environment as a daemon that the test starts: to
+// $HLOD_CPU_FEATURES (before main) and, where the test uses EngineThreads, to $OMP_NUM_THREADS.
 #pragma once
 
 namespace hlod::testing {
 
-// The threads that a test without an opinion compiles for: $OMP_NUM_THREADS, else 2, whatever the machine
-// has.
+// Returns the number of threads that a test without other needs compiles for: $OMP_NUM_THREADS, else 2, on
+// any machine.
 int EngineThreads();
 
 }  // namespace hlod::testing

@@ -1,9 +1,9 @@
 // Runs a test under a time limit: limit SECONDS COMMAND ARGUMENT...
 //
 // When the limit has passed (or on SIGUSR1), it prints the stack of every thread of every process that the
-// test has started, kills them, and exits with 124. Else it exits as the test did. Processes are known by
-// $HLOD_TEST_STACKS in their environment, stacks come from tests/support/stacks.cc, which is preloaded, and
-// names from addr2line.
+// test has started, kills them, and exits with 124. Else it exits as the test did. It knows the processes by
+// $HLOD_TEST_STACKS in their environment. The stacks come from tests/support/stacks.cc, which is preloaded,
+// and the names from addr2line.
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -35,8 +35,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTimedOut = 124;                  // As timeout(1).
-constexpr std::chrono::seconds kAnswerTime(5);  // For one thread to write its stack, on a busy machine.
+constexpr int kTimedOut = 124;                  // The exit code of timeout(1).
+constexpr std::chrono::seconds kAnswerTime(5);  // Time for one thread to write its stack, on a busy machine.
 constexpr char kMark[] = "HLOD_TEST_STACKS";
 
 std::string ReadAll(const fs::path& path) {
@@ -46,7 +46,7 @@ std::string ReadAll(const fs::path& path) {
   return text.str();
 }
 
-// The numbered entries of a folder of /proc: processes, or threads of one.
+// Returns the numbered entries of a folder of /proc: processes, or threads of one.
 std::vector<pid_t> Numbers(const fs::path& folder) {
   std::vector<pid_t> numbers;
   std::error_code gone;
@@ -60,7 +60,7 @@ std::vector<pid_t> Numbers(const fs::path& folder) {
   return numbers;
 }
 
-// "SigCgt" of /proc/PID/task/TID/status, say; empty when the thread is gone.
+// Returns a field such as "SigCgt" of /proc/PID/task/TID/status; empty when the thread is gone.
 std::string StatusField(const fs::path& task, std::string_view name) {
   std::ifstream in(task / "status");
   for (std::string line; std::getline(in, line);) {
@@ -70,11 +70,11 @@ std::string StatusField(const fs::path& task, std::string_view name) {
   return "";
 }
 
-bool HasSignal(const std::string& mask) {  // A mask of /proc/PID/status, in hexadecimal.
+bool HasSignal(const std::string& mask) {  // `mask` is a field of /proc/PID/status, in hexadecimal.
   return !mask.empty() && (std::stoull(mask, nullptr, 16) >> (StackSignal() - 1) & 1);
 }
 
-// Where the files of a process lie in its memory.
+// The addresses at which a process has mapped its files.
 class Mappings {
  public:
   struct Place {
@@ -95,7 +95,7 @@ class Mappings {
     }
   }
 
-  // The file that holds the code at an address, and the address as the file's symbols give it.
+  // Returns the file that holds the code at an address, and the address in terms of the file's symbols.
   std::optional<Place> Find(uint64_t address) const {
     for (const Range& range : ranges_) {
       if (address < range.begin || address >= range.end) continue;
@@ -115,7 +115,7 @@ class Mappings {
   std::map<std::string, uint64_t> bases_;
 };
 
-// Function and line of addresses in a file, inlined functions included: what addr2line says, one text an
+// Returns the function and line of addresses in a file, with inlined functions, from addr2line: one text per
 // address.
 std::vector<std::string> Names(const std::string& file, const std::vector<uint64_t>& offsets) {
   std::ostringstream command;
@@ -142,7 +142,7 @@ void PrintStack(const StackRecord& record, const Mappings& mappings) {
   std::map<std::string, std::vector<uint64_t>> offsets;  // By file.
   std::vector<std::optional<Mappings::Place>> places;
   for (long i = 2; i < record.depth; ++i) {
-    // A return address is behind its call; the innermost frame was interrupted where it is.
+    // A return address is after its call; the innermost frame's address is where it was interrupted.
     const uint64_t address = reinterpret_cast<uint64_t>(record.addresses[i]) - (i > 2 ? 1 : 0);
     places.push_back(mappings.Find(address));
     if (places.back()) offsets[places.back()->file].push_back(places.back()->offset);
@@ -205,7 +205,7 @@ class Processes {
   void PrintThread(pid_t pid, pid_t thread, const Mappings& mappings) const {
     const fs::path task = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread);
     const std::string state = StatusField(task, "State");
-    if (state.empty()) return;  // It has ended.
+    if (state.empty()) return;  // The thread has ended.
     std::string name = ReadAll(task / "comm");
     if (!name.empty()) name.pop_back();
     printf("  thread %d (%s), state %s\n", thread, name.c_str(), state.c_str());
@@ -219,7 +219,7 @@ class Processes {
   }
 
   std::optional<StackRecord> Ask(pid_t pid, pid_t thread, const fs::path& task) const {
-    // The signal would end a process that has no handler.
+    // Without a handler the signal would end the process.
     if (!HasSignal(StatusField(task, "SigCgt")) || HasSignal(StatusField(task, "SigBlk")))
       return std::nullopt;
     std::ifstream in(stacks_file_, std::ios::binary);
@@ -243,14 +243,14 @@ pid_t Start(char** command, const std::string& stacks_file) {
     const char* const old = getenv(name);
     setenv(name, old && *old ? (value + separator + old).c_str() : value.c_str(), 1);
   };
-  setenv("HLOD_COMPILE_CACHE", "none", 0);  // What a test counts does not depend on what ran before it.
+  setenv("HLOD_COMPILE_CACHE", "none", 0);  // The counts of a test must not depend on earlier runs.
   setenv(kMark, stacks_file.c_str(), 1);
   const std::string library =
       (fs::read_symlink("/proc/self/exe").parent_path() / "libhlod_stacks.so").string();
   const char* const preload = getenv("LD_PRELOAD");
   if (preload == nullptr || std::string_view(preload).find(library) == std::string_view::npos)
     prepend("LD_PRELOAD", library, ":");
-  // AddressSanitizer wants to be the first library; the preloaded one allocates nothing before it.
+  // AddressSanitizer must be the first library, but the preloaded one allocates no memory before it.
   prepend("ASAN_OPTIONS", "verify_asan_link_order=0", ":");
 
   posix_spawnattr_t attributes;
@@ -266,7 +266,7 @@ pid_t Start(char** command, const std::string& stacks_file) {
   return failed ? -1 : child;
 }
 
-// Waits until `child` ends and returns what to exit with; nothing when it is to be ended.
+// Waits until `child` ends and returns the exit code; nullopt when the child is to be killed.
 std::optional<int> Wait(pid_t child, const sigset_t& signals, Clock::time_point limit) {
   for (;;) {
     int status = 0;

@@ -1,4 +1,4 @@
-// A test that hangs fails with its stacks.
+// A hanging test fails with its stacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// `limit ARGUMENTS` with its output.
+// Runs `limit ARGUMENTS` and reads its output.
 class Limited {
  public:
   explicit Limited(std::vector<std::string> arguments) {
@@ -48,7 +48,7 @@ class Limited {
 
   void ExpireNow() { kill(pid_, SIGUSR1); }
 
-  // The exit code. The output ends when nothing that `limit` has started lives any more.
+  // Returns the exit code. The output ends when no process that `limit` has started is alive.
   int Finish() {
     while (ReadSome()) {
     }

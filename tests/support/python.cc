@@ -1,4 +1,4 @@
-// Asks the interpreter.
+// Finds a suitable interpreter by running it.
 #include "tests/support/python.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// A Python interpreter with modules that a test compares with, where there is one.
+// Finds a Python interpreter with the modules that a test compares with.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace hlod {
 
-// $HLOD_TEST_PYTHON, else python3, when it imports all of "numpy, jax"; else nothing.
+// Returns $HLOD_TEST_PYTHON, else python3, when it can import all of "numpy, jax"; else nullopt.
 std::optional<std::string> PythonWith(const std::string& modules);
 inline constexpr char kNoPython[] = "no Python with such modules: set HLOD_TEST_PYTHON to one, needed are ";
 

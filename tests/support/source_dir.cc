@@ -1,4 +1,4 @@
-// The repository's root, the unpacked cases and the build's native kernels, compiled in.
+// The compiled-in paths of the repository, the unpacked cases and the build's native kernels.
 #include "tests/support/source_dir.h"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Where the repository is, for tests that read files of it, and what is built for tests to load.
+// Paths of the repository, for tests that read its files, and of files built for tests to load.
 #pragma once
 
 #include <filesystem>
@@ -7,18 +7,18 @@
 
 namespace hlod {
 
-// The repository's root. One file is compiled with the path, so that all others are the same in every
-// checkout and the compiler's cache knows them.
+// Returns the repository's root. One file is compiled with the path, so that all others are the same in every
+// checkout and hit the compiler's cache.
 std::filesystem::path SourceDir();
 
-// The folder of a corpus of conformance cases ("jax", "stablehlo", ...), unpacked when the build was
+// Returns the folder of a corpus of conformance cases ("jax", "stablehlo", ...), unpacked when the build was
 // configured: one folder per case.
 std::filesystem::path CasesDir(std::string_view corpus);
 
-// The bytes of a file, which a test needs: one that cannot be read throws.
+// Returns the bytes of a file. Throws when it cannot be read.
 std::string BytesOf(const std::filesystem::path& path);
 
-// The path of a shared object with native kernels (tests/support/native).
+// Returns the path of a shared object with native kernels (tests/support/native).
 std::string NativeLibrary(const std::string& name);
 
 }  // namespace hlod

@@ -1,6 +1,6 @@
 // Preloaded into every process of a test by tests/support/limit.cc: on a signal, a thread writes the
-// addresses of its stack to the file that $HLOD_TEST_STACKS names. So a test that hangs fails with its
-// stacks, its daemons' included, and neither needs a debugger nor the right to trace.
+// addresses of its stack to the file that $HLOD_TEST_STACKS names. A hanging test therefore fails with its
+// stacks and those of its daemons, without a debugger or the right to trace.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -16,8 +16,8 @@ namespace {
 
 int file = -1;
 
-// Only what a signal handler may do; system calls directly, because a sanitizer's wrappers expect to be
-// called by code that it has compiled.
+// A signal handler that uses only async-signal-safe calls. It makes system calls directly, because a
+// sanitizer's wrappers expect callers that it has compiled.
 void WriteStack(int) {
   StackRecord record;
   record.thread = syscall(SYS_gettid);
@@ -31,9 +31,8 @@ __attribute__((constructor)) void Install() {
   file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) return;
   void* warm[1];
-  backtrace(warm, 1);  // Loads the unwinder, which a handler must not.
-  // The C library's own sigaction: ThreadSanitizer's would hold the signal back until the thread calls
-  // something.
+  backtrace(warm, 1);  // Loads the unwinder, which a handler must not do.
+  // The C library's own sigaction: ThreadSanitizer's would delay the signal until the thread makes a call.
   void* const libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   const auto set_action = reinterpret_cast<decltype(&sigaction)>(libc ? dlsym(libc, "sigaction") : nullptr);
   if (set_action == nullptr) return;

@@ -1,9 +1,10 @@
-// Comes before every other header in builds with ThreadSanitizer: protobuf's map fields are laid out as in the
-// library that Debian built, which was built without it. With the macro they have eight bytes more, and the
-// library writes beside them.
+// Included before every other header in builds with ThreadSanitizer. Protobuf's map fields must be laid out
+// as in Debian's library, which was built without it: with the sanitizer's macro they have eight bytes more,
+// and the library writes beside them.
 #pragma once
 
-#include <memory>  // Sees the macro: the standard library's reference counts are to be checked.
+// Included while the macro is defined, so that the standard library's reference counts are checked.
+#include <memory>
 
 #pragma push_macro("__SANITIZE_THREAD__")
 #undef __SANITIZE_THREAD__

@@ -1,9 +1,9 @@
-// The engine on a quiet machine and beside busy neighbours, for several lengths of the OpenMP team's
-// spinning: what settled `kSpinCount` of server/engine/run/team_policy.cc.
+// Measures the engine on a quiet machine and beside busy neighbours, for several lengths of the OpenMP team's
+// spinning. Its figures settled `kSpinCount` of server/engine/run/team_policy.cc.
 //
-//     busy_bench [SECONDS_A_FIGURE]
+//     busy_bench [SECONDS_PER_FIGURE]
 //
-// Neighbours are processes of this program that do nothing but loop. Of each kernel the medians and means of
+// Neighbours are processes of this program that only loop. For each kernel it prints the medians and means of
 // a team as large as the machine and of one thread, measured in turn: with a good policy the team is never
 // much slower.
 #include <spawn.h>
@@ -31,7 +31,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A process of this program with `spin_count` in its environment ("" for libgomp's default).
+// Starts a process of this program with `spin_count` in its environment ("" for libgomp's default).
 pid_t Start(const std::vector<std::string>& arguments, const std::string& spin_count) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {

@@ -1,6 +1,6 @@
-// How fast the engine compiles and runs the modules that JAX lowered (tests/conformance/jax): a line a
-// module, and the geometric means. `--json` is what compare.py reads, which sets two builds, or this one and
-// XLA, side by side.
+// Measures how fast the engine compiles and runs the modules that JAX lowered (tests/conformance/jax): prints
+// one line per module, and the geometric means. compare.py reads the output of `--json` and compares two
+// builds, or this one and XLA.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What the engine's benches share: the median time of a call, and memory as plans want it.
+// Shared by the engine's benches: the median time of a call, and memory in the form that plans need.
 #pragma once
 
 #include <time.h>
@@ -16,7 +16,7 @@ namespace hlod::bench {
 
 using Clock = std::chrono::steady_clock;
 
-// The processor's time of this process, whatever else the machine does.
+// A clock of this process's processor time, which does not count other processes.
 struct ProcessorClock {
   using duration = std::chrono::nanoseconds;
   using time_point = std::chrono::time_point<ProcessorClock, duration>;
@@ -32,7 +32,7 @@ double MicrosecondsSince(TimePoint start) {
   return std::chrono::duration<double, std::micro>(TimePoint::clock::now() - start).count();
 }
 
-// The median of calls that together take about `budget_us`, at least `least` of them.
+// Returns the median time of calls that together take about `budget_us`, at least `least` of them.
 template <typename TheClock = Clock, typename Call>
 double MedianTime(double budget_us, size_t least, Call call) {
   std::vector<double> times;
@@ -46,7 +46,7 @@ double MedianTime(double budget_us, size_t least, Call call) {
   return times[times.size() / 2];
 }
 
-// Bytes aligned to 64, all touched.
+// Memory aligned to 64 bytes, with every page touched.
 struct AlignedFree {
   void operator()(std::byte* bytes) const { std::free(bytes); }
 };

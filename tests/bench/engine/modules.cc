@@ -1,6 +1,6 @@
-// How fast the engine compiles and runs the modules of a folder: NAME.hlo is a module's text, NAME.0, NAME.1
-// and so on its arguments, dense. Prints JSON for sweep.py, and with --results writes NAME.result.0 and so
-// on.
+// Measures how fast the engine compiles and runs the modules of a folder: NAME.hlo is a module's text,
+// NAME.0, NAME.1 and so on its arguments, dense. Prints JSON for sweep.py, and with --results writes
+// NAME.result.0 and so on.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,7 +33,7 @@ std::string ReadFile(const Path& path) {
 struct Options {
   double budget_us = 20'000;
   bool results = false;
-  bool processor = false;  // Its time is measured, not the clock's.
+  bool processor = false;  // Measures processor time instead of wall time.
 };
 
 struct Figures {

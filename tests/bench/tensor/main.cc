@@ -1,5 +1,5 @@
-// What tracing costs: an operation recorded, a cached step closed and sent, a read. Beside the limits: a node
-// appended to an arena, and the bare round trip of the same connection (Ping).
+// Measures the cost of tracing: an operation recorded, a cached step closed and sent, a read. The limits
+// beside them: a node appended to an arena, and the bare round trip of the same connection (Ping).
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -27,7 +27,7 @@ void SetPer(benchmark::State& state, const char* what, int64_t count) {
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-// The limit: what the builder takes for a node.
+// The limit: the time that the builder takes for a node.
 void ArenaNode(benchmark::State& state) {
   constexpr int kNodes = 10'000;
   for (auto _ : state) {
@@ -41,7 +41,7 @@ void ArenaNode(benchmark::State& state) {
 }
 BENCHMARK(ArenaNode);
 
-// A public binary operation on tensors: promotion, source line, a tensor made and dropped.
+// A public binary operation on tensors: promotion, source line, a tensor created and dropped.
 void PublicAdd(benchmark::State& state) {
   constexpr int kOperations = 10'000;
   const Tensor start = Ones({8}, {.device = TheDevice()});
@@ -57,7 +57,7 @@ void PublicAdd(benchmark::State& state) {
 }
 BENCHMARK(PublicAdd);
 
-// A step of 10,000 operations that is in the cache: recorded, found, sent, waited for.
+// A step of 10,000 operations that is in the cache: recorded, found, sent, awaited.
 void CachedStep(benchmark::State& state) {
   const auto operations = static_cast<int>(state.range(0));
   const Tensor start = Ones({1}, {.device = TheDevice()});
@@ -71,7 +71,7 @@ void CachedStep(benchmark::State& state) {
 }
 BENCHMARK(CachedStep)->Arg(10)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
-// x = x + 1, read each step; beside it the connection's bare round trip.
+// x = x + 1, read in each step; beside it the connection's bare round trip.
 void AddAndRead(benchmark::State& state) {
   Tensor x = Zeros({}, {.device = TheDevice()});
   for (auto _ : state) {
@@ -86,7 +86,7 @@ void Ping(benchmark::State& state) {
 }
 BENCHMARK(Ping)->Unit(benchmark::kMicrosecond)->UseRealTime();
 
-// A multilayer perceptron's forward step, nothing read: recorded, sent, throttled.
+// A multilayer perceptron's forward step without a read: recorded, sent, throttled.
 void MlpStep(benchmark::State& state) {
   const Device device = TheDevice();
   const Tensor x = Ones({32, 64}, {.device = device}), up = Ones({64, 128}, {.device = device}),
@@ -99,7 +99,7 @@ void MlpStep(benchmark::State& state) {
 }
 BENCHMARK(MlpStep)->Unit(benchmark::kMicrosecond)->UseRealTime();
 
-// Host tensors go through the evaluator.
+// The evaluator computes host tensors.
 void HostAdd(benchmark::State& state) {
   const Tensor x = Ones({8}) + 0;
   for (auto _ : state) benchmark::DoNotOptimize((x + x).impl());

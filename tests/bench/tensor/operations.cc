@@ -1,6 +1,6 @@
-// What single operations take that no product of small matrices is: sorts, transforms, linear algebra,
-// running extremes, sampling; of a host tensor and of one on the device. operations.py sets them beside JAX
-// and NumPy. Prints {"name": {"host": ms, "device": ms}}, medians of some rounds, the result read each time.
+// Measures single operations other than products of small matrices: sorts, transforms, linear algebra,
+// running extremes, sampling; on a host tensor and on the device. operations.py compares them with JAX and
+// NumPy. Prints {"name": {"host": ms, "device": ms}}, medians of some rounds, the result read each time.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -18,7 +18,7 @@ constexpr int kRounds = 7;
 
 struct Case {
   std::string name;
-  std::function<Tensor(const Device&)> make;  // Of the operand.
+  std::function<Tensor(const Device&)> make;  // Makes the operand.
   std::function<Tensor(const Tensor&)> run;
 };
 
@@ -66,7 +66,7 @@ std::vector<Case> Cases() {
 
 double Milliseconds(const Case& one, const Device& where) {
   const Tensor x = one.make(where);
-  one.run(x).ToLiteral();  // Compiled.
+  one.run(x).ToLiteral();  // Compiles it.
   std::vector<double> times;
   for (int round = 0; round < kRounds; ++round) {
     const auto begin = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
 // The limit to compare with: a gRPC server with one completion-queue thread and no work, in a process of its
-// own, and a client that polls for itself. What hlod adds to it is what the benchmark shows.
+// own, and a client that polls by itself. The benchmark shows the time that hlod adds to it.
 #pragma once
 
 #include <grpcpp/generic/generic_stub.h>
@@ -11,14 +11,14 @@
 namespace hlod::bench {
 
 // Runs the server on `address` ("unix:PATH" or "HOST:PORT") until the process is killed. Methods:
-// "/bare/Echo" sends every message back, "/bare/Answer" eight bytes for each,
-// "/bare/Put" copies what it gets into one piece of touched memory and answers at the end, "/bare/Get" sends
-// as many bytes as the first message says, in chunks.
+// "/bare/Echo" sends every message back; "/bare/Answer" sends eight bytes per message; "/bare/Put" copies the
+// messages into one piece of touched memory and answers at the end; "/bare/Get" sends, in chunks, the number
+// of bytes that the first message states.
 void RunBareServer(const std::string& address);
 
 inline constexpr int64_t kBareChunkBytes = 1 << 20;
 
-// The server as a child process; killed with the object.
+// The server as a child process, which is killed with the object.
 class BarePeer {
  public:
   // Starts this same program with --bare-server.

@@ -42,7 +42,7 @@ Executable Doubling(const Client& client, int64_t n, int seed = 0) {
   return Have(client.Compile(module));
 }
 
-// A session without the library. Its answers are read, and none is acknowledged.
+// A session without the library. It reads answers and acknowledges none.
 struct RawClient {
   explicit RawClient(const std::string& address)
       : channel(grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), OwnConnection())),

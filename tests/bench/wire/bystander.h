@@ -1,13 +1,13 @@
-// How long one client's tiny executes take beside another of the same user that does its worst.
+// Measures one client's tiny executes beside another client of the same user that attacks.
 #pragma once
 
 #include <string>
 
 namespace hlod::bench {
 
-// Prints, for each attack, the 99th percentile alone and beside it, in turn.
+// Prints, for each attack, the 99th percentile alone and beside the attack, measured in turn.
 void Bystander(int repeats);
-// An attacker's process: goes on until it is killed.
+// Runs an attacker's process until it is killed.
 void Attack(const std::string& name, const std::string& address);
 
 }  // namespace hlod::bench

@@ -2,8 +2,8 @@
 //
 //   wire_bench [--repeats N] [--messages | --profile | --bystander]
 //
-// --messages: without bulk bytes and footprint. --profile: where the time of a round trip goes. --bystander: tiny
-// executes beside other clients that do their worst.
+// --messages: without bulk bytes and footprint. --profile: the parts of a round trip's time. --bystander:
+// tiny executes beside other clients that attack.
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ grpc::ByteBuffer Message(size_t bytes) {
   return grpc::ByteBuffer(&slice, 1);
 }
 
-// The median of `count` echoes on a bare stream, microseconds.
+// Returns the median time of `count` echoes on a bare stream, in microseconds.
 double EchoMicroseconds(BareStream& stream, int count) {
   const grpc::ByteBuffer message = Message(64);
   std::vector<double> times;
@@ -67,7 +67,7 @@ double EchoMicroseconds(BareStream& stream, int count) {
   return Median(times);
 }
 
-// Messages of so many bytes a second with `window` under way, each answered.
+// Returns the messages of `bytes` bytes per second with `window` in flight, each answered.
 double EchoesPerSecond(BareStream& stream, int count, int window, size_t bytes = 64) {
   const grpc::ByteBuffer message = Message(bytes);
   int sent = 0, got = 0;
@@ -95,9 +95,9 @@ Executable TinyProgram(const Client& client) {
   return Must(client.Compile(module), "compile");
 }
 
-// Puts all threads of processes, this one among them, on one core while it lives. Which core a woken thread
-// gets is the scheduler's choice, and an idle one takes tens of microseconds to wake: with one core there is
-// no choice, and what is left is the work.
+// While it exists, all threads of the given processes and of this one run on one core. With several cores the
+// scheduler chooses a woken thread's core, and an idle core takes tens of microseconds to wake: on one core
+// only the work is measured.
 class OnOneCore {
  public:
   explicit OnOneCore(std::vector<int> pids) : pids_(std::move(pids)) {
@@ -154,8 +154,8 @@ void RoundTrips(const testing::Daemon& daemon, BareStream& echo, const std::stri
   Print("ping, unix" + place, Interleave(repeats, ping, bare), "us", "bare stream echo", "<= 1.5");
 }
 
-// What a round trip costs each side, beside a bare echo of as many bytes. Times on the processor do not say
-// how long a woken thread took to get one: that is what is left of the wall time.
+// Prints the cost of a round trip on each side, beside a bare echo of the same number of bytes. Processor
+// times exclude the time until a woken thread gets a core, which is the rest of the wall time.
 void Profile(const testing::Daemon& daemon, BareStream& echo, int echo_pid) {
   constexpr int kCount = 20'000;
   const Client client = Must(daemon.Connect(), "connect");
@@ -190,7 +190,7 @@ void Pipelined(const testing::Daemon& daemon, BareStream& echo, int repeats) {
   const Executable tiny = TinyProgram(client);
   const Buffer x = Must(client.device(0).Upload(Literal::Scalar(1.0f)), "upload");
   constexpr int kCount = 20000;
-  // Dropping a value is a command too: a chain whose values are kept is commands of one kind.
+  // Dropping a value is a command, too: a chain that keeps its values has commands of one kind.
   const auto chain = [&](bool keep) {
     std::vector<Buffer> kept;
     const double start = Now();
@@ -211,7 +211,7 @@ void Pipelined(const testing::Daemon& daemon, BareStream& echo, int repeats) {
 }
 
 // The shape of deploy/quickstart's training: each step uploads a batch of images and their labels, executes,
-// and drops what the step before gave. The program does next to nothing, so that the wire is what is seen.
+// and drops the results of the step before. The program is tiny, so that the wire's time dominates.
 void TrainingSteps(const testing::Daemon& daemon, const std::string& peer, int repeats) {
   const Client client = Must(daemon.Connect(), "connect");
   hlo::Module module("step");
@@ -247,7 +247,7 @@ void TrainingSteps(const testing::Daemon& daemon, const std::string& peer, int r
         "bare messages of as many bytes", ">= 0.5");
 }
 
-// What the arena cannot beat: one thread copies pieces in while another copies them out.
+// The arena's limit: one thread copies pieces in while another copies them out.
 double PipelinedCopies(std::vector<std::byte>& from, std::vector<std::byte>& to) {
   static rpc::SharedMemory arena = Must(rpc::SharedMemory::Create(64 << 20), "arena");
   constexpr size_t kPiece = 2 << 20;
@@ -284,7 +284,7 @@ double BarePut(const std::string& address, const std::vector<std::byte>& from) {
   stream.WritesDone();
   stream.Next();
   stream.Read();
-  stream.Next();  // The end of the stream: everything was stored.
+  stream.Next();  // The end of the stream: all bytes were stored.
   return static_cast<double>(from.size()) / (Now() - start) / 1e9;
 }
 
@@ -331,7 +331,7 @@ void Transfers(const Client& client, const char* name, int repeats, const std::f
         aim);
 }
 
-// Resident kilobytes of a process.
+// Returns a process's resident memory in MiB.
 double ResidentMiB(int pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   std::string line;
@@ -371,7 +371,7 @@ void Run(int repeats, bool messages_only, bool profile) {
   testing::DaemonOptions options;
   options.flags = {"--device-memory", "4GiB"};
   {
-    // On a socket of files alone: beside a second listener's, gRPC's pollers wake one another.
+    // Listens on a Unix socket alone: with a second listener, gRPC's pollers wake one another.
     const testing::Daemon daemon = Must(testing::Daemon::Start(options), "daemon");
     BareStream echo(unix_peer.address(), "/bare/Echo");
     if (profile) {

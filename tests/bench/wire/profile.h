@@ -1,5 +1,4 @@
-// Where a round trip's time goes: the processor's time and the waits of a process, by the kernel's own
-// counts.
+// The parts of a round trip's time: a process's processor time and waits, by the kernel's counts.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +8,17 @@
 
 namespace hlod::bench {
 
-// Of all threads of a process, since they began.
+// Sums over all threads of a process, since they started.
 struct Work {
   double cpu_us = 0;   // On a processor, in user mode and in the kernel.
   double late_us = 0;  // Ready to run, and waiting for a processor.
-  int64_t waits = 0;   // Times that a thread went to sleep: each is woken later.
+  int64_t waits = 0;   // The number of times that a thread went to sleep; each is woken later.
   Work operator-(const Work& other) const {
     return {cpu_us - other.cpu_us, late_us - other.late_us, waits - other.waits};
   }
 };
 
-// The number that follows `name` in a file of lines like "name: number".
+// Returns the number after `name` in a file of lines like "name: number".
 inline int64_t NumberIn(const std::filesystem::path& file, const std::string& name) {
   std::ifstream in(file);
   for (std::string word; in >> word;) {

@@ -1,4 +1,4 @@
-// Timing and printing: medians of interleaved runs, and the ratio of ours to the limit's.
+// Timing and printing: medians of interleaved runs, and the ratio of our figure to the limit's.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Pair {
   double ours, limit, ratio;  // Medians; the ratio is the median of each repeat's ratio.
 };
 
-// Runs the two in turn, so that a drift of the machine touches both. Each returns its figure.
+// Runs the two in turn, so that a drift of the machine affects both. Each function returns its figure.
 inline Pair Interleave(int repeats, const std::function<double()>& ours,
                        const std::function<double()>& limit) {
   std::vector<double> a, b, ratios;
