@@ -8,7 +8,6 @@
 // element of every pair goes first, even if the comparator contradicts itself; and for any such relation a
 // random pivot has, with probability at least one half, an eighth of the elements on each side. Equal
 // elements do no harm: they fall to both sides.
-// sides.
 #include "common/base/block_sort.h"
 
 #include <algorithm>

@@ -22,7 +22,7 @@ struct Members {
 
 // Returns the counts of the module's configuration. REQUIRES: CheckMembers.
 Members MembersOf(const Module& module);
-// INVALID_ARGUMENT or UNIMPLEMENTED when the counts are not positive or their product exceeds kMembersMax.
+// INVALID_ARGUMENT when the counts are not positive or their product exceeds kMembersMax.
 inline constexpr int64_t kMembersMax = 4096;
 absl::Status CheckMembers(const Module& module);
 

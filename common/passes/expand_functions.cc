@@ -45,7 +45,6 @@ class BatchNorm {
   }
   // With r = 1/sqrt(variance + epsilon) and h = (x - mean) r:
   //   d offset = sum g,  d scale = sum g h,  d x = scale r (g - mean(g) - h mean(g h)).
-  //   d offset = sum g,  d scale = sum g h,  d x = scale r (g - mean(g) - h mean(g h)).
   ComputationId Gradient(const Shape& result) {
     const Op g = parameters_[4], deviation = Deviation(parameters_[3]);
     const Op h = (parameters_[0] - Each(parameters_[2])) / Each(deviation);

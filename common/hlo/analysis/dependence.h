@@ -15,8 +15,8 @@ namespace hlod::hlo {
 // one after the other). Exact through tuples, calls and branches; loops are solved by fixpoint; a loop's trip
 // count and a branch's choice count as dependences. A side effect counts for every output. Where an exact
 // answer would take too much memory or time (a loop that needs more than 64 iterations of the fixpoint,
-// millions of set members), every leaf counts. Each distinct set of parameters is stored once: many
-// outputs over many parameters do not take a matrix.
+// millions of set members), every leaf counts. Each distinct set of parameters is stored once: many outputs
+// over many parameters do not take a matrix.
 class Dependences {
  public:
   explicit Dependences(const Module& module);

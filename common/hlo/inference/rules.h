@@ -2,7 +2,6 @@
 // rely on the checks of InferShape: arity, number of called computations, the attributes' alternative, ranks
 // of array operands at most kMaxRank. It returns a shape without layout; InferShape checks that its size does
 // not overflow.
-// InferShape checks that its size does not overflow.
 #pragma once
 
 #include <cstdint>
