@@ -12,6 +12,7 @@
 #include "client/import/scope.h"
 #include "common/base/error.h"
 #include "common/base/strings.h"
+#include "common/hlo/replica_groups.h"
 
 namespace hlod::stablehlo {
 namespace {
@@ -117,6 +118,12 @@ Dims Conversion::Integers(std::string_view name, bool required) {
   const Attribute* const attribute = Find(name);
   if (attribute == nullptr) {
     if (required) Fail(InvalidArgument("It has no attribute %s.", name));
+    return {};
+  }
+  const auto* const literal = std::get_if<Literal>(&attribute->value);
+  if (literal != nullptr && literal->element_count() > hlo::kGroupMembersMax) {
+    Fail(InvalidArgument("Its attribute %s has (%d) integers; at most %d are read.", name,
+                         literal->element_count(), hlo::kGroupMembersMax));
     return {};
   }
   const std::optional<stablehlo::Integers> values = IntegersIn(*attribute);

@@ -1,6 +1,7 @@
 // Converts einsums, whose operands' dimensions have letters: "ab,bc->ac" multiplies along equal letters and
 // sums over those that the result does not have. Also torch_index_select.
 #include <algorithm>
+#include <bitset>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,7 @@
 #include "client/import/conversion.h"
 #include "client/import/scope.h"
 #include "common/base/strings.h"
+#include "common/base/utf8.h"
 #include "common/hlo/builder.h"
 
 namespace hlod::stablehlo {
@@ -29,6 +31,13 @@ int64_t PlaceOf(std::string_view letters, char letter) { return static_cast<int6
 constexpr char kFirstHidden = '\x01';
 constexpr int64_t kHiddenMax = 26;
 
+// Returns the text for an error: the start of a long one.
+std::string Clipped(std::string_view text) {
+  std::string clipped(text);
+  ClipWithDots(clipped, 100);
+  return clipped;
+}
+
 // Returns the letters of one operand of `rank`, or, with rank -1, of the result, whose "..." is `hidden`.
 std::string LettersOf(Conversion& c, std::string_view text, int64_t rank, std::string& hidden) {
   std::string letters;
@@ -45,17 +54,24 @@ std::string LettersOf(Conversion& c, std::string_view text, int64_t rank, std::s
                   ? std::string(text)
                   : absl::StrCat(ToAbsl(text.substr(0, dots)), hidden, ToAbsl(text.substr(dots + 3)));
   }
+  std::bitset<256> seen;
   for (const char letter : letters) {
     const bool is_letter = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
                            (letter >= kFirstHidden && letter < kFirstHidden + kHiddenMax);
-    if (!is_letter || std::ranges::count(letters, letter) > 1)
-      c.Fail(Unimplemented("Its einsum_config has \"%s\"; expected letters, each at most once per operand.",
-                           text));
+    const auto bit = static_cast<unsigned char>(letter);
+    if (is_letter && !seen[bit]) {
+      seen.set(bit);
+      continue;
+    }
+    // One failure: the text may be long.
+    c.Fail(Unimplemented("Its einsum_config has \"%s\"; expected letters, each at most once per operand.",
+                         Clipped(text)));
+    return "";
   }
   if (rank >= 0 && static_cast<int64_t>(letters.size()) != rank)
     c.Fail(InvalidArgument(
         "Its einsum_config has \"%s\" for an operand of (%d) dimensions; expected one letter per dimension.",
-        text, rank));
+        Clipped(text), rank));
   return letters;
 }
 
@@ -94,8 +110,8 @@ Config ConfigOf(Conversion& c) {
   std::vector<std::string> operands;
   if (sides.size() == 2) operands = absl::StrSplit(sides[0], ',');
   if (operands.size() != c.operands.size()) {
-    c.Fail(
-        InvalidArgument("Its einsum_config is \"%s\", but it has (%d) operands.", text, c.operands.size()));
+    c.Fail(InvalidArgument("Its einsum_config is \"%s\", but it has (%d) operands.", Clipped(text),
+                           c.operands.size()));
     return config;
   }
   std::string hidden;
@@ -103,9 +119,11 @@ Config ConfigOf(Conversion& c) {
     config.operands.push_back(LettersOf(c, operands[i], c.shape(i).rank(), hidden));
   config.result = LettersOf(c, sides[1], -1, hidden);
   for (const char letter : config.result) {
-    if (std::ranges::none_of(config.operands, [&](const std::string& own) { return Has(own, letter); }))
-      c.Fail(
-          InvalidArgument("Its einsum_config is \"%s\": the result has a letter that no operand has.", text));
+    if (std::ranges::none_of(config.operands, [&](const std::string& own) { return Has(own, letter); })) {
+      c.Fail(InvalidArgument("Its einsum_config is \"%s\": the result has a letter that no operand has.",
+                             Clipped(text)));
+      break;
+    }
   }
   return config;
 }

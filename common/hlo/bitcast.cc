@@ -53,8 +53,18 @@ bool Cut(const Dims& tile, Memory& memory) {
   return memory.dims.size() <= static_cast<size_t>(kMaxRank);
 }
 
-bool Understands(const Layout& layout) {
-  return layout.split_configs.empty() && layout.physical_shape == nullptr &&
+// How far apart elements lie: E(4) packs those that have a byte each without it.
+int64_t StoredBits(const Shape& shape) {
+  const int64_t stated = shape.layout.has_value() ? shape.layout->element_size_in_bits : 0;
+  return stated != 0 ? stated : std::max<int64_t>(8, Info(shape.type).bits);
+}
+
+bool Understands(const Shape& shape) {
+  const Layout& layout = *shape.layout;
+  // E(n): elements of another width than their type's lie otherwise than here.
+  const bool packed =
+      layout.element_size_in_bits != 0 && layout.element_size_in_bits != Info(shape.type).bits;
+  return !packed && layout.split_configs.empty() && layout.physical_shape == nullptr &&
          layout.tail_padding_alignment <= 1 && layout.dynamic_shape_metadata_prefix_bytes == 0;
 }
 
@@ -140,9 +150,11 @@ absl::StatusOr<BitcastForm> BitcastFormOf(const Shape& operand, const Shape& res
       Info(operand.type).bits != Info(result.type).bits)
     return refused("elements below a byte have a byte each here");
   for (const Shape* shape : {&operand, &result}) {
-    if (shape->layout.has_value() && !Understands(*shape->layout))
+    if (shape->layout.has_value() && !Understands(*shape))
       return refused("its layout is more than an order and tiles");
   }
+  if (StoredBits(operand) != StoredBits(result) && Info(operand.type).bits == Info(result.type).bits)
+    return refused("its elements are packed on one side only");
   const std::optional<Memory> from = MemoryOf(operand), to = MemoryOf(result);
   if (!from.has_value() || !to.has_value()) return refused("its tiles merge dimensions");
   if (!from->padded && !to->padded) return FormOf(*from, *to);

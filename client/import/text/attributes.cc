@@ -180,7 +180,11 @@ absl::Status ReadAttributeMap(Source& source, std::string_view operation, Attrib
     }
     Attribute attribute;  // A unit attribute.
     if (reader.Try("=")) {
-      ASSIGN_OR_RETURN(attribute, ReadAttribute(source));
+      source.splat_bytes_max = name == "value" ? kMaxSplatBytes : kMaxListBytes;
+      absl::StatusOr<Attribute> read = ReadAttribute(source);
+      source.splat_bytes_max = kMaxSplatBytes;
+      RETURN_IF_ERROR(read.status());
+      attribute = *std::move(read);
     }
     RETURN_IF_ERROR(Put(source, operation, name, std::move(attribute), at, attributes));
     if (!reader.Try(",") && reader.Peek() != '}') return reader.Expected("',' or '}'");

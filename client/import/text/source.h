@@ -14,6 +14,7 @@ namespace hlod::stablehlo::text {
 
 inline constexpr int kMaxNesting = 128;               // Levels of regions, attributes, types and locations.
 inline constexpr int64_t kMaxSplatBytes = 1LL << 30;  // Sum of the bytes of all expanded splats.
+inline constexpr int64_t kMaxListBytes = 8 << 20;     // Bytes of a splat that lists dimensions, groups or the like.
 inline constexpr int64_t kMaxAliasBytes = 1LL << 27;  // Sum of the bytes of all uses of aliases.
 
 struct Source {
@@ -31,6 +32,7 @@ struct Source {
   Aliases aliases;
   int depth = 0;
   int64_t splat_bytes = 0, alias_bytes = 0;
+  int64_t splat_bytes_max = kMaxSplatBytes;  // Of the attribute that is read.
 };
 
 // Counts one level of nesting while it exists.

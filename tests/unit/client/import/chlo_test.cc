@@ -155,6 +155,20 @@ TEST(Einsum, LettersSayWhatIsMultipliedAndSummed) {
               HasSubstr("\"abc\" for an operand of (2) dimensions"));
 }
 
+// A letter more than the alphabet has is one twice: refused at the first, with the start of the text.
+TEST(Einsum, ALongListOfLettersIsRefusedAtOnce) {
+  std::string letters;
+  for (int i = 0; i < 100'000; ++i) letters += static_cast<char>('a' + i % 26);
+  for (const std::string& config : {absl::StrCat(letters, ",a->a"), absl::StrCat("a,a->", letters)}) {
+    const std::string refusal = RefusalOf(MainOf(
+        "%a: tensor<2xf32>", "tensor<2xf32>",
+        absl::StrCat("%0 = \"stablehlo.einsum\"(%a, %a) <{einsum_config = \"", config,
+                     "\"}> : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>\n return %0 : tensor<2xf32>")));
+    EXPECT_THAT(refusal, HasSubstr("expected letters, each at most once"));
+    EXPECT_LT(refusal.size(), 1000u);
+  }
+}
+
 TEST(Einsum, TorchIndexSelect) {
   EXPECT_THAT(NumbersIn<float>(ResultOf(
                   MainOf("%a: tensor<4x5xf32>, %i: tensor<2xi32>", "tensor<2x5xf32>",

@@ -216,6 +216,10 @@ TEST(Text, SplatsAreExpandedUpToALimit) {
   EXPECT_THAT(
       ErrorOf(Function("%c = stablehlo.constant dense<0.0> : tensor<1000000x1000000xf32>")),
       HasSubstr("takes 4000000000000 bytes; splats of a program may expand to at most 1073741824 bytes"));
+  // A list of groups is never so long.
+  EXPECT_THAT(ErrorOf(Function("%c = \"stablehlo.all_reduce\"(%x) <{replica_groups = dense<0> : "
+                               "tensor<8000x8000xi64>}> ({}) : (tensor<4xf32>) -> tensor<4xf32>")),
+              HasSubstr("this splat takes 512000000 bytes"));
   // Together, too.
   EXPECT_THAT(ErrorOf(Function("%c = stablehlo.constant dense<0> : tensor<600000000xi8>\n"
                                "%d = stablehlo.constant dense<0> : tensor<600000000xi8>")),

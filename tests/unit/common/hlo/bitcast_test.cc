@@ -32,6 +32,18 @@ TEST(Bitcast, PaddingInOtherPlacesIsRefused) {
   }
 }
 
+// E(4) packs two elements to a byte; without it each has its own.
+TEST(Bitcast, ElementsOfAnotherWidthAreRefused) {
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"s4[2,8]{1,0:E(4)}", "s4[8,2]{1,0}"},
+                                                        {"s4[2,8]{1,0}", "s4[8,2]{1,0:E(4)}"},
+                                                        {"s8[2,8]{1,0:E(4)}", "s8[8,2]{1,0:E(4)}"}}) {
+    EXPECT_EQ(BitcastBetween(from, to).code(), absl::StatusCode::kUnimplemented) << from << " to " << to;
+  }
+  EXPECT_TRUE(BitcastBetween("s4[2,8]{1,0:E(4)}", "s4[8,2]{1,0:E(4)}").ok());
+  EXPECT_TRUE(BitcastBetween("f32[2,8]{1,0:E(32)}", "f32[8,2]{1,0}").ok());
+}
+
 TEST(Bitcast, TheSamePaddingKeepsEveryElement) {
   EXPECT_TRUE(BitcastBetween("f32[3,3]{1,0:T(2,2)}", "f32[3,3]{1,0:T(2,2)}").ok());
   EXPECT_TRUE(BitcastBetween("f32[3,3]{1,0:T(2,2)}", "f32[1,3,3]{2,1,0:T(2,2)}").ok());
