@@ -11,6 +11,7 @@
 #include "client/transform/residuals.h"
 #include "client/transform/rules.h"
 #include "client/transform/suspend.h"
+#include "hlod/ops/creation.h"
 #include "hlod/transform.h"
 
 namespace hlod::lazy {
@@ -233,6 +234,20 @@ std::vector<Tensor> PushForward(const char* what, const std::vector<Tensor>& out
     for (size_t i = 0; i < count; ++i) results.push_back(IsZero(made[i]) ? Zeros(l, l.shape(o[i])) : made[i]);
     return results;
   });
+}
+
+std::vector<Tensor> PlaceholdersLike(const std::vector<Tensor>& tensors, const Caller& caller) {
+  std::vector<Tensor> all;
+  for (const Tensor& tensor : tensors)
+    all.push_back(Placeholder(tensor.dims(), tensor.dtype(), tensor.device(), false, caller));
+  return all;
+}
+
+std::vector<Tensor> ZerosOf(const std::vector<Tensor>& tensors, const Caller& caller) {
+  std::vector<Tensor> all;
+  for (const Tensor& tensor : tensors)
+    all.push_back(Zeros(tensor.dims(), {.type = tensor.dtype(), .device = tensor.device()}, caller));
+  return all;
 }
 
 }  // namespace hlod::lazy

@@ -112,6 +112,45 @@ Tensor Layers(const Ts& x, const CheckpointPolicy& policy) {
           .first);
 }
 
+Tensor Recurrence(const Ts& x) {
+  const auto step = [](const Pair& p, const Pair& q) {
+    return Pair(p.first * q.first, p.second * q.first + q.second);
+  };
+  return Weighted(AssociativeScan(step, Pair(x[0], x[1])).second);
+}
+
+Tensor Products(const Ts& x, bool reverse) {
+  return Weighted(AssociativeScan([](const Tensor& p, const Tensor& q) { return MatMul(q, p); }, x[0],
+                                  {.reverse = reverse}));
+}
+
+Tensor SumsOfColumns(const Ts& x) {
+  return Weighted(
+      AssociativeScan([](const Tensor& p, const Tensor& q) { return p + q + p * q; }, x[0], {.dim = -1}));
+}
+
+Tensor Mapped(const Ts& x, int64_t batch_size) {
+  const auto [ys, zs] = Map(
+      [&](const Tensor& row) {
+        return Pair(Tanh(MatMul(row.Unsqueeze(0), x[1]).Squeeze(0)), Sum(row * row));
+      },
+      x[0], {.batch_size = batch_size});
+  return Weighted(ys) + Weighted(zs);
+}
+
+Tensor InterpAt(const Ts& x, const std::vector<double>& points) {
+  return Weighted(Interp(x[0], FromValues<double>(points, {}, x[0].device()), x[1]));
+}
+
+Tensor Convolved(const Ts& x, ConvolveMode mode) {
+  const Tensor other = Convolve(x[1], x[0], mode);
+  return Weighted(Convolve(x[0], x[1], mode)) + Weighted(other * other);
+}
+Tensor Correlated(const Ts& x, ConvolveMode mode) {
+  const Tensor other = Correlate(x[1], x[0], mode);
+  return Weighted(Correlate(x[0], x[1], mode)) + Weighted(other * other);
+}
+
 const std::map<std::string, Function>& Cases() {
   static const auto* const cases = new std::map<std::string, Function>{
       {"rnn", [](const Ts& x) { return Rnn(x, false); }},
@@ -126,6 +165,28 @@ const std::map<std::string, Function>& Cases() {
       {"fori", Fori},
       {"layers", [](const Ts& x) { return Layers(x, CheckpointPolicy::Nothing()); }},
       {"layers_dots", [](const Ts& x) { return Layers(x, CheckpointPolicy::Dots()); }},
+      {"recurrence", Recurrence},
+      {"products", [](const Ts& x) { return Products(x, false); }},
+      {"products_reverse", [](const Ts& x) { return Products(x, true); }},
+      {"sums_of_columns", SumsOfColumns},
+      {"mapped", [](const Ts& x) { return Mapped(x, 0); }},
+      {"mapped_by_two", [](const Ts& x) { return Mapped(x, 2); }},
+      {"mapped_by_many", [](const Ts& x) { return Mapped(x, 8); }},
+      {"interp", [](const Ts& x) { return Weighted(Interp(x[0], x[1], x[2])); }},
+      {"interp_ends",
+       [](const Ts& x) { return Weighted(Interp(x[0], x[1], x[2], {.left = -3, .right = 5})); }},
+      {"interp_period", [](const Ts& x) { return Weighted(Interp(x[0], x[1], x[2], {.period = 0.9})); }},
+      {"interp_equal",
+       [](const Ts& x) {
+         return InterpAt(x, {-0.5, -0.1, -0.1, 0.4});
+       }},
+      {"interp_one", [](const Ts& x) { return InterpAt(x, {0.1}); }},
+      {"convolve_full", [](const Ts& x) { return Convolved(x, ConvolveMode::kFull); }},
+      {"convolve_same", [](const Ts& x) { return Convolved(x, ConvolveMode::kSame); }},
+      {"convolve_valid", [](const Ts& x) { return Convolved(x, ConvolveMode::kValid); }},
+      {"correlate_full", [](const Ts& x) { return Correlated(x, ConvolveMode::kFull); }},
+      {"correlate_same", [](const Ts& x) { return Correlated(x, ConvolveMode::kSame); }},
+      {"correlate_valid", [](const Ts& x) { return Correlated(x, ConvolveMode::kValid); }},
   };
   return *cases;
 }
@@ -202,6 +263,21 @@ TEST_P(ControlGradients, OfJvp) {
   }
 }
 
+TEST_P(ControlGradients, OfLinearize) {
+  const Ts inputs = Inputs(device());
+  const auto [value, linear] = Linearize(f(), std::tuple(inputs));
+  ExpectNear(value, recorded()["value"], "value");
+  for (const double scale : {1.0, -2.0}) {
+    Ts tangents;
+    for (const Tensor& input : inputs) {
+      tangents.push_back(
+          Cos(Arange(0, input.numel(), 1, {.type = kF64, .device = device()})).Reshape(input.dims()) * scale);
+    }
+    const double expected = scale * recorded()["directional"].get<double>();
+    EXPECT_NEAR(linear(std::tuple(tangents)).Item<double>(), expected, kTolerance * (1 + std::abs(expected)));
+  }
+}
+
 TEST_P(ControlGradients, OfTheGradient) {
   const auto second = Grad([f = f()](const Ts& x) {
     const Ts gradients = Grad(f)(x);
@@ -268,6 +344,71 @@ std::vector<std::string> Names() {
 }
 INSTANTIATE_TEST_SUITE_P(All, ControlGradients, ::testing::ValuesIn(Names()),
                          [](const auto& info) { return info.param; });
+
+using SliceFunctions = TensorTest;
+
+// A product of 400 thousand numbers by as many would take minutes on the host: nothing is computed or sent.
+TEST_F(SliceFunctions, EvalShapeComputesNothing) {
+  const Tensor x = Placeholder({400'000, 8}, kBF16, device()), w = Placeholder({8, 400'000}, kBF16, device());
+  const SessionStats before = Account();
+  const auto [y, z] = EvalShape(
+      [](const Tensor& x, const Tensor& w) { return std::pair(MatMul(x, w), Sum(x.To(kF32), {0})); },
+      std::tuple(x, w));
+  EXPECT_EQ(y.dims(), (Dims{400'000, 400'000}));
+  EXPECT_EQ(y.dtype(), kBF16);
+  EXPECT_EQ(z.dims(), Dims{8});
+  EXPECT_EQ(z.dtype(), kF32);
+  const Tensor on_host = EvalShape([](const Tensor& x) { return MatMul(x, x); }, std::tuple(Zeros({3, 3})));
+  EXPECT_EQ(on_host.dims(), (Dims{3, 3}));
+  Sync();
+  EXPECT_EQ(Account().executes, before.executes);
+  EXPECT_EQ(Account().host_to_device, before.host_to_device);
+}
+
+// jnp.convolve([1, 2, 3], [1, 1]) is of floats; jnp.correlate([1, 2j], [1j]) conjugates its second argument.
+TEST_F(SliceFunctions, ConvolutionsOfIntegersAndComplexNumbers) {
+  for (const Device& where : {Device(), device()}) {
+    const Tensor sums = Convolve(FromValues<int64_t>({1, 2, 3}, {}, where), Ones({2}, {.device = where}));
+    EXPECT_THAT(sums.ToVector<float>(), ElementsAre(1, 3, 5, 3));
+    using Complex = std::complex<float>;
+    const Tensor turned =
+        Correlate(FromValues<Complex>({1, {0, 2}}, {}, where), FromValues<Complex>({{0, 1}}, {}, where));
+    EXPECT_THAT(turned.ToVector<Complex>(), ElementsAre(Complex(0, -1), Complex(2, 0)));
+  }
+}
+
+TEST_F(SliceFunctions, NothingAndOneSlice) {
+  const auto sum = [](const Tensor& a, const Tensor& b) { return a + b; };
+  EXPECT_EQ(AssociativeScan(sum, Zeros({0, 2})).dims(), (Dims{0, 2}));
+  EXPECT_THAT(AssociativeScan(sum, OnDevice({3, 4}, {1, 2})).ToVector<float>(), ElementsAre(3, 4));
+  EXPECT_EQ(Map([](const Tensor& x) { return x * 2; }, Zeros({0, 2}), {.batch_size = 3}).dims(),
+            (Dims{0, 2}));
+}
+
+TEST_F(SliceFunctions, WhatDoesNotFitIsNamed) {
+  const auto refusal = [](const auto& f) -> std::string {
+    try {
+      f();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const auto sum = [](const Pair& a, const Pair& b) { return Pair(a.first + b.first, a.second + b.second); };
+  const std::string sizes = refusal([&] { AssociativeScan(sum, Pair(Zeros({2}), Zeros({3}))); });
+  EXPECT_THAT(sizes, HasSubstr("has 3 slices"));
+  EXPECT_THAT(sizes, HasSubstr("control_gradient_test.cc:"));
+  EXPECT_THAT(refusal([&] { Map([](const Tensor& x) { return x; }, Zeros({2}), {.batch_size = -1}); }),
+              HasSubstr("a batch of -1 slices"));
+  EXPECT_THAT(refusal([&] {
+                AssociativeScan([](const Tensor& a, const Tensor&) { return Sum(a); }, Zeros({4, 2}));
+              }),
+              HasSubstr("what it gives is like what it takes"));
+  EXPECT_THAT(refusal([&] { Interp(Zeros({2}), Zeros({3}), Zeros({2})); }),
+              HasSubstr("points and values are vectors of one size"));
+  EXPECT_THAT(refusal([&] { Convolve(Zeros({0}), Zeros({2})); }),
+              HasSubstr("vectors of at least one element"));
+}
 
 }  // namespace
 }  // namespace hlod

@@ -1,8 +1,8 @@
 // Functions to functions over trees of tensors, as JAX has them: derivatives in forward and reverse mode.
 // They compose with one another and with Jit: Grad(Grad(f)), Jit(ValueAndGrad(f)).
 //
-// Where a function has no derivative, or more than one, operations on tensors follow PyTorch and loaded programs
-// follow JAX: hlod/foreign_kinks.inc has the table.
+// Where a function has no derivative, or more than one, operations on tensors follow PyTorch and loaded
+// programs follow JAX: hlod/foreign_kinks.inc has the table.
 #pragma once
 
 #include <memory>
@@ -39,6 +39,11 @@ std::vector<Tensor> PushForward(const char* what, const std::vector<Tensor>& out
                                 const Caller& caller);
 // 1 with the type of `value`, which must be a floating tensor of one element.
 Tensor Seed(const char* what, const Tensor& value, const Caller& caller);
+
+// Placeholders of the tensors' shapes, types and devices.
+std::vector<Tensor> PlaceholdersLike(const std::vector<Tensor>& tensors, const Caller& caller);
+// Zeros of the same.
+std::vector<Tensor> ZerosOf(const std::vector<Tensor>& tensors, const Caller& caller);
 
 template <typename R>
 struct Aux {
@@ -119,6 +124,32 @@ auto Vjp(F f, const std::tuple<Args...>& primals, Caller caller = Caller::Here()
                       lazy::CallTransposed(*linear, Leaves(primals), Leaves(cotangent), kept, caller));
   };
   return std::pair(std::move(both.first), std::move(pull));
+}
+
+// {f(primals...), its derivative as a function from tangents, a tuple like `primals`, to a tree like the
+// result}: linear, and cheaper than Jvp() when it is called often, for what it needs of f is computed once.
+// f is differentiable as Vjp() needs it. jax.linearize.
+template <typename F, typename... Args>
+auto Linearize(F f, const std::tuple<Args...>& primals, Caller caller = Caller::Here()) {
+  // The transpose of the transpose.
+  auto [y, pull] = Vjp(std::move(f), primals, caller);
+  using R = std::decay_t<decltype(y)>;
+  const auto zero = std::make_tuple(WithLeaves(y, lazy::ZerosOf(Leaves(y), caller)));
+  auto push =
+      Vjp([pull = std::move(pull)](const R& cotangent) { return pull(cotangent); }, zero, caller).second;
+  auto linear = [push = std::move(push)](const std::tuple<Args...>& tangents) {
+    return std::get<0>(push(tangents));
+  };
+  return std::pair(std::move(y), std::move(linear));
+}
+
+// The shapes and types of f(primals...), as a tree of placeholders: nothing is computed or sent. The
+// arguments may be placeholders. jax.eval_shape.
+template <typename F, typename Primals>
+auto EvalShape(const F& f, const Primals& primals, Caller caller = Caller::Here()) {
+  const TracedCall call("eval_shape", primals, caller);
+  const auto result = std::apply(f, call.arguments());
+  return WithLeaves(result, lazy::PlaceholdersLike(Leaves(result), caller));
 }
 
 }  // namespace hlod

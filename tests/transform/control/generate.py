@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Records what JAX computes for the functions of control_gradient_test.cc: the value, the gradients, the derivative in a
 direction, the gradients of the gradients' sum, and gradients over a batch. Writes control.json here; needs jax."""
+import functools
 import json
 import math
 import pathlib
@@ -90,6 +91,66 @@ def layers(x, w, b):
     return weighted(lax.scan(jax.checkpoint(layer), x, (w, b))[0])
 
 
+def recurrence(a, b):
+    """h[i] = a[i] h[i-1] + b[i]."""
+    h = lax.associative_scan(lambda p, q: (p[0] * q[0], p[1] * q[0] + q[1]), (a, b))[1]
+    return weighted(h)
+
+
+def products(m, reverse=False, axis=0):
+    return weighted(lax.associative_scan(lambda p, q: jnp.matmul(q, p), m, reverse=reverse, axis=axis))
+
+
+def products_reverse(m):
+    return products(m, reverse=True)
+
+
+def sums_of_columns(x):
+    return weighted(lax.associative_scan(lambda p, q: p + q + p * q, x, axis=-1))
+
+
+def mapped(xs, w, batch_size=None):
+    ys, zs = lax.map(lambda x: (jnp.tanh(x @ w), jnp.sum(x * x)), xs, batch_size=batch_size)
+    return weighted(ys) + weighted(zs)
+
+
+def mapped_by_two(xs, w):
+    return mapped(xs, w, batch_size=2)
+
+
+def mapped_by_many(xs, w):
+    return mapped(xs, w, batch_size=8)
+
+
+def interp(x, points, values):
+    return weighted(jnp.interp(x, points, values))
+
+
+def interp_ends(x, points, values):
+    return weighted(jnp.interp(x, points, values, left=-3.0, right=5.0))
+
+
+def interp_period(x, points, values):
+    return weighted(jnp.interp(x, points, values, period=0.9))
+
+
+def interp_equal(x, values):
+    return weighted(jnp.interp(x, jnp.array([-0.5, -0.1, -0.1, 0.4]), values))
+
+
+def interp_one(x, values):
+    return weighted(jnp.interp(x, jnp.array([0.1]), values))
+
+
+def convolve(a, v, mode):
+    return weighted(jnp.convolve(a, v, mode=mode)) + weighted(jnp.convolve(v, a, mode=mode) ** 2)
+
+
+def correlate(a, v, mode):
+    return weighted(jnp.correlate(a, v, mode=mode)) + weighted(jnp.correlate(v, a, mode=mode) ** 2)
+
+
+MODES = ("full", "same", "valid")
 CASES = {
     "rnn": (rnn, [ramp(3), ramp(4, 3, start=1), ramp(3, 3, start=2), ramp(3, start=3)]),
     "rnn_reverse": (rnn_reverse, [ramp(3), ramp(4, 3, start=1), ramp(3, 3, start=2), ramp(3, start=3)]),
@@ -103,6 +164,20 @@ CASES = {
     "fori": (fori, [ramp(2)]),
     "layers": (layers, [ramp(2, 3), ramp(4, 3, 3, start=1), ramp(4, 3, start=2)]),
     "layers_dots": (layers, [ramp(2, 3), ramp(4, 3, 3, start=1), ramp(4, 3, start=2)]),
+    "recurrence": (recurrence, [ramp(7), ramp(7, start=1)]),
+    "products": (products, [ramp(6, 2, 2)]),
+    "products_reverse": (products_reverse, [ramp(5, 2, 2)]),
+    "sums_of_columns": (sums_of_columns, [ramp(2, 3)]),
+    "mapped": (mapped, [ramp(5, 2), ramp(2, 3, start=1)]),
+    "mapped_by_two": (mapped_by_two, [ramp(5, 2), ramp(2, 3, start=1)]),
+    "mapped_by_many": (mapped_by_many, [ramp(5, 2), ramp(2, 3, start=1)]),
+    "interp": (interp, [ramp(2, 3), jnp.sort(ramp(4, start=1)), ramp(4, start=2)]),
+    "interp_ends": (interp_ends, [ramp(2, 3), jnp.array([-0.3, 0.05, 0.2]), ramp(3, start=2)]),
+    "interp_period": (interp_period, [ramp(2, 3), ramp(4, start=1), ramp(4, start=2)]),
+    "interp_equal": (interp_equal, [ramp(5), ramp(4, start=2)]),
+    "interp_one": (interp_one, [ramp(3), ramp(1, start=2)]),
+    **{f"convolve_{mode}": (functools.partial(convolve, mode=mode), [ramp(5), ramp(4, start=1)]) for mode in MODES},
+    **{f"correlate_{mode}": (functools.partial(correlate, mode=mode), [ramp(5), ramp(4, start=1)]) for mode in MODES},
 }
 
 
