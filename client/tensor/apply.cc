@@ -300,6 +300,8 @@ void CheckUpdate(const TensorImpl& target) {
          IsRoot(target) ? "tensor" : "view of a tensor");
 }
 
+}  // namespace
+
 // As in PyTorch: what an element becomes would depend on which was written first.
 void CheckOverlap(const TensorImpl& target, OperandSpan operands) {
   for (const Operand& operand : operands) {
@@ -312,8 +314,6 @@ void CheckOverlap(const TensorImpl& target, OperandSpan operands) {
     }
   }
 }
-
-}  // namespace
 
 Tensor& CallInPlace(const Operation& operation, Tensor& target, OperandSpan operands, LowerOne lower) {
   Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops, Taping& taping) {

@@ -58,6 +58,10 @@ OperandCopies Copies(std::initializer_list<const Operand*> operands);
 Tensor& CallInPlace(const Operation& operation, Tensor& target, absl::Span<const Operand> operands,
                     LowerOne lower);
 
+// Refuses, as PyTorch does, an update of `target` by operands that share some of its elements and are not it.
+// CallInPlace looks itself at its own operands. Throws Refusal.
+void CheckOverlap(const TensorImpl& target, absl::Span<const Operand> operands);
+
 // A tensor made from nothing: recorded on a device; on the host a recipe, whose bytes are made when asked
 // for.
 Tensor Create(const Operation& operation, const Dims& dims, PrimitiveType type, const Device& device,

@@ -20,6 +20,7 @@
 #include "client/tensor/runtime.h"
 #include "client/tensor/throw.h"
 #include "client/transform/counted_loop.h"
+#include "client/transform/foreign_log_add_exp.h"
 #include "client/transform/foreign_logistic.h"
 #include "client/transform/mask.h"
 #include "client/transform/rules/lapack.h"
@@ -119,7 +120,8 @@ class LoadedProgram {
 
  private:
   // What comes in place of an instruction: of a plain call or a fusion the instructions of what it calls, of
-  // a loop that counts a scan, of the parts of a logistic function its opcode. Transforms see more in these.
+  // a loop that counts a scan, of the parts of a logistic function its opcode, of those of log(exp(x) +
+  // exp(y)) one value with a rule of its own. Transforms see more in these.
   static std::optional<NodeId> Replaced(hlo::Computation& to, const hlo::Instruction& instruction,
                                         absl::Span<const NodeId> operands,
                                         absl::Span<const hlo::ComputationId> called) {
@@ -131,6 +133,7 @@ class LoadedProgram {
       return Spliced(to, callee, operands);
     }
     if (instruction.opcode() == hlo::kDivide) return AppendAsLogistic(to, instruction, operands);
+    if (instruction.opcode() == hlo::kAdd) return AppendAsLogAddExp(to, instruction, operands);
     if (instruction.opcode() != hlo::kWhile) return std::nullopt;
     return AppendAsScan(to, {to, operands[0], called[0], called[1]});
   }

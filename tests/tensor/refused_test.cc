@@ -119,6 +119,35 @@ TEST_F(Refused, OperandsThatOverlapWhatIsWrittenTo) {
   }
 }
 
+// Those that compute first, and then store: PyTorch refuses these, and takes those of products of matrices.
+TEST_F(Refused, OperandsThatOverlapWhatIsStored) {
+  for (const Device& place : Places()) {
+    const char* const overlap = "are the same; Clone() it first";
+    const Tensor ones = Ones({5}, {.type = kF32, .device = place});
+    const Tensor x = Arange(1, 7, 1, {.type = kF32, .device = place});
+    Tensor to = x.Slice(0, 1, 6);
+    const Tensor from = x.Slice(0, 0, 5);
+    ExpectRefused(overlap, [&] { Pow_(to, from); });
+    ExpectRefused(overlap, [&] { Remainder_(to, from); });
+    ExpectRefused(overlap, [&] { FloorDivide_(to, from); });
+    ExpectRefused(overlap, [&] { Atan2_(to, from); });
+    ExpectRefused(overlap, [&] { ClampMin_(to, from); });
+    ExpectRefused(overlap, [&] { LogicalAnd_(to, from); });
+    ExpectRefused(overlap, [&] { Lerp_(to, from, 0.5); });
+    ExpectRefused(overlap, [&] { Lerp_(to, ones, from); });
+    ExpectRefused(overlap, [&] { Addcmul_(to, from, ones); });
+    ExpectRefused(overlap, [&] { Addcdiv_(to, ones, from); });
+    ExpectRefused(overlap, [&] { Put_(to, FromValues<int64_t>({0, 1, 2, 3, 4}, Dims{5}, place), from); });
+    EXPECT_THAT(x.ToVector<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
+    Pow_(to, to);
+    EXPECT_THAT(x.ToVector<float>(), ElementsAre(1, 4, 27, 256, 3125, 46656));
+    const Tensor m = Arange(0, 6, 1, {.type = kF32, .device = place}).View({3, 2});
+    Tensor below = m.Slice(0, 1, 3);
+    Addmm_(below, m.Slice(0, 0, 2), Eye(2, {}, {.type = kF32, .device = place}));
+    EXPECT_THAT(m.ToVector<float>(), ElementsAre(0, 1, 2, 4, 6, 8));
+  }
+}
+
 TEST_F(Refused, ComplexNumbersHaveNoOrder) {
   for (const Device& place : Places()) {
     const Tensor x = FromValues<std::complex<float>>({{1, 2}}, Dims{1}, place);

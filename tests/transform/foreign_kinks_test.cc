@@ -1,5 +1,5 @@
-// The table of derivatives where a function has none, or more than one (hlod/foreign_kinks.inc): each row against
-// what a loaded program and an operation on tensors give.
+// The table of derivatives where a function has none, or more than one (hlod/foreign_kinks.inc): each row
+// against what a loaded program and an operation on tensors give.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -184,6 +184,56 @@ TEST_F(ForeignKinks, AreAsTheTableSays) {
     EXPECT_THAT(DerivativeOf(b, [&](const Arrays& v) { return loaded(v)[0]; }), is(row.foreign)) << "loaded";
     EXPECT_THAT(DerivativeOf(b, b.tensors), is(row.tensors)) << "of tensors";
   }
+}
+
+// log(exp(x) + exp(y)) as JAX lowers it, and softplus with it.
+constexpr const char* kLogAddExp = R"(HloModule m
+ENTRY e {
+  x = f32[1] parameter(0)
+  y = f32[1] parameter(1)
+  larger = f32[1] maximum(x, y)
+  difference = f32[1] subtract(x, y)
+  wrong = pred[1] compare(difference, difference), direction=NE
+  sum = f32[1] add(x, y)
+  size = f32[1] abs(difference)
+  minus = f32[1] negate(size)
+  exp = f32[1] exponential(minus)
+  log = f32[1] log-plus-one(exp)
+  finite = f32[1] add(larger, log)
+  ROOT r = f32[1] select(wrong, sum, finite)
+})";
+
+// The second derivatives of log(exp(x) + exp(y)) at x = y are those of the logistic function at 0, 1/4, as
+// JAX has them: by parts, of max and |x - y|, they would be 0.
+TEST_F(ForeignKinks, LogAddExpHasItsSecondDerivativeAtATie) {
+  const LoadedFunction loaded = LoadFunctionFromBytes(kLogAddExp);
+  const auto foreign = [&](const Tensor& x, const Tensor& y) { return Sum(loaded({x, y})[0]); };
+  const auto ours = [](const Tensor& x, const Tensor& y) { return Sum(Logaddexp(x, y)); };
+  const auto expect = [&](const auto& f) {
+    const Tensor at = OnDevice({1.5f}, {1});
+    const auto first = [&](const Tensor& x, const Tensor& y) { return Sum(Grad(f)(x, y)); };
+    const auto [by_x, by_y] = Grad<0, 1>(first)(at, at);
+    EXPECT_EQ(Grad(f)(at, at).template Item<float>(), 0.5f);
+    EXPECT_EQ(by_x.template Item<float>(), 0.25f);
+    EXPECT_EQ(by_y.template Item<float>(), -0.25f);
+  };
+  expect(foreign);
+  expect(ours);
+  const auto second = [&](Tensor (*f)(const Tensor&)) {
+    return Grad([f](const Tensor& x) { return Sum(Grad(f)(x)); })(OnDevice({0.0f}, {1})).Item<float>();
+  };
+  EXPECT_EQ(second([](const Tensor& x) { return Sum(Softplus(x)); }), 0.25f);
+  EXPECT_EQ(second([](const Tensor& x) { return Sum(Logsigmoid(x)); }), -0.25f);
+}
+
+// Equal infinities share the derivative of tensors' Logaddexp, and NaN comes of none of the derivatives.
+TEST_F(ForeignKinks, LogAddExpOfInfinities) {
+  const Tensor at = OnDevice({static_cast<float>(kInfinity)}, {1});
+  const auto f = [](const Tensor& x, const Tensor& y) { return Sum(Logaddexp(x, y)); };
+  EXPECT_EQ(Grad(f)(at, at).Item<float>(), 0.5f);
+  EXPECT_EQ(Grad(f)(at, at * -1).Item<float>(), 1.0f);
+  const auto first = [&](const Tensor& x) { return Sum(Grad(f)(x, x)); };
+  EXPECT_EQ(Grad(first)(at).Item<float>(), 0.0f);
 }
 
 }  // namespace

@@ -97,9 +97,7 @@ Tensor Tanhshrink(const Operand& x) {
 }
 Tensor Logsigmoid(const Operand& x) {
   return Activation(lazy::ops::Logsigmoid, x, [](Lowering& l, Op x) {
-    return l.b.Binary(hlo::kMinimum, x, N(l, x, 0)) -
-           l.b.Unary(hlo::kLogPlusOne,
-                     l.b.Unary(hlo::kExponential, l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kAbs, x))));
+    return l.b.Unary(hlo::kNegate, lazy::SoftplusOps(l, l.b.Unary(hlo::kNegate, x)));
   });
 }
 

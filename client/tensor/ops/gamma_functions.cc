@@ -10,6 +10,7 @@
 #include "client/tensor/ops/loop.h"
 #include "client/tensor/ops/special_functions.h"
 #include "client/tensor/own_derivative.h"
+#include "common/hlo/special_functions.h"
 
 namespace hlod::lazy {
 namespace {
@@ -22,20 +23,6 @@ constexpr int64_t kTermsMax = 10'000;
 Op And(Lowering& l, Op x, Op y) { return l.b.Binary(hlo::kAnd, x, y); }
 Op Is(Lowering& l, Op x, double y) { return CompareOps(l, x, y, Order::kEq); }
 
-// (2 k)! / B(2 k) for k = 1 ..: what the terms of Euler and Maclaurin's sum divide by.
-constexpr double kBernoulli[] = {12.0,
-                                 -720.0,
-                                 30240.0,
-                                 -1209600.0,
-                                 47900160.0,
-                                 -1.8924375803183791606e9,
-                                 7.47242496e10,
-                                 -2.950130727918164224e12,
-                                 1.1646782814350067249e14,
-                                 -4.5979787224074726105e15,
-                                 1.8152105401943546773e17,
-                                 -7.1661652561756670113e18};
-
 // Whether the scalar loop counter is below its limit and one element of `active` is true.
 Op GoesOn(hlo::Builder& b, Op k, Op active, hlo::ComputationId any) {
   const Op more = b.Compare(k, NumberIn(b, hlo::kS64, kTermsMax), Order::kLt);
@@ -45,43 +32,24 @@ Op GoesOn(hlo::Builder& b, Op k, Op active, hlo::ComputationId any) {
   return b.Binary(hlo::kAnd, more, one);
 }
 
-// The terms up to q + 9 (and up to 9, of a negative q), and Euler and Maclaurin's sum of the rest.
+// The library's sum from the first positive q + k on, and the terms before it: those of a negative q, for
+// which the library's formula is none, are as many as |q|.
 Op ZetaValue(Lowering& l, Op x, Op q) {
-  const Dims dims = l.dims(x);
-  const Op negative_x = l.b.Unary(hlo::kNegate, x);
-  const Op first = l.b.Binary(hlo::kPower, q, negative_x);
+  const Op negative_x = l.b.Unary(hlo::kNegate, x), zero = l.Full(l.type(x), l.dims(x), 0.0);
   // An element far below 0 would take as many terms.
   const Op reachable = CompareOps(l, q, -static_cast<double>(kTermsMax) + 10, Order::kGt);
   const Op from = SelectOps(l, reachable, q, N(l, q, kNan));
   const hlo::ComputationId any = l.Reducer(hlo::kOr, hlo::kPred);
-  const Op counter = l.Number(hlo::kS64, 0);
+  const auto is_low = [](hlo::Builder& b, Op q) { return b.Compare(q, FullLike(b, q, 0), Order::kLe); };
   const State state = While(
-      l, {counter, first, from, first, negative_x},
+      l, {l.Number(hlo::kS64, 0), zero, from, negative_x},
+      [&](hlo::Builder& b, const State& s) { return GoesOn(b, s[0], is_low(b, s[2]), any); },
       [&](hlo::Builder& b, const State& s) {
-        const Op early = b.Compare(s[0], NumberIn(b, hlo::kS64, 9), Order::kLt);
-        const Op low = b.Compare(s[2], FullLike(b, s[2], 9), Order::kLe);
-        return b.Binary(hlo::kOr, early, GoesOn(b, s[0], low, any));
-      },
-      [&](hlo::Builder& b, const State& s) {
-        const Op early = b.Broadcast(b.Compare(s[0], NumberIn(b, hlo::kS64, 9), Order::kLt), dims, {});
-        const Op active = b.Binary(hlo::kOr, early, b.Compare(s[2], FullLike(b, s[2], 9), Order::kLe));
-        const Op a = s[2] + FullLike(b, s[2], 1), term = b.Binary(hlo::kPower, a, s[4]);
-        return State{s[0] + NumberIn(b, hlo::kS64, 1), b.Select(active, s[1] + term, s[1]),
-                     b.Select(active, a, s[2]), b.Select(active, term, s[3]), s[4]};
+        const Op low = is_low(b, s[2]), term = b.Binary(hlo::kPower, s[2], s[3]);
+        return State{s[0] + NumberIn(b, hlo::kS64, 1), b.Select(low, s[1] + term, s[1]),
+                     b.Select(low, s[2] + FullLike(b, s[2], 1), s[2]), s[3]};
       });
-  Op sum = state[1], power = state[3];
-  const Op a = state[2], one = N(l, x, 1);
-  sum = sum + power * a / (x - one) - power * N(l, x, 0.5);
-  Op factor = l.Full(l.type(x), dims, 1.0), k = l.Full(l.type(x), dims, 0.0);
-  for (const double divisor : kBernoulli) {
-    factor = factor * (x + k);
-    power = power / a;
-    sum = sum + factor * power / N(l, x, divisor);
-    k = k + one;
-    factor = factor * (x + k);
-    power = power / a;
-    k = k + one;
-  }
+  Op sum = state[1] + hlo::Zeta(x, state[2]);
   const Op whole_q = l.b.Compare(q, l.b.Unary(hlo::kFloor, q), Order::kEq);
   const Op whole_x = l.b.Compare(x, l.b.Unary(hlo::kFloor, x), Order::kEq);
   const Op low = CompareOps(l, q, 0, Order::kLe);

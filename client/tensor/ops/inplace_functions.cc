@@ -14,10 +14,15 @@
 namespace hlod {
 namespace {
 
-// x shows `result` from now on. `name` is PyTorch's.
-Tensor& Stored(const char* name, Tensor& x, const Tensor& result, const Caller& caller) {
+// x shows `result`, which was computed from `others` and x, from now on. `name` is PyTorch's.
+Tensor& Stored(const char* name, Tensor& x, const Tensor& result, const Caller& caller,
+               std::initializer_list<Operand> others = {}) {
   const lazy::Operation operation = {name, name, lazy::Promotion::kNone, "in place"};
   const Operand operands[] = {Operand(x, caller), Operand(result, caller)};
+  if (others.size() > 0) {
+    lazy::Explain(operation, others, caller,
+                  [&] { lazy::CheckOverlap(*x.impl(), absl::MakeConstSpan(others.begin(), others.size())); });
+  }
   return lazy::CallInPlace(operation, x, operands, [](lazy::Lowering&, lazy::Operands o) { return o[1]; });
 }
 
@@ -71,9 +76,9 @@ HLOD_STORED(Hardswish, "hardswish_")
 #undef HLOD_STORED
 
 // Of x and another operand.
-#define HLOD_STORED(Name, pytorch)                                          \
-  Tensor& Name##_(Tensor& x, const Operand& y) {                            \
-    return Stored(pytorch, x, Name(Operand(x, y.caller()), y), y.caller()); \
+#define HLOD_STORED(Name, pytorch)                                               \
+  Tensor& Name##_(Tensor& x, const Operand& y) {                                 \
+    return Stored(pytorch, x, Name(Operand(x, y.caller()), y), y.caller(), {y}); \
   }
 HLOD_STORED(Pow, "pow_")
 HLOD_STORED(Remainder, "remainder_")
@@ -104,13 +109,13 @@ Tensor& Clamp_(Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max, 
   return Stored("clamp_", x, Clamp(Operand(x, caller), bound(min), bound(max)), caller);
 }
 Tensor& Lerp_(Tensor& x, const Operand& end, const Operand& weight) {
-  return Stored("lerp_", x, Lerp(Operand(x, end.caller()), end, weight), end.caller());
+  return Stored("lerp_", x, Lerp(Operand(x, end.caller()), end, weight), end.caller(), {end, weight});
 }
 Tensor& Addcmul_(Tensor& x, const Operand& a, const Operand& b, Scalar value) {
-  return Stored("addcmul_", x, Addcmul(Operand(x, a.caller()), a, b, value), a.caller());
+  return Stored("addcmul_", x, Addcmul(Operand(x, a.caller()), a, b, value), a.caller(), {a, b});
 }
 Tensor& Addcdiv_(Tensor& x, const Operand& a, const Operand& b, Scalar value) {
-  return Stored("addcdiv_", x, Addcdiv(Operand(x, a.caller()), a, b, value), a.caller());
+  return Stored("addcdiv_", x, Addcdiv(Operand(x, a.caller()), a, b, value), a.caller(), {a, b});
 }
 Tensor& Addmm_(Tensor& x, const Operand& a, const Operand& b, Scalar beta, Scalar alpha) {
   return Stored("addmm_", x, Addmm(Operand(x, a.caller()), a, b, beta, alpha), a.caller());
@@ -157,7 +162,8 @@ Tensor& MaskedScatter_(Tensor& x, const Operand& mask, const Operand& source) {
   return Stored("masked_scatter_", x, MaskedScatter(Operand(x, mask.caller()), mask, source), mask.caller());
 }
 Tensor& Put_(Tensor& x, const Operand& index, const Operand& source, bool accumulate) {
-  return Stored("put_", x, Put(Operand(x, index.caller()), index, source, accumulate), index.caller());
+  return Stored("put_", x, Put(Operand(x, index.caller()), index, source, accumulate), index.caller(),
+                {source});
 }
 
 Tensor& Uniform_(Tensor& x, double from, double to, Caller caller) {

@@ -1,6 +1,7 @@
 // Derivatives of lowerings that have a rule of their own, by name (client/tensor/own_derivative.h). The
 // operands of a rule are the results, then what they are made from.
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 
@@ -104,16 +105,19 @@ Tangents Xlog(const TangentCase& c) {
   return {sum};
 }
 
-// log(exp(x) + exp(y)): each by its share, halves of what is equal, infinities included.
+// log(exp(x) + exp(y)): each by its share, halves of what is equal. The share is the logistic function of the
+// difference everywhere, so that it has its derivatives at ties, too; infinities of one sign have none, and 0
+// is it.
 Tangents LogAddExp(const TangentCase& c) {
   Lowering& l = c.l;
   Op sum;
   for (const size_t i : {size_t{1}, size_t{2}}) {
     if (IsZero(c.t[i])) continue;
     const Op x = c.x[i], y = c.x[3 - i];
-    const Op share = l.b.Unary(hlo::kLogistic, x - y);
-    const Op same = CompareOps(l, x, y, Order::kEq);
-    sum = SumOf(l, sum, c.t[i] * SelectOps(l, same, N(l, x, 0.5), share));
+    const Op infinite =
+        CompareOps(l, l.b.Unary(hlo::kAbs, x), N(l, x, std::numeric_limits<double>::infinity()), Order::kEq);
+    const Op same = l.b.Binary(hlo::kAnd, infinite, CompareOps(l, x, y, Order::kEq));
+    sum = SumOf(l, sum, c.t[i] * l.b.Unary(hlo::kLogistic, ZeroWhere(l, same, x - y)));
   }
   return {sum};
 }
