@@ -9,9 +9,11 @@
 #include "client/tensor/abstract.h"
 #include "client/tensor/apply.h"
 #include "client/tensor/close.h"
+#include "client/tensor/convert_later.h"
 #include "client/tensor/copy_to.h"
 #include "client/tensor/defined.h"
 #include "client/tensor/function_trace.h"
+#include "client/tensor/host.h"
 #include "client/tensor/lock.h"
 #include "client/tensor/placeholder.h"
 #include "client/tensor/runtime.h"
@@ -150,6 +152,11 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
     state = shown->state;
     load = shown->load;
   }
+  const bool is_large_file = state == Value::State::kFile && IsLargeIn(to, *shown);
+  if (state == Value::State::kFile && shown->keeps_loaded && !is_large_file) {
+    Explain(ops::To, {}, caller, [&] { LoadFile(shown); });
+    state = Value::State::kHost;
+  }
   if (to.is_host()) {
     moved->Become(Read(shown, TraceCause::kToHost, Cause::kDownload, "to_host", caller));
   } else if (state == Value::State::kRecipe) {
@@ -161,7 +168,7 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
       graph.SetOrigin(caller, "to");
       graph.AddLive(*moved, graph.NodeOf(*shown));
     });
-  } else if (state == Value::State::kFile && IsLargeIn(to, *shown)) {
+  } else if (is_large_file) {
     moved->Become(
         ValueOrThrow(internal::UploadWithoutBytes(device, shown->shape(), cause, caller), "to", caller));
   } else if (state == Value::State::kFile) {
@@ -202,6 +209,7 @@ Tensor Tensor::To(const Device& device, Caller caller) const {
 
 Tensor Tensor::To(PrimitiveType type, Caller caller) const {
   if (type == dtype()) return *this;
+  if (Tensor later = lazy::ConvertedLater(*this, type, caller); later.defined()) return later;
   return lazy::Call(lazy::ops::To, {Operand(*this, caller)},
                     [type](lazy::Lowering& l, lazy::Operands x) { return l.Convert(x[0], type); });
 }

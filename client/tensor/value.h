@@ -47,7 +47,7 @@ class Value : public RefCounted, public Pooled<Value> {
   enum class State : uint8_t {
     kHost,         // `literal`.
     kRecipe,       // On the host, `recipe`: a factory whose bytes nobody has asked for.
-    kFile,         // On the host, `load`: an array in a file whose bytes nobody has asked for.
+    kFile,         // On the host, `load`: an array in a file, or to be converted, that nobody has asked for.
     kNode,         // `node` of the open `graph`.
     kData,         // `buffer`, which may itself be pending, failed, donated or a placeholder.
     kPlaceholder,  // A shape, and nothing else.
@@ -69,6 +69,7 @@ class Value : public RefCounted, public Pooled<Value> {
   std::shared_ptr<const Literal> literal;
   Recipe recipe;
   Load load;
+  bool keeps_loaded = false;  // The host keeps what `load` computes, also when it is for a device.
   Graph* graph = nullptr;
   NodeId node = 0;
   uint32_t live_index = 0;  // In graph->live.

@@ -1,6 +1,7 @@
 // Tensors in an abstract session: one trace, as with values; and what travels with a tensor through updates.
 #include "hlod/abstract.h"
 
+#include "client/nn/tensor_file.h"
 #include "hlod/sharding.h"
 #include "tests/tensor/fixture.h"
 
@@ -46,6 +47,36 @@ TEST_F(Abstract, HostTensorsAreNotSent) {
   const Tensor w = FromValues<float>(std::vector<float>(1024 * 1024), Dims{1024, 1024}).To(device());
   EXPECT_TRUE(w.is_placeholder());
   EXPECT_EQ(Account().host_to_device.bytes, 0);
+}
+
+// As weights are taken from a file, made bf16, and moved to the device that a preflight counts on.
+TEST_F(Abstract, HostTensorsInAnotherTypeAreNotMade) {
+  int loads = 0;
+  const auto load = [&loads]() -> absl::StatusOr<Literal> {
+    ++loads;
+    absl::StatusOr<Literal> literal = Literal::Make(Shape::Array(kF32, {512, 1024}), 1 << 30);
+    for (float& element : literal->data<float>()) element = 1.5f;
+    return literal;
+  };
+  const Tensor file = nn::FileTensor(Shape::Array(kF32, {512, 1024}), load, Caller::Here());
+  const Tensor made = Randn({1024, 1024});
+  const int64_t evaluated = GetTraceStats().host_operations;
+  for (const Tensor& w : {file, made}) {
+    const Tensor on_device = w.To(kBF16).To(device());
+    EXPECT_EQ(on_device.dtype(), kBF16);
+    EXPECT_EQ(on_device.dims(), w.dims());
+    Sync();
+    EXPECT_TRUE(on_device.is_placeholder());
+  }
+  EXPECT_EQ(loads, 0);
+  EXPECT_EQ(GetTraceStats().host_operations, evaluated);
+  // Who reads it gets it.
+  const Tensor half = file.To(kF64);
+  EXPECT_EQ(loads, 0);
+  EXPECT_EQ(half[3][7].Item<double>(), 1.5);
+  EXPECT_EQ(loads, 1);
+  EXPECT_EQ(half[511][1023].Item<double>(), 1.5);
+  EXPECT_EQ(loads, 1) << "converted once";
 }
 
 TEST_F(Abstract, APlaceholderIsPrintedAndNotRead) {
