@@ -16,14 +16,14 @@ namespace {
 // Stands for the seed that the device's stream has when the function is called.
 constexpr uint64_t kSeedOfTheCall = 0x5eed0fca11;
 
-FunctionTrace*& Current() {
+FunctionTrace*& OpenTrace() {
   thread_local FunctionTrace* innermost = nullptr;
   return innermost;
 }
 
 }  // namespace
 
-FunctionTrace* FunctionTrace::Innermost() { return Current(); }
+FunctionTrace* FunctionTrace::Innermost() { return OpenTrace(); }
 
 FunctionTrace::FunctionTrace(const char* what, std::optional<Place> place, const Caller& caller)
     : what_(what),
@@ -31,14 +31,14 @@ FunctionTrace::FunctionTrace(const char* what, std::optional<Place> place, const
       place_(place),
       grad_mode_(std::exchange(GradMode(), true)),
       stream_{kSeedOfTheCall, 0},
-      around_(std::exchange(Current(), this)),
+      around_(std::exchange(OpenTrace(), this)),
       begun_(NextId()) {
   if (place_.has_value()) graph();
 }
 
 FunctionTrace::~FunctionTrace() {
   const TraceLock lock;
-  Current() = around_;
+  OpenTrace() = around_;
   GradMode() = grad_mode_;
   if (graph_ == nullptr) return;
   const absl::Status gone = MakeError(
@@ -57,7 +57,7 @@ Graph& FunctionTrace::graph() {
 }
 
 FunctionTrace* FunctionTrace::At(Place place) {
-  for (FunctionTrace* trace = Current(); trace != nullptr; trace = trace->around_) {
+  for (FunctionTrace* trace = OpenTrace(); trace != nullptr; trace = trace->around_) {
     if (!trace->place_.has_value() && !place.is_host()) trace->place_ = place;
     if (trace->place_ == place) return trace;
   }
@@ -75,7 +75,7 @@ RandomState* FunctionTrace::StreamAt(Place place) {
 }
 
 void FunctionTrace::Reseed(uint64_t seed) {
-  for (FunctionTrace* trace = Current(); trace != nullptr; trace = trace->around_) {
+  for (FunctionTrace* trace = OpenTrace(); trace != nullptr; trace = trace->around_) {
     if (!trace->steps_.has_value()) trace->steps_ = trace->stream_.offset;
     trace->stream_ = {seed, 0};
   }
@@ -87,7 +87,7 @@ bool FunctionTrace::IsInside(const TensorImpl& tensor) {
 }
 
 void FunctionTrace::CheckRead(const Value& value, const char* operation, const Caller& caller) {
-  const FunctionTrace* const trace = Current();
+  const FunctionTrace* const trace = OpenTrace();
   const bool node = value.state == Value::State::kNode && value.graph->kind == Graph::Kind::kFunction;
   if (trace == nullptr || (value.place.is_host() && !node)) return;
   Throw(ErrorKind::kArgument,
@@ -98,10 +98,10 @@ void FunctionTrace::CheckRead(const Value& value, const char* operation, const C
 }
 
 void FunctionTrace::CheckSync(const Caller& caller) {
-  if (Current() == nullptr) return;
+  if (OpenTrace() == nullptr) return;
   Throw(ErrorKind::kArgument,
-        absl::StrCat("Sync() is called while the function of ", Current()->what_, " (",
-                     LineText(Current()->caller_), ") is traced, which runs later"),
+        absl::StrCat("Sync() is called while the function of ", OpenTrace()->what_, " (",
+                     LineText(OpenTrace()->caller_), ") is traced, which runs later"),
         "sync", caller);
 }
 
@@ -109,7 +109,7 @@ void FunctionTrace::CheckWrite(const Graph& graph, const Storage& storage) {
   const Value& value = *storage.value;
   const char* kind = "a tensor of its surroundings";
   bool refused = value.state != Value::State::kNode || value.graph != &graph;
-  for (FunctionTrace* trace = Current(); trace != nullptr && !refused; trace = trace->around_) {
+  for (FunctionTrace* trace = OpenTrace(); trace != nullptr && !refused; trace = trace->around_) {
     for (const Ref<Storage>& argument : trace->argument_storages_) {
       if (argument.get() != &storage) continue;
       kind = "its argument";
@@ -118,11 +118,11 @@ void FunctionTrace::CheckWrite(const Graph& graph, const Storage& storage) {
   }
   if (!refused) return;
   Refuse("the function of %s (%s) that is traced changes %s %s, made at %s, in place; return the new value",
-         Current()->what_, LineText(Current()->caller_), kind, ShapeText(value), LineText(value.origin));
+         OpenTrace()->what_, LineText(OpenTrace()->caller_), kind, ShapeText(value), LineText(value.origin));
 }
 
 void FunctionTrace::CheckHostWrite(const Storage& storage) {
-  const FunctionTrace* const trace = Current();
+  const FunctionTrace* const trace = OpenTrace();
   if (trace == nullptr || storage.value->id > trace->begun_) return;
   Refuse(
       "the function of %s (%s) that is traced changes a host tensor of its surroundings %s, made at %s, in "
