@@ -1,4 +1,4 @@
-// Programs by their digest: sent once, and again where the daemon has forgotten them.
+// Programs by their digest: sent once, and again when the daemon has forgotten them.
 #include <gtest/gtest.h>
 
 #include "client/runtime/session.h"
@@ -11,7 +11,7 @@ namespace {
 
 class CompileByDigest : public ::testing::Test {
  protected:
-  ~CompileByDigest() override { daemon_->pipe.reset(); }  // It shares the daemon.
+  ~CompileByDigest() override { daemon_->pipe.reset(); }  // Breaks a cycle: the pipe holds the daemon.
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(daemon_),
                          {.name = "test", .skip_local_checks = true})

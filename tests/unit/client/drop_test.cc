@@ -1,4 +1,4 @@
-// Buffers that nothing refers to any more: dropped, donated, or half uploaded.
+// Buffers without references: dropped, donated, or half uploaded.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 
 class Drops : public ::testing::Test {
  protected:
-  ~Drops() override { shared_->pipe.reset(); }  // It shares the daemon.
+  ~Drops() override { shared_->pipe.reset(); }  // Breaks a cycle: the pipe holds the daemon.
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"}).value();
   }
@@ -25,12 +25,12 @@ class Drops : public ::testing::Test {
     command.mutable_ping();
     return session.Send({}, std::move(command)).value();
   }
-  // So large that it is freed at once.
+  // Returns a buffer so large that it is freed at once.
   static std::unique_ptr<BufferState> MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle) {
     return std::make_unique<BufferState>(session, handle, Shape::Array(hlo::kU8, {Session::kDroppedBytesMax}),
                                          0, std::make_shared<CommandState>(), false);
   }
-  // In the order in which they were freed.
+  // Returns the freed handles, in order.
   std::vector<uint64_t> Freed() const {
     std::vector<uint64_t> handles;
     for (const v1::Command& command : shared_->commands()) {
@@ -124,7 +124,7 @@ TEST_F(Drops, ACallThatDoesNotWaitDoesNotWaitForABrokenConnection) {
   std::atomic<int> tries = 0;
   shared_->accept = [&] {
     ++tries;
-    reachable.WaitForNotification();  // A call that waited for the network would not return.
+    reachable.WaitForNotification();  // Not reached when a call waits for the network.
     return absl::OkStatus();
   };
   shared_->on_command = FakeDaemon::Settle;

@@ -1,4 +1,4 @@
-// A daemon in memory: a Connector whose pipes hand every message to a function, which answers by pushing
+// A daemon in memory: a Connector whose pipes pass every message to a function, which answers by pushing
 // events.
 #pragma once
 
@@ -43,7 +43,7 @@ class FakePipe : public Pipe {
   void FinishWrites() override {}
   void Cancel() override { End(absl::CancelledError("cancelled")); }
 
-  bool stalled = false;  // Writes do not complete: the daemon does not read.
+  bool stalled = false;  // Writes do not complete, because the daemon does not read.
 
   void Push(PipeEvent event) {
     absl::MutexLock lock(&mu_);
@@ -60,23 +60,23 @@ class FakePipe : public Pipe {
   std::deque<PipeEvent> events_;
 };
 
-// What the fake daemon saw, and how it behaves. Its pipes share it: a session's goodbye may come after the
-// test.
+// The behaviour of the fake daemon, and the messages that it has received. Its pipes share it, because a
+// session's goodbye may come after the test.
 struct FakeDaemon {
   std::vector<v1::Hello> hellos;
-  std::vector<v1::ClientMessage> messages;  // All but Hello.
+  std::vector<v1::ClientMessage> messages;  // All messages but Hello.
   int connections = 0;
   uint64_t epoch = 7, received_through = 0;
   std::map<std::string, int64_t> limits;
   v1::Arena arena;  // Offered when it has a size.
   bool may_stall = false;
   std::function<absl::Status()> accept = [] { return absl::OkStatus(); };
-  // Called for each command; settles it unless told otherwise.
+  // Called for each command. The default settles it.
   std::function<void(const v1::Command&, FakePipe&)> on_command = Settle;
-  // Called for each message without a command or a cancel.
+  // Called for each message that has neither a command nor a cancel.
   std::function<void(const v1::ClientMessage&, FakePipe&)> on_header = [](const auto&, auto&) {};
-  std::shared_ptr<FakePipe> pipe;  // The latest.
-  std::atomic<bool> over = false;  // The test has ended: pipes are not kept any more.
+  std::shared_ptr<FakePipe> pipe;  // The latest pipe.
+  std::atomic<bool> over = false;  // The test has ended: pipes are not stored any more.
 
   static void Settle(const v1::Command& command, FakePipe& pipe) {
     v1::ServerMessage message;

@@ -1,4 +1,4 @@
-// Reports on runs that are written down here, with costs by hand.
+// Reports on runs that are written below, with costs computed by hand.
 #include "hlod/graph_report.h"
 
 #include <gmock/gmock.h>
@@ -43,12 +43,12 @@ TEST(GraphReports, GraphsAndTheirTimesAreTheRunsAndTheAccounts) {
   EXPECT_EQ(report.number_bytes, 4);
 }
 
-// What the graphs have and what none has is what the account has.
+// The bytes of the graphs and those without a graph add up to the account's.
 TEST(GraphReports, BytesOfGraphsAddUpToTheAccounts) {
   RunLog run = ReadRun(SourceDir() / "tests/golden/run/example.jsonl").value();
   EXPECT_EQ(MakeGraphReport(run).other_host_to_device_bytes, 0);
   EXPECT_EQ(MakeGraphReport(run).other_device_to_host_bytes, 0);
-  // An upload that no graph followed, and a read of it.
+  // An upload without a graph after it, and a read of it.
   run.accounts[0].account.stats.host_to_device.bytes += 48;
   run.accounts[0].account.stats.device_to_host.bytes += 16;
   const GraphReport report = MakeGraphReport(run);
@@ -64,8 +64,8 @@ TEST(GraphReports, BytesOfGraphsAddUpToTheAccounts) {
   EXPECT_THAT(ToText(report), testing::ContainsRegex("\nnone +48 +16"));
 }
 
-// y (1024 bytes) is a result of the first graph and the donated argument of the second: written and read for
-// nothing. x is read by the first alone.
+// y (1024 bytes) is a result of the first graph and the donated argument of the second: it is written and
+// read only because of the break. Only the first graph reads x.
 TEST(GraphReports, ABreakCostsWhatOneGraphWouldNotHaveMoved) {
   const GraphReport report = ExampleReport();
   ASSERT_EQ(report.breaks.size(), 1u);
@@ -84,7 +84,7 @@ TEST(GraphReports, ABreakCostsWhatOneGraphWouldNotHaveMoved) {
   EXPECT_EQ(row.times_us.execute_us, 30);
 }
 
-// A run written down event by event, of one session and one device.
+// Builds a run event by event, of one session and one device.
 class Story {
  public:
   void Add(double at_us, decltype(Event::what) what) {
@@ -98,7 +98,7 @@ class Story {
     event.value.bytes = bytes;
     Add(at_us, event);
   }
-  // A graph that a line closes, and that runs for so long. `event` says what it read and made.
+  // Adds a graph that is closed at a line and runs for `run_us`. `event` has its reads and results.
   void Close(double at_us, TraceCause cause, const char* program, int line, int64_t run_us,
              CloseEvent event = {}) {
     event.close = ++closes_;
@@ -130,9 +130,9 @@ class Story {
   uint64_t closes_ = 0;
 };
 
-// One step: graphs of 1000 us each at 0 and 2100, a wait from 0 until 1100 for the first, and 1000 us of the
-// program's own work after it. As it was: 0 + 1100 + 1000, then the device until 3100. With one graph, which
-// runs once it is recorded at 1000: until 3000.
+// One step: graphs of 1000 us each at 0 and 2100, a wait from 0 to 1100 for the first, and 1000 us of the
+// program's own work after it. As it ran: 0 + 1100 + 1000, then the device until 3100. With one graph, which
+// starts when it is recorded, at 1000: until 3000.
 TEST(GraphReports, ARemovedBreakSavesItsWaitAndNotTheWork) {
   Story story;
   story.Close(0, TraceCause::kPrint, "aa", 5, 1000);
@@ -144,8 +144,9 @@ TEST(GraphReports, ARemovedBreakSavesItsWaitAndNotTheWork) {
   EXPECT_NEAR(report.breaks[0].saves_us, 100, 1e-6);
 }
 
-// Three graphs of 1000 us, two of them waited for: the second until 100 us after its end, the first until 300
-// us, 200 of which the device waited for an upload. It waits for the upload with or without the first read.
+// Three graphs of 1000 us, two of which the program waits for: for the second until 100 us after its end, for
+// the first until 300 us after, 200 of which the device waited for an upload. It waits for the upload with or
+// without the first read.
 TEST(GraphReports, ARemovedBreakDoesNotSaveTheUploadsThatItWaitedFor) {
   Story story;
   story.Upload(0, 1 << 20);
@@ -160,8 +161,8 @@ TEST(GraphReports, ARemovedBreakDoesNotSaveTheUploadsThatItWaitedFor) {
   EXPECT_NEAR(report.breaks[1].saves_us, 100, 1e-6);
 }
 
-// Two graphs of 1000 us that compute; the second reads again the 200,000 bytes that the first made: 10 us at
-// 20 GB/s each time, however slow the graphs are.
+// Two graphs of 1000 us that compute. The second reads the 200,000 bytes that the first wrote: 10 us at 20
+// GB/s in each direction, however slow the graphs are.
 TEST(GraphReports, AGraphThatComputesIsNotASlowMemory) {
   Story story;
   CloseEvent makes, reads;
@@ -180,8 +181,8 @@ TEST(GraphReports, AGraphThatComputesIsNotASlowMemory) {
   EXPECT_NEAR(report.breaks[0].saves_us, 10, 1e-6);
 }
 
-// The first program of a line is no recompile, however like another line's it is. The second one is, and so
-// is the same program once more.
+// A line's first program is not a recompile, however similar another line's is. The second one is a
+// recompile, and so is the same program once more.
 TEST(GraphReports, ALinesFirstProgramIsNoRecompile) {
   Story story;
   const auto compile = [&](int line, CompileReason reason, const char* why) {
@@ -202,7 +203,7 @@ TEST(GraphReports, ALinesFirstProgramIsNoRecompile) {
   EXPECT_THAT(ToText(report), HasSubstr("a.cc:6"));
 }
 
-// Two sessions compiled the program, and one of them ran it three times, 1,500 us each; a product of host
+// Two sessions compiled the program, and one of them ran it three times, for 1,500 us each; a product of host
 // tensors took 20 ms twice. By time: the product, then the sort.
 TEST(GraphReports, SlowPathsAreCountedAndNamedWithTheirLines) {
   const std::string step = "sort (model.cc:12): its comparator is not an order of keys";
@@ -224,7 +225,7 @@ TEST(GraphReports, SlowPathsAreCountedAndNamedWithTheirLines) {
     ran.count = 3;
     ran.run.sum_us = 4500;
   }
-  // As a file has it.
+  // Reads the run back from its file form.
   const absl::StatusOr<RunLog> read = ParseRun(ToJsonLines(run), "run.jsonl");
   ASSERT_TRUE(read.ok()) << read.status();
   const GraphReport report = MakeGraphReport(*read);
@@ -265,7 +266,7 @@ TEST(GraphReports, ARunWithoutEventsIsAnEmptyReport) {
   EXPECT_THAT(ToText(MakeGraphReport({})), HasSubstr("No breaks"));
 }
 
-// Every cause has a stage and something to do about it.
+// Every cause has a stage and a remedy.
 TEST(GraphReports, EveryCauseHasARemedy) {
   for (int i = 0; i < kTraceCauses; ++i) {
     const auto cause = static_cast<TraceCause>(i);

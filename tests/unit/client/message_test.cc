@@ -1,5 +1,5 @@
-// How commands become messages: several in one, what was dropped along with them, and a daemon that takes one
-// at a time.
+// The grouping of commands into messages: several per message, together with drops; and daemons that accept
+// one command per message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST(Outbox, ACancelKeepsItsPlaceAmongCommands) {
 
 class Messages : public ::testing::Test {
  protected:
-  ~Messages() override { shared_->pipe.reset(); }  // It shares the daemon.
+  ~Messages() override { shared_->pipe.reset(); }  // Breaks a cycle: the pipe holds the daemon.
   std::shared_ptr<Session> Open() {
     shared_->limits.try_emplace("commands_per_message_max", 64);
     return Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"}).value();
@@ -100,7 +100,7 @@ class Messages : public ::testing::Test {
                     .ok());
     return sent;
   }
-  // A buffer of so many bytes comes into being and is dropped.
+  // Creates and drops a buffer of `bytes` bytes.
   static void Drop(const std::shared_ptr<Session>& session, uint64_t handle, int64_t bytes) {
     const BufferState buffer(session, handle, Shape::Array(hlo::kU8, {bytes}), 0,
                              std::make_shared<CommandState>(), false);
@@ -214,7 +214,7 @@ TEST_F(Messages, ALargerUploadIsSentAtOnce) {
   EXPECT_EQ(shared_->messages.size(), 1u);
 }
 
-// Settles as a daemon does that is quiet while it may be.
+// Settles commands like a daemon that sends no progress while it may.
 void KeepQuiet(FakeDaemon& daemon) {
   daemon.on_command = [&daemon](const v1::Command& command, FakePipe& pipe) {
     if (!daemon.messages.back().quiet()) FakeDaemon::Settle(command, pipe);
@@ -239,7 +239,7 @@ TEST_F(Messages, WhoWaitsForAQuietCommandAsksForProgressOnce) {
   EXPECT_TRUE(session->Wait(*upload(), absl::Now() + absl::Seconds(20)).ok());
   EXPECT_EQ(shared_->messages.size(), 22u);
   EXPECT_FALSE(shared_->messages.back().quiet());
-  // From now on it is expected that somebody waits.
+  // From here on the session expects that a thread waits.
   EXPECT_TRUE(session->Wait(*upload(), absl::Now() + absl::Seconds(20)).ok());
   EXPECT_EQ(shared_->messages.size(), 23u);
   for (int i = 0; i < 20; ++i) upload();

@@ -1,4 +1,4 @@
-// Transfers that are looked at instead of awaited, awaited in bits, or given up half way.
+// Transfers that are polled instead of awaited, awaited in short intervals, or abandoned half way.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,9 +23,9 @@ class PendingCommands : public ::testing::Test {
  protected:
   ~PendingCommands() override {
     if (giver_.joinable()) giver_.join();
-    shared_->pipe.reset();  // It shares the daemon.
+    shared_->pipe.reset();  // Breaks a cycle: the pipe holds the daemon.
   }
-  // A session whose daemon offers an arena.
+  // Opens a session whose daemon offers an arena.
   std::shared_ptr<Session> Open(int64_t arena_bytes) {
     memory_ = rpc::SharedMemory::Create(arena_bytes).value();
     const std::string name = "hlod-pending-test-" + std::to_string(getpid());
@@ -45,7 +45,7 @@ class PendingCommands : public ::testing::Test {
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"}).value();
   }
-  // What a daemon answers to a Download; in the arena, the bytes are i mod 251 of the buffer.
+  // Answers a Download as a daemon does. In the arena, byte i of the buffer is i mod 251.
   void Deliver(const v1::Command& command) {
     v1::ServerMessage message;
     v1::Reply& reply = *message.add_replies();
@@ -124,7 +124,7 @@ TEST_F(PendingCommands, ADownloadThatComesAsItsDeadlinePassesIsStillRead) {
     latest = command;
     asked = command.id();
   };
-  // One thread takes in what arrives, another lets it arrive at any moment, and here nobody waits long.
+  // One thread processes events, another lets them arrive at any moment, and this one never waits long.
   v1::Command ping;
   ping.mutable_ping();
   const Command last = session->Send({}, std::move(ping)).value();
@@ -167,7 +167,7 @@ TEST_F(PendingCommands, AnUploadGivenUpHalfWayIsCancelledAndFreed) {
   constexpr uint64_t kSignal = 99;
   shared_->on_command = [&](const v1::Command& command, FakePipe& pipe) {
     if (command.has_upload_piece()) {
-      // The piece ends with an error, upon which the session frees what was donated to it ...
+      // The piece ends with an error, after which the session frees the buffer donated to it.
       const Command donor = std::make_shared<CommandState>();
       donor->id = command.id();
       session->Drop(kSignal, Session::kDroppedBytesMax, donor);
@@ -175,7 +175,7 @@ TEST_F(PendingCommands, AnUploadGivenUpHalfWayIsCancelledAndFreed) {
       *message.add_replies() = FakeDaemon::Failure(command.id(), "no").replies(0);
       pipe.Answer(std::move(message));
     }
-    // ... and by then somebody has staged an upload in the piece's range.
+    // By now another thread has staged an upload in the piece's range.
     if (command.has_free() && command.free().handles(0) == kSignal) {
       EXPECT_TRUE(session->arena()->TryTake(1).has_value());
     }
@@ -249,12 +249,12 @@ TEST_F(PendingCommands, TakingARangeWaitsForWhicheverComesBackFirst) {
   std::future<bool> taken =
       std::async(std::launch::async, [&] { return arena.Take(*session, 1).value().has_value(); });
   EXPECT_EQ(taken.wait_for(std::chrono::seconds(30)), std::future_status::ready);
-  FakeDaemon::Settle(shared_->commands().back(), *shared_->pipe);  // Lets it go in any case.
+  FakeDaemon::Settle(shared_->commands().back(), *shared_->pipe);  // Completes it in any case.
   EXPECT_TRUE(taken.get());
 }
 
-// The first piece is read; then there is no room in the window for the second, and when there is, staged
-// uploads have taken the arena.
+// The first piece is read. Then the window has no room for the second, and when it has, staged uploads have
+// taken the arena.
 TEST_F(PendingCommands, ADownloadThatLosesItsRoomMidwayReadsOnlyTheRestOnAStream) {
   constexpr int64_t kPiece = 1 << 20;
   shared_->limits["commands_in_flight_max"] = 8;
@@ -270,13 +270,13 @@ TEST_F(PendingCommands, ADownloadThatLosesItsRoomMidwayReadsOnlyTheRestOnAStream
     message.add_settled(command);
     shared_->pipe->Answer(std::move(message));
   };
-  const Command oldest = ping();  // Not settled until the end: what follows it stays in the window.
+  const Command oldest = ping();  // Not settled until the end: later commands stay in the window.
   std::vector<std::byte> out(3 * kPiece);
   const std::unique_ptr<PendingDownload> pending =
       ArenaTransfer().Download(session, 1, Cause::kDownload, absl::MakeSpan(out), {});
   const v1::Command first = shared_->commands().back();
   ASSERT_EQ(first.download().length(), static_cast<uint64_t>(kPiece));
-  while (shared_->commands().size() < 8 * 8) {  // The window's end.
+  while (shared_->commands().size() < 8 * 8) {  // The end of the window.
     settle(ping()->id);
     session->Drain();
   }

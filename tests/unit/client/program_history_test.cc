@@ -1,4 +1,4 @@
-// Why a program is compiled: the nearest one, and the first difference.
+// The reason that a program is compiled: its nearest earlier program, and the first difference.
 #include "client/runtime/program_history.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ TEST_F(Reasons, TheFirstProgramIsTheFirst) {
   EXPECT_EQ(verdict.nearest, "");
 }
 
-// Of one line: the first program is none, another shape is one, the same again is the second.
+// Programs of one line: the first is not a recompile, another shape is one, and the same again is the second.
 TEST_F(Reasons, RecompilesOfALineAreCounted) {
   EXPECT_EQ(Add(Program("4", "2", "add")).recompiles, 0);
   EXPECT_EQ(Add(Program("3", "2", "add")).recompiles, 1);
@@ -62,8 +62,8 @@ TEST_F(Reasons, AParametersShapeComesBeforeWhatFollowsFromIt) {
   EXPECT_EQ(verdict.nearest, "step");
 }
 
-// The mean over a last batch that is smaller: the divisor, which was another constant and is now one that is
-// there already, stands before the parameter, and there is an instruction less.
+// The mean over a last, smaller batch: its divisor equals a constant that the program already has, which
+// comes before the parameter, and there is one instruction less.
 TEST_F(Reasons, AParametersShapeComesBeforeAConstantThatFollowsFromItInAnotherForm) {
   const auto mean = [](const std::string& rows, const std::string& divisor, const std::string& scale) {
     return "HloModule step\nsum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
@@ -79,7 +79,7 @@ TEST_F(Reasons, AParametersShapeComesBeforeAConstantThatFollowsFromItInAnotherFo
   EXPECT_THAT(verdict.text, HasSubstr("parameter 0 was f32[32,512], now f32[31,512], made at data.cc:88"));
 }
 
-// Two parameters that are swapped, beside another operation, are not a changed shape.
+// Two swapped parameters, beside another operation, are not reported as a changed shape.
 TEST_F(Reasons, ParametersInAnotherOrderAreNotTakenForAnotherShape) {
   const auto program = [](const char* first, const char* second, const char* op) {
     return absl::StrCat("HloModule step\nENTRY main {\n  x = f32[", first, "] parameter(0)\n  y = f32[",

@@ -1,4 +1,4 @@
-// Connections that stall or break again and again: waits end at their deadlines, attempts are spaced, and a
+// Connections that stall or break repeatedly: waits end at their deadlines, attempts are spaced, and a
 // message that the transport refuses is not sent for ever.
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ class Recovery : public ::testing::Test {
  protected:
   ~Recovery() override {
     daemon_->over = true;   // The session may connect once more.
-    daemon_->pipe.reset();  // It shares the daemon.
+    daemon_->pipe.reset();  // Breaks a cycle: the pipe holds the daemon.
   }
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(daemon_), {.name = "test"}).value();
@@ -54,7 +54,7 @@ TEST_F(Recovery, AMessageThatTheTransportRefusesLosesTheSession) {
   EXPECT_EQ(daemon_->connections, 1) << "it would be refused again";
 }
 
-// What gRPC says when memory is short (RST_STREAM with ENHANCE_YOUR_CALM) or a message is corrupted.
+// The errors of gRPC when memory is short (RST_STREAM with ENHANCE_YOUR_CALM) or a message is corrupted.
 TEST_F(Recovery, AStreamThatIsResetOrCorruptedIsResumed) {
   for (const absl::Status& end : {absl::ResourceExhaustedError("Received RST_STREAM with error code 11"),
                                   absl::DataLossError("A message does not have its checksum.")}) {
@@ -87,7 +87,7 @@ TEST_F(Recovery, AStreamThatIsResetForEverIsLost) {
   EXPECT_EQ(daemon_->connections, 17);
 }
 
-// A tunnel whose near end answers for what its far end does not carry.
+// A tunnel whose near end acknowledges data that its far end does not deliver.
 TEST_F(Recovery, ADaemonThatFallsSilentDuringAWaitWithoutADeadlineIsConnectedToAgain) {
   daemon_->may_stall = true;
   daemon_->on_command = [&](const v1::Command& command, FakePipe& pipe) {
@@ -132,7 +132,7 @@ TEST_F(Recovery, ConnectionsThatBreakBeforeAnyCommandCompletesAreSpaced) {
   ASSERT_TRUE(sent.ok());
   const absl::Time start = absl::Now();
   EXPECT_FALSE(session->Wait(**sent, start + absl::Milliseconds(300)).ok());
-  // 0, 20, 40, 80, 160 ms, then at most two a second.
+  // 0, 20, 40, 80, 160 ms, then at most two per second.
   EXPECT_LE(daemon_->connections, 8 + 3 * absl::ToInt64Seconds(absl::Now() - start));
 }
 

@@ -1,4 +1,4 @@
-// Run files: what is written is read again, and damage is named.
+// Run files: a written file can be read again, and damage is named.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ TEST(RunFiles, AFileCutInHalfIsNamedWithItsLine) {
   EXPECT_TRUE(half.accounts.empty());
 }
 
-// Wherever a file is cut, it is an error or, when that is allowed, a shorter run.
+// A file that is cut anywhere is an error or, when that is allowed, a shorter run.
 TEST(RunFiles, ACutAnywhereIsAnError) {
   const std::string text = Example();
   for (size_t size = 0; size + 1 < text.size(); size += 7) {
@@ -123,7 +123,7 @@ TEST(RunFiles, AFileThatCannotBeWrittenIsAnError) {
               HasSubstr("The run file /nonexistent/run.jsonl cannot be written: No such file"));
 }
 
-// 2 of 5 uploads and 1 of 3 runs were there before.
+// 2 of 5 uploads and 1 of 3 runs are in the earlier account.
 TEST(RunFiles, AnAccountSinceAnotherHasWhatWasAdded) {
   SessionAccount earlier, later;
   TransferRow upload;

@@ -1,4 +1,4 @@
-// Commands that finish behind one that takes long: their futures are ready, and their replies acknowledged.
+// Commands that finish behind a long one: their futures are ready, and their replies are acknowledged.
 #include <gtest/gtest.h>
 
 #include "client/runtime/session.h"
@@ -9,7 +9,7 @@ namespace {
 
 class Settlement : public ::testing::Test {
  protected:
-  ~Settlement() override { shared_->pipe.reset(); }  // It shares the daemon.
+  ~Settlement() override { shared_->pipe.reset(); }  // Breaks a cycle: the pipe holds the daemon.
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"}).value();
   }

@@ -25,7 +25,7 @@ class SessionMachine : public ::testing::Test {
     return command;
   }
 
-  ~SessionMachine() override { daemon_.pipe.reset(); }  // It shares the daemon.
+  ~SessionMachine() override { daemon_.pipe.reset(); }  // Breaks a cycle: the pipe holds the daemon.
 
   const std::shared_ptr<FakeDaemon> shared_ = std::make_shared<FakeDaemon>();
   FakeDaemon& daemon_ = *shared_;

@@ -1,4 +1,4 @@
-// Budgets written from what was measured.
+// Budgets written from measured values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

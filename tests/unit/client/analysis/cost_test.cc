@@ -1,4 +1,4 @@
-// Costs of single instructions and of loops, by hand arithmetic; of JAX's modules: tests/conformance.
+// Costs of single instructions and of loops, by hand arithmetic; for JAX's modules see tests/conformance.
 #include "client/analysis/cost.h"
 
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ TEST(Cost, ALoopCountsAsOftenAsItTurns) {
   EXPECT_THAT(cost.unknown_loops, ElementsAre());
 }
 
-// In a body that turns 5 times the addition is 5 operations; the comparison runs once more.
+// A body of 5 iterations: the addition is 5 operations, and the comparison runs once more.
 TEST(Cost, WhatComputesMostComesFirst) {
   std::string text = Loop("constant(5)");
   text.replace(text.find("exponential(x)"), 14, "multiply(x, x)");
@@ -85,7 +85,7 @@ TEST(Cost, ALoopOfUnknownLengthIsNamed) {
   EXPECT_THAT(cost.unknown_loops, ElementsAre("w"));
 }
 
-// XLA notes the trip count as JSON, with any blanks and in any order, the number as a string or not.
+// XLA notes the trip count as JSON, with any blanks, in any order, the number with or without quotes.
 TEST(Cost, ANotedTripCountIsReadAsJson) {
   const auto turns = [](const std::string& config) {
     std::string text = Loop("get-tuple-element(s), index=0");

@@ -1,4 +1,4 @@
-// Shardings carried through a module: parts by hand.
+// Shardings propagated through a module; the expected parts are computed by hand.
 #include "client/analysis/division.h"
 
 #include <gmock/gmock.h>
@@ -56,7 +56,7 @@ ENTRY e {
   ROOT sorted = f32[8,32] sort(s), dimensions={1}, to_apply=less
 })";
 
-// Rows of a table by indices that are divided: each chip picks its own, in whatever order the dimensions are.
+// A gather of table rows by divided indices: each chip picks its own rows, in any order of the dimensions.
 TEST(Divisions, OfAGatherAreThoseOfItsIndices) {
   const auto module = hlo::ParseModule(R"(HloModule m
 ENTRY e {
@@ -99,7 +99,7 @@ TEST(Divisions, AreCarriedThroughWhatLeavesNoChoice) {
   EXPECT_EQ(PartsIn(**module, (*module)->entry(), /*chips=*/2).at("s"), 2) << "one part a chip";
 }
 
-// What each turn adds to a stack of zeros is divided, and so the stack is.
+// A stack of zeros is divided when the slice that each iteration adds is.
 TEST(Divisions, OfALoopAreThoseOfAllItsTurns) {
   const auto loop = [](const std::string& next) {
     return R"(HloModule m
@@ -143,14 +143,14 @@ ENTRY e {
   parts = PartsIn(**same, (*same)->computation(loop_of.called()[0]));
   EXPECT_EQ(parts["y"], 4);
   EXPECT_EQ(parts["row"], 4);
-  // Rows at one turn, columns at the next: nothing holds for all of them.
+  // Rows in one iteration, columns in the next: no sharding holds for all of them.
   const auto turning = hlo::ParseModule(loop("transpose(x), dimensions={1,0}"));
   ASSERT_TRUE(turning.ok()) << turning.status();
   parts = PartsIn(**turning, (*turning)->entry());
   EXPECT_EQ(parts["carry"], 1);
 }
 
-// So many loops, each in the one before; a stack in each takes two turns to be known.
+// Nested loops, in each of which a stack takes two iterations of the analysis to settle.
 TEST(Divisions, OfLoopsWithinLoopsAreGivenUpWhenTheyTakeTooLong) {
   const auto nested = [](int depth) {
     const std::string state = "(f32[8,8], f32[8,8])";
@@ -180,7 +180,7 @@ TEST(Divisions, OfLoopsWithinLoopsAreGivenUpWhenTheyTakeTooLong) {
   EXPECT_EQ(PartsIn(**many, (*many)->entry())["r"], 1);
 }
 
-// 4 MiB each: x in quarters, two weights whole; x w in between and the result in quarters, as x is.
+// Arrays of 4 MiB: x in quarters, two whole weights; x w in between and the result in quarters, like x.
 TEST(Divisions, AreAnEstimateWithinTheBracket) {
   const auto module = hlo::ParseModule(R"(HloModule m
 ENTRY e {

@@ -1,4 +1,5 @@
-// Chips, budgets and the verdict; figures by hand and from the public tables that chips.inc names.
+// Chips, budgets and the verdict. Figures are computed by hand, or from the public tables that chips.inc
+// names.
 #include "client/analysis/module_check.h"
 
 #include <gmock/gmock.h>
@@ -96,7 +97,7 @@ TEST(ModuleCheck, ParametersAreDividedByTheirShardings) {
   EXPECT_EQ(report.peak_bytes.high, kArray / 4 + kArray + kArray);
 }
 
-// Each leaf by its own sharding: a quarter of the first, all of the second.
+// Each leaf has its own sharding: a quarter of the first, all of the second.
 TEST(ModuleCheck, LeavesOfATupleAreDividedByTheirShardings) {
   const auto module = hlo::ParseModule(R"(HloModule m
 ENTRY e {
@@ -109,7 +110,7 @@ ENTRY e {
   EXPECT_EQ(report.peak_bytes.high, kArray / 4 + kArray + kArray);
 }
 
-// Two of the mesh's three axes divide the first by eight, half of an axis the second by two.
+// Two of the mesh's three axes divide the first by eight, half of an axis divides the second by two.
 TEST(ModuleCheck, AxesOfAMeshDivide) {
   const auto module = hlo::ParseModule(R"(HloModule m
 ENTRY e {
@@ -120,8 +121,8 @@ ENTRY e {
   ASSERT_TRUE(module.ok()) << module.status();
   constexpr double kArray = 1024.0 * 1024 * 4;
   const ModuleReport report = CheckModule(**module, TargetOf("h100:16"), {}).value();
-  // And two results, whose shardings are not said: of all sixteen at best.
-  EXPECT_NEAR(report.peak_bytes.low, kArray / 8 + kArray / 2 + 2 * kArray / 16, 64);  // With the tuple's own.
+  // The two results have no stated sharding: at best, all sixteen chips divide them.
+  EXPECT_NEAR(report.peak_bytes.low, kArray / 8 + kArray / 2 + 2 * kArray / 16, 64);
 }
 
 TEST(ModuleCheck, FailsOverItsBudgetAndNamesALooseOne) {
@@ -142,8 +143,8 @@ TEST(ModuleCheck, WhatDoesNotFitFails) {
   EXPECT_FALSE(report.passed());
 }
 
-// jit(lambda x: tanh(x) + 1) over a mesh of 8 with x divided by its rows, as jaxlib 0.10.2 has it before and
-// after its partitioner. Afterwards x is f32[8,16] on each chip, and its sharding still says devices=[8,1].
+// jit(lambda x: tanh(x) + 1) over a mesh of 8 with x divided by rows, before and after jaxlib 0.10.2's
+// partitioner. Afterwards x is f32[8,16] on each chip, and its sharding is still devices=[8,1].
 TEST(CheckModule, APartitionedModuleIsNotDividedOnceMore) {
   constexpr char kBefore[] = R"(
 HloModule jit__lambda
@@ -179,7 +180,7 @@ ENTRY main.0_spmd {
   EXPECT_THAT(ToText(after), HasSubstr("the module is partitioned already"));
 }
 
-// A program of shard_map has whole arrays around its manual part, whatever communicates inside.
+// A program of shard_map has whole arrays around its manual part, even when that part communicates.
 TEST(CheckModule, AManualPartDoesNotMakeAModulePartitioned) {
   constexpr char kManual[] = R"(
 HloModule manual, num_partitions=4

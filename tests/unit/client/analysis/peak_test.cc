@@ -1,4 +1,4 @@
-// Peaks of small programs, by hand.
+// Peaks of small programs, computed by hand.
 #include "client/analysis/peak.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ Peak PeakOfText(const std::string& text, bool fused) {
   return PeakOf(**module, PlacementOptions{.fused = fused}).value();
 }
 
-// 400 bytes an array; a temporary one takes 448, being aligned to 64.
+// An array is 400 bytes; a temporary takes 448, because it is aligned to 64.
 constexpr char kChain[] = R"(HloModule m
 ENTRY e {
   x = f32[10,10] parameter(0)
@@ -91,8 +91,8 @@ ENTRY e {
          "lies where the result lies";
 }
 
-// As XLA's CPU backend has it: output_size_in_bytes of a tuple has 8 bytes an element.
-// Two sums that begin as the same zeros are two arrays while the loop runs.
+// In XLA's CPU backend, output_size_in_bytes of a tuple includes 8 bytes per element. Two sums that begin as
+// the same zeros are two arrays while the loop runs.
 TEST(Peak, ALoopsStatesThatBeginAsOneArrayTakeTwo) {
   const Peak peak = PeakOfText(R"(HloModule m
 body {
@@ -141,7 +141,7 @@ ENTRY e {
   EXPECT_EQ(peak.results, 2 * 64 + 2 * 8);
 }
 
-// Weights of 4 layers of 1024 bytes are read by each turn; zeros become the stacked result.
+// Each iteration reads the weights of 4 layers of 1024 bytes; the zeros become the stacked result.
 constexpr char kStack[] = R"(HloModule m
 body {
   s = (s32[], f32[4,256], f32[4,256]) parameter(0)
@@ -178,8 +178,8 @@ TEST(Peak, WhatALoopOnlyReadsIsNotCopiedAndItsResultIsMadeInPlace) {
   EXPECT_LT(peak.temporaries, 2048) << "neither w nor the zeros are there a second time";
 }
 
-// As XLA's CPU backend has it for attention: heads that are not the first dimension are brought there, for
-// both operands.
+// XLA's CPU backend does this for attention: it transposes the heads to the first dimension, in both
+// operands.
 TEST(Peak, AProductCopiesWhatDoesNotLieInItsOrder) {
   const auto peak = [](const std::string& shape, const std::string& batch) {
     return PeakOfText("HloModule m\nENTRY e {\n  q = " + shape + " parameter(0)\n  k = " + shape +

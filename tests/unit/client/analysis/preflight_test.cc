@@ -1,4 +1,4 @@
-// Records of runs, written by hand; what they would have needed, by hand arithmetic.
+// Records of runs, written by hand, and their needs, computed by hand.
 #include "client/analysis/preflight.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ ENTRY main {
   x = f32[1024] parameter(1)
   ROOT s = f32[1024] add(w, x)
 })";
-// The result takes over the donated argument's memory.
+// The result reuses the donated argument's memory.
 constexpr char kUpdate[] = R"(
 HloModule update, buffer_donor={ (0, {}) }
 ENTRY main {
@@ -106,7 +106,7 @@ RunReport Follow(const Writer& writer, const std::optional<Target>& target = {},
 
 double PartOf(const RunReport& report, Part part) { return report.peak.parts[static_cast<size_t>(part)]; }
 
-// 4 KiB each: w in quarters, x whole; h = x x is whole, too, and y = w h in quarters as w is.
+// Arrays of 4 KiB: w in quarters, x whole; h = x x is whole, too, and y = w h in quarters, like w.
 TEST(Preflight, ShardingsAreCarriedThroughPrograms) {
   constexpr char kProducts[] = R"(
 HloModule products
@@ -135,7 +135,7 @@ ENTRY main {
               HasSubstr("10.00 KiB where shardings are carried through what leaves no choice"));
   EXPECT_EQ(Follow(run, Target{chip, 1}).peak.likely.high, 0);
 
-  run.Execute("products", {1, 2}, 4);  // The result of before stays, in quarters.
+  run.Execute("products", {1, 2}, 4);  // The earlier result stays, in quarters.
   EXPECT_EQ(Follow(run, Target{chip, 4}).peak.likely.high, 1024 + 4096 + 4096 + 2 * 1024);
 }
 
@@ -149,7 +149,7 @@ TEST(Preflight, MemoryIsWhatLivesAcrossExecutes) {
   run.Free(2);
   run.Execute("add", {1, 3}, 4);  // 3 again.
   run.Buffer(5, Cause::kUpload);
-  run.Execute("add", {1, 5}, 6);  // What is left of before, and three: 1, 3, 4, 5, 6.
+  run.Execute("add", {1, 5}, 6);  // Two arrays from before and three: 1, 3, 4, 5, 6.
   const RunReport report = Follow(run);
   EXPECT_EQ(report.executes, 3);
   EXPECT_EQ(report.peak.bytes.low, 5 * 4096);
@@ -164,7 +164,7 @@ TEST(Preflight, MemoryIsWhatLivesAcrossExecutes) {
   EXPECT_EQ(ShortText(report.peak.line), "train.cc:9");
 }
 
-// Not at the line that asked for it, which for a trace is the session's Sync().
+// The result does not belong to the line that requested it, which for a trace is the session's Sync().
 TEST(Preflight, AResultStandsAtTheLineThatMadeIt) {
   std::string with_metadata = kAdd;
   const std::string add = "add(w, x)";
@@ -202,7 +202,7 @@ TEST(Preflight, DonatedMemoryIsTakenOver) {
   const RunReport report = Follow(run);
   EXPECT_EQ(report.peak.bytes.low, 2 * 4096);
   EXPECT_EQ(PartOf(report, Part::kWeights), 4096);
-  // Not donated, it is a third array.
+  // Without donation the result is a third array.
   Writer kept;
   kept.Program("update", kUpdate);
   kept.Placeholder(1);
@@ -232,8 +232,8 @@ TEST(Preflight, ShardingsDivideAndTheRestIsABracket) {
   EXPECT_THAT(ToText(Follow(run, target)), HasSubstr("verdict          FAILED"));
 }
 
-// A weight that nobody marked is whole on each chip, in the first step as in all others: that a program made
-// it gives no partitioner leave to divide it.
+// A weight without a sharding is whole on each chip, in the first step as in all others: the partitioner may
+// not divide it because a program computed it.
 TEST(Preflight, WeightsWithoutAShardingAreWholeFromTheFirstStep) {
   const Target target{
       .chip = {.name = "mine", .memory_bytes = 1e9, .usable_bytes = 1e9, .bandwidth = 1, .flops = 1},
@@ -257,7 +257,7 @@ TEST(Preflight, WeightsWithoutAShardingAreWholeFromTheFirstStep) {
   EXPECT_EQ(Follow(run, target).peak.bytes.low, first.peak.bytes.low);
 }
 
-// What takes over a donated argument's memory lies on the chips as that does.
+// A result that reuses a donated argument's memory is divided among the chips like the argument.
 TEST(Preflight, AResultInADonatedArgumentsMemoryLiesAsTheArgumentDoes) {
   const Target target{
       .chip = {.name = "mine", .memory_bytes = 1e9, .usable_bytes = 1e9, .bandwidth = 1, .flops = 1},

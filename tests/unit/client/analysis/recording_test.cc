@@ -1,4 +1,4 @@
-// Recordings as files: whole, of another version, cut anywhere, damaged anywhere.
+// Recordings as files: complete, of another version, cut anywhere, damaged anywhere.
 #include "client/analysis/recording.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ v1::RecordingEntry CommandEntry(uint64_t id) {
   return entry;
 }
 
-// A header, a program in two chunks and one in one piece, a goodbye, the end.
+// Returns a header, a program in two chunks and one in one piece, a goodbye, the end.
 std::string WholeFile() {
   std::string file = "hlod recording 1\n";
   v1::RecordingEntry header;
@@ -95,7 +95,7 @@ TEST(Recording, CutAnywhereIsAnErrorOrReadAsFarAsItGoes) {
       EXPECT_FALSE(read.ok()) << size;
       continue;
     }
-    if (size < header_end) {  // Nothing says whose commands those would be.
+    if (size < header_end) {  // Without the header the commands' session is unknown.
       EXPECT_EQ(std::string(read.status().message()),
                 "run.rec is cut: it has no header, without which none of it can be replayed.")
           << size;

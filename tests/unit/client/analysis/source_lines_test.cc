@@ -9,7 +9,7 @@
 namespace hlod::analysis {
 namespace {
 
-// As JAX 0.10 prints it: parents counted from 1, which is none.
+// Printed by JAX 0.10: parents are counted from 1, which means none.
 constexpr char kFrames[] = R"(HloModule m
 
 FileNames
@@ -50,7 +50,7 @@ TEST(SourceLines, ComeFromTheTableOfFramesOrTheInstruction) {
   ASSERT_TRUE(module.ok()) << module.status();
   const std::vector<std::string> expected = {"", "model.py:41", "old.py:3", ""};
   EXPECT_EQ(Lines(**module), expected);
-  // And as JAX's protos carry it.
+  // The same in the form of JAX's protos.
   const auto again = hlo::FromSerialized(hlo::Serialize(**module));
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(Lines(**again), expected);

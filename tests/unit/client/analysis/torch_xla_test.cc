@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 const std::string kRule(80, '='), kEnd(80, '-');
 
-// A block of PT_XLA_DEBUG_FILE.
+// Returns a block of PT_XLA_DEBUG_FILE.
 std::string Block(const std::string& kind, const std::string& cause, const std::string& hash, int inputs,
                   const std::vector<std::string>& frames) {
   const std::string prefix = kind + " Analysis: ";
@@ -28,7 +28,7 @@ std::string Block(const std::string& kind, const std::string& cause, const std::
   return text;
 }
 
-// A graph of XLA_SAVE_TENSORS_FILE, XLA_SAVE_TENSORS_FMT=text.
+// Returns a graph of XLA_SAVE_TENSORS_FILE with XLA_SAVE_TENSORS_FMT=text.
 std::string Trace(const std::string& hash, int batch, const std::vector<std::string>& frames) {
   std::string text = "[ScheduleSyncTensorsGraph]\nTensorsGraphInfo:\n";
   for (const std::string& frame : frames) absl::StrAppend(&text, "  ", frame, "\n");
@@ -61,8 +61,7 @@ Report ReportOfTexts(const std::vector<std::string>& texts) {
   return ReportOf(std::move(dump));
 }
 
-// Two steps, the second with a smaller batch, and a print in between: the question of how many graphs there
-// are and why.
+// Two steps, the second with a smaller batch, and a print in between: how many graphs there are, and why.
 TEST(TorchXla, GraphsTheirCausesLinesAndRecompiles) {
   const std::string post = "Post Compilation Analysis: ";
   const std::string debug =
@@ -154,7 +153,7 @@ TEST(TorchXla, TracesMayBeHloOrDot) {
   EXPECT_EQ(report.graphs[0].name, "toy");
 }
 
-// Versions before 2.7 say mark_step and "Hashes:", and have no graph hash.
+// Versions before 2.7 write mark_step and "Hashes:", and have no graph hash.
 TEST(TorchXla, OlderVersionsAreRead) {
   std::string trace =
       Trace("x", 4, {"mark_step (/lib/torch_xla/core/xla_model.py:1055)", "f (/repo/t.py:3)"});
@@ -202,7 +201,7 @@ TEST(TorchXla, OneFileMayHoldAllAsStderrDoes) {
   EXPECT_THAT(report.advice, ElementsAre("CompileTime too frequent: 21 counts during 11 steps"));
 }
 
-// Whatever a dump is cut after, what came before is used, and the cut is reported.
+// Wherever a dump is cut, the part before the cut is used, and the cut is reported.
 TEST(TorchXla, ADumpThatIsCutOffIsReadUpToThere) {
   const std::string whole = Block("Compilation", kSyncCause, "a", 1, kSync) + Trace("a", 4, kSync);
   const std::string last = Block("Execution", kReadCause, "b", 12, kPrint);

@@ -1,5 +1,5 @@
-// Verdicts as JUnit XML and as GitHub's workflow commands; the expected lines are what the two formats' pages
-// say.
+// Verdicts as JUnit XML and as GitHub's workflow commands. The expected lines follow the documentation of
+// both formats.
 #include "client/analysis/verdict.h"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,8 @@ TEST(Verdicts, FilesRelativeToTheBuildAreFoundInTheWorkspace) {
   std::filesystem::remove_all(workspace);
 }
 
-// What is over is blamed on the line with most of it; a run that stopped too early has not passed.
+// An exceeded limit is blamed on the line with the largest share. A run that stopped too early has not
+// passed.
 TEST(Verdicts, OfARunStandAtTheLineWithMostOfWhatIsLimited) {
   RunReport report;
   report.steps = 1;

@@ -1,4 +1,5 @@
-// Portable artifacts: what MLIR reads from them as text is the same program; damaged ones are errors.
+// Portable artifacts: an artifact is the same program as the text that MLIR prints for it; damaged ones are
+// errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ std::vector<std::string> Artifacts() {
   return names;
 }
 
-// Accuracies are not kept, but as the text that the text has.
+// Returns the program's text for comparison. Accuracies are not kept, except as text.
 std::string Comparable(const Program& program) {
   std::istringstream in(WithoutDefaults(ToText(program)));
   std::string kept;
@@ -55,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, Artifact, testing::ValuesIn(Artifacts()), [](con
 TEST(Bytecode, BeginningsAreErrors) {
   const std::string bytes = BytesOf(Forms() / "reduce_custom-0.9.0.mlirbc");
   for (size_t size = 0; size < bytes.size(); ++size) {
-    // A copy of its own size, so that the sanitizer sees a read past it.
+    // A copy of exactly this size, so that the sanitizer reports reads past it.
     const std::vector<char> cut(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
     EXPECT_FALSE(ParseBytecode({cut.data(), cut.size()}).ok()) << size;
   }

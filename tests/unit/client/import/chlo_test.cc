@@ -1,5 +1,5 @@
-// CHLO's operations and what StableHLO's own tests use: by their results, which JAX (XLA on the CPU) or hand
-// arithmetic gave.
+// CHLO's operations and those of StableHLO's own tests, by their results, which come from JAX (XLA on the
+// CPU) or from hand arithmetic.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-// What a program gives; none and a failure when it is refused.
+// Returns the program's result. Fails the test and returns an empty literal when the program is refused.
 Literal ResultOf(const std::string& text, const std::vector<Literal>& arguments,
                  const ReadOptions& options = {}) {
   const auto module = ReadModule(text, options);
@@ -49,7 +49,7 @@ Literal ArrayOf(const hlo::Dims& dims, const std::vector<T>& values) {
   return array;
 }
 
-// 0, 1, 2, ... in f32.
+// Returns 0, 1, 2, ... in f32.
 Literal CountedUp(const hlo::Dims& dims) {
   Literal array(Shape::Array(hlo::kF32, dims));
   for (int64_t i = 0; i < array.element_count(); ++i) array.data<float>()[i] = static_cast<float>(i);
@@ -67,7 +67,7 @@ TEST(Chlo, OperandsBroadcastToOneShape) {
                                        "tensor<4x3xf32>\n return %0 : tensor<4x3xf32>"),
                                 {CountedUp({4, 1}), ArrayOf<float>({3}, {1, 2, 3})})),
       ElementsAre(1, 2, 3, 2, 3, 4, 3, 4, 5, 4, 5, 6));
-  // Rows, not columns: broadcast_dimensions says so.
+  // broadcast_dimensions selects the rows, not the columns.
   EXPECT_THAT(NumbersIn<float>(ResultOf(
                   MainOf("%a: tensor<2x3xf32>, %b: tensor<2xf32>", "tensor<2x3xf32>",
                          "%0 = chlo.broadcast_subtract %a, %b {broadcast_dimensions = array<i64: 0>} : "
@@ -95,7 +95,7 @@ TEST(Chlo, OperandsBroadcastToOneShape) {
       HasSubstr("Operand 1 (f32[3]) does not broadcast"));
 }
 
-// From StableHLO's own test: suffix sums; and a carry of an array, along the second dimension.
+// From StableHLO's own test: suffix sums; and a carry that is an array, along the second dimension.
 TEST(Chlo, AScanCarries) {
   const std::string scan =
       "%0:2 = chlo.scan(%a) inits(%i) dimension=0 attributes {is_reverse = true} {\n"
@@ -127,7 +127,7 @@ TEST(Chlo, ConstantsLikeAnOperand) {
               ElementsAre(2.5, 2.5));
 }
 
-// The numbers of einsum and torch_index_select are XLA's.
+// The results of einsum and torch_index_select are XLA's.
 TEST(Einsum, LettersSayWhatIsMultipliedAndSummed) {
   const auto einsum = [](const char* config, const char* a, const char* b, const char* result) {
     return MainOf(absl::StrCat("%a: ", a, ", %b: ", b), result,
@@ -138,7 +138,7 @@ TEST(Einsum, LettersSayWhatIsMultipliedAndSummed) {
       NumbersIn<float>(ResultOf(einsum("ab,bc->ca", "tensor<4x5xf32>", "tensor<5x3xf32>", "tensor<3x4xf32>"),
                                 {CountedUp({4, 5}), CountedUp({5, 3})})),
       ElementsAre(90, 240, 390, 540, 100, 275, 450, 625, 110, 310, 510, 710));
-  // A batch, and a letter of one side that the result has not.
+  // A batch, and a letter of one side that the result does not have.
   EXPECT_THAT(NumbersIn<float>(
                   ResultOf(einsum("...a,...b->...", "tensor<2x2xf32>", "tensor<2x2xf32>", "tensor<2xf32>"),
                            {CountedUp({2, 2}), CountedUp({2, 2})})),
@@ -177,7 +177,7 @@ TEST(Einsum, TorchIndexSelect) {
                          " return %0 : tensor<2x5xf32>"),
                   {CountedUp({4, 5}), Literal::Vector<int32_t>({2, 0})})),
               ElementsAre(10, 11, 12, 13, 14, 0, 1, 2, 3, 4));
-  // Of each row of the batch its own element.
+  // Each row of the batch picks its own element.
   EXPECT_THAT(NumbersIn<float>(ResultOf(
                   MainOf("%a: tensor<2x3xf32>, %i: tensor<2x1xi32>", "tensor<2x1xf32>",
                          "%0 = \"stablehlo.torch_index_select\"(%a, %i) <{dim = 1 : i64, batch_dims = 1 "
@@ -240,7 +240,7 @@ TEST(Accumulators, MayBeWiderThanTheOperand) {
       HasSubstr("elements of type f64, which its region's argument of type f32 cannot hold"));
 }
 
-// Rows are joined one after another: 100 - 0 - 3, and so on.
+// Rows are combined one after another: 100 - 0 - 3, and so on.
 TEST(Accumulators, MayBeArrays) {
   const std::string reduce =
       "%0 = \"stablehlo.reduce\"(%a, %i) <{dimensions = array<i64: 0>}> ({\n"
@@ -268,7 +268,7 @@ TEST(Elements, AComparisonReadsBitsAsItSays) {
   EXPECT_THAT(NumbersIn<bool>(ResultOf(compare("ui32", "SIGNED"), without)), ElementsAre(true, false));
 }
 
-// XLA: the real part of a complex number is what is converted; i is not true.
+// As in XLA, the real part of a complex number is converted: i is false.
 TEST(Elements, OfComplexNumbersTheRealPartIsConverted) {
   using Complex = std::complex<float>;
   const Literal numbers = Literal::Vector<Complex>({{-1, 0}, {0, 1}, {1, 0}, {0, 0}});
@@ -340,8 +340,8 @@ TEST(Sizes, FollowFromTheNumbersOfArguments) {
               HasSubstr("Argument 1 is s64[2], but has (1) stated numbers"));
 }
 
-// The start is known when it runs only, the size before: the third and fourth element of row 1, of [2,5]
-// counted.
+// The start is known only when the program runs, the size already before: elements three and four of row 1 of
+// [2,5].
 TEST(Sizes, OfASliceThatEndsAFixedWayBehindItsStart) {
   const std::string slice = MainOf(
       "%a: tensor<2x5xf32>, %s: tensor<2xi32>", "tensor<?x?xf32>",
@@ -408,7 +408,7 @@ TEST(Forms, ThatOtherPrintersWrite) {
                 "%0 = \"stablehlo.cross-replica-sum\"(%a) <{replica_groups = dense<0> : tensor<1x1xi64>}>"
                 " : (tensor<2xf32>) -> tensor<2xf32>\n return %0 : tensor<2xf32>")),
             "no error");
-  // 1 2 / 3 4 slid over ones.
+  // 1 2 / 3 4 is slid over ones.
   EXPECT_THAT(
       NumbersIn<float>(ResultOf(
           MainOf(
@@ -425,7 +425,7 @@ TEST(Forms, ThatOtherPrintersWrite) {
       ElementsAre(4, 6));
 }
 
-// A pod's worth of members.
+// The number of participants of a pod.
 TEST(Groups, MayHaveManyMembers) {
   std::string ids;
   for (int i = 0; i < 512; ++i) absl::StrAppend(&ids, i == 0 ? "" : ", ", i);

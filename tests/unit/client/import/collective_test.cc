@@ -1,5 +1,5 @@
-// Collectives in StableHLO: what is missing or wrong is said by name. What right ones become,
-// tests/conformance compares with XLA.
+// Collectives in StableHLO: errors name the missing or wrong attribute. The conversion of valid ones is
+// compared with XLA in tests/conformance.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One operation over f32[4,6].
+// Reads a program of one operation over f32[4,6].
 absl::StatusOr<std::unique_ptr<hlo::Module>> Read(std::string_view operation, std::string_view results) {
   const std::string program = absl::StrCat(
       "module @m attributes {mhlo.num_partitions = 2 : i32} {\n  func.func @main(%arg0: tensor<4x6xf32>) -> ",
@@ -39,7 +39,7 @@ TEST(ConvertCollective, RowsOfGroupsEndInNegativeNumbers) {
   ASSERT_EQ(root.opcode(), hlo::kAllReduce);
   EXPECT_EQ(ListGroups(root.attributes<hlo::CollectiveAttributes>().groups),
             (std::vector<hlo::Dims>{{0, 2}, {3, 1}}));
-  // What meets others runs as the partitions that it is for.
+  // A program with collectives runs with the partitions that it is for.
   EXPECT_EQ((*module)->config.partition_count, 2);
 }
 
@@ -50,7 +50,7 @@ TEST(ConvertCollective, PiecesThatGoAlongAnotherDimensionAreMoved) {
       " split_count = 2 : i64, split_dimension = 1 : i64}>",
       "tensor<8x3xf32>");
   ASSERT_TRUE(module.ok()) << module.status();
-  // Two pieces of 4x3 lie side by side after the exchange; one comes to lie below the other.
+  // After the exchange two pieces of 4x3 are side by side; one must be moved below the other.
   const hlo::Instruction root = (*module)->entry().root();
   ASSERT_EQ(root.opcode(), hlo::kReshape);
   const hlo::Instruction order = root.operand(0);

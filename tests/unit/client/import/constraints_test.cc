@@ -1,5 +1,5 @@
-// What StableHLO's verifier refuses is refused with its rule. Each program was refused by jaxlib 0.10.2's,
-// and is taken by both without what is wrong.
+// Programs that StableHLO's verifier refuses are refused with the rule that they break. jaxlib 0.10.2 refused
+// each of them, and both accept it without the error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -199,7 +199,7 @@ TEST(Constraints, WhatStablehloRefusesIsRefusedWithItsRule) {
   }
 }
 
-// Sizes that are numbers, and that the stated type has not.
+// The sizes are known numbers, but the stated type has others.
 TEST(Constraints, SizesMustBeThoseOfTheResult) {
   const auto program = [](const char* operation, const char* sizes, const char* operands,
                           const char* result) {
@@ -260,7 +260,7 @@ TEST(Constraints, RandomNumbersHaveTheStatedSizesAndType) {
 #undef CHANNEL_TEXT
 #undef ACCURACY_TEXT
 
-// The distribution is looked at by a rule, which must not take it for there.
+// A rule reads the distribution, and must not assume that it exists.
 TEST(Constraints, AnAttributeThatIsMissingIsNamed) {
   const std::string rng =
       "func.func public @main(%a: tensor<f32>, %b: tensor<f32>, %s: tensor<1xi64>) -> tensor<4xf32> {\n"

@@ -1,5 +1,5 @@
-// StableHLO into HLO: what is lifted, cloned and refused, by results and by errors. Numbers by hand, or from
-// SciPy.
+// StableHLO to HLO: hoisting, cloning and refusals, by results and by errors. Numbers are computed by hand or
+// by SciPy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const std::string& text,
   return ToHlo(*program, {.sizes = sizes});
 }
 
-// The program's result for these arguments; an empty literal and a failure when there is none.
+// Returns the program's result for these arguments. Fails the test and returns an empty literal on an error.
 Literal RunText(const std::string& text, const std::vector<Literal>& arguments,
                 const ArgumentSizes& sizes = {}) {
   const auto module = Converted(text, sizes);
@@ -55,7 +55,7 @@ std::string ErrorText(const std::string& text, const ArgumentSizes& sizes = {}) 
   return ErrorOf(module.status()).text;
 }
 
-// A function of f32[2] to f32[2] whose body is `body`, ending with %r.
+// Returns a function from f32[2] to f32[2] whose body is `body` and returns %r.
 std::string InMain(const std::string& body) {
   return "func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n" + body +
          "\n  return %r : tensor<2xf32>\n}\n";
@@ -95,7 +95,7 @@ func.func @main(%x: tensor<f32>, %factor: tensor<f32>, %limit: tensor<i32>) -> t
   const Literal result =
       RunText(text, {Literal::Scalar(1.5f), Literal::Scalar(2.0f), Literal::Scalar(int32_t{3})});
   EXPECT_THAT(Elements<float>(result), ElementsAre(12));
-  // The constant is made in the body; the factor and the limit are in the state.
+  // The constant is cloned into the body; the factor and the limit are in the state.
   const auto module = Converted(text);
   ASSERT_TRUE(module.ok());
   EXPECT_THAT(ToText(**module), HasSubstr("(s32[], f32[], s32[], f32[]) while("));
@@ -273,7 +273,7 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>) {
   EXPECT_THAT(Elements<int32_t>(result.elements()[1]), ElementsAre(1, 3));
 }
 
-// name(x) of f64, within 1e-12 of what SciPy says.
+// Expects name(x) in f64 within 1e-12 of SciPy's values.
 void ExpectFunction(const std::string& name, const std::vector<std::vector<double>>& arguments,
                     const std::vector<double>& expected) {
   const std::string type = absl::StrCat("tensor<", expected.size(), "xf64>");
@@ -366,7 +366,7 @@ func.func private @filled(%n: tensor<i32>) -> tensor<?x3xi32> {
               HasSubstr("Argument 0 of the function @main is f32[?,2]; the call has f32[2,3]"));
 }
 
-// As JAX divides a size: in a function of two results, by signs and remainders.
+// JAX divides a size like this: in a function of two results, by signs and remainders.
 TEST(Convert, SizesAreKnownThroughCallsAndArithmetic) {
   const std::string text = R"(
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
@@ -402,7 +402,7 @@ func.func private @divmod(%a: tensor<i32>, %b: tensor<i32>) -> (tensor<i32>, ten
   %floor = stablehlo.select %differ, %less, %q : tensor<i1>, tensor<i32>
   return %floor, %r : tensor<i32>, tensor<i32>
 })";
-  // Of seven: elements 1 to 3, added up.
+  // Sums elements 1 to 3 of 1 to 7.
   const ArgumentSizes sizes = {{0, {7}}};
   const Literal result = RunText(text, {Literal::Vector<float>({1, 2, 3, 4, 5, 6, 7})}, sizes);
   EXPECT_THAT(Elements<float>(result), ElementsAre(2, 5, 9));
@@ -437,7 +437,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<?xf32> {
   EXPECT_EQ(root.operand_count(), 1u);
 }
 
-// What feeds a program and what it feeds, and back.
+// Infeed and outfeed, and the way back to StableHLO.
 TEST(Convert, TransfersAreInstructionsWithTheirEnds) {
   const std::string text = R"(
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -526,7 +526,7 @@ TEST(Convert, ErrorsNameTheOperationAndItsPlace) {
               HasSubstr("no function @main, and (0) public functions"));
 }
 
-// Programs that no reader makes.
+// Programs that the readers never produce.
 
 Operation Op(std::string name, std::vector<ValueId> operands, std::vector<Value> results) {
   Operation operation;
@@ -538,7 +538,7 @@ Operation Op(std::string name, std::vector<ValueId> operands, std::vector<Value>
 
 const Type kScalar = Shape::Scalar(hlo::kF32);
 
-// A function main of one argument, value 0, that does `operations` and returns value `returned`.
+// Returns a function main of one argument, value 0, that runs `operations` and returns value `returned`.
 Program ProgramOf(std::vector<Operation> operations, ValueId returned) {
   Program program;
   Function& main = program.functions.emplace_back();
@@ -585,8 +585,8 @@ TEST(ConvertByHand, BlocksAndTerminatorsAreChecked) {
 }
 
 TEST(ConvertByHand, EveryOperationSurvivesAnyOperandsAndNoAttributes) {
-  // Each is an error or a conversion, never a crash: of operations that the table has, none and one and many
-  // operands, results and regions, with none of their attributes.
+  // For known operations without attributes, with no, one and many operands, results and regions: each is an
+  // error or a conversion, never a crash.
   for (const char* name : {"stablehlo.all_gather",
                            "stablehlo.all_reduce",
                            "stablehlo.all_to_all",
@@ -687,7 +687,7 @@ TEST(ConvertByHand, DeepNestingIsALimitAndNotACrash) {
 }
 
 TEST(ConvertByHand, FunctionsThatDoubleAreALimit) {
-  // f30 calls f29 twice, with another number each, and so on: 2^30 computations.
+  // f30 calls f29 twice, each time with another number, and so on: 2^30 computations.
   std::string text =
       "func.func @main(%x: tensor<?xf32>) -> tensor<i32> {\n"
       "%n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>\n"

@@ -1,4 +1,5 @@
-// What jax.export's Exported.serialize() writes: the function's own arguments, whatever its module takes.
+// Results of jax.export's Exported.serialize(): the program has the function's own arguments, whichever ones
+// its module takes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,8 +43,8 @@ Literal Matrix(int64_t rows, int64_t columns, std::initializer_list<float> value
   return matrix;
 }
 
-// Its arguments in the order of the tree: b, w, x. [1 2 3] [[1 0] [0 1] [1 1]] is [4 5], and [0 1 0] of it [0
-// 1].
+// The arguments in the order of the tree: b, w, x. [1 2 3] [[1 0] [0 1] [1 1]] is [4 5], and [0 1 0] times
+// the matrix is [0 1].
 TEST(Exported, SizesOfSymbolsComeFromTheArguments) {
   const auto module = ReadModule(Fixture("symbolic"), {.sizes = {{2, {2, 3}}}});
   ASSERT_TRUE(module.ok()) << module.status();
@@ -61,7 +62,8 @@ TEST(Exported, ASizeThatIsNotGivenIsNamed) {
   EXPECT_THAT(ErrorOf(module.status()).text, HasSubstr("Argument 2 is f32[?,3]: its size is not known"));
 }
 
-// Of the three platforms the CPU's branch, 2 x + k; arguments 0 and 2 are there, though the module has none.
+// The CPU's branch of the three platforms, 2 x + k. Arguments 0 and 2 exist, though the module does not have
+// them.
 TEST(Exported, UnusedArgumentsStayAndTheCpusBranchIsTaken) {
   const auto module = ReadModule(Fixture("platforms"));
   ASSERT_TRUE(module.ok()) << module.status();
@@ -94,8 +96,8 @@ TEST(Exported, APlatformThatIsNotHereIsNamed) {
   EXPECT_THAT(ErrorOf(module.status()).text, HasSubstr("lowered for the platforms tpu, cuda"));
 }
 
-// Wherever it is cut, and whichever byte is another: a module or an error. Its vtables stand first, and what
-// they lead to behind.
+// A file that is cut anywhere, or has any byte changed, is a module or an error. Its vtables come first, and
+// the data that they point to afterwards.
 TEST(Exported, DamagedFilesAreRefused) {
   const std::string bytes = Fixture("one_platform");
   for (size_t length = 0; length < bytes.size(); ++length) {

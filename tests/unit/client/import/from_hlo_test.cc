@@ -1,4 +1,5 @@
-// HLO as StableHLO: the text, where it is not one operation an instruction; what has no form.
+// HLO as StableHLO: the text of instructions that become several operations, and instructions that cannot be
+// written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +31,7 @@ ENTRY main {
       text,
       HasSubstr("module @jit_f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}"));
   EXPECT_THAT(text, HasSubstr("func.func public @main(%arg0: tensor<2x3xbf16>) -> (tensor<2x3xi1>) {"));
-  // 1 is 0 0111 000 there, and NaN has all of its bits.
+  // In f8E4M3FN 1 is 0 0111 000, and NaN has all bits set.
   EXPECT_THAT(text, HasSubstr("dense<[0x38, 0x7F]> : tensor<2xf8E4M3FN>"));
   EXPECT_THAT(
       text,

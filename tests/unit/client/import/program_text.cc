@@ -1,4 +1,4 @@
-// Values by their numbers, attributes with their types.
+// Prints values by number, and attributes with their types.
 #include "tests/unit/client/import/program_text.h"
 
 #include <set>

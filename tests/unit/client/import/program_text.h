@@ -1,4 +1,4 @@
-// A program as lines, so that tests can compare two of them and show where they differ.
+// A program as lines, so that tests can compare two programs and show the difference.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace hlod::stablehlo {
 
-// Everything but locations: one line an operation, an attribute, a function.
+// Return everything but locations: one line per operation, attribute or function.
 std::string ToText(const Program& program);
 std::string ToText(const Operation& operation, int indent = 0);
 std::string ToText(const Attribute& attribute);
 
-// The same without the attributes that have their defaults: the forms differ in which of them they leave out.
+// Returns the text without attributes that have their defaults: the forms differ in which of them they omit.
 std::string WithoutDefaults(const std::string& text);
 
 }  // namespace hlod::stablehlo

@@ -1,4 +1,4 @@
-// The first bytes of a module say which form it has.
+// The first bytes of a module determine its form.
 #include "client/import/import.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"

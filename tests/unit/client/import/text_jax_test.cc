@@ -1,4 +1,4 @@
-// StableHLO as JAX writes it: the pretty form, the generic form and the one with locations are one program.
+// StableHLO as JAX writes it: the pretty form, the generic form and the form with locations are one program.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -27,7 +27,7 @@ Program ParseFile(const std::filesystem::path& path) {
   return program.ok() ? *std::move(program) : Program();
 }
 
-// The operations that JAX does not write, or not in these forms (forms/generate.py).
+// Operations that JAX does not write, or not in these forms (forms/generate.py).
 TEST(TextOfEveryOperation, FormsAreOneProgram) {
   const std::filesystem::path folder = SourceDir() / "tests/unit/client/import/forms";
   const Program pretty = ParseFile(folder / "pretty.mlir");

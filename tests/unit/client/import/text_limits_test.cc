@@ -31,7 +31,7 @@ std::string Repeat(std::string_view text, int count) {
 TEST(TextLimits, BeginningsAreErrors) {
   for (const std::string& seed : Seeds()) {
     ASSERT_FALSE(seed.empty());
-    // Without the last brace at least.
+    // At least the last brace is cut off.
     const size_t end = seed.rfind('}');
     for (size_t i = 10; i < end; i += 1 + seed.size() / 150)
       EXPECT_FALSE(ParseText(seed.substr(0, i)).ok()) << i;
@@ -72,11 +72,11 @@ TEST(TextLimits, NestingHasALimit) {
   EXPECT_THAT(error("func.func @f() { " + Repeat("\"a.b\"() ({", kDeep)), HasSubstr(limit));
   EXPECT_THAT(error("func.func @f() { return loc(" + Repeat("callsite(", kDeep)), HasSubstr(limit));
   EXPECT_THAT(error("module attributes {a = #x.y" + Repeat("<", kDeep)), HasSubstr("never closed"));
-  // By way of aliases, each of which is as deep as one may be.
+  // Nesting by aliases, each of which has the maximum depth.
   std::string aliases = "#a0 = 1\n";
   for (int i = 1; i < 1000; ++i) absl::StrAppend(&aliases, "#a", i, " = [#a", i - 1, "]\n");
   EXPECT_THAT(error(aliases + "module {}"), HasSubstr("levels here"));
-  aliases = "#a0 = 1\n";  // From the last, none of them read before.
+  aliases = "#a0 = 1\n";  // The last alias is read first.
   for (int i = 1; i < 1000; ++i) aliases = absl::StrCat("#a", i, " = [#a", i - 1, "]\n") + aliases;
   EXPECT_THAT(error(aliases + "module {}"), HasSubstr("levels here"));
 }
@@ -99,7 +99,7 @@ TEST(TextLimits, ClaimsAreNotBelieved) {
       ParseText("module attributes {a = #stablehlo.conv<[b, f, 99999999999]x[i, o]->[b, f]>} {}").ok());
 }
 
-// A hundred thousand operations, and their errors: a line and a column are counted once.
+// A hundred thousand operations, and their errors: lines are indexed only once.
 TEST(TextLimits, ALongFunctionIsReadInOneGo) {
   std::string text = "func.func @f(%v0: tensor<4xf32>) -> tensor<4xf32> {\n";
   constexpr int kOperations = 100'000;

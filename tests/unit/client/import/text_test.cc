@@ -1,4 +1,4 @@
-// What StableHLO text becomes, rule by rule, and what is refused. Expected values follow MLIR's language
+// The conversion of StableHLO text, rule by rule, and its errors. Expected values follow MLIR's language
 // reference and StableHLO's specification.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Program Parse(std::string_view text) {
   return program.ok() ? *std::move(program) : Program();
 }
 
-// A function of these operations, with a few arguments.
+// Returns a function of these operations, with a few arguments.
 std::string Function(std::string_view body) {
   return absl::StrCat(
       "func.func @main(%x: tensor<4xf32>, %n: tensor<4xi32>, %s: tensor<f32>, %p: tensor<i1>) {\n",
@@ -36,14 +36,14 @@ std::string ErrorOf(std::string_view text) {
   return std::string(program.status().message());
 }
 
-// The first operation of a function of this body.
+// Returns the first operation of a function with this body.
 Operation First(std::string_view body) {
   Program program = Parse(Function(body));
   if (program.functions.empty()) return {};
   return std::move(program.functions[0].body.blocks[0].operations[0]);
 }
 
-// The attribute `a` of an operation that states it so.
+// Returns the attribute `a` of an operation that states this value.
 Attribute AttributeOf(std::string_view value, std::string_view before = "") {
   Program program =
       Parse(absl::StrCat(std::string(before), "\n",
@@ -159,7 +159,7 @@ TEST(Text, FloatsInDecimalAndAsBits) {
               ElementsAre(-std::numeric_limits<float>::infinity()));
   EXPECT_TRUE(std::isnan(Elements<double>("dense<0x7FF8000000000000> : tensor<f64>")[0]));
   EXPECT_EQ(Elements<hlo::BF16>("dense<0x7FC1> : tensor<bf16>")[0].bits(), 0x7FC1);
-  // 1 + 2^-8 + 2^-40 rounds up from a double; from a float it would be a tie, to even.
+  // 1 + 2^-8 + 2^-40 is rounded up from a double; from a float it would be a tie, rounded to even.
   EXPECT_EQ(Elements<hlo::BF16>("dense<1.0039062500009095> : tensor<bf16>")[0].bits(), 0x3F81);
   EXPECT_EQ(Elements<hlo::F8E4M3FN>("dense<448.0> : tensor<f8E4M3FN>")[0].bits(), 0x7E);
   EXPECT_EQ(Elements<hlo::F8E5M2>("dense<0x7C> : tensor<f8E5M2>")[0].bits(), 0x7C);
@@ -176,7 +176,7 @@ TEST(Text, BytesOfElements) {
   EXPECT_THAT(Elements<float>("dense<\"0x0000803F000000C0\"> : tensor<2xf32>"), ElementsAre(1.0f, -2.0f));
   EXPECT_THAT(Elements<float>("dense<\"0x0000803F\"> : tensor<3xf32>"), ElementsAre(1.0f, 1.0f, 1.0f));
   EXPECT_THAT(Elements<bool>("dense<\"0x0100FF\"> : tensor<3xi1>"), ElementsAre(true, false, true));
-  // Packed, as MLIR before 2025 has them: bit i of byte i / 8.
+  // Packed, as in MLIR before 2025: bit i of byte i / 8.
   EXPECT_THAT(Elements<bool>("dense<\"0x0502\"> : tensor<10xi1>"),
               ElementsAre(true, false, true, false, false, false, false, false, false, true));
   EXPECT_EQ(static_cast<int>(Elements<hlo::S4>("dense<\"0x0F07\"> : tensor<2xi4>")[0]), -1);
@@ -216,11 +216,11 @@ TEST(Text, SplatsAreExpandedUpToALimit) {
   EXPECT_THAT(
       ErrorOf(Function("%c = stablehlo.constant dense<0.0> : tensor<1000000x1000000xf32>")),
       HasSubstr("takes 4000000000000 bytes; splats of a program may expand to at most 1073741824 bytes"));
-  // A list of groups is never so long.
+  // A list of groups has a lower limit.
   EXPECT_THAT(ErrorOf(Function("%c = \"stablehlo.all_reduce\"(%x) <{replica_groups = dense<0> : "
                                "tensor<8000x8000xi64>}> ({}) : (tensor<4xf32>) -> tensor<4xf32>")),
               HasSubstr("this splat takes 512000000 bytes"));
-  // Together, too.
+  // The limit applies to their sum, too.
   EXPECT_THAT(ErrorOf(Function("%c = stablehlo.constant dense<0> : tensor<600000000xi8>\n"
                                "%d = stablehlo.constant dense<0> : tensor<600000000xi8>")),
               HasSubstr("3:31: this takes 600000000 bytes"));

@@ -25,14 +25,15 @@ RunLog ExampleLog() {
   return run.ok() ? *std::move(run) : RunLog{};
 }
 RunJson Example() { return ToRunJson(ExampleLog()); }
-// With these temporaries of the first program; the second one has none.
+// Returns the example with temporaries of `bytes` in the first program; the second one has none.
 RunJson ExampleWithTemporaries(int64_t bytes) {
   RunJson run = Example();
   for (Json& row : run.accounts[0]["compiles"]) row["temporary_bytes"] = row["digest"] == "aa01" ? bytes : 0;
   return run;
 }
 
-// x: 1024. The first graph: + 1024 and 4. The scalar dies. The second graph's result takes over the 1024.
+// x is 1024 bytes. The first graph adds 1024 and 4. The scalar is freed. The second graph's result reuses
+// 1024.
 TEST(Report, MemoryIsCountedFromBufferToDeath) {
   const Memory memory = MemoryOf(ExampleWithTemporaries(0));
   std::vector<int64_t> bytes;
@@ -63,7 +64,7 @@ TEST(Report, HasTheRunsFigures) {
   EXPECT_EQ(report["totals"]["compiles"], 2);
   EXPECT_EQ(report["totals"]["peak_bytes"], 2052);
 
-  // Both cuts of the account's rows sum to its totals.
+  // Both groupings of the account's rows sum to its totals.
   for (const char* const view : {"by_step", "by_line"}) {
     int64_t in = 0, out = 0;
     for (const Json& row : report["transfers"][view]) {
@@ -101,8 +102,8 @@ TEST(Report, HasTheRunsFigures) {
   EXPECT_TRUE(found);
 }
 
-// item at line 12 waits 2051 us of a run of 2420; the graph that it ends is compiled in 2060 us of the
-// program's and the daemon's time. Each line compiles once, and x is uploaded once.
+// item at line 12 waits 2051 us of a run of 2420; the graph that it ends takes 2060 us of the program's and
+// the daemon's time to compile. Each line compiles once, and x is uploaded once.
 TEST(Report, BeginsWithTheBreakThatCostsMost) {
   const Json first = MakeReport(ExampleLog())["first"];
   ASSERT_EQ(first.size(), 1);
@@ -155,7 +156,8 @@ TEST(Report, ALineThatCompilesAgainOrUploadsAgainIsNamed) {
   EXPECT_THAT(first[1]["remedy"].get<std::string>(), HasSubstr("Keep shapes"));
 }
 
-// A program with a slow step ran for 4.5 ms of a run of 10: without it nine tenths of them are saved.
+// A program with a slow step ran for 4.5 ms of a run of 10 ms: without the step nine tenths of them are
+// saved.
 TEST(Report, SlowStepsAreNamedWithTheirLines) {
   RunLog run;
   run.events.push_back({1, 0, 1, StepEvent{1, 1, {"a.cc", 9, "f"}}});
@@ -177,7 +179,7 @@ TEST(Report, SlowStepsAreNamedWithTheirLines) {
   EXPECT_EQ(report["first"][0]["saves_us"], 4050);
 }
 
-// Upload, two traces, two executes of the daemon: each in its own lane, in the page's order.
+// Upload, two traces, two executes of the daemon: each has its own lane, in the page's order.
 TEST(Report, TheTimelineHasALanePerPhase) {
   const Json timeline = MakeReport(ExampleLog())["timeline"];
   std::vector<std::string> lanes;
@@ -206,8 +208,7 @@ TEST(Report, ARunOfNothingIsAReport) {
   EXPECT_EQ(MakeTrace(RunJson{})["traceEvents"].size(), 0);
 }
 
-// Parsed again, the data in the page is the report: names with markup in them neither end its element nor are
-// lost.
+// Parsed again, the data in the page is the report: names with markup neither end its element nor get lost.
 TEST(Report, ThePageHoldsTheReportAndNeedsNoNetwork) {
   RunLog run = ExampleLog();
   run.program = "</script><script>alert(1)</script>";
@@ -235,7 +236,7 @@ TEST(RunJson, IsWhatTheFileHoldsAndACutOneIsNamed) {
   EXPECT_FALSE(ToRunJson(killed).complete);
 }
 
-// Fields of another type count as missing: whatever a file holds, its report is a report.
+// Fields of another type count as missing: any file yields a report.
 TEST(RunJson, WrongTypesAreNotFollowed) {
   RunJson run = Example();
   for (std::vector<Json>* const lines : {&run.events, &run.accounts}) {
@@ -266,7 +267,7 @@ TEST(Trace, HasTracksAndSlicesWithLines) {
     if (phase != "X") continue;
     EXPECT_GE(event["dur"].get<double>(), 0);
     EXPECT_TRUE(event["args"].contains("line") || event["pid"] != 1) << event;
-    // Slices of one track come in order and do not overlap.
+    // Slices of one track are ordered and do not overlap.
     double& free_at = until[{event["pid"], event["tid"]}];
     EXPECT_GE(event["ts"].get<double>(), free_at - 1e-6) << event;
     free_at = event["ts"].get<double>() + event["dur"].get<double>();
@@ -284,7 +285,7 @@ TEST(Trace, HasTracksAndSlicesWithLines) {
     EXPECT_TRUE(tracks.contains(track)) << track;
 }
 
-// Three overlapping waits need three tracks; a fourth one after them none of its own.
+// Three overlapping waits need three tracks; a fourth one after them reuses a track.
 TEST(Trace, WhatOverlapsIsSideBySide) {
   RunJson run;
   for (const double at : {100.0, 110.0, 120.0, 300.0}) {
@@ -298,7 +299,7 @@ TEST(Trace, WhatOverlapsIsSideBySide) {
   EXPECT_EQ(tids.size(), 3);
 }
 
-// The daemon's clock starts elsewhere: no execute begins before its close.
+// The daemon's clock has another origin: no execute begins before its close.
 TEST(Trace, TheDaemonsRunsComeAfterTheirCloses) {
   RunJson run;
   for (const double at : {1000.0, 2000.0}) {
@@ -308,7 +309,8 @@ TEST(Trace, TheDaemonsRunsComeAfterTheirCloses) {
                           {"command", 7},
                           {"origin", {{"file", "train.cc"}, {"line", 8}}}});
   }
-  // By its clock they were ready at 50 and 1070: 950 and 930 before the closes, so 950 it is.
+  // By the daemon's clock they were ready at 50 and 1070, that is 950 and 930 before the closes: the offset
+  // is 950.
   run.accounts.push_back(Json::parse(R"({"account": 1, "stats": {"executes": 2}, "samples": [
       {"at_us": 150, "queue_us": 10, "run_us": 90}, {"at_us": 1200, "queue_us": 30, "run_us": 100}]})"));
   std::vector<double> begins;
@@ -319,7 +321,7 @@ TEST(Trace, TheDaemonsRunsComeAfterTheirCloses) {
       EXPECT_EQ(event["args"]["line"], "train.cc:8");
     }
   }
-  // The trace begins with the first event: 1000.
+  // The trace begins at the first event, 1000.
   EXPECT_THAT(begins, ::testing::ElementsAre(10, 1050));
 }
 
