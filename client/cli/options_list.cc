@@ -9,7 +9,7 @@ namespace {
 
 using Words = const std::vector<std::string>&;
 
-// What a list may be limited to.
+// The options of a list that limit it, as bits.
 enum Limits : int { kRows = 1, kSession = 2 };
 
 std::shared_ptr<ListOptions> AddListOptions(CLI::App& command, int limits) {

@@ -21,10 +21,9 @@ absl::Status Count(const Reader& reader, size_t at, std::string_view what, int64
 
 absl::Status Source::CountSplat(size_t at, int64_t bytes) {
   if (splat_bytes_max < kMaxSplatBytes && bytes > splat_bytes_max) {
-    return reader.At(at,
-                     ResourceExhausted("this splat takes %d bytes; of an attribute that is not a value at "
-                                       "most %d are read",
-                                       bytes, splat_bytes_max));
+    return reader.At(
+        at, ResourceExhausted("this splat takes %d bytes; the limit for attributes other than values is %d",
+                              bytes, splat_bytes_max));
   }
   return Count(reader, at, "splats", bytes, kMaxSplatBytes, splat_bytes);
 }

@@ -32,7 +32,7 @@ struct Source {
   Aliases aliases;
   int depth = 0;
   int64_t splat_bytes = 0, alias_bytes = 0;
-  int64_t splat_bytes_max = kMaxSplatBytes;  // Of the attribute that is read.
+  int64_t splat_bytes_max = kMaxSplatBytes;  // The limit for the attribute being read.
 };
 
 // Counts one level of nesting while it exists.

@@ -1,4 +1,4 @@
-// Abstract executes and fills: what is consumed, and what may be filled.
+// Abstract executes and fills: which arguments are consumed, and which buffers may be filled.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ class Abstract : public testing::Test {
   TestSession session{*devices};
 };
 
-// Its first result counts down from n, its second one is twice the other argument.
+// Returns a program whose first result counts down from n and whose second one is twice the other argument.
 std::string LoopAndDouble() {
   return WithCountDown("loop_and_double", R"(ENTRY main {
   n = s64[] parameter(0)
@@ -47,14 +47,14 @@ TEST_F(Abstract, APartThatFailsAfterItsStartHasConsumedItsDonations) {
   EXPECT_EQ(session.workspace->ledger().account().counters.executes, 1);
 }
 
-// What is compiled for an abstract execute holds up no device, and may be cancelled.
+// A compilation for an abstract execute does not hold up a device, and may be cancelled.
 TEST_F(Abstract, IsPreparedOnACompileThread) {
   ASSERT_TRUE(session.Await(session.Compile(1, AddProgram())).ok());
   ASSERT_TRUE(session.Await(session.Compile(2, SeparateProgram())).ok());
   session.Upload(3, {1, 2, 3, 4});
   session.Placeholder(4);
   const auto compilers_go_on = std::make_shared<absl::Notification>();
-  for (int i = 0; i < 2; ++i) {  // Jobs of the same session do not start beside them.
+  for (int i = 0; i < 2; ++i) {  // They keep jobs of the same session from starting.
     devices->executables().Run(session.workspace->session(),
                                [compilers_go_on] { compilers_go_on->WaitForNotification(); });
   }

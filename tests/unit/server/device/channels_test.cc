@@ -1,4 +1,4 @@
-// Values in channels without a program: order, limits, cancelling, and what a session's end lets go.
+// Values in channels without a program: order, limits, cancelling, and their release at the session's end.
 #include <gmock/gmock.h>
 
 #include "tests/unit/server/device/workspace.h"

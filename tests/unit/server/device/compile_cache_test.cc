@@ -1,4 +1,5 @@
-// The persistent compile cache: what a second daemon finds, and what it does not trust.
+// The persistent compile cache: the programs that a second daemon finds, and the files that it does not
+// trust.
 #include "server/device/compile_cache.h"
 
 #include <fcntl.h>
@@ -23,8 +24,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// f32[4] x -> x * factor + x, computed with an instruction that the passes drop. `line` is where the program
-// says that it comes from.
+// Returns f32[4] x -> x * factor + x, with an instruction that the passes drop. `line` is the program's
+// source line.
 std::string ScaleProgram(int factor, int line = 1, std::string_view name = "scale") {
   return ProgramOf(absl::StrFormat(
       R"(HloModule %s
@@ -68,8 +69,8 @@ class PersistentCache : public ::testing::Test {
     return files;
   }
 
-  // A daemon that lives for one program: its counters, after x -> `program`(x) was checked to be `factor` + 1
-  // times x. All of it has ended when this returns.
+  // Runs a daemon for one program and returns its counters, after checking that `program`(x) is `factor` + 1
+  // times x. The daemon has ended when this returns.
   Counters Run(const std::string& program, float factor, const CompileCache::Options& options) {
     FakeClock clock;
     const std::unique_ptr<Devices> devices =
@@ -100,7 +101,7 @@ TEST_F(PersistentCache, Row_LT15_ASecondDaemonCompilesNothing) {
   EXPECT_EQ(second.compiles, 0);
   EXPECT_EQ(second.persistent_cache_hits, 1);
   EXPECT_EQ(second.compile_cache_hits, 0);
-  // Another line, another name: the same program.
+  // Another line and another name, but the same program.
   EXPECT_EQ(Run(ScaleProgram(3, 77, "renamed"), 3).compiles, 0);
   EXPECT_EQ(Run(ScaleProgram(4), 4).compiles, 1);
   EXPECT_EQ(log_.str(), "");
@@ -108,7 +109,7 @@ TEST_F(PersistentCache, Row_LT15_ASecondDaemonCompilesNothing) {
 
 TEST_F(PersistentCache, WhatIsLoadedAnswersAsWhatIsCompiled) {
   FakeClock clock;
-  // Compiled, then loaded: which results of an abstract execute have values, and how an argument is called.
+  // Compiled, then loaded: the results of an abstract execute that have values, and the name of an argument.
   for (const bool loaded : {false, true}) {
     const std::unique_ptr<Devices> devices =
         MakeDevices(clock, {}, 64 << 20, 1, CompileCache::Open(Options()).value());
@@ -155,13 +156,13 @@ TEST_F(PersistentCache, Row_LT15_ADamagedFileIsAWarningAndACompile) {
     EXPECT_EQ(Run(ScaleProgram(3), 3).compiles, 1) << i;
     EXPECT_THAT(log_.str(), HasSubstr("cannot be used")) << i;
     EXPECT_THAT(log_.str(), HasSubstr(file.filename().string())) << i;
-    // The compile has replaced it.
+    // The compile has replaced the file.
     EXPECT_EQ(ReadFile(file.string()).value(), good) << i;
     EXPECT_EQ(Run(ScaleProgram(3), 3).compiles, 0) << i;
   }
 }
 
-// A file of one program under the name of another, whole and with a right checksum.
+// A file of one program under the name of another, complete and with a correct checksum.
 TEST_F(PersistentCache, AFileUnderAnotherNameIsNotThatProgram) {
   Run(ScaleProgram(3), 3);
   const std::filesystem::path of_three = Files().at(0), aside = around_ / "aside";
@@ -173,7 +174,7 @@ TEST_F(PersistentCache, AFileUnderAnotherNameIsNotThatProgram) {
   EXPECT_THAT(log_.str(), HasSubstr("it holds another program"));
 }
 
-// A file that is whole, but whose module is not one that can be planned.
+// A complete file whose module cannot be planned.
 TEST_F(PersistentCache, AModuleThatCannotBePlannedIsCompiledAgain) {
   const CompileCache::Options options = Options();
   {
@@ -216,7 +217,7 @@ TEST_F(PersistentCache, Row_LT15_TwoWritersLeaveNoTornFile) {
   int found = 0;
   while (found < 50) {
     const std::optional<std::string> read = cache->Find(key);
-    if (!read.has_value()) continue;  // Before the first of them is written.
+    if (!read.has_value()) continue;  // Happens before the first file is written.
     ++found;
     ASSERT_EQ(*read, optimised);
   }
@@ -235,13 +236,13 @@ TEST_F(PersistentCache, Row_LT15_TheLeastRecentlyUsedGoAtTheBound) {
     std::filesystem::last_write_time(folder() / key(i).file,
                                      std::filesystem::file_time_type::clock::now() - ago);
   };
-  const std::string kilobytes(2 << 10, 'x');  // And some 200 bytes of key.
+  const std::string kilobytes(2 << 10, 'x');  // The key adds about 200 bytes.
   for (int i = 0; i < 4; ++i) {
     cache->Store(key(i), kilobytes);
     used_ago(i, std::chrono::minutes(10 - i));
   }
-  EXPECT_TRUE(cache->Find(key(0)).has_value());  // Now the most recently used one.
-  cache->Store(key(4), kilobytes);               // Beyond the bound.
+  EXPECT_TRUE(cache->Find(key(0)).has_value());  // Makes it the most recently used one.
+  cache->Store(key(4), kilobytes);               // Exceeds the bound.
   int64_t bytes = 0;
   for (const auto& file : Files()) bytes += static_cast<int64_t>(std::filesystem::file_size(file));
   EXPECT_LE(bytes, options.bytes_max);
@@ -249,7 +250,7 @@ TEST_F(PersistentCache, Row_LT15_TheLeastRecentlyUsedGoAtTheBound) {
   EXPECT_FALSE(cache->Find(key(1)).has_value());
   EXPECT_TRUE(cache->Find(key(3)).has_value());
   EXPECT_TRUE(cache->Find(key(4)).has_value());
-  // One that is larger than all may be is not stored.
+  // A file larger than the bound for all is not stored.
   cache->Store(key(5), std::string(11 << 10, 'x'));
   EXPECT_FALSE(cache->Find(key(5)).has_value());
   EXPECT_TRUE(cache->Find(key(4)).has_value());
@@ -287,12 +288,12 @@ TEST_F(PersistentCache, AFileOfAnotherUserOrThatOthersMayWriteIsNotUsed) {
   ASSERT_EQ(chmod(Files().at(0).c_str(), 0666), 0);
   EXPECT_EQ(Run(ScaleProgram(3), 3).compiles, 1);
   EXPECT_THAT(log_.str(), HasSubstr("mode 0666"));
-  // A link to a file elsewhere, and a folder in its place.
+  // A link to a file elsewhere, and a folder in the file's place.
   const std::filesystem::path file = Files().at(0);
   std::filesystem::rename(file, around_ / "elsewhere");
   std::filesystem::create_symlink(around_ / "elsewhere", file);
   EXPECT_EQ(Run(ScaleProgram(3), 3).compiles, 1);
-  if (geteuid() != 0) return;  // Only root can give a file away.
+  if (geteuid() != 0) return;  // Only root can change a file's owner.
   ASSERT_EQ(chown(file.c_str(), 12345, 12345), 0);
   log_.str("");
   EXPECT_EQ(Run(ScaleProgram(3), 3).compiles, 1);
@@ -315,7 +316,7 @@ TEST_F(PersistentCache, AFolderThatIsFullOrGoneCostsACompileAndOneWarning) {
   EXPECT_EQ(log.find(words), log.rfind(words));
 }
 
-// Stored by a daemon with other limits.
+// The file was stored by a daemon with other limits.
 TEST_F(PersistentCache, ALimitHoldsForWhatIsInTheCacheToo) {
   Run(ScaleProgram(3), 3);
   FakeClock clock;

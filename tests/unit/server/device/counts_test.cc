@@ -1,4 +1,4 @@
-// What listings count, and how long an upload is waited for.
+// The counts in listings, and the time that an upload is waited for.
 #include <gtest/gtest.h>
 
 #include "tests/unit/server/device/workspace.h"

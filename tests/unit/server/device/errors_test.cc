@@ -1,4 +1,4 @@
-// What a client's own words cost in messages: they are repeated often, and must stay UTF-8.
+// The size and encoding of a client's names in messages: they are repeated often, and must stay UTF-8.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST_F(Errors, AnOriginIsCutBetweenCharacters) {
   ASSERT_TRUE(session.workspace->DefineOrigin(1, {file, 7, file}, session.Keep(session.Next().id)).ok());
   EXPECT_EQ(session.workspace->origin(1).file, std::string(1023, 'a'));
   EXPECT_EQ(session.workspace->origin(1).function, std::string(1023, 'a'));
-  // The refusal that names it arrives as what it is.
+  // The refusal keeps its kind, though it contains the name.
   PlaceholderRequest request;
   request.command = {session.Next().id, 1, 0};
   request.handle = 1;
@@ -88,7 +88,7 @@ TEST_F(Errors, PartialPlansAreFew) {
   EXPECT_EQ(alive, static_cast<std::ptrdiff_t>(Executable::kPartialMax));
 }
 
-// Of a session with many handles only some are looked through: it may fail often.
+// In a session with many handles the error searches only some, because it may occur often.
 TEST_F(Errors, WantOfMemoryNamesTheLargestBuffersOfAFewOrSomeOfMany) {
   const hlo::Shape large = hlo::Shape::Array(hlo::kU8, {128 << 20});  // The device has half of it.
   session.Upload(1, {1, 2, 3, 4});

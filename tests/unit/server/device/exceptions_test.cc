@@ -1,4 +1,4 @@
-// An exception on the way of one command (memory can run out anywhere) takes nothing else with it.
+// An exception while one command is handled (memory can run out anywhere) fails that command alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,8 @@ TEST(Exceptions, OneStepThatFailsDoesNotStopTheNextOnes) {
   EXPECT_THAT(*session.Read(2), ElementsAre(1, 2, 3, 4)) << "Later commands of this thread run.";
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // They end the process themselves.
+// The sanitizers end the process themselves.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(Exceptions, ALiteralThatDoesNotFitIsOne) {
   EXPECT_THROW(hlo::Literal(hlo::Shape::Array(hlo::kU8, {int64_t{1} << 60})), std::bad_alloc);
 }

@@ -1,4 +1,4 @@
-// Which thread runs a job, and what becomes of jobs that have not started.
+// The thread that runs a job, and the fate of jobs that have not started.
 #include "server/device/fair_queue.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(FairQueue, JobsOfOneSessionKeepTheirOrder) {
 }
 
 TEST(FairQueue, ALongJobDoesNotHoldUpOtherSessions) {
-  // Ended only when jobs of all the others have run: short ones and long ones.
+  // Opened only after jobs of all the others have run: short ones and long ones.
   Gate gate;
   FairQueue queue(Device());
   queue.Submit(1, kLongUs, gate.job());

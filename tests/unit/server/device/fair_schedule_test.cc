@@ -1,4 +1,4 @@
-// Fairness under a clock that the test turns: jobs cost what the test says.
+// Fairness under a clock that the test advances: jobs cost as much as the test says.
 #include "server/device/fair_schedule.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class Simulation {
     for (int i = 0; i < count; ++i)
       schedule.Add(static_cast<uint64_t>(session), expected_us, [this, session] { last = session; });
   }
-  // Starts a job: its session, or '-' when none may start.
+  // Starts a job. Returns its session, or '-' when none may start.
   char Start() {
     std::optional<FairSchedule::Started> started = schedule.Start(now_us);
     if (!started.has_value()) return '-';
@@ -34,7 +34,7 @@ class Simulation {
     schedule.Complete(running.at(session), now_us);
     running.erase(session);
   }
-  // Runs one job after the other, each as long as its session's take; the sessions in their order.
+  // Runs jobs one after the other, each for its session's cost. Returns the sessions in their order.
   std::string Run(const std::map<char, int64_t>& cost_us, int jobs) {
     std::string order;
     for (int i = 0; i < jobs; ++i) {
@@ -67,7 +67,7 @@ TEST(FairSchedule, JobsThatCostNothingTakeTurnsToo) {
   EXPECT_EQ(s.Run({{'a', 0}, {'b', 0}}, 10), "ababaa");
 }
 
-// Three units of b's cost as much as one of a's.
+// Three jobs of b cost as much as one of a.
 TEST(FairSchedule, TimeIsSharedNotJobs) {
   Simulation s;
   s.Add('a', 100);
@@ -92,7 +92,7 @@ TEST(FairSchedule, ANewcomerHasNoCreditEither) {
   EXPECT_EQ(s.Run({{'a', 10}, {'c', 10}}, 8), "cacacaca");
 }
 
-// It pauses after each job, as a program does that waits for its result.
+// The session pauses after each job, like a program that waits for its result.
 TEST(FairSchedule, AShortPauseForgetsNoUse) {
   Simulation s;
   s.Add('b', 1000);
@@ -212,8 +212,8 @@ TEST(FairSchedule, DiscardingASessionLeavesTheOthers) {
   EXPECT_EQ(s.schedule.Discard('z').size(), 0u);
 }
 
-// a has used 50 more than b when it ends; its owner's next session waits for b to catch up, another owner's
-// does not.
+// a has used 50 more than b when it ends. Its owner's next session waits until b has caught up, another
+// owner's does not.
 TEST(FairSchedule, WhatAnEndedSessionHasUsedStaysWithItsOwner) {
   for (const bool same_owner : {true, false}) {
     Simulation s;

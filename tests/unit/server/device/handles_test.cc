@@ -1,4 +1,4 @@
-// The limit handles_per_session_max counts what a command defines.
+// The limit handles_per_session_max counts the handles that a command defines.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

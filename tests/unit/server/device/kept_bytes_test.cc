@@ -1,4 +1,4 @@
-// What is kept for a session beside its buffers is charged to it, and refused beyond its budget.
+// Data that is kept for a session beside its buffers is charged to it, and refused beyond its budget.
 #include "server/device/session_errors.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A program that holds `bytes` of a constant; programs of different `value`s are different.
+// Returns a program with a constant of `bytes`; programs of different `value`s differ.
 std::string ConstantProgram(int64_t bytes, int value) {
   hlo::Module module("constant");
   hlo::Literal constant(hlo::Shape::Array(hlo::kU8, {bytes}));

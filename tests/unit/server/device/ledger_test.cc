@@ -104,7 +104,7 @@ TEST(Ledger, RunsAreKeptByProgramLineAndStep) {
   ExpectRunsSumToCounters(account);
 }
 
-// First steps are given up, then programs and lines; nothing is left out of the sums.
+// Steps are merged first, then programs and lines; the sums stay complete.
 TEST(Ledger, ManyRunsStayExactInBoundedMemory) {
   SessionLedger ledger;
   for (uint64_t step = 0; step < 20'000; ++step)

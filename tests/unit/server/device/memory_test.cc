@@ -1,4 +1,4 @@
-// The pool and the accounts: bytes are charged exactly, never overlap, and come back.
+// The pool and the accounts: bytes are charged exactly, never overlap, and are returned.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -57,14 +57,15 @@ TEST(BackingPool, FreedNeighboursJoin) {
 
 TEST(BackingPool, TheLastBlockThatFitsIsFound) {
   const std::unique_ptr<BackingPool> pool = BackingPool::Create(4 << 20).value();
-  // Sizes of one class: 64 KiB and a little more, the larger one freed first and so looked at last.
+  // Sizes of one class: 64 KiB and a little more. The larger block is freed first, so the search reaches it
+  // last.
   const Piece larger = pool->Allocate((64 << 10) + 640).value();
   std::vector<Piece> walls = {pool->Allocate(64).value()}, smaller;
   for (int i = 0; i < 32; ++i) {
     smaller.push_back(pool->Allocate(64 << 10).value());
     walls.push_back(pool->Allocate(64).value());
   }
-  while (pool->Allocate(64 << 10).ok()) {  // The rest.
+  while (pool->Allocate(64 << 10).ok()) {  // Fills the rest.
   }
   while (pool->Allocate(64).ok()) {
   }
@@ -73,7 +74,7 @@ TEST(BackingPool, TheLastBlockThatFitsIsFound) {
   EXPECT_TRUE(pool->Allocate((64 << 10) + 640).ok());
 }
 
-// As the kernel counts: pages of a file in memory would be counted elsewhere, these are the process's.
+// By the kernel's counts of the process's memory, which do not include pages of a file in memory.
 TEST(BackingPool, WhatIsFreeGoesBackToTheKernelAndWhatIsUsedKeepsItsBytes) {
   const std::unique_ptr<BackingPool> pool = BackingPool::Create(256 << 20).value();
   const Piece first = pool->Allocate(64 << 20).value(), kept = pool->Allocate(3 << 20).value(),
@@ -89,7 +90,7 @@ TEST(BackingPool, WhatIsFreeGoesBackToTheKernelAndWhatIsUsedKeepsItsBytes) {
   pool->Free(last);
   EXPECT_GT(resident(first), 16000);
   pool->ReturnFree();
-  // All but the 2 MiB at either end that another piece has a part of.
+  // All but the 2 MiB at either end, which another piece shares.
   EXPECT_LE(resident(first), 1024);
   EXPECT_LE(resident(last), 1024);
   EXPECT_TRUE(std::all_of(kept.data, kept.data + kept.bytes, [](std::byte b) { return b == std::byte{7}; }));

@@ -1,4 +1,4 @@
-// Who may touch a buffer's bytes and when: reads and donations take effect in the order they were sent.
+// The order of accesses to a buffer: reads and donations take effect in the order in which they were sent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ TEST_F(Order, PinnedBytesStayThoughTheSessionGivesTheBufferAway) {
   session.Upload(2, {1, 2, 3, 4});
   const uint64_t read = session.Download(2, /*pin=*/true);
   ASSERT_TRUE(session.Await(read).ok());
-  ReadyBytes held = session.reads.at(read);  // As a stream holds it that its client has stopped reading ...
-  session.reads.clear();                     // ... and acknowledged.
+  ReadyBytes held = session.reads.at(read);  // A stream whose client has stopped reading holds it like this.
+  session.reads.clear();                     // The client has acknowledged.
   ASSERT_TRUE(session.Await(session.Execute(session.ExecuteOf(1, {2}, {3}, {0}))).ok());
   EXPECT_THAT(session.Values(held), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(*session.Read(3), ElementsAre(2, 4, 6, 8));
@@ -51,7 +51,7 @@ TEST_F(Order, WithoutAPinTheResultTakesTheDonatedMemory) {
 TEST_F(Order, ACancelledDonationStillWaitsForTheReadsBeforeIt) {
   ASSERT_TRUE(session.Await(session.Compile(1, DoubleInPlaceProgram())).ok());
   session.Upload(2, {1, 2, 3, 4});
-  const uint64_t read = session.Download(2);  // Its copy is not done until EndRead.
+  const uint64_t read = session.Download(2);  // The copy is not done until EndRead.
   ASSERT_TRUE(session.Await(read).ok());
   const uint64_t first = session.Execute(session.ExecuteOf(1, {2}, {3}, {0}));
   session.workspace->Cancel(first);
@@ -80,8 +80,8 @@ TEST_F(Order, ACancelledDonationDoesNotHideTheOneBeforeIt) {
   EXPECT_EQ(KindOf(session.Await(read)), ErrorKind::kDonated);
 }
 
-// A device that earlier work of the session keeps busy until the test lets go: other sessions' work could run
-// beside it.
+// Keeps a device busy with earlier work of the session until it is destroyed. Other sessions' work could run
+// meanwhile.
 struct Busy {
   Busy(Devices& devices, uint64_t session) {
     devices.device(0).queue.Submit(session, 1e9, [gate = gate] { gate->WaitForNotification(); });
@@ -89,7 +89,7 @@ struct Busy {
   ~Busy() {
     if (!gate->HasBeenNotified()) gate->Notify();
   }
-  // Shared: the device may come to it, or still be leaving it, after the test.
+  // Shared, because the device may reach it, or still be leaving it, after the test.
   const std::shared_ptr<absl::Notification> gate = std::make_shared<absl::Notification>();
 };
 

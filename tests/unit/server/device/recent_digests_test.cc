@@ -1,4 +1,4 @@
-// Which programs a session may name by their digest.
+// The programs that a session may name by their digest.
 #include "server/device/recent_digests.h"
 
 #include <gtest/gtest.h>

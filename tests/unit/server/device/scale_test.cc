@@ -1,4 +1,4 @@
-// Commands as large as the wire lets them be: the time they take grows with their size, not with its square.
+// Commands as large as the wire allows: the time they take grows linearly with their size, not quadratically.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <time.h>
@@ -10,8 +10,8 @@ namespace {
 
 class Scale : public testing::Test {
  protected:
-  // Seconds of this thread's own time that a step took, whatever else the machine does; the quadratic ones
-  // took minutes.
+  // Returns the seconds of this thread's own time that a step takes, without other processes' time. With
+  // quadratic growth the steps took minutes.
   template <typename Step>
   double Seconds(const Step& step) {
     const double start = ThreadSeconds();
@@ -71,14 +71,14 @@ TEST_F(Scale, ManyDonationsAndFills) {
   EXPECT_FALSE(session.Await(execute).ok());
 }
 
-// The thread's own time, against that of an execute which is as long and names what exists.
+// Compares the thread's own time with that of an equally long execute whose arguments exist.
 TEST_F(Scale, WaitingExecutesAreBoundedByTheirArguments) {
   const std::unique_ptr<Devices> small = MakeDevices(clock, {.staging_bytes_max = 1 << 20});
   TestSession limited(*small);
   limited.Upload(1, {1, 2, 3, 4});
   const uint64_t late = limited.Announce(2);
   ASSERT_TRUE(limited.Await(limited.Compile(3, AddProgram())).ok());
-  // Each waits for handle 2 and has 10,000 arguments: of some 32 bytes each, three fit into a mebibyte.
+  // Each execute waits for handle 2 and has 10,000 arguments of about 32 bytes: three fit into a mebibyte.
   std::vector<Handle> arguments(10'000, 1);
   arguments.push_back(2);
   absl::Status refused;
@@ -91,7 +91,8 @@ TEST_F(Scale, WaitingExecutesAreBoundedByTheirArguments) {
   EXPECT_THAT(ErrorOf(refused).text, testing::HasSubstr("staging_bytes_max is 1048576"));
   EXPECT_LT(result, 50u);
   limited.Deliver(late);
-  // Those that waited are over (and failed: "add" takes two arguments), and what they held is free again.
+  // The waiting executes have ended (with an error: "add" takes two arguments), and their memory is free
+  // again.
   EXPECT_TRUE(limited.Await(limited.Execute(limited.ExecuteOf(3, {1, 2}, {1000}))).ok());
   const uint64_t again = limited.Announce(1001);
   EXPECT_FALSE(limited.AnswerTo(limited.Execute(limited.ExecuteOf(3, arguments, {1002}))).has_value() &&

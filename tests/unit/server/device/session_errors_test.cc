@@ -24,7 +24,7 @@ TEST_F(LineErrors, LinesCountUpFromOne) {
   EXPECT_EQ(KindOf(errors.DefineOrigin(1, {}, refused).status()), ErrorKind::kViolation);
   EXPECT_TRUE(errors.DefineOrigin(2, {"b.cc", 8, "f"}, refused).ok());
   EXPECT_TRUE(refused.ok());
-  // One too many is refused, and its number is taken nevertheless.
+  // A line beyond the limit is refused, but its number is used up.
   EXPECT_TRUE(errors.DefineOrigin(3, {"c.cc", 9, "g"}, refused).ok());
   EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
   EXPECT_EQ(errors.OriginOf(3).file, "");

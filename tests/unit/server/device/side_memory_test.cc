@@ -1,4 +1,5 @@
-// One sum over all sessions, a share of it for each user, and what is charged to it. By hand.
+// One sum over all sessions, a share of it for each user, and the charges to it. Numbers are computed by
+// hand.
 #include "server/device/side_memory.h"
 
 #include <gmock/gmock.h>
@@ -95,7 +96,7 @@ TEST(SideMemory, HandlesAreChargedAndSoAreTheReasonsOfDeadOnesAsFarAsTheyAreKept
       ASSERT_TRUE(table.Claim(handle).ok());
       table.Put(handle, {std::make_shared<Buffer>(), nullptr});
     }
-    table.Put(5, {std::make_shared<Buffer>(), nullptr});  // Filled: the same handle.
+    table.Put(5, {std::make_shared<Buffer>(), nullptr});  // Fills the same handle.
     EXPECT_EQ(memory.used_bytes(), 5 * BufferTable::kHandleBytes);
     for (Handle handle = 1; handle <= 4; ++handle) table.Erase(handle, {});
     EXPECT_EQ(memory.used_bytes(), BufferTable::kHandleBytes + 2 * BufferTable::kReasonBytes);

@@ -1,4 +1,4 @@
-// Tasks that wait for one another, and locks that put work off.
+// Tasks that wait for one another, and locks that defer work.
 #include "server/device/task.h"
 
 #include <gmock/gmock.h>
@@ -76,7 +76,7 @@ TEST_F(TaskOrder, WhatIsAbandonedNeverRuns) {
   EXPECT_THAT(ready_tasks, IsEmpty());
 }
 
-// Each task finishes the one before: run inside of one another they would need a hundred megabytes of stack.
+// Each task finishes the one before: nested, they would need a hundred megabytes of stack.
 TEST_F(TaskOrder, AChainMayBeLong) {
   constexpr int kLength = 300'000;
   std::vector<std::shared_ptr<Task>> chain;
@@ -98,7 +98,7 @@ TEST_F(TaskOrder, AChainMayBeLong) {
   for (auto& task : chain) task.reset();
 }
 
-// What is destroyed or called back takes the lock itself: while it is held that would never end.
+// Destructors and callbacks take the lock themselves: under the held lock they would deadlock.
 TEST(DeferringLock, PutsOffWhatMustNotHappenUnderIt) {
   Mutex mutex;
   std::vector<std::string> events;

@@ -1,5 +1,4 @@
-// What the tests of the device room share: devices of a small size, a clock that the test turns, programs
-// from text.
+// Shared by the tests of server/device: small devices, a clock that the test advances, programs from text.
 #pragma once
 
 #include <cstring>
@@ -16,7 +15,7 @@
 
 namespace hlod::device {
 
-// Waits for what other threads do, for at most 20 seconds.
+// Waits until `condition` is true, for at most 20 seconds. Returns false after that.
 template <typename Condition>
 bool Eventually(const Condition& condition) {
   for (int i = 0; i < 10000; ++i) {
@@ -72,7 +71,7 @@ ENTRY main {
 )");
 }
 
-// Takes f32[4] and gives it back doubled in its own memory.
+// Returns a program that takes f32[4] and returns it doubled, in its own memory.
 inline std::string DoubleInPlaceProgram() {
   return ProgramOf(R"(HloModule twice, input_output_alias={ {}: (0, {}, may-alias) }
 ENTRY main {
@@ -82,7 +81,7 @@ ENTRY main {
 )");
 }
 
-// Two results: one of each argument.
+// Returns a program with two results, one of each argument.
 inline std::string SeparateProgram() {
   return ProgramOf(R"(HloModule separate
 ENTRY main {
@@ -95,7 +94,7 @@ ENTRY main {
 )");
 }
 
-// A program with this entry, beside the `cond` and the `body` of a while that counts down to zero.
+// Returns a program with this entry and the `cond` and `body` of a while that counts down to zero.
 inline std::string WithCountDown(const std::string& name, const std::string& entry) {
   return ProgramOf("HloModule " + name + R"(
 body {
@@ -111,7 +110,7 @@ cond {
 )" + entry);
 }
 
-// Counts down from a number that is given.
+// Returns a program that counts down from its argument.
 inline std::string LoopProgram() {
   return WithCountDown("spin", R"(ENTRY main {
   n = s64[] parameter(0)

@@ -11,7 +11,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Counts down from a number, and gives ten million zeros with it: 40 MB that it holds as it runs.
+// Returns a program that counts down from a number and returns ten million zeros: 40 MB that it holds while
+// it runs.
 std::string LargeLoopProgram() {
   return WithCountDown("large_spin", R"(ENTRY main {
   n = s64[] parameter(0)
@@ -23,7 +24,7 @@ std::string LargeLoopProgram() {
 )");
 }
 
-// Its large result needs no argument, its small one does.
+// Returns a program whose large result does not depend on an argument; its small one does.
 std::string LargeAndDoubleProgram() {
   return ProgramOf(R"(HloModule large_and_double
 ENTRY main {
@@ -38,7 +39,7 @@ ENTRY main {
 
 class Turns : public testing::Test {
  protected:
-  // An execute of a loop that counts down from a number: from -1 it does not end.
+  // Returns an execute of a loop that counts down from `count`: from -1 it does not end.
   static ExecuteRequest LoopOf(TestSession& session, const std::vector<Handle>& results, int64_t count) {
     ExecuteRequest request = session.ExecuteOf(1, {}, results);
     request.arguments.emplace_back().literal =
@@ -70,13 +71,13 @@ TEST_F(Turns, AnExecuteIsNotRefusedForMemoryThatAnotherHoldsBesideIt) {
   ASSERT_TRUE(bystander.Await(bystander.Compile(1, LargeLoopProgram())).ok());
   const uint64_t endless = hog.Execute(LoopOf(hog, {2, 3}, -1));
   const uint64_t waits = bystander.Execute(LoopOf(bystander, {2, 3}, 1));
-  // Long enough for it to be tried beside the other.
+  // Long enough for the daemon to try it beside the other.
   absl::SleepFor(absl::Milliseconds(300));  // tidy: nothing must happen.
   EXPECT_FALSE(bystander.AnswerTo(waits).has_value());
   hog.workspace->Cancel(endless);
   EXPECT_EQ(KindOf(hog.Await(endless)), ErrorKind::kCancelled);
   EXPECT_TRUE(bystander.Await(waits).ok()) << *bystander.AnswerTo(waits);
-  // And is refused when the memory is not there at all.
+  // It is refused when the device does not have that much memory at all.
   EXPECT_EQ(KindOf(bystander.Await(bystander.Execute(LoopOf(bystander, {4, 5}, 1)))), ErrorKind::kNoMemory);
 }
 
@@ -91,7 +92,7 @@ TEST_F(Turns, NorIsAnAbstractOne) {
     return bystander.Execute(std::move(request));
   };
   const uint64_t waits = abstract_execute(3);
-  // Long enough for it to be tried beside the other.
+  // Long enough for the daemon to try it beside the other.
   absl::SleepFor(absl::Milliseconds(300));  // tidy: nothing must happen.
   EXPECT_FALSE(bystander.AnswerTo(waits).has_value());
   hog.workspace->Cancel(endless);
@@ -119,7 +120,7 @@ TEST_F(Turns, ACompileThatIsCancelledIsAnsweredAtOnce) {
   EXPECT_EQ(devices->executables().Find(Sha256(LoopProgram())), nullptr);
 }
 
-// Compiles whose callbacks hold the compile threads.
+// Compiles whose callbacks block the compile threads.
 class CompileTurns : public testing::Test {
  protected:
   static std::string Program(int number) {
@@ -138,7 +139,7 @@ ENTRY main {
   void Compile(ExecutableCache& cache, uint64_t session, int number) {
     cache.Compile(session, Program(number), [](const absl::StatusOr<ExecutableCache::Compiled>&) {});
   }
-  // Both threads are held by session 1 when it returns.
+  // Returns when session 1 blocks both threads.
   void Hold(ExecutableCache& cache) {
     for (int number = 0; number < 2; ++number) {
       cache.Compile(1, Program(number), [this](const absl::StatusOr<ExecutableCache::Compiled>&) {
@@ -208,7 +209,7 @@ TEST_F(CompileTurns, ACancelledRequestIsNotCompiledUnlessAnotherWaitsForIt) {
 
 TEST_F(CompileTurns, ACompilationWithoutARequestThatWaitsForItStops) {
   std::string text = "HloModule long\nENTRY main {\n  v0 = f32[4] parameter(0)\n";
-  constexpr int kSteps = 50'000;  // They take a second or more.
+  constexpr int kSteps = 50'000;  // The steps take a second or more.
   for (int i = 1; i < kSteps; ++i)
     absl::StrAppend(&text, "  v", i, " = f32[4] custom-call(v", i - 1,
                     "), custom_call_target=\"Sharding\"\n");
@@ -241,7 +242,7 @@ TEST_F(CompileTurns, WhatWaitsIsBoundedOverAllSessions) {
   EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
   EXPECT_THAT(std::string(refused.message()),
               HasSubstr(absl::StrFormat("staging_bytes_max is %d", 4 * bytes)));
-  cache.Discard(1);  // Two are being compiled, and two have gone.
+  cache.Discard(1);  // Two are being compiled, and two have been dropped.
   Compile(cache, 3, 5);
   Release();
   EXPECT_TRUE(Eventually([&] { return cache.queued() == 0; }));
@@ -264,7 +265,7 @@ TEST_F(CompileTurns, OneProgramOfASessionIsAlwaysTaken) {
   }
 }
 
-// A library's routine that cannot be stopped: its execute is answered, and what it works in stays charged.
+// A library routine cannot be stopped: its execute is answered, and the memory that it uses stays charged.
 TEST_F(Turns, ARoutineOfLapackIsLeftBehindAtItsDeadline) {
   ASSERT_TRUE(hog.Await(hog.Compile(1, ProgramOf(R"(HloModule eigenvalues
 ENTRY main {
@@ -280,7 +281,7 @@ ENTRY main {
 )")))
                   .ok());
   const int64_t before = devices->device(0).memory.figures().temporary_bytes;
-  // On a busy machine a deadline may pass before the routine has begun; then nothing is left behind.
+  // On a busy machine a deadline may pass before the routine has begun; then no memory stays charged.
   int64_t left = 0;
   for (uint64_t turn = 0; turn < 5 && left == 0; ++turn) {
     const uint64_t first = 2 + 5 * turn;

@@ -1,4 +1,4 @@
-// Which uploads are given up, and when.
+// The uploads that are abandoned, and when.
 #include "server/device/upload_deadlines.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ TEST(UploadDeadlines, LaterUploadsDoNotKeepOneThatTheyHaveOvertaken) {
   EXPECT_THAT(deadlines.Late(At(30)), ElementsAre(1));
 }
 
-// Against the rule, written down as it reads.
+// Compares with a direct implementation of the rule.
 TEST(UploadDeadlines, FollowTheRuleInAnyOrder) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {

@@ -1,4 +1,4 @@
-// Uploads under way: who may bring their bytes, and what is counted.
+// Unfinished uploads: who may send their bytes, and the counters.
 #include "server/device/uploads.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ using testing::ElementsAre;
 
 class UploadPieces : public testing::Test {
  protected:
-  // An upload of `bytes`, whose memory is not looked at.
+  // Adds an upload of `bytes`, whose memory is not used.
   void Add(uint64_t command, size_t bytes, bool pieces = false) {
     auto upload = std::make_shared<PendingUpload>();
     upload->command.id = command;

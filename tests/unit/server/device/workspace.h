@@ -1,4 +1,4 @@
-// A session's workspace in a test: commands with the next id, and what became of them.
+// A session's workspace in a test: sends commands with the next id, and keeps their answers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct TestSession {
   ~TestSession() { workspace->Close(); }
 
   CommandRef Next() { return {++last_command, 0, 0}; }
-  // The callback that keeps a command's answer.
+  // Returns the callback that keeps a command's answer.
   Done Keep(uint64_t command) {
     return [this, command](const absl::Status& status) {
       std::lock_guard<std::mutex> lock(mu);
@@ -36,7 +36,7 @@ struct TestSession {
     const auto found = answers.find(command);
     return found == answers.end() ? std::nullopt : std::optional<absl::Status>(found->second);
   }
-  // The answer, when it came within 20 seconds.
+  // Returns the answer; an error unless it came within 20 seconds.
   absl::Status Await(uint64_t command) {
     if (!Eventually([&] { return AnswerTo(command).has_value(); }))
       return absl::DeadlineExceededError("no answer");
@@ -54,7 +54,7 @@ struct TestSession {
     EXPECT_TRUE(workspace->Upload(request, Keep(request.command.id)).ok());
     return request.command.id;
   }
-  // An upload whose bytes come later.
+  // Starts an upload whose bytes come later. Returns its command's id.
   uint64_t Announce(Handle handle, const hlo::Shape& shape = F32x4()) {
     UploadRequest request;
     request.command = Next();
@@ -64,7 +64,7 @@ struct TestSession {
     EXPECT_TRUE(workspace->Upload(request, Keep(request.command.id)).ok());
     return request.command.id;
   }
-  // The bytes of an announced upload, all of them zero.
+  // Delivers the bytes of an announced upload, all zero.
   void Deliver(uint64_t command) {
     const UploadPart part = workspace->uploads().Claim(command).value();
     workspace->uploads().AddReceived(command, part.generation, static_cast<int64_t>(part.target.size()));
@@ -112,7 +112,7 @@ struct TestSession {
     EXPECT_TRUE(workspace->DefinePlaceholder(request, Keep(request.command.id)).ok());
     return request.command.id;
   }
-  // Starts a read; what it gives is in `reads`.
+  // Starts a read. Its result is in `reads`.
   uint64_t Download(Handle handle, bool pin = false) {
     DownloadRequest request;
     request.command = Next();
@@ -135,7 +135,7 @@ struct TestSession {
     std::memcpy(values.data(), bytes.data, values.size() * sizeof(float));
     return values;
   }
-  // Reads to the end.
+  // Reads the whole buffer.
   absl::StatusOr<std::vector<float>> Read(Handle handle) {
     const uint64_t command = Download(handle);
     const absl::Status status = Await(command);

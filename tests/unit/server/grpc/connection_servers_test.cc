@@ -1,4 +1,4 @@
-// A connection has a server while it is open, and what one peer hoards is not another's.
+// A connection has a server while it is open, and one peer's hoarding does not affect another.
 #include "server/grpc/connection_servers.h"
 #include "common/base/error.h"
 
@@ -24,7 +24,7 @@ class ServersOfConnections : public testing::Test {
  protected:
   ServersOfConnections() { spdlog::set_level(spdlog::level::err); }
   ~ServersOfConnections() override { servers_.Shutdown(); }
-  // The user's end of a connection that was just accepted.
+  // Returns the user's end of a connection that was just accepted.
   rpc::Descriptor Connect(
       uint32_t user, std::function<void()> close = [] {}) {
     int ends[2];
@@ -39,7 +39,7 @@ class ServersOfConnections : public testing::Test {
                  ConnectedSocket(ends[0]));
     return rpc::Descriptor(ends[1]);
   }
-  // Whether gRPC says something, rather than the connection ends.
+  // Returns true when gRPC sends bytes, false when the connection ends.
   static bool IsServed(const rpc::Descriptor& fd) {
     pollfd polled{fd.get(), POLLIN, 0};
     char byte;
@@ -79,8 +79,8 @@ TEST_F(ServersOfConnections, BeginAndEndWithThem) {
   EXPECT_TRUE(Eventually(0));
 }
 
-// Sixteen that come and go between two ticks leave sixteen servers to be ended: the next one is refused until
-// some of them have. Those that are open do not count.
+// Sixteen connections that come and go between two ticks leave sixteen servers to end: the next one is
+// refused until some have ended. Open connections do not count.
 TEST_F(ServersOfConnections, CountUntilTheyHaveEnded) {
   const rpc::Descriptor open = Connect(1000);
   for (int i = 0; i < 16; ++i) {
@@ -97,12 +97,12 @@ TEST_F(ServersOfConnections, CountUntilTheyHaveEnded) {
   EXPECT_TRUE(servers_.CheckRoom(OwnerOfUser(1000)).ok());
 }
 
-// The thread that ticks has other things to do.
+// Not on the thread that ticks, which has other work.
 TEST_F(ServersOfConnections, EndOnAThreadOfTheirOwn) {
   std::atomic<int> ended = 0, ended_here = 0;
   const std::thread::id here = std::this_thread::get_id();
   for (int i = 0; i < 8; ++i) {
-    // Goes with the server's options.
+    // Destroyed with the server's options.
     const std::shared_ptr<void> witness(nullptr, [&](void*) {
       ++ended;
       if (std::this_thread::get_id() == here) ++ended_here;
@@ -144,7 +144,7 @@ TEST(ReceiveQuota, TurnsAreAsManyAsItSaysAndHandedOnInOrder) {
   std::exchange(turns[1].second, nullptr).reset();
   ASSERT_EQ(turns.size(), 3u);
   EXPECT_EQ(turns[2].first, 2);
-  // One that is not taken is handed on.
+  // A turn that is not taken is passed on.
   quota->AwaitTurn([](ReceiveQuota::Turn) {});
   quota->AwaitTurn([&turns](ReceiveQuota::Turn turn) { turns.emplace_back(5, std::move(turn)); });
   std::exchange(turns[2].second, nullptr).reset();
@@ -162,7 +162,7 @@ TEST(SilentCalls, AreCountedByOwnerWhileTheyLast) {
   EXPECT_NE(calls->Count("another"), nullptr);
   held.pop_back();
   EXPECT_NE(calls->Count("one"), nullptr);
-  calls.reset();  // Before those that it counts.
+  calls.reset();  // Destroyed before the calls that it counts.
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Connections are counted by their owners, and those that say nothing do not stay.
+// Connections are counted by their owners, and silent ones do not stay.
 #include "server/grpc/connections.h"
 
 #include <grpcpp/create_channel.h>
@@ -27,7 +27,7 @@
 namespace hlod::grpc_server {
 namespace {
 
-// A channel with a connection of its own.
+// Returns a channel with a connection of its own.
 std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -50,7 +50,7 @@ class OpenSession {
     EXPECT_TRUE(open_) << stream_->Finish().error_message();
   }
   ~OpenSession() { context_.TryCancel(); }
-  // Whether it is answered.
+  // Returns true when a ping is answered.
   bool Pings() const {
     if (!open_) return false;
     v1::ClientMessage message;
@@ -68,7 +68,7 @@ class OpenSession {
   mutable uint64_t last_ = 0;
 };
 
-// A connection that asks for health and shows nothing.
+// A connection that watches the health service and does not authenticate.
 class Watcher {
  public:
   explicit Watcher(const std::string& address) : stub_(ChannelTo(address)) {
@@ -99,7 +99,7 @@ class ServerConnections : public testing::Test {
     server_.reset();
     std::filesystem::remove_all(folder_);
   }
-  // With a `token`, even an empty one, on TCP too.
+  // With a `token`, even an empty one, it listens on TCP, too.
   void Start(absl::Duration greeting, const Limits& limits = {},
              const std::optional<std::string>& token = std::nullopt) {
     spdlog::set_level(spdlog::level::err);
@@ -126,7 +126,7 @@ class ServerConnections : public testing::Test {
     EXPECT_EQ(connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
     return fd;
   }
-  // Whether the daemon ends it within `timeout`.
+  // Returns true when the daemon ends the connection within `timeout`.
   static bool Ends(const rpc::Descriptor& fd, absl::Duration timeout) {
     const absl::Time deadline = absl::Now() + timeout;
     char bytes[256];
@@ -134,7 +134,7 @@ class ServerConnections : public testing::Test {
       pollfd polled{fd.get(), POLLIN, 0};
       const auto ms = static_cast<int>(absl::ToInt64Milliseconds(deadline - absl::Now()));
       if (ms <= 0 || poll(&polled, 1, ms) <= 0) return false;
-      if (recv(fd.get(), bytes, sizeof(bytes), 0) <= 0) return true;  // Else gRPC's first frames.
+      if (recv(fd.get(), bytes, sizeof(bytes), 0) <= 0) return true;  // gRPC's first frames may come before.
     }
   }
 
@@ -144,7 +144,7 @@ class ServerConnections : public testing::Test {
   std::unique_ptr<Server> server_;
 };
 
-// The oldest that has done nothing yet goes for the one that comes.
+// A new connection replaces the oldest one that has not been used yet.
 TEST_F(ServerConnections, OneUserHasAFewAndGetsNewOnesForOldOnes) {
   Start(absl::Minutes(10), Limits{.connections_per_user_max = 4});
   std::vector<rpc::Descriptor> open;
@@ -258,13 +258,14 @@ TEST(Connections, OfStrangersHavePlacesOfTheirOwn) {
   const uint64_t known = stranger("one");
   EXPECT_TRUE(connections.Greet(known).ok());
   EXPECT_EQ(connections.CountOf("one"), 1);
-  // Three places. The owner with most of them gives way, and of its own the oldest.
+  // There are three places. The owner with most of them loses its oldest connection.
   const uint64_t calm = stranger("another"), first = stranger("one"), second = stranger("one");
   const uint64_t third = stranger("one");
   EXPECT_FALSE(connections.IsOpen(first));
   for (const uint64_t id : {known, calm, second, third}) EXPECT_TRUE(connections.IsOpen(id)) << id;
   EXPECT_EQ(connections.CountOf("one"), 1) << "Strangers do not count.";
-  // What has shown what it must meets its owner's limit; newcomers give way, and then nobody.
+  // Greeted connections meet their owner's limit: unused ones are replaced, and when all are used, the next
+  // one is refused.
   EXPECT_TRUE(connections.Greet(second).ok());
   EXPECT_TRUE(connections.Greet(third).ok());
   EXPECT_FALSE(connections.IsOpen(known));
@@ -276,7 +277,7 @@ TEST(Connections, OfStrangersHavePlacesOfTheirOwn) {
   EXPECT_TRUE(connections.Greet(calm).ok());
 }
 
-// All that there may be together: strangers go first.
+// Beyond the limit for all connections together, strangers are replaced first.
 TEST(Connections, OfStrangersGoWhenThereAreTooManyOfAll) {
   spdlog::set_level(spdlog::level::err);
   Connections connections({.per_owner_max = 8, .most = 2});
@@ -288,7 +289,8 @@ TEST(Connections, OfStrangersGoWhenThereAreTooManyOfAll) {
   EXPECT_FALSE(connections.Add(pairs.here[3].get(), {.owner = "four"}).ok());
 }
 
-// Over TCP, from this host, without the token: as many as its clients may have, each asking for health.
+// Strangers connect over TCP, from this host, without the token: as many as its clients may have, each asking
+// for health.
 TEST_F(ServerConnections, OfStrangersLockNoClientOut) {
   const Limits limits{.connections_per_user_max = 4};
   Start(absl::Minutes(10), limits, "open sesame");
@@ -302,7 +304,7 @@ TEST_F(ServerConnections, OfStrangersLockNoClientOut) {
   EXPECT_TRUE(before.Pings());
 }
 
-// The same without a token, where all of them count for one user.
+// The same without a token, where all connections count for one user.
 TEST_F(ServerConnections, WithoutASessionLockNoClientOut) {
   Start(absl::Minutes(10), Limits{.connections_per_user_max = 4}, "");
   const OpenSession before(tcp());
@@ -326,7 +328,7 @@ TEST_F(ServerConnections, ThatResetCallsWithoutEndAreClosedAndOthersOfTheirUserA
   };
   const auto calm = connect(), resetting = connect();
   grpc::GenericStub stub(resetting);
-  // The next call connects again: the connection counts as closed when it was once seen so.
+  // The next call connects again: the connection counts as closed once it was seen closed.
   bool closed = false;
   for (int i = 0; i < 100'000 && !closed; ++i) {
     grpc::ClientContext context;
@@ -356,7 +358,7 @@ TEST(ResetBudget, IsBoundedAtOnceAndThenBySecond) {
   EXPECT_FALSE(budget.Spend(start));
   for (int i = 0; i < ResetBudget::kAgain; ++i) EXPECT_TRUE(budget.Spend(start)) << i;
   EXPECT_FALSE(budget.Spend(start));
-  // What a client may do for ever.
+  // A client may do this for ever.
   for (int second = 1; second <= 100; ++second)
     for (int i = 0; i < ResetBudget::kPerSecond; ++i)
       EXPECT_TRUE(budget.Spend(start + absl::Seconds(second))) << second;
@@ -383,7 +385,7 @@ TEST_F(ServerConnections, OneListenerAtATimeHasAPath) {
   EXPECT_EQ(most, 1);
 }
 
-// How many threads of this process are a user's server.
+// Returns the number of this process's threads that serve a user's connection.
 int CountServerThreads() {
   int count = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {

@@ -1,6 +1,6 @@
-// Messages that begin and never end: what gRPC keeps of them has a bound.
+// Messages that begin and never end: the memory that gRPC keeps for them is bounded.
 //
-// gRPC's client sends a message whole, so this one speaks HTTP/2 by hand (RFC 9113, RFC 7541), within the
+// gRPC's client sends a message whole, so this client speaks HTTP/2 itself (RFC 9113, RFC 7541), within the
 // windows that the server grants.
 #include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@
 namespace hlod::grpc_server {
 namespace {
 
-// Frames by their types.
+// The types of frames.
 enum : uint8_t { kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kWindowUpdate = 8 };
 
 std::string BigEndian(uint32_t value, int bytes) {
@@ -56,7 +56,7 @@ class HalfSender {
     Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(kSettings, 0, 0, ""));
   }
 
-  // A call with the head of a message of `bytes`.
+  // Begins a call, with the head of a message of `bytes`.
   void Begin(uint32_t stream, const std::string& method, uint32_t bytes) {
     const auto text = [](const std::string& t) { return static_cast<char>(t.size()) + t; };
     // POST, http, and literals under names of the static table.
@@ -68,8 +68,7 @@ class HalfSender {
     SendData(stream, std::string(1, '\0') + BigEndian(bytes, 4));
   }
 
-  // Sends what the windows allow, until there is nothing left, or the server has granted nothing for
-  // `patience`.
+  // Sends what the windows allow, until all is sent or the server has granted no more for `patience`.
   void SendAll(absl::Duration patience) {
     bool moved = true;
     while (open_ && (moved || Wait(patience))) {
@@ -88,7 +87,8 @@ class HalfSender {
                     [this](const auto& entry) { return entry.second <= 0 || reset_.contains(entry.first); });
     }
   }
-  // Whether the server ends the connection within `patience`, in which this side reads and says nothing.
+  // Returns true when the server ends the connection within `patience`, while this side reads and sends
+  // nothing.
   bool EndsThoughNothingIsAnswered(absl::Duration patience) {
     const absl::Time deadline = absl::Now() + patience;
     while (open_ && absl::Now() < deadline) {
@@ -99,7 +99,7 @@ class HalfSender {
     return !open_;
   }
   int64_t sent() const { return sent_; }
-  // How many calls the server ended.
+  // Returns the number of calls that the server ended.
   size_t reset() const { return reset_.size(); }
 
  private:
@@ -110,8 +110,8 @@ class HalfSender {
     return BigEndian(static_cast<uint32_t>(payload.size()), 3) + static_cast<char>(type) +
            static_cast<char>(flags) + BigEndian(stream, 4) + payload;
   }
-  // What cannot be sent now is sent after what the server says has been read: it does not read while it
-  // cannot write.
+  // Sends bytes. When the socket is full, it reads the server's bytes first: the server does not read while
+  // it cannot write.
   void Send(const std::string& bytes) {
     size_t sent = 0;
     while (open_ && sent < bytes.size()) {
@@ -189,7 +189,7 @@ int64_t ResidentBytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-// What a daemon took of so many messages that are sent but for their last bytes.
+// The memory that a daemon kept for messages of which all but the last bytes were sent.
 struct Outcome {
   int64_t sent = 0, kept = 0;
   size_t ended = 0;
@@ -232,15 +232,15 @@ TEST(HalfSent, MessagesOfManyCallsAreKeptWithinABound) {
   spdlog::set_level(spdlog::level::err);
   const Outcome bounded = SendHalves(Bound(32 << 20), absl::Seconds(2));
   EXPECT_LT(bounded.kept, kAll / 2) << bounded.sent << " bytes sent, " << bounded.ended << " calls ended";
-  // This client can fill a daemon without the bound.
+  // Without the bound this client can fill a daemon.
   const Outcome unbounded = SendHalves(Bound(size_t{4} << 30), absl::Seconds(20));
   EXPECT_EQ(unbounded.sent, kAll);
   EXPECT_EQ(unbounded.ended, 0u);
   EXPECT_GT(unbounded.kept, kAll / 4 * 3);
 }
 
-// The calls that need no token ask for no messages: what is sent to them stays within the windows that every
-// stream has before anything is granted.
+// The calls that need no token do not read messages: their clients can send only the windows that every
+// stream has at its start.
 TEST(HalfSent, WithoutTheTokenNothingIsTaken) {
   spdlog::set_level(spdlog::level::err);
   const Clock clock;
@@ -259,7 +259,7 @@ TEST(HalfSent, WithoutTheTokenNothingIsTaken) {
   }
 }
 
-// A connection that has opened no session has little room.
+// A connection without a session has little space.
 TEST(HalfSent, ByStrangersIsKeptWithinASmallBound) {
   spdlog::set_level(spdlog::level::err);
   const ReceiveLimits limits;
@@ -268,7 +268,7 @@ TEST(HalfSent, ByStrangersIsKeptWithinASmallBound) {
   EXPECT_LT(bounded.sent, kAll / 2);
 }
 
-// gRPC ends calls of the connection that has no more room, and of no other.
+// gRPC ends calls of the connection that exceeds its space, and of no other.
 TEST(HalfSent, EndsNoCallsOfOtherConnections) {
   spdlog::set_level(spdlog::level::err);
   char folder[] = "/tmp/hlod-half-sent-XXXXXX";
@@ -310,7 +310,7 @@ TEST(HalfSent, EndsNoCallsOfOtherConnections) {
   std::filesystem::remove_all(folder);
 }
 
-// As behind a tunnel that has stalled: its kernel answers for what nobody reads.
+// Like a peer behind a stalled tunnel: its kernel acknowledges data that no process reads.
 TEST(Silent, ATcpPeerThatAnswersNoQuestionIsGivenUp) {
   spdlog::set_level(spdlog::level::err);
   const Clock clock;

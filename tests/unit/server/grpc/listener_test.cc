@@ -1,4 +1,4 @@
-// What becomes of connections that are accepted and cannot be taken.
+// The fate of accepted connections that cannot be served.
 #include "server/grpc/listener.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ TEST(Listening, AConnectionThatCannotBeTakenEnds) {
   sockaddr_in address{};
   socklen_t size = sizeof(address);
   ASSERT_EQ(getsockname(sockets[0].fd(), reinterpret_cast<sockaddr*>(&address), &size), 0);
-  rpc::Descriptor duplicate;  // As Connections has one.
+  rpc::Descriptor duplicate;  // Connections keeps a duplicate like this one.
   Listener listener(std::move(sockets), absl::Hours(1), [&](ConnectedSocket socket, const rpc::Endpoint&) {
     duplicate = rpc::Descriptor(fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
     throw std::bad_alloc();
@@ -32,7 +32,7 @@ TEST(Listening, AConnectionThatCannotBeTakenEnds) {
   ASSERT_EQ(poll(&polled, 1, 20'000), 1);
   char byte;
   EXPECT_EQ(recv(client.get(), &byte, 1, 0), 0);
-  listener.Stop();  // Before `duplicate` goes.
+  listener.Stop();  // Stops before `duplicate` is closed.
 }
 
 TEST(Listening, WaitsBeforeItAcceptsAgainForWhatDoesNotPassAtOnce) {

@@ -1,4 +1,4 @@
-// The daemon's doors, through real sockets: who gets in, what is answered, and what garbage does.
+// The daemon's endpoints, through real sockets: who may connect, the answers, and the reaction to garbage.
 #include "server/grpc/server.h"
 
 #include <gmock/gmock.h>
@@ -54,8 +54,8 @@ class GrpcServer : public testing::Test {
     std::vector<std::string> answers;
     absl::Status status;
   };
-  // Sends the messages, closes, and reads all there is (or one answer a message, then cancels, for streams
-  // that do not end).
+  // Sends the messages, closes, and reads all answers. For streams that do not end it reads one answer per
+  // message, then cancels.
   Outcome CallMethod(const std::string& method, const std::vector<std::string>& messages) {
     grpc::GenericStub stub(channel_);
     grpc::ClientContext context;
@@ -159,7 +159,7 @@ TEST_F(GrpcServer, GarbageEndsTheStreamNotTheDaemon) {
 }
 
 TEST_F(GrpcServer, AMessageOfMillionsOfPartsIsNotParsed) {
-  std::string parts;  // Commands (field 6) of no bytes.
+  std::string parts;  // Empty commands (field 6).
   for (int i = 0; i < 6'000'000; ++i) parts += std::string_view("\x32\0", 2);
   const Outcome outcome = CallMethod("/hlod.v1.Session/Connect", {HelloMessage().SerializeAsString(), parts});
   const absl::Status& status = outcome.status;
@@ -221,7 +221,7 @@ TEST_F(GrpcServer, AnArenaIsHandedOutToASlowClient) {
   const std::string& secret = message.welcome().secret();
   const rpc::Descriptor slow = rpc::ConnectAbstract(message.welcome().arena().socket()).value();
   (void)!send(slow.get(), secret.data(), 16, MSG_NOSIGNAL);
-  // As from a process that has no core for a while: not hung up on.
+  // Like a process that gets no core for a while: the connection stays open.
   pollfd answer{slow.get(), POLLIN, 0};
   EXPECT_EQ(poll(&answer, 1, 700), 0);
   (void)!send(slow.get(), secret.data() + 16, secret.size() - 16, MSG_NOSIGNAL);

@@ -1,4 +1,5 @@
-// Streams that stall, babble or end in the middle: what the daemon holds for them, and for how long.
+// Streams that stall, send garbage or end in the middle: the memory that the daemon holds for them, and for
+// how long.
 #include <gmock/gmock.h>
 #include <google/protobuf/unknown_field_set.h>
 #include <grpcpp/create_channel.h>
@@ -46,7 +47,7 @@ class Stream {
     call_->Write(bytes, nullptr);
     return Next();
   }
-  // Without waiting whether it goes out.
+  // Starts a write without waiting for it.
   void StartWrite(const grpc::ByteBuffer& bytes) { call_->Write(bytes, nullptr); }
   void HalfClose() {
     call_->WritesDone(nullptr);
@@ -102,7 +103,7 @@ class Streams : public testing::Test {
   std::unique_ptr<Stream> Open(const std::string& method) {
     return std::make_unique<Stream>(channel_, method);
   }
-  // A session, greeted.
+  // Opens a session and reads its greeting.
   std::unique_ptr<Stream> Connect() {
     std::unique_ptr<Stream> session = Open("/hlod.v1.Session/Connect");
     v1::ClientMessage message;
@@ -133,7 +134,7 @@ class Streams : public testing::Test {
     return message;
   }
   int64_t used_bytes() { return devices_->device(0).memory.figures().used_bytes; }
-  // Whether the device's memory is used, or free, within two seconds.
+  // Returns true when the device's memory becomes used, or free, within two seconds.
   bool Soon(bool used) {
     for (int i = 0; i < 200 && (used_bytes() > 0) != used; ++i)
       absl::SleepFor(absl::Milliseconds(10));  // tidy: the daemon tells nobody that memory came or went.
@@ -193,7 +194,7 @@ TEST_F(Streams, AnUnreadDownloadKeepsNoMemoryOnceItsSessionEnded) {
   while (answer.replies_size() == 0) ASSERT_TRUE(answer.ParseFromString(session->Read().value()));
   const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Download");
   bulk->Write(TransferOf(2));
-  ASSERT_TRUE(bulk->Read().has_value());  // And no more.
+  ASSERT_TRUE(bulk->Read().has_value());  // Reads one answer and stops.
   message.mutable_command()->set_id(3);
   message.mutable_command()->mutable_goodbye();
   session->Write(message);
@@ -217,7 +218,7 @@ TEST_F(Streams, ADaemonThatEndsAmidBulkStreamsEndsInOrder) {
   }
 }
 
-// The copies of its sessions wait behind one that does not end, and would touch what is gone.
+// The copies of its sessions wait behind one that does not end, and would access freed memory.
 TEST_F(Streams, ADaemonThatEndsDropsTheCopiesThatWait) {
   const std::unique_ptr<Stream> session = Connect();
   const auto busy = std::make_shared<absl::Notification>();
@@ -240,7 +241,7 @@ TEST_F(Streams, ADaemonThatEndsDropsTheCopiesThatWait) {
 
 TEST_F(Streams, AChunkOverTheLimitIsRefusedBeforeItIsKept) {
   const std::unique_ptr<Stream> session = Connect();
-  const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Upload");  // Nothing is declared.
+  const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Upload");  // Declares no upload.
   const std::string data(3 << 20, 'x');
   const v1::TransferId id = TransferOf(1);
   bulk->Write(rpc::EncodeChunk(&id, {reinterpret_cast<const std::byte*>(data.data()), data.size()}));
@@ -259,7 +260,7 @@ TEST_F(Streams, ACallThatSaysNothingIsEnded) {
     EXPECT_EQ(KindOf(silent->Finish()), ErrorKind::kViolation) << method;
   }
   const std::unique_ptr<Stream> greeted = Connect();
-  // Longer than the time of a greeting, in which nothing must happen.
+  // Longer than the greeting's time limit.
   absl::SleepFor(absl::Milliseconds(500));  // tidy: silence is what is tested.
   v1::ClientMessage ping;
   ping.mutable_command()->set_id(1);
@@ -272,7 +273,7 @@ TEST_F(Streams, AnEndedSessionWhoseClientReadsNothingIsCancelled) {
   Start(absl::Milliseconds(300));
   constexpr uint64_t kDownloads = 400;  // 24 MB of answers.
   absl::Status status;
-  // A busy machine may look late whether anything was read: then the client waits longer.
+  // A busy machine may check late whether the client read: then the client waits longer.
   for (absl::Duration silence = absl::Seconds(1); status.ok() && silence < absl::Seconds(10); silence *= 2) {
     const std::unique_ptr<Stream> session = Connect();
     v1::ClientMessage message = UploadOf(1, 60'000);
@@ -402,7 +403,7 @@ TEST_F(Streams, CallsThatHaveSentNothingAreBounded) {
   std::vector<std::unique_ptr<Stream>> silent;
   for (int64_t i = 0; i < SilentCalls::kPerOwnerMax; ++i) silent.push_back(Open("/hlod.v1.Session/Connect"));
   grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // Another connection.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // Forces another connection.
   channel_ = grpc::CreateCustomChannel("unix:" + folder_ + "/hlod.sock", grpc::InsecureChannelCredentials(),
                                        arguments);
   const auto check = [this] {
@@ -413,7 +414,7 @@ TEST_F(Streams, CallsThatHaveSentNothingAreBounded) {
     }
     return call->Finish();
   };
-  // They may still be on their way to the daemon.
+  // The messages may still be on their way to the daemon.
   absl::Status status;
   EXPECT_TRUE(device::Eventually([&] { return !(status = check()).ok(); }));
   EXPECT_EQ(KindOf(status), ErrorKind::kLimit) << status;

@@ -1,4 +1,4 @@
-// Messages that are alike are counted instead of logged, by a clock that the test turns.
+// Similar messages are counted instead of logged, by a clock that the test advances.
 #include "server/log/log.h"
 
 #include <gmock/gmock.h>

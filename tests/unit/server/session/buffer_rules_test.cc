@@ -1,5 +1,4 @@
-// Buffers as the design's contracts say: placeholders, donation, poison, memory, and the words of each
-// refusal.
+// Buffers by the design's contracts: placeholders, donation, poison, memory, and the text of each refusal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +72,7 @@ TEST(Placeholder, FilledByAnUploadKeepsItsHandle) {
   EXPECT_THAT(f.client.Read(2), ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(f.client.Stats().placeholders(), 0);
   EXPECT_EQ(f.client.Stats().simulated_peak_bytes(), 16) << "Filling replaces; it does not add.";
-  // It is a placeholder no more.
+  // It is not a placeholder any more.
   EXPECT_EQ(f.client.Fails(fill).kind, ErrorKind::kArgument);
 }
 
@@ -176,7 +175,7 @@ TEST(Donation, WaitsForThoseWhoReadBefore) {
   f.client.Send(f.client.CompileOf(2, device::DoubleInPlaceProgram()));
   f.client.Send(f.client.UploadOf({1, 2, 3, 4}, 3));
   const uint64_t late = f.client.Send(f.client.StreamUploadOf(4));
-  f.client.Send(f.client.ExecuteOf(1, {3, 4}, {5}));  // Reads 3, when 4 has come.
+  f.client.Send(f.client.ExecuteOf(1, {3, 4}, {5}));  // Reads 3 once 4 has arrived.
   v1::Command execute = f.client.ExecuteOf(2, {3}, {6});
   execute.mutable_execute()->add_donated(0);
   f.client.Send(execute);
@@ -352,7 +351,7 @@ TEST(Execute, ThatNeverEndsMeetsItsDeadline) {
   v1::Command execute = f.client.ExecuteOf(2, {0}, {3});
   v1::InlineLiteral& literal = *execute.mutable_execute()->add_literals();
   *literal.mutable_shape() = Client::Shape(hlo::Shape::Scalar(hlo::kS64));
-  literal.set_data(std::string(8, '\xff'));  // -1: counting down does not meet 0.
+  literal.set_data(std::string(8, '\xff'));  // Counting down from -1 does not meet 0.
   execute.mutable_execute()->set_deadline_us(50'000);
   const ErrorDetails error = f.client.Fails(execute);
   EXPECT_EQ(error.kind, ErrorKind::kDeadline);
@@ -366,7 +365,7 @@ TEST(Execute, IsCancelledWhileItRunsAndWhileItWaits) {
   v1::InlineLiteral& literal = *execute.mutable_execute()->add_literals();
   *literal.mutable_shape() = Client::Shape(hlo::Shape::Scalar(hlo::kS64));
   literal.set_data(std::string(8, '\xff'));
-  std::thread canceller([&] {  // The run may be on this very thread: its estimate is that of one turn.
+  std::thread canceller([&] {  // The run may be on this very thread: its estimate is that of one iteration.
     absl::SleepFor(absl::Milliseconds(100));  // tidy: an endless loop announces nothing.
     f.client.machine()->workspace().Cancel(f.client.last_command);
   });

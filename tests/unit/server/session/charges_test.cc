@@ -1,6 +1,6 @@
-// A walk over the limits: what a client can make the daemon hold under each of them is charged to the
-// session's user before it is held, and nothing is charged any more when the session has ended. Sums are
-// compared with sizes that the test computes itself.
+// A walk over the limits: the memory that a client can make the daemon hold under each is charged to the
+// session's user before it is held, and all charges end with the session. Sums are compared with sizes that
+// the test computes itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Makes the daemon hold what a limit is about; how many bytes that is at least.
+// Makes the daemon hold memory under a limit. Returns a lower bound of the bytes.
 using Hold = int64_t (*)(Client&);
 
 int64_t HoldHandles(Client& client) {
@@ -30,7 +30,7 @@ int64_t HoldReasons(Client& client) {
   return 100 * static_cast<int64_t>(sizeof(device::DeadReason));
 }
 
-// A ping is answered after what came before it, which waits for its bytes.
+// The ping is answered after the upload before it, which waits for its bytes.
 int64_t HoldCommands(Client& client) {
   client.Send(client.StreamUploadOf(1));
   for (int i = 0; i < 100; ++i) client.Send(client.PingOf());
@@ -63,7 +63,7 @@ int64_t HoldLines(Client& client) {
   return 100 * 1000;
 }
 
-// An execute that waits for an upload, with a number among its arguments.
+// Sends an execute that waits for an upload, with a number among its arguments.
 int64_t HoldLiterals(Client& client) {
   client.Do(client.CompileOf(1, device::AddProgram()));
   client.Send(client.StreamUploadOf(2));
@@ -97,7 +97,7 @@ int64_t HoldChannelValues(Client& client) {
 
 int64_t HoldSession(Client&) { return static_cast<int64_t>(sizeof(Session) + sizeof(device::Workspace)); }
 
-// What each limit bounds. Those without a function bound what is charged elsewhere, and say where.
+// The function that fills each limit; without one, `why` says where the memory is charged instead.
 struct Bounded {
   Hold hold;
   const char* why = "";
@@ -161,7 +161,7 @@ TEST(Charges, BeyondAUsersShareThingsAreRefusedByNameAndAnotherUserGoesOn) {
   Client client(daemon, 0, "user 1"), other(daemon, 0, "user 2");
   client.Do(client.CompileOf(1, device::AddProgram()));
   const std::shared_ptr<device::MemoryShare> share = daemon.devices->side_memory().ShareOf("user 1");
-  while (share->Reserve(1000, "The test").ok()) {  // All that a user may have.
+  while (share->Reserve(1000, "The test").ok()) {  // Reserves all that a user may have.
   }
   const ErrorDetails refused = client.Fails(client.UploadOf({1, 2, 3, 4}, 2));
   EXPECT_EQ(refused.kind, ErrorKind::kLimit);
@@ -179,7 +179,7 @@ TEST(Charges, BeyondAUsersShareThingsAreRefusedByNameAndAnotherUserGoesOn) {
 TEST(Charges, AModuleIsChargedWithWhatItTakesParsedBeforeItIsParsed) {
   Daemon daemon(Limits{}, 64 << 20, 1, /*leases=*/true, /*side_bytes=*/1'000'000);
   Client client(daemon);
-  // Each instruction takes several times its bytes, parsed.
+  // Parsed, each instruction takes several times its bytes.
   hlo::Module module("long");
   hlo::Builder b(module, "main");
   auto x = b.Parameter(0, hlo::Shape::Array(hlo::kF32, {4}));
@@ -207,8 +207,7 @@ TEST(Charges, WhoLeavesRefusalsUnacknowledgedWhileNothingIsFreeIsEnded) {
   EXPECT_TRUE(pong.has_pong()) << pong.error().text();
 }
 
-// A shape in a message may have as many elements as the message has room for; a failed handle does not keep
-// it.
+// A shape may have any number of elements that fit into a message; a failed handle does not keep it.
 TEST(Charges, AFailedHandleDoesNotKeepATuple) {
   Daemon daemon;
   Client client(daemon);

@@ -1,5 +1,5 @@
-// A session that has used much of a queue's time is behind others for it, and so are those that its user
-// opens afterwards.
+// A session that has used much of a queue's time yields to others, and so do sessions that its user opens
+// afterwards.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,12 +11,13 @@
 namespace hlod::session {
 namespace {
 
-// A job, or the wait for one, that takes so long.
+// Takes the time of a job, or of a wait for one.
 void Take(absl::Duration duration) {
   absl::SleepFor(duration);  // tidy: time is what sessions have used.
 }
 
-// How many jobs of user 2 run before one of user 1, whose last session has ended after a job of 300 ms.
+// Returns the number of jobs of user 2 that run before one of user 1, whose last session ended after a job of
+// 300 ms.
 int JobsBefore(Daemon& daemon) {
   device::FairQueue& queue = daemon.devices->transfers();
   auto ended = std::make_unique<Client>(daemon, 0, "user 1");
@@ -28,7 +29,7 @@ int JobsBefore(Daemon& daemon) {
     end.WaitForNotification();
   });
   begun.WaitForNotification();
-  // Before there are others: their jobs would start beside this one.
+  // Done before the others exist: their jobs would start beside this one.
   Take(absl::Milliseconds(300));
   for (int i = 0; i < 200; ++i) {
     queue.Submit(other.machine()->identity().id, 0, [&] {
@@ -52,7 +53,7 @@ int JobsBefore(Daemon& daemon) {
 TEST(Debt, OfAnEndedSessionStaysWithItsUser) {
   Daemon daemon;
   int most = 0;
-  // On a busy machine the others may have caught up before the job comes: then it is tried again.
+  // On a busy machine the others may have caught up before the job comes: then it tries again.
   for (int round = 0; round < 10 && most < 10; ++round) most = std::max(most, JobsBefore(daemon));
   EXPECT_GE(most, 10);
 }

@@ -1,4 +1,4 @@
-// Each limit, and one past it: an error of kind limit that names the limit and its value, and the session
+// Exceeds each limit by one: the error has the kind limit and names the limit and its value, and the session
 // goes on (or, where it cannot, ends).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST(Limits, UnacknowledgedBytes) {
 TEST(Limits, RepliesThatAreNotAcknowledgedCountAsTheMemoryTheyTake) {
   Daemon daemon(Limits{.commands_in_flight_max = 64, .unacknowledged_bytes_max = 1000});
   Client client(daemon);
-  // A pong is 6 bytes on the wire and takes some 200: 66,536 bytes, the limit and its reserve, are some 300
+  // A pong is 6 bytes on the wire and takes about 200: the limit and its reserve, 66,536 bytes, are about 300
   // of them.
   for (int i = 0; i < 1000 && !client.ended(); ++i) client.Send(client.PingOf(/*at_once=*/true));
   ExpectLimit(ErrorOf(client.Ended()), "unacknowledged_bytes_max", 1000);
@@ -174,11 +174,11 @@ TEST(Limits, BufferAndStagingBytes) {
   EXPECT_FALSE(client.Do(client.DownloadOf(4)).has_error()) << "Bytes that came along are not staged.";
 }
 
-// Three copies of a range that holds two.
+// Three copies of a range, where the limit allows two.
 TEST(Limits, CopiesUnderWay) {
   constexpr int64_t kBytes = 1 << 20;
   Daemon daemon(Limits{.arena_bytes = 2 * kBytes});
-  // Keeps the transfer thread busy, with another session's copy.
+  // Keeps the transfer thread busy with another session's copy.
   const auto busy = std::make_shared<absl::Notification>();
   daemon.devices->transfers().Submit(99, 0, [busy] { busy->WaitForNotification(); });
   {

@@ -1,4 +1,4 @@
-// When memory goes back: by a clock that the test turns.
+// The times at which memory is returned, by a clock that the test advances.
 #include "server/session/memory_return.h"
 
 #include <gtest/gtest.h>

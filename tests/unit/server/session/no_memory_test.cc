@@ -1,4 +1,5 @@
-// A session for which memory runs out while it answers: nothing is freed twice, nothing stays undone.
+// A session that runs out of memory while it answers: nothing is freed twice, and no command stays
+// unanswered.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ TEST(NoMemory, AnAnswerThatCouldNotBeSentGoesWithTheNextMessage) {
   Daemon daemon;
   Client client(daemon);
   const std::shared_ptr<Session> session = client.machine();
-  // Behind a command that takes long, one is reported by its name and one with a reply.
+  // Behind a long command, one is reported by its name and one with a reply.
   client.Send(client.StreamUploadOf(1));
   client.quiet = true;
   const uint64_t named = client.last_command + 1;

@@ -1,5 +1,4 @@
-// A client over a pipe in memory: it sends what a test says, keeps what comes back, and checks nothing
-// itself.
+// A client over a pipe in memory. It sends what a test says, keeps the answers, and checks nothing itself.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +39,7 @@ class PipeStream : public SessionStream {
     if (!end_.has_value()) end_ = status;
     changed_.SignalAll();
   }
-  // The next message, or nothing when the stream has ended or nothing came for 20 seconds.
+  // Returns the next message; nullopt when the stream has ended or no message came within `timeout`.
   std::optional<v1::ServerMessage> Next(absl::Duration timeout = absl::Seconds(20)) {
     const absl::Time deadline = absl::Now() + timeout;
     MutexLock lock(&mu_);
@@ -63,7 +62,7 @@ class PipeStream : public SessionStream {
     MutexLock lock(&mu_);
     return end_;
   }
-  // Whether messages cannot be sent, for there is no memory.
+  // Makes sending fail as if memory had run out.
   void SetNoMemory(bool no_memory) {
     MutexLock lock(&mu_);
     no_memory_ = no_memory;
@@ -142,7 +141,7 @@ class Client {
     resume.set_secret(secret());
     return resume;
   }
-  // The connection breaks.
+  // Breaks the connection.
   void Break() {
     connection_->OnClosed(stream_.get());
     connection_.reset();
@@ -154,7 +153,7 @@ class Client {
     connection_->OnMessage(stream_, message);
     Confirm();
   }
-  // Sends a command with the next id, or the one it has; returns its id.
+  // Sends a command under the next id, or under the id that it has. Returns the id.
   uint64_t Send(v1::Command command) {
     if (command.id() == 0) command.set_id(++last_command);
     v1::ClientMessage message;
@@ -166,7 +165,7 @@ class Client {
     return command.id();
   }
 
-  // Sends commands with the next ids, or those they have, in one message.
+  // Sends commands under the next ids, or under the ids that they have, in one message.
   void SendTogether(const std::vector<v1::Command>& commands) {
     v1::ClientMessage message;
     message.set_ack_through(ack_through);
@@ -204,7 +203,7 @@ class Client {
     return reply.has_error() ? rpc::FromProto(reply.error()) : ErrorDetails{};
   }
   ErrorDetails Fails(v1::Command command) { return ErrorOfReply(Do(std::move(command))); }
-  // Why the stream ended; waits a little for it.
+  // Returns the status with which the stream ended; waits a little for it.
   absl::Status Ended() {
     for (int i = 0; i < 2000 && !stream_->end().has_value(); ++i) stream_->Next(absl::Milliseconds(5));
     return stream_->end().value_or(absl::OkStatus());
@@ -270,7 +269,7 @@ class Client {
     command.mutable_ping()->set_at_once(at_once);
     return command;
   }
-  // Names a line; returns its id.
+  // Defines a line. Returns its id.
   uint32_t Line(const std::string& file, int line) {
     v1::Command command;
     command.mutable_define_origin()->set_id(++last_origin_);
@@ -302,9 +301,9 @@ class Client {
 
   v1::Welcome welcome;
   uint64_t last_command = 0, settled_through = 0, ack_through = 0;
-  bool quiet = false;                 // As SendTogether's messages say.
-  std::set<uint64_t> settled;         // Beyond settled_through, as told on this stream.
-  std::vector<uint64_t> acknowledge;  // With the next command.
+  bool quiet = false;                 // The flag in SendTogether's messages.
+  std::set<uint64_t> settled;         // Reported on this stream, beyond settled_through.
+  std::vector<uint64_t> acknowledge;  // Sent with the next command.
   std::map<uint64_t, v1::Reply> replies;
   std::map<uint64_t, int> reply_count;
   std::vector<v1::ClientMessage> sent;

@@ -1,5 +1,5 @@
-// What outlives what: sessions that end while others still reach for them, streams that were replaced, and
-// refusals that must not disturb the order of what follows.
+// Lifetimes: sessions that end while others still reach for them, streams that were replaced, and refusals
+// that must not disturb the order of later commands.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(EndedSession, CannotBeAttachedToOnceItsLeaseHasRunOut) {
             ErrorKind::kLostSession);
 }
 
-// What is handled on one thread while another ends the session.
+// The ping is handled on one thread while another ends the session.
 TEST(EndedSession, IsNotKeptByAPingThatCameTooLate) {
   Daemon daemon;
   std::weak_ptr<Session> left;
@@ -113,13 +113,13 @@ TEST(Transfer, ThatCameBeforeItsDeclarationGoesOnOnceTheCommandWasHandled) {
   daemon.registry->Tick();
   EXPECT_TRUE(told.empty());
   client.Send(client.StreamUploadOf(1));
-  client.Send(client.PingOf());  // No upload: its transfer waits in vain.
+  client.Send(client.PingOf());  // Not an upload: its transfer waits in vain.
   ASSERT_EQ(told.size(), 2u);
   EXPECT_TRUE(told[0].ok()) << told[0];
   EXPECT_EQ(told[1].code(), absl::StatusCode::kNotFound);
 }
 
-// One command in flight: an upload whose bytes do not come. Everything after it is refused.
+// A session with one command in flight, an upload whose bytes never come. Every later command is refused.
 struct Full {
   Daemon daemon{Limits{.commands_in_flight_max = 1}};
   Client client{daemon};
@@ -172,7 +172,8 @@ TEST(Refusal, FailsTheHandlesThatWereToBeDefined) {
   for (const uint64_t handle : {2, 3, 5}) {
     const ErrorDetails error = client.Fails(client.DownloadOf(handle));
     EXPECT_EQ(error.kind, ErrorKind::kLimit) << handle << ": " << error.text;
-    EXPECT_EQ(error.root_command, handle) << "Where it began.";  // Here commands and handles count alike.
+    // Here commands and handles have the same numbers.
+    EXPECT_EQ(error.root_command, handle) << "Where it began.";
   }
 }
 

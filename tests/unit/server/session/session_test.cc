@@ -1,4 +1,4 @@
-// The session machine: order, answers, replay, leases, isolation, and what ends a session.
+// The session machine: order, answers, replay, leases, isolation, and violations that end a session.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ TEST(Session, AnAddGoesInAndComesBack) {
   client.Send(client.UploadOf({1, 2, 3, 4}, 1));
   client.Send(client.UploadOf({10, 20, 30, 40}, 2));
   client.Send(client.CompileOf(3, device::AddProgram()));
-  client.Send(client.ExecuteOf(3, {1, 2}, {4}));  // Nothing was waited for.
+  client.Send(client.ExecuteOf(3, {1, 2}, {4}));  // Sent without waiting for an answer.
   EXPECT_THAT(client.Read(4), ElementsAre(11, 22, 33, 44));
 }
 
@@ -60,20 +60,22 @@ TEST(Session, AProgramsMistakeIsAnAnswerAndTheSessionGoesOn) {
 
 TEST(Session, ABrokenProtocolEndsTheSession) {
   const std::function<void(Client&)> violations[] = {
-      [](Client& c) { c.Send(c.UploadOf({1, 2, 3, 4}, 0)); },                     // Handle 0.
-      [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(5)); },  // Twice.
-      [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(4)); },  // Downwards.
+      [](Client& c) {
+        c.Send(c.UploadOf({1, 2, 3, 4}, 0));
+      },                                                                          // Handle 0.
+      [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(5)); },  // The same handle twice.
+      [](Client& c) { c.Send(c.PlaceholderOf(5)), c.Send(c.PlaceholderOf(4)); },  // A smaller handle.
       [](Client& c) {
         v1::Command p = c.PingOf();
         p.set_id(9);
         c.Send(p);
       },                                         // A gap in the ids.
-      [](Client& c) { c.Send(v1::Command()); },  // No body.
+      [](Client& c) { c.Send(v1::Command()); },  // A command without a body.
       [](Client& c) {
         v1::ClientMessage m;
         m.set_ack_through(100);
         c.SendRaw(m);
-      },  // Acknowledges the future.
+      },  // Acknowledges answers that were not sent.
       [](Client& c) {
         v1::ClientMessage m;
         m.mutable_hello();
@@ -83,18 +85,18 @@ TEST(Session, ABrokenProtocolEndsTheSession) {
         v1::Command p;
         p.mutable_program_chunk()->set_data("x");
         c.Send(p);
-      },  // Of no program.
+      },  // A chunk without a program.
       [](Client& c) {
         v1::Command p;
         p.mutable_define_origin()->set_id(3);
         c.Send(p);
-      },  // Not the next line.
+      },  // A line other than the next.
       [](Client& c) {
         v1::Command p;
         p.mutable_compile()->set_executable(1);
         p.mutable_compile()->set_module_bytes(10);
         c.Send(p);
-        c.Send(c.PingOf());  // Where a chunk was due.
+        c.Send(c.PingOf());  // A command in the place of a chunk.
       },
   };
   for (size_t i = 0; i < std::size(violations); ++i) {
@@ -187,7 +189,7 @@ TEST(Session, ProgramsComeInChunks) {
 TEST(Session, PingWaitsForWhatCameBeforeUnlessAskedNotTo) {
   Daemon daemon;
   Client client(daemon);
-  client.Send(client.StreamUploadOf(1));  // Its bytes do not come.
+  client.Send(client.StreamUploadOf(1));  // The upload's bytes never come.
   const uint64_t waiting = client.Send(client.PingOf());
   EXPECT_TRUE(client.Do(client.PingOf(/*at_once=*/true)).has_pong());
   EXPECT_FALSE(client.replies.contains(waiting));
@@ -209,7 +211,7 @@ TEST(Session, EachCommandOfAReplayTakesEffectOnce) {
   client.replies.clear();
   client.Connect(client.ResumeOf());
   EXPECT_EQ(client.welcome.received_through(), client.last_command);
-  // What was not acknowledged comes again, though nothing is sent again.
+  // The daemon repeats unacknowledged answers, though the client repeats no command.
   EXPECT_EQ(client.Await(download).download().inline_(), Client::Bytes({2, 4, 6, 8}));
   const size_t count = client.sent.size();
   for (size_t i = 0; i < count; ++i) client.SendRaw(v1::ClientMessage(client.sent[i]));

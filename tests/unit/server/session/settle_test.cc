@@ -1,4 +1,4 @@
-// Behind a command that takes long: others finish, are reported, and are acknowledged one by one.
+// Behind a long command, others finish, are reported, and are acknowledged one by one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using testing::HasSubstr;
 TEST(Settle, WhatFinishesBehindALongCommandIsReportedByItsId) {
   Daemon daemon;
   Client client(daemon);
-  client.Send(client.StreamUploadOf(1));  // Its bytes do not come.
+  client.Send(client.StreamUploadOf(1));  // The upload's bytes never come.
   const uint64_t upload = client.Send(client.UploadOf({1, 2, 3, 4}, 2));
   EXPECT_FALSE(client.Await(upload).has_error());
   EXPECT_TRUE(client.settled.contains(upload));
@@ -79,7 +79,7 @@ TEST(Settle, FinishedCommandsBehindALongOneDoNotFillTheWindow) {
   EXPECT_THAT(client.Fails(client.PingOf(/*at_once=*/true)).text, HasSubstr("commands_in_flight_max"));
 }
 
-// Its messages cannot be sent: there is no memory.
+// A stream whose messages cannot be sent, because memory has run out.
 class FullStream : public SessionStream {
  public:
   void Write(const v1::ServerMessage&) override { throw std::bad_alloc(); }
