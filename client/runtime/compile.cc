@@ -26,9 +26,9 @@ constexpr int kRecompilesToldAt = 8;
 
 void WarnOfRecompiles(const Verdict& verdict, const Caller& caller) {
   if (verdict.recompiles != kRecompilesToldAt) return;
-  Warn(absl::StrCat(ToString(OriginOf(caller)), " has compiled ", verdict.recompiles,
-                    " programs more in this session, which takes longer than to run them: ", verdict.text,
-                    ". ", ToAbsl(Remedy(verdict.reason))));
+  Warn(absl::StrCat(ToString(OriginOf(caller)), " has compiled again ", verdict.recompiles,
+                    " times in this session, the last time for this: ", verdict.text, ". ",
+                    ToAbsl(Remedy(verdict.reason))));
 }
 
 // A handle names an array, or a token, which is a buffer of no bytes.
