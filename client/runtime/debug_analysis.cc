@@ -123,5 +123,13 @@ absl::Status BeginDebugAnalysis() {
   return analysis.status;
 }
 
+bool WarningsAreOn() {
+  static const bool on = [] {
+    const char* const value = std::getenv("HLOD_WARNINGS");
+    return value == nullptr || std::string_view(value) != "0";
+  }();
+  return on;
+}
+
 }  // namespace internal
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// $HLOD_DEBUG: the analysis of the whole program.
+// $HLOD_DEBUG: the analysis of the whole program. $HLOD_WARNINGS.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,5 +7,8 @@ namespace hlod::internal {
 
 // The first call begins what $HLOD_DEBUG and $HLOD_DEBUG_FILE ask for; each returns its error.
 absl::Status BeginDebugAnalysis();
+
+// Returns false with HLOD_WARNINGS=0.
+bool WarningsAreOn();
 
 }  // namespace hlod::internal

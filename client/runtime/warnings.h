@@ -1,4 +1,4 @@
-// What a program is told of its own accord, on stderr: paths more than ten times slower than the normal one.
+// Warnings on stderr that nobody asked for: of paths more than ten times slower than the normal one.
 #pragma once
 
 #include <string>
