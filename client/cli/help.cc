@@ -31,7 +31,8 @@ const char kJsonKeys[] = R"(JSON keys (--json; sizes in bytes, times in microsec
                live_bytes peak_bytes live_buffers placeholders simulated_live_bytes simulated_peak_bytes
                program_bytes inline_argument_bytes aborted_bytes replayed_commands rows (transfers)
   run          module daemon device compile{digest cached persistent compile_us argument_bytes output_bytes
-               alias_bytes temporary_bytes steps reference_steps reference_opcodes} run{count min_us median_us max_us}
+               alias_bytes temporary_bytes steps reference_steps reference_opcodes slow_steps}
+               run{count min_us median_us max_us}
                results[index shape placeholder (file | value)] stats (a session part)
   replay       recording client complete commands failed not_read recorded_us replayed_us programs (the sum of compiles and
                cache hits) stats (a session part)
@@ -65,14 +66,16 @@ const char kJsonKeys[] = R"(JSON keys (--json; sizes in bytes, times in microsec
   transfers --by  by transfers[key host_to_device device_to_host device_to_device (amounts)] host_to_device
                device_to_host device_to_device (amounts of all rows)
   compiles     compiles[session program digest origin step reason why outcome at_us compile_us instructions
-               program_bytes code_bytes argument_bytes output_bytes alias_bytes temporary_bytes count others] total
+               program_bytes code_bytes argument_bytes output_bytes alias_bytes temporary_bytes count others
+               slow_steps] total
   graphs       by graphs[key program executes queue run {min_us max_us sum_us} peak_bytes] executes execute_us
   graphs RUN   graphs[program name cause origin nodes inputs outputs compiles cache_hits executes compile queue
                execute {total_us mean_us min_us max_us} host_to_device_bytes device_to_host_bytes number_bytes] breaks[stage
                cause operation origin value times host_to_device_bytes device_to_host_bytes held_bytes
                host_to_device_calls device_to_host_calls fusion_lost_bytes times_us saves_graphs saves_executes saves_us
                remedy] recompiles[reason why program nearest origin step
-               compile_us] steps compiles cache_hits executes host_to_device device_to_host times wall_us
+               compile_us remedy] slow[path what line program times us remedy] steps compiles cache_hits executes
+               host_to_device device_to_host times wall_us
   top          one document per frame: stats (as below) devices sessions (as above) programs (as graphs)
   stats        version epoch pid uptime_us sessions sessions_ended host_memory_bytes side_memory_bytes
                side_memory_bytes_max resident_bytes wire_bytes_in wire_bytes_out totals (a session part)

@@ -57,7 +57,8 @@ Json ToJson(const CompileResult& result) {
           {"temporary_bytes", result.temporary_bytes},
           {"steps", result.steps},
           {"reference_steps", result.reference_steps},
-          {"reference_opcodes", result.reference_opcodes}};
+          {"reference_opcodes", result.reference_opcodes},
+          {"slow_steps", result.slow_steps}};
 }
 
 Json ToJson(const DeviceRow& row) {
