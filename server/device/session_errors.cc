@@ -181,6 +181,12 @@ absl::Status SessionErrors::WithLargestBuffers(absl::Status status, const Buffer
         absl::StrFormat("handle %d, %s, %d bytes (%s)", largest[i]->handle, ShapeText(largest[i]->shape),
                         largest[i]->block.bytes(), Line(largest[i]->made_by.origin)));
   }
+  if (shown < largest.size()) {
+    int64_t rest = 0;
+    for (size_t i = shown; i < largest.size(); ++i) rest += largest[i]->block.bytes();
+    absl::StrAppend(&error.text, looked_at > kLookedAtMax ? ", and at least " : ", and ",
+                    absl::StrFormat("%d more of %d bytes", largest.size() - shown, rest));
+  }
   if (shown > 0) error.text += '.';
   return ToStatus(std::move(error));
 }

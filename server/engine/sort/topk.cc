@@ -61,6 +61,9 @@ class TopKStep final : public Step {
   // faster than sorting all of it.
   static constexpr int64_t kSelectLengthMax = 256 * 1024, kSelectWantedMax = 16 * 1024;
 
+  // Elements that may be among the k are collected. Whenever there is no more room, the best k of them stay,
+  // and from then on only what is better than the last of these is looked at: of random elements few are, and
+  // of any each is moved a few times.
   void SelectFromLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line,
                       std::byte* scratch) const {
     auto* keys = reinterpret_cast<uint64_t*>(scratch);
@@ -68,8 +71,22 @@ class TopKStep final : public Step {
         reinterpret_cast<Ranked*>(scratch + ScratchAlign(length_ * static_cast<int64_t>(sizeof(uint64_t))));
     const std::byte* from = inputs[0] + line * length_ * width_;
     function_(from, width_, length_, key_, keys);
-    for (int64_t i = 0; i < length_; ++i) ranked[i] = {keys[i], i};
-    if (k_ < length_) std::nth_element(ranked, ranked + k_, ranked + length_);
+    const int64_t room = std::min(length_, std::max<int64_t>(2 * k_, 1024));
+    for (int64_t i = 0; i < room; ++i) ranked[i] = {keys[i], i};
+    int64_t count = room;
+    const auto best = [&] {
+      if (k_ < count) std::nth_element(ranked, ranked + (k_ - 1), ranked + count);
+      count = k_;
+      return ranked[k_ - 1].key;
+    };
+    uint64_t last = best();
+    for (int64_t i = room; i < length_; ++i) {
+      // An equal one behind it is not before it.
+      if (keys[i] >= last) continue;
+      ranked[count++] = {keys[i], i};
+      if (count == room) last = best();
+    }
+    best();
     std::sort(ranked, ranked + k_);
     for (int64_t i = 0; i < k_; ++i) Put(outputs, line, i, from, ranked[i].place);
   }

@@ -94,9 +94,15 @@ TEST_F(Errors, WantOfMemoryNamesTheLargestBuffersOfAFewOrSomeOfMany) {
   session.Upload(1, {1, 2, 3, 4});
   EXPECT_THAT(ErrorOf(session.Await(session.Announce(2, large))).text,
               testing::HasSubstr(" This session's largest buffers: handle 1, f32[4], "));
-  for (Handle handle = 3; handle <= 1100; ++handle) session.Upload(handle, {1, 2, 3, 4});
+  EXPECT_THAT(ErrorOf(session.Await(session.Announce(2, large))).text,
+              testing::Not(testing::HasSubstr(" more")));
+  for (Handle handle = 3; handle <= 6; ++handle) session.Upload(handle, {1, 2, 3, 4});
+  const std::string five = ErrorOf(session.Await(session.Announce(7, large))).text;
+  EXPECT_THAT(five, testing::ContainsRegex(", and 2 more of [0-9]+ bytes\\.$"));
+  for (Handle handle = 8; handle <= 1100; ++handle) session.Upload(handle, {1, 2, 3, 4});
   const std::string text = ErrorOf(session.Await(session.Announce(1101, large))).text;
   EXPECT_THAT(text, testing::HasSubstr(" Buffers of this session: handle "));
+  EXPECT_THAT(text, testing::HasSubstr(", and at least "));
 }
 
 }  // namespace
