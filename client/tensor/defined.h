@@ -5,7 +5,7 @@
 
 namespace hlod::lazy {
 
-// Throws of an undefined tensor.
-TensorImpl& Defined(const Tensor& tensor);
+// Throws of an undefined tensor, naming the caller's line.
+TensorImpl& Defined(const Tensor& tensor, const Caller& caller = Caller{});
 
 }  // namespace hlod::lazy

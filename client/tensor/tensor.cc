@@ -29,40 +29,40 @@ using lazy::Ref;
 using lazy::TraceLock;
 using lazy::Value;
 
-lazy::TensorImpl& lazy::Defined(const Tensor& tensor) {
+lazy::TensorImpl& lazy::Defined(const Tensor& tensor, const Caller& caller) {
   if (tensor.impl() == nullptr) {
     Throw(ErrorKind::kArgument, "the tensor is undefined: it was default-constructed or moved from", "tensor",
-          Caller{});
+          caller);
   }
   return *tensor.impl();
 }
 
-const Dims& Tensor::dims() const { return Defined(*this).dims(); }
-int64_t Tensor::size(int64_t dim) const {
-  const int64_t count = rank();
+const Dims& Tensor::dims(Caller caller) const { return Defined(*this, caller).dims(); }
+int64_t Tensor::size(int64_t dim, Caller caller) const {
+  const int64_t count = rank(caller);
   if (dim < -count || dim >= count) {
     lazy::Throw(ErrorKind::kArgument, absl::StrCat("dimension (", dim, ") is out of range for ", Describe()),
-                "size", Caller{});
+                "size", caller);
   }
-  return dims()[static_cast<size_t>(dim < 0 ? dim + count : dim)];
+  return dims(caller)[static_cast<size_t>(dim < 0 ? dim + count : dim)];
 }
-int64_t Tensor::numel() const { return lazy::Count(dims()); }
-PrimitiveType Tensor::dtype() const { return Defined(*this).type(); }
-Shape Tensor::shape() const { return Shape::Array(dtype(), dims()); }
-Device Tensor::device() const { return lazy::DeviceOf(Defined(*this).place()); }
-Dims Tensor::strides() const { return Defined(*this).view().strides; }
-int64_t Tensor::storage_offset() const { return Defined(*this).view().offset; }
-bool Tensor::is_contiguous() const { return lazy::IsContiguous(Defined(*this).view()); }
-bool Tensor::is_view() const { return Defined(*this).is_view(); }
-uint64_t Tensor::id() const { return Defined(*this).id; }
-bool Tensor::requires_grad() const {
+int64_t Tensor::numel(Caller caller) const { return lazy::Count(dims(caller)); }
+PrimitiveType Tensor::dtype(Caller caller) const { return Defined(*this, caller).type(); }
+Shape Tensor::shape(Caller caller) const { return Shape::Array(dtype(caller), dims(caller)); }
+Device Tensor::device(Caller caller) const { return lazy::DeviceOf(Defined(*this, caller).place()); }
+Dims Tensor::strides(Caller caller) const { return Defined(*this, caller).view().strides; }
+int64_t Tensor::storage_offset(Caller caller) const { return Defined(*this, caller).view().offset; }
+bool Tensor::is_contiguous(Caller caller) const { return lazy::IsContiguous(Defined(*this, caller).view()); }
+bool Tensor::is_view(Caller caller) const { return Defined(*this, caller).is_view(); }
+uint64_t Tensor::id(Caller caller) const { return Defined(*this, caller).id; }
+bool Tensor::requires_grad(Caller caller) const {
   const TraceLock lock;
-  return lazy::RequiresGrad(Defined(*this));
+  return lazy::RequiresGrad(Defined(*this, caller));
 }
 
-TensorState Tensor::state() const {
+TensorState Tensor::state(Caller caller) const {
   const TraceLock lock;
-  const Value& value = Defined(*this).value();
+  const Value& value = Defined(*this, caller).value();
   switch (value.state) {
     case Value::State::kHost:
     case Value::State::kRecipe:
@@ -97,14 +97,14 @@ std::string Tensor::Describe() const {
 }
 
 Tensor& Tensor::RequiresGrad_(bool requires_grad, Caller caller) {
-  if (requires_grad && !hlo::IsFloat(dtype()) && !hlo::IsComplex(dtype())) {
+  if (requires_grad && !hlo::IsFloat(dtype(caller)) && !hlo::IsComplex(dtype())) {
     lazy::Throw(ErrorKind::kArgument,
                 absl::StrCat("only floating and complex tensors can require gradients; this is ",
                              ToAbsl(hlo::Name(dtype()))),
                 "requires_grad_", caller);
   }
   const TraceLock lock;
-  lazy::TensorImpl& impl = Defined(*this);
+  lazy::TensorImpl& impl = Defined(*this, caller);
   const bool requires_now = lazy::RequiresGrad(impl), is_leaf = lazy::IsGradLeaf(impl);
   if (!requires_grad && requires_now && !is_leaf) {
     lazy::Throw(ErrorKind::kArgument,
@@ -124,7 +124,7 @@ Tensor& Tensor::RequiresGrad_(bool requires_grad, Caller caller) {
 }
 
 Literal Tensor::ToLiteral(Caller caller) const {
-  return *lazy::Read(lazy::ShownValue(Defined(*this), "to_host", caller), TraceCause::kToHost,
+  return *lazy::Read(lazy::ShownValue(Defined(*this, caller), "to_host", caller), TraceCause::kToHost,
                      Cause::kDownload, "to_host", caller);
 }
 
@@ -135,10 +135,10 @@ namespace hlod::lazy {
 
 Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Caller& caller) {
   const Place to = PlaceOf(device);
-  const Place from = Defined(tensor).place();
+  const Place from = Defined(tensor, caller).place();
   if (to == from) {
     const TraceLock lock;
-    const Value& value = Defined(tensor).value();
+    const Value& value = Defined(tensor, caller).value();
     if (value.state == Value::State::kFailed) Throw(value.failure, "to", caller);
     return tensor;
   }
@@ -208,17 +208,17 @@ Tensor Tensor::To(const Device& device, Caller caller) const {
 }
 
 Tensor Tensor::To(PrimitiveType type, Caller caller) const {
-  if (type == dtype()) return *this;
+  if (type == dtype(caller)) return *this;
   if (Tensor later = lazy::ConvertedLater(*this, type, caller); later.defined()) return later;
   return lazy::Call(lazy::ops::To, {Operand(*this, caller)},
                     [type](lazy::Lowering& l, lazy::Operands x) { return l.Convert(x[0], type); });
 }
 
-Tensor Tensor::Detach() const {
-  if (lazy::FunctionTrace::IsInside(Defined(*this))) {  // Seen by the transforms of the function.
+Tensor Tensor::Detach(Caller caller) const {
+  if (lazy::FunctionTrace::IsInside(Defined(*this, caller))) {  // Seen by the transforms of the function.
     static constexpr lazy::Operation kDetach = {"Detach", "detach", lazy::Promotion::kNone,
                                                 "without gradients"};
-    return lazy::Call(kDetach, {Operand(*this, Caller{})},
+    return lazy::Call(kDetach, {Operand(*this, caller)},
                       [](lazy::Lowering& l, lazy::Operands x) { return lazy::StopGradient(l, x[0]); });
   }
   auto detached =
@@ -228,11 +228,11 @@ Tensor Tensor::Detach() const {
 }
 
 Buffer Tensor::ToBuffer(Caller caller) const {
-  if (Defined(*this).place().is_host()) {
+  if (Defined(*this, caller).place().is_host()) {
     lazy::Throw(ErrorKind::kArgument, "a host tensor has no buffer: copy it to a device with To()",
                 "to_buffer", caller);
   }
-  const Ref<Value> shown = lazy::ShownValue(Defined(*this), "to_buffer", caller);
+  const Ref<Value> shown = lazy::ShownValue(Defined(*this, caller), "to_buffer", caller);
   Value::State state;
   {
     const TraceLock lock;
@@ -296,8 +296,8 @@ Tensor::operator bool() const { return Item<bool>(Defined(*this).value().origin)
 std::string Tensor::ToString(Caller caller) const {
   if (impl_ == nullptr) return "tensor(undefined)";
   if (const std::string shown = lazy::PrintAbstract(*impl_, caller); !shown.empty()) return shown;
-  return lazy::TensorText(*lazy::Read(lazy::ShownValue(Defined(*this), "print", caller), TraceCause::kPrint,
-                                      Cause::kPrint, "print", caller));
+  return lazy::TensorText(*lazy::Read(lazy::ShownValue(Defined(*this, caller), "print", caller),
+                                      TraceCause::kPrint, Cause::kPrint, "print", caller));
 }
 
 }  // namespace hlod

@@ -337,7 +337,7 @@ class Run {
 
 // The first gradient: the one that is given, or 1.
 Tensor First(const Tensor& output, const Tensor& given, const Caller& caller) {
-  if (!output.requires_grad()) {
+  if (!output.requires_grad(caller)) {
     Throw(ErrorKind::kArgument,
           absl::StrCat("the tensor does not require gradients, nor does anything that it was computed from: ",
                        output.Describe()),
@@ -406,14 +406,14 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vec
   return run.results;
 }
 
-bool Tensor::is_leaf() const {
+bool Tensor::is_leaf(Caller caller) const {
   const lazy::TraceLock lock;
-  const lazy::TensorImpl& impl = lazy::Defined(*this);
+  const lazy::TensorImpl& impl = lazy::Defined(*this, caller);
   return !lazy::RequiresGrad(impl) || lazy::IsGradLeaf(impl);
 }
-Tensor Tensor::Grad() const {
+Tensor Tensor::Grad(Caller caller) const {
   const lazy::TraceLock lock;
-  const lazy::TensorImpl& impl = lazy::Defined(*this);
+  const lazy::TensorImpl& impl = lazy::Defined(*this, caller);
   if (!lazy::IsRoot(impl)) return {};
   const lazy::GradEdge edge = lazy::EdgeOf(impl);
   if (edge.leaf) return edge.leaf->gradient;
@@ -421,11 +421,11 @@ Tensor Tensor::Grad() const {
   const lazy::Ref<lazy::GradLeaf>& retained = edge.entry->retained[edge.output];
   return retained ? retained->gradient : Tensor();
 }
-void Tensor::ZeroGrad() {
-  if (lazy::IsGradLeaf(lazy::Defined(*this))) impl_->lineage->leaf->gradient = Tensor();
+void Tensor::ZeroGrad(Caller caller) {
+  if (lazy::IsGradLeaf(lazy::Defined(*this, caller))) impl_->lineage->leaf->gradient = Tensor();
 }
 Tensor& Tensor::RetainGrad(Caller caller) {
-  const lazy::TensorImpl& impl = lazy::Defined(*this);
+  const lazy::TensorImpl& impl = lazy::Defined(*this, caller);
   if (lazy::IsGradLeaf(impl)) return *this;
   if (!requires_grad() || !lazy::IsRoot(impl)) {
     lazy::Throw(

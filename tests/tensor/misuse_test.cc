@@ -54,8 +54,20 @@ TEST_F(Misuse, RangesOfLargeIntegersAreExact) {
 
 TEST_F(Misuse, AnUndefinedTensorThrowsWhateverIsAskedOfIt) {
   const Tensor none;
-  const std::string text = "undefined";
-  ExpectArgument([&] { none.dims(); }, text);
+  // The line of the call is named.
+  const std::string text = "(misuse_test.cc:";
+  ExpectArgument([&] { none.dims(); }, "tensor (misuse_test.cc:");
+  ExpectArgument([&] { none.dims(); }, "undefined");
+  ExpectArgument([&] { none.size(0); }, text);
+  ExpectArgument([&] { none.rank(); }, text);
+  ExpectArgument([&] { none.numel(); }, text);
+  ExpectArgument([&] { none.device(); }, text);
+  ExpectArgument([&] { none.shape(); }, text);
+  ExpectArgument([&] { none.strides(); }, text);
+  ExpectArgument([&] { none.id(); }, text);
+  ExpectArgument([&] { none.state(); }, text);
+  ExpectArgument([&] { none.requires_grad(); }, text);
+  ExpectArgument([&] { OnDevice({1}, {1}).size(3); }, "size (misuse_test.cc:");
   ExpectArgument([&] { none.dtype(); }, text);
   ExpectArgument([&] { none.T(); }, text);
   ExpectArgument([&] { none.Reshape({1}); }, text);
@@ -83,9 +95,7 @@ TEST_F(Misuse, ALayerThatIsNotMadeLeavesNoPart) {
   nn::Module net;
   Thrown([&] { nn::MultiheadAttention(net, "attention", 10, 3); });
   EXPECT_TRUE(net.NamedParameters().empty());
-  {
-    nn::Linear part(net, "part", 2, 2);
-  }
+  { nn::Linear part(net, "part", 2, 2); }
   EXPECT_TRUE(net.NamedParameters().empty()) << "a part that has ended is not a part";
 }
 

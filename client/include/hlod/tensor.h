@@ -36,8 +36,8 @@ class DimList : public absl::Span<const int64_t> {
   DimList(std::initializer_list<int64_t> sizes)  // NOLINT: implicit, as the others.
       : Span(sizes.begin(), sizes.size()) {}
   template <typename Sizes>
-    requires std::convertible_to<const Sizes&, absl::Span<const int64_t>>
-  DimList(const Sizes& sizes) : Span(sizes) {}  // NOLINT
+  requires std::convertible_to<const Sizes&, absl::Span<const int64_t>> DimList(const Sizes& sizes)
+      : Span(sizes) {}  // NOLINT
   template <std::integral T>
   DimList(T only) : only_(static_cast<int64_t>(only)) {  // NOLINT
     Refer({&only_, 1});
@@ -87,34 +87,36 @@ class Tensor {
   bool defined() const { return impl_ != nullptr; }
 
   // What needs no value: also of a placeholder, and never a message to the daemon.
-  const Dims& dims() const;
-  int64_t size(int64_t dim) const;
-  int64_t rank() const { return static_cast<int64_t>(dims().size()); }
-  int64_t numel() const;
-  PrimitiveType dtype() const;
-  Shape shape() const;
-  Device device() const;
+  const Dims& dims(Caller caller = Caller::Here()) const;
+  int64_t size(int64_t dim, Caller caller = Caller::Here()) const;
+  int64_t rank(Caller caller = Caller::Here()) const { return static_cast<int64_t>(dims(caller).size()); }
+  int64_t numel(Caller caller = Caller::Here()) const;
+  PrimitiveType dtype(Caller caller = Caller::Here()) const;
+  Shape shape(Caller caller = Caller::Here()) const;
+  Device device(Caller caller = Caller::Here()) const;
   // Of a view: as PyTorch's, in elements. A tensor of its own is dense row-major.
-  Dims strides() const;
-  int64_t storage_offset() const;
-  bool is_contiguous() const;
-  bool is_view() const;
-  TensorState state() const;
-  bool is_placeholder() const { return state() == TensorState::kPlaceholder; }
+  Dims strides(Caller caller = Caller::Here()) const;
+  int64_t storage_offset(Caller caller = Caller::Here()) const;
+  bool is_contiguous(Caller caller = Caller::Here()) const;
+  bool is_view(Caller caller = Caller::Here()) const;
+  TensorState state(Caller caller = Caller::Here()) const;
+  bool is_placeholder(Caller caller = Caller::Here()) const {
+    return state(caller) == TensorState::kPlaceholder;
+  }
   // Unique in the process and never used again; unchanged by updates in place, and by Fill.
-  uint64_t id() const;
+  uint64_t id(Caller caller = Caller::Here()) const;
   // "f32[2,3] placeholder, tensor 7, made at model.cc:8": never reads.
   std::string Describe() const;
 
   // Whether Backward() is to compute a gradient for it: of floating and complex types only.
-  bool requires_grad() const;
+  bool requires_grad(Caller caller = Caller::Here()) const;
   Tensor& RequiresGrad_(bool requires_grad = true, Caller caller = Caller::Here());
 
   // Whether it was not computed from tensors that require gradients.
-  bool is_leaf() const;
+  bool is_leaf(Caller caller = Caller::Here()) const;
   // What Backward() has added up; undefined before, and after ZeroGrad(). A tensor of this one's shape.
-  Tensor Grad() const;
-  void ZeroGrad();
+  Tensor Grad(Caller caller = Caller::Here()) const;
+  void ZeroGrad(Caller caller = Caller::Here());
   // Computes the gradients of this tensor of one element by every leaf that it was computed from and that
   // requires one, and adds them to theirs. Recorded like any operation. Afterwards what was kept for it is
   // given up, so that a second call throws.
@@ -142,7 +144,7 @@ class Tensor {
   // In another type; itself when it has it.
   Tensor To(PrimitiveType type, Caller caller = Caller::Here()) const;
   // Shares the value and its later updates; has no gradient history.
-  Tensor Detach() const;
+  Tensor Detach(Caller caller = Caller::Here()) const;
   // The device's buffer that holds it, for the runtime's functions; closes the trace, does not wait. A tensor
   // and its buffer are one array: no bytes move.
   Buffer ToBuffer(Caller caller = Caller::Here()) const;
