@@ -1,11 +1,18 @@
 // Random streams: a seed and a counter a device.
 #include "client/tensor/generator.h"
 
+#include <optional>
+#include <utility>
+
 #include "absl/container/flat_hash_map.h"
 #include "client/tensor/function_trace.h"
 #include "client/tensor/lock.h"
+#include "client/tensor/runtime.h"
+#include "client/tensor/throw.h"
+#include "hlod/ops/random.h"
 
-namespace hlod::lazy {
+namespace hlod {
+namespace lazy {
 namespace {
 
 constexpr uint64_t kDefaultSeed = 67280421310721;  // As PyTorch's.
@@ -21,14 +28,36 @@ Streams& All() {
   return *streams;
 }
 
+RandomState& StreamOf(Place place) {
+  return All().by_place.try_emplace({place.runtime, place.ordinal}, RandomState{All().seed, 0}).first->second;
+}
+
+}  // namespace
+
+// A stream of its own, or that of a place.
+struct RandomStream {
+  std::optional<Place> place;
+  RandomState own;
+
+  RandomState& state() { return place.has_value() ? StreamOf(*place) : own; }
+};
+
+namespace {
+
+// The stream that this thread draws from in place of the devices', or null.
+std::shared_ptr<RandomStream>& InScope() {
+  thread_local std::shared_ptr<RandomStream> stream;
+  return stream;
+}
+
 }  // namespace
 
 RandomState Advance(Place place, uint64_t steps) {
   const TraceLock lock;
   RandomState* stream = FunctionTrace::StreamAt(place);
   if (stream == nullptr) {
-    stream =
-        &All().by_place.try_emplace({place.runtime, place.ordinal}, RandomState{All().seed, 0}).first->second;
+    const std::shared_ptr<RandomStream>& chosen = InScope();
+    stream = chosen == nullptr ? &StreamOf(place) : &chosen->state();
   }
   const RandomState drawn = *stream;
   stream->offset += steps;
@@ -74,4 +103,38 @@ Op RandomUniform(Lowering& l, RandomState state, PrimitiveType type, const Dims&
   return l.Convert(l.Convert(kept, compute) * scale, type);
 }
 
-}  // namespace hlod::lazy
+}  // namespace lazy
+
+Generator::Generator(uint64_t seed) : stream_(std::make_shared<lazy::RandomStream>()) {
+  stream_->own.seed = seed;
+}
+Generator Generator::Of(const Device& device) {
+  auto stream = std::make_shared<lazy::RandomStream>();
+  stream->place = lazy::PlaceOf(device);
+  return Generator(std::move(stream));
+}
+
+void Generator::ManualSeed(uint64_t seed) { SetState({seed, 0}); }
+Generator::State Generator::GetState() const {
+  const lazy::TraceLock lock;
+  const lazy::RandomState& state = stream_->state();
+  return {state.seed, state.offset};
+}
+void Generator::SetState(const State& state) {
+  const lazy::TraceLock lock;
+  stream_->state() = {state.seed, state.offset};
+}
+
+GeneratorScope::GeneratorScope(const Generator& generator, Caller caller) : around_(lazy::InScope()) {
+  if (lazy::FunctionTrace::Innermost() != nullptr) {
+    lazy::Throw(
+        ErrorKind::kArgument,
+        "a generator does not serve in a function that is traced, whose numbers differ from call to call: "
+        "take keys (hlod/random_key.h)",
+        "generator", caller);
+  }
+  lazy::InScope() = generator.stream_;
+}
+GeneratorScope::~GeneratorScope() { lazy::InScope() = around_; }
+
+}  // namespace hlod

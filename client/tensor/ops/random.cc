@@ -5,63 +5,26 @@
 #include <limits>
 #include <numbers>
 
-#include "client/tensor/apply.h"
-#include "client/tensor/generator.h"
+#include "client/tensor/numbers.h"
 #include "client/tensor/ops/elementwise.h"
-#include "client/tensor/ops/factories.h"
 #include "client/tensor/ops/movement.h"
+#include "client/tensor/ops/random.h"
 #include "client/tensor/ops/scan.h"
 #include "client/tensor/ops/sorting.h"
-#include "client/tensor/runtime.h"
-#include "client/tensor/throw.h"
 
 namespace hlod {
 
+using lazy::DrawFor;
 using lazy::Lowering;
+using lazy::NormalOps;
 using lazy::Op;
 using lazy::Operands;
+using lazy::RandomFloats;
 using lazy::RandomState;
 using lazy::Refuse;
 
-namespace {
-
-using lazy::Copied;
-
-// What every operation advances the stream by: two draws of 64 bits, the most that a lowering takes.
-constexpr int kBitsPerElement = 128;
-
-// A factory of random numbers: `lower` makes them from the position in the device's stream.
-template <typename F>
-Tensor Random(const lazy::Operation& operation, DimList dims, PrimitiveType type,
-              const TensorOptions& options, const Caller& caller, F lower) {
-  // A shape that is refused draws nothing.
-  lazy::Explain(operation, {}, caller, [&] {
-    const absl::Status valid = hlo::ValidateShape(Shape::Array(type, Copied(dims)));
-    if (!valid.ok()) Refuse("%s", std::string(valid.message()));
-  });
-  const Device device = lazy::FactoryDevice(options.device);
-  const RandomState state = lazy::Draw(lazy::PlaceOf(device), lazy::Count(dims), kBitsPerElement);
-  return lazy::Create(
-      operation, Copied(dims), type, device,
-      [dims = Copied(dims), type, state, lower](Lowering& l) { return lower(l, state, type, dims); }, caller);
-}
-
-// The same of a floating type.
-template <typename F>
-Tensor RandomFloats(const lazy::Operation& operation, DimList dims, const TensorOptions& options,
-                    const Caller& caller, F lower) {
-  const PrimitiveType type = options.type.value_or(kF32);
-  if (!hlo::IsFloat(type)) {
-    lazy::Throw(
-        ErrorKind::kArgument,
-        absl::StrFormat("random numbers of type %s do not exist: take a floating type", hlo::Name(type)),
-        operation.pytorch, caller);
-  }
-  return Random(operation, dims, type, options, caller, lower);
-}
-
 // Box and Muller: sqrt(-2 ln(1 - u)) cos(2 pi v). u is below 1, so the logarithm is finite.
-Op NormalOps(Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
+Op lazy::NormalOps(Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
   const PrimitiveType compute = type == hlo::kF64 ? hlo::kF64 : hlo::kF32;
   Dims pair = {2};
   pair.insert(pair.end(), shape.begin(), shape.end());
@@ -74,9 +37,16 @@ Op NormalOps(Lowering& l, RandomState state, PrimitiveType type, const Dims& sha
   return l.Convert(radius * l.b.Unary(hlo::kCosine, angle), type);
 }
 
-RandomState DrawFor(Lowering& l, const Dims& dims) {
-  return lazy::Draw(l.graph.place, lazy::Count(dims), kBitsPerElement);
+Op lazy::GumbelOps(Lowering& l, Op uniform) {
+  const PrimitiveType type = l.type(uniform);
+  const double least =
+      type == hlo::kF64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+  const Op inside = l.b.Binary(hlo::kMaximum, uniform, l.Full(type, l.dims(uniform), least));
+  const auto minus_log = [&](Op x) { return l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kLog, x)); };
+  return minus_log(minus_log(inside));
 }
+
+namespace {
 
 Op BernoulliOps(Lowering& l, Op p, PrimitiveType type) {
   const Dims dims = l.dims(p);
@@ -86,15 +56,17 @@ Op BernoulliOps(Lowering& l, Op p, PrimitiveType type) {
 }
 
 // Exponential waiting times at the rates that the weights are: the first to come are the ones drawn. A weight
-// of 0 never comes: its time is infinite or NaN, and both are last.
+// of 0 never comes.
 Op DrawnOnce(Lowering& l, Op weights, int64_t count) {
   const Dims dims = l.dims(weights);
   const int64_t last = lazy::RankOf(l, weights) - 1;
   const PrimitiveType type = l.type(weights);
   const Op uniform = lazy::RandomUniform(l, DrawFor(l, dims), type, dims);
   const Op wait = l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kLogPlusOne, l.b.Unary(hlo::kNegate, uniform)));
-  const Op operands[] = {wait / weights, lazy::IndexIota(l, dims, last)};
-  return lazy::SliceDim(l, lazy::SortOps(l, operands, last, false)[1], last, 0, count);
+  const Op never = l.Full(type, dims, -lazy::kInfinity);
+  const Op order = l.b.Select(lazy::CompareOps(l, weights, 0, lazy::Order::kGt),
+                              l.b.Unary(hlo::kNegate, wait / weights), never);
+  return lazy::FirstWithIndex(l, order, count, last, true)[1];
 }
 
 // Where the running sum of the weights passes a number uniform between 0 and their sum.
@@ -121,7 +93,7 @@ Tensor Uniform(DimList dims, double low, double high, TensorOptions options, Cal
   return RandomFloats(lazy::ops::Uniform, dims, options, caller,
                       [low, high](Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
                         const Op unit = lazy::RandomUniform(l, state, type, shape);
-                        return unit * l.Number(type, high - low) + l.Number(type, low);
+                        return unit * l.Varying(type, high - low) + l.Varying(type, low);
                       });
 }
 
@@ -136,8 +108,8 @@ Tensor Normal(double mean, double deviation, DimList dims, TensorOptions options
   }
   return RandomFloats(lazy::ops::Normal, dims, options, caller,
                       [=](Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
-                        return NormalOps(l, state, type, shape) * l.Number(type, deviation) +
-                               l.Number(type, mean);
+                        return NormalOps(l, state, type, shape) * l.Varying(type, deviation) +
+                               l.Varying(type, mean);
                       });
 }
 
@@ -159,22 +131,23 @@ Tensor Randint(int64_t low, int64_t high, DimList dims, TensorOptions options, C
     lazy::Throw(ErrorKind::kArgument, absl::StrFormat("no integer is at least %d and below %d", low, high),
                 "randint", caller);
   }
-  return Random(lazy::ops::Randint, dims, options.type.value_or(kS64), options, caller,
-                [=](Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
-                  const Op bits = lazy::RandomBits(l, state, hlo::kU64, shape);
-                  const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-                  const Op rest = l.b.Binary(hlo::kRemainder, bits, l.b.Constant(Literal::Scalar(range)));
-                  return l.Convert(l.Convert(rest, hlo::kS64) + l.Number(hlo::kS64, low), type);
-                });
+  return lazy::RandomNumbers(
+      lazy::ops::Randint, dims, options.type.value_or(kS64), options, caller,
+      [=](Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
+        const Op bits = lazy::RandomBits(l, state, hlo::kU64, shape);
+        const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+        const Op rest = l.b.Binary(hlo::kRemainder, bits, l.b.Constant(Literal::Scalar(range)));
+        return l.Convert(l.Convert(rest, hlo::kS64) + l.Number(hlo::kS64, low), type);
+      });
 }
 
 Tensor Randperm(int64_t n, TensorOptions options, Caller caller) {
-  return Random(lazy::ops::Randperm, {n}, options.type.value_or(kS64), options, caller,
-                [](Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
-                  const Op operands[] = {lazy::RandomBits(l, state, hlo::kU64, shape),
-                                         lazy::IndexIota(l, shape, 0)};
-                  return l.Convert(lazy::SortOps(l, operands, 0, false)[1], type);
-                });
+  return lazy::RandomNumbers(
+      lazy::ops::Randperm, {n}, options.type.value_or(kS64), options, caller,
+      [](Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
+        const Op operands[] = {lazy::RandomBits(l, state, hlo::kU64, shape), lazy::IndexIota(l, shape, 0)};
+        return l.Convert(lazy::SortOps(l, operands, 0, false)[1], type);
+      });
 }
 
 Tensor RandLike(const Operand& x, LikeOptions options) {
@@ -200,7 +173,7 @@ Tensor Bernoulli(const Operand& p) {
 Tensor Bernoulli(const Operand& x, double p) {
   return lazy::Unary(lazy::ops::Bernoulli, x, [p](Lowering& l, Op x) {
     if (!(p >= 0 && p <= 1)) Refuse("the probability (%g) is not between 0 and 1", p);
-    return BernoulliOps(l, l.Full(hlo::kF64, l.dims(x), p), l.type(x));
+    return BernoulliOps(l, l.BroadcastTo(l.Varying(hlo::kF64, p), l.dims(x)), l.type(x));
   });
 }
 

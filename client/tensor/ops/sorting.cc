@@ -46,36 +46,48 @@ std::vector<Op> SortOps(Lowering& l, absl::Span<const Op> operands, int64_t dim,
   return results;
 }
 
-std::vector<Op> SortedWithIndex(Lowering& l, Op x, int64_t dim, bool descending) {
-  if (l.dims(x).empty()) return {x, l.Number(hlo::kS64, 0)};
-  const Op operands[] = {x, IndexIota(l, l.dims(x), dim)};
-  return SortOps(l, operands, dim, descending);
-}
-
 namespace {
 
 // Numbers whose total order, the greatest first, is the order that topk wants; nullopt where there are none.
 std::optional<Op> TopkKeys(Lowering& l, Op x, bool largest) {
   if (hlo::IsInteger(l.type(x))) return largest ? x : l.b.Unary(hlo::kNot, x);
-  if (!hlo::IsFloat(l.type(x)) || !largest) return std::nullopt;
-  // A NaN is above all numbers, whatever its sign.
+  if (!hlo::IsFloat(l.type(x))) return std::nullopt;
+  // A NaN is above all numbers, whatever its sign; -0 + 0 is 0, which it is equal to.
   const Op nan = l.Full(l.type(x), l.dims(x), std::numeric_limits<double>::quiet_NaN());
-  return l.b.Select(NanOps(l, x), nan, x);
+  const Op keys = l.b.Select(NanOps(l, x), nan, x + l.Full(l.type(x), l.dims(x), 0));
+  return largest ? keys : l.b.Unary(hlo::kNegate, keys);
+}
+
+// The first k by topk, or nothing where topk does not serve.
+std::vector<Op> FirstByTopk(Lowering& l, Op x, int64_t k, int64_t dim, bool descending) {
+  if (l.dims(x)[dim] > std::numeric_limits<int32_t>::max()) return {};
+  const std::optional<Op> keys = TopkKeys(l, StopGradient(l, x), descending);
+  if (!keys) return {};
+  const int64_t last = RankOf(l, x) - 1;
+  const Op found = l.b.Add(hlo::kTopK, {MovedDim(l, *keys, dim, last)}, hlo::TopKAttributes{k, true});
+  const Op index = MovedDim(l, l.Convert(l.b.GetTupleElement(found, 1), hlo::kS64), last, dim);
+  return {GatherAlong(l, x, dim, index), index};
 }
 
 }  // namespace
 
-std::vector<Op> FirstWithIndex(Lowering& l, Op x, int64_t k, int64_t dim, bool descending) {
-  const std::optional<Op> keys = TopkKeys(l, StopGradient(l, x), descending);
-  const int64_t last = RankOf(l, x) - 1;
-  if (!keys || l.dims(x)[dim] > std::numeric_limits<int32_t>::max()) {
-    std::vector<Op> sorted = SortedWithIndex(l, x, dim, descending);
-    for (Op& op : sorted) op = SliceDim(l, op, dim, 0, k);
-    return sorted;
+std::vector<Op> SortedWithIndex(Lowering& l, Op x, int64_t dim, bool descending) {
+  if (l.dims(x).empty()) return {x, l.Number(hlo::kS64, 0)};
+  // The evaluator asks a comparator pair by pair, and topk's keys are numbers.
+  if (l.graph.kind == Graph::Kind::kHost) {
+    std::vector<Op> sorted = FirstByTopk(l, x, l.dims(x)[dim], dim, descending);
+    if (!sorted.empty()) return sorted;
   }
-  const Op found = l.b.Add(hlo::kTopK, {MovedDim(l, *keys, dim, last)}, hlo::TopKAttributes{k, true});
-  const Op index = MovedDim(l, l.Convert(l.b.GetTupleElement(found, 1), hlo::kS64), last, dim);
-  return {GatherAlong(l, x, dim, index), index};
+  const Op operands[] = {x, IndexIota(l, l.dims(x), dim)};
+  return SortOps(l, operands, dim, descending);
+}
+
+std::vector<Op> FirstWithIndex(Lowering& l, Op x, int64_t k, int64_t dim, bool descending) {
+  std::vector<Op> first = FirstByTopk(l, x, k, dim, descending);
+  if (!first.empty()) return first;
+  first = SortedWithIndex(l, x, dim, descending);
+  for (Op& op : first) op = SliceDim(l, op, dim, 0, k);
+  return first;
 }
 
 }  // namespace lazy

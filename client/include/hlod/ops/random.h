@@ -2,11 +2,16 @@
 // there before: where a trace is cut, and on which thread, does not change them.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "hlod/ops/creation.h"
 
 namespace hlod {
+namespace lazy {
+struct RandomStream;
+}
 
 // Uniform in [0, 1).
 Tensor Rand(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
@@ -34,8 +39,67 @@ Tensor Bernoulli(const Operand& x, double p);  // Of x's shape and type.
 Tensor Normal(const Operand& mean, const Operand& deviation);
 Tensor Normal(double mean, double deviation, DimList dims, TensorOptions options = {},
               Caller caller = Caller::Here());
+// Waiting times of mean 1 / rate; and of the rates in a tensor, with its shape.
+Tensor Exponential(DimList dims, double rate = 1, TensorOptions options = {}, Caller caller = Caller::Here());
+Tensor Exponential(const Operand& rate);
+// How many events come at the rate that stands in x, of x's floating type. A rate that is negative or NaN
+// gives NaN. The gradient of the rate is 0, as PyTorch's.
+Tensor Poisson(const Operand& rate);
+// The gamma distribution of mean concentration / rate (Marsaglia and Tsang 2000) and the beta distribution;
+// numbers or tensors, at least one of them a tensor. Parameters that are not positive give NaN. They have no
+// derivative: the gradient of a concentration is refused.
+Tensor Gamma(const Operand& concentration, const Operand& rate = 1);
+Tensor Beta(const Operand& a, const Operand& b);
+// -log(-log(u)) of uniform u.
+Tensor Gumbel(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
+// Normal with mean 0 and variance 1 given that it lies between low and high.
+Tensor TruncatedNormal(DimList dims, double low, double high, TensorOptions options = {},
+                       Caller caller = Caller::Here());
+// Classes along the last dimension drawn by unnormalised log probabilities, s64: `dims` of them for each row.
+Tensor Categorical(const Operand& logits, DimList dims = {});
+// softmax((logits + Gumbel noise) / tau) along a dimension. `hard`: 1 at its largest element and 0 elsewhere,
+// with the gradient of the softmax.
+Tensor GumbelSoftmax(const Operand& logits, double tau = 1, bool hard = false, int64_t dim = -1);
 // Of each row of weights, `count` positions drawn in proportion to them. Without replacement none is drawn
 // twice; when fewer weights are positive, positions of weight 0 follow.
 Tensor Multinomial(const Operand& weights, int64_t count, bool replacement = false);
+
+// A stream of random numbers of its own, as torch.Generator: what is drawn in a GeneratorScope comes from it,
+// in place of the device's stream. Copies are the same stream.
+class Generator {
+ public:
+  // Where a stream stands: saved and set again, the same numbers follow.
+  struct State {
+    uint64_t seed = 0, offset = 0;
+    bool operator==(const State&) const = default;
+  };
+
+  explicit Generator(uint64_t seed = 67280421310721);  // PyTorch's default.
+  // The stream of a device, or of the host: what is drawn outside of scopes.
+  static Generator Of(const Device& device = {});
+
+  void ManualSeed(uint64_t seed);
+  uint64_t initial_seed() const { return GetState().seed; }
+  State GetState() const;
+  void SetState(const State& state);
+
+ private:
+  friend class GeneratorScope;
+  explicit Generator(std::shared_ptr<lazy::RandomStream> stream) : stream_(std::move(stream)) {}
+  std::shared_ptr<lazy::RandomStream> stream_;
+};
+
+// While it lives, this thread draws from `generator`, on every device. In a function that is traced, whose
+// numbers differ from call to call, it is refused: keys (hlod/random_key.h) serve there.
+class GeneratorScope {
+ public:
+  explicit GeneratorScope(const Generator& generator, Caller caller = Caller::Here());
+  ~GeneratorScope();
+  GeneratorScope(const GeneratorScope&) = delete;
+  GeneratorScope& operator=(const GeneratorScope&) = delete;
+
+ private:
+  const std::shared_ptr<lazy::RandomStream> around_;
+};
 
 }  // namespace hlod

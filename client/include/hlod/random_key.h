@@ -1,0 +1,40 @@
+// Random numbers from explicit keys, as jax.random has them: equal keys give equal numbers, wherever and
+// whenever. A key is used once; Split() and FoldIn() make others of it. The algorithm is Threefry-2x32 with
+// 20 rounds (Salmon et al. 2011) over the flat positions of elements, as JAX's default
+// (jax_threefry_partitionable): keys and bits are JAX's, and numbers are within the rounding of logarithms
+// and of the inverse error function.
+//
+//   Tensor key = random::Key(0);                     // u32[2], as jax.random.key_data(jax.random.key(0))
+//   std::vector<Tensor> keys = random::Split(key, 2).Unbind();
+//   Tensor x = random::Normal(keys[0], {3, 4});
+#pragma once
+
+#include <optional>
+
+#include "hlod/ops/creation.h"
+
+namespace hlod::random {
+
+Tensor Key(uint64_t seed, std::optional<Device> device = {}, Caller caller = Caller::Here());
+// [count, 2]: other keys.
+Tensor Split(const Operand& key, int64_t count = 2);
+// Another key for each integer: a number or a scalar tensor, of which 32 bits count.
+Tensor FoldIn(const Operand& key, const Operand& data);
+
+// Bits as unsigned integers: u8, u16, u32 or u64.
+Tensor Bits(const Operand& key, DimList dims, PrimitiveType type = kU32);
+// The others take f32 or f64. Uniform in [low, high).
+Tensor Uniform(const Operand& key, DimList dims, double low = 0, double high = 1, PrimitiveType type = kF32);
+Tensor Normal(const Operand& key, DimList dims, PrimitiveType type = kF32);
+// Normal given that it lies between low and high.
+Tensor TruncatedNormal(const Operand& key, DimList dims, double low, double high, PrimitiveType type = kF32);
+Tensor Exponential(const Operand& key, DimList dims, PrimitiveType type = kF32);
+Tensor Gumbel(const Operand& key, DimList dims, PrimitiveType type = kF32);
+// Integers from low to high - 1, of s32 or s64.
+Tensor Randint(const Operand& key, DimList dims, int64_t low, int64_t high, PrimitiveType type = kS32);
+// True with the probability p, a number or a tensor of `dims`.
+Tensor Bernoulli(const Operand& key, const Operand& p, DimList dims);
+// Classes along the last dimension, s64, drawn by unnormalised log probabilities.
+Tensor Categorical(const Operand& key, const Operand& logits);
+
+}  // namespace hlod::random
