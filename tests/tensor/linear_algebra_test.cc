@@ -46,7 +46,18 @@ TEST_F(LinearAlgebra, ValuesOnTheHostAndOnADevice) {
 TEST_F(LinearAlgebra, AProgramRunsWithoutTheRoutinesThatItNames) {
   const Tensor x = Matrix(device());
   const auto [q, r] = linalg::Qr(x);
-  const std::vector<Tensor> results = {linalg::Svdvals(x), linalg::Eigvalsh(x), linalg::Inv(x), q, r};
+  // A rotation and a stretch: eigenvalues 1 + 2i, 1 - 2i and 3, apart from their order.
+  const Tensor turning = FromValues<double>({1, -2, 0, 2, 1, 0, 0, 0, 3}, Dims{3, 3}, device());
+  const auto [packed, tau] = linalg::Geqrf(x);
+  const Tensor product = linalg::Ormqr(packed, tau, x, true, true);
+  const std::vector<Tensor> results = {linalg::Svdvals(x),
+                                       linalg::Eigvalsh(x),
+                                       linalg::Inv(x),
+                                       q,
+                                       r,
+                                       product,
+                                       Sort(Imag(linalg::Eigvals(turning))).values,
+                                       Sort(Real(linalg::Eigvals(turning))).values};
   std::vector<Tensor> arguments;
   const std::unique_ptr<Module> module = Lower(results, &arguments);
   int calls = 0;
@@ -58,7 +69,9 @@ TEST_F(LinearAlgebra, AProgramRunsWithoutTheRoutinesThatItNames) {
       calls += static_cast<int>(computation.mutable_notes(node).frontend_attributes.erase("hlod_routine"));
     }
   }
-  EXPECT_EQ(calls, 5);  // gesdd, syevd, getrf, geqrf, orgqr.
+  // gesdd, syevd, LuDecomposition, two each of geqrf and geev, orgqr, and ormqr, in whose place there is an
+  // orgqr.
+  EXPECT_EQ(calls, 10);
   std::vector<Literal> values;
   std::vector<const Literal*> pointers;
   for (const Tensor& argument : arguments) values.push_back(argument.ToLiteral());
@@ -67,6 +80,38 @@ TEST_F(LinearAlgebra, AProgramRunsWithoutTheRoutinesThatItNames) {
   for (size_t i = 0; i < results.size(); ++i) {
     const auto expected = without.elements()[i].data<double>();
     ExpectNear(results[i], std::vector<double>(expected.begin(), expected.end()));
+  }
+}
+
+// The eigenvectors of what the loop finds: A v = w v, of length 1, with a real largest element.
+TEST_F(LinearAlgebra, EigenvectorsWithoutTheRoutine) {
+  for (const bool complex : {false, true}) {
+    const int64_t n = 6;
+    Tensor x = Sin(Arange(0, 2 * n * n, 1, {.type = kF64, .device = device()}) * 1.7).Reshape({2, n, n});
+    if (complex) x = Complex(x, Cos(x * 3));
+    const auto [values, vectors] = linalg::Eig(x);
+    std::vector<Tensor> arguments;
+    const std::unique_ptr<Module> module = Lower({values, vectors}, &arguments);
+    for (hlo::ComputationId c = 0; c < module->computation_count(); ++c) {
+      hlo::Computation& computation = module->computation(c);
+      for (hlo::NodeId node = 0; node < computation.size(); ++node) {
+        if (computation.notes(node) == nullptr) continue;
+        computation.mutable_notes(node).frontend_attributes.erase("hlod_routine");
+      }
+    }
+    std::vector<Literal> given;
+    std::vector<const Literal*> pointers;
+    for (const Tensor& argument : arguments) given.push_back(argument.ToLiteral());
+    for (const Literal& value : given) pointers.push_back(&value);
+    const Literal found = Evaluate(*module, pointers).value();
+    const Tensor w = FromLiteral(found.elements()[0]), v = FromLiteral(found.elements()[1]);
+    const Tensor a = x.ToHost().To(kC128);
+    const auto difference = [](const Tensor& p, const Tensor& q) { return Amax(Abs(p - q)).Item<double>(); };
+    EXPECT_LT(difference(MatMul(a, v), v * w.Unsqueeze(1)), 1e-9);
+    EXPECT_LT(difference(Sum(Abs(v) * Abs(v), {1}), Ones({2, n}, {.type = kF64})), 1e-12);
+    // The same values as LAPACK's, whatever their order.
+    const auto sorted = [](const Tensor& z) { return Sort(Real(z) * 0.73 + Imag(z), 1).values; };
+    EXPECT_LT(difference(sorted(w), sorted(values.ToHost())), 1e-9);
   }
 }
 

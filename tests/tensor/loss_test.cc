@@ -89,5 +89,20 @@ TEST_F(Losses, PartsReportTheLineOfTheCall) {
   EXPECT_THAT(last_what_, ::testing::Not(HasSubstr("(loss.cc")));
 }
 
+// By hand: L1 distances of 7 and 14, and the swapped one of 7 from the positive to the negative.
+TEST_F(Losses, TripletsTakeADistanceOfOnesOwn) {
+  const auto taxicab = [](const Tensor& x, const Tensor& y) { return Sum(Abs(x - y), {1}); };
+  const Tensor anchor = Zeros({1, 2}), positive = FromValues<float>({3, 4}, Dims{1, 2}),
+               negative = FromValues<float>({6, 8}, Dims{1, 2});
+  const auto loss = [&](double margin, bool swap) {
+    return TripletMarginWithDistanceLoss(anchor, positive, negative, taxicab,
+                                         {.margin = margin, .swap = swap})
+        .Item<double>();
+  };
+  EXPECT_EQ(loss(10, false), 3);
+  EXPECT_EQ(loss(5, false), 0);
+  EXPECT_EQ(loss(5, true), 5);
+}
+
 }  // namespace
 }  // namespace hlod

@@ -145,14 +145,13 @@ LuOps Factored(Lowering& l, Op x) {
   const PrimitiveType type = l.type(x);
   const Dims dims = l.dims(x);
   if (!HasRoutines(type) || Count(dims) == 0) return Eliminated(l, x);
-  const std::vector<Op> parts =
-      CallRoutine(l, RoutineTarget("getrf", type), "{}", {x}, [&](Lowering& inner, Operands o) {
-        const LuOps factors = Eliminated(inner, o[0]);
-        const Op pivots = inner.Convert(factors.pivots + inner.Number(hlo::kS64, 1), hlo::kS32);
-        return std::vector<Op>{factors.lu, pivots, inner.Full(hlo::kS32, {dims[0]}, 0)};
-      });
-  const Op pivots = l.Convert(parts[1], hlo::kS64) - l.Number(hlo::kS64, 1);
-  return {KeepingNan(l, x, {parts[0]})[0], pivots, PermutationOf(l, pivots, dims[1])};
+  // The TPU's form of getrf, which gives the permutation too.
+  const std::vector<Op> parts = CallRoutine(l, "LuDecomposition", "", {x}, [](Lowering& inner, Operands o) {
+    const LuOps factors = Eliminated(inner, o[0]);
+    return std::vector<Op>{factors.lu, inner.Convert(factors.pivots, hlo::kS32),
+                           inner.Convert(factors.permutation, hlo::kS32)};
+  });
+  return {KeepingNan(l, x, {parts[0]})[0], l.Convert(parts[1], hlo::kS64), l.Convert(parts[2], hlo::kS64)};
 }
 
 }  // namespace
@@ -202,11 +201,7 @@ Op SolvedTriangular(Lowering& l, Op a, Op b, bool left, bool lower, bool unit, T
 
 namespace {
 
-// R, and below its diagonal the reflections' vectors, as LAPACK has them. Column k is turned to -sign(alpha)
-// times its length, alpha being its first element.
-struct ReflectionOps {
-  Op r, tau;  // tau: [batch, min(rows, columns)].
-};
+// Column k is turned to -sign(alpha) times its length, alpha being its first element.
 ReflectionOps ReflectedByLoop(Lowering& l, Op x) {
   const Dims dims = l.dims(x);
   const int64_t batch = dims[0], rows = dims[1], columns = dims[2], steps = std::min(rows, columns);
@@ -248,47 +243,10 @@ ReflectionOps ReflectedByLoop(Lowering& l, Op x) {
   return {done[0], done[1]};
 }
 
-}  // namespace
-
-QrOps Reflected(Lowering& l, Op x, int64_t kept) {
-  const Dims dims = l.dims(x);
-  const int64_t batch = dims[0], rows = dims[1], columns = dims[2], steps = std::min(rows, columns);
-  const PrimitiveType type = l.type(x);
-  if (Count(dims) == 0) return {SliceDim(l, Identity(l, type, batch, rows), 2, 0, kept), x};
-  ReflectionOps reflections;
-  if (HasRoutines(type)) {
-    const std::vector<Op> parts =
-        CallRoutine(l, RoutineTarget("geqrf", type), "{}", {x}, [](Lowering& inner, Operands o) {
-          const ReflectionOps found = ReflectedByLoop(inner, o[0]);
-          return std::vector<Op>{found.r, found.tau};
-        });
-    reflections = {parts[0], parts[1]};
-  } else {
-    reflections = ReflectedByLoop(l, x);
-  }
-  // The vectors, with columns of zeros for those of Q that have none.
-  Op vectors = SliceDim(l, reflections.r, 2, 0, steps);
-  if (kept > steps) vectors = PadDim(l, vectors, l.Number(type, 0), 2, {0, kept - steps, 0});
-  Op q;
-  if (HasRoutines(type)) {
-    const char* const routine = hlo::IsComplex(type) ? "ungqr" : "orgqr";
-    q = CallRoutine(
-        l, RoutineTarget(routine, type), "{}", {vectors, reflections.tau},
-        [](Lowering& inner, Operands o) { return std::vector<Op>{ReflectionProduct(inner, o[0], o[1])}; })[0];
-  } else {
-    q = ReflectionProduct(l, vectors, reflections.tau);
-  }
-  const Op above = l.b.Compare(IndexIota(l, dims, 1), IndexIota(l, dims, 2), Order::kLe);
-  const Op r = SelectOps(l, above, reflections.r, l.Number(type, 0));
-  const std::vector<Op> parts = KeepingNan(l, x, {q, r});
-  return {parts[0], parts[1]};
-}
-
-Op ReflectionProduct(Lowering& l, Op x, Op tau) {
+Op ProductByLoop(Lowering& l, Op x, Op tau) {
   const Dims dims = l.dims(x);
   const int64_t batch = dims[0], rows = dims[1], columns = dims[2], steps = l.dims(tau)[1];
   const Op start = Identity(l, l.type(x), batch, rows);
-  if (Count(dims) == 0) return x;
   const hlo::ComputationId add = l.Reducer(hlo::kAdd, l.type(x));
   const Dims of_rows = {batch, rows};
   Op q = start;
@@ -305,6 +263,45 @@ Op ReflectionProduct(Lowering& l, Op x, Op tau) {
     })[0];
   }
   return SliceDim(l, q, 2, 0, columns);
+}
+
+}  // namespace
+
+Op ReflectionProduct(Lowering& l, Op x, Op tau) {
+  const PrimitiveType type = l.type(x);
+  if (Count(l.dims(x)) == 0) return x;
+  if (!HasRoutines(type) || Count(l.dims(tau)) == 0) return ProductByLoop(l, x, tau);
+  const char* const routine = hlo::IsComplex(type) ? "ungqr" : "orgqr";
+  return CallRoutine(l, RoutineTarget(routine, type), "{}", {x, tau}, [](Lowering& inner, Operands o) {
+    return std::vector<Op>{ProductByLoop(inner, o[0], o[1])};
+  })[0];
+}
+
+ReflectionOps HouseholderForm(Lowering& l, Op x) {
+  const PrimitiveType type = l.type(x);
+  if (!HasRoutines(type)) return ReflectedByLoop(l, x);
+  const std::vector<Op> parts =
+      CallRoutine(l, RoutineTarget("geqrf", type), "{}", {x}, [](Lowering& inner, Operands o) {
+        const ReflectionOps found = ReflectedByLoop(inner, o[0]);
+        return std::vector<Op>{found.r, found.tau};
+      });
+  return {parts[0], parts[1]};
+}
+
+QrOps Reflected(Lowering& l, Op x, int64_t kept) {
+  const Dims dims = l.dims(x);
+  const int64_t batch = dims[0], rows = dims[1], columns = dims[2], steps = std::min(rows, columns);
+  const PrimitiveType type = l.type(x);
+  if (Count(dims) == 0) return {SliceDim(l, Identity(l, type, batch, rows), 2, 0, kept), x};
+  const ReflectionOps reflections = HouseholderForm(l, x);
+  // The vectors, with columns of zeros for those of Q that have none.
+  Op vectors = SliceDim(l, reflections.r, 2, 0, steps);
+  if (kept > steps) vectors = PadDim(l, vectors, l.Number(type, 0), 2, {0, kept - steps, 0});
+  const Op q = ReflectionProduct(l, vectors, reflections.tau);
+  const Op above = l.b.Compare(IndexIota(l, dims, 1), IndexIota(l, dims, 2), Order::kLe);
+  const Op r = SelectOps(l, above, reflections.r, l.Number(type, 0));
+  const std::vector<Op> parts = KeepingNan(l, x, {q, r});
+  return {parts[0], parts[1]};
 }
 
 }  // namespace hlod::lazy

@@ -27,13 +27,19 @@ enum class Transposed : uint8_t { kNo = 1, kTranspose = 2, kAdjoint = 3 };  // X
 Op SolvedTriangular(Lowering& l, Op a, Op b, bool left, bool lower, bool unit,
                     Transposed transposed = Transposed::kNo);
 
+// x with Householder's reflections as LAPACK's geqrf has them: R, below its diagonal the vectors; tau is
+// [batch, min(rows, columns)]. x has elements.
+struct ReflectionOps {
+  Op r, tau;
+};
+ReflectionOps HouseholderForm(Lowering& l, Op x);
 // Householder's reflections: the first `kept` columns of Q, the smaller side at least, and R [batch, rows,
 // columns].
 struct QrOps {
   Op q, r;
 };
 QrOps Reflected(Lowering& l, Op x, int64_t kept);
-// The first columns of the product of the reflections that x's columns and tau describe.
+// The first columns of the product of the reflections that x's columns, at most its rows, and tau describe.
 Op ReflectionProduct(Lowering& l, Op x, Op tau);
 
 Op Identity(Lowering& l, PrimitiveType type, int64_t batch, int64_t n);

@@ -11,6 +11,7 @@
 #include "client/tensor/ops/movement.h"
 #include "client/tensor/ops/routine.h"
 #include "client/tensor/ops/sorting.h"
+#include "client/tensor/ops/stop.h"
 #include "client/tensor/own_derivative.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/linalg.h"
@@ -229,16 +230,32 @@ Op Threshold(Lowering& l, Op values, const Dims& dims, PrimitiveType real, const
 
 }  // namespace
 
-SvdParts Svd(const Operand& x) {
-  std::vector<Tensor> parts = lazy::CallSeveral(lazy::ops::LinalgSvd, {x}, [](Lowering& l, Operands o) {
+namespace {
+
+// The columns and, behind them, those that complete them to an orthonormal basis.
+Op Completed(Lowering& l, Op columns) {
+  const Dims dims = l.dims(columns);
+  const int64_t rows = dims[1], k = dims[2];
+  if (rows == k) return columns;
+  const Op basis = k == 0 || dims[0] == 0 ? lazy::Identity(l, l.type(columns), dims[0], rows)
+                                          : lazy::Reflected(l, columns, rows).q;
+  const Op parts[] = {columns, lazy::WithoutGradient(l, lazy::SliceDim(l, basis, 2, k, rows), columns)};
+  return lazy::Joined(l, parts, 2);
+}
+
+}  // namespace
+
+SvdParts Svd(const Operand& x, bool full_matrices) {
+  std::vector<Tensor> parts = lazy::CallSeveral(lazy::ops::LinalgSvd, {x}, [&](Lowering& l, Operands o) {
     const Op in = AsBatch(l, o[0]);
     const Dims dims = l.dims(in), batch = BatchOf(l.dims(o[0]));
     const int64_t k = std::min(dims[1], dims[2]);
     const Decomposition svd = SvdOps(l, in);
+    const Op u = full_matrices ? Completed(l, svd.u) : svd.u, v = full_matrices ? Completed(l, svd.v) : svd.v;
     const PrimitiveType type = l.type(in), real = RealType(l, in);
-    return std::vector<Op>{l.Reshape(l.Convert(svd.u, type), With(batch, {dims[1], k})),
+    return std::vector<Op>{l.Reshape(l.Convert(u, type), With(batch, {dims[1], l.dims(u)[2]})),
                            l.Reshape(l.Convert(svd.values, real), With(batch, {k})),
-                           l.Reshape(l.Convert(Adjoint(l, svd.v), type), With(batch, {k, dims[2]}))};
+                           l.Reshape(l.Convert(Adjoint(l, v), type), With(batch, {l.dims(v)[2], dims[2]}))};
   });
   return {parts[0], parts[1], parts[2]};
 }

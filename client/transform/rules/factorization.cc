@@ -6,7 +6,9 @@
 namespace hlod::lazy {
 namespace {
 
-enum : uint8_t { kNot = 1, kTranspose = 2, kAdjoint = 3 };  // XLA's wire numbers.
+constexpr auto kNot = static_cast<uint8_t>(Transposed::kNo),
+               kTranspose = static_cast<uint8_t>(Transposed::kTranspose),
+               kAdjoint = static_cast<uint8_t>(Transposed::kAdjoint);
 
 // x, and zero where the triangle is not; the diagonal times `diagonal`.
 Op Triangle(Lowering& l, Op x, bool lower, double diagonal) {
@@ -20,8 +22,9 @@ Op Triangle(Lowering& l, Op x, bool lower, double diagonal) {
   return l.b.Select(l.b.Compare(row, column, Order::kEq), scaled, strict);
 }
 
-Op Solve(Lowering& l, Op a, Op b, const hlo::TriangularSolveAttributes& attributes) {
-  return l.b.Add(hlo::kTriangularSolve, {a, b}, attributes);
+Op Solve(Lowering& l, Op a, Op b, const hlo::TriangularSolveAttributes& solve) {
+  return SolvedTriangular(l, a, b, solve.left_side, solve.lower, solve.unit_diagonal,
+                          static_cast<Transposed>(solve.transpose_a));
 }
 
 Tangents TriangularSolve(const TangentCase& c) {

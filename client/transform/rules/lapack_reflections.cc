@@ -44,7 +44,7 @@ Reflections ReflectionsOf(Lowering& l, Op packed, Op tau) {
   const Op s = Strict(l, ProductOf(l, AdjointOf(l, v), v), Order::kLt);
   const Op d = OnlyWhere(l, AtDiagonal(l, s, Order::kEq), AlongColumns(l, tau, s));
   const Op unit = WithUnitDiagonal(l, AlongColumns(l, tau, s) * s);
-  return {v, d, s, unit, Solved(l, unit, d, true, false, true)};
+  return {v, d, s, unit, SolvedTriangular(l, unit, d, true, false, true)};
 }
 // The tangents of V and T.
 struct ReflectionTangents {
@@ -56,7 +56,7 @@ ReflectionTangents TangentsOf(Lowering& l, const Reflections& r, Op packed_t, Op
   const Op ds = Strict(l, half + other, Order::kLt);
   const Op dd = OnlyWhere(l, AtDiagonal(l, r.s, Order::kEq), AlongColumns(l, tau_t, r.s));
   const Op inner = ProductOf(l, dd, r.s) + ProductOf(l, r.d, ds);  // d(D S)
-  return {dv, Solved(l, r.unit, dd - ProductOf(l, inner, r.t), true, false, true)};
+  return {dv, SolvedTriangular(l, r.unit, dd - ProductOf(l, inner, r.t), true, false, true)};
 }
 
 }  // namespace
@@ -120,15 +120,15 @@ Tangents GeqrfTangents(const RoutineCase& c) {
   const QrOf t = QrTangents(l, {q, FirstRows(l, upper, kept)}, da);
   // E - Q = V U: G = V^-1 d(E - Q) U^-1 below its diagonal, dV = V G, dU = V^-1 d(E - Q) - G U.
   const Op v_first = FirstRows(l, r.v, kept);
-  const Op u = Solved(l, v_first, FirstRows(l, moved, kept), true, true, true);
+  const Op u = SolvedTriangular(l, v_first, FirstRows(l, moved, kept), true, true, true);
   const Op zero =
       l.b.Binary(hlo::kAnd, AtDiagonal(l, u, Order::kEq), CompareOps(l, u, N(l, u, 0), Order::kEq));
   const Op divisor = SelectOps(l, zero, N(l, u, 1), u);  // A reflection that reflects nothing stays.
   Op square = r.v;                                       // An identity beside V.
   if (rows > kept)
     square = UnitLower(l, PadDim(l, r.v, N(l, r.v, 0), RankOf(l, r.v) - 1, {0, rows - kept, 0}));
-  const Op reduced = Solved(l, square, l.b.Unary(hlo::kNegate, t.q), true, true, true);
-  const Op g = Strict(l, Solved(l, divisor, reduced, false, false, false), Order::kGt);
+  const Op reduced = SolvedTriangular(l, square, l.b.Unary(hlo::kNegate, t.q), true, true, true);
+  const Op g = Strict(l, SolvedTriangular(l, divisor, reduced, false, false, false), Order::kGt);
   const Op du = FirstRows(l, reduced, kept) - ProductOf(l, FirstRows(l, g, kept), u);
   const Op dv = ProductOf(l, square, g);
   const auto whole = [&](Op x) {  // With zeros below and to the right.

@@ -30,13 +30,6 @@ inline Op ProductOf(Lowering& l, Op x, Op y) {
   return l.b.Dot(x, y, dot);
 }
 
-// The X of op(A) X = B, or of X op(A) = B.
-inline Op Solved(Lowering& l, Op a, Op b, bool left, bool lower, bool unit,
-                 Transposed transposed = Transposed::kNo) {
-  return l.b.Add(hlo::kTriangularSolve, {a, b},
-                 hlo::TriangularSolveAttributes{left, lower, unit, static_cast<uint8_t>(transposed)});
-}
-
 // Which elements of x stand below (kGt), above (kLt) or on (kEq) the diagonal.
 inline Op AtDiagonal(Lowering& l, Op x, Order order) {
   const Dims dims = l.dims(x);

@@ -49,8 +49,8 @@ Op LuTangent(Lowering& l, Op lu, Op permutation, Op t) {
         CompareOps(l, IndexIota(l, l.dims(right), rank - 1), l.Number(hlo::kS64, steps), Order::kGe));
     right = SelectOps(l, behind, N(l, right, 1), right);
   }
-  const Op f =
-      Solved(l, right, Solved(l, left, RowsOf(l, t, permutation), true, true, true), false, false, false);
+  const Op f = SolvedTriangular(
+      l, right, SolvedTriangular(l, left, RowsOf(l, t, permutation), true, true, true), false, false, false);
   const Op strict = OnlyWhere(l, AtDiagonal(l, left, Order::kGt), left);
   const Op lower = SelectOps(l, AtDiagonal(l, left, Order::kEq), N(l, left, 1), strict);
   const Op upper = OnlyWhere(l, AtDiagonal(l, right, Order::kLe), right);
@@ -73,8 +73,8 @@ Tangents OwnDeterminant(const TangentCase& c) {
   const Op zero =
       l.b.Binary(hlo::kAnd, AtDiagonal(l, lu, Order::kEq), CompareOps(l, lu, N(l, lu, 0), Order::kEq));
   const Op factors = SelectOps(l, zero, N(l, lu, eps), lu);
-  const Op half = Solved(l, factors, RowsOf(l, c.t[6], c.x[4]), true, true, true);
-  const Op solved = Solved(l, factors, half, true, false, false);
+  const Op half = SolvedTriangular(l, factors, RowsOf(l, c.t[6], c.x[4]), true, true, true);
+  const Op solved = SolvedTriangular(l, factors, half, true, false, false);
   const int64_t last = RankOf(l, lu) - 2;
   const Op trace = l.Reduce(hlo::kAdd, DiagonalOf(l, solved), {last});
   const Op product = c.x[5] * l.Reduce(hlo::kMultiply, DiagonalOf(l, factors), {last});
@@ -100,7 +100,7 @@ QrOf QrTangents(Lowering& l, const QrOf& factors, Op t) {
     Refuse("a complete factorization of a tall matrix (%d x %d) has no derivative rule", rows, columns);
   }
   const Op first_r = SliceDim(l, r, rank - 1, 0, kept), first = SliceDim(l, t, rank - 1, 0, kept);
-  const Op solved = Solved(l, first_r, first, false, false, false);  // dA R^-1
+  const Op solved = SolvedTriangular(l, first_r, first, false, false, false);  // dA R^-1
   const Op inner = ProductOf(l, AdjointOf(l, q), solved);
   const Op lower = OnlyWhere(l, AtDiagonal(l, inner, Order::kGt), inner);
   Op turn = lower - AdjointOf(l, lower);
@@ -170,9 +170,11 @@ EighOf EighTangents(Lowering& l, const EighOf& factors, Op t) {
   const Op gaps = l.Convert(Gaps(l, factors.w, inner), l.type(factors.v));
   return {RealType(l, DiagonalOf(l, inner)), ProductOf(l, factors.v, gaps * inner)};
 }
-// A is Hermitian whichever triangle was read.
+// A is Hermitian whichever triangle was read, and so is what its gradient is projected to, as PyTorch's.
 Tangents OwnEigh(const TangentCase& c) {
-  const EighOf tangents = EighTangents(c.l, {c.x[0], c.x[1]}, c.t[2]);
+  Lowering& l = c.l;
+  const Op t = (c.t[2] + AdjointOf(l, c.t[2])) * l.Full(l.type(c.t[2]), l.dims(c.t[2]), 0.5);
+  const EighOf tangents = EighTangents(l, {c.x[0], c.x[1]}, t);
   return {tangents.w, tangents.v};
 }
 

@@ -24,4 +24,11 @@ const std::map<std::string, Binding>& AllBindings() {
   return *kAll;
 }
 
+const Binding* BindingOf(const nlohmann::json& record) {
+  const std::string op = record.at("op"), variant = record.at("variant");
+  auto found = AllBindings().find(op + "." + variant);
+  if (found == AllBindings().end()) found = AllBindings().find(op);
+  return found == AllBindings().end() ? nullptr : &found->second;
+}
+
 }  // namespace hlod

@@ -42,5 +42,7 @@ std::vector<Binding> FourierBindings();
 
 // All of them by name. A name in two lists is a failure.
 const std::map<std::string, Binding>& AllBindings();
+// That of a recorded case: of its variant, if it has one of its own; null where there is none.
+const Binding* BindingOf(const nlohmann::json& record);
 
 }  // namespace hlod

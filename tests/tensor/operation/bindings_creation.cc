@@ -14,10 +14,30 @@ TensorOptions Options(Arguments& a, PrimitiveType type = kF32) {
 }
 LikeOptions Like(Arguments& a) { return {.type = a.Type("dtype")}; }
 
+Binding Window(const char* name, Tensor (*make)(int64_t, bool, TensorOptions, Caller)) {
+  return {
+      name, "size periodic dtype", [make](Arguments& a) {
+        return make(a.Int("size"), a.Bool("periodic", true), {a.Type("dtype"), a.device()}, Caller::Here());
+      }};
+}
+
 }  // namespace
 
 std::vector<Binding> CreationBindings() {
   return {
+      Window("hann_window", HannWindow),
+      Window("blackman_window", BlackmanWindow),
+      Window("bartlett_window", BartlettWindow),
+      {"hamming_window", "size periodic alpha beta dtype",
+       [](Arguments& a) {
+         return HammingWindow(a.Int("size"), a.Bool("periodic", true), a.Double("alpha", 0.54),
+                              a.Double("beta", 0.46), {a.Type("dtype"), a.device()});
+       }},
+      {"kaiser_window", "size periodic beta dtype",
+       [](Arguments& a) {
+         return KaiserWindow(a.Int("size"), a.Bool("periodic", true), a.Double("beta", 12),
+                             {a.Type("dtype"), a.device()});
+       }},
       Cast("bool", kPred),
       Cast("byte", kU8),
       Cast("char", kS8),

@@ -1,6 +1,8 @@
 // torch.linalg.
 #include "tests/tensor/operation/bindings.h"
 
+#include <algorithm>
+
 namespace hlod {
 namespace {
 
@@ -30,6 +32,31 @@ linalg::Tolerance ToleranceOf(Arguments& a) {
   a.Json("atol");
   a.Json("rtol");
   return tolerance;
+}
+
+// Vectors times the phases that make their first row positive, as the recorded ones.
+Tensor Unit(const Tensor& x) { return Sgn(x.Narrow(-2, 0, std::min<int64_t>(x.size(-2), 1))); }
+Results WithoutPhases(const linalg::EighParts& parts) {
+  return Parts{parts.values, parts.vectors * Conj(Unit(parts.vectors))};
+}
+// And the products of all left and of all right vectors, which are identities.
+Results WithoutPhases(const linalg::SvdParts& parts) {
+  const int64_t k = parts.s.size(-1);
+  const Tensor u = parts.u.Narrow(-1, 0, k), vh = parts.vh.Narrow(-2, 0, k), phases = Unit(u);
+  const auto products = [](const Tensor& x) { return MatMul(x, Conj(x.Transpose(-2, -1))).Detach(); };
+  return Parts{u * Conj(phases), parts.s, phases.Transpose(-2, -1) * vh, products(parts.u),
+               products(parts.vh)};
+}
+
+// torch.linalg.lstsq's four results, of which each driver gives some.
+Results LeastSquaresOf(Arguments& a) {
+  const std::string driver = a.Text("driver");
+  const Tensor x = a.Array("input"), b = a.Array("b"), none = Zeros({0}, {.device = x.device()});
+  const linalg::LeastSquares found = linalg::Lstsq(x, b);
+  const bool full_rank_only = driver == "gels", residuals = driver != "gelsy" && x.size(-2) > x.size(-1);
+  return Parts{found.solution, residuals ? found.residuals : none,
+               full_rank_only ? none.To(kS64) : found.rank,
+               driver == "gelsd" || driver == "gelss" ? linalg::Svdvals(x.Detach()) : none};
 }
 
 Tensor NormOf(Arguments& a) {
@@ -153,6 +180,41 @@ std::vector<Binding> LinalgBindings() {
       {"linalg.matrix_power", "input n",
        [](Arguments& a) { return linalg::MatrixPower(a.Arg("input"), a.Int("n")); }, kSlack},
       {"matrix_exp", "input", [](Arguments& a) { return linalg::MatrixExp(a.Arg("input")); }, kSlack},
+      {"geqrf", "input",
+       [](Arguments& a) {
+         const linalg::ReflectionParts parts = linalg::Geqrf(a.Arg("input"));
+         return Parts{parts.a, parts.tau};
+       },
+       kSlack},
+      {"ormqr", "input tau other left transpose",
+       [](Arguments& a) {
+         return linalg::Ormqr(a.Arg("input"), a.Arg("tau"), a.Arg("other"), a.Bool("left", true),
+                              a.Bool("transpose", false));
+       },
+       kSlack},
+      {"linalg.eig", "input",
+       [](Arguments& a) {
+         const linalg::EigenParts parts = linalg::Eig(a.Arg("input"));
+         return WithoutPhases(linalg::EighParts{parts.values, parts.vectors});
+       },
+       kSlack},
+      {"linalg.eigvals", "input", [](Arguments& a) { return linalg::Eigvals(a.Arg("input")); }, kSlack},
+      {"linalg.eigh", "input UPLO",
+       [](Arguments& a) { return WithoutPhases(linalg::Eigh(a.Arg("input"), a.Text("UPLO", "L") == "U")); },
+       kSlack},
+      {"symeig", "input eigenvectors upper",
+       [](Arguments& a) {
+         a.Bool("eigenvectors", false);
+         return WithoutPhases(linalg::Eigh(a.Arg("input"), a.Bool("upper", true)));
+       },
+       kSlack},
+      {"linalg.svd", "input full_matrices driver",
+       [](Arguments& a) { return WithoutPhases(linalg::Svd(a.Arg("input"), a.Bool("full_matrices", true))); },
+       kSlack},
+      {"svd", "input some compute_uv",
+       [](Arguments& a) { return WithoutPhases(linalg::Svd(a.Arg("input"), !a.Bool("some", true))); },
+       kSlack},
+      {"linalg.lstsq", "input b driver", LeastSquaresOf, kSlack},
       {"linalg.lstsq.grad_oriented", "input b driver",
        [](Arguments& a) {
          a.Text("driver");

@@ -102,6 +102,17 @@ std::vector<Binding> LossBindings() {
          return PoissonNllLoss(a.Array("input"), a.Array("target"), a.Bool("log_input", true),
                                a.Bool("full", false), a.Double("eps", 1e-8), ReductionOf(a));
        }},
+      {"nn.functional.ctc_loss",
+       "log_probs targets input_lengths target_lengths blank reduction zero_infinity",
+       [](Arguments& a) {
+         const auto lengths = [&](const char* name) {
+           const Dims given = a.Ints(name);
+           return std::vector<int64_t>(given.begin(), given.end());
+         };
+         return CtcLoss(a.Array("log_probs"), a.Array("targets"), lengths("input_lengths"),
+                        lengths("target_lengths"), a.Int("blank", 0), ReductionOf(a),
+                        a.Bool("zero_infinity", false));
+       }},
       {"nn.functional.cosine_similarity", "x1 x2 dim eps",
        [](Arguments& a) {
          return CosineSimilarity(a.Array("x1"), a.Array("x2"), a.Int("dim", 1), a.Double("eps", 1e-8));

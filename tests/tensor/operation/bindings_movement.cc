@@ -51,7 +51,9 @@ std::vector<Binding> JoiningBindings() {
       {"fliplr", "input", [](Arguments& a) { return Fliplr(a.Arg("input")); }},
       {"flipud", "input", [](Arguments& a) { return Flipud(a.Arg("input")); }},
       {"rot90", "input k dims",
-       [](Arguments& a) { return Rot90(a.Arg("input"), a.Int("k", 1), a.Ints("dims", Dims{0, 1})); }},
+       [](Arguments& a) {
+         return Rot90(a.Arg("input"), a.Int("k", 1), a.Ints("dims", Dims{0, 1}));
+       }},
       {"tril", "input diagonal", [](Arguments& a) { return Tril(a.Arg("input"), a.Int("diagonal", 0)); }},
       {"triu", "input diagonal", [](Arguments& a) { return Triu(a.Arg("input"), a.Int("diagonal", 0)); }},
       {"diag", "input diagonal", [](Arguments& a) { return Diag(a.Arg("input"), a.Int("diagonal", 0)); }},
@@ -156,6 +158,20 @@ std::vector<Binding> IndexingBindings() {
          return Scatter(a.Arg("input"), a.Int("dim"), a.Arg("index"), a.Arg("src"),
                         add ? ScatterReduction::kSum : ScatterReduction::kProd);
        }},
+      {"segment_reduce", "data reduce lengths indices offsets axis unsafe initial",
+       [](Arguments& a) {
+         a.Int("axis", 0);
+         a.Bool("unsafe", false);
+         const std::string how = a.Text("reduce");
+         const ScatterReduction reduction = how == "sum"    ? ScatterReduction::kSum
+                                            : how == "mean" ? ScatterReduction::kMean
+                                            : how == "prod" ? ScatterReduction::kProd
+                                            : how == "max"  ? ScatterReduction::kAmax
+                                                            : ScatterReduction::kAmin;
+         SegmentOptions options{.lengths = a.Array("lengths"), .offsets = a.Array("offsets")};
+         if (a.Has("initial")) options.initial = a.Double("initial");
+         return SegmentReduce(a.Arg("data"), reduction, options);
+       }},
       {"index_reduce", "input dim index source reduce include_self",
        [](Arguments& a) {
          return IndexReduce(a.Arg("input"), a.Int("dim"), a.Arg("index"), a.Arg("source"),
@@ -176,7 +192,7 @@ std::vector<Binding> IndexingBindings() {
        [](Arguments& a) { return MaskedScatter(a.Arg("input"), a.Arg("mask"), a.Arg("source")); }},
       {"masked_select", "input mask",
        [](Arguments& a) { return MaskedSelect(a.Arg("input"), a.Arg("mask")); }},
-      {"argwhere", "input", [](Arguments& a) { return Nonzero(a.Arg("input")); }},
+      {"argwhere", "input", [](Arguments& a) { return Argwhere(a.Arg("input")); }},
       {"nn.functional.one_hot", "input num_classes",
        [](Arguments& a) {
          const std::optional<int64_t> classes = a.MaybeInt("num_classes");

@@ -65,10 +65,34 @@ Binding AdaptiveMaxPool(const char* name, ValuesAndIndices (*function)(const Ope
           }};
 }
 
+// torch.nn.functional's output_ratio is a part of the input's sizes.
+Binding FractionalMaxPool(const char* name,
+                          ValuesAndIndices (*function)(const Operand&, Sizes, Sizes, const Tensor&),
+                          size_t spatial) {
+  return {name, "input kernel_size output_size output_ratio return_indices _random_samples",
+          [=](Arguments& a) -> Results {
+            const Tensor x = a.Array("input");
+            Dims output = a.Ints("output_size", Dims());
+            const std::vector<double> ratio = a.Doubles("output_ratio", std::vector<double>());
+            for (size_t i = 0; i < ratio.size(); ++i) {
+              const int64_t size = x.size(static_cast<int64_t>(i) - static_cast<int64_t>(spatial));
+              output.push_back(static_cast<int64_t>(static_cast<double>(size) * ratio[i]));
+            }
+            if (output.size() == 1) output.resize(spatial, output[0]);
+            Dims kernel = a.Ints("kernel_size");
+            if (kernel.size() == 1) kernel.resize(spatial, kernel[0]);
+            const ValuesAndIndices both = function(x, kernel, output, a.Array("_random_samples"));
+            if (!a.Bool("return_indices", false)) return both.values;
+            return std::vector<Tensor>{both.values, both.indices};
+          }};
+}
+
 }  // namespace
 
 std::vector<Binding> PoolingBindings() {
   return {
+      FractionalMaxPool("nn.functional.fractional_max_pool2d", FractionalMaxPool2d, 2),
+      FractionalMaxPool("nn.functional.fractional_max_pool3d", FractionalMaxPool3d, 3),
       AvgPool("nn.functional.avg_pool1d", AvgPool1d),
       AvgPool("nn.functional.avg_pool2d", AvgPool2d),
       AvgPool("nn.functional.avg_pool3d", AvgPool3d),

@@ -99,6 +99,31 @@ std::vector<Binding> StatisticsBindings() {
        [](Arguments& a) {
          return Histc(a.Arg("input"), a.Int("bins", 100), a.Double("min", 0), a.Double("max", 0));
        }},
+      {"histogram", "input bins range weight density",
+       [](Arguments& a) {
+         HistogramOptions options{.weight = a.Array("weight"), .density = a.Bool("density", false)};
+         const std::vector<double> range = a.Doubles("range", std::vector<double>());
+         if (!range.empty()) options.range = std::make_pair(range.at(0), range.at(1));
+         const Tensor x = a.Array("input");
+         const HistogramParts parts = a.Json("bins").is_number() ? Histogram(x, a.Int("bins"), options)
+                                                                 : Histogram(x, a.Arg("bins"), options);
+         return std::vector<Tensor>{parts.counts, parts.edges};
+       }},
+      {"histogramdd", "input bins range weight density",
+       [](Arguments& a) {
+         HistogramddOptions options{.weight = a.Array("weight"), .density = a.Bool("density", false)};
+         const std::vector<double> range = a.Doubles("range", std::vector<double>());
+         for (size_t i = 0; i + 1 < range.size(); i += 2) options.range.emplace_back(range[i], range[i + 1]);
+         const Tensor given = a.Array("input");
+         const Tensor x = given.Reshape({-1, given.size(-1)});
+         if (options.weight.defined()) options.weight = options.weight.Reshape({-1});
+         const bool counted = a.Json("bins").at(0).is_number();
+         const HistogramddParts parts =
+             counted ? Histogramdd(x, a.Ints("bins"), options) : Histogramdd(x, a.Arrays("bins"), options);
+         std::vector<Tensor> results = {parts.counts};
+         results.insert(results.end(), parts.edges.begin(), parts.edges.end());
+         return results;
+       }},
       {"bincount", "input weights minlength",
        [](Arguments& a) { return Bincount(a.Arg("input"), a.Array("weights"), a.Int("minlength", 0)); }},
       {"cov", "input correction fweights aweights",

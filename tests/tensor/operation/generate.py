@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes cases/*.json: what PyTorch's operations give on small inputs, for operation_test.
 
-Walks PyTorch's own table of operations (op_db, of 1.13), takes a few of its sample inputs an operation, runs
+Walks PyTorch's own table of operations (op_db, of 1.13) and a few functions that it lacks, takes a few of its sample inputs an operation, runs
 them and records arguments and results, one case a line. Run it where torch is installed:
 
     python3 tests/tensor/operation/generate.py [NAME ...]
@@ -147,6 +147,32 @@ def rounded(value):
     return torch.view_as_complex(parts.contiguous()) if value.is_complex() else parts
 
 
+def unit(x):
+    return torch.sgn(x[..., :1, :])
+
+
+def without_phases(u, s, vh):
+    """The first vectors with phases that make the first row positive, and the products of all, that must be identities."""
+    k = s.shape[-1]
+    p = unit(u[..., :k])
+    return u[..., :k] * p.conj(), s, p.mT * vh[..., :k, :], (u @ u.mH).detach(), (vh @ vh.mH).detach()
+
+
+# What vectors are known up to: LAPACKs differ in phases. The bindings do the same.
+KNOWN_UP_TO = {
+    "linalg.eig": lambda w, v: (w, v * unit(v).conj()),
+    "linalg.eigh": lambda w, v: (w, v * unit(v).conj()),
+    "symeig": lambda w, v: (w, v * unit(v).conj()),
+    "linalg.svd": without_phases,
+    "svd": lambda u, s, v: without_phases(u, s, v.mH),
+}
+
+
+def call(op, *args, **kwargs):
+    result = op.op(*args, **kwargs)
+    return KNOWN_UP_TO[op.name](*result) if op.name in KNOWN_UP_TO else result
+
+
 def same(x, y):
     if isinstance(x, torch.Tensor):
         return x.shape == y.shape and x.dtype == y.dtype and bool(torch.all((x == y) | ((x != x) & (y != y))))
@@ -170,7 +196,7 @@ def run(op, sample, result_elements, exact=False):
     for seed in (1, 2):
         torch.manual_seed(seed)
         again = changed(arguments, lambda t: t.clone())
-        results.append(op.op(*again, **changed(keywords, lambda t: t.clone())))
+        results.append(call(op, *again, **changed(keywords, lambda t: t.clone())))
     if not same(results[0], results[1]):
         raise Random()
     if elements(results[0]) > result_elements:
@@ -294,14 +320,52 @@ def own_samples():
     add("dot", (f(4), f(4) + 1, {}))
     add("addr", (f(2, 3), f(2), f(3), {"beta": 2, "alpha": 0.5}))
     add("view_as_complex", (f(2, 3, 2), {}))
+    add("histogram", (f(20), 5, {"range": (-4.0, 3.0), "density": True}), (nan[1:, :3], torch.tensor([-1.0, 0.5, 2.0, 4.0]), {}),
+        (f(4, 5), 3, {"weight": f(4, 5) + 6}))
+    add("histogramdd", (f(8, 2), [3, 2], {}), (f(8, 2), [3, 2], {"range": (-4.0, 3.0, -5.0, 5.0), "weight": f(8)}),
+        (f(8, 2), (torch.tensor([-5.0, 0.0, 5.0]), torch.tensor([-5.0, -1.0, 2.0, 5.0])), {"density": True}))
+    square = f(4, 4) + torch.eye(4) * torch.tensor([1.0, 5.0, 9.0, 14.0])
+    for name in ("linalg.eig", "linalg.eigvals"):
+        add(name, (square, {}), (torch.stack([square, square.T + f(4, 4)]), {}), (square.double(), {}),
+            (torch.tensor([[0.0, 1.0], [-1.0, 0.0]]), {}))
+    add("linalg.svd", (f(2, 4), {"full_matrices": False}), (square[:, :2], {"full_matrices": True}),
+        (square[:2], {"full_matrices": True}))
+    probabilities = f(6, 2, 4).log_softmax(2)
+    add("nn.functional.ctc_loss", (probabilities, i(1, 3, 2, 2).reshape(2, 2), (6, 5), (2, 2), {}),
+        (probabilities, i(1, 3, 3), (6, 4), (1, 2), {"reduction": "sum", "blank": 2}),
+        (probabilities, i(1, 1, 3, 1, 1, 3).reshape(2, 3), (6, 3), (3, 3), {"reduction": "none", "zero_infinity": True}))
+    for name in ("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window"):
+        more = {"hamming_window": (0.6, 0.3), "kaiser_window": (5.0,)}.get(name, ())
+        add(name, (8, {}), (9, {"periodic": False}), (1, {}), (0, {}), (6, {"dtype": torch.float64}), (5, False, *more, {}))
+    for dims in (2, 3):
+        shape, u = (2, 1, 6, 7, 5)[:2 + dims], f(2, 1, dims).abs() / 5.1
+        add(f"nn.functional.fractional_max_pool{dims}d",
+            (f(*shape), 2, {"output_size": 3, "return_indices": True, "_random_samples": u}),
+            (f(*shape), (2, 3, 2)[:dims], {"output_size": (3, 2, 4)[:dims], "return_indices": True, "_random_samples": u}))
+    for index, where in (("lengths", i(2, 0, 3)), ("offsets", i(0, 2, 2, 5))):
+        for how in ("sum", "mean", "max", "min", "prod"):
+            table.setdefault("segment_reduce." + index, []).extend(
+                core.SampleInput(f(5, 2), args=(how,), kwargs={index: where, "axis": 0, **more})
+                for more in ({}, {"initial": 0.5}))
     return table
+
+
+class OutsideTheTable:
+    """A function that PyTorch's table of operations lacks: own_samples() has its samples."""
+    dtypes, decorators, supports_autograd, variant_test_name = (), (), False, ""
+
+    def __init__(self, name, function):
+        self.name, self.op = name, function
+
+
+ALL = list(op_db) + [OutsideTheTable(name, getattr(torch, name))
+                     for name in ("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window")]
 
 
 def own_cases(op):
     cases = []
-    if op.variant_test_name:
-        return cases
-    for sample in own_samples().get(op.name, []):
+    name = op.name + ("." + op.variant_test_name if op.variant_test_name else "")
+    for sample in own_samples().get(name, []):
         try:
             cases.append(run(op, sample, 200, exact=True))
         except (Unencodable, RuntimeError) as error:
@@ -387,7 +451,7 @@ def main():
     torch.set_num_threads(1)
     only = set(sys.argv[1:])
     files, listed = {}, []
-    for op in sorted(op_db, key=lambda op: (op.name, op.variant_test_name)):
+    for op in sorted(ALL, key=lambda op: (op.name, op.variant_test_name)):
         if only and op.name not in only:
             continue
         if op.name.startswith(SKIPPED):

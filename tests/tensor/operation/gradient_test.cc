@@ -42,7 +42,7 @@ const std::vector<Case>& Cases() {
     for (json& line : Lines(OperationFolder() / "gradients/cases.json")) {
       ++number;
       const std::string op = line.at("op"), variant = line.at("variant");
-      if (AllBindings().count(op) == 0 || (only != nullptr && op != only)) continue;
+      if (BindingOf(line) == nullptr || (only != nullptr && op != only)) continue;
       Case one{variant.empty() ? op : op + "." + variant,
                "gradients:" + std::to_string(number),
                {},
@@ -111,7 +111,7 @@ struct Attempt {
 void Start(Attempt& run, const Device& device) {
   run.failure.clear();
   run.gradients.clear();
-  const Binding& binding = AllBindings().at(run.of->record.at("op"));
+  const Binding& binding = *BindingOf(run.of->record);
   try {
     const std::vector<const json*> leaves = LeavesOf(run.of->record);
     std::set<const json*> wanted;
@@ -143,7 +143,7 @@ bool IsNear(double expected, double actual, double slack) {
 
 void Finish(Attempt& run) {
   if (!run.failure.empty()) return;
-  const Binding& binding = AllBindings().at(run.of->record.at("op"));
+  const Binding& binding = *BindingOf(run.of->record);
   try {
     size_t number = 0;
     for (const auto& [expected, gradient] : run.gradients) {

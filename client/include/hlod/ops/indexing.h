@@ -47,6 +47,15 @@ Tensor ScatterReduce(const Operand& x, int64_t dim, const Operand& index, const 
 // The same with the slices of a dimension that a vector names.
 Tensor IndexReduce(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
                    ScatterReduction reduction, bool include_self = true);
+// The rows of each segment of the first dimension, joined by a reduction. Segments follow one another: they
+// have lengths, or begin at offsets, of which the last is the end of the last. `initial` takes part in each,
+// and is the result of an empty segment; without it that is the reduction's neutral number, NaN for the mean.
+// Lengths that are known on the host and are not those of all rows are refused.
+struct SegmentOptions {
+  Tensor lengths = {}, offsets = {};  // One of both.
+  std::optional<double> initial = {};
+};
+Tensor SegmentReduce(const Operand& x, ScatterReduction reduction, const SegmentOptions& options);
 // Elements of the flattened tensor replaced, or added to.
 Tensor Put(const Operand& x, const Operand& index, const Operand& source, bool accumulate = false);
 Tensor& Scatter_(Tensor& x, int64_t dim, const Operand& index, const Operand& source);
@@ -60,6 +69,7 @@ Tensor MaskedScatter(const Operand& x, const Operand& mask, const Operand& sourc
 
 // These have shapes that depend on values: they close the trace and read one number.
 Tensor Nonzero(const Operand& x);  // [count, rank]: where x is not zero, in row-major order.
+inline Tensor Argwhere(const Operand& x) { return Nonzero(x); }  // NumPy's name for it.
 struct BoundedPositions {
   Tensor positions;  // [limit, rank]: the first ones, then rows of -1.
   Tensor count;      // s64[]: how many there are, also when they exceed the limit.

@@ -57,8 +57,18 @@ Tensor Logdet(const Operand& x);                      // NaN of a negative deter
 
 enum class QrMode { kReduced, kComplete };
 std::pair<Tensor, Tensor> Qr(const Operand& x, QrMode mode = QrMode::kReduced);
+// Q and R in one, as torch.geqrf: R on and above the diagonal, below it the vectors v of the reflections
+// I - tau v v^H whose product is Q.
+struct ReflectionParts {
+  Tensor a, tau;
+};
+ReflectionParts Geqrf(const Operand& x);
 // The product of the reflections I - tau v v^H, v being 1 and what is below the diagonal of a column.
 Tensor HouseholderProduct(const Operand& x, const Operand& tau);
+// Q C, or C Q when not `left`, where Q is the whole product of the reflections in x and tau; Q^H in its place
+// when `transpose`. torch.ormqr.
+Tensor Ormqr(const Operand& x, const Operand& tau, const Operand& other, bool left = true,
+             bool transpose = false);
 
 Tensor MatrixPower(const Operand& x, int64_t n);
 Tensor MatrixExp(const Operand& x);  // torch.matrix_exp
@@ -73,12 +83,13 @@ Tensor Vecdot(const Operand& x, const Operand& y, int64_t dim = -1);  // x is co
 // The powers 0 to n - 1 of each element; n is the last size when absent.
 Tensor Vander(const Operand& x, std::optional<int64_t> n = {});
 
-// Singular values by Jacobi's method, computed in f64. x = u diag(s) vh, s from the greatest down; u and vh
-// have as many vectors as there are values. A vector of a value 0 may be zero.
+// Singular values, computed in f64. x = u diag(s) vh, s from the greatest down; u and vh have as many vectors
+// as there are values, and all of both sides' with `full_matrices`, those that are added without a
+// derivative.
 struct SvdParts {
   Tensor u, s, vh;
 };
-SvdParts Svd(const Operand& x);
+SvdParts Svd(const Operand& x, bool full_matrices = false);
 Tensor Svdvals(const Operand& x);
 // Of a Hermitian matrix, of which one triangle is looked at: eigenvalues from the least up, and eigenvectors.
 struct EighParts {
@@ -86,6 +97,13 @@ struct EighParts {
 };
 EighParts Eigh(const Operand& x, bool upper = false);
 Tensor Eigvalsh(const Operand& x, bool upper = false);
+// Of any square matrix, complex: eigenvalues in LAPACK's order, and as columns the eigenvectors, of length 1
+// and with a real largest element. NaN where the iteration does not converge.
+struct EigenParts {
+  Tensor values, vectors;
+};
+EigenParts Eig(const Operand& x);
+Tensor Eigvals(const Operand& x);
 // Singular values up to the greater of both count as 0; the relative one, of the greatest value, is by
 // default the greater size times the type's epsilon, or 0 when an absolute one is given.
 struct Tolerance {

@@ -21,6 +21,14 @@ ValuesAndIndices MaxPool1dWithIndices(const Operand& x, Sizes kernel, MaxPoolOpt
 ValuesAndIndices MaxPool2dWithIndices(const Operand& x, Sizes kernel, MaxPoolOptions options = {});
 ValuesAndIndices MaxPool3dWithIndices(const Operand& x, Sizes kernel, MaxPoolOptions options = {});
 
+// Maxima of `output` windows of each dimension at steps chosen at random (fractional max pooling,
+// arXiv:1412.6071), and their places. The choice is a number in [0, 1) for each dimension of each plane:
+// [batch, channels, 2 or 3], which is drawn when it is not given.
+ValuesAndIndices FractionalMaxPool2d(const Operand& x, Sizes kernel, Sizes output,
+                                     const Tensor& samples = {});
+ValuesAndIndices FractionalMaxPool3d(const Operand& x, Sizes kernel, Sizes output,
+                                     const Tensor& samples = {});
+
 struct MaxUnpoolOptions {
   std::optional<Sizes> stride = {};  // The kernel size.
   Sizes padding = 0;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "hlod/tensor.h"
 
@@ -29,6 +31,32 @@ Tensor Nanquantile(const Operand& x, const Operand& q, std::optional<int64_t> di
 // How many elements are in each of `bins` equal parts of [min, max], those outside left out. When both are 0,
 // from the least element to the greatest.
 Tensor Histc(const Operand& x, int64_t bins = 100, double min = 0, double max = 0);
+// How many elements, or the sum of their weights, lie between each edge and the next, the last edge included.
+// Edges are those of `bins` equal parts of a range (by default from the least element to the greatest), or a
+// given vector that does not decrease. As a density the counts times the widths add up to 1.
+struct HistogramOptions {
+  std::optional<std::pair<double, double>> range = {};
+  Tensor weight = {};  // Of x's shape.
+  bool density = false;
+};
+struct HistogramParts {
+  Tensor counts, edges;
+};
+HistogramParts Histogram(const Operand& x, int64_t bins, const HistogramOptions& options = {});
+HistogramParts Histogram(const Operand& x, const Operand& edges, const HistogramOptions& options = {});
+// The same of points: x's last dimension has their coordinates, the weights have x's other dimensions.
+struct HistogramddOptions {
+  std::vector<std::pair<double, double>> range = {};
+  Tensor weight = {};
+  bool density = false;
+};
+struct HistogramddParts {
+  Tensor counts;
+  std::vector<Tensor> edges;
+};
+HistogramddParts Histogramdd(const Operand& x, DimList bins, const HistogramddOptions& options = {});
+HistogramddParts Histogramdd(const Operand& x, const std::vector<Tensor>& edges,
+                             const HistogramddOptions& options = {});
 // How often each integer from 0 on occurs, or the sum of its weights. Closes the trace: the greatest is read;
 // a negative one is refused.
 Tensor Bincount(const Operand& x, const Tensor& weights = {}, int64_t minlength = 0);
