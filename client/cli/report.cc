@@ -50,7 +50,8 @@ absl::Status Report(const CommonOptions& common, const ReportOptions& options) {
   ASSIGN_OR_RETURN(how.costs, CostsOf(options.recording));
   const report::Json report = report::MakeReport(run, how);
   if (!options.output.empty()) RETURN_IF_ERROR(WriteText(options.output, report::MakePage(report)));
-  if (!options.trace.empty()) RETURN_IF_ERROR(WriteText(options.trace, Dump(report::MakeTrace(report::ToRunJson(run))) + "\n"));
+  if (!options.trace.empty())
+    RETURN_IF_ERROR(WriteText(options.trace, Dump(report::ToJson(report::TraceOf(run))) + "\n"));
   if (common.json) {
     Show(Dump(report) + "\n");
     return absl::OkStatus();

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/base/kinds.h"
 #include "common/base/strings.h"
 
 namespace hlod::report {
@@ -46,7 +47,7 @@ class Rows {
   }
   Json Take() && {
     std::stable_sort(rows_.begin(), rows_.end(), [](const Json& a, const Json& b) {
-      return Number(a, "saves_us") > Number(b, "saves_us");
+      return a["saves_us"].get<double>() > b["saves_us"].get<double>();
     });
     return std::move(rows_);
   }
@@ -89,18 +90,16 @@ void AddSlow(const GraphReport& graphs, Rows& rows) {
 }
 
 // One upload of a tensor is needed; what a line uploads again may not be.
-void AddUploads(const RunJson& run, Rows& rows) {
+void AddUploads(const RunLog& run, Rows& rows) {
   std::map<std::tuple<std::string, std::string>, Uploads> lines;  // By line and cause.
-  for (const Json& event : run.events) {
-    if (Text(event, "event") != "transfer" || DirectionOfCause(Text(event, "cause")) != "host_to_device")
-      continue;
-    Uploads& line = lines[{LineOf(event), Text(event, "cause")}];
-    const double us = Number(event, "us");
-    if (line.times++ == 0) line.first_us = us;
-    line.us += us;
-    line.bytes += Integer(Part(event, "value"), "bytes");
-    if (line.name.empty()) line.name = Text(event, "name");
-  }
+  ForEach<TransferEvent>(run, [&](const Event&, const TransferEvent& transfer) {
+    if (DirectionOf(transfer.cause) != Direction::kHostToDevice) return;
+    Uploads& line = lines[{LineOf(transfer.origin), std::string(Name(transfer.cause))}];
+    if (line.times++ == 0) line.first_us = transfer.us;
+    line.us += transfer.us;
+    line.bytes += transfer.value.bytes;
+    if (line.name.empty()) line.name = transfer.name;
+  });
   for (const auto& [key, line] : lines) {
     const auto& [origin, cause] = key;
     rows.Add(
@@ -112,7 +111,7 @@ void AddUploads(const RunJson& run, Rows& rows) {
 
 }  // namespace
 
-Json FirstThings(const GraphReport& graphs, const RunJson& run) {
+Json FirstThings(const GraphReport& graphs, const RunLog& run) {
   Rows rows(graphs.wall_us);
   AddBreaks(graphs, rows);
   AddRecompiles(graphs, rows);

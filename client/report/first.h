@@ -2,7 +2,7 @@
 // costs.
 #pragma once
 
-#include "client/report/run_json.h"
+#include "client/report/log.h"
 #include "hlod/graph_report.h"
 
 namespace hlod::report {
@@ -13,6 +13,6 @@ namespace hlod::report {
 // path nine tenths of SlowRow::us. `share`: of
 // the run's time. Lines that save less than a thousandth of the run are left out, and lines that recompile
 // once: the numbers of a program become parameters when they first vary.
-Json FirstThings(const GraphReport& graphs, const RunJson& run);
+Json FirstThings(const GraphReport& graphs, const RunLog& run);
 
 }  // namespace hlod::report

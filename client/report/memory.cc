@@ -5,101 +5,88 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <variant>
 
+#include "client/report/log.h"
 #include "common/base/kinds.h"
 
 namespace hlod::report {
 namespace {
 
-bool IsUpload(std::string_view cause) {
-#define HLOD_CAUSE(id, number, text, direction, meaning) \
-  if (cause == text) return Direction::direction == Direction::kHostToDevice;
-#include "common/base/causes.inc"
-#undef HLOD_CAUSE
-  return false;
-}
-
 class Account {
  public:
-  explicit Account(const RunJson& run) {
-    for (const Json& account : run.accounts) {
-      for (const Json& row : Part(account, "compiles")) {
-        int64_t& bytes = temporaries_[Text(row, "digest")];
-        bytes = std::max(bytes, Integer(row, "temporary_bytes"));
+  explicit Account(const RunLog& run) {
+    for (const RunAccount& account : run.accounts) {
+      for (const CompileRow& row : account.account.compiles) {
+        int64_t& bytes = temporaries_[row.digest];
+        bytes = std::max(bytes, row.temporary_bytes);
       }
     }
-    for (const Json& event : run.events) {
-      const std::string kind = Text(event, "event");
-      if (kind == "transfer") OnTransfer(event);
-      if (kind == "close") OnClose(event);
-      if (kind == "death") OnDeath(event);
+    for (const Event& event : run.events) {
+      at_us_ = event.at_us;
+      if (const auto* const transfer = std::get_if<TransferEvent>(&event.what)) OnTransfer(*transfer);
+      if (const auto* const close = std::get_if<CloseEvent>(&event.what)) OnClose(*close);
+      if (const auto* const death = std::get_if<DeathEvent>(&event.what)) OnDeath(*death);
     }
   }
   Memory Take() && { return std::move(memory_); }
 
  private:
   // A handle is of its session; an event of a death does not say which.
-  using Key = std::pair<int64_t, int64_t>;
+  using Key = std::pair<uint64_t, uint64_t>;
   struct Held {
     LiveBuffer buffer;
-    std::set<int64_t> values;
+    std::set<uint64_t> values;
   };
 
-  void OnTransfer(const Json& event) {
-    const Json& value = Part(event, "value");
-    if (!IsUpload(Text(event, "cause")) || Integer(value, "buffer") == 0) return;
-    Hold(Number(event, "at_us"), Integer(event, "session"), value, Text(event, "name"), MemoryKind::kUploads);
-    Note(Number(event, "at_us"), 0, "");
+  void OnTransfer(const TransferEvent& event) {
+    if (DirectionOf(event.cause) != Direction::kHostToDevice || event.value.buffer == 0) return;
+    Hold(event.session, event.value, event.name, MemoryKind::kUploads);
+    Note(0, "");
   }
-  void OnClose(const Json& event) {
-    if (event.contains("status")) return;  // It failed.
-    const int64_t session = Integer(event, "session");
-    const double at_us = Number(event, "at_us");
-    const std::string name = Text(event, "name");
-    for (const Json& output : Part(event, "outputs")) {
-      const bool tensor = Text(output, "alive") == "tensor";
-      Hold(at_us, session, output, "result of " + name,
-           tensor ? MemoryKind::kResults : MemoryKind::kBackward);
+  void OnClose(const CloseEvent& event) {
+    if (!event.status.ok()) return;
+    for (const CloseEvent::Output& output : event.outputs) {
+      Hold(event.session, output, "result of " + event.name,
+           output.alive == Alive::kTensor ? MemoryKind::kResults : MemoryKind::kBackward);
     }
-    for (const Json& input : Part(event, "inputs")) {
-      if (Flag(input, "donated")) Drop({session, Integer(input, "buffer")});
+    for (const CloseEvent::Input& input : event.inputs) {
+      if (input.donated) Drop({event.session, input.buffer});
     }
-    const auto temporary = temporaries_.find(Text(event, "program"));
+    const auto temporary = temporaries_.find(event.program);
     const int64_t bytes = temporary == temporaries_.end() ? 0 : temporary->second;
-    Note(at_us, bytes, name);
-    if (bytes > 0) Note(at_us, 0, "");
+    Note(bytes, event.name);
+    if (bytes > 0) Note(0, "");
   }
-  void OnDeath(const Json& event) {
-    const Json& value = Part(event, "value");
-    const int64_t number = Integer(value, "value"), buffer = Integer(value, "buffer");
-    if (buffer == 0) return;
-    const auto known = sessions_.find(number);
-    int64_t session = 0;
-    if (number != 0 && known != sessions_.end()) {
+  void OnDeath(const DeathEvent& event) {
+    const EventValue& value = event.value;
+    if (value.buffer == 0) return;
+    const auto known = sessions_.find(value.value);
+    uint64_t session = 0;
+    if (value.value != 0 && known != sessions_.end()) {
       session = known->second;
     } else {  // A buffer without a tensor: of the session that has one with the handle and the size.
       for (const auto& [key, held] : held_) {
-        if (key.second == buffer && held.buffer.bytes == Integer(value, "bytes")) session = key.first;
+        if (key.second == value.buffer && held.buffer.bytes == value.bytes) session = key.first;
       }
     }
-    const auto found = held_.find({session, buffer});
+    const auto found = held_.find({session, value.buffer});
     if (found == held_.end()) return;
-    found->second.values.erase(number);
-    if (!found->second.values.empty() && Text(event, "how") == "released") return;
+    found->second.values.erase(value.value);
+    if (!found->second.values.empty() && event.how == "released") return;
     Drop(found->first);
-    Note(Number(event, "at_us"), 0, "");
+    Note(0, "");
   }
 
-  void Hold(double at_us, int64_t session, const Json& value, const std::string& name, MemoryKind kind) {
-    const int64_t buffer = Integer(value, "buffer"), number = Integer(value, "value");
-    if (buffer == 0) return;
-    if (number != 0) sessions_[number] = session;
-    const auto [held, is_new] = held_.try_emplace({session, buffer});
-    held->second.values.insert(number);
+  void Hold(uint64_t session, const EventValue& value, const std::string& name, MemoryKind kind) {
+    if (value.buffer == 0) return;
+    if (value.value != 0) sessions_[value.value] = session;
+    const auto [held, is_new] = held_.try_emplace({session, value.buffer});
+    held->second.values.insert(value.value);
     if (!is_new) return;
-    const int64_t bytes = Integer(value, "bytes");
-    held->second.buffer = {name, kind, Text(value, "shape"), bytes, LineOf(value), at_us};
-    live_[static_cast<size_t>(kind)] += bytes;
+    held->second.buffer = {name,  kind, hlo::ToStringNoLayout(value.shape), value.bytes, LineOf(value.origin),
+                           at_us_};
+    live_[static_cast<size_t>(kind)] += value.bytes;
   }
   void Drop(Key key) {
     const auto found = held_.find(key);
@@ -108,16 +95,16 @@ class Account {
     held_.erase(found);
   }
 
-  void Note(double at_us, int64_t temporary, const std::string& program) {
-    MemoryPoint& point = memory_.points.emplace_back(MemoryPoint{at_us, live_});
+  void Note(int64_t temporary, const std::string& program) {
+    MemoryPoint& point = memory_.points.emplace_back(MemoryPoint{at_us_, live_});
     point.by_kind[static_cast<size_t>(MemoryKind::kTemporaries)] += temporary;
     const int64_t bytes = point.bytes();
     if (bytes <= memory_.peak_bytes) return;
     memory_.peak_bytes = bytes;
-    memory_.peak_us = at_us;
+    memory_.peak_us = at_us_;
     std::vector<LiveBuffer> all;
     if (temporary > 0)
-      all.push_back({"temporaries of " + program, MemoryKind::kTemporaries, "", temporary, "", at_us});
+      all.push_back({"temporaries of " + program, MemoryKind::kTemporaries, "", temporary, "", at_us_});
     for (const auto& [key, held] : held_) all.push_back(held.buffer);
     const size_t listed = std::min(all.size(), kLargest);
     std::partial_sort(all.begin(), all.begin() + static_cast<ptrdiff_t>(listed), all.end(),
@@ -131,7 +118,8 @@ class Account {
 
   std::map<std::string, int64_t> temporaries_;  // By the program's digest.
   std::map<Key, Held> held_;
-  std::map<int64_t, int64_t> sessions_;  // Of values.
+  std::map<uint64_t, uint64_t> sessions_;  // By value.
+  double at_us_ = 0;                       // The time of the event that is counted.
   std::array<int64_t, kMemoryKinds> live_{};
   Memory memory_;
 };
@@ -143,6 +131,6 @@ std::string_view Name(MemoryKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Memory MemoryOf(const RunJson& run) { return Account(run).Take(); }
+Memory MemoryOf(const RunLog& run) { return Account(run).Take(); }
 
 }  // namespace hlod::report

@@ -11,65 +11,58 @@
 #include "client/report/page.h"
 #include "client/report/timeline.h"
 #include "client/report/trace.h"
+#include "common/base/kinds.h"
+#include "hlod/trace.h"
 
 namespace hlod::report {
 namespace {
 
 constexpr size_t kPointsMax = 4000;  // Of a curve: more than a screen has columns.
 
-std::string_view MeaningOf(std::string_view cause) {
+std::string_view MeaningOf(TraceCause cause) {
+  switch (cause) {
 #define HLOD_TRACE_CAUSE(id, text, meaning) \
-  if (cause == text) return meaning;
+  case TraceCause::id:                      \
+    return meaning;
 #include "hlod/trace_causes.inc"
 #undef HLOD_TRACE_CAUSE
+  }
   return "";
 }
 
-template <typename Body>
-void ForEach(const RunJson& run, std::string_view kind, Body body) {
-  for (const Json& event : run.events) {
-    if (Text(event, "event") == kind) body(event);
-  }
+void Add(Amount& sum, const Amount& amount) {
+  sum.bytes += amount.bytes;
+  sum.calls += amount.calls;
 }
+Json ToJson(const Amount& amount) { return {{"bytes", amount.bytes}, {"calls", amount.calls}}; }
 
-double StartOf(const RunJson& run) { return run.events.empty() ? 0 : Number(run.events.front(), "at_us"); }
-
-struct Amount {
-  int64_t bytes = 0, calls = 0;
-  void Add(const Json& amount) {
-    bytes += Integer(amount, "bytes");
-    calls += Integer(amount, "calls");
-  }
-  Json ToJson() const { return {{"bytes", bytes}, {"calls", calls}}; }
-};
-
-Json RunPart(const RunJson& run) {
+Json RunPart(const RunLog& run) {
   std::set<std::string> daemons;
-  for (const Json& account : run.accounts) daemons.insert(Text(account, "daemon"));
+  for (const RunAccount& account : run.accounts) daemons.insert(account.daemon);
   int64_t steps = 0;
-  ForEach(run, "step", [&](const Json&) { ++steps; });
-  const double seconds = run.events.empty() ? 0 : (Number(run.events.back(), "at_us") - StartOf(run)) / 1e6;
+  ForEach<StepEvent>(run, [&](const Event&, const StepEvent&) { ++steps; });
+  const double seconds = run.events.empty() ? 0 : (run.events.back().at_us - StartOf(run)) / 1e6;
   return {{"program", run.program}, {"started", run.started},     {"sessions", run.accounts.size()},
           {"daemons", daemons},     {"complete", run.complete},   {"steps", steps},
           {"seconds", seconds},     {"events", run.events.size()}};
 }
 
-Json Totals(const RunJson& run, const GraphReport& graphs) {
+Json Totals(const RunLog& run, const GraphReport& graphs) {
   Amount in, out, on;
   int64_t compiles = 0, hits = 0, executes = 0, peak = 0;
-  for (const Json& account : run.accounts) {
-    const Json& stats = Part(account, "stats");
-    in.Add(Part(stats, "host_to_device"));
-    out.Add(Part(stats, "device_to_host"));
-    on.Add(Part(stats, "device_to_device"));
-    compiles += Integer(stats, "compiles");
-    hits += Integer(stats, "compile_cache_hits") + Integer(stats, "persistent_cache_hits");
-    executes += Integer(stats, "executes");
-    peak += Integer(stats, "peak_bytes");
+  for (const RunAccount& account : run.accounts) {
+    const SessionStats& stats = account.account.stats;
+    Add(in, stats.host_to_device);
+    Add(out, stats.device_to_host);
+    Add(on, stats.device_to_device);
+    compiles += stats.compiles;
+    hits += stats.compile_cache_hits + stats.persistent_cache_hits;
+    executes += stats.executes;
+    peak += stats.peak_bytes;
   }
-  return {{"host_to_device", in.ToJson()},
-          {"device_to_host", out.ToJson()},
-          {"device_to_device", on.ToJson()},
+  return {{"host_to_device", ToJson(in)},
+          {"device_to_host", ToJson(out)},
+          {"device_to_device", ToJson(on)},
           {"compiles", compiles},
           {"found_in_program", graphs.cache_hits},
           {"found_by_daemon", hits},
@@ -78,8 +71,9 @@ Json Totals(const RunJson& run, const GraphReport& graphs) {
 }
 
 void LargestFirst(Json& rows, const char* field) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [field](const Json& a, const Json& b) { return Integer(a, field) > Integer(b, field); });
+  std::stable_sort(rows.begin(), rows.end(), [field](const Json& a, const Json& b) {
+    return a[field].get<int64_t>() > b[field].get<int64_t>();
+  });
 }
 
 // Returns the highest point of each stretch, so that no peak is lost.
@@ -96,7 +90,7 @@ std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points) {
   return thin;
 }
 
-Json MemoryPart(const RunJson& run) {
+Json MemoryPart(const RunLog& run) {
   const Memory memory = MemoryOf(run);
   const double start = StartOf(run);
   Json points = Json::array(), largest = Json::array();
@@ -122,21 +116,19 @@ Json MemoryPart(const RunJson& run) {
 }
 
 // The daemon's rows: their sums are its totals.
-Json Transfers(const RunJson& run) {
-  std::map<std::tuple<bool, int64_t, std::string>, Amount> steps;  // Those of several steps come last.
-  std::map<std::tuple<std::string, std::string, std::string>, Amount> lines;
-  for (const Json& account : run.accounts) {
-    for (const Json& row : Part(account, "transfers")) {
-      const std::string cause = Text(row, "cause");
-      const std::string line = Flag(row, "other_lines") ? "others" : LineOf(row);
-      steps[{Flag(row, "other_steps"), Integer(row, "step"), cause}].Add(Part(row, "amount"));
-      lines[{line, Text(row, "name"), cause}].Add(Part(row, "amount"));
+Json Transfers(const RunLog& run) {
+  std::map<std::tuple<bool, uint64_t, Cause>, Amount> steps;  // Those of several steps come last.
+  std::map<std::tuple<std::string, std::string, Cause>, Amount> lines;
+  for (const RunAccount& account : run.accounts) {
+    for (const TransferRow& row : account.account.transfers) {
+      Add(steps[{row.other_steps, row.step, row.cause}], row.amount);
+      Add(lines[{row.other_lines ? "others" : LineOf(row.origin), row.name, row.cause}], row.amount);
     }
   }
-  const auto add = [](Json entry, const std::string& cause, const Amount& amount, Json& list) {
-    entry["cause"] = cause;
-    entry["direction"] = DirectionOfCause(cause);
-    entry.update(amount.ToJson());
+  const auto add = [](Json entry, Cause cause, const Amount& amount, Json& list) {
+    entry["cause"] = Name(cause);
+    entry["direction"] = Name(DirectionOf(cause));
+    entry.update(ToJson(amount));
     list.push_back(std::move(entry));
   };
   Json by_step = Json::array(), by_line = Json::array();
@@ -156,34 +148,35 @@ struct GraphRow {
   int64_t count = 0, compiled = 0, failed = 0, nodes = 0, results = 0, backward = 0, residual = 0;
   int64_t held_bytes = 0;  // The most that one close made.
   double trace_us = 0, lower_us = 0, send_us = 0, wait_us = 0;
-  std::set<int64_t> steps;
+  std::set<uint64_t> steps;
 
-  void Add(const Json& close) {
+  void Add(const CloseEvent& close) {
     ++count;
-    compiled += Text(close, "found") == "compiled";
-    failed += close.contains("status");
-    nodes += Integer(close, "nodes");
+    compiled += close.found == Found::kCompiled;
+    failed += !close.status.ok();
+    nodes += close.nodes;
     int64_t held = 0;
-    for (const Json& output : Part(close, "outputs")) {
+    for (const CloseEvent::Output& output : close.outputs) {
       ++results;
-      backward += Text(output, "alive") == "backward";
-      residual += Text(output, "alive") == "residual";
-      held += Integer(output, "bytes");
+      backward += output.alive == Alive::kBackward;
+      residual += output.alive == Alive::kResidual;
+      held += output.bytes;
     }
     held_bytes = std::max(held_bytes, held);
-    trace_us += Number(close, "trace_us");
-    lower_us += Number(close, "lower_us");
-    send_us += Number(close, "compile_us") + Number(close, "send_us");
-    steps.insert(Integer(close, "step"));
+    trace_us += close.trace_us;
+    lower_us += close.lower_us;
+    send_us += close.compile_us + close.send_us;
+    steps.insert(close.step);
   }
 };
 
-Json Graphs(const RunJson& run) {
-  std::map<std::tuple<std::string, std::string, std::string>, GraphRow> rows;
+Json Graphs(const RunLog& run) {
+  std::map<std::tuple<TraceCause, std::string, std::string>, GraphRow> rows;
   std::map<std::string, double> waits;  // By line.
-  ForEach(run, "wait", [&](const Json& wait) { waits[LineOf(wait)] += Number(wait, "us"); });
-  ForEach(run, "close", [&](const Json& close) {
-    rows[{Text(close, "cause"), Text(close, "operation"), LineOf(close)}].Add(close);
+  ForEach<WaitEvent>(run,
+                     [&](const Event&, const WaitEvent& wait) { waits[LineOf(wait.origin)] += wait.us; });
+  ForEach<CloseEvent>(run, [&](const Event&, const CloseEvent& close) {
+    rows[{close.cause, close.operation, LineOf(close.origin)}].Add(close);
   });
   Json list = Json::array();
   for (auto& [key, row] : rows) {
@@ -191,7 +184,7 @@ Json Graphs(const RunJson& run) {
     // A line that waits counts once, however many graphs end there.
     const auto wait = waits.find(line);
     if (wait != waits.end()) row.wait_us = std::exchange(wait->second, 0);
-    list.push_back({{"cause", cause},
+    list.push_back({{"cause", Name(cause)},
                     {"meaning", MeaningOf(cause)},
                     {"operation", operation},
                     {"origin", line},
@@ -211,10 +204,10 @@ Json Graphs(const RunJson& run) {
   }
   LargestFirst(list, "count");
   std::map<std::pair<std::string, std::string>, std::pair<int64_t, double>> functions;
-  ForEach(run, "host_function", [&](const Json& call) {
-    auto& [count, us] = functions[{Text(call, "name"), LineOf(call)}];
+  ForEach<HostFunctionEvent>(run, [&](const Event&, const HostFunctionEvent& call) {
+    auto& [count, us] = functions[{call.name, LineOf(call.origin)}];
     ++count;
-    us += Number(call, "us");
+    us += call.us;
   });
   Json host = Json::array();
   for (const auto& [key, sums] : functions) {
@@ -224,32 +217,32 @@ Json Graphs(const RunJson& run) {
 }
 
 // When the program sent each, by its clock, with what the daemon says of it.
-Json Compiles(const RunJson& run) {
+Json Compiles(const RunLog& run) {
   // The latest first.
-  std::map<std::tuple<int64_t, std::string, int64_t>, std::vector<const Json*>> rows;
-  for (const Json& account : run.accounts) {
-    for (const Json& row : Part(account, "compiles"))
-      rows[{Integer(account, "account"), Text(row, "digest"), Integer(row, "step")}].push_back(&row);
+  std::map<std::tuple<uint64_t, std::string, uint64_t>, std::vector<const CompileRow*>> rows;
+  for (const RunAccount& account : run.accounts) {
+    for (const CompileRow& row : account.account.compiles)
+      rows[{account.session, row.digest, row.step}].push_back(&row);
   }
   Json list = Json::array();
-  ForEach(run, "compile", [&](const Json& compile) {
-    Json entry = {{"at_us", Number(compile, "at_us") - StartOf(run)},
+  ForEach<CompileEvent>(run, [&](const Event& event, const CompileEvent& compile) {
+    Json entry = {{"at_us", event.at_us - StartOf(run)},
                   {"us", nullptr},
-                  {"name", Text(compile, "name")},
-                  {"program", Text(compile, "program")},
-                  {"reason", Text(compile, "reason")},
-                  {"why", Text(compile, "why")},
+                  {"name", compile.name},
+                  {"program", compile.program},
+                  {"reason", Name(compile.reason)},
+                  {"why", compile.why},
                   {"outcome", nullptr},
-                  {"origin", LineOf(compile)},
-                  {"step", Integer(compile, "step")},
-                  {"instructions", Integer(compile, "instructions")},
+                  {"origin", LineOf(compile.origin)},
+                  {"step", compile.step},
+                  {"instructions", compile.instructions},
                   {"temporary_bytes", nullptr}};
-    auto& found = rows[{Integer(compile, "session"), Text(compile, "program"), Integer(compile, "step")}];
+    auto& found = rows[{compile.session, compile.program, compile.step}];
     if (!found.empty()) {
-      const Json& row = *found.back();
-      entry["us"] = Integer(row, "compile_us");
-      entry["outcome"] = Text(row, "outcome");
-      entry["temporary_bytes"] = Integer(row, "temporary_bytes");
+      const CompileRow& row = *found.back();
+      entry["us"] = row.compile_us;
+      entry["outcome"] = Name(row.outcome);
+      entry["temporary_bytes"] = row.temporary_bytes;
       found.pop_back();
     }
     list.push_back(std::move(entry));
@@ -257,21 +250,20 @@ Json Compiles(const RunJson& run) {
   return {{"rows", list}};
 }
 
-Json Programs(const RunJson& run, const ReportOptions& options) {
+Json Programs(const RunLog& run, const ReportOptions& options) {
   struct Sums {
     std::string name;
     int64_t count = 0, run_us = 0, queue_us = 0, peak = 0;
   };
   std::map<std::string, Sums> programs;
-  for (const Json& account : run.accounts) {
-    for (const Json& row : Part(account, "runs")) {
-      const bool others = Flag(row, "other_programs");
-      Sums& sums = programs[others ? "" : Text(row, "digest")];
-      sums.name = others ? "others" : Text(row, "program");
-      sums.count += Integer(row, "count");
-      sums.run_us += Integer(Part(row, "run"), "sum_us");
-      sums.queue_us += Integer(Part(row, "queue"), "sum_us");
-      sums.peak = std::max(sums.peak, Integer(row, "peak_bytes"));
+  for (const RunAccount& account : run.accounts) {
+    for (const RunRow& row : account.account.runs) {
+      Sums& sums = programs[row.other_programs ? "" : row.digest];
+      sums.name = row.other_programs ? "others" : row.program;
+      sums.count += row.count;
+      sums.run_us += row.run.sum_us;
+      sums.queue_us += row.queue.sum_us;
+      sums.peak = std::max(sums.peak, row.peak_bytes);
     }
   }
   Json list = Json::array();
@@ -305,13 +297,12 @@ Json SlowPart(const GraphReport& graphs) {
 
 }  // namespace
 
-Json MakeReport(const RunLog& log, const ReportOptions& options) {
-  const RunJson run = ToRunJson(log);
-  const GraphReport graphs = MakeGraphReport(log);
+Json MakeReport(const RunLog& run, const ReportOptions& options) {
+  const GraphReport graphs = MakeGraphReport(run);
   Json report = {{"run", RunPart(run)},
                  {"totals", Totals(run, graphs)},
                  {"first", FirstThings(graphs, run)},
-                 {"timeline", TimelineOf(MakeTrace(run))},
+                 {"timeline", TimelineOf(TraceOf(run))},
                  {"memory", MemoryPart(run)},
                  {"transfers", Transfers(run)},
                  {"graphs", Graphs(run)},

@@ -8,7 +8,7 @@
 
 #include "client/analysis/chips.h"
 #include "client/analysis/cost.h"
-#include "client/report/run_json.h"
+#include "client/report/log.h"
 
 namespace hlod::report {
 
@@ -20,14 +20,12 @@ struct ReportOptions {
 // Sizes in bytes, times in microseconds since the run's first event. Its keys:
 //   run        program started sessions daemon complete steps events seconds
 //   totals     host_to_device device_to_host device_to_device (bytes calls) compiles, executes,
-//   found_in_program
-//              (graphs whose program this process had), found_by_daemon (programs that the daemon had),
-//              peak_bytes (as the daemon counted, of all sessions)
+//              found_in_program (graphs whose program this process had), found_by_daemon (programs that the
+//              daemon had), peak_bytes (as the daemon counted, of all sessions)
 //   first      rows of FirstThings (first.h)
 //   timeline   lanes and steps of TimelineOf (timeline.h)
 //   memory     kinds points[at bytes [by kind]] peak_bytes peak_us largest[name kind shape bytes origin
-//   since_us]
-//              others others_bytes
+//              since_us] others others_bytes
 //   transfers  by_step[step cause direction bytes calls] by_line[origin name cause direction bytes calls]
 //   graphs     rows[cause meaning operation origin count steps compiled nodes results backward residual
 //              held_bytes trace_us lower_us send_us wait_us] host_functions[name origin count us]

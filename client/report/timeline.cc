@@ -1,11 +1,9 @@
-// Chrome's events, by lane.
+// The trace's slices, by lane.
 #include "client/report/timeline.h"
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <string>
-#include <tuple>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,57 +14,55 @@ namespace {
 constexpr std::string_view kOrder[] = {"trace", "lower",   "compile", "send",          "transfers",
                                        "queue", "execute", "waits",   "host functions"};
 
-size_t Place(std::string_view track) {
-  return static_cast<size_t>(std::find(std::begin(kOrder), std::end(kOrder), track) - std::begin(kOrder));
+size_t RankOf(const TraceTrack& track) {
+  return static_cast<size_t>(std::find(std::begin(kOrder), std::end(kOrder), track.name) -
+                             std::begin(kOrder));
 }
 
-using LaneKey = std::tuple<int64_t, size_t, int64_t>;  // Process, place of the track, thread.
-
-struct Lane {
-  std::string track;
-  std::vector<const Json*> slices;
-};
+// Returns the length of the shortest slice that is kept, and how many of the slices that last so long are.
+std::pair<double, size_t> Threshold(const Trace& trace, size_t& left_out) {
+  std::vector<double> lengths;
+  for (const TraceProcess& process : trace.processes) {
+    for (const TraceTrack& track : process.tracks) {
+      for (const TraceSlice& slice : track.slices) {
+        if (!slice.instant) lengths.push_back(slice.us);
+      }
+    }
+  }
+  left_out = lengths.size() - std::min(lengths.size(), kSlicesMax);
+  if (left_out == 0) return {0, lengths.size()};
+  const auto last = lengths.begin() + static_cast<ptrdiff_t>(kSlicesMax - 1);
+  std::nth_element(lengths.begin(), last, lengths.end(), std::greater<>());
+  const auto longer = std::count_if(lengths.begin(), lengths.end(), [&](double us) { return us > *last; });
+  return {*last, kSlicesMax - static_cast<size_t>(longer)};
+}
 
 }  // namespace
 
-Json TimelineOf(const Json& trace) {
-  std::map<int64_t, std::string> processes;
-  std::map<LaneKey, Lane> lanes;
-  std::vector<const Json*> slices;
-  Json steps = Json::array();
-  for (const Json& event : Part(trace, "traceEvents")) {
-    const std::string phase = Text(event, "ph");
-    if (phase == "M" && Text(event, "name") == "process_name")
-      processes[Integer(event, "pid")] = Text(Part(event, "args"), "name");
-    if (phase == "i" && Text(event, "cat") == "steps")
-      steps.push_back(Json::array({Number(event, "ts"), Text(event, "name")}));
-    if (phase == "X") slices.push_back(&event);
-  }
-  const size_t kept = std::min(slices.size(), kSlicesMax);
-  if (kept < slices.size()) {
-    std::nth_element(slices.begin(), slices.begin() + static_cast<ptrdiff_t>(kept), slices.end(),
-                     [](const Json* a, const Json* b) { return Number(*a, "dur") > Number(*b, "dur"); });
-  }
-  for (size_t i = 0; i < kept; ++i) {
-    const Json& slice = *slices[i];
-    const std::string track = Text(slice, "cat");
-    Lane& lane = lanes[{Integer(slice, "pid"), Place(track), Integer(slice, "tid")}];
-    lane.track = track;
-    lane.slices.push_back(&slice);
-  }
-  Json rows = Json::array();
-  for (auto& [key, lane] : lanes) {
-    std::ranges::sort(lane.slices, {}, [](const Json* slice) { return Number(*slice, "ts"); });
-    Json row = Json::array();
-    for (const Json* slice : lane.slices) {
-      const Json& args = Part(*slice, "args");
-      row.push_back(Json::array({Number(*slice, "ts"), Number(*slice, "dur"), Text(*slice, "name"),
-                                 Text(args, "line"), Integer(args, "step")}));
+Json TimelineOf(const Trace& trace) {
+  size_t left_out = 0;
+  auto [shortest, of_shortest] = Threshold(trace, left_out);
+  Json lanes = Json::array(), steps = Json::array();
+  for (const TraceProcess& process : trace.processes) {
+    std::vector<const TraceTrack*> tracks;
+    for (const TraceTrack& track : process.tracks) tracks.push_back(&track);
+    std::ranges::stable_sort(tracks, {}, [](const TraceTrack* track) { return RankOf(*track); });
+    for (const TraceTrack* const track : tracks) {
+      Json slices = Json::array();
+      for (const TraceSlice& slice : track->slices) {
+        if (slice.instant) {
+          if (track->name == "steps") steps.push_back(Json::array({slice.begin_us, slice.name}));
+          continue;
+        }
+        if (slice.us < shortest || (slice.us == shortest && of_shortest == 0)) continue;
+        if (slice.us == shortest) --of_shortest;
+        slices.push_back(Json::array({slice.begin_us, slice.us, slice.name, slice.line, slice.step}));
+      }
+      if (slices.empty()) continue;
+      lanes.push_back({{"name", track->name}, {"process", process.name}, {"slices", std::move(slices)}});
     }
-    rows.push_back(
-        {{"name", lane.track}, {"process", processes[std::get<0>(key)]}, {"slices", std::move(row)}});
   }
-  return {{"lanes", std::move(rows)}, {"steps", std::move(steps)}, {"left_out", slices.size() - kept}};
+  return {{"lanes", std::move(lanes)}, {"steps", std::move(steps)}, {"left_out", left_out}};
 }
 
 }  // namespace hlod::report

@@ -2,14 +2,14 @@
 // them.
 #pragma once
 
-#include "client/report/run_json.h"
+#include "client/report/trace.h"
 
 namespace hlod::report {
 
-// From MakeTrace's events: {lanes[{name, process, slices[[begin_us us name line step]]}] steps[[at_us step]]
+// Returns {lanes[{name, process, slices[[begin_us us name line step]]}] steps[[at_us step]]
 // left_out}. Lanes stand in the order of tracing, compiling, sending, queueing, device and waiting. Of more
 // than kSlicesMax slices the longest are kept, and `left_out` counts the others.
 inline constexpr size_t kSlicesMax = 20'000;
-Json TimelineOf(const Json& trace);
+Json TimelineOf(const Trace& trace);
 
 }  // namespace hlod::report

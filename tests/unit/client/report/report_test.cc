@@ -24,11 +24,11 @@ RunLog ExampleLog() {
   EXPECT_TRUE(run.ok()) << run.status();
   return run.ok() ? *std::move(run) : RunLog{};
 }
-RunJson Example() { return ToRunJson(ExampleLog()); }
 // Returns the example with temporaries of `bytes` in the first program; the second one has none.
-RunJson ExampleWithTemporaries(int64_t bytes) {
-  RunJson run = Example();
-  for (Json& row : run.accounts[0]["compiles"]) row["temporary_bytes"] = row["digest"] == "aa01" ? bytes : 0;
+RunLog ExampleWithTemporaries(int64_t bytes) {
+  RunLog run = ExampleLog();
+  for (CompileRow& row : run.accounts[0].account.compiles)
+    row.temporary_bytes = row.digest == "aa01" ? bytes : 0;
   return run;
 }
 
@@ -205,7 +205,7 @@ TEST(Report, ARunOfNothingIsAReport) {
   EXPECT_EQ(report["memory"]["points"].size(), 0);
   EXPECT_EQ(report["totals"]["executes"], 0);
   EXPECT_THAT(MakePage(report), HasSubstr("</html>"));
-  EXPECT_EQ(MakeTrace(RunJson{})["traceEvents"].size(), 0);
+  EXPECT_EQ(ToJson(TraceOf(RunLog{}))["traceEvents"].size(), 0);
 }
 
 // Parsed again, the data in the page is the report: names with markup neither end its element nor get lost.
@@ -224,41 +224,8 @@ TEST(Report, ThePageHoldsTheReportAndNeedsNoNetwork) {
     EXPECT_THAT(page, Not(HasSubstr(outside))) << outside;
 }
 
-TEST(RunJson, IsWhatTheFileHoldsAndACutOneIsNamed) {
-  const RunJson run = Example();
-  EXPECT_EQ(run.program, "example");
-  EXPECT_EQ(run.events.size(), 11);
-  EXPECT_EQ(run.events[0]["value"]["shape"], "f32[256]");
-  EXPECT_TRUE(run.complete);
-  EXPECT_THAT(std::string(ReadRunJson("no/such.jsonl").status().message()), HasSubstr("no/such.jsonl"));
-  RunLog killed;
-  killed.complete = false;
-  EXPECT_FALSE(ToRunJson(killed).complete);
-}
-
-// Fields of another type count as missing: any file yields a report.
-TEST(RunJson, WrongTypesAreNotFollowed) {
-  RunJson run = Example();
-  for (std::vector<Json>* const lines : {&run.events, &run.accounts}) {
-    for (Json& line : *lines) {
-      for (auto& [field, value] : line.items()) {
-        if (field == "event") continue;
-        const Json kept = value;
-        for (const Json& wrong :
-             {Json(nullptr), Json("text"), Json(-1), Json::array({1, "x"}), Json::object()}) {
-          value = wrong;
-          EXPECT_TRUE(MakeTrace(run).contains("traceEvents"));
-          EXPECT_GE(MemoryOf(run).peak_bytes, 0);
-        }
-        value = kept;
-      }
-    }
-  }
-}
-
 TEST(Trace, HasTracksAndSlicesWithLines) {
-  const RunJson run = Example();
-  const Json trace = MakeTrace(run);
+  const Json trace = ToJson(TraceOf(ExampleLog()));
   std::set<std::string> tracks;
   std::map<std::pair<int, int>, double> until;
   for (const auto& event : trace["traceEvents"]) {
@@ -287,12 +254,14 @@ TEST(Trace, HasTracksAndSlicesWithLines) {
 
 // Three overlapping waits need three tracks; a fourth one after them reuses a track.
 TEST(Trace, WhatOverlapsIsSideBySide) {
-  RunJson run;
+  RunLog run;
   for (const double at : {100.0, 110.0, 120.0, 300.0}) {
-    run.events.push_back({{"event", "wait"}, {"at_us", at}, {"us", 90}});
+    WaitEvent wait;
+    wait.us = 90;
+    run.events.push_back({run.events.size() + 1, at, 1, wait});
   }
   std::set<int> tids;
-  const Json trace = MakeTrace(run);
+  const Json trace = ToJson(TraceOf(run));
   for (const auto& event : trace["traceEvents"]) {
     if (event["ph"] == "X") tids.insert(event["tid"].get<int>());
   }
@@ -301,27 +270,29 @@ TEST(Trace, WhatOverlapsIsSideBySide) {
 
 // The daemon's clock has another origin: no execute begins before its close.
 TEST(Trace, TheDaemonsRunsComeAfterTheirCloses) {
-  RunJson run;
+  RunLog run;
   for (const double at : {1000.0, 2000.0}) {
-    run.events.push_back({{"event", "close"},
-                          {"at_us", at},
-                          {"session", 1},
-                          {"command", 7},
-                          {"origin", {{"file", "train.cc"}, {"line", 8}}}});
+    CloseEvent close;
+    close.session = 1;
+    close.command = 7;
+    close.origin = {"train.cc", 8, "f"};
+    run.events.push_back({run.events.size() + 1, at, 1, close});
   }
-  // By the daemon's clock they were ready at 50 and 1070, that is 950 and 930 before the closes: the offset
-  // is 950.
-  run.accounts.push_back(Json::parse(R"({"account": 1, "stats": {"executes": 2}, "samples": [
-      {"at_us": 150, "queue_us": 10, "run_us": 90}, {"at_us": 1200, "queue_us": 30, "run_us": 100}]})"));
+  // By its clock they were ready at 50 and 1070: 950 and 930 before the closes, so 950 it is.
+  RunAccount& session = run.accounts.emplace_back();
+  session.session = 1;
+  session.account.stats.executes = 2;
+  session.account.samples = {{.at_us = 150, .queue_us = 10, .run_us = 90},
+                             {.at_us = 1200, .queue_us = 30, .run_us = 100}};
   std::vector<double> begins;
-  const Json trace = MakeTrace(run);
+  const Json trace = ToJson(TraceOf(run));
   for (const auto& event : trace["traceEvents"]) {
     if (event["ph"] == "X" && event["cat"] == "execute") {
       begins.push_back(event["ts"]);
       EXPECT_EQ(event["args"]["line"], "train.cc:8");
     }
   }
-  // The trace begins at the first event, 1000.
+  // The trace begins with the first event, at 1000.
   EXPECT_THAT(begins, ::testing::ElementsAre(10, 1050));
 }
 
