@@ -128,7 +128,6 @@ void TapeEntry::Release() {
 }
 
 void KeepResiduals(Graph& graph, const Caller& caller) {
-  if (keep_residuals == nullptr) return;
   absl::flat_hash_set<TapeEntry*> seen;
   std::vector<TapeEntry*> pending;
   const auto visit = [&](const Ref<TapeEntry>& entry) {
@@ -142,7 +141,8 @@ void KeepResiduals(Graph& graph, const Caller& caller) {
     TapeEntry* const entry = pending.back();
     pending.pop_back();
     for (const TapeInput& input : entry->inputs) visit(input.history);
-    if (!entry->released && !entry->backward) keep_residuals(*entry, graph, caller);
+    if (entry->released || entry->backward || entry->engine == nullptr) continue;
+    entry->engine->KeepResiduals(*entry, graph, caller);
   }
 }
 
@@ -173,6 +173,14 @@ View MarkedView(const TensorImpl& tensor) {
   View view = tensor.view();
   if (tensor.lineage && IsRoot(tensor)) view.leading = view.steps.size();
   return view;
+}
+
+const GradientEngine* EngineOf(const std::vector<TapeInput>& inputs) {
+  for (const TapeInput& input : inputs) {
+    if (input.leaf) return &input.leaf->engine;
+    if (input.history && input.history->engine != nullptr) return input.history->engine;
+  }
+  return nullptr;
 }
 
 TapeInput MakeTapeInput(TensorImpl& tensor, NodeId node) {

@@ -16,13 +16,27 @@ namespace hlod::lazy {
 
 class TapeEntry;
 
+// Differentiates what a tape remembers. The rules of derivatives lie above the tensors (client/transform), so
+// a leaf brings the engine with it when gradients are first asked for, and every entry that it leads to has
+// it.
+class GradientEngine {
+ public:
+  // Marks as results of the graph, which is about to run, the residuals of the entry that would cost much to
+  // compute again.
+  virtual void KeepResiduals(TapeEntry& entry, Graph& graph, const Caller& caller) const = 0;
+
+ protected:
+  ~GradientEngine() = default;
+};
+
 // Where the gradient of a tensor that requires one is collected. Views of the tensor share it.
 class GradLeaf : public RefCounted {
  public:
-  explicit GradLeaf(bool in_function) : in_function(in_function) {}
+  GradLeaf(const GradientEngine& engine, bool in_function) : engine(engine), in_function(in_function) {}
   static void Destroy(GradLeaf* leaf) { delete leaf; }
 
-  const bool in_function;  // Made while a function was traced.
+  const GradientEngine& engine;  // Lives as long as the process.
+  const bool in_function;        // Made while a function was traced.
   Tensor gradient;
 };
 
@@ -71,6 +85,7 @@ class TapeEntry : public RefCounted {
   const uint64_t sequence;  // Greater than those of the entries that it depends on.
   const char* const operation;
   const Caller caller;
+  const GradientEngine* engine = nullptr;  // That of its inputs.
   std::vector<TapeInput> inputs;
   std::vector<NodeId> outputs;  // Nodes of `graph`.
   std::vector<Shape> output_shapes;
@@ -102,10 +117,7 @@ class TapeEntry : public RefCounted {
   void Release();
 };
 
-// Lets the graph, which is about to run, compute what the entry's gradient needs and would cost much to
-// compute again. Set by the transforms.
-inline void (*keep_residuals)(TapeEntry& entry, Graph& graph, const Caller& caller) = nullptr;
-// The same for all entries that live values of the graph lead to. REQUIRES: TraceLock.
+// Keeps the residuals of all entries that live values of the graph lead to. REQUIRES: TraceLock.
 void KeepResiduals(Graph& graph, const Caller& caller);
 
 // Where the gradient of what a tensor is a view of goes: to a leaf, or on to what made the value.
@@ -126,5 +138,7 @@ Ref<Lineage> NewLineage(const TensorImpl& tensor, uint64_t id);
 // How the tensor looks at its storage, with the steps that lead to its lineage's root marked.
 View MarkedView(const TensorImpl& tensor);
 TapeInput MakeTapeInput(TensorImpl& tensor, NodeId node);
+// Returns the engine of the inputs that require a gradient; null when none does.
+const GradientEngine* EngineOf(const std::vector<TapeInput>& inputs);
 
 }  // namespace hlod::lazy

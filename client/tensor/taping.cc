@@ -48,6 +48,7 @@ void Remember(Taping& taping, const Operation& operation, Graph& graph, const Ca
   if (entry->outputs.empty()) return;
   entry->inputs.assign(std::make_move_iterator(taping.inputs.begin()),
                        std::make_move_iterator(taping.inputs.end()));
+  entry->engine = EngineOf(entry->inputs);
   entry->first = taping.first;
   entry->limit = graph.size();
   entry->in_place = taping.in_place;

@@ -96,33 +96,6 @@ std::string Tensor::Describe() const {
       ", made at ", lazy::LineText(value.origin));
 }
 
-Tensor& Tensor::RequiresGrad_(bool requires_grad, Caller caller) {
-  if (requires_grad && !hlo::IsFloat(dtype(caller)) && !hlo::IsComplex(dtype())) {
-    lazy::Throw(ErrorKind::kArgument,
-                absl::StrCat("only floating and complex tensors can require gradients; this is ",
-                             ToAbsl(hlo::Name(dtype()))),
-                "requires_grad_", caller);
-  }
-  const TraceLock lock;
-  lazy::TensorImpl& impl = Defined(*this, caller);
-  const bool requires_now = lazy::RequiresGrad(impl), is_leaf = lazy::IsGradLeaf(impl);
-  if (!requires_grad && requires_now && !is_leaf) {
-    lazy::Throw(ErrorKind::kArgument,
-                "this tensor was computed from one that requires gradients; use Detach() to stop them",
-                "requires_grad_", caller);
-  }
-  if (!requires_grad && is_leaf) {
-    impl.lineage = Ref<lazy::Lineage>(impl.lineage->before);
-  } else if (requires_grad && !requires_now) {
-    Ref<lazy::Lineage> lineage = lazy::NewLineage(impl, impl.id);
-    lineage->leaf = lazy::MakeRef<lazy::GradLeaf>(lazy::FunctionTrace::Innermost() != nullptr);
-    lineage->before = std::move(impl.lineage);
-    impl.lineage = std::move(lineage);
-    lazy::SetRole(*this, lazy::Role::kWeight);
-  }
-  return *this;
-}
-
 Literal Tensor::ToLiteral(Caller caller) const {
   return *lazy::Read(lazy::ShownValue(Defined(*this, caller), "to_host", caller), TraceCause::kToHost,
                      Cause::kDownload, "to_host", caller);

@@ -25,8 +25,6 @@ namespace hlod {
 namespace lazy {
 namespace {
 
-[[maybe_unused]] const bool registered = (keep_residuals = &KeepForBackward, true);
-
 // Sets GradMode() for a scope, and suspends autocast.
 class GradScope {
  public:
@@ -404,41 +402,6 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vec
   }
   run.Finish();
   return run.results;
-}
-
-bool Tensor::is_leaf(Caller caller) const {
-  const lazy::TraceLock lock;
-  const lazy::TensorImpl& impl = lazy::Defined(*this, caller);
-  return !lazy::RequiresGrad(impl) || lazy::IsGradLeaf(impl);
-}
-Tensor Tensor::Grad(Caller caller) const {
-  const lazy::TraceLock lock;
-  const lazy::TensorImpl& impl = lazy::Defined(*this, caller);
-  if (!lazy::IsRoot(impl)) return {};
-  const lazy::GradEdge edge = lazy::EdgeOf(impl);
-  if (edge.leaf) return edge.leaf->gradient;
-  if (!edge.entry || edge.entry->retained.size() <= edge.output) return {};
-  const lazy::Ref<lazy::GradLeaf>& retained = edge.entry->retained[edge.output];
-  return retained ? retained->gradient : Tensor();
-}
-void Tensor::ZeroGrad(Caller caller) {
-  if (lazy::IsGradLeaf(lazy::Defined(*this, caller))) impl_->lineage->leaf->gradient = Tensor();
-}
-Tensor& Tensor::RetainGrad(Caller caller) {
-  const lazy::TensorImpl& impl = lazy::Defined(*this, caller);
-  if (lazy::IsGradLeaf(impl)) return *this;
-  if (!requires_grad() || !lazy::IsRoot(impl)) {
-    lazy::Throw(
-        ErrorKind::kArgument,
-        absl::StrCat("only a tensor that requires gradients, and is not a view, keeps one: ", Describe()),
-        "retain_grad", caller);
-  }
-  const lazy::TraceLock lock;
-  const lazy::GradEdge edge = lazy::EdgeOf(impl);
-  edge.entry->retained.resize(edge.entry->output_shapes.size());
-  lazy::Ref<lazy::GradLeaf>& leaf = edge.entry->retained[edge.output];
-  if (!leaf) leaf = lazy::MakeRef<lazy::GradLeaf>(lazy::FunctionTrace::Innermost() != nullptr);
-  return *this;
 }
 
 }  // namespace hlod
