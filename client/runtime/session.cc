@@ -61,6 +61,7 @@ Session::~Session() {
     connector_.release();
     return;
   }
+  if (connector_->may_stall()) StopBeating();
   absl::MutexLock lock(&mu_);
   if (!lost_.ok() || ended_ || pipe_ == nullptr) return;
   if (!goodbye_) {
@@ -282,6 +283,7 @@ void Session::StartWrites() {
     if (outbox_.empty()) return;
     writing_ = true;
     MessageParts message = NextMessage();
+    if (!Fits(message)) return;
     const std::shared_ptr<Pipe> pipe = pipe_;
     mu_.Unlock();
     pipe->StartWrite(std::move(message));

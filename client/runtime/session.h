@@ -30,6 +30,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "client/runtime/heart.h"
 #include "client/runtime/outbox.h"
 #include "client/runtime/pipe.h"
 #include "client/runtime/process.h"
@@ -68,6 +69,7 @@ struct SessionOptions {
   // Where a connection may stall (Connector::may_stall), a wait in which nothing came for `question` asks the
   // daemon whether it is there, and breaks the connection when it does not answer for `silence`.
   absl::Duration question = absl::Seconds(10), silence = absl::Seconds(30);
+  absl::Duration beat = kBeat;  // There, too.
   bool shared_memory = true;
   bool skip_local_checks = false;
   std::shared_ptr<AbstractSession> abstract;  // Null unless the session is abstract.
@@ -220,6 +222,8 @@ class Session : public std::enable_shared_from_this<Session> {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleMessage(v1::ServerMessage& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleEnd(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether the daemon takes a message as large as this one; else the session is lost.
+  bool Fits(const MessageParts& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Runs Recover on a new thread, which keeps the session until then.
   void StartRecovery(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Connects again and sends again what the daemon has not received; or the session is lost. REQUIRES:

@@ -9,9 +9,11 @@
 
 #include "absl/time/clock.h"
 #include "client/runtime/arena.h"
+#include "client/runtime/heart.h"
 #include "client/runtime/session.h"
 #include "client/runtime/session_recorder.h"
 #include "common/base/status.h"
+#include "common/rpc/message_size.h"
 #include "common/rpc/wire.h"
 
 namespace hlod::internal {
@@ -30,13 +32,6 @@ bool SaidByTransport(const absl::Status& status, absl::StatusCode code) {
   return status.code() == code && KindOf(status) == ErrorKind::kNone;
 }
 
-// Whether gRPC refused a message for its size: sent again, it would be refused again. It has the same code
-// for streams that it resets when memory is short.
-bool RefusedForItsSize(const absl::Status& status) {
-  return SaidByTransport(status, absl::StatusCode::kResourceExhausted) &&
-         status.message().find("message larger than max") != absl::string_view::npos;
-}
-
 // Whether the stream ended for a reason that need not be there the next time, and may.
 bool IsMishap(const absl::Status& status) {
   return SaidByTransport(status, absl::StatusCode::kResourceExhausted) ||
@@ -47,25 +42,6 @@ absl::Status LostSession(const std::string& address, std::string_view why) {
   return MakeError(ErrorKind::kLostSession,
                    absl::StrFormat("The session with the daemon at %s is lost, and its buffers with it: %s",
                                    address, why));
-}
-
-// Well below the time in which the daemon gives up a peer that does not answer.
-constexpr absl::Duration kBeat = absl::Seconds(20);
-
-// Has the session look at its connection as long as it lives. Without a thread for it the daemon may, after
-// some minutes of silence, break the connection: then it is resumed.
-void KeepBeating(const std::shared_ptr<Session>& session) {
-  try {
-    std::thread([weak = std::weak_ptr<Session>(session)] {
-      for (;;) {
-        absl::SleepFor(kBeat);
-        const std::shared_ptr<Session> alive = weak.lock();
-        if (alive == nullptr) return;
-        alive->Beat();
-      }
-    }).detach();
-  } catch (const std::system_error&) {
-  }
 }
 
 // Sends Hello and waits for Welcome.
@@ -126,7 +102,7 @@ absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector
                                                        const SessionOptions& options) {
   std::shared_ptr<Session> session(new Session(std::move(connector), options));
   RETURN_IF_ERROR(session->Greet(absl::Now() + options.timeout));
-  if (session->connector().may_stall()) KeepBeating(session);
+  if (session->connector().may_stall()) KeepBeating(session, options.beat);
   if (const std::string path = RecordingPath(); !path.empty())
     RETURN_IF_ERROR(SessionRecorder::Start(session.get(), path, HeaderOf(*session)));
   return session;
@@ -185,12 +161,25 @@ void Session::HandleEnd(const absl::Status& status) {
     Lose(SessionIsClosed());
   } else if (SaidByDaemon(status)) {
     Lose(status);
-  } else if (RefusedForItsSize(status) || (IsMishap(status) && ++mishaps_ > kMishapsMax)) {
+  } else if (IsMishap(status) && ++mishaps_ > kMishapsMax) {
     Lose(LostSession(address(), absl::StrFormat("the transport does not carry its messages (%s).",
                                                 FromAbsl(status.message()))));
   } else {
     StartRecovery(status);
   }
+}
+
+bool Session::Fits(const MessageParts& message) {
+  int64_t bytes = 0;
+  for (const std::shared_ptr<const std::string>& part : message) bytes += static_cast<int64_t>(part->size());
+  const int64_t most = rpc::MessageBytesMax(limits_);
+  if (bytes <= most) return true;
+  writing_ = false;
+  pipe_->Cancel();
+  Lose(LostSession(address(), absl::StrFormat("a command takes a message of %d bytes, and the daemon takes "
+                                              "messages of %d.",
+                                              bytes, most)));
+  return false;
 }
 
 void Session::StartRecovery(const absl::Status& cause) {
@@ -265,8 +254,7 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
     // Lost: nothing listens there, or the daemon answered that it does not know the session. Else it is tried
     // again, also when no connection came about for another reason, which may pass (a TLS handshake that
     // broke off).
-    *retry = pipe.ok() ? !SaidByDaemon(welcome.status()) && !RefusedForItsSize(welcome.status())
-                       : KindOf(pipe.status()) != ErrorKind::kLostSession;
+    *retry = pipe.ok() ? !SaidByDaemon(welcome.status()) : KindOf(pipe.status()) != ErrorKind::kLostSession;
     return welcome.status();
   }
   if (welcome->epoch() != epoch_ || welcome->session() != session_id_) {
