@@ -7,7 +7,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <latch>
+#include <thread>
 
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "common/rpc/grpc/chunk.h"
 #include "common/rpc/shared_memory.h"
@@ -130,25 +133,26 @@ TEST_P(Hoard, OfBulkUploadsThatAreNeverDeclaredEndsNobodyElsesCalls) {
 TEST_P(Hoard, OfAnswersThatAreNeverAcknowledgedLetsOthersConnectAndWork) {
   Start({"--unacknowledged-bytes-max", "4MiB"});
   Bystander bystander(Connect());
-  std::atomic<bool> stop = false;
-  std::atomic<int64_t> commands = 0;
+  constexpr int kHoarders = 20, kEnough = 100;  // Answers of six megabytes.
+  absl::Notification stop;
+  std::latch hoards(kHoarders);
   std::vector<std::thread> hoarders;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < kHoarders; ++i) {
     hoarders.emplace_back([&] {
       RawSession session(address());
       const uint64_t handle = session.NewHandle();
       session.Send(UploadOf(handle, Literal(Shape::Array(hlo::kF32, {15'000}))));
-      for (int n = 0; n < 300 && !stop; ++n) {
-        session.Send(DownloadOf(handle));
-        ++commands;
-      }
-      while (!stop)
-        absl::SleepFor(absl::Milliseconds(10));  // tidy: it holds what it has until the others are done.
+      for (int n = 0; n < kEnough; ++n) session.Send(DownloadOf(handle));
+      hoards.count_down();
+      for (int n = 0; n < 200 && !stop.HasBeenNotified(); ++n) session.Send(DownloadOf(handle));
+      stop.WaitForNotification();
     });
   }
-  for (int i = 0; i < 100 || commands < 2000; ++i) bystander.Work();
+  for (int i = 0; i < 100; ++i) bystander.Work();  // While they begin.
+  hoards.wait();
+  for (int i = 0; i < 100; ++i) bystander.Work();
   for (int i = 0; i < 5; ++i) Bystander(Connect()).Work();
-  stop = true;
+  stop.Notify();
   for (std::thread& hoarder : hoarders) hoarder.join();
   bystander.ExpectUndisturbed();
 }
