@@ -44,6 +44,13 @@ absl::StatusOr<MemoryCharge> MemoryCharge::Take(const std::shared_ptr<MemoryShar
   return MemoryCharge(share, bytes);
 }
 
+absl::Status MemoryCharge::TryGrow(int64_t bytes, std::string_view taker) {
+  if (share_ == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(share_->Reserve(bytes, taker));
+  bytes_ += bytes;
+  return absl::OkStatus();
+}
+
 MemoryCharge& MemoryCharge::operator=(MemoryCharge&& other) noexcept {
   std::swap(share_, other.share_);
   std::swap(bytes_, other.bytes_);

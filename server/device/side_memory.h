@@ -57,6 +57,8 @@ class MemoryCharge {
   MemoryCharge(MemoryCharge&&) = default;
   MemoryCharge& operator=(MemoryCharge&& other) noexcept;
   ~MemoryCharge();
+  // Takes further bytes as Take does. Of a charge that charges nobody, always.
+  absl::Status TryGrow(int64_t bytes, std::string_view taker);
   // Takes further bytes, or gives some back, also beyond the limit.
   void Grow(int64_t bytes) {
     if (share_ == nullptr) return;

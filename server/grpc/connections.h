@@ -5,7 +5,7 @@
 // strangers have places of their own, few, and take none of those that count for owners. A newcomer counts
 // for its owner, and has done nothing that needs the connection (opened a session, say). A user's connection
 // has. Where there is no place, the oldest stranger or the oldest newcomer of the same owner goes for the one
-// that comes: whoever only connects, or only asks for health, locks nobody out.
+// that comes: a peer that only connects, or only asks for health, keeps no client out.
 #pragma once
 
 #include <cstdint>

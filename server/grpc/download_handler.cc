@@ -31,13 +31,13 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
                    registry_.Authenticate(id.session(), id.secret());
                !session.ok()) {
       status = session.status();
+    } else if (status = quota_->Admit(); !status.ok()) {
     } else if (status = (*session)->transfers().AddBulkStream(shared_from_this()); !status.ok()) {
     } else if (absl::StatusOr<std::shared_ptr<session::KeptDownload>> kept =
                    (*session)->transfers().FindDownload(id.command());
                !kept.ok()) {
       status = kept.status();
     } else {
-      quota_->Admit();
       session_ = *std::move(session);
       kept_ = *std::move(kept);
       bytes_ = kept_->bytes;

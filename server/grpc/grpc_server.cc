@@ -32,6 +32,8 @@ constexpr int kStreamsMax = 1024;  // Calls at once on one connection.
 // gRPC grants what is left of it, so that a small window slows down nobody who is heard.
 constexpr int kWindowBytes = 64 << 10;
 constexpr int kFrameBytes = 1 << 20;
+// What is allocated to read from the socket, before anything has come: by its own measure half of the quota.
+constexpr int kReadBytes = 1 << 20;
 // Progress is reported at the latest after so many events of other calls, or so much time.
 constexpr int kEventsPerFlush = 64;
 constexpr absl::Duration kFlushDelay = absl::Microseconds(200);
@@ -80,8 +82,9 @@ GrpcServer::GrpcServer(session::Registry& registry, Health& health, SilentCalls&
     : registry_(registry),
       health_(health),
       silent_(silent),
-      options_(std::move(options)),
-      quota_(std::make_shared<ReceiveQuota>(options_.peer.owner, options_.received, options_.use)) {}
+      quota_(std::make_shared<ReceiveQuota>(options.peer.owner, options.received, std::move(options.memory),
+                                            options.use)),
+      options_(std::move(options)) {}
 
 GrpcServer::~GrpcServer() { Shutdown(absl::Now(), absl::Now() + absl::Seconds(10)); }
 
@@ -125,6 +128,7 @@ bool GrpcServer::Build() {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kWindowBytes);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
+  builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadBytes);
   // A connection that says nothing, or nothing but HTTP, does not keep its descriptor.
   const int greeting_ms = Milliseconds(options_.greeting);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, greeting_ms);
@@ -133,7 +137,7 @@ bool GrpcServer::Build() {
   // behind a tunnel that has stalled and answers for itself: they are asked. A program that neither calls nor
   // waits still answers: its library polls now and then (client/runtime/session.h). Peers may ping.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options_.question));
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options_.question));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options_.patience));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // As many as it takes.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);

@@ -43,9 +43,10 @@ class GrpcServer {
     // Of a connection without a call, of a call without a message, of a client that reads no answer.
     absl::Duration greeting = absl::Seconds(10);
     ReceiveLimits received;
-    // After so long without a byte the peer is asked whether it is there, and given up when it says nothing
-    // for as long again.
-    absl::Duration question = absl::InfiniteDuration();
+    device::MemoryCharge memory;  // With what strangers may take of it.
+    // After `question` without a byte the peer is asked whether it is there, and given up when it says
+    // nothing for `patience`: that is long, for a client that is stopped in a debugger is silent as well.
+    absl::Duration question = absl::InfiniteDuration(), patience = absl::InfiniteDuration();
     // Called when the client resets more calls than it may: closes the connection.
     std::function<void()> close = [] {};
     // Called with each call that shows what it has to, until it succeeds: such calls are refused until then.
@@ -87,8 +88,8 @@ class GrpcServer {
   session::Registry& registry_;
   Health& health_;
   SilentCalls& silent_;
-  const Options options_;
   const std::shared_ptr<ReceiveQuota> quota_;
+  const Options options_;
   const std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
   // Made by the thread, constant once built_ is notified.
   std::optional<grpc::AsyncGenericService> service_;

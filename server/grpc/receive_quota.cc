@@ -1,21 +1,79 @@
-// Grows a quota on admission, and hands permits to read to those who wait, in order.
+// Grows a quota with what its charge takes, and hands permits to read to those who wait, in order.
 #include "server/grpc/receive_quota.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "common/base/status.h"
+#include "common/rpc/message_size.h"
 
 namespace hlod::grpc_server {
 
-ReceiveQuota::ReceiveQuota(const std::string& name, const ReceiveLimits& limits,
-                           std::function<void()> admitted)
-    : limits_(limits), on_admitted_(std::move(admitted)), quota_(name), free_turns_(limits.chunks_max) {
-  quota_.Resize(limits.stranger_bytes_max);
+ReceiveLimits ReceiveLimits::Of(const Limits& limits) {
+  const int64_t message = rpc::MessageBytesMax(limits),
+                common = std::max(limits.chunk_bytes_max, limits.inline_bytes_max);
+  ReceiveLimits received;
+  received.session_bytes_max = std::max(received.session_bytes_max, 4 * common);
+  received.resumed_bytes_max = message + received.session_bytes_max;
+  received.turn_bytes = 2 * limits.chunk_bytes_max;
+  return received;
 }
 
-void ReceiveQuota::Admit() {
-  MutexLock lock(&mu_);
-  if (std::exchange(admitted_, true)) return;
-  quota_.Resize(limits_.received_bytes_max);
+ReceiveQuota::ReceiveQuota(const std::string& name, const ReceiveLimits& limits, device::MemoryCharge memory,
+                           std::function<void()> admitted)
+    : limits_(limits),
+      on_admitted_(std::move(admitted)),
+      quota_(name),
+      memory_(std::move(memory)),
+      base_(limits.stranger_bytes_max),
+      granted_(base_) {
+  quota_.Resize(static_cast<size_t>(granted_));
+}
+
+absl::Status ReceiveQuota::Grow(int64_t bytes) {
+  RETURN_IF_ERROR(memory_.TryGrow(bytes, "The bytes of a connection that are received and not read"));
+  granted_ += bytes;
+  quota_.Resize(static_cast<size_t>(granted_));
+  return absl::OkStatus();
+}
+
+void ReceiveQuota::ShrinkTo(int64_t bytes) {
+  memory_.Grow(bytes - granted_);
+  granted_ = bytes;
+  quota_.Resize(static_cast<size_t>(granted_));
+}
+
+absl::Status ReceiveQuota::Admit(How how) {
+  {
+    MutexLock lock(&mu_);
+    if (admitted_) return absl::OkStatus();
+    RETURN_IF_ERROR(Grow(limits_.session_bytes_max - base_));
+    base_ = limits_.session_bytes_max;
+    // Without it all but the largest messages pass.
+    if (how == How::kResumed && Grow(limits_.resumed_bytes_max - base_).ok())
+      base_ = limits_.resumed_bytes_max;
+    admitted_ = true;
+  }
   on_admitted_();
+  return absl::OkStatus();
+}
+
+absl::Status ReceiveQuota::CheckAdmission() {
+  MutexLock lock(&mu_);
+  const int64_t before = granted_;
+  if (admitted_) return absl::OkStatus();
+  RETURN_IF_ERROR(Grow(limits_.session_bytes_max - base_));
+  ShrinkTo(before);
+  return absl::OkStatus();
+}
+
+bool ReceiveQuota::TakeTurn() {
+  if (turns_ >= limits_.turns_max) return false;
+  const bool granted = granted_ >= base_ + (turns_ + 1) * limits_.turn_bytes;
+  // The first one's bytes fit the room for a message, if it has to.
+  if (!granted && !Grow(limits_.turn_bytes).ok() && turns_ > 0) return false;
+  ++turns_;
+  return true;
 }
 
 ReceiveQuota::Turn ReceiveQuota::MakeTurn() {
@@ -25,11 +83,10 @@ ReceiveQuota::Turn ReceiveQuota::MakeTurn() {
 void ReceiveQuota::AwaitTurn(std::function<void(Turn)> ready) {
   {
     MutexLock lock(&mu_);
-    if (free_turns_ == 0) {
+    if (!TakeTurn()) {
       waiting_.push_back(std::move(ready));
       return;
     }
-    --free_turns_;
   }
   ready(MakeTurn());
 }
@@ -39,7 +96,7 @@ void ReceiveQuota::GiveBack() {
   {
     MutexLock lock(&mu_);
     if (waiting_.empty()) {
-      ++free_turns_;
+      if (--turns_ == 0) ShrinkTo(base_);
       return;
     }
     next = std::move(waiting_.front());

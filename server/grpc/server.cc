@@ -75,7 +75,9 @@ Connections::Options ConnectionOptions(const Limits& limits, absl::Duration tcp_
 }  // namespace
 
 Server::Server(ServerOptions options, device::Devices& devices)
-    : options_(std::move(options)), devices_(devices) {}
+    : options_(std::move(options)),
+      received_(options_.received.value_or(ReceiveLimits::Of(devices.limits()))),
+      devices_(devices) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, device::Devices& devices) {
   std::unique_ptr<Server> server(new Server(std::move(options), devices));
@@ -157,10 +159,18 @@ void Server::OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint) {
     if (!tcp || tls_ == nullptr) refused_.Add(std::move(socket), why);
   };
   if (const absl::Status room = servers_->CheckRoom(opened->owner); !room.ok()) return refuse(room);
+  device::MemoryCharge memory(devices_.side_memory().ShareOf(opened->owner));
+  // Those who could do something about it come in when there is none left.
+  if (opened->administrator) {
+    memory.Grow(received_.stranger_bytes_max);
+  } else if (const absl::Status taken = memory.TryGrow(received_.stranger_bytes_max, "A connection");
+             !taken.ok()) {
+    return refuse(taken);
+  }
   const absl::StatusOr<uint64_t> id = connections_->Add(fd, *opened);
   if (!id.ok()) return refuse(id.status());
   if (user.has_value()) processes_->Add(fd, {.pid = static_cast<pid_t>(opened->pid), .uid = *user});
-  servers_->Add(*id, opened->owner, MakeServer(*id, *opened, user), std::move(socket));
+  servers_->Add(*id, opened->owner, MakeServer(*id, *opened, user, std::move(memory)), std::move(socket));
 }
 
 absl::StatusOr<Connections::Opened> Server::Identify(int socket, bool tcp,
@@ -178,7 +188,7 @@ absl::StatusOr<Connections::Opened> Server::Identify(int socket, bool tcp,
 }
 
 std::unique_ptr<GrpcServer> Server::MakeServer(uint64_t id, const Connections::Opened& opened,
-                                               std::optional<uint32_t> user) {
+                                               std::optional<uint32_t> user, device::MemoryCharge memory) {
   GrpcServer::Options options;
   options.peer.local = !opened.tcp;
   options.peer.owner = opened.owner;
@@ -188,9 +198,11 @@ std::unique_ptr<GrpcServer> Server::MakeServer(uint64_t id, const Connections::O
     options.token = options_.token;
     options.tls = tls_;
     options.question = options_.tcp_question;
+    options.patience = options_.tcp_patience;
   }
   options.greeting = options_.greeting;
-  options.received = options_.received;
+  options.received = received_;
+  options.memory = std::move(memory);
   options.close = [this, id] { connections_->Close(id); };
   options.greet = [this, id] { return connections_->Greet(id); };
   options.use = [this, id] { connections_->MarkUsed(id); };

@@ -32,10 +32,11 @@ struct ServerOptions {
   std::string token;                                           // What calls over TCP must show.
   std::string version;                                         // "hlod 0.1.0"
   absl::Duration greeting = absl::Seconds(10);                 // GrpcServer::Options.
-  ReceiveLimits received;                                      // Of each connection.
-  // After which a TCP peer whose kernel does not answer is given up, and GrpcServer::Options::question of
-  // one.
-  absl::Duration tcp_silence = absl::Seconds(60), tcp_question = absl::Minutes(3);
+  std::optional<ReceiveLimits> received;  // Of each connection; else as the daemon's limits want them.
+  // After which a TCP peer whose kernel does not answer is given up, and GrpcServer::Options::question and
+  // patience of one.
+  absl::Duration tcp_silence = absl::Seconds(60), tcp_question = absl::Minutes(3),
+                 tcp_patience = absl::Hours(1);
 };
 
 class Server {
@@ -56,12 +57,13 @@ class Server {
   // Where a connection comes from: its owner and process. `user` is that of a unix socket's peer.
   absl::StatusOr<Connections::Opened> Identify(int socket, bool tcp, std::optional<uint32_t>* user) const;
   std::unique_ptr<GrpcServer> MakeServer(uint64_t id, const Connections::Opened& opened,
-                                         std::optional<uint32_t> user);
+                                         std::optional<uint32_t> user, device::MemoryCharge memory);
   void RunPeriodicChecks();
   // A process is watched while it has a connection, or a session that ends with it.
   void DropUnusedProcesses();
 
   const ServerOptions options_;
+  const ReceiveLimits received_;
   device::Devices& devices_;
   std::vector<rpc::Endpoint> endpoints_;
   std::unique_ptr<ArenaServer> arenas_;

@@ -76,6 +76,7 @@ class SessionHandler : public CallHandler {
     registry_.wire_bytes_in += bytes;
     if (const absl::Status intact = checksums_.Check(message); !intact.ok()) return EndStream(intact);
     parsed_bytes = 0;
+    bool resumed = false;
     try {
       auto* parsed = google::protobuf::Arena::CreateMessage<v1::ClientMessage>(&arena_);
       grpc::ProtoBufferReader reader(&message);
@@ -86,6 +87,10 @@ class SessionHandler : public CallHandler {
           if (!checksums_.seen()) return EndStream(DataLoss("The Hello does not have its checksum."));
           stream_->AddChecksums();
         }
+        if (!connection_.has_session() && parsed->has_hello()) {
+          if (const absl::Status room = quota_->CheckAdmission(); !room.ok()) return EndStream(room);
+          resumed = parsed->hello().has_resume();
+        }
         connection_.OnMessage(stream_, *parsed);
       }
     } catch (const std::bad_alloc&) {
@@ -94,7 +99,9 @@ class SessionHandler : public CallHandler {
     arena_.Reset();
     if (!admitted_ && connection_.has_session()) {
       admitted_ = true;
-      quota_->Admit();
+      const absl::Status room =
+          quota_->Admit(resumed ? ReceiveQuota::How::kResumed : ReceiveQuota::How::kOpened);
+      if (!room.ok()) return connection_.Refuse(*stream_, room);
     }
     call_.Read();
   }

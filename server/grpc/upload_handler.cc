@@ -115,9 +115,9 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
       absl::StatusOr<std::shared_ptr<session::Session>> session =
           registry_.Authenticate(id->session(), id->secret());
       if (session.ok()) {
-        quota_->Admit();
-        if (const absl::Status added = (*session)->transfers().AddBulkStream(shared_from_this());
-            !added.ok()) {
+        absl::Status added = quota_->Admit();
+        if (added.ok()) added = (*session)->transfers().AddBulkStream(shared_from_this());
+        if (!added.ok()) {
           Fail(added);
           return false;
         }

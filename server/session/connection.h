@@ -20,6 +20,8 @@ class Connection {
   void OnMalformed(SessionStream& stream);
   // There was no memory to take a message in: it cannot be left out.
   void OnNoMemory(SessionStream& stream);
+  // There is no room for what the session would send: it ends.
+  void Refuse(SessionStream& stream, const absl::Status& status) { EndWith(stream, status); }
   void OnWritten(const SessionStream* stream);
   // The stream is gone, or the client sends no more.
   void OnClosed(const SessionStream* stream);

@@ -134,7 +134,7 @@ TEST_F(ServersOfConnections, AreManyAtOnceAndEndTogether) {
 }
 
 TEST(ReceiveQuota, TurnsAreAsManyAsItSaysAndHandedOnInOrder) {
-  const auto quota = std::make_shared<ReceiveQuota>("test", ReceiveLimits{.chunks_max = 2});
+  const auto quota = std::make_shared<ReceiveQuota>("test", ReceiveLimits{.turns_max = 2});
   std::vector<std::pair<int, ReceiveQuota::Turn>> turns;
   for (int i = 0; i < 4; ++i)
     quota->AwaitTurn([&turns, i](ReceiveQuota::Turn turn) { turns.emplace_back(i, std::move(turn)); });

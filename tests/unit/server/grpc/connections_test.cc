@@ -1,7 +1,9 @@
 // Connections are counted by their owners, and silent ones do not stay.
 #include "server/grpc/connections.h"
 
+#include <fcntl.h>
 #include <grpcpp/create_channel.h>
+#include <grpcpp/create_channel_posix.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -170,6 +172,7 @@ TEST_F(ServerConnections, WithoutACallEnd) {
 TEST_F(ServerConnections, ThatAreRefusedAreToldWhy) {
   Start(absl::Minutes(10), Limits{.connections_per_user_max = 2});
   const OpenSession one(address()), two(address());
+  EXPECT_TRUE(one.Pings() && two.Pings());
   const auto channel = grpc::CreateChannel(address(), grpc::InsecureChannelCredentials());
   grpc::GenericStub stub(channel);
   grpc::ClientContext context;
@@ -308,6 +311,7 @@ TEST_F(ServerConnections, OfStrangersLockNoClientOut) {
 TEST_F(ServerConnections, WithoutASessionLockNoClientOut) {
   Start(absl::Minutes(10), Limits{.connections_per_user_max = 4}, "");
   const OpenSession before(tcp());
+  EXPECT_TRUE(before.Pings());
   std::vector<std::unique_ptr<Watcher>> watchers;
   for (int i = 0; i < 8; ++i) watchers.push_back(std::make_unique<Watcher>(tcp()));
   const OpenSession after(tcp());
@@ -317,38 +321,38 @@ TEST_F(ServerConnections, WithoutASessionLockNoClientOut) {
 
 TEST_F(ServerConnections, ThatResetCallsWithoutEndAreClosedAndOthersOfTheirUserAreNot) {
   Start(absl::Minutes(10));
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  const auto connect = [&] {
-    const auto channel =
-        grpc::CreateCustomChannel("unix:" + path(), grpc::InsecureChannelCredentials(), arguments);
-    channel->GetState(/*try_to_connect=*/true);
-    EXPECT_TRUE(channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(20)));
-    return channel;
-  };
-  const auto calm = connect(), resetting = connect();
-  grpc::GenericStub stub(resetting);
-  // The next call connects again: the connection counts as closed once it was seen closed.
-  bool closed = false;
-  for (int i = 0; i < 100'000 && !closed; ++i) {
-    grpc::ClientContext context;
-    grpc::CompletionQueue queue;
-    const auto call = stub.PrepareCall(&context, "/hlod.v1.Session/Connect", &queue);
+  const OpenSession calm(address());
+  // A channel over a descriptor does not connect again: when its connection has been closed, calls fail.
+  rpc::Descriptor fd = Connect();
+  fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
+  grpc::GenericStub stub(grpc::CreateInsecureChannelFromFd("resetting", fd.Release()));
+  grpc::CompletionQueue queue;
+  const auto next = [&queue] {
     void* tag;
-    bool ok;
-    call->StartCall(nullptr);
-    queue.Next(&tag, &ok);
-    context.TryCancel();
-    grpc::Status status;
-    call->Finish(&status, nullptr);
-    queue.Next(&tag, &ok);
-    queue.Shutdown();
-    while (queue.Next(&tag, &ok)) {
+    bool ok = false;
+    return queue.Next(&tag, &ok) && ok;
+  };
+  bool closed = false;
+  for (int round = 0; round < 10'000 && !closed; ++round) {
+    constexpr int kAtOnce = 64;
+    grpc::ClientContext contexts[kAtOnce];
+    std::unique_ptr<grpc::GenericClientAsyncReaderWriter> calls[kAtOnce];
+    for (int i = 0; i < kAtOnce; ++i) {
+      calls[i] = stub.PrepareCall(&contexts[i], "/hlod.v1.Session/Connect", &queue);
+      calls[i]->StartCall(nullptr);
     }
-    closed = resetting->GetState(false) != GRPC_CHANNEL_READY;
+    for (int i = 0; i < kAtOnce; ++i) next();
+    for (grpc::ClientContext& context : contexts) context.TryCancel();
+    for (const auto& call : calls) {
+      grpc::Status status;
+      call->Finish(&status, nullptr);
+      next();
+      closed = closed || status.error_code() == grpc::StatusCode::UNAVAILABLE;
+    }
   }
   EXPECT_TRUE(closed);
-  EXPECT_EQ(calm->GetState(false), GRPC_CHANNEL_READY);
+  EXPECT_TRUE(calm.Pings());
+  queue.Shutdown();
 }
 
 TEST(ResetBudget, IsBoundedAtOnceAndThenBySecond) {

@@ -106,7 +106,7 @@ const std::map<std::string_view, Bounded>& Walk() {
   static const auto* const walk = new std::map<std::string_view, Bounded>{
       {"sessions_max", {HoldSession}},
       {"sessions_per_user_max", {HoldSession}},
-      {"connections_per_user_max", {nullptr, "gRPC's quota of each connection"}},
+      {"connections_per_user_max", {nullptr, "gRPC's quota of each connection (server/grpc/receive_quota.h)"}},
       {"handles_per_session_max", {HoldHandles}},
       {"commands_in_flight_max", {HoldCommands}},
       {"commands_per_message_max", {HoldCommands}},
