@@ -1,8 +1,10 @@
 // sort and top-k: JAX's comparators and others, stability, NaNs, all widths, long and short lines, in place.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -330,6 +332,34 @@ TEST(SortTopK, LargestAndSmallest) {
   ExpectStep(
       "ENTRY e {\n p0 = f32[9] parameter(0)\n ROOT r = (f32[0], s32[0]) topk(p0), k=0, largest=true\n}\n");
 }
+// Longer than what is collected at once: rising, falling and repeating lines, of few and of many wanted.
+TEST(SortTopK, OfLongLinesWhatIsFoundLaterCounts) {
+  constexpr int64_t kLength = 5000;
+  const std::function<int32_t(int64_t)> lines[] = {
+      [](int64_t i) { return static_cast<int32_t>(i); }, [](int64_t i) { return static_cast<int32_t>(-i); },
+      [](int64_t i) { return static_cast<int32_t>(i * 7919 % 5003); },
+      [](int64_t i) { return static_cast<int32_t>(i * i % 17); }};
+  for (const auto& line : lines) {
+    std::vector<int32_t> values;
+    for (int64_t i = 0; i < kLength; ++i) values.push_back(line(i));
+    Literal operand(Shape::Array(hlo::kS32, {kLength}));
+    std::copy(values.begin(), values.end(), operand.data<int32_t>().begin());
+    std::vector<int32_t> places(kLength);
+    std::iota(places.begin(), places.end(), 0);
+    std::stable_sort(places.begin(), places.end(),
+                     [&](int32_t a, int32_t b) { return values[a] > values[b]; });
+    for (const int64_t k : {1, 100, 700, 4000, 5000}) {
+      const std::string n = std::to_string(k);
+      const auto result = RunStepText("ENTRY e {\n p0 = s32[5000] parameter(0)\n ROOT r = (s32[" + n +
+                                          "], s32[" + n + "]) topk(p0), k=" + n + ", largest=true\n}\n",
+                                      {operand});
+      ASSERT_EQ(result.size(), 2u);
+      const auto found = result[1].data<int32_t>();
+      EXPECT_TRUE(std::equal(found.begin(), found.end(), places.begin(), places.begin() + k)) << k;
+    }
+  }
+}
+
 TEST(SortTopK, TiesGoByPlace) {
   const auto result = RunStepText(
       "ENTRY e {\n p0 = f32[6] parameter(0)\n ROOT r = (f32[3], s32[3]) topk(p0), k=3, largest=true\n}\n",
