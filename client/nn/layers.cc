@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "hlod/autograd.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/distance.h"
@@ -32,8 +33,7 @@ Linear::Linear(Module& parent, std::string name, int64_t in, int64_t out, bool w
   RegisterParameter("bias", bias);
 }
 Tensor Linear::operator()(const Tensor& x, Caller caller) const {
-  const CallerScope scope(caller);
-  return hlod::Linear(x, weight, bias);
+  return Forward(caller, {x}, [&](Tensors in) { return hlod::Linear(in[0], weight, bias); });
 }
 
 Embedding::Embedding(Module& parent, std::string name, int64_t count, int64_t size,
@@ -43,8 +43,8 @@ Embedding::Embedding(Module& parent, std::string name, int64_t count, int64_t si
   RegisterParameter("weight", weight);
 }
 Tensor Embedding::operator()(const Tensor& indices, Caller caller) const {
-  const CallerScope scope(caller);
-  return hlod::Embedding(indices, weight, {.padding_index = padding_});
+  return Forward(caller, {indices},
+                 [&](Tensors in) { return hlod::Embedding(in[0], weight, {.padding_index = padding_}); });
 }
 
 LayerNorm::LayerNorm(Module& parent, std::string name, Dims shape, double eps, bool with_bias)
@@ -54,8 +54,7 @@ LayerNorm::LayerNorm(Module& parent, std::string name, Dims shape, double eps, b
   RegisterParameter("bias", bias);
 }
 Tensor LayerNorm::operator()(const Tensor& x, Caller caller) const {
-  const CallerScope scope(caller);
-  return hlod::LayerNorm(x, shape_, weight, bias, eps_);
+  return Forward(caller, {x}, [&](Tensors in) { return hlod::LayerNorm(in[0], shape_, weight, bias, eps_); });
 }
 
 RmsNorm::RmsNorm(Module& parent, std::string name, Dims shape, double eps)
@@ -63,8 +62,7 @@ RmsNorm::RmsNorm(Module& parent, std::string name, Dims shape, double eps)
   RegisterParameter("weight", weight);
 }
 Tensor RmsNorm::operator()(const Tensor& x, Caller caller) const {
-  const CallerScope scope(caller);
-  return hlod::RmsNorm(x, shape_, weight, eps_);
+  return Forward(caller, {x}, [&](Tensors in) { return hlod::RmsNorm(in[0], shape_, weight, eps_); });
 }
 
 BatchNorm::BatchNorm(Module& parent, std::string name, int64_t channels, double eps, double momentum)
@@ -83,23 +81,24 @@ BatchNorm::BatchNorm(Module& parent, std::string name, int64_t channels, double 
   RegisterBuffer("num_batches_tracked", num_batches_tracked);
 }
 Tensor BatchNorm::operator()(const Tensor& x, Caller caller) const {
-  const CallerScope scope(caller);
-  Tensor batches = num_batches_tracked;  // Shares its data.
-  if (training()) batches += 1;
-  return hlod::BatchNorm(x, running_mean, running_var, weight, bias, training(), momentum_, eps_);
+  return Forward(caller, {x}, [&](Tensors in) {
+    Tensor batches = num_batches_tracked;  // Shares its data.
+    if (training()) batches += 1;
+    return hlod::BatchNorm(in[0], running_mean, running_var, weight, bias, training(), momentum_, eps_);
+  });
 }
 
 namespace {
 
+// Why channels do not divide into groups; empty when they do.
+std::string FaultOfGroups(int64_t in, int64_t out, int64_t groups) {
+  if (groups >= 1 && in >= 1 && out >= 1 && in % groups == 0 && out % groups == 0) return "";
+  return absl::StrCat("groups (", groups, ") must divide the channels in (", in, ") and out (", out,
+                      "), all of them positive");
+}
+
 // A convolution's weight: `rows` x `columns` channels of each group, then the kernel.
-Tensor ConvWeight(int64_t in, int64_t out, int64_t groups, int64_t rows, int64_t columns, const Dims& kernel,
-                  int64_t* fan_in) {
-  if (groups < 1 || in < 1 || out < 1 || in % groups != 0 || out % groups != 0) {
-    throw Error(
-        MakeError(ErrorKind::kArgument, absl::StrCat("groups (", groups, ") must divide the channels in (",
-                                                     in, ") and out (", out, "), all of them positive")),
-        "conv", Caller{});
-  }
+Tensor ConvWeight(int64_t groups, int64_t rows, int64_t columns, const Dims& kernel, int64_t* fan_in) {
   Dims dims = {rows, columns / groups};
   dims.insert(dims.end(), kernel.begin(), kernel.end());
   *fan_in = dims[1];
@@ -112,39 +111,45 @@ Tensor ConvWeight(int64_t in, int64_t out, int64_t groups, int64_t rows, int64_t
 Conv::Conv(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel, ConvOptions options,
            bool with_bias)
     : Module(parent, std::move(name)), options_(std::move(options)) {
+  if (std::string fault = FaultOfGroups(in, out, options_.groups); !fault.empty()) {
+    Refuse(std::move(fault), "conv");
+  }
   int64_t fan_in = 0;
-  weight = ConvWeight(in, out, options_.groups, out, in, kernel, &fan_in);
+  weight = ConvWeight(options_.groups, out, in, kernel, &fan_in);
   if (with_bias) bias = WithinFanIn({out}, fan_in);
   RegisterParameter("weight", weight);
   RegisterParameter("bias", bias);
 }
 Tensor Conv::operator()(const Tensor& x, Caller caller) const {
-  const CallerScope scope(caller);
-
-  switch (weight.rank()) {
-    case 3: return Conv1d(x, weight, bias, options_);
-    case 4: return Conv2d(x, weight, bias, options_);
-    default: return Conv3d(x, weight, bias, options_);
-  }
+  return Forward(caller, {x}, [&](Tensors in) {
+    switch (weight.rank()) {
+      case 3: return Conv1d(in[0], weight, bias, options_);
+      case 4: return Conv2d(in[0], weight, bias, options_);
+      default: return Conv3d(in[0], weight, bias, options_);
+    }
+  });
 }
 
 ConvTranspose::ConvTranspose(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel,
                              ConvTransposeOptions options, bool with_bias)
     : Module(parent, std::move(name)), options_(std::move(options)) {
+  if (std::string fault = FaultOfGroups(in, out, options_.groups); !fault.empty()) {
+    Refuse(std::move(fault), "conv_transpose");
+  }
   int64_t fan_in = 0;
-  weight = ConvWeight(in, out, options_.groups, in, out, kernel, &fan_in);
+  weight = ConvWeight(options_.groups, in, out, kernel, &fan_in);
   if (with_bias) bias = WithinFanIn({out}, fan_in);
   RegisterParameter("weight", weight);
   RegisterParameter("bias", bias);
 }
 Tensor ConvTranspose::operator()(const Tensor& x, Caller caller) const {
-  const CallerScope scope(caller);
-
-  switch (weight.rank()) {
-    case 3: return ConvTranspose1d(x, weight, bias, options_);
-    case 4: return ConvTranspose2d(x, weight, bias, options_);
-    default: return ConvTranspose3d(x, weight, bias, options_);
-  }
+  return Forward(caller, {x}, [&](Tensors in) {
+    switch (weight.rank()) {
+      case 3: return ConvTranspose1d(in[0], weight, bias, options_);
+      case 4: return ConvTranspose2d(in[0], weight, bias, options_);
+      default: return ConvTranspose3d(in[0], weight, bias, options_);
+    }
+  });
 }
 
 GroupNorm::GroupNorm(Module& parent, std::string name, int64_t groups, int64_t channels, double eps,
@@ -158,9 +163,8 @@ GroupNorm::GroupNorm(Module& parent, std::string name, int64_t groups, int64_t c
   RegisterParameter("bias", bias);
 }
 Tensor GroupNorm::operator()(const Tensor& x, Caller caller) const {
-  const CallerScope scope(caller);
-
-  return hlod::GroupNorm(x, groups_, weight, bias, eps_);
+  return Forward(caller, {x},
+                 [&](Tensors in) { return hlod::GroupNorm(in[0], groups_, weight, bias, eps_); });
 }
 
 InstanceNorm::InstanceNorm(Module& parent, std::string name, int64_t channels, double eps, double momentum,
@@ -182,13 +186,13 @@ InstanceNorm::InstanceNorm(Module& parent, std::string name, int64_t channels, d
   RegisterBuffer("num_batches_tracked", num_batches_tracked);
 }
 Tensor InstanceNorm::operator()(const Tensor& x, Caller caller) const {
-  const CallerScope scope(caller);
-
-  const bool tracked = running_mean.defined();
-  Tensor batches = num_batches_tracked;  // Shares its data.
-  if (tracked && training()) batches += 1;
-  return hlod::InstanceNorm(x, running_mean, running_var, weight, bias, training() || !tracked, momentum_,
-                            eps_);
+  return Forward(caller, {x}, [&](Tensors in) {
+    const bool tracked = running_mean.defined();
+    Tensor batches = num_batches_tracked;  // Shares its data.
+    if (tracked && training()) batches += 1;
+    return hlod::InstanceNorm(in[0], running_mean, running_var, weight, bias, training() || !tracked,
+                              momentum_, eps_);
+  });
 }
 
 EmbeddingBag::EmbeddingBag(Module& parent, std::string name, int64_t count, int64_t size, BagMode mode)
@@ -196,9 +200,9 @@ EmbeddingBag::EmbeddingBag(Module& parent, std::string name, int64_t count, int6
   RegisterParameter("weight", weight);
 }
 Tensor EmbeddingBag::operator()(const Tensor& indices, const Tensor& offsets, Caller caller) const {
-  const CallerScope scope(caller);
-
-  return hlod::EmbeddingBag(indices, weight, {.mode = mode_, .offsets = offsets});
+  return Forward(caller, {indices, offsets}, [&](Tensors in) {
+    return hlod::EmbeddingBag(in[0], weight, {.mode = mode_, .offsets = in[1]});
+  });
 }
 
 Bilinear::Bilinear(Module& parent, std::string name, int64_t in1, int64_t in2, int64_t out, bool with_bias)
@@ -208,28 +212,22 @@ Bilinear::Bilinear(Module& parent, std::string name, int64_t in1, int64_t in2, i
   RegisterParameter("bias", bias);
 }
 Tensor Bilinear::operator()(const Tensor& x1, const Tensor& x2, Caller caller) const {
-  const CallerScope scope(caller);
-
-  return hlod::Bilinear(x1, x2, weight, bias);
+  return Forward(caller, {x1, x2}, [&](Tensors in) { return hlod::Bilinear(in[0], in[1], weight, bias); });
 }
 
-Dropout::Dropout(Module& parent, std::string name, double p) : Module(parent, std::move(name)), p_(p) {}
 Tensor Dropout::operator()(const Tensor& x, Caller caller) const {
-  const CallerScope scope(caller);
-  return hlod::Dropout(x, p_, training());
+  return Forward(caller, {x}, [&](Tensors in) { return hlod::Dropout(in[0], p, training()); });
 }
 
 MultiheadAttention::MultiheadAttention(Module& parent, std::string name, int64_t size, int64_t heads,
-                                       bool with_bias, double dropout)
+                                       bool with_bias, double dropout_p)
     : Module(parent, std::move(name)),
       out_proj(*this, "out_proj", size, size, with_bias),
-      heads_(heads),
-      dropout_(dropout) {
+      dropout(dropout_p),
+      heads_(heads) {
   if (heads <= 0 || size % heads != 0) {
-    throw Error(
-        MakeError(ErrorKind::kArgument, "the size (" + std::to_string(size) + ") is not a multiple of the " +
-                                            std::to_string(heads) + " heads"),
-        "multihead_attention", Caller{});
+    Refuse(absl::StrCat("the size (", size, ") is not a multiple of the ", heads, " heads"),
+           "multihead_attention");
   }
   const double bound = std::sqrt(6.0 / static_cast<double>(4 * size));  // Xavier: of [3 size, size].
   in_proj_weight = Uniform({3 * size, size}, -bound, bound);
@@ -244,22 +242,22 @@ MultiheadAttention::MultiheadAttention(Module& parent, std::string name, int64_t
 
 Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                                       const AttentionOptions& options, Caller caller) const {
-  const CallerScope scope(caller);
-
-  const int64_t size = in_proj_weight.size(1);
-  // [batch, length, size] to [batch, heads, length, size / heads].
-  const auto project = [&](const Tensor& x, int64_t part) {
-    const Tensor weight = in_proj_weight.Narrow(0, part * size, size);
-    const Tensor bias = in_proj_bias.defined() ? in_proj_bias.Narrow(0, part * size, size) : Tensor();
-    return hlod::Linear(x, weight, bias)
-        .Reshape({x.size(0), x.size(1), heads_, size / heads_})
-        .Transpose(1, 2);
-  };
-  AttentionOptions weighed = options;
-  if (training()) weighed.dropout = std::max(weighed.dropout, dropout_);
-  const Tensor attended =
-      ScaledDotProductAttention(project(query, 0), project(key, 1), project(value, 2), weighed);
-  return out_proj(attended.Transpose(1, 2).Reshape({query.size(0), query.size(1), size}));
+  return Forward(caller, {query, key, value}, [&](Tensors in) {
+    const int64_t size = in_proj_weight.size(1);
+    // [batch, length, size] to [batch, heads, length, size / heads].
+    const auto project = [&](const Tensor& x, int64_t part) {
+      const Tensor weight = in_proj_weight.Narrow(0, part * size, size);
+      const Tensor bias = in_proj_bias.defined() ? in_proj_bias.Narrow(0, part * size, size) : Tensor();
+      return hlod::Linear(x, weight, bias)
+          .Reshape({x.size(0), x.size(1), heads_, size / heads_})
+          .Transpose(1, 2);
+    };
+    AttentionOptions weighed = options;
+    if (training()) weighed.dropout = std::max(weighed.dropout, dropout);
+    const Tensor attended =
+        ScaledDotProductAttention(project(in[0], 0), project(in[1], 1), project(in[2], 2), weighed);
+    return out_proj(attended.Transpose(1, 2).Reshape({in[0].size(0), in[0].size(1), size}));
+  });
 }
 
 }  // namespace hlod::nn

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/nn/packed.h"
 #include "hlod/control.h"
 #include "hlod/ops/activation.h"
+#include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/dropout.h"
 #include "hlod/ops/joining.h"
@@ -61,26 +63,45 @@ RecurrentState Advance(RecurrentKind kind, const Tensor& from_input, const Recur
 }
 
 // A direction of a layer over a sequence [length, n, ...] of what the input gives to all gates: its outputs
-// where their inputs lie, and the last state.
+// where their inputs lie, and the last state. Where `mask` is false, the state stays and the output is zero:
+// a sequence that is padded behind begins at its own end in reverse.
 std::pair<Tensor, RecurrentState> Run(RecurrentKind kind, const Tensor& from_input,
                                       const RecurrentState& initial, const Recurrent::Weights& w,
-                                      bool reverse, const Caller& caller) {
+                                      const Tensor& mask, bool reverse, const Caller& caller) {
   using State = std::vector<Tensor>;  // Hidden, and the cell where there is one.
   // Under autocast the gates' type is what each step gives.
   State first = {initial.hidden.To(from_input.dtype())};
   if (initial.cell.defined()) first.push_back(initial.cell.To(from_input.dtype()));
-  const auto step = [&](const State& before, const Tensor& x) {
+  std::vector<Tensor> slices = {from_input};
+  if (mask.defined()) slices.push_back(mask);
+  const auto step = [&](const State& before, const std::vector<Tensor>& x) {
     const RecurrentState next =
-        Advance(kind, x, {before[0], before.size() > 1 ? before[1] : Tensor()}, w.weight_hh, w.bias_hh);
-    return std::pair(next.cell.defined() ? State{next.hidden, next.cell} : State{next.hidden}, next.hidden);
+        Advance(kind, x[0], {before[0], before.size() > 1 ? before[1] : Tensor()}, w.weight_hh, w.bias_hh);
+    State after = {next.hidden};
+    if (next.cell.defined()) after.push_back(next.cell);
+    if (x.size() == 1) return std::pair(after, next.hidden);
+    for (size_t i = 0; i < after.size(); ++i) after[i] = Where(x[1], after[i], before[i]);
+    return std::pair(after, Where(x[1], next.hidden, 0.0));
   };
-  const auto [last, outputs] = Scan(step, first, from_input, {.reverse = reverse}, caller);
+  const auto [last, outputs] = Scan(step, first, slices, {.reverse = reverse}, caller);
   return {outputs, {last[0], last.size() > 1 ? last[1] : Tensor()}};
 }
 
 Tensor ZerosLike(const Tensor& x, Dims dims) {
   return Zeros(dims, {.type = x.dtype(), .device = x.device()});
 }
+
+// Which steps of [length, n, ...] sequences of `lengths` [n] have: [length, n, 1].
+Tensor Mask(const Tensor& sequence, const Tensor& lengths) {
+  const Tensor steps = Arange(0, sequence.size(0), 1, {.type = kS64, .device = sequence.device()});
+  return Lt(steps.Unsqueeze(1), lengths).Unsqueeze(-1);
+}
+
+// What a call gives, as hooks see it, and back.
+std::vector<Tensor> Listed(Tensor output, Tensor hidden, Tensor cell) {
+  return {std::move(output), std::move(hidden), std::move(cell)};
+}
+RecurrentResult Results(const std::vector<Tensor>& all) { return {all[0], {all[1], all[2]}}; }
 
 }  // namespace
 
@@ -109,7 +130,11 @@ RecurrentState RecurrentCell::Step(const Tensor& x, const RecurrentState& state)
 
 Recurrent::Recurrent(Module& parent, std::string name, RecurrentKind kind, int64_t input, int64_t hidden,
                      RecurrentOptions options)
-    : Module(parent, std::move(name)), kind_(kind), hidden_(hidden), options_(options) {
+    : Module(parent, std::move(name)),
+      dropout(options.dropout),
+      kind_(kind),
+      hidden_(hidden),
+      options_(options) {
   const int64_t directions = options.bidirectional ? 2 : 1;
   for (int64_t layer = 0; layer < options.layers; ++layer) {
     for (int64_t direction = 0; direction < directions; ++direction) {
@@ -127,44 +152,84 @@ Recurrent::Recurrent(Module& parent, std::string name, RecurrentKind kind, int64
   }
 }
 
-RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentState& state, Caller caller) const {
-  const CallerScope scope(caller);
-
-  const bool batched = x.rank() == 3, batch_first = options_.batch_first && batched,
-             lstm = kind_ == RecurrentKind::kLstm;
+RecurrentResult Recurrent::Unroll(Tensor sequence, const RecurrentState& state, const Tensor& mask,
+                                  const Caller& caller) const {
+  const bool lstm = kind_ == RecurrentKind::kLstm;
   // The state of layer i: [n, hidden].
-  const auto initial = [&](const Tensor& all, size_t i, const Tensor& sequence) {
+  const auto initial = [&](const Tensor& all, size_t i) {
     if (!all.defined()) return ZerosLike(sequence, {sequence.size(1), hidden_});
-    const Tensor one = all.Select(0, static_cast<int64_t>(i));
-    return batched ? one : one.Unsqueeze(0);
+    return all.Select(0, static_cast<int64_t>(i));
   };
-  Tensor sequence = batch_first ? x.Transpose(0, 1) : batched ? x : x.Unsqueeze(1);
   const size_t directions = options_.bidirectional ? 2 : 1;
   std::vector<Tensor> hidden, cells;
   for (size_t i = 0; i < weights.size(); i += directions) {
-    if (i > 0 && options_.dropout > 0) sequence = hlod::Dropout(sequence, options_.dropout, training());
+    if (i > 0 && dropout > 0) sequence = hlod::Dropout(sequence, dropout, training());
     std::vector<Tensor> sides;
     for (size_t direction = 0; direction < directions; ++direction) {
       const Weights& w = weights[i + direction];
       const Tensor from_input = hlod::Linear(sequence, w.weight_ih, w.bias_ih);
-      RecurrentState first = {initial(state.hidden, i + direction, sequence)};
-      if (lstm) first.cell = initial(state.cell, i + direction, sequence);
-      const auto [outputs, last] = Run(kind_, from_input, first, w, direction == 1, caller);
+      RecurrentState first = {initial(state.hidden, i + direction)};
+      if (lstm) first.cell = initial(state.cell, i + direction);
+      const auto [outputs, last] = Run(kind_, from_input, first, w, mask, direction == 1, caller);
       sides.push_back(outputs);
       hidden.push_back(last.hidden);
       if (lstm) cells.push_back(last.cell);
     }
     sequence = Cat(sides, -1);
   }
-  const auto stacked = [&](const std::vector<Tensor>& each) {
-    const Tensor all = Stack(each);
-    return batched ? all : all.Squeeze(1);
-  };
-  RecurrentResult result;
-  result.output = batch_first ? sequence.Transpose(0, 1) : batched ? sequence : sequence.Squeeze(1);
-  result.state.hidden = stacked(hidden);
-  if (lstm) result.state.cell = stacked(cells);
-  return result;
+  return {sequence, {Stack(hidden), lstm ? Stack(cells) : Tensor()}};
+}
+
+RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentState& state, Caller caller) const {
+  return Results(ForwardAll(caller, {x, state.hidden, state.cell}, [&](Tensors in) {
+    const bool batched = in[0].rank() == 3, batch_first = options_.batch_first && batched;
+    const auto with_batch = [&](const Tensor& each) {
+      return batched || !each.defined() ? each : each.Unsqueeze(1);
+    };
+    const RecurrentResult result = Unroll(batch_first ? in[0].Transpose(0, 1) : with_batch(in[0]),
+                                          {with_batch(in[1]), with_batch(in[2])}, Tensor(), caller);
+    const auto without = [&](const Tensor& each) {
+      return batched || !each.defined() ? each : each.Squeeze(1);
+    };
+    return Listed(batch_first ? result.output.Transpose(0, 1) : without(result.output),
+                  without(result.state.hidden), without(result.state.cell));
+  }));
+}
+
+PackedRecurrentResult Recurrent::operator()(const utils::rnn::PackedSequence& x, const RecurrentState& state,
+                                            Caller caller) const {
+  utils::rnn::PackedSequence output = x;
+  const RecurrentResult result =
+      Results(ForwardAll(caller, {x.data, state.hidden, state.cell}, [&](Tensors in) {
+        output.data = in[0];
+        const utils::rnn::PaddedSequence padded =
+            utils::rnn::PadPackedSequence(output, false, 0.0, {}, caller);
+        const Tensor lengths = FromValues<int64_t>(padded.lengths, {}, in[0].device(), caller);
+        const RecurrentResult all =
+            Unroll(padded.padded, {in[1], in[2]}, Mask(padded.padded, lengths), caller);
+        return Listed(utils::rnn::PackedAs(all.output, output, caller).data, all.state.hidden,
+                      all.state.cell);
+      }));
+  output.data = result.output;
+  return {output, result.state};
+}
+
+RecurrentResult Recurrent::WithLengths(const Tensor& x, const Tensor& lengths, const RecurrentState& state,
+                                       Caller caller) const {
+  return Results(ForwardAll(caller, {x, state.hidden, state.cell}, [&](Tensors in) {
+    const int64_t batch = options_.batch_first ? 0 : 1;
+    if (in[0].rank() != 3 || !hlo::IsInteger(lengths.dtype()) || lengths.dims() != Dims{in[0].size(batch)}) {
+      Refuse(absl::StrCat("lengths ", hlo::ToStringNoLayout(lengths.shape()),
+                          " are not a whole number for "
+                          "each sequence of ",
+                          hlo::ToStringNoLayout(in[0].shape())),
+             "recurrent", caller);
+    }
+    const Tensor sequence = options_.batch_first ? in[0].Transpose(0, 1) : in[0];
+    const RecurrentResult result = Unroll(sequence, {in[1], in[2]}, Mask(sequence, lengths), caller);
+    return Listed(options_.batch_first ? result.output.Transpose(0, 1) : result.output, result.state.hidden,
+                  result.state.cell);
+  }));
 }
 
 }  // namespace hlod::nn

@@ -13,13 +13,9 @@ Tensor Residual(const Tensor& x, const LayerNorm& norm, bool norm_first, Part pa
 }
 
 template <typename Layer>
-std::vector<std::unique_ptr<Layer>> MakeLayers(Module& list, int64_t count, int64_t size, int64_t heads,
-                                               const TransformerOptions& options) {
-  std::vector<std::unique_ptr<Layer>> layers;
-  for (int64_t i = 0; i < count; ++i) {
-    layers.push_back(std::make_unique<Layer>(list, std::to_string(i), size, heads, options));
-  }
-  return layers;
+void AddLayers(ModuleList<Layer>& list, int64_t count, int64_t size, int64_t heads,
+               const TransformerOptions& options) {
+  for (int64_t i = 0; i < count; ++i) list.Append(size, heads, options);
 }
 
 Tensor Activated(const TransformerOptions& options, const Tensor& x) {
@@ -43,13 +39,13 @@ TransformerEncoderLayer::TransformerEncoderLayer(Module& parent, std::string nam
 
 Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionOptions& attention,
                                            Caller caller) const {
-  const CallerScope scope(caller);
-
-  const bool first = options_.norm_first;
-  const Tensor attended =
-      Residual(x, norm1, first, [&](const Tensor& x) { return dropout1(self_attn(x, x, x, attention)); });
-  return Residual(attended, norm2, first, [&](const Tensor& x) {
-    return dropout2(linear2(dropout(Activated(options_, linear1(x)))));
+  return Forward(caller, {x}, [&](Tensors in) {
+    const bool first = options_.norm_first;
+    const Tensor attended = Residual(
+        in[0], norm1, first, [&](const Tensor& y) { return dropout1(self_attn(y, y, y, attention)); });
+    return Residual(attended, norm2, first, [&](const Tensor& y) {
+      return dropout2(linear2(dropout(Activated(options_, linear1(y)))));
+    });
   });
 }
 
@@ -72,44 +68,46 @@ TransformerDecoderLayer::TransformerDecoderLayer(Module& parent, std::string nam
 Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory,
                                            const AttentionOptions& self, const AttentionOptions& cross,
                                            Caller caller) const {
-  const CallerScope scope(caller);
-
-  const bool first = options_.norm_first;
-  Tensor y = Residual(x, norm1, first, [&](const Tensor& x) { return dropout1(self_attn(x, x, x, self)); });
-  y = Residual(y, norm2, first,
-               [&](const Tensor& x) { return dropout2(multihead_attn(x, memory, memory, cross)); });
-  return Residual(y, norm3, first, [&](const Tensor& x) {
-    return dropout3(linear2(dropout(Activated(options_, linear1(x)))));
+  return Forward(caller, {x, memory}, [&](Tensors in) {
+    const bool first = options_.norm_first;
+    Tensor y =
+        Residual(in[0], norm1, first, [&](const Tensor& z) { return dropout1(self_attn(z, z, z, self)); });
+    y = Residual(y, norm2, first,
+                 [&](const Tensor& z) { return dropout2(multihead_attn(z, in[1], in[1], cross)); });
+    return Residual(y, norm3, first, [&](const Tensor& z) {
+      return dropout3(linear2(dropout(Activated(options_, linear1(z)))));
+    });
   });
 }
 
 TransformerEncoder::TransformerEncoder(Module& parent, std::string name, int64_t count, int64_t size,
                                        int64_t heads, const TransformerOptions& options, bool final_norm)
-    : Module(parent, std::move(name)),
-      list_(*this, "layers"),
-      layers_(MakeLayers<TransformerEncoderLayer>(list_, count, size, heads, options)) {
+    : Module(parent, std::move(name)), layers(*this, "layers") {
+  AddLayers(layers, count, size, heads, options);
   if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, "norm", Dims{size}, options.eps);
 }
-Tensor TransformerEncoder::operator()(Tensor x, const AttentionOptions& attention, Caller caller) const {
-  const CallerScope scope(caller);
-
-  for (const auto& layer : layers_) x = (*layer)(x, attention);
-  return norm_ == nullptr ? x : (*norm_)(x);
+Tensor TransformerEncoder::operator()(const Tensor& x, const AttentionOptions& attention,
+                                      Caller caller) const {
+  return Forward(caller, {x}, [&](Tensors in) {
+    Tensor y = in[0];
+    for (const TransformerEncoderLayer& layer : layers) y = layer(y, attention);
+    return norm_ == nullptr ? y : (*norm_)(y);
+  });
 }
 
 TransformerDecoder::TransformerDecoder(Module& parent, std::string name, int64_t count, int64_t size,
                                        int64_t heads, const TransformerOptions& options, bool final_norm)
-    : Module(parent, std::move(name)),
-      list_(*this, "layers"),
-      layers_(MakeLayers<TransformerDecoderLayer>(list_, count, size, heads, options)) {
+    : Module(parent, std::move(name)), layers(*this, "layers") {
+  AddLayers(layers, count, size, heads, options);
   if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, "norm", Dims{size}, options.eps);
 }
-Tensor TransformerDecoder::operator()(Tensor x, const Tensor& memory, const AttentionOptions& self,
+Tensor TransformerDecoder::operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& self,
                                       const AttentionOptions& cross, Caller caller) const {
-  const CallerScope scope(caller);
-
-  for (const auto& layer : layers_) x = (*layer)(x, memory, self, cross);
-  return norm_ == nullptr ? x : (*norm_)(x);
+  return Forward(caller, {x, memory}, [&](Tensors in) {
+    Tensor y = in[0];
+    for (const TransformerDecoderLayer& layer : layers) y = layer(y, in[1], self, cross);
+    return norm_ == nullptr ? y : (*norm_)(y);
+  });
 }
 
 }  // namespace hlod::nn

@@ -22,6 +22,7 @@ LIBRARIES = {
     "torch.nn.functional": callable,
     "torch.nn.init": callable,
     "torch.nn.utils": callable,
+    "torch.nn.utils.rnn": callable,
     "torch.optim": inspect.isclass,
     "torch.optim.lr_scheduler": inspect.isclass,
     "torch.cuda.amp": inspect.isclass,
@@ -39,6 +40,7 @@ def our_names():
         text = re.sub(r"//[^\n]*", "", header.read_text(encoding="utf-8"))
         names.update(re.findall(r"\b([A-Z]\w*)\s*\(", text))
         names.update(re.findall(r"\b(?:class|struct)\s+([A-Z]\w*)", text))
+        names.update(re.findall(r"\busing\s+([A-Z]\w*)\s*=", text))
         names.update(re.findall(r"\bconstexpr[^=;]*\b(k[A-Z]\w*)\s*=", text))
     return names
 

@@ -19,8 +19,7 @@ class Function : public Module {
   Function(Module& parent, std::string name, Call call)
       : Module(parent, std::move(name)), call_(std::move(call)) {}
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return call_(x);
+    return Forward(caller, {x}, [&](Tensors in) { return call_(in[0]); });
   }
 
  private:
@@ -32,8 +31,7 @@ class Elementwise : public Module {
  public:
   using Module::Module;
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return kFunction(x);
+    return Forward(caller, {x}, [&](Tensors in) { return kFunction(in[0]); });
   }
 };
 using Relu = Elementwise<&hlod::Relu>;
@@ -109,8 +107,7 @@ class Prelu : public Module {
  public:
   Prelu(Module& parent, std::string name, int64_t count = 1, double slope = 0.25);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return hlod::Prelu(x, weight);
+    return Forward(caller, {x}, [&](Tensors in) { return hlod::Prelu(in[0], weight); });
   }
   Tensor weight;
 };
@@ -121,8 +118,7 @@ class Rrelu : public Module {
   Rrelu(Module& parent, std::string name, double lower = 1.0 / 8, double upper = 1.0 / 3)
       : Module(parent, std::move(name)), lower_(lower), upper_(upper) {}
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return hlod::Rrelu(x, lower_, upper_, training());
+    return Forward(caller, {x}, [&](Tensors in) { return hlod::Rrelu(in[0], lower_, upper_, training()); });
   }
 
  private:

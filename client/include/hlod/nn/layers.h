@@ -145,14 +145,14 @@ class Bilinear : public Module {
   Tensor weight, bias;
 };
 
-// While training, elements are zero with probability p and the others grow by 1 / (1 - p).
+// While training, elements are zero with probability p and the others grow by 1 / (1 - p). p may change from
+// call to call: it travels as a number from its first change on, so that a schedule compiles twice.
 class Dropout : public Module {
  public:
-  Dropout(Module& parent, std::string name, double p = 0.5);
+  Dropout(Module& parent, std::string name, double probability = 0.5)
+      : Module(parent, std::move(name)), p(probability) {}
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
-
- private:
-  double p_;
+  double p;
 };
 
 // The same by another rule: whole channels (Dropout1d to 3d), or values that keep mean and variance
@@ -160,14 +160,12 @@ class Dropout : public Module {
 template <Tensor (*kFunction)(const Operand&, double, bool)>
 class DropoutBy : public Module {
  public:
-  DropoutBy(Module& parent, std::string name, double p = 0.5) : Module(parent, std::move(name)), p_(p) {}
+  DropoutBy(Module& parent, std::string name, double probability = 0.5)
+      : Module(parent, std::move(name)), p(probability) {}
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return kFunction(x, p_, training());
+    return Forward(caller, {x}, [&](Tensors in) { return kFunction(in[0], p, training()); });
   }
-
- private:
-  double p_;
+  double p;
 };
 using Dropout1d = DropoutBy<&hlod::Dropout1d>;
 using Dropout2d = DropoutBy<&hlod::Dropout2d>;
@@ -179,17 +177,16 @@ using FeatureAlphaDropout = DropoutBy<&hlod::FeatureAlphaDropout>;
 // [3 size, size] (Xavier uniform) and out_proj. torch.nn.MultiheadAttention with batch_first.
 class MultiheadAttention : public Module {
  public:
-  // `dropout`: of the attention's weights, while training.
   MultiheadAttention(Module& parent, std::string name, int64_t size, int64_t heads, bool with_bias = true,
-                     double dropout = 0);
+                     double dropout_p = 0);
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                     const AttentionOptions& options = {}, Caller caller = Caller::Here()) const;
   Tensor in_proj_weight, in_proj_bias;
   Linear out_proj;
+  double dropout;  // Of the attention's weights, while training; may change as Dropout::p does.
 
  private:
   int64_t heads_;
-  double dropout_;
 };
 
 // Layers and functions one after another; layers are named by their place, "0", "1", ...
@@ -209,10 +206,12 @@ class Sequential : public Module {
     steps_.push_back(std::move(function));
     return *this;
   }
-  Tensor operator()(Tensor x, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    for (const auto& step : steps_) x = step(x);
-    return x;
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
+    return Forward(caller, {x}, [&](Tensors in) {
+      Tensor y = in[0];
+      for (const auto& step : steps_) y = step(y);
+      return y;
+    });
   }
 
  private:

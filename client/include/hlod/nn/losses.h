@@ -16,8 +16,8 @@ class Loss : public Module {
   Loss(Module& parent, std::string name, Reduction reduction = Reduction::kMean)
       : Module(parent, std::move(name)), reduction_(reduction) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return kFunction(x, target, reduction_, caller);
+    return Forward(caller, {x, target},
+                   [&](Tensors in) { return kFunction(in[0], in[1], reduction_, caller); });
   }
 
  private:
@@ -35,8 +35,8 @@ class LossWith : public Module {
   LossWith(Module& parent, std::string name, double number = 1, Reduction reduction = Reduction::kMean)
       : Module(parent, std::move(name)), number_(number), reduction_(reduction) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return kFunction(x, target, number_, reduction_, caller);
+    return Forward(caller, {x, target},
+                   [&](Tensors in) { return kFunction(in[0], in[1], number_, reduction_, caller); });
   }
 
  private:
@@ -53,8 +53,9 @@ class CrossEntropyLoss : public Module {
   CrossEntropyLoss(Module& parent, std::string name, Tensor weight = {}, int64_t ignore_index = -100,
                    double label_smoothing = 0, Reduction reduction = Reduction::kMean);
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return CrossEntropy(x, target, weight, ignore_index_, label_smoothing_, reduction_);
+    return Forward(caller, {x, target}, [&](Tensors in) {
+      return CrossEntropy(in[0], in[1], weight, ignore_index_, label_smoothing_, reduction_);
+    });
   }
   Tensor weight;
 
@@ -69,8 +70,9 @@ class NllLoss : public Module {
   NllLoss(Module& parent, std::string name, Tensor weight = {}, int64_t ignore_index = -100,
           Reduction reduction = Reduction::kMean);
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return hlod::NllLoss(x, target, weight, ignore_index_, reduction_);
+    return Forward(caller, {x, target}, [&](Tensors in) {
+      return hlod::NllLoss(in[0], in[1], weight, ignore_index_, reduction_);
+    });
   }
   Tensor weight;
 
@@ -83,8 +85,8 @@ class BceLoss : public Module {
  public:
   BceLoss(Module& parent, std::string name, Tensor weight = {}, Reduction reduction = Reduction::kMean);
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return BinaryCrossEntropy(x, target, weight, reduction_);
+    return Forward(caller, {x, target},
+                   [&](Tensors in) { return BinaryCrossEntropy(in[0], in[1], weight, reduction_); });
   }
   Tensor weight;
 
@@ -97,8 +99,9 @@ class BceWithLogitsLoss : public Module {
   BceWithLogitsLoss(Module& parent, std::string name, Tensor weight = {}, Tensor pos_weight = {},
                     Reduction reduction = Reduction::kMean);
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return BinaryCrossEntropyWithLogits(x, target, weight, pos_weight, reduction_);
+    return Forward(caller, {x, target}, [&](Tensors in) {
+      return BinaryCrossEntropyWithLogits(in[0], in[1], weight, pos_weight, reduction_);
+    });
   }
   Tensor weight, pos_weight;
 
@@ -111,8 +114,8 @@ class KlDivLoss : public Module {
   KlDivLoss(Module& parent, std::string name, Reduction reduction = Reduction::kMean, bool log_target = false)
       : Module(parent, std::move(name)), reduction_(reduction), log_target_(log_target) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return KlDiv(x, target, reduction_, log_target_);
+    return Forward(caller, {x, target},
+                   [&](Tensors in) { return KlDiv(in[0], in[1], reduction_, log_target_); });
   }
 
  private:
@@ -126,8 +129,8 @@ class TripletMarginLoss : public Module {
       : Module(parent, std::move(name)), options_(options) {}
   Tensor operator()(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                     Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return hlod::TripletMarginLoss(anchor, positive, negative, options_);
+    return Forward(caller, {anchor, positive, negative},
+                   [&](Tensors in) { return hlod::TripletMarginLoss(in[0], in[1], in[2], options_); });
   }
 
  private:
@@ -141,8 +144,9 @@ class CosineEmbeddingLoss : public Module {
       : Module(parent, std::move(name)), margin_(margin), reduction_(reduction) {}
   Tensor operator()(const Tensor& x, const Tensor& y, const Tensor& target,
                     Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return hlod::CosineEmbeddingLoss(x, y, target, margin_, reduction_);
+    return Forward(caller, {x, y, target}, [&](Tensors in) {
+      return hlod::CosineEmbeddingLoss(in[0], in[1], in[2], margin_, reduction_);
+    });
   }
 
  private:

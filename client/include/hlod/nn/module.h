@@ -3,15 +3,44 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "hlod/tensor.h"
 
 namespace hlod::nn {
+
+class Module;
+struct ModuleHooks;
+
+// What a layer is called with.
+using Tensors = absl::Span<const Tensor>;
+
+// A function that is called before a layer with what the layer is given (undefined where an argument is
+// absent), and may put other tensors in their places. Nothing is returned, where PyTorch's may return them.
+using ForwardPreHook = std::function<void(const Module&, std::vector<Tensor>& inputs)>;
+// The same after a layer, with its results, which it may replace: a recurrent layer's are its output and the
+// tensors of its state.
+using ForwardHook = std::function<void(const Module&, Tensors inputs, std::vector<Tensor>& outputs)>;
+
+// What takes a hook away again: torch.utils.hooks.RemovableHandle. It may outlive the module.
+class RemovableHandle {
+ public:
+  RemovableHandle() = default;
+  void Remove();  // Does nothing when the hook, or its module, is gone.
+
+ private:
+  friend class Module;
+  RemovableHandle(std::weak_ptr<ModuleHooks> hooks, int64_t id) : hooks_(std::move(hooks)), id_(id) {}
+  std::weak_ptr<ModuleHooks> hooks_;
+  int64_t id_ = 0;
+};
 
 // Tensors by their names, "layers.0.weight".
 using StateDict = std::map<std::string, Tensor>;
@@ -23,6 +52,13 @@ using StateDict = std::map<std::string, Tensor>;
 //     nn::Linear up{*this, "up", 64, 128}, down{*this, "down", 128, 10};
 //     Tensor operator()(const Tensor& x) const { return down(Relu(up(x))); }
 //   };
+//
+// A model whose own call is to run hooks and to be named by errors, as those of the library's layers are,
+// goes through Forward:
+//
+//   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
+//     return Forward(caller, {x}, [&](nn::Tensors in) { return down(Relu(up(in[0]))); });
+//   }
 //
 // It is not copied or moved: others refer to its members. Tensors of one module are not used by two threads
 // at once while To, LoadStateDict or FunctionalCall changes them.
@@ -41,6 +77,25 @@ class Module {
   std::vector<std::pair<std::string, Tensor>> NamedParameters() const;
   std::vector<std::pair<std::string, Tensor>> NamedBuffers() const;
   std::vector<Tensor> Parameters() const;
+
+  // This module as "" and all of its parts by their paths, each before its own parts, in order of
+  // registration; and the parts alone that are this module's own.
+  std::vector<std::pair<std::string, Module*>> NamedModules();
+  std::vector<Module*> Modules();
+  std::vector<std::pair<std::string, Module*>> NamedChildren();
+  std::vector<Module*> Children();
+  // The part of a path, "layers.0"; "" is this module. Throws for one that does not exist, naming the
+  // nearest.
+  Module& GetSubmodule(const std::string& path, Caller caller = Caller::Here());
+  // Calls f for every part, then for this module: each after its own parts.
+  Module& Apply(const std::function<void(Module&)>& f);
+  // "encoder.layers.0" from the module that is not a part of another; of that one empty.
+  std::string Path() const;
+
+  // Hooks run in order of registration, each with what the one before left. They must not be added or removed
+  // while another thread calls the module.
+  RemovableHandle RegisterForwardPreHook(ForwardPreHook hook);
+  RemovableHandle RegisterForwardHook(ForwardHook hook);
 
   // Moves or converts every parameter and buffer (a type only those that are floating). A tensor shared by
   // two parts stays shared. requires_grad is kept.
@@ -72,7 +127,18 @@ class Module {
   void RegisterParameter(std::string name, Tensor& tensor);
   void RegisterBuffer(std::string name, Tensor& tensor);
 
+  // body(inputs) between the hooks; what fails meanwhile names this module's path and the caller's line. A
+  // hook that leaves another number of tensors throws.
+  Tensor Forward(const Caller& caller, std::initializer_list<Tensor> inputs,
+                 absl::FunctionRef<Tensor(Tensors)> body) const;
+  // The same for several results.
+  std::vector<Tensor> ForwardAll(const Caller& caller, std::initializer_list<Tensor> inputs,
+                                 absl::FunctionRef<std::vector<Tensor>(Tensors)> body) const;
+  // Throws an error of kind argument that names this module's path.
+  [[noreturn]] void Refuse(std::string text, const char* operation, const Caller& caller = {}) const;
+
  private:
+  friend struct ModuleHooks;
   struct Entry {
     std::string name;
     Tensor* tensor;
@@ -82,11 +148,14 @@ class Module {
             const std::function<void(const std::string&, const Entry&)>& body) const;
   std::vector<std::pair<std::string, Tensor>> Named(bool parameters) const;
   void ReplaceEach(const std::function<Tensor(const Tensor&)>& replace);
+  ModuleHooks& hooks();
+  void AddModules(const std::string& path, std::vector<std::pair<std::string, Module*>>& to);
 
   std::vector<Entry> tensors_;
   Module* parent_ = nullptr;
   std::vector<std::pair<std::string, Module*>> parts_;
   bool training_ = true;
+  std::shared_ptr<ModuleHooks> hooks_;  // Null until there is one.
 };
 
 // Exchanges tensors of a module for others while it lives: torch.func.functional_call's mechanism.

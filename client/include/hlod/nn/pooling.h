@@ -19,8 +19,7 @@ class Pool : public Module {
   Pool(Module& parent, std::string name, Sizes kernel, Options options = {})
       : Module(parent, std::move(name)), kernel_(std::move(kernel)), options_(std::move(options)) {}
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return kFunction(x, kernel_, options_);
+    return Forward(caller, {x}, [&](Tensors in) { return kFunction(in[0], kernel_, options_); });
   }
 
  private:
@@ -40,8 +39,7 @@ class AdaptiveAvgPool : public Module {
   AdaptiveAvgPool(Module& parent, std::string name, Sizes output)
       : Module(parent, std::move(name)), output_(std::move(output)) {}
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return kFunction(x, output_);
+    return Forward(caller, {x}, [&](Tensors in) { return kFunction(in[0], output_); });
   }
 
  private:
@@ -57,8 +55,7 @@ class AdaptiveMaxPool : public Module {
   AdaptiveMaxPool(Module& parent, std::string name, Sizes output)
       : Module(parent, std::move(name)), output_(std::move(output)) {}
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return kFunction(x, output_).values;
+    return Forward(caller, {x}, [&](Tensors in) { return kFunction(in[0], output_).values; });
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hlod/nn/module.h"
+#include "hlod/nn/packed_sequence.h"
 
 namespace hlod::nn {
 
@@ -34,8 +35,7 @@ struct RnnCell : RecurrentCell {
           RecurrentKind kind = RecurrentKind::kTanh)
       : RecurrentCell(parent, std::move(name), kind, input, hidden, with_bias) {}
   Tensor operator()(const Tensor& x, const Tensor& hidden = {}, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return Step(x, {hidden}).hidden;
+    return Forward(caller, {x, hidden}, [&](Tensors in) { return Step(in[0], {in[1]}).hidden; });
   }
 };
 struct LstmCell : RecurrentCell {
@@ -43,16 +43,18 @@ struct LstmCell : RecurrentCell {
       : RecurrentCell(parent, std::move(name), RecurrentKind::kLstm, input, hidden, with_bias) {}
   RecurrentState operator()(const Tensor& x, const RecurrentState& state = {},
                             Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return Step(x, state);
+    const std::vector<Tensor> out = ForwardAll(caller, {x, state.hidden, state.cell}, [&](Tensors in) {
+      const RecurrentState next = Step(in[0], {in[1], in[2]});
+      return std::vector<Tensor>{next.hidden, next.cell};
+    });
+    return {out[0], out[1]};
   }
 };
 struct GruCell : RecurrentCell {
   GruCell(Module& parent, std::string name, int64_t input, int64_t hidden, bool with_bias = true)
       : RecurrentCell(parent, std::move(name), RecurrentKind::kGru, input, hidden, with_bias) {}
   Tensor operator()(const Tensor& x, const Tensor& hidden = {}, Caller caller = Caller::Here()) const {
-    const CallerScope scope(caller);
-    return Step(x, {hidden}).hidden;
+    return Forward(caller, {x, hidden}, [&](Tensors in) { return Step(in[0], {in[1]}).hidden; });
   }
 };
 
@@ -68,8 +70,14 @@ struct RecurrentResult {
   RecurrentState state;  // Of every layer and direction at the last step.
 };
 
-// Layers over a sequence, each direction of each a Scan: the program does not grow with the length. Weights are
-// named as PyTorch names them: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and the same with _reverse.
+struct PackedRecurrentResult {
+  utils::rnn::PackedSequence output;
+  RecurrentState state;  // Of each sequence at its own last step, in the order before packing.
+};
+
+// Layers over a sequence, each direction of each a Scan: the program does not grow with the length. Weights
+// are named as PyTorch names them: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and the same with
+// _reverse.
 class Recurrent : public Module {
  public:
   Recurrent(Module& parent, std::string name, RecurrentKind kind, int64_t input, int64_t hidden,
@@ -77,13 +85,27 @@ class Recurrent : public Module {
   // x [length, n, input], or [length, input].
   RecurrentResult operator()(const Tensor& x, const RecurrentState& state = {},
                              Caller caller = Caller::Here()) const;
+  // Each sequence over its own steps; states are in the order before packing.
+  PackedRecurrentResult operator()(const utils::rnn::PackedSequence& x, const RecurrentState& state = {},
+                                   Caller caller = Caller::Here()) const;
+  // The same for x with a batch, padded behind: what packing, the call and padding give together, at x's own
+  // length. `lengths` [n] are whole numbers where x is; they may change without compiling anything again.
+  // Outputs behind a sequence's end are zero. Throws for lengths of another shape or type; a length beyond x
+  // is as x's.
+  RecurrentResult WithLengths(const Tensor& x, const Tensor& lengths, const RecurrentState& state = {},
+                              Caller caller = Caller::Here()) const;
 
   struct Weights {
     Tensor weight_ih, weight_hh, bias_ih, bias_hh;
   };
   std::vector<Weights> weights;  // By layer, then direction.
+  double dropout;                // Between layers, while training; may change as Dropout::p does.
 
  private:
+  // Of [length, n, input]: outputs [length, n, ...], and states [layers * directions, n, hidden]. Where
+  // `mask` [length, n, 1] is defined and false, the state stays and outputs are zero.
+  RecurrentResult Unroll(Tensor sequence, const RecurrentState& state, const Tensor& mask,
+                         const Caller& caller) const;
   RecurrentKind kind_;
   int64_t hidden_;
   RecurrentOptions options_;

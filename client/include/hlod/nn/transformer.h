@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "hlod/nn/containers.h"
 #include "hlod/nn/layers.h"
 
 namespace hlod::nn {
@@ -61,23 +61,22 @@ class TransformerEncoder : public Module {
  public:
   TransformerEncoder(Module& parent, std::string name, int64_t count, int64_t size, int64_t heads,
                      const TransformerOptions& options = {}, bool final_norm = false);
-  Tensor operator()(Tensor x, const AttentionOptions& attention = {}, Caller caller = Caller::Here()) const;
+  Tensor operator()(const Tensor& x, const AttentionOptions& attention = {},
+                    Caller caller = Caller::Here()) const;
+  ModuleList<TransformerEncoderLayer> layers;
 
  private:
-  Module list_;  // The parent of the layers.
-  std::vector<std::unique_ptr<TransformerEncoderLayer>> layers_;
   std::unique_ptr<LayerNorm> norm_;
 };
 class TransformerDecoder : public Module {
  public:
   TransformerDecoder(Module& parent, std::string name, int64_t count, int64_t size, int64_t heads,
                      const TransformerOptions& options = {}, bool final_norm = false);
-  Tensor operator()(Tensor x, const Tensor& memory, const AttentionOptions& self = {},
+  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& self = {},
                     const AttentionOptions& cross = {}, Caller caller = Caller::Here()) const;
+  ModuleList<TransformerDecoderLayer> layers;
 
  private:
-  Module list_;  // The parent of the layers.
-  std::vector<std::unique_ptr<TransformerDecoderLayer>> layers_;
   std::unique_ptr<LayerNorm> norm_;
 };
 

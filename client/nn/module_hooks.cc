@@ -1,0 +1,104 @@
+// Hooks of modules: their order, their removal, and the call between them.
+#include "client/nn/module_hooks.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "client/tensor/layer_scope.h"
+#include "client/tensor/throw.h"
+
+namespace hlod::nn {
+namespace {
+
+void CheckCount(const char* what, size_t left, size_t given) {
+  if (left == given) return;
+  lazy::Throw(ErrorKind::kArgument, absl::StrCat("a hook left ", left, " ", what, " of ", given), "hook",
+              Caller{});
+}
+
+std::string PathOf(const void* module) { return static_cast<const Module*>(module)->Path(); }
+
+}  // namespace
+
+std::vector<Tensor> ModuleHooks::Around(const Module& module, Tensors inputs,
+                                        absl::FunctionRef<std::vector<Tensor>(Tensors)> body) const {
+  for (const auto& weight : weights) weight->weight() = weight->Compute(module.training());
+  std::vector<Tensor> given(inputs.begin(), inputs.end());
+  // Copies: a hook may remove itself.
+  for (const auto& hook : std::vector(before)) {
+    hook.call(module, given);
+    CheckCount("inputs", given.size(), inputs.size());
+  }
+  std::vector<Tensor> outputs = body(given);
+  for (const auto& hook : std::vector(after)) {
+    const size_t count = outputs.size();
+    hook.call(module, given, outputs);
+    CheckCount("outputs", outputs.size(), count);
+  }
+  return outputs;
+}
+
+Tensor* ModuleHooks::Unregister(Module& module, const std::string& name) {
+  const auto found = std::find_if(module.tensors_.begin(), module.tensors_.end(), [&](const auto& entry) {
+    return entry.is_parameter && entry.name == name;
+  });
+  if (found == module.tensors_.end()) return nullptr;
+  Tensor* const tensor = found->tensor;
+  module.tensors_.erase(found);
+  return tensor;
+}
+
+void ModuleHooks::Unregister(Module& module, const Tensor* tensor) {
+  std::erase_if(module.tensors_, [&](const auto& entry) { return entry.tensor == tensor; });
+}
+
+void RemovableHandle::Remove() {
+  const std::shared_ptr<ModuleHooks> hooks = hooks_.lock();
+  if (hooks == nullptr) return;
+  const auto is_it = [&](const auto& hook) { return hook.id == id_; };
+  std::erase_if(hooks->before, is_it);
+  std::erase_if(hooks->after, is_it);
+}
+
+ModuleHooks& Module::hooks() {
+  if (hooks_ == nullptr) hooks_ = std::make_shared<ModuleHooks>();
+  return *hooks_;
+}
+
+RemovableHandle Module::RegisterForwardPreHook(ForwardPreHook hook) {
+  const int64_t id = hooks().next_id++;
+  hooks_->before.push_back({id, std::move(hook)});
+  return {hooks_, id};
+}
+
+RemovableHandle Module::RegisterForwardHook(ForwardHook hook) {
+  const int64_t id = hooks().next_id++;
+  hooks_->after.push_back({id, std::move(hook)});
+  return {hooks_, id};
+}
+
+std::vector<Tensor> Module::ForwardAll(const Caller& caller, std::initializer_list<Tensor> inputs,
+                                       absl::FunctionRef<std::vector<Tensor>(Tensors)> body) const {
+  const CallerScope scope(caller);
+  const lazy::LayerScope layer(this, PathOf);
+  const Tensors given(inputs.begin(), inputs.size());
+  const std::shared_ptr<const ModuleHooks> hooks = hooks_;
+  return hooks == nullptr ? body(given) : hooks->Around(*this, given, body);
+}
+
+Tensor Module::Forward(const Caller& caller, std::initializer_list<Tensor> inputs,
+                       absl::FunctionRef<Tensor(Tensors)> body) const {
+  if (hooks_ != nullptr) {
+    return ForwardAll(caller, inputs, [&](Tensors in) { return std::vector<Tensor>{body(in)}; })[0];
+  }
+  const CallerScope scope(caller);
+  const lazy::LayerScope layer(this, PathOf);
+  return body(Tensors(inputs.begin(), inputs.size()));
+}
+
+void Module::Refuse(std::string text, const char* operation, const Caller& caller) const {
+  const lazy::LayerScope layer(this, PathOf);
+  lazy::Throw(ErrorKind::kArgument, std::move(text), operation, caller);
+}
+
+}  // namespace hlod::nn

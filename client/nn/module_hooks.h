@@ -1,0 +1,57 @@
+// What runs around a module's call, and weights that are computed before it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hlod/nn/module.h"
+
+namespace hlod::nn {
+
+// A weight that is computed from tensors which the module has in its place.
+class Reparametrization {
+ public:
+  Reparametrization(std::string name, Tensor& weight) : name_(std::move(name)), weight_(weight) {}
+  virtual ~Reparametrization() = default;
+  // The weight; while training, buffers may follow it.
+  virtual Tensor Compute(bool training) const = 0;
+  // The tensors in its place, which end with it.
+  virtual std::vector<const Tensor*> Parts() const = 0;
+
+  const std::string& name() const { return name_; }
+  Tensor& weight() const { return weight_; }
+
+ private:
+  const std::string name_;
+  Tensor& weight_;
+};
+
+struct ModuleHooks {
+  template <typename F>
+  struct Hook {
+    int64_t id;
+    F call;
+  };
+  std::vector<std::unique_ptr<Reparametrization>> weights;
+  std::vector<Hook<ForwardPreHook>> before;
+  std::vector<Hook<ForwardHook>> after;
+  int64_t next_id = 1;
+
+  std::vector<Tensor> Around(const Module& module, Tensors inputs,
+                             absl::FunctionRef<std::vector<Tensor>(Tensors)> body) const;
+
+  // A module's own, made when missing.
+  static ModuleHooks& Of(Module& module) { return module.hooks(); }
+  // Takes a parameter out of the module's list; null when there is none of the name.
+  static Tensor* Unregister(Module& module, const std::string& name);
+  static void Unregister(Module& module, const Tensor* tensor);
+  static void RegisterParameter(Module& module, std::string name, Tensor& tensor) {
+    module.RegisterParameter(std::move(name), tensor);
+  }
+  static void RegisterBuffer(Module& module, std::string name, Tensor& tensor) {
+    module.RegisterBuffer(std::move(name), tensor);
+  }
+};
+
+}  // namespace hlod::nn

@@ -1,0 +1,11 @@
+// Packing as another packed sequence is.
+#pragma once
+
+#include "hlod/nn/packed_sequence.h"
+
+namespace hlod::nn::utils::rnn {
+
+// The steps of [length, n, ...] that `like` has, in its order.
+PackedSequence PackedAs(const Tensor& input, const PackedSequence& like, const Caller& caller);
+
+}  // namespace hlod::nn::utils::rnn
