@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "client/nn/npy.h"
 #include "client/nn/tensor_file.h"
 #include "client/nn/zip.h"
 #include "common/base/status.h"
-#include "common/hlo/npy.h"
 #include "hlod/nn/state_dict.h"
 
 namespace hlod::nn {
@@ -17,68 +17,23 @@ namespace {
 constexpr std::string_view kSuffix = ".npy";
 constexpr size_t kHeaderBytesMax = 64 << 10;  // A header is a line about one array.
 
-// Types with a name in the format. NumPy has none for bf16: the extension types of JAX and others are saved
-// as two bytes of anything, which nothing else is.
-constexpr PrimitiveType kNpyTypes[] = {kPred, kS8,  kS16, kS32, kS64, kU8,  kU16,
-                                       kU32,  kU64, kF16, kF32, kF64, kC64, kC128};
-constexpr std::string_view kBf16Dtype = "|V2";
-
-PrimitiveType TypeOf(std::string_view dtype) {
-  if (dtype == kBf16Dtype) return kBF16;
-  for (const PrimitiveType type : kNpyTypes) {
-    if (hlo::NpyDtype(type) == dtype) return type;
-  }
-  return kInvalid;
-}
-
-std::string_view DtypeOf(PrimitiveType type) {
-  if (type == kBF16) return kBf16Dtype;
-  return std::find(std::begin(kNpyTypes), std::end(kNpyTypes), type) == std::end(kNpyTypes)
-             ? ""
-             : hlo::NpyDtype(type);
-}
-
-struct Array {
-  Shape shape;
-  hlo::NpyHeader header;
-};
-
 // What a member's header says, with as much of the member read as that takes.
-absl::StatusOr<Array> ReadHeader(const ZipMember& member) {
+absl::StatusOr<NpyArray> ReadHeader(const ZipMember& member) {
   const size_t most = std::min<uint64_t>(member.size, kHeaderBytesMax);
   std::string bytes;
-  Array array;
   ZipReader reader(member);
   for (size_t wanted = std::min<size_t>(most, 128);;) {
     const size_t before = bytes.size();
     bytes.resize(wanted);
     RETURN_IF_ERROR(reader.Read(bytes.data() + before, wanted - before));
     bool truncated = false;
-    absl::StatusOr<hlo::NpyHeader> header = hlo::ParseNpyHeader(bytes, member.name, &truncated);
-    if (header.ok()) {
-      array.header = *std::move(header);
-      break;
-    }
-    if (!truncated || wanted == most) return header.status();
+    absl::StatusOr<NpyArray> array = ParseNpyArray(bytes, member.size, member.name, &truncated);
+    if (array.ok() || !truncated || wanted == most) return array;
     wanted = std::min(most, 2 * wanted);
   }
-  const PrimitiveType type = TypeOf(array.header.dtype);
-  if (type == kInvalid) {
-    return InvalidArgument("the dtype (%s) of %s is not one of a tensor", array.header.dtype, member.name);
-  }
-  array.shape = Shape::Array(type, array.header.dims);
-  if (const absl::Status valid = hlo::ValidateShape(array.shape); !valid.ok())
-    return InvalidArgument("%s: %s", member.name, FromAbsl(valid.message()));
-  const int64_t bytes_of_elements = hlo::ByteSize(array.shape).value_or(-1);
-  if (bytes_of_elements < 0 || static_cast<uint64_t>(bytes_of_elements) != member.size - array.header.bytes) {
-    return InvalidArgument("%s has %d bytes of elements, and %s takes %d", member.name,
-                           member.size - array.header.bytes, hlo::ToStringNoLayout(array.shape),
-                           bytes_of_elements);
-  }
-  return array;
 }
 
-absl::StatusOr<Literal> ReadElements(const ZipMember& member, const Array& array) {
+absl::StatusOr<Literal> ReadElements(const ZipMember& member, const NpyArray& array) {
   ZipReader reader(member);
   std::string header(array.header.bytes, '\0');
   RETURN_IF_ERROR(reader.Read(header.data(), header.size()));
@@ -112,7 +67,7 @@ StateDict LoadNpz(const std::string& path, Caller caller) {
   for (const ZipMember& member : *members) {
     if (!member.name.ends_with(kSuffix))
       check(InvalidArgument("its member %s is not a .npy file", member.name));
-    const absl::StatusOr<Array> array = ReadHeader(member);
+    const absl::StatusOr<NpyArray> array = ReadHeader(member);
     check(array.status());
     const auto load = [file, path, member, array = *array]() -> absl::StatusOr<Literal> {
       absl::StatusOr<Literal> literal = ReadElements(member, array);
@@ -131,7 +86,7 @@ void SaveNpz(const std::string& path, const StateDict& tensors, NpzCompression c
   at.tensors_total = static_cast<int64_t>(tensors.size());
   for (const auto& [name, tensor] : tensors) {
     std::string why;
-    if (DtypeOf(tensor.dtype()).empty())
+    if (NpyDtypeOf(tensor.dtype()).empty())
       why = absl::StrCat("the format has no name for ", std::string(hlo::Name(tensor.dtype())));
     if (name.size() > 0xffff - kSuffix.size())
       why = absl::StrCat("the name has ", name.size(), " bytes, and the format takes 65531");
@@ -145,7 +100,7 @@ void SaveNpz(const std::string& path, const StateDict& tensors, NpzCompression c
   ZipWriter archive(file);
   for (const auto& [name, tensor] : tensors) {
     const std::shared_ptr<const Literal> literal = ReadToSave(tensor, caller);
-    const std::string header = hlo::FormatNpyHeader(DtypeOf(tensor.dtype()), literal->shape().dims);
+    const std::string header = hlo::FormatNpyHeader(NpyDtypeOf(tensor.dtype()), literal->shape().dims);
     const std::string_view elements(reinterpret_cast<const char*>(literal->bytes().data()),
                                     literal->bytes().size());
     archive.Add(absl::StrCat(name, std::string(kSuffix)), {header, elements},

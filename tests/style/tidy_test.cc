@@ -102,6 +102,8 @@ const std::vector<Room>& Rooms() {
       {"client/analysis/run/", {"client/analysis/run/", "hlod/", "common/hlo/", "common/base/"}},
       {"client/analysis/", {"client/analysis/", "common/passes/", "common/hlo/", "common/base/", "proto/"}},
       {"client/report/", {"client/report/", "client/analysis/", "hlod/", "common/hlo/", "common/base/"}},
+      {"client/data/",
+       {"client/data/", "client/nn/", "client/tensor/", "hlod/", "common/hlo/", "common/base/"}},
       {"client/cli/",
        {"client/cli/", "client/import/", "client/report/", "client/analysis/", "hlod/", "common/rpc/",
         "common/hlo/", "common/base/", "proto/"}},

@@ -8,6 +8,7 @@
 #include "hlod/clip_grad.h"
 #include "hlod/control.h"
 #include "hlod/custom_rule.h"
+#include "hlod/data.h"
 #include "hlod/dlpack.h"
 #include "hlod/environment.h"
 #include "hlod/foreign.h"
