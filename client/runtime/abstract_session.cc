@@ -1,4 +1,4 @@
-// Recording, standing in, ending.
+// Abstract sessions: their record, the stand-ins for placeholders, and the end of the process.
 #include "client/runtime/abstract_session.h"
 
 #include <unistd.h>
@@ -24,7 +24,7 @@ namespace {
 constexpr uint32_t kRecordVersion = 1;
 constexpr int64_t kStandInBytesMax = 64 << 20;
 constinit std::atomic<bool> any_was_opened = false;
-constexpr absl::Duration kEndTimeout = absl::Seconds(60);  // For the commands that are under way.
+constexpr absl::Duration kEndTimeout = absl::Seconds(60);  // The wait for commands that are under way.
 
 v1::Origin OriginProto(const Caller& caller) { return rpc::ToProto(OriginOf(caller)); }
 
@@ -166,7 +166,7 @@ absl::StatusOr<Literal> AbstractSession::MakeStandIn(const Shape& shape) {
       case StandIn::kZeros: value = 0; break;
       case StandIn::kOnes: value = 1; break;
       case StandIn::kRandom: {
-        // SplitMix64: the same numbers in each run.
+        // SplitMix64, so that each run gets the same numbers.
         uint64_t z = random_.fetch_add(0x9e3779b97f4a7c15u) + 0x9e3779b97f4a7c15u;
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -189,7 +189,7 @@ void AbstractSession::EndStep(Session& session, bool marked, const Caller& calle
 void AbstractSession::End(Session& session, std::string_view reason, const Caller& caller,
                           const std::string& text) {
   if (!recorder_.is_open() || session.InForkedChild() || ended_.exchange(true)) return;
-  // What fails meanwhile is recorded, too.
+  // The answer comes after those of all commands before, so that their errors are in the record.
   v1::Command command;
   command.mutable_stats();
   const absl::StatusOr<Command> sent = session.Send(caller, std::move(command));
@@ -206,7 +206,7 @@ void AbstractSession::End(Session& session, std::string_view reason, const Calle
 void AbstractSession::EndProcess(Session& session, std::string_view reason, const Caller& caller,
                                  const std::string& text) {
   End(session, reason, caller, text);
-  // Not the program's destructors: they may wait for threads that use this session.
+  // The program's destructors do not run: they may wait for threads that use this session.
   std::cout.flush();
   std::fflush(nullptr);
   _exit(0);

@@ -1,4 +1,4 @@
-// What is different in an abstract session (hlod/abstract.h), and its record.
+// The state of an abstract session (hlod/abstract.h), and its preflight record.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ class Session;
 // Belongs to a session. Thread-safe.
 class AbstractSession {
  public:
-  // `name`: of the program. Kind argument when `options` make no sense; UNAVAILABLE when nothing can be
-  // written where the record should be.
+  // `name` is the program's. Fails with kind argument when `options` are invalid, and with UNAVAILABLE when
+  // the record's folder cannot be written.
   static absl::StatusOr<std::shared_ptr<AbstractSession>> Open(const AbstractOptions& options,
                                                                const std::string& name);
   ~AbstractSession();
@@ -31,9 +31,9 @@ class AbstractSession {
   const AbstractOptions& options() const { return options_; }
   bool IsLarge(int64_t bytes) const { return bytes > options_.real_bytes_max; }
 
-  // What happened, in the order in which it was sent.
+  // Each of these writes one event into the record. They are called in the order in which commands are sent.
   void Compiled(const Digest& digest, const std::string& program, const Caller& caller);
-  // `cause`: of the upload that it is, or would be.
+  // `cause` is the upload's, real or avoided.
   void Made(const Buffer& buffer, std::optional<Cause> cause, const Caller& caller);
   void Executed(const Digest& digest, const std::vector<uint64_t>& arguments,
                 const std::vector<Buffer>& results, const std::vector<int>& donated,
@@ -44,13 +44,13 @@ class AbstractSession {
   void Closed(std::string_view cause, const Caller& caller);
   void Failed(const v1::Error& error);
 
-  // The program asks for the value of a placeholder: a stand-in for it; or its refusal; or the end of the
-  // process.
+  // Answers a read of a placeholder: returns a stand-in, refuses it, or ends the process, as the options say.
   absl::StatusOr<Literal> Ask(BufferState& placeholder, Cause cause, const Caller& caller);
-  // A step ended: of StepMark() only when something ran since the last. May end the process.
+  // Counts the end of a step. With `marked` (StepMark()) only when an execute ran since the last one. May end
+  // the process.
   void EndStep(Session& session, bool marked, const Caller& caller);
 
-  // Writes the end, with what the daemon counted. Once; later calls do nothing.
+  // Writes the end of the record, with the daemon's statistics. Later calls do nothing.
   void End(Session& session, std::string_view reason, const Caller& caller, const std::string& text);
 
  private:
@@ -62,29 +62,29 @@ class AbstractSession {
   const AbstractOptions options_;
   Recorder recorder_;
   std::atomic<bool> ended_ = false;
-  std::atomic<bool> stood_in_ = false;  // A stand-in was given.
-  std::atomic<bool> ran_ = false;       // Something, since the last step.
+  std::atomic<bool> stood_in_ = false;  // True once a stand-in was returned.
+  std::atomic<bool> ran_ = false;       // True when an execute ran since the last step.
   std::atomic<int64_t> steps_ = 0;
   std::atomic<uint64_t> random_ = 0;
 };
 
-// A placeholder for what an upload would have made. Counted as that upload. REQUIRES: the device's session is
-// abstract.
+// Makes a placeholder for the buffer that an upload would have made, and counts it as that upload. REQUIRES:
+// the device's session is abstract.
 absl::StatusOr<Buffer> UploadWithoutBytes(const Device& device, const Shape& shape, Cause cause,
                                           const Caller& caller);
 
-// Whether this process has opened an abstract session, or will make every one so.
+// Returns true when this process has opened an abstract session, or will make every session abstract.
 bool MayBeAbstract();
 
-// Writes the ends of the records of sessions that are open when the process exits.
+// Has the session's record end when the process exits while the session is still open.
 void EndAtExit(const std::shared_ptr<Session>& session);
 
-// What HLOD_ABSTRACT asks for: "address=unix:/tmp/x.sock,record=/tmp/x,steps=3,stand_in=zeros"; nothing when
-// it is not set.
+// The value of HLOD_ABSTRACT: "address=unix:/tmp/x.sock,record=/tmp/x,steps=3,stand_in=0".
 struct AbstractRun {
   AbstractOptions options;
   std::string address;  // Every connection of the process goes there.
 };
+// Returns nullopt when `text` is empty.
 absl::StatusOr<std::optional<AbstractRun>> ParseAbstractRun(std::string_view text);
 
 }  // namespace hlod::internal

@@ -1,4 +1,4 @@
-// The account's messages as values.
+// Converts the account's messages to the public structures.
 #include "hlod/account.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Rows of the account, added up.
+// Adds up rows of the account.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -54,7 +54,7 @@ void Add(Spread& to, const Spread& spread, bool first) {
   to.sum_us += spread.sum_us;
 }
 
-// By number where both keys are one, what is not a number last.
+// Orders keys by number, and keys that are not numbers last.
 bool StepBefore(const std::string& a, const std::string& b) {
   const bool a_number = a[0] >= '0' && a[0] <= '9', b_number = b[0] >= '0' && b[0] <= '9';
   if (a_number != b_number) return a_number;

@@ -1,4 +1,4 @@
-// The Admin service as values.
+// Calls the Admin service and converts its answers to the public structures.
 #include "hlod/admin.h"
 
 #include <algorithm>

@@ -23,7 +23,7 @@ struct AdminConnection {
     if (!owner.IsThisOne()) stub.release();  // gRPC's threads are the parent's.
   }
 
-  // Of ConnectOptions: address, tls, token, timeout.
+  // Uses address, tls, token and timeout of the options.
   absl::Status Open(const ConnectOptions& options);
 
   // Calls one method of the stub.

@@ -62,7 +62,8 @@ absl::StatusOr<std::optional<ArenaRange>> Arena::Take(Session& session, int64_t 
     {
       absl::MutexLock lock(&mu_);
       if (under_way_.empty()) return std::optional<ArenaRange>();
-      // Those that are done would end the wait at once, while others of their range are not.
+      // Only commands that are not done: a done one would end the wait at once, although others of its range
+      // are not done.
       for (const UnderWay& piece : under_way_) {
         std::copy_if(piece.commands.begin(), piece.commands.end(), std::back_inserter(awaited),
                      [](const Command& command) { return !IsDone(command); });
@@ -87,7 +88,8 @@ void Arena::GiveAfter(ArenaRange range, std::vector<Command> commands) {
 }
 
 void Arena::Collect() {
-  // In the order in which they end: a read may wait for a long execute, and an upload after it does not.
+  // Ranges are freed in the order in which their commands end: a read may wait for a long execute while an
+  // upload after it is done.
   std::erase_if(under_way_, [this](const UnderWay& piece) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (!std::all_of(piece.commands.begin(), piece.commands.end(), IsDone)) return false;
     std::fill_n(used_.begin() + piece.range.offset / kGranule, Granules(piece.range.length), false);

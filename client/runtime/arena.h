@@ -1,5 +1,5 @@
-// The client's half of the shared arena: which ranges are in use. The daemon copies out of it and into it; it
-// never waits here.
+// The client's half of the shared arena: it decides which ranges are in use. The daemon copies out of them
+// and into them, and never waits for the arena.
 #pragma once
 
 #include <deque>
@@ -24,23 +24,23 @@ struct ArenaRange {
   int64_t offset = 0, length = 0;
 };
 
-// The free ranges of the arena. In a forked child nothing is taken, and Give and GiveAfter do nothing.
+// The arena and its free ranges. In a forked child no range can be taken, and Give and GiveAfter do nothing.
 class Arena {
  public:
   static constexpr int64_t kGranule = 256 << 10;
 
-  // Fetches the descriptor and maps it; null when that does not work (another host, another user): bulk
-  // streams do it then.
+  // Fetches the descriptor and maps it. Null when that does not work (another host, another user): bytes then
+  // travel on bulk streams.
   static std::unique_ptr<Arena> Attach(const v1::Arena& offer, const std::string& secret);
   explicit Arena(rpc::SharedMemory memory);
 
-  // A free range, the lowest that fits: pages touched before are warm. Nothing when there is none.
+  // Takes the lowest free range that fits, because pages touched before are warm. nullopt when none fits.
   std::optional<ArenaRange> TryTake(int64_t length);
-  // The same, waiting for pieces that are under way to complete. Nothing when none is under way, so that none
-  // would make room; the session's error when it is lost.
+  // The same, but waits for pieces that are under way to complete. nullopt when none is under way that would
+  // make room; the session's error when it is lost.
   absl::StatusOr<std::optional<ArenaRange>> Take(Session& session, int64_t length);
   void Give(ArenaRange range);
-  // Gives the range back when all commands are done: the daemon copies the pieces of a range in any order.
+  // Frees the range when all commands are done: the daemon copies the pieces of a range in any order.
   void GiveAfter(ArenaRange range, std::vector<Command> commands);
 
   absl::Span<std::byte> at(ArenaRange range) const {
@@ -54,7 +54,7 @@ class Arena {
   const OwnerProcess owner_;
   const rpc::SharedMemory memory_;
   absl::Mutex mu_;
-  std::vector<bool> used_ ABSL_GUARDED_BY(mu_);  // By granule.
+  std::vector<bool> used_ ABSL_GUARDED_BY(mu_);  // One per granule.
   struct UnderWay {
     ArenaRange range;
     std::vector<Command> commands;

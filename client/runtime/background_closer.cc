@@ -1,4 +1,4 @@
-// One stream after the other, on a detached thread that ends with the last of them.
+// Ends one stream after the other, on a detached thread that ends with the last of them.
 #include "client/runtime/background_closer.h"
 
 #include <system_error>
@@ -10,7 +10,7 @@
 namespace hlod::internal {
 namespace {
 
-constexpr absl::Duration kTimeout = absl::Seconds(2);  // For one stream.
+constexpr absl::Duration kTimeout = absl::Seconds(2);  // Per stream.
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void BackgroundCloser::Close(std::shared_ptr<Pipe> pipe, std::deque<MessageParts
     running_ = true;
   } catch (const std::system_error&) {
     waiting_.back()
-        .pipe->Cancel();  // No thread can be started: the daemon notices that the connection closes.
+        .pipe->Cancel();  // A thread could not be started. The daemon notices that the connection closes.
     waiting_.pop_back();
   }
 }

@@ -1,5 +1,5 @@
-// Ends the streams of sessions that are gone: their destructors do not wait for the network, so a thread
-// does.
+// Ends the streams of destroyed sessions on a thread, because their destructors must not wait for the
+// network.
 #pragma once
 
 #include <deque>
@@ -13,13 +13,13 @@
 
 namespace hlod::internal {
 
-// Shared by sessions. Its thread runs while there is a stream to end. Thread-safe.
+// Shared by sessions. Its thread runs only while a stream has to be ended. Thread-safe.
 class BackgroundCloser : public std::enable_shared_from_this<BackgroundCloser> {
  public:
   // Sends `rest` (after the write under way, if `writing`), waits up to two seconds for the stream's end,
   // then cancels it. Returns at once.
   void Close(std::shared_ptr<Pipe> pipe, std::deque<MessageParts> rest, bool writing);
-  // Waits until every stream given to it has ended, at most `timeout`. In a forked child: nothing.
+  // Waits until every stream passed to Close has ended, at most `timeout`. Does nothing in a forked child.
   void Flush(absl::Duration timeout);
 
  private:

@@ -1,4 +1,4 @@
-// Buffers: what the client knows of them, and refusing what it knows to be wrong before anything is sent.
+// Buffers. Uses that the client knows to be wrong are refused before anything is sent.
 #include "hlod/buffer.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class LiteralDownload : public Awaitable<Literal> {
         pending_(ChooseTransfer(*buffer->session, buffer->bytes)
                      .Download(buffer->session, buffer->handle, cause, value_.bytes(), caller)) {}
   ~LiteralDownload() override {
-    if (!owner_.IsThisOne()) pending_.release();  // The parent's, which may be in the middle of it.
+    if (!owner_.IsThisOne()) pending_.release();  // It belongs to the parent, which may be using it.
   }
 
   bool Ready() override {
@@ -77,7 +77,7 @@ class LiteralDownload : public Awaitable<Literal> {
   std::unique_ptr<PendingDownload> pending_ ABSL_GUARDED_BY(mu_);  // Fills value_; null: value_ was taken.
 };
 
-// A value that is there.
+// A literal that is available at once.
 class LiteralAtHand : public Awaitable<Literal> {
  public:
   explicit LiteralAtHand(Literal value) : value_(std::move(value)) {}
@@ -88,8 +88,8 @@ class LiteralAtHand : public Awaitable<Literal> {
   const Literal value_;
 };
 
-// The value of a buffer of an abstract session, where it is asked for one that it does not have: a stand-in,
-// or why there is none. Nothing where the buffer has a value, which is then noted as read.
+// Answers a read in an abstract session of a buffer that has no value: returns a stand-in or the refusal.
+// Returns nullopt when the buffer has a value, and notes the read in the record.
 std::optional<absl::StatusOr<Literal>> AskAbstract(const Buffer& buffer, Cause cause, const Caller& caller) {
   BufferState& state = *buffer.internal_state();
   AbstractSession* const abstract = state.session->options().abstract.get();
@@ -146,7 +146,7 @@ BufferState::~BufferState() {
   if (!death.has_value()) {
     session->Drop(handle, held);
   } else if (death->kind == ErrorKind::kDonated) {
-    session->Drop(handle, held, death->by);  // An execute that was refused leaves what was donated to it.
+    session->Drop(handle, held, death->by);  // An execute that was refused leaves its donated arguments.
   }
 }
 
@@ -169,8 +169,8 @@ absl::Status CheckAlive(BufferState& buffer, const Use& use) {
   const CommandState& by = *buffer.death->by;
   if (buffer.death->kind == ErrorKind::kDonated && by.done.load(std::memory_order_acquire) &&
       !by.status.ok()) {
-    // The execute failed. Whether it had started, and so consumed the argument, only the daemon knows; it
-    // answers.
+    // The execute failed. Only the daemon knows whether it had started, and so consumed the argument; its
+    // answer decides.
     buffer.death.reset();
     return absl::OkStatus();
   }
@@ -234,7 +234,7 @@ absl::Status CheckUpload(const Session& session, const Shape& shape, absl::Span<
 absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int device,
                                     absl::Span<const std::byte> bytes, Cause cause, const Caller& caller,
                                     BufferState* fill, uint64_t* handle) {
-  RETURN_IF_ERROR(session.status());  // Before anything touches the arena.
+  RETURN_IF_ERROR(session.status());  // Checked before the arena is touched.
   RETURN_IF_ERROR(CheckUpload(session, shape, bytes, caller));
   UploadRequest request;
   v1::Upload& declaration = request.declaration;
@@ -319,7 +319,7 @@ absl::StatusOr<Literal> Buffer::ToLiteral(Cause cause, Caller caller) const {
   return ToLiteralAsync(cause, caller).Await();
 }
 
-// A read of more than this waits for the value before it allocates.
+// A read of more bytes than this waits for the value before it allocates memory.
 constexpr int64_t kMemoryFirstBytes = int64_t{64} << 20;
 
 Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
@@ -331,7 +331,8 @@ Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
   if (absl::Status status = internal::CheckReadable(buffer, "a read", caller); !status.ok()) {
     return internal::FailedFuture<Literal>(std::move(status));
   }
-  // Memory for a large value is made when there is one: what failed may have a shape that no machine holds.
+  // Memory for a large value is allocated once the value exists: a failed buffer may have a shape that does
+  // not fit into any machine.
   if (buffer.bytes > kMemoryFirstBytes) {
     if (absl::Status made = ready().Await(); !made.ok())
       return internal::FailedFuture<Literal>(std::move(made));

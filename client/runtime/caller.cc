@@ -1,4 +1,4 @@
-// The caller that a thread's operations stand at, and the tensor that its transfers are about.
+// The thread's caller scope, which its operations are attributed to, and the tensor name of its transfers.
 #include "hlod/caller.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Values for programs that run, and from them.
+// Infeed, outfeed, and the host's side of send and recv.
 #include <utility>
 
 #include "client/runtime/state.h"

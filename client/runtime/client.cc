@@ -28,7 +28,8 @@ using internal::Session;
 
 namespace {
 
-// What cannot be read, because it is a program in another form.
+// Returns `status` as a program error, or, when `program` is StableHLO or HLO text, an error that names the
+// function which reads that form.
 absl::Status AsProgramError(const absl::Status& status, std::string_view program) {
   const std::string_view text =
       program.substr(std::min(program.find_first_not_of(" \t\r\n"), program.size()));
@@ -45,7 +46,8 @@ absl::Status AsProgramError(const absl::Status& status, std::string_view program
   return hlod::AsProgramError(InvalidArgument("The program is %s: %s.", form, reader));
 }
 
-// The module with the number of partitions that its mesh has; null when it states one, or has none.
+// Returns a copy of the module whose partition count is the size of its mesh. Null when the module states a
+// partition count, or has no mesh.
 std::unique_ptr<Module> WithPartitions(const Module& module) {
   if (module.config.partition_count > 1) return nullptr;
   const int64_t partitions = hlo::PartitionsToRun(module);
@@ -55,8 +57,9 @@ std::unique_ptr<Module> WithPartitions(const Module& module) {
   return stated;
 }
 
-// One for the sessions of this process. A program that ends right after its last session waits for it a
-// little: over TCP a daemon that never received the goodbye would keep the session for its grace period.
+// Returns the closer of all sessions of this process. A program that ends right after its last session waits
+// a little for it: over TCP a daemon that never received the goodbye would keep the session for its grace
+// period.
 const std::shared_ptr<internal::BackgroundCloser>& Closer() {
   constexpr absl::Duration kExitTimeout = absl::Milliseconds(500);  // For all streams together.
   static const auto* const closer =
@@ -96,7 +99,7 @@ absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
   RETURN_IF_ERROR(internal::CheckGrpc());
   ASSIGN_OR_RETURN(const std::optional<internal::AbstractRun> run, internal::AbstractRunOfEnvironment());
   if (!run.has_value()) return Open(options, std::nullopt);
-  // Whatever daemon the program would take, it does not get near it.
+  // The program's own choice of a daemon is ignored.
   ConnectOptions here;
   here.address = run->address;
   here.name = options.name;

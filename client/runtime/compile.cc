@@ -1,4 +1,4 @@
-// Compiling: programs travel to the daemon once, and by their digest afterwards.
+// Compiling. The bytes of a program are sent once, and its digest from then on.
 #include <algorithm>
 #include <utility>
 
@@ -17,11 +17,11 @@ namespace hlod {
 namespace internal {
 namespace {
 
-// A larger program is analysed at once, so that its bytes need not be kept for that.
+// A larger program is analysed at once, so that its bytes need not be kept for the analysis.
 constexpr size_t kProgramKeptMax = 16 << 20;
 
-// A line that has compiled so often does so every step: a batch or a length of a few sizes has settled by
-// then.
+// The number of recompiles of a line at which it is reported: it probably compiles at every step, since a
+// batch or a length of a few sizes would have settled by then.
 constexpr int kRecompilesToldAt = 8;
 
 void WarnOfRecompiles(const Verdict& verdict, const Caller& caller) {
@@ -31,7 +31,7 @@ void WarnOfRecompiles(const Verdict& verdict, const Caller& caller) {
                     ToAbsl(Remedy(verdict.reason))));
 }
 
-// A handle names an array, or a token, which is a buffer of no bytes.
+// Appends the shape of one leaf. A handle names an array, or a token, which is a buffer of no bytes.
 absl::Status AppendLeaf(const hlo::FlatSignature::Leaf& leaf, const std::string& of,
                         std::vector<Shape>& leaves) {
   if (!leaf.shape.IsArray() && !leaf.shape.IsToken()) {
@@ -211,7 +211,8 @@ absl::StatusOr<CompileResult> Executable::Describe(Caller caller) const {
   RETURN_IF_ERROR(compiled);
   Command answered = compilation.command;
   if (!answered->reply.has_compile()) {
-    // Asked of a second executable of the same program, which the daemon has in its cache.
+    // A second executable of the same program is compiled, which the daemon has in its cache, because only a
+    // Compile is answered with a description.
     const Digest& digest = state.digest;
     uint64_t handle = 0;
     RETURN_IF_ERROR(state.session->Transact(caller, [&](Session::Sender& sender) {

@@ -1,5 +1,5 @@
-// Sockets are connected here and handed to gRPC, which distinguishes "nothing listens" from "cannot be
-// reached" at once.
+// Connects sockets and hands them to gRPC: this way "nothing listens" and "cannot be reached" are told apart
+// at once.
 #include "client/runtime/connector.h"
 
 #include <fcntl.h>
@@ -38,9 +38,9 @@
 namespace hlod::internal {
 namespace {
 
-constexpr int kMessageBytesMax = 64 << 20;  // Replies: a ledger of many lines.
+constexpr int kMessageBytesMax = 64 << 20;  // The size of a received message; a ledger may have many lines.
 constexpr absl::Duration kSilence = absl::Seconds(30);
-// Of a bulk stream on which not one chunk moves.
+// A bulk stream on which no chunk moves for this long is broken off.
 constexpr absl::Duration kBulkSilence = absl::Minutes(2);
 
 absl::Status Unreachable(const rpc::Endpoint& endpoint, int error) {
@@ -53,7 +53,7 @@ absl::Status Unreachable(const rpc::Endpoint& endpoint, int error) {
   return Unavailable("%s", text);
 }
 
-// Connects without blocking beyond the deadline; 0 or an errno.
+// Connects without blocking beyond the deadline. Returns 0 or an errno.
 int ConnectWithin(int fd, const sockaddr* address, socklen_t size, absl::Time deadline) {
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   if (connect(fd, address, size) == 0) return 0;
@@ -87,8 +87,9 @@ absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl:
   }
 }
 
-// The program that listens on a usual socket gets this program's data: another user could have made that
-// file. Only the system makes the folder of the system's daemon, so its owner is that daemon's user.
+// Refuses a listener on a usual socket that is another user's: another user could have made that file, and
+// would get this program's data. Only the system makes the folder of the system's daemon, so the folder's
+// owner is that daemon's user.
 absl::Status CheckListener(int fd, const std::string& path) {
   ASSIGN_OR_RETURN(const rpc::PeerCredentials peer, rpc::ReadPeerCredentials(fd));
   if (peer.uid == geteuid() || peer.uid == 0) return absl::OkStatus();
@@ -103,7 +104,7 @@ absl::Status CheckListener(int fd, const std::string& path) {
                       path, peer.uid, geteuid()));
 }
 
-// gRPC aborts the program over a descriptor that it cannot use.
+// Returns an error for a descriptor that gRPC cannot use, since gRPC would abort the program.
 absl::Status CheckDescriptor(int fd) {
   int type = 0;
   socklen_t type_size = sizeof(type);
@@ -153,8 +154,8 @@ absl::StatusOr<rpc::Descriptor> ConnectTcp(const rpc::Endpoint& endpoint, absl::
   return connected;
 }
 
-// gRPC makes the socket of a TLS connection and does not give it away: it is found among the descriptors of
-// this process by the address that `probe` is connected to.
+// Calls NoticeSilence for gRPC's socket of a TLS connection. gRPC does not expose that socket, so it is
+// searched for among the descriptors of this process, by the address that `probe` is connected to.
 void NoticeSilenceOfPeer(int probe) {
   sockaddr_storage peer = {};
   socklen_t peer_size = sizeof(peer);
@@ -182,7 +183,7 @@ bool IsSecure(const TlsOptions& tls) {
   return tls.enabled || !tls.root_certificates.empty() || !tls.certificate.empty();
 }
 
-// Why a channel does not connect: only a call reports it.
+// Returns the reason why a channel does not connect. Only a call reports it, so this makes one.
 std::string ReasonOf(const std::shared_ptr<grpc::Channel>& channel) {
   grpc::GenericStub stub(channel);
   grpc::ClientContext context;
@@ -224,7 +225,7 @@ class AddressConnector : public Connector {
 
   absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time deadline) override {
     ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel, OpenChannel(endpoint_, tls_, token_, deadline));
-    endpoint_.descriptor = -1;  // Used up: a descriptor connects once.
+    endpoint_.descriptor = -1;  // A descriptor connects only once.
     absl::MutexLock lock(&mu_);
     bulk_ = MakeGrpcBulk(channel, token_, may_stall() ? kBulkSilence : absl::InfiniteDuration());
     return OpenGrpcPipe(std::move(channel), token_, deadline);
@@ -286,7 +287,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
   if (endpoint.kind != rpc::Endpoint::Kind::kTcp) {
     return InvalidArgument("TLS is for TCP addresses; %s is not one.", rpc::ToString(endpoint));
   }
-  // gRPC makes another connection here; this one has shown that a program listens.
+  // gRPC makes a connection of its own here; `fd` has only shown that a program listens.
   grpc::SslCredentialsOptions credentials;
   credentials.pem_root_certs = tls.root_certificates;
   credentials.pem_cert_chain = tls.certificate;

@@ -1,5 +1,5 @@
-// Ways to a daemon: an address, or the chain of places where one is looked for, down to a private daemon
-// started as a child.
+// Finds and connects a daemon: by an address, or by the chain of usual places, which ends with a private
+// daemon started as a child.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -18,40 +18,43 @@
 
 namespace hlod::internal {
 
-// A gRPC channel on a connection made now, over which `token` may be sent. INVALID_ARGUMENT, before anything
-// is connected, when it would travel in clear to another host; kind lost_session when nothing listens there;
-// kind auth when somebody listens there who is not trusted (Endpoint::found);
+// Connects now, and returns a gRPC channel over which `token` may be sent. Fails with INVALID_ARGUMENT,
+// before anything is connected, when the token would travel in clear to another host; with kind lost_session
+// when nothing listens there; with kind auth when the listener is not trusted (Endpoint::found); with
 // UNAVAILABLE naming the address when it cannot be reached. An insecure channel is one socket: when that
 // breaks, the channel is dead.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint,
                                                            const TlsOptions& tls, const std::string& token,
                                                            absl::Time deadline);
 
-// A connector for an address. The descriptor of "fd:N" is used up by the first connection.
+// Returns a connector for an address. The descriptor of "fd:N" serves the first connection only.
 std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls,
                                          const std::string& token);
 
-// INVALID_ARGUMENT when gRPC would not take the token or the TLS texts; their names are ConnectOptions'.
+// Returns INVALID_ARGUMENT, naming the field of ConnectOptions, when gRPC would refuse the token or a TLS
+// text.
 absl::Status CheckCredentials(const ConnectOptions& options);
-// `status` of the first call on a connection to `endpoint`. A daemon behind TLS just drops a plain
-// connection: the error then says that this may be why.
+// Returns `status`, the error of the first call on a connection to `endpoint`, with an explanation added
+// where TLS may be the reason: a daemon behind TLS just drops a plain connection.
 absl::Status ExplainDropped(const absl::Status& status, const rpc::Endpoint& endpoint, const TlsOptions& tls);
-// The connector that ConnectOptions asks for.
+// Returns the connector that the options ask for.
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options);
-// The address alone, for clients that do not start a daemon: the given one, $HLOD_ADDRESS, or the user's
-// running daemon.
+// Returns the address alone, for clients that do not start a daemon: `address`, else $HLOD_ADDRESS, else the
+// user's running daemon.
 absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address);
 
-// What $HLOD_ABSTRACT asks for; nothing when it is not set.
+// Parses $HLOD_ABSTRACT; nullopt when it is not set.
 absl::StatusOr<std::optional<AbstractRun>> AbstractRunOfEnvironment();
 
-// Starts `hlod --inherit-fd N` and gives our end of the socket pair. The daemon ends when it closes.
+// Starts `hlod --inherit-fd N` and returns the client's end of the socket pair. The daemon ends when that is
+// closed.
 absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags);
-// `status` of a private daemon that ended before it answered: with its exit code and the end of what it wrote
-// to stderr when it is started so once more, without a client. Waits for that at most a few seconds.
+// Returns `status`, the error of a private daemon that ended before it answered, with its exit code and the
+// end of its stderr. To learn those it starts the daemon once more, without a client, and waits at most a few
+// seconds for its end.
 absl::Status ExplainPrivateDaemon(const absl::Status& status, const std::vector<std::string>& flags);
-// $HLOD_DAEMON, else `hlod` beside this program or this library (or in ../bin of either), else on $PATH.
-// NOT_FOUND naming the places.
+// Returns $HLOD_DAEMON, else `hlod` beside this program or this library (or in ../bin of either), else on
+// $PATH. NOT_FOUND naming the places.
 absl::StatusOr<std::string> FindDaemonBinary();
 
 }  // namespace hlod::internal

@@ -1,4 +1,4 @@
-// Analyses of graphs as text, from events.
+// Writes analyses of graphs as text, from events.
 #include "hlod/debug_analysis.h"
 
 #include <cerrno>
@@ -30,7 +30,7 @@ absl::string_view MeaningOf(TraceCause cause) {
   return "invalid";
 }
 
-// The analysis of one close; `reason` of a compilation, else null.
+// Returns the analysis of one close. `reason` is why it was compiled, or null when it was not.
 std::string TextOf(const CloseEvent& close, const std::string* reason) {
   std::vector<std::string> lines = {
       std::string(80, '='),
@@ -89,7 +89,7 @@ struct Closed {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-// Of the whole program. Its destructor runs before those of what the events need.
+// The analysis of the whole program. It is destroyed before the objects that its events need.
 struct AnalysisOfProgram {
   AnalysisOfProgram() {
     const absl::StatusOr<DebugAnalysis::Level> level = LevelOfEnvironment();

@@ -5,7 +5,8 @@
 
 namespace hlod::internal {
 
-// The first call begins what $HLOD_DEBUG and $HLOD_DEBUG_FILE ask for; each returns its error.
+// The first call begins the analysis that $HLOD_DEBUG and $HLOD_DEBUG_FILE ask for; every call returns its
+// error.
 absl::Status BeginDebugAnalysis();
 
 // Returns false with HLOD_WARNINGS=0.

@@ -49,7 +49,7 @@ absl::StatusOr<Buffer> Declare(const std::shared_ptr<Session>& session, const Sh
   return MakeBuffer(session, handle, dense, device, std::move(sent), true);
 }
 
-// For the record of an abstract session.
+// Notes a new buffer in the record of an abstract session; returns `made`.
 absl::StatusOr<Buffer> Recorded(const Session& session, absl::StatusOr<Buffer> made,
                                 std::optional<Cause> cause, const Caller& caller) {
   if (made.ok() && session.options().abstract != nullptr)
@@ -132,7 +132,7 @@ absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
   state.device = ordinal_;
   const int64_t bytes = hlo::ByteSize(shape).value_or(0);
   const internal::AbstractSession* const abstract = session_->options().abstract.get();
-  // What would be a placeholder stays here.
+  // A value that would become a placeholder is not staged in the arena, because its bytes are never sent.
   if (abstract == nullptr || !abstract->IsLarge(bytes)) state.arena = session_->arena();
   if (bytes > session_->limits().inline_bytes_max && state.arena != nullptr && bytes <= state.arena->size()) {
     ASSIGN_OR_RETURN(state.range, state.arena->Take(*session_, bytes));
@@ -172,7 +172,7 @@ absl::StatusOr<Buffer> StagedUpload::Commit(Cause cause, Caller caller) {
   ASSIGN_OR_RETURN(Command sent, internal::SendStaged(*state->session, request, *state->range, caller));
   internal::EmitTransfer(*state->session, cause, caller, request.handle, state->shape, state->range->length,
                          state->device, sent->origin, watch.us());
-  state->range.reset();  // The daemon's until every piece is done.
+  state->range.reset();  // The range belongs to the daemon until every piece is done.
   return internal::Recorded(*state->session,
                             internal::MakeBuffer(state->session, request.handle, state->shape, state->device,
                                                  std::move(sent), false),

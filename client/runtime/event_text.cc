@@ -1,4 +1,4 @@
-// Events and causes in words.
+// Formats events and causes as text.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/base/strings.h"

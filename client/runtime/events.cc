@@ -1,4 +1,4 @@
-// The queue of events, and who hands them out.
+// The queue of events, and their delivery by one thread at a time.
 #include "client/runtime/events.h"
 
 #include <sys/syscall.h>
@@ -15,11 +15,11 @@ namespace hlod {
 namespace internal {
 namespace {
 
-constinit thread_local int held = 0;  // Objects of this thread that keep it from handing out.
+constinit thread_local int held = 0;  // The number of scopes of this thread that defer delivery.
 constinit thread_local const ArgumentLines* argument_lines = nullptr;
 constinit thread_local uint64_t transfer_value = 0, transfer_close = 0;
 
-// One of the process. Never destroyed: tensors of static storage die late.
+// The queue of the process. Never destroyed, because tensors of static storage die late.
 class EventQueue {
  public:
   static EventQueue& Get() {
@@ -36,7 +36,7 @@ class EventQueue {
   void Remove(Observer* observer) {
     if (!owner_.IsThisOne()) return;
     absl::MutexLock lock(&mu_);
-    // From within OnEvent: the thread goes on handing out.
+    // Not when called from within OnEvent: this thread itself is delivering.
     if (handing_out_ != ThisThread()) {
       while (handing_out_ != 0) idle_.Wait(&mu_);
       HandOut();
@@ -56,7 +56,8 @@ class EventQueue {
     queued_.store(true, std::memory_order_relaxed);
   }
 
-  // What this thread queued it sees; most operations queue nothing, and need no lock to know.
+  // Returns without the lock when the queue is empty, as it is after most operations. A thread always sees
+  // the events that it queued itself.
   void Deliver() {
     if (!queued_.load(std::memory_order_relaxed) || !owner_.IsThisOne()) return;
     absl::MutexLock lock(&mu_);
@@ -74,20 +75,21 @@ class EventQueue {
     changes_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Until the queue is empty. Others queue meanwhile, observers that use hlod among them.
+  // Delivers until the queue is empty. Other threads, and observers that use hlod, may queue meanwhile.
   void HandOut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     handing_out_ = ThisThread();
     while (!events_.empty()) {
       taken_.swap(events_);
       HandOutTaken();
-      taken_.clear();  // Its memory is used again.
+      taken_.clear();  // Keeps its memory for the next batch.
     }
     queued_.store(false, std::memory_order_relaxed);
     handing_out_ = 0;
     idle_.SignalAll();
   }
 
-  // The lock is held again when it returns. An observer may come or go from within OnEvent.
+  // Delivers `taken_` without the lock, which is held again on return. An observer may be added or removed
+  // from within OnEvent.
   void HandOutTaken() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     for (size_t next = 0; next < taken_.size();) {
       const std::vector<Observer*> to = observers_;
@@ -104,13 +106,13 @@ class EventQueue {
   const Stopwatch start_;
   absl::Mutex mu_;
   absl::CondVar idle_;
-  uint64_t handing_out_ ABSL_GUARDED_BY(mu_) = 0;  // The thread that does; 0: none.
+  uint64_t handing_out_ ABSL_GUARDED_BY(mu_) = 0;  // The thread that delivers; 0: none.
   uint64_t last_ ABSL_GUARDED_BY(mu_) = 0;
   std::vector<Event> events_ ABSL_GUARDED_BY(mu_);
-  std::vector<Event> taken_;  // Of the thread that hands out.
-  std::atomic<bool> queued_ = false;  // Whether there are any; written under mu_.
+  std::vector<Event> taken_;          // Belongs to the thread that delivers.
+  std::atomic<bool> queued_ = false;  // True when events are queued; written under mu_.
   std::vector<Observer*> observers_ ABSL_GUARDED_BY(mu_);
-  std::atomic<uint64_t> changes_ = 0;  // Of observers_; written under mu_.
+  std::atomic<uint64_t> changes_ = 0;  // The number of changes of observers_; written under mu_.
 };
 
 }  // namespace

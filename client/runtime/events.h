@@ -1,5 +1,5 @@
-// How events come to their observers: queued where they happen, which may be under a lock, and handed out
-// where none is held.
+// Delivers events to observers. An event is queued where it happens, possibly under a lock, and delivered
+// where no lock is held.
 #pragma once
 
 #include <atomic>
@@ -13,16 +13,16 @@
 
 namespace hlod::internal {
 
-// How many observe. All that is looked at while nobody does.
+// The number of observers. While it is 0, reading it is the only cost of events.
 inline constinit std::atomic<uint32_t> observers = 0;
 inline bool Observed() { return observers.load(std::memory_order_relaxed) != 0; }
 
 // Queues an event. Does nothing in a forked child.
 void Emit(decltype(Event::what)&& what);
-// Hands out what is queued, unless a caller of this thread will.
+// Delivers the queued events, unless an outer scope of this thread defers them.
 void DeliverEvents();
 
-// While it lives, this thread only queues.
+// While one exists, this thread only queues events.
 class EventsHeld {
  public:
   EventsHeld();
@@ -31,8 +31,8 @@ class EventsHeld {
   EventsHeld& operator=(const EventsHeld&) = delete;
 };
 
-// The same; at its end what was queued is handed out, unless an outer one of the thread lives. To be declared
-// before any lock that is taken in the meantime.
+// The same, and its destructor delivers the queued events, unless an outer scope of the thread still defers
+// them. Declare it before any lock that the scope takes.
 class EventsAfter {
  public:
   EventsAfter() : on_(Observed()) {
@@ -50,7 +50,7 @@ class EventsAfter {
   const bool on_;
 };
 
-// What this thread's next transfers are about: a value, and the close that computed it.
+// While one exists, it names the value that this thread's transfers carry, and the close that computed it.
 class TransferOf {
  public:
   explicit TransferOf(uint64_t value, uint64_t close = 0);
@@ -65,8 +65,8 @@ class TransferOf {
   const uint64_t outer_value_, outer_close_;
 };
 
-// The lines that made the arguments of the programs that this thread compiles: what is said of a parameter
-// that has changed.
+// While one exists, it names the lines that made the arguments of the programs that this thread compiles, for
+// the explanation of a parameter that has changed.
 class ArgumentLines {
  public:
   explicit ArgumentLines(std::vector<Origin> lines);
@@ -81,7 +81,7 @@ class ArgumentLines {
   const ArgumentLines* const outer_;
 };
 
-// Microseconds since it was made.
+// Measures the microseconds since its construction.
 class Stopwatch {
  public:
   double us() const {

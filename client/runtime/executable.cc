@@ -14,8 +14,8 @@ namespace hlod {
 namespace internal {
 namespace {
 
-// How a result of an abstract execute turns out: a placeholder when it depends on one, and in an abstract
-// session when it takes large arrays.
+// Returns, per result of an abstract execute, true when it becomes a placeholder: because it depends on one,
+// or, in an abstract session, because it takes large arrays.
 std::vector<bool> AbstractResults(ExecutableState& executable,
                                   const std::vector<bool>& placeholder_arguments) {
   std::vector<bool> abstract = executable.large_results;
@@ -30,7 +30,7 @@ std::vector<bool> AbstractResults(ExecutableState& executable,
   return abstract;
 }
 
-// A device for each member.
+// Returns an error unless `devices` has one device per participant.
 absl::Status CheckDevices(const ExecutableState& executable, const std::vector<int>& devices,
                           bool is_abstract, const Caller& caller) {
   const hlo::Members& members = executable.members;
@@ -52,12 +52,12 @@ absl::Status CheckDevices(const ExecutableState& executable, const std::vector<i
                                    executable.name, members.count()));
 }
 
-// The first thing that is wrong with the arguments, as far as the client knows.
+// Returns an error about the first wrong argument that the client knows of.
 absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argument> arguments,
                             const ExecuteOptions& options, bool is_abstract, const std::vector<int>& devices,
                             const Caller& caller) {
   RETURN_IF_ERROR(executable.session->status());
-  // Put into words only for an error.
+  // Becomes text only in an error.
   const auto at = [&caller] { return " at " + hlod::ToString(OriginOf(caller)); };
   RETURN_IF_ERROR(CheckDevices(executable, devices, is_abstract, caller));
   const std::string of_each =
@@ -258,7 +258,7 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
 
   std::vector<uint64_t> results(abstract.size());
   std::vector<Buffer> filled(abstract.size());
-  std::vector<int> unknown;  // Results to fill with that do not exist: the daemon's to refuse.
+  std::vector<int> unknown;  // Results named in `fill` that do not exist: the daemon refuses them.
   for (const auto& [index, placeholder] : options.fill) {
     if (index >= 0 && static_cast<size_t>(index) < filled.size()) {
       filled[static_cast<size_t>(index)] = placeholder;
@@ -300,7 +300,7 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
     }
   }
   for (const int index : donated) {
-    if (index < 0 || static_cast<size_t>(index) >= arguments.size()) continue;  // The daemon's to refuse.
+    if (index < 0 || static_cast<size_t>(index) >= arguments.size()) continue;  // The daemon refuses it.
     const Buffer* const buffer = arguments[static_cast<size_t>(index)].buffer();
     if (buffer == nullptr || !buffer->valid()) continue;
     BufferState& state = *buffer->internal_state();

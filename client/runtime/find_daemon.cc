@@ -1,4 +1,4 @@
-// Where a daemon is looked for, and how a private one is started.
+// Looks for a running daemon, and starts a private one.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -32,7 +32,7 @@ extern char** environ;
 namespace hlod::internal {
 namespace {
 
-// The address that is none: a private daemon.
+// The address that asks for a private daemon.
 constexpr char kPrivate[] = "private";
 
 std::string Environment(const char* name) {
@@ -56,7 +56,7 @@ absl::Status TryToConnect(const rpc::Endpoint& endpoint) {
   return OpenChannel(endpoint, {}, "", absl::Now() + absl::Seconds(1)).status();
 }
 
-// A daemon that this user may not connect to: not to be taken for none.
+// Returns the error for a daemon that this user may not connect to, so that it is not mistaken for none.
 absl::Status MayNotConnect(const std::string& path) {
   struct stat file = {};
   group entry = {};
@@ -79,13 +79,13 @@ std::vector<std::string> UsualSockets() {
   return {users, rpc::kSystemSocketPath};
 }
 
-// Leaves a child that is about to exec with stderr and one descriptor: a reader of the program's output waits
-// until no process has its pipe open.
+// Closes all descriptors of a child that is about to exec, except stderr and one: otherwise a reader of the
+// program's output would wait until the child ends. `nothing` replaces stdin and stdout.
 void KeepOnly(int kept, int nothing) {
   dup2(nothing, STDIN_FILENO);
   dup2(nothing, STDOUT_FILENO);
   if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
-    // A kernel before 5.11.
+    // The kernel is older than 5.11.
     const int64_t open_max = std::min<int64_t>(sysconf(_SC_OPEN_MAX), 1 << 16);
     for (int fd = STDERR_FILENO + 1; fd < open_max; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
   }
@@ -136,7 +136,7 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
     rpc::Endpoint endpoint = UsualEndpoint(path);
     const absl::Status status = TryToConnect(endpoint);
     if (status.ok()) return endpoint;
-    // Of a socket that this user may connect to, the error is about who listens there.
+    // When this user may connect to the socket, the error is about the listener; else about the permission.
     if (KindOf(status) == ErrorKind::kAuth)
       return euidaccess(path.c_str(), W_OK) == 0 ? status : MayNotConnect(path);
     tried += (tried.empty() ? "" : " or ") + path;
@@ -206,7 +206,7 @@ absl::StatusOr<std::string> FindDaemonBinary() {
 
 namespace {
 
-// The command line of a private daemon.
+// Returns the command line of a private daemon.
 std::vector<std::string> WordsOf(const std::string& binary, int socket,
                                  const std::vector<std::string>& flags) {
   std::vector<std::string> words = {binary, "--inherit-fd", std::to_string(socket)};
@@ -224,18 +224,19 @@ std::vector<char*> ArgumentsOf(std::vector<std::string>& words) {
   return arguments;
 }
 
-// How a daemon ends that has no client: "with exit code 2", and the end of what it wrote. Nothing when that
-// is not known by the deadline.
+// The end of a daemon.
 struct Ending {
-  std::string how, said;
+  std::string how;   // "with exit code 2"
+  std::string said;  // The end of its output.
 };
+// Starts a daemon without a client and returns how it ends; nullopt when that is not known by the deadline.
 std::optional<Ending> TryWithoutClient(const std::vector<std::string>& flags, absl::Time deadline) {
   constexpr size_t kSaidMax = 4096;
   const absl::StatusOr<std::string> binary = FindDaemonBinary();
   int ends[2], output[2];
   if (!binary.ok() || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return std::nullopt;
   rpc::Descriptor ours(ends[0]), theirs(ends[1]);
-  ours = rpc::Descriptor();  // Closed: a daemon that can start ends at once.
+  ours = rpc::Descriptor();  // Closed, so that a daemon that can start ends at once.
   if (pipe2(output, O_CLOEXEC) != 0) return std::nullopt;
   const rpc::Descriptor reading(output[0]);
   rpc::Descriptor writing(output[1]);
@@ -270,7 +271,7 @@ std::optional<Ending> TryWithoutClient(const std::vector<std::string>& flags, ab
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return std::nullopt;  // The program collects its children itself.
+    if (errno != EINTR) return std::nullopt;  // The program has reaped its children itself.
   }
   while (ending.said.ends_with('\n')) ending.said.pop_back();
   ending.how = WIFEXITED(status) ? absl::StrFormat("exit code %d", WEXITSTATUS(status))
@@ -300,7 +301,7 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
     return Unavailable("No socket pair for a private daemon: %s.", std::strerror(errno));
   }
   rpc::Descriptor ours(ends[0]), theirs(ends[1]);
-  // Above stdin, stdout and stderr, also where this program has closed those.
+  // Moved above stdin, stdout and stderr, which this program may have closed.
   theirs = rpc::Descriptor(fcntl(theirs.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   const rpc::Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!theirs.valid() || !nothing.valid()) {
@@ -310,7 +311,7 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
   const std::vector<char*> arguments = ArgumentsOf(words);
 
   // Forked twice, so that init reaps the daemon and the program does not have a child it did not start.
-  // Between fork and exec only what is safe in a program with threads.
+  // Between fork and exec, only calls that are safe in a program with threads are made.
   const pid_t child = fork();
   if (child < 0) return Unavailable("No process for a private daemon: %s.", std::strerror(errno));
   if (child == 0) {

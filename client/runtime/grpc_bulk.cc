@@ -1,4 +1,4 @@
-// Bulk streams as raw chunks: the payload is referred to on the way out and copied once on the way in.
+// Bulk streams as raw chunks. The payload is not copied when it is sent, and copied once when it is received.
 #include <grpc/support/time.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
@@ -17,8 +17,8 @@
 namespace hlod::internal {
 namespace {
 
-// One call on a separate queue, every operation waited for, at most for `silence` each; destruction cancels
-// what is under way.
+// One call on a queue of its own. Every operation is waited for, at most for `silence`. The destructor
+// cancels the operation under way.
 class BlockingCall {
  public:
   BlockingCall(grpc::GenericStub& stub, const std::string& method, const std::string& token,
@@ -71,7 +71,7 @@ class BlockingCall {
         case grpc::CompletionQueue::TIMEOUT: break;
       }
       stalled_ = true;
-      context_.TryCancel();  // What is under way ends.
+      context_.TryCancel();  // The operation under way then ends.
     }
     return queue_.Next(&tag, &ok) && ok;
   }
@@ -101,7 +101,7 @@ class GrpcBulk : public BulkChannel {
     }
     if (writable) call.WritesDone();
     grpc::ByteBuffer answer;
-    call.Read(answer);  // UploadDone says what OK says.
+    call.Read(answer);  // UploadDone has no information beyond the status.
     return call.Finish();
   }
 

@@ -21,7 +21,7 @@
 namespace hlod::internal {
 namespace {
 
-// Up to here a copy is cheaper than a slice that refers to the bytes.
+// Up to this size a copy is cheaper than a slice that refers to the bytes.
 constexpr size_t kCopyBytesMax = 4 << 10;
 
 gpr_timespec ToGpr(absl::Time time) {
@@ -31,7 +31,7 @@ gpr_timespec ToGpr(absl::Time time) {
   return {ns / 1'000'000'000, static_cast<int32_t>(ns % 1'000'000'000), GPR_CLOCK_REALTIME};
 }
 
-// A slice that refers to the bytes and keeps them.
+// Returns a slice that refers to the bytes and keeps them alive.
 grpc::Slice Refer(const std::shared_ptr<const std::string>& bytes) {
   using Holder = std::shared_ptr<const std::string>;
   return grpc::Slice(
@@ -39,7 +39,7 @@ grpc::Slice Refer(const std::shared_ptr<const std::string>& bytes) {
       [](void* holder) { delete static_cast<Holder*>(holder); }, new Holder(bytes));
 }
 
-// Small parts in a row become one slice, large ones are not copied. The checksum of all follows.
+// Joins consecutive small parts into one slice, refers to large ones, and appends the checksum of all.
 grpc::ByteBuffer ToBuffer(const MessageParts& parts) {
   absl::InlinedVector<grpc::Slice, 4> slices;
   for (size_t i = 0; i < parts.size();) {
@@ -98,7 +98,7 @@ class GrpcPipe : public Pipe {
     if (queue_.AsyncNext(&tag, &ok, ToGpr(deadline)) != grpc::CompletionQueue::GOT_EVENT) return event;
     switch (reinterpret_cast<intptr_t>(tag)) {
       case kWrite:
-        // A failed write is followed by a failed read, which says why.
+        // A failed write is followed by a failed read, which has the reason.
         if (ok) event.kind = PipeEvent::Kind::kWritten;
         break;
       case kRead:
@@ -147,7 +147,7 @@ class GrpcPipe : public Pipe {
   grpc::ByteBuffer incoming_;
   grpc::Status status_;
   rpc::ChecksumReader checksums_;
-  absl::Status corrupt_;  // Why this side ended it.
+  absl::Status corrupt_;  // The reason when this side ended the stream; else OK.
   bool ended_ = false;
 };
 

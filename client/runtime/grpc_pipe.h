@@ -15,7 +15,7 @@ namespace hlod::internal {
 // Opens Session.Connect on the channel. `token` may be empty.
 absl::StatusOr<std::shared_ptr<Pipe>> OpenGrpcPipe(std::shared_ptr<grpc::Channel> channel,
                                                    const std::string& token, absl::Time deadline);
-// A transfer of which no chunk moves for `silence` ends with UNAVAILABLE.
+// Makes bulk streams on the channel. A transfer that moves no chunk for `silence` ends with UNAVAILABLE.
 std::shared_ptr<BulkChannel> MakeGrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token,
                                           absl::Duration silence);
 

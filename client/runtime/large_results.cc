@@ -1,4 +1,5 @@
-// One walk that counts too many, and an exact look at those that it finds.
+// One walk over the program finds the candidates, which may be too many; each small candidate is then
+// examined exactly.
 #include "client/runtime/large_results.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace hlod::internal {
 namespace {
 
-constexpr size_t kExactMax = 64;  // Results that are looked at exactly.
+constexpr size_t kExactMax = 64;  // The number of results that are examined exactly.
 
 bool HasLargeLeaf(const hlo::Shape& shape, int64_t bytes_max) {
   const auto is_large = [&](const hlo::ShapeLeaf& leaf) {
@@ -20,7 +21,7 @@ bool HasLargeLeaf(const hlo::Shape& shape, int64_t bytes_max) {
   return std::any_of(leaves.begin(), leaves.end(), is_large);
 }
 
-// By computation: whether it, or what it calls, makes a large array. Callees have smaller ids.
+// Returns, per computation, true when it or a callee makes a large array. Callees have smaller ids.
 std::vector<bool> LargeComputations(const hlo::Module& module, int64_t bytes_max) {
   std::vector<bool> large(module.computation_count(), false);
   for (hlo::ComputationId id = 0; id < module.computation_count(); ++id) {
@@ -43,7 +44,7 @@ std::vector<bool> LargeResults(const hlo::Module& module, int64_t bytes_max) {
   for (hlo::NodeId node = 0; node < entry.size(); ++node) {
     const hlo::Instruction instruction = entry[node];
     if (instruction.opcode() == hlo::kParameter) continue;
-    // A tuple is not an array; its elements are looked at where they are taken out of it.
+    // A tuple is not an array; its elements count where they are taken out of it.
     large[node] = instruction.opcode() != hlo::kTuple && HasLargeLeaf(instruction.shape(), bytes_max);
     for (const hlo::NodeId operand : instruction.operands()) large[node] = large[node] || large[operand];
     for (const hlo::ComputationId callee : instruction.called())
@@ -57,7 +58,7 @@ std::vector<bool> LargeResults(const hlo::Module& module, int64_t bytes_max) {
   } else {
     results.assign(count, large[root.id()]);
   }
-  // A small result of a call or a loop that makes large ones may need none of these.
+  // A small result of a call or a loop that makes large arrays may not need them.
   const hlo::FlatSignature signature(entry);
   size_t looked_at = 0;
   for (size_t i = 0; i < results.size() && i < signature.results.size(); ++i) {

@@ -1,4 +1,4 @@
-// Which results of a program take large arrays to compute.
+// Finds the results of a program that take large arrays to compute.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace hlod::internal {
 
-// By result leaf: whether it, or something that it is computed from other than arguments, has more than
-// `bytes_max` bytes. Where finding that out would take too long, large results and what is made by the same
-// call or loop as they are count as such.
+// Returns, per result leaf, true when the leaf, or a value other than an argument that it is computed from,
+// has more than `bytes_max` bytes. Where an exact answer would take too long, every result of a call or loop
+// that makes large arrays counts as large.
 std::vector<bool> LargeResults(const hlo::Module& module, int64_t bytes_max);
 
 }  // namespace hlod::internal

@@ -1,4 +1,4 @@
-// The metrics: rings of samples, counters, and what the open sessions' accounts add.
+// The metrics: rings of samples, counters, and figures from the accounts of the open sessions.
 #include "hlod/metrics.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ constexpr CounterRow kCounters[] = {
 constexpr size_t kMetricCount = std::size(kMetrics), kCounterCount = std::size(kCounters);
 constexpr size_t kSamplesMax = 1024;
 
-// The row with that name, or -1.
+// Returns the index of the row with that name or alias, or -1.
 template <typename Rows>
 int Find(const Rows& rows, std::string_view name) {
   for (size_t i = 0; i < std::size(rows); ++i) {
@@ -53,7 +53,7 @@ int Find(const Rows& rows, std::string_view name) {
   return -1;
 }
 
-// The last samples, and the sum of all.
+// The last samples, and the number and sum of all.
 struct Ring {
   int64_t total = 0;
   double sum = 0;
@@ -74,10 +74,10 @@ struct Ring {
   }
 };
 
-// What a session's account had when the metrics were cleared.
+// The figures of a session's account at the time when the metrics were cleared.
 struct Baseline {
   int64_t compiles = 0, compile_us = 0, persistent_hits = 0, executes = 0, execute_us = 0, queue_us = 0;
-  int64_t executes_counted = 0, compiles_counted = 0, hits_counted = 0;  // Of counters.
+  int64_t executes_counted = 0, compiles_counted = 0, hits_counted = 0;  // For the counters.
 };
 
 class MetricStore {
@@ -181,7 +181,7 @@ class MetricStore {
     return accounts;
   }
 
-  // What the daemon measured; a session that is lost adds nothing.
+  // Adds the daemon's measurements of a session since `baseline`. A lost session is skipped.
   static void AddAccount(const std::shared_ptr<Session>& session, const Baseline& baseline, Snapshot& to) {
     const absl::StatusOr<SessionAccount> account = GetAccount(Client(session), Caller{});
     if (!account.ok()) return;

@@ -17,11 +17,11 @@ enum class MetricCounter : uint8_t {
 #include "hlod/metrics.inc"
 };
 
-// A sample, now. Thread-safe; nothing in a forked child.
+// Adds a sample with the current time. Thread-safe; does nothing in a forked child.
 void AddSample(Metric metric, double value);
 void CountMetric(MetricCounter counter, int64_t amount = 1);
 
-// A session of this process whose account the report has as long as it is open.
+// Includes the session's account in the report as long as the session is open.
 void ReportSession(const std::shared_ptr<Session>& session);
 
 }  // namespace hlod::internal

@@ -1,4 +1,4 @@
-// Commands to bytes, and bytes to messages.
+// Serializes commands and packs their bytes into messages.
 #include "client/runtime/outbox.h"
 
 #include <google/protobuf/io/coded_stream.h>
@@ -10,8 +10,8 @@
 namespace hlod::internal {
 namespace {
 
-// Commands are gathered up to here. A larger message costs as much a byte, and its first command waits
-// longer.
+// Commands are gathered up to this size. A larger message costs the same per byte, and its first command
+// waits longer.
 constexpr size_t kMessageBytes = 64 << 10;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// What a session has to send and has not sent: commands, cancels and acknowledgements, in order, and the
-// messages that are made of them. Commands are kept as bytes of a message, so that one is serialized once,
-// however often it is sent.
+// The queue of what a session has still to send: commands, cancels and acknowledgements, in order. It packs
+// them into messages. A command is kept as the bytes of its field in a message, so that it is serialized
+// once, however often it is sent.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace hlod::internal {
 // Not thread-safe: the session locks.
 class Outbox {
  public:
-  // How many commands the daemon takes in one message; 0 when it does not say: it takes one, in a field of
-  // its own. REQUIRES: nothing was encoded yet.
+  // Sets the number of commands that the daemon accepts per message. 0 when the daemon does not state it: it
+  // then accepts one, in a field of its own. REQUIRES: no command was encoded yet.
   void set_commands_per_message_max(int64_t max) { commands_per_message_max_ = max; }
 
-  // A command as the bytes of its field in a message.
+  // Serializes a command, with the tag and length of its field in a message.
   std::shared_ptr<const std::string> Encode(const v1::Command& command) const;
 
   void AddCommand(std::shared_ptr<const std::string> encoded) {
@@ -28,24 +28,24 @@ class Outbox {
     items_.push_back({std::move(encoded), 0});
   }
   void AddCancel(uint64_t command) { items_.push_back({nullptr, command}); }
-  // A message that has nothing but a header.
+  // Queues a message that has only a header.
   void AddHeader() { items_.push_back({nullptr, 0}); }
   void Clear() {
     items_.clear();
     command_bytes_ = 0;
   }
   bool empty() const { return items_.empty(); }
-  // Of the commands that wait.
+  // The bytes of the queued commands.
   size_t command_bytes() const { return command_bytes_; }
 
-  // Takes the next message: a cancel, a bare header, or as many commands as are there and fit. `header` is
-  // what it says beside that. REQUIRES: !empty().
+  // Takes the next message: a cancel, a bare header, or the queued commands that fit into one. `header` holds
+  // the message's other fields. REQUIRES: !empty().
   MessageParts Next(v1::ClientMessage header);
 
  private:
   struct Item {
-    std::shared_ptr<const std::string> command;  // Else a cancel ...
-    uint64_t cancel = 0;                         // ... of this command, or a bare header.
+    std::shared_ptr<const std::string> command;  // Null for a cancel or a bare header.
+    uint64_t cancel = 0;                         // The command to cancel; 0 for a bare header.
   };
   std::deque<Item> items_;
   size_t command_bytes_ = 0;

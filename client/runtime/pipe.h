@@ -1,4 +1,4 @@
-// What the session machine needs of a connection: ordered messages both ways, polled by the thread that
+// The session machine's interface to a connection: ordered messages both ways, polled by the thread that
 // waits. gRPC is one implementation (grpc_pipe.h); tests use one in memory.
 #pragma once
 
@@ -17,30 +17,30 @@
 
 namespace hlod::internal {
 
-// One serialized message: the concatenation of its parts, each shared with whatever keeps it.
+// One serialized message: the concatenation of its parts, which may be shared with the command log.
 using MessageParts = std::vector<std::shared_ptr<const std::string>>;
 
 struct PipeEvent {
   enum class Kind { kNothing, kWritten, kRead, kEnded } kind = Kind::kNothing;
   v1::ServerMessage message;  // kRead
-  absl::Status status;  // kEnded: why, with the daemon's ErrorDetails when it gave one. OK when the daemon
-                        // ended it in order.
+  absl::Status status;  // kEnded: the reason, with the daemon's ErrorDetails when it sent them. OK when the
+                        // daemon ended the stream in order.
 };
 
 // One stream. A write and a poll may run at once, on different threads.
 class Pipe {
  public:
   virtual ~Pipe() = default;
-  // Sends a serialized ClientMessage. One at a time: the next after kWritten. Does not wait.
+  // Starts to send a serialized ClientMessage; does not wait. The next may follow only after kWritten.
   virtual void StartWrite(MessageParts message) = 0;
-  // The next event, or kNothing at `deadline` (or for no reason). After kEnded there is none. One caller at a
-  // time.
+  // Returns the next event, or kNothing at `deadline` or earlier. After kEnded no event follows. One caller
+  // at a time.
   virtual PipeEvent Poll(absl::Time deadline) = 0;
-  // Whether it ends messages with their checksums, and asks for them: Hello has to say so.
+  // True when messages end with their checksums in both directions: Hello must then ask for them.
   virtual bool checksums() const { return false; }
   // No more writes follow.
   virtual void FinishWrites() = 0;
-  // Ends the stream now: Poll soon gives kEnded. Any thread.
+  // Ends the stream now: Poll soon returns kEnded. May be called on any thread.
   virtual void Cancel() = 0;
 };
 
@@ -48,10 +48,10 @@ class Pipe {
 class BulkChannel {
  public:
   virtual ~BulkChannel() = default;
-  // Sends all of `bytes` under the transfer; returns when the daemon has them.
+  // Sends all of `bytes` for the transfer; returns when the daemon has them.
   virtual absl::Status Upload(const v1::TransferId& transfer, absl::Span<const std::byte> bytes,
                               int64_t chunk_bytes, absl::Time deadline) = 0;
-  // Fills `out`, which must be what the transfer carries.
+  // Fills `out`, whose size must be that of the transfer.
   virtual absl::Status Download(const v1::TransferId& transfer, absl::Span<std::byte> out,
                                 absl::Time deadline) = 0;
 };
@@ -60,19 +60,21 @@ class BulkChannel {
 class Connector {
  public:
   virtual ~Connector() = default;
-  // A stream on a new connection. Kind lost_session: nothing listens there any more (the socket does not
-  // exist or refuses), so a session there is lost. After other errors it may be tried again.
+  // Opens a stream on a new connection. Fails with kind lost_session when nothing listens there any more (the
+  // socket does not exist or refuses), so that a session there is lost. After other errors it may be tried
+  // again.
   virtual absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time deadline) = 0;
-  // The error of a connection that came about and ended before the daemon greeted, with what is known of why.
+  // Returns `status`, the error of a connection that ended before the daemon greeted, with the reason added
+  // when it is known.
   virtual absl::Status Explain(const absl::Status& status) { return status; }
   // Bulk streams on the latest connection.
   virtual std::shared_ptr<BulkChannel> bulk() = 0;
   // "unix:/run/hlod/hlod.sock"
   virtual const std::string& address() const = 0;
-  // Whether a connection may stall without an end: it leads through a network, or a tunnel whose ends answer
-  // each for itself.
+  // True when a connection may stall without an end, because it leads through a network, or a tunnel whose
+  // ends answer each for itself.
   virtual bool may_stall() const { return false; }
-  // Whether the daemon may be on this host: its process ids mean something, and shared memory may work.
+  // True when the daemon may be on this host: its process ids mean something, and shared memory may work.
   virtual bool local() const = 0;
 };
 

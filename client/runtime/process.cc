@@ -14,7 +14,7 @@
 namespace hlod::internal {
 namespace {
 
-// Null where the kernel has no such pages (before 4.14).
+// Maps such a page. Null where the kernel does not have them (before 4.14).
 std::atomic<pid_t>* MapClearedInChild() {
   constexpr size_t kBytes = 4096;
   void* const page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -36,7 +36,7 @@ pid_t ThisProcess() {
   return id;
 }
 
-std::atomic<pid_t> grpc_process = 0;  // 0: gRPC was not used yet.
+std::atomic<pid_t> grpc_process = 0;  // The process that uses gRPC; 0 before its first use.
 
 absl::Status Forked(pid_t owner) {
   // Not UNAVAILABLE, the kind's own code: trying again does not help.

@@ -9,7 +9,7 @@
 
 namespace hlod::internal {
 
-// The process in which it was constructed.
+// Remembers the process in which it was constructed.
 class OwnerProcess {
  public:
   OwnerProcess();
@@ -21,11 +21,11 @@ class OwnerProcess {
   pid_t pid_;
 };
 
-// gRPC starts threads at its first use and cannot be used in a child of that process. To be called before
-// each use that makes a connection: the first call makes this process the one that uses gRPC, and in a forked
-// child it is FAILED_PRECONDITION of kind lost_session.
+// Must be called before each use of gRPC that makes a connection: gRPC starts threads at its first use and
+// cannot be used in a child of that process. The first call claims gRPC for this process; in a forked child
+// it returns FAILED_PRECONDITION of kind lost_session.
 absl::Status ClaimGrpc();
-// The same without claiming it.
+// Returns the same error, but does not claim gRPC.
 absl::Status CheckGrpc();
 
 }  // namespace hlod::internal

@@ -1,4 +1,4 @@
-// Two programs, instruction by instruction.
+// Compares two programs, instruction by instruction.
 #include "client/runtime/program_difference.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using hlo::Module;
 using hlo::NodeId;
 using Found = std::optional<Difference>;
 
-constexpr size_t kTextMax = 200;  // Of an instruction: constants and attributes may be long.
+constexpr size_t kTextMax = 200;  // An instruction's text is clipped: constants and attributes may be long.
 
 std::string Clipped(std::string text) {
   if (text.size() <= kTextMax) return text;
@@ -28,7 +28,7 @@ std::string Clipped(std::string text) {
   return text + "...";
 }
 
-// " (model.cc:12)", or nothing when the line is unknown.
+// Returns " (model.cc:12)", or "" for an unknown line.
 std::string At(const Instruction& instruction) {
   const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
   if (notes == nullptr || notes->metadata.source_file.empty()) return "";
@@ -42,7 +42,7 @@ std::string ValueText(const Instruction& constant) {
   return absl::StrCat(ToStringNoLayout(literal.shape()), " ", Clipped(hlo::ToText(literal)));
 }
 
-// What an instruction is, for the sentence.
+// Returns an instruction's short name for the sentence.
 std::string Text(const Instruction& instruction, const Module& module) {
   switch (instruction.opcode()) {
     case hlo::kParameter:
@@ -55,7 +55,7 @@ std::string Text(const Instruction& instruction, const Module& module) {
   }
 }
 
-// With its operands and attributes.
+// Returns the instruction's text with its operands and attributes.
 std::string FullText(const Instruction& instruction, const Module& module) {
   return absl::StrCat("\"",
                       Clipped(hlo::ToText(instruction, module,
@@ -71,7 +71,7 @@ bool SameAttributes(const Instruction& a, const Instruction& b) {
   return a.attributes() == b.attributes();
 }
 
-// Opcodes and operands alone.
+// Compares opcodes and operands only.
 bool SameForm(const Instruction& a, const Instruction& b) {
   return a.opcode() == b.opcode() && a.operands() == b.operands() && a.called().size() == b.called().size();
 }
@@ -118,8 +118,9 @@ Found Parameters(const Computation& before, const Computation& after, absl::Span
   return std::nullopt;
 }
 
-// Whether parameters of the same number are likely to be the same one, of programs of different form: there
-// are as many, of the same ranks, and they have not only changed places.
+// For programs of different form: returns true when parameters of equal number are likely to be the same
+// ones, because both programs have the same number of them, of the same ranks, and they are not merely
+// permuted.
 bool SameParameters(const Computation& before, const Computation& after) {
   const size_t count = before.parameters().size();
   if (after.parameters().size() != count) return false;
@@ -140,7 +141,8 @@ Difference ConstantDifference(const Instruction& was, const Instruction& is) {
           absl::StrCat("the constant ", ValueText(was), At(is), " is now ", ValueText(is))};
 }
 
-// The instruction where constants, shapes or attributes begin to differ, of programs of one form.
+// For programs of one form: finds the first instruction whose constant (with `constants`), or whose shape or
+// attributes, differ.
 Found Contents(const Module& before, const Module& after, bool constants) {
   const Computation &a = before.entry(), &b = after.entry();
   for (NodeId node = 0; node < a.size(); ++node) {
@@ -164,8 +166,8 @@ Found Contents(const Module& before, const Module& after, bool constants) {
   return std::nullopt;
 }
 
-// What each instruction computes, as a hash: parameters by their shapes, for their order follows the
-// results'.
+// Returns a hash per instruction of the value it computes. Parameters are hashed by their shapes, because
+// their order follows that of the results.
 std::vector<uint64_t> Hashes(const Module& module, const Computation& entry) {
   std::vector<uint64_t> hashes(entry.size());
   const auto mix = [](uint64_t& hash, uint64_t next) {

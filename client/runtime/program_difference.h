@@ -1,4 +1,4 @@
-// The first thing in which two programs differ, in words: why the second one had to be compiled.
+// Describes the first difference of two programs, to explain why the second one had to be compiled.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ struct Difference {
   std::string text;  // "parameter 3 was f32[32,512], now f32[31,512], made at data.cc:88"
 };
 
-// Parameters come first, for a shape that changes there changes most that follows, the constants that are
-// computed from it included; then constants and operations in order, results, donations, options. `made`: the
-// lines that made the arguments of `after`, as far as they are known.
+// Compares parameters first, because a shape that changes there changes most of the rest, including the
+// constants that are computed from it; then constants and operations in order, results, donations, options.
+// `made` holds the lines that made the arguments of `after`, as far as they are known.
 Difference FirstDifference(const hlo::Module& before, const hlo::Module& after,
                            absl::Span<const Origin> made);
 

@@ -1,4 +1,4 @@
-// Which program is nearest, and what the first difference is.
+// Finds the nearest program, and its first difference.
 #include "client/runtime/program_history.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ int ProgramHistory::Count(const Origin& line, CompileReason reason) {
   std::pair<std::string, int> key(line.file, line.line);
   if (recompiles_.size() >= kLinesMax && !recompiles_.contains(key)) return 0;
   const auto [entry, first_here] = recompiles_.try_emplace(std::move(key), 0);
-  // That another line has a program like it does not make a line's first program a recompile.
+  // A line's first program is not a recompile, even when another line has compiled one like it.
   const bool again = reason == CompileReason::kAgain || (reason != CompileReason::kFirst && !first_here);
   return again ? ++entry->second : 0;
 }
@@ -67,7 +67,7 @@ Verdict ProgramHistory::Compare(const hlo::Module& module, std::string_view byte
         nearest = past;
         break;
       }
-      // The same name, which for a trace is its line, before another one; then the later one.
+      // At equal distance prefer the program of the same name (for a trace, its line), then the later one.
       const uint64_t distance = 2 * Distance(*past, *added) + (past->name == added->name ? 0 : 1);
       if (distance >= least) continue;
       least = distance;

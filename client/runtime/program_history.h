@@ -1,4 +1,4 @@
-// The programs that a session has compiled: what a new one is nearest to.
+// Remembers the programs that a session has compiled, and finds the one that a new program is nearest to.
 #pragma once
 
 #include <cstdint>
@@ -20,42 +20,44 @@
 
 namespace hlod::internal {
 
-// Why a program is compiled.
+// The explanation of a compile.
 struct Verdict {
   CompileReason reason = CompileReason::kUnsaid;
   std::string text;     // A sentence.
-  std::string nearest;  // The name of the nearest program; empty: there is none.
-  int recompiles = 0;   // Of the line so far, this one included; 0: this is none (hlod/graph_report.h).
+  std::string nearest;  // The name of the nearest program; empty when no other was compiled.
+  // The recompiles of the line so far, this one included; 0 when this is not a recompile
+  // (hlod/graph_report.h).
+  int recompiles = 0;
 };
 
-// Bounded: the latest programs, the bytes of those that are not large. Thread-safe.
+// Keeps only the latest programs, and the bytes of those that are not large. Thread-safe.
 class ProgramHistory {
  public:
-  // Why a program is compiled now that was not found, and remembers it. `made`: the lines that made its
-  // arguments, as far as they are known.
+  // Explains why a program that was not found in the cache is compiled now, and remembers the program. `made`
+  // holds the lines that made its arguments, as far as they are known.
   Verdict Add(const hlo::Module& module, std::string_view bytes, const Digest& digest, const Origin& line,
               absl::Span<const Origin> made);
 
  private:
   static constexpr size_t kProgramsMax = 64;
-  static constexpr size_t kBytesMax = 32 << 20;      // Of all of them ...
-  static constexpr size_t kBytesOfOneMax = 4 << 20;  // ... and of one whose bytes are kept.
-  static constexpr size_t kLinesMax = 4096;          // Whose recompiles are counted.
+  static constexpr size_t kBytesMax = 32 << 20;      // The bytes kept of all programs together.
+  static constexpr size_t kBytesOfOneMax = 4 << 20;  // The bytes of a larger program are not kept.
+  static constexpr size_t kLinesMax = 4096;          // The number of lines whose recompiles are counted.
 
   struct Past {
     std::string name;
     Digest digest;
     Origin line;
-    std::string bytes;              // Empty: too many.
-    std::vector<uint32_t> opcodes;  // How many instructions of the entry have each.
-    uint64_t form = 0;              // Hash of opcodes and operands.
+    std::string bytes;              // Empty when they are not kept.
+    std::vector<uint32_t> opcodes;  // The number of instructions of the entry, per opcode.
+    uint64_t form = 0;              // The hash of opcodes and operands.
   };
-  // The same, without counting.
+  // The same as Add, without counting recompiles.
   Verdict Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest, const Origin& line,
                   absl::Span<const Origin> made);
-  // The line's recompiles, this one among them if it is one.
+  // Returns the line's recompiles, this compile included; 0 when it is not a recompile.
   int Count(const Origin& line, CompileReason reason);
-  // How far two are from one another: 0 when they have the same form.
+  // Returns the distance of two programs: 0 when they have the same form.
   static uint64_t Distance(const Past& a, const Past& b);
 
   absl::Mutex mu_;

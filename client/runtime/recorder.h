@@ -1,4 +1,4 @@
-// Writes the record of a session (proto/hlod/v1/record.proto).
+// Writes the preflight record of an abstract session (proto/hlod/v1/record.proto).
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace hlod::internal {
 
-// A file that events are appended to, each at once, so that what was written holds however the process ends.
+// A file to which each event is appended at once, so that the file stays valid however the process ends.
 // Thread-safe; calls nothing while it holds its lock.
 class Recorder {
  public:
-  Recorder() = default;  // Writes nothing.
+  Recorder() = default;  // Discards events until Open().
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // A file of its own in `folder`.
+  // Creates a new file in `folder`.
   absl::Status Open(const std::string& folder);
   bool is_open() const { return file_ >= 0; }
   void Write(const v1::RecordEvent& event);
@@ -27,7 +27,7 @@ class Recorder {
  private:
   int file_ = -1;  // Constant after Open.
   absl::Mutex mu_;
-  bool failed_ ABSL_GUARDED_BY(mu_) = false;  // A write failed: what follows would not be read.
+  bool failed_ ABSL_GUARDED_BY(mu_) = false;  // True after a failed write: a reader would not get past it.
 };
 
 }  // namespace hlod::internal

@@ -1,5 +1,5 @@
-// The fields of events and accounts by name: what run files have of them. A visitor is called with each name
-// and field; it writes constant ones and fills others.
+// The fields of events and accounts in run files, by name. A visitor is called with each name and field: it
+// writes the fields of a constant object, and fills those of another.
 #pragma once
 
 #include <concepts>

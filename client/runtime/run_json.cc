@@ -1,4 +1,4 @@
-// Run files: fields to JSON and back.
+// Run files: converts fields to JSON and back.
 #include "client/runtime/run_json.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Events by the name of their kind, in the order of Event::what.
+// The names of the kinds of events, in the order of Event::what.
 constexpr const char* kEvents[] = {"close",         "compile", "force", "transfer", "wait",
                                    "host_function", "death",   "step",  "slow"};
 
@@ -38,7 +38,7 @@ class FieldWriter {
     if (std::optional<Json> json = ToJson(field)) to_[name] = *std::move(json);
   }
 
-  // Nothing for what is 0, false or empty.
+  // Writes no field for a value that is 0, false or empty.
   template <typename T>
   requires std::is_arithmetic_v<T>
   static std::optional<Json> ToJson(T number) {
@@ -87,7 +87,7 @@ std::string Line(const Json& json) {
 
 // ---------------------------------------------------------------------------------------------- reading
 
-// For errors: nested values may be deep, and long.
+// Returns a short form for errors: nested values may be deep and long.
 std::string Shown(const Json& json) {
   constexpr size_t kLengthMax = 60;
   if (json.is_structured()) return json.type_name();
@@ -95,7 +95,7 @@ std::string Shown(const Json& json) {
   return text.size() <= kLengthMax ? text : absl::StrCat(text.substr(0, kLengthMax), "...");
 }
 
-// The enumerator of that name, of those with numbers below 64.
+// Returns the enumerator of that name, among those with numbers below 64.
 template <typename E>
 std::optional<E> EnumeratorNamed(const std::string& name) {
   constexpr int kNumbers = 64;
@@ -120,7 +120,7 @@ class FieldReader {
     status_ = Read(*found, field);
     if (!status_.ok()) status_ = InvalidArgument("%s: %s", name, status_.message());
   }
-  // The first error; a name that no field has is one.
+  // Returns the first error. A name that does not belong to a field is one.
   absl::Status Finish() {
     RETURN_IF_ERROR(status_);
     if (read_ == from_.size()) return status_;
@@ -219,7 +219,7 @@ class FieldReader {
   absl::Status status_;
 };
 
-// A line's own fields, and those of a structure beside them.
+// Reads a structure and, from the same JSON object, the fields that `own` visits.
 template <typename T, typename Own>
 absl::Status ReadLine(const Json& json, T& structure, Own own) {
   FieldReader reader(json);

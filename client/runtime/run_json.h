@@ -1,4 +1,4 @@
-// The lines of a run file, written and read by one table of fields.
+// The lines of a run file ($HLOD_RUN), written and read by one table of fields.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace hlod::internal {
 
 inline constexpr int kRunVersion = 1;
 
-// Each with its newline.
+// Each returns a line with its newline.
 std::string RunHeaderLine(const RunLog& run);
 std::string RunEventLine(const Event& event);
 std::string RunAccountLine(const RunAccount& account);

@@ -1,4 +1,4 @@
-// Recordings of runs, and which sessions they are about.
+// Profiles of runs, and the sessions that they include.
 #include "client/runtime/run_recorder.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ absl::StatusOr<int> OpenFile(const std::string& path) {
   return InvalidArgument("The run file %s cannot be written: %s.", path, std::strerror(errno));
 }
 
-// The recording of the whole program. Its destructor runs before those of what the connection needs.
+// The recording of the whole program. It is destroyed before the objects that the connection needs.
 struct RecordingOfProgram {
   RecordingOfProgram() {
     const char* const path = std::getenv("HLOD_RUN");
@@ -150,7 +150,8 @@ SessionAccount AccountSince(const SessionAccount& earlier, SessionAccount later)
   }
   std::erase_if(later.runs, [](const RunRow& row) { return row.count == 0; });
 
-  // Rows of compiles and runs are never changed but the sum of the oldest, which is not of this recording.
+  // Rows of compiles and runs do not change, except the sum of the oldest, which is older than this
+  // recording.
   int64_t compiled = -1, ran = -1;
   for (const CompileRow& row : earlier.compiles) compiled = std::max(compiled, row.at_us);
   for (const RunSample& sample : earlier.samples) ran = std::max(ran, sample.at_us);
@@ -220,7 +221,7 @@ void RunRecorder::End(const std::shared_ptr<Session>& session, const SessionAcco
 }
 
 absl::Status RunRecorder::Finish() {
-  if (!owner_.IsThisOne()) return absl::OkStatus();  // A forked child: the recording is the parent's.
+  if (!owner_.IsThisOne()) return absl::OkStatus();  // In a forked child: the recording is the parent's.
   std::vector<std::shared_ptr<Session>> open;
   {
     absl::MutexLock lock(&mu_);
@@ -228,7 +229,7 @@ absl::Status RunRecorder::Finish() {
     for (const auto& [session, account] : sessions_) open.push_back(session);
   }
   for (const std::shared_ptr<Session>& session : open) {
-    // What was sent is settled then, and what became of it is among the events.
+    // The account comes when all earlier commands are settled, so that their outcomes are among the events.
     if (const absl::StatusOr<SessionAccount> account = GetAccount(Client(session)); account.ok())
       End(session, *account);
   }

@@ -1,5 +1,5 @@
-// Recording runs: events as they come, and the accounts of the sessions that end meanwhile or are open at the
-// end.
+// Records profiles ($HLOD_RUN, RunRecording): the events as they come, and the accounts of the sessions that
+// end meanwhile or are open at the end.
 #pragma once
 
 #include <map>
@@ -20,18 +20,18 @@ namespace hlod::internal {
 
 class Session;
 
-// A session was opened: recordings keep it, so that its account can be asked for. The first call begins the
-// recording that $HLOD_RUN asks for; an error when that file cannot be written.
+// Called when a session was opened: recordings keep it, so that they can ask for its account. The first call
+// begins the recording that $HLOD_RUN asks for, and fails when its file cannot be written.
 absl::Status RecordSession(const std::shared_ptr<Session>& session);
-// A session is about to be closed: recordings take its account.
+// Called when a session is about to be closed: recordings take its account.
 void RecordSessionEnd(const std::shared_ptr<Session>& session);
 
-// What `later` has beyond `earlier`, accounts of one session.
+// Returns the part of `later` that `earlier`, an earlier account of the same session, does not contain.
 SessionAccount AccountSince(const SessionAccount& earlier, SessionAccount later);
 
 class RunRecorder : public Observer {
  public:
-  // Into the file that `fd` is, or, when it is -1, in memory.
+  // Records into the file `fd`, or into memory when it is -1.
   explicit RunRecorder(int fd);
   ~RunRecorder() override;
 
@@ -39,7 +39,7 @@ class RunRecorder : public Observer {
   void Open(const std::shared_ptr<Session>& session, const SessionAccount* account);
   void End(const std::shared_ptr<Session>& session, const SessionAccount& account);
 
-  // Ends the recording. The second time it does nothing.
+  // Ends the recording. A second call does nothing.
   absl::Status Finish();
   RunLog Take() { return std::move(run_); }
 
@@ -52,9 +52,9 @@ class RunRecorder : public Observer {
   absl::Status status_ ABSL_GUARDED_BY(mu_);
   size_t events_ ABSL_GUARDED_BY(mu_) = 0, accounts_ ABSL_GUARDED_BY(mu_) = 0;
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
-  // The open ones, and what their accounts had when the recording began.
+  // The open sessions, with their accounts at the beginning of the recording.
   std::map<std::shared_ptr<Session>, std::optional<SessionAccount>> sessions_ ABSL_GUARDED_BY(mu_);
-  RunLog run_;  // In memory, under mu_ until it is finished.
+  RunLog run_;  // The recording in memory; guarded by mu_ until it is finished.
   std::optional<Observation> observation_;
 };
 

@@ -1,4 +1,4 @@
-// Which programs the daemon should have in its cache, so that their digests suffice.
+// Tracks the programs that the daemon should have in its cache, so that sending their digests suffices.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ struct CommandState;
 // Not thread-safe.
 class SentPrograms {
  public:
-  // Whether the daemon should have this program: an executable of it is alive here (it keeps the command that
-  // compiles it), its compilation is known to have succeeded, and not so many were sent after it that the
-  // daemon may have forgotten it.
+  // Returns true when the daemon should have this program: an executable of it is alive here (it keeps the
+  // command that compiles it), its compilation is known to have succeeded, and too few programs were sent
+  // after it for the daemon to have forgotten it.
   bool Knows(const Digest& digest);
-  // The command that sends it.
+  // Remembers that `compile` sends the program.
   void Remember(const Digest& digest, const std::shared_ptr<CommandState>& compile);
 
-  // Programs remembered; those whose executables are gone are forgotten before it doubles.
+  // The number of programs remembered. Those whose executables are gone are forgotten before it doubles.
   size_t size() const { return programs_.size(); }
 
  private:
   struct Sent {
     std::weak_ptr<CommandState> compile;
-    int64_t number = 0;  // Counts the programs sent.
+    int64_t number = 0;  // The number of programs that the session had sent before it.
   };
   static constexpr size_t kPurgeFirst = 64;
 

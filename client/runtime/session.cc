@@ -1,4 +1,4 @@
-// Sending, waiting and settling. What a broken connection means is in session_recovery.cc.
+// Sending, waiting and settling. Recovery from a broken connection is in session_recovery.cc.
 #include "client/runtime/session.h"
 
 #include <algorithm>
@@ -18,18 +18,18 @@
 namespace hlod::internal {
 namespace {
 
-constexpr int64_t kLogBytesMax = 64 << 20;            // Of unsettled messages kept for a replay.
-constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;  // Of replies, before an acknowledgement travels alone.
-// Commands behind the first unsettled one, in units of what may be unsettled; the daemon takes twice that.
+constexpr int64_t kLogBytesMax = 64 << 20;            // The maximum size of commands kept for a replay.
+constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;  // More bytes of replies are acknowledged at once.
+// The maximum length of the log, in units of limit commands_in_flight_max; the daemon accepts twice that.
 constexpr int64_t kWindow = 8;
 constexpr size_t kHandlesPerFree = 32 << 10;
-constexpr size_t kDroppedMax = 1024;  // Handles that wait for a command which takes their Free along.
-constexpr int kSendsPerDrain = 16;    // How often a sender that waits for nothing looks for answers.
-// After somebody waited for progress, somebody may wait again: so many messages ask for it in advance.
+constexpr size_t kDroppedMax = 1024;  // This many dropped handles do not wait for another command.
+constexpr int kSendsPerDrain = 16;  // A sender that does not wait polls for answers once in this many sends.
+// The number of messages after a wait for progress that ask for it in advance: another wait is likely.
 constexpr int kLoudMessages = 8;
-constexpr size_t kLazyBytes = 16 << 10;  // Of commands that wait for another one.
+constexpr size_t kLazyBytes = 16 << 10;  // The maximum size of lazy commands that wait for another one.
 
-// Whether a reply says that the command is settled, whatever becomes of it.
+// Returns true when the command is answered by a Reply whether it succeeds or fails.
 bool HasReply(const v1::Command& command) {
   switch (command.body_case()) {
     case v1::Command::kUploadPiece:
@@ -56,7 +56,7 @@ Session::Session(std::unique_ptr<Connector> connector, const SessionOptions& opt
 Session::~Session() {
   const EndOfRecording end(this);
   if (InForkedChild()) {
-    // Leaked: releasing what gRPC keeps of the connection takes threads that only the parent has.
+    // Leaked: releasing gRPC's state of the connection takes threads that only the parent has.
     new std::shared_ptr<Pipe>(ABSL_TS_UNCHECKED_READ(pipe_));
     connector_.release();
     return;
@@ -163,7 +163,7 @@ void Session::MarkDone(LogEntry& entry) {
 }
 
 Session::LogEntry* Session::FindInLog(uint64_t command) {
-  const uint64_t first = next_command_ - log_.size();  // Id of the oldest command not settled.
+  const uint64_t first = next_command_ - log_.size();  // The id of the oldest unsettled command.
   return command < first || command >= next_command_ ? nullptr : &log_[command - first];
 }
 
@@ -212,7 +212,7 @@ absl::Status Session::Add(const Caller& caller, absl::FunctionRef<void(Sender&)>
   }
   if (!lost_.ok()) return lost_;
   if (goodbye_) return SessionIsClosed();
-  AddDropped();  // Before what may need their memory.
+  AddDropped();  // First, because the new commands may need that memory.
   Sender sender(*this, InternLocked(caller));
   body(sender);
   return absl::OkStatus();
@@ -294,7 +294,7 @@ void Session::StartWrites() {
 void Session::Push(absl::Time deadline) {
   for (;;) {
     StartWrites();
-    if (polling_ || !connected_) return;  // The thread that polls, or that connects again, sends the rest.
+    if (polling_ || !connected_) return;  // The polling or recovering thread sends the rest.
     if (outbox_.empty()) {
       if (++sends_since_drain_ < kSendsPerDrain) return;
       sends_since_drain_ = 0;
@@ -320,8 +320,8 @@ bool Session::PollOnce(absl::Time deadline) {
   if (question < absl::InfiniteFuture()) polled_ = absl::Now();
   if (event.kind != PipeEvent::Kind::kNothing) {
     heard_ = polled_;
-    // What is written may have got no further than the kernel; but as long as that goes on, an answer may
-    // wait behind it.
+    // A finished write may have reached only the kernel, so it does not count as an answer; but as long as
+    // writes finish, an answer may still be queued behind them.
     asked_ =
         asked_.has_value() && event.kind == PipeEvent::Kind::kWritten ? std::optional(polled_) : std::nullopt;
   } else if (polled_ >= question) {
@@ -347,7 +347,7 @@ bool Session::PollOnce(absl::Time deadline) {
 absl::Time Session::NextQuestion() {
   if (!connector_->may_stall()) return absl::InfiniteFuture();
   const absl::Time now = absl::Now();
-  // What came while nobody polled has not been seen: that was no silence.
+  // Messages that came while no thread polled have not been seen, so that time was not silence.
   if (now - polled_ > options_.question) {
     heard_ = now;
     if (asked_.has_value()) asked_ = now;
@@ -358,11 +358,11 @@ absl::Time Session::NextQuestion() {
 void Session::AskOrBreak() {
   if (asked_.has_value()) {
     asked_.reset();
-    pipe_->Cancel();  // Its end follows, and with it the recovery.
+    pipe_->Cancel();  // The pipe ends, and HandleEnd starts the recovery.
     return;
   }
   asked_ = polled_;
-  // The end is awaited after a goodbye, and no command may follow it.
+  // No command may follow a goodbye; the stream's end is the answer then.
   if (goodbye_) return;
   v1::Command ping;
   ping.mutable_ping()->set_at_once(true);
@@ -427,8 +427,8 @@ void Session::Drain() {
   StartWrites();
   while (PollOnce(absl::InfinitePast())) {
   }
-  AskForProgress();                                  // For the next time.
-  if (!outbox_.empty()) Push(absl::InfinitePast());  // What a new connection has to send again.
+  AskForProgress();                                  // So that the next call finds the news.
+  if (!outbox_.empty()) Push(absl::InfinitePast());  // The commands that a new connection has to replay.
 }
 
 void Session::Beat() {
@@ -440,7 +440,7 @@ void Session::Beat() {
 void Session::HandleMessage(v1::ServerMessage& message) {
   for (v1::Reply& reply : *message.mutable_replies()) {
     LogEntry* const entry = FindInLog(reply.command());
-    if (entry == nullptr) continue;  // A replay of what is known.
+    if (entry == nullptr) continue;  // The daemon sent again what the client has seen.
     answered_beyond_.insert(reply.command());
     CommandState& command = *entry->command;
     if (command.done.load(std::memory_order_relaxed)) continue;
@@ -474,7 +474,7 @@ void Session::ReleaseAcknowledgement(uint64_t command) {
   if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);
   if (held_.erase(command) == 0 || !lost_.ok() || goodbye_ || !MayAcknowledge()) return;
-  outbox_.AddHeader();  // The daemon may release the bytes.
+  outbox_.AddHeader();  // Carries the acknowledgement, so that the daemon releases the bytes.
   Push(absl::InfinitePast());
 }
 

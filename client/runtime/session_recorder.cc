@@ -1,4 +1,4 @@
-// The file, and what of a command is left out.
+// Writes command logs, without the contents of tensors.
 #include "client/runtime/session_recorder.h"
 
 #include <errno.h>
@@ -23,13 +23,13 @@ namespace {
 
 std::string NextPath(const std::string& path) {
   static absl::Mutex mu(absl::kConstInit);
-  static auto* const opened = new std::map<std::string, int>;  // By path: how many sessions.
+  static auto* const opened = new std::map<std::string, int>;  // The number of sessions per path.
   const absl::MutexLock lock(&mu);
   const int number = ++(*opened)[path];
   return number == 1 ? path : absl::StrCat(path, ".", number);
 }
 
-// The command without the contents of tensors.
+// Returns the command without the contents of tensors.
 v1::Command WithoutContents(const v1::Command& command) {
   v1::Command stripped = command;
   if (stripped.has_upload()) stripped.mutable_upload()->clear_payload();
@@ -98,7 +98,7 @@ void SessionRecorder::Record(const void* session, const v1::Command& command) {
 }
 
 EndOfRecording::~EndOfRecording() {
-  // A forked child's copy of the lock may be held for ever.
+  // Not in a forked child, whose copy of the lock may be held for ever.
   if (SessionRecorder::any() && Recordings::Get().InItsProcess()) Recordings::Get().Remove(session_);
 }
 
@@ -110,7 +110,7 @@ absl::StatusOr<std::shared_ptr<SessionRecorder>> SessionRecorder::Open(const std
   const std::string next = NextPath(path);
   rpc::Descriptor file(open(next.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!file.valid()) return CannotBeWritten(next);
-  // Truncated only when no other process writes it.
+  // The file is truncated only when no other process writes it.
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     return FailedPrecondition("Another process records into %s.", next);
   if (ftruncate(file.get(), 0) != 0) return CannotBeWritten(next);

@@ -1,5 +1,5 @@
-// Writes what a session sends into a file (proto/hlod/v1/recording.proto), for `hloctl replay`: programs,
-// shapes, handles, times, and no contents of tensors.
+// Writes the commands that a session sends into a file (proto/hlod/v1/recording.proto), for `hloctl replay`:
+// programs, shapes, handles and times, but not the contents of tensors.
 #pragma once
 
 #include <sys/types.h>
@@ -19,22 +19,20 @@ namespace hlod::internal {
 
 inline constexpr char kRecordingMagic[] = "hlod recording 1\n";
 
-// Every entry is written at once, so that a recording of a program that crashed has all that was sent. Its
-// end is written with the session's goodbye, and at the program's exit for sessions that are open then.
-// Thread-safe.
+// Every entry is written at once, so that the recording of a program that crashes has every command it sent.
+// The end is written with the session's goodbye, or at the program's exit. Thread-safe.
 class SessionRecorder {
  public:
-  // Begins the recording of a session. The file of the next session of this process: `path`, then `path`.2,
-  // `path`.3, ... An existing file is overwritten; one that another process records into is
-  // FAILED_PRECONDITION.
+  // Begins the recording of a session. The files of a process's sessions are `path`, `path`.2, `path`.3, ...
+  // Overwrites an existing file. FAILED_PRECONDITION when another process records into the file.
   static absl::Status Start(const void* session, const std::string& path, const v1::RecordingHeader& header);
-  // Whether a session of this process is recorded.
+  // True once a session of this process was recorded.
   static bool any() { return any_.load(std::memory_order_relaxed); }
-  // Records a command, when its session is recorded; nothing in a forked child. When the file cannot be
-  // written, says so on stderr, once, and records no more.
+  // Records a command when its session is recorded; does nothing in a forked child. When the file cannot be
+  // written, says so on stderr once and stops recording.
   static void Record(const void* session, const v1::Command& command);
 
-  // Nothing is recorded after it.
+  // Ends the recording; later commands are not recorded.
   void End();
 
  private:
@@ -58,7 +56,7 @@ class SessionRecorder {
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
 };
 
-// $HLOD_RECORD: the file that records what this process sends; empty: none. (find_daemon.cc)
+// Returns $HLOD_RECORD, the file for the commands of this process; empty when it is not set. (find_daemon.cc)
 std::string RecordingPath();
 
 // Forgets the recorder of a session that ends.

@@ -1,5 +1,5 @@
-// Greeting a daemon, and what happens when a connection breaks: resume and replay, or the typed loss of the
-// session.
+// Greets a daemon. When a connection breaks, resumes the session and replays its commands, or ends it with a
+// typed error. The essay in session.h explains the command log that this relies on.
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,18 +21,18 @@ namespace {
 
 constexpr absl::Duration kBackoffFirst = absl::Milliseconds(20), kBackoffMax = absl::Milliseconds(500);
 
-// Whether the daemon itself said why the stream ended; else the transport broke.
+// Returns true when the daemon itself gave the reason why the stream ended; false when the transport broke.
 bool SaidByDaemon(const absl::Status& status) { return !status.ok() && KindOf(status) != ErrorKind::kNone; }
 
-// How often in a row messages may be corrupted, or the stream be reset for want of memory, without a command
-// that completes in between: what passes, passes before.
+// The number of times in a row that messages may be corrupted, or the stream be reset for lack of memory,
+// without a command that completes in between. A passing cause has passed by then.
 constexpr int kMishapsMax = 16;
 
 bool SaidByTransport(const absl::Status& status, absl::StatusCode code) {
   return status.code() == code && KindOf(status) == ErrorKind::kNone;
 }
 
-// Whether the stream ended for a reason that need not be there the next time, and may.
+// Returns true when the stream ended for a reason that may pass, but may also come again each time.
 bool IsMishap(const absl::Status& status) {
   return SaidByTransport(status, absl::StatusCode::kResourceExhausted) ||
          SaidByTransport(status, absl::StatusCode::kDataLoss);
@@ -191,7 +191,7 @@ void Session::StartRecovery(const absl::Status& cause) {
   try {
     std::thread(mend).detach();
   } catch (const std::system_error&) {
-    Recover(cause);  // No thread can be started: this one waits.
+    Recover(cause);  // A thread could not be started, so this one waits.
   }
 }
 
@@ -251,9 +251,8 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   mu_.Lock();
 
   if (!welcome.ok()) {
-    // Lost: nothing listens there, or the daemon answered that it does not know the session. Else it is tried
-    // again, also when no connection came about for another reason, which may pass (a TLS handshake that
-    // broke off).
+    // The session is lost when nothing listens there, or when the daemon answered that it does not know the
+    // session. Every other failure is tried again, because it may pass (a TLS handshake that broke off).
     *retry = pipe.ok() ? !SaidByDaemon(welcome.status()) : KindOf(pipe.status()) != ErrorKind::kLostSession;
     return welcome.status();
   }
@@ -270,7 +269,7 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   writing_ = false;
   asked_.reset();
   heard_ = polled_ = absl::Now();
-  told_quiet_ = false;  // The new stream begins with none.
+  told_quiet_ = false;  // A new stream begins as if its last message had not been quiet.
   connected_ = true;
   StartWrites();
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// The ledger's messages as values.
+// Converts the ledger's messages to the public structures.
 #include "client/runtime/state.h"
 #include "common/rpc/wire.h"
 

@@ -28,7 +28,7 @@ namespace {
 
 constexpr absl::Duration kPollInterval = absl::Milliseconds(2);
 
-// A port that is free now.
+// Returns a port that is free now.
 absl::StatusOr<int> FreePort() {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = {};
@@ -53,7 +53,7 @@ struct Daemon::State {
   std::optional<int> exit;
 
   ~State() {
-    if (!owner.IsThisOne()) return;  // A forked child: the daemon is the parent's.
+    if (!owner.IsThisOne()) return;  // In a forked child: the daemon is the parent's.
     if (pid > 0 && !exit.has_value()) {
       kill(pid, SIGKILL);
       waitpid(pid, nullptr, 0);
@@ -82,7 +82,7 @@ struct Daemon::State {
       words.push_back("--listen");
       words.push_back(tcp_address);
     }
-    // What a test counts does not depend on what ran before it.
+    // Without a persistent cache, so that a test's counts do not depend on earlier runs.
     const bool named = std::any_of(options.flags.begin(), options.flags.end(), [](const std::string& flag) {
       return flag == "--compile-cache" || flag.starts_with("--compile-cache=");
     });
@@ -142,7 +142,7 @@ Daemon& Daemon::operator=(Daemon&&) noexcept = default;
 Daemon::~Daemon() = default;
 
 absl::StatusOr<Daemon> Daemon::Start(const DaemonOptions& options) {
-  RETURN_IF_ERROR(internal::CheckGrpc());  // Where no connection can be made, none is waited for.
+  RETURN_IF_ERROR(internal::CheckGrpc());  // Fails at once where no connection can be made.
   std::unique_ptr<State> state = std::make_unique<State>();
   state->options = options;
   state->binary = options.binary;

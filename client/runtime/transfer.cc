@@ -1,4 +1,4 @@
-// What the three ways of a transfer have in common, and the choice among them.
+// The common parts of the three ways of a transfer, and the choice among them.
 #include "client/runtime/transfer.h"
 
 #include <utility>

@@ -1,4 +1,5 @@
-// Through shared memory: this side copies in and the daemon copies out, in pieces, so that the two overlap.
+// Transfers through shared memory. For an upload this side copies in and the daemon copies out, for a
+// download the other way round; both in pieces, so that the two copies overlap.
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -11,7 +12,7 @@ namespace hlod::internal {
 namespace {
 
 constexpr int64_t kPieceBytes = 1 << 20;
-// Downloads asked for and not yet copied out: enough to keep both sides copying.
+// The number of pieces asked for and not yet copied out: enough to keep both sides copying.
 constexpr size_t kPiecesAhead = 6;
 
 int64_t PieceBytes(const Session& session) { return std::min(kPieceBytes, session.limits().chunk_bytes_max); }
@@ -27,7 +28,7 @@ Command AddPiece(Session::Sender& sender, uint64_t upload, int64_t buffer_offset
   return sender.Add(std::move(command));
 }
 
-// Asks for piece after piece, a few ahead, and copies each out when it is there.
+// Asks for piece after piece, a few ahead, and copies each out when it has come.
 class ArenaDownload : public PendingDownload {
  public:
   ArenaDownload(std::shared_ptr<Session> session, uint64_t handle, Cause cause, absl::Span<std::byte> out,
@@ -44,8 +45,8 @@ class ArenaDownload : public PendingDownload {
     for (Piece& piece : pieces_) arena_.GiveAfter(piece.range, {std::move(piece.command)});
   }
 
-  // Takes what has come and asks for more, so that a caller that only looks, and never awaits, sees its end
-  // too.
+  // Takes the pieces that have come and asks for more, so that a caller that only polls Ready, and never
+  // awaits, sees the end too.
   bool Ready() override {
     if (instead_ != nullptr) return instead_->Ready();
     session_->Drain();
@@ -66,7 +67,7 @@ class ArenaDownload : public PendingDownload {
       }
       const CommandState& front = *pieces_.front().command;
       const absl::Status waited = session_->Wait(front, deadline);
-      // It may have come since Wait gave up: only what the command itself says lasts.
+      // The piece may have come since Wait gave up: only the command's own result is final.
       if (!front.done.load(std::memory_order_acquire)) return waited;
       TakeFront();
     }
@@ -80,7 +81,7 @@ class ArenaDownload : public PendingDownload {
   };
   int64_t size() const { return static_cast<int64_t>(out_.size()); }
 
-  // Copies the first piece out, which is done, and asks for more.
+  // Copies the first piece, which is done, out of the arena and asks for more.
   void TakeFront() {
     const Piece piece = std::move(pieces_.front());
     pieces_.pop_front();
@@ -89,8 +90,8 @@ class ArenaDownload : public PendingDownload {
       status_ = MakeError(ErrorKind::kCorrupt, "The daemon did not put the bytes where they were asked for.");
     }
     if (status_.ok()) {
-      // The next piece is asked for before this one is copied, so that the daemon copies meanwhile; where
-      // there is no room for it, this one's range makes some.
+      // The next piece is asked for before this one is copied, so that the daemon copies meanwhile. When the
+      // arena has no room for it, this piece's range will make some.
       status_ = Ask(/*may_wait=*/false);
       CopyBytes(out_.data() + copied_, arena_.at(piece.range).data(),
                 static_cast<size_t>(piece.range.length));
@@ -99,7 +100,8 @@ class ArenaDownload : public PendingDownload {
     arena_.Give(piece.range);
   }
 
-  // With `may_wait` false, less is asked for where there is no room now.
+  // Asks for pieces until kPiecesAhead are under way. With `may_wait` false it asks for fewer rather than
+  // wait for room.
   absl::Status Ask(bool may_wait) {
     while (asked_ < size() && pieces_.size() < kPiecesAhead) {
       const int64_t length = std::min(PieceBytes(*session_), size() - asked_);
@@ -108,7 +110,7 @@ class ArenaDownload : public PendingDownload {
         if (!pieces_.empty() || !may_wait) break;  // Our own pieces make room.
         ASSIGN_OR_RETURN(range, arena_.Take(*session_, length));
         if (!range.has_value()) {
-          // Full of staged uploads: what is missing takes the way that needs no room.
+          // The arena is full of staged uploads: the rest comes on a stream, which needs no room.
           instead_ = DownloadOnStream(session_, handle_, cause_, out_, asked_, caller_);
           return absl::OkStatus();
         }
@@ -141,7 +143,7 @@ class ArenaDownload : public PendingDownload {
   const Caller caller_;
   absl::Status status_;
   std::deque<Piece> pieces_;
-  std::unique_ptr<PendingDownload> instead_;  // A stream, when the arena has no room.
+  std::unique_ptr<PendingDownload> instead_;  // The rest on a stream, when the arena has no room; else null.
   int64_t asked_ = 0, copied_ = 0;
 };
 
@@ -157,8 +159,8 @@ class ArenaWay : public Transfer {
       ASSIGN_OR_RETURN(const std::optional<ArenaRange> range, arena.Take(session, length));
       if (!range.has_value()) {
         if (upload == nullptr) return StreamTransfer().Upload(session, request, bytes, caller);
-        // Half of it is there, and the rest will not come: the daemon need not wait for it. A placeholder
-        // that was to be filled is still its buffer's.
+        // A part was sent and the rest will not come: the daemon must not wait for it. A placeholder that was
+        // to be filled still belongs to its buffer.
         session.Cancel(upload->id);
         if (!request.declaration.fill()) session.Drop(request.handle, size);
         return MakeError(ErrorKind::kLimit,
@@ -199,15 +201,15 @@ absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, Are
                                    const Caller& caller) {
   Command upload;
   std::vector<Command> pieces;
-  // A transaction for each piece, since each may have to wait for room.
+  // One transaction per piece, since each may have to wait for room.
   for (int64_t offset = 0; offset < range.length;) {
     const int64_t length = std::min(session.limits().chunk_bytes_max, range.length - offset);
     const absl::Status sent = session.Transact(caller, [&](Session::Sender& sender) {
       if (upload == nullptr) upload = AddUpload(sender, request, [](v1::Upload& u) { u.set_arena(true); });
       pieces.push_back(AddPiece(sender, upload->id, offset, range.offset + offset, length));
     });
-    // The range is the caller's, unless the daemon may still read it: then the session is lost, and its arena
-    // with it.
+    // On an error the range still belongs to the caller. If the daemon may still read it, the session is
+    // lost, and its arena with it.
     RETURN_IF_ERROR(sent);
     offset += length;
   }

@@ -1,4 +1,4 @@
-// Bulk streams: for daemons on other hosts, and where shared memory is not to be had.
+// Bulk streams, for daemons on other hosts, and where shared memory is not available.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace hlod::internal {
 namespace {
 
-constexpr int kAttempts = 10;  // Of one transfer: the connection may break and be made again meanwhile.
+constexpr int kAttempts = 10;  // Per transfer: the connection may break and be made again meanwhile.
 constexpr absl::Duration kPauseFirst = absl::Milliseconds(5), kPauseMax = absl::Milliseconds(500);
 constexpr int64_t kChunkBytes = 1 << 20;  // The fastest size measured.
 
@@ -19,7 +19,7 @@ absl::Status WithRetries(Session& session, Attempt attempt) {
   absl::Status status;
   for (int i = 0; i < kAttempts; ++i) {
     status = attempt();
-    // What the daemon refuses has a kind; a stream that broke has gRPC's own codes, of many sorts.
+    // A refusal by the daemon has a kind; a broken stream has one of many codes of gRPC's own.
     if (status.ok() || KindOf(status) != ErrorKind::kNone ||
         status.code() == absl::StatusCode::kDeadlineExceeded)
       return status;
@@ -29,7 +29,7 @@ absl::Status WithRetries(Session& session, Attempt attempt) {
     ping.mutable_ping()->set_at_once(true);
     ASSIGN_OR_RETURN(const Command sent, session.Send({}, std::move(ping)));
     RETURN_IF_ERROR(session.Wait(*sent));
-    // Where the connection is whole, the stream alone was reset: the daemon was short of memory for it.
+    // When the connection is whole, only the stream was reset, because the daemon was short of memory for it.
     absl::SleepFor(std::min(kPauseFirst * (1 << i), kPauseMax));
   }
   return status;
@@ -51,7 +51,7 @@ class StreamDownload : public CommandDownload {
       absl::Status status = WithRetries(*session_, [&] {
         return session_->connector().bulk()->Download(session_->TransferOf(command_->id), out_, deadline);
       });
-      // The daemon keeps the bytes: it may be tried again.
+      // The daemon keeps the bytes, so the caller may try again.
       if (absl::IsDeadlineExceeded(status) && deadline < absl::InfiniteFuture()) return status;
       result_ = std::move(status);
     }
@@ -76,7 +76,7 @@ class Stream : public Transfer {
                                                 std::min(kChunkBytes, session.limits().chunk_bytes_max),
                                                 absl::InfiniteFuture());
     });
-    // What the daemon refused is reported by the buffer, as for every other command; only a broken connection
+    // A refusal by the daemon is reported by the buffer, as for every other command; only a broken connection
     // is reported here.
     if (status.ok() || KindOf(status) != ErrorKind::kNone || sent->done.load(std::memory_order_acquire))
       return sent;

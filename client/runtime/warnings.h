@@ -1,4 +1,4 @@
-// Warnings on stderr that nobody asked for: of paths more than ten times slower than the normal one.
+// Unrequested warnings on stderr, about paths more than ten times slower than the normal one.
 #pragma once
 
 #include <string>
