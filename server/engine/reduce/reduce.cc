@@ -1,8 +1,8 @@
-// reduce with a recognised reducer: any dimensions, in blocks whose partial results are joined in a wider
-// type.
+// reduce with a recognised reducer over any dimensions, in blocks whose partial results are combined in a
+// wider type.
 //
-// The work is split by shape alone, never by the number of threads, so a sum is the same bits on every
-// machine size.
+// The work is split by shape alone, never by the number of threads, so a sum has the same bits on every size
+// of machine.
 #include "server/engine/reduce/reduce.h"
 
 #include <algorithm>
@@ -19,14 +19,16 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kColumns = 256;    // Outputs side by side in one job when the innermost dimension is kept.
-constexpr int64_t kPiece = 8192;     // Elements of one run that are reduced in one go when it is reduced.
-constexpr int64_t kRowsABlock = 64;  // Rows whose partial results stay in the narrow type.
-constexpr int64_t kJobsWanted = 64;  // Fewer outputs than this, and the reduction itself is split.
+constexpr int64_t kColumns = 256;    // The outputs side by side in one job when the innermost dimension is
+                                     // kept.
+constexpr int64_t kPiece = 8192;     // The elements of one run that are reduced at once when the innermost
+                                     // dimension is reduced.
+constexpr int64_t kRowsABlock = 64;  // The number of rows whose partial results stay in the narrow type.
+constexpr int64_t kJobsWanted = 64;  // With fewer outputs than this, the reduction itself is split.
 constexpr int64_t kElementsAJob = 32768;
 
-// Partial results of a run are kept in four vectors, each an array of its own: one array of all lanes would
-// stay in memory, and every addition wait for the store before it.
+// The partial results of a run are kept in four vectors, each an array of its own. A single array of all
+// lanes would stay in memory, and every addition would wait for the store before it.
 constexpr int64_t kVectors = 4, kVectorBytes = 32;
 
 template <typename Op>
@@ -34,7 +36,7 @@ struct ExtremumKernel {
   using Order = OrderedKey<Op>;
   using Key = typename Order::Key;
 
-  // Of at least one element.
+  // n is at least one.
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, typename Op::Total* result) {
     constexpr int64_t kWidth = kVectorBytes / sizeof(Key), kLanes = kVectors * kWidth;
     Key a[kWidth], b[kWidth], c[kWidth], d[kWidth], nan[kWidth] = {}, more_nan[kWidth] = {};
@@ -68,8 +70,8 @@ struct ExtremumKernel {
   }
 };
 
-// Reduces n dense elements: kLanes partial results over kTurns elements each, which are joined in pairs, each
-// with the one half of what is left away.
+// Reduces n dense elements: kLanes partial results over kTurns elements each, which are combined in pairs,
+// each with its counterpart in the other half.
 template <typename Op>
 struct RunKernel {
   using Acc = typename Op::Acc;
@@ -102,7 +104,7 @@ struct RunKernel {
   }
 
  private:
-  // Both join `turns` times kLanes elements into kWidth partial results.
+  // Both combine `turns` * kLanes elements into kWidth partial results.
   static HLOD_ALWAYS_INLINE void InVectors(const typename Op::Element* p, int64_t turns, Acc* joined) {
     Acc a[kWidth], b[kWidth], c[kWidth], d[kWidth];
     for (int64_t l = 0; l < kWidth; ++l) a[l] = b[l] = c[l] = d[l] = Op::Identity();
@@ -118,7 +120,7 @@ struct RunKernel {
 #pragma omp simd
     for (int64_t l = 0; l < kWidth; ++l) joined[l] = Op::Apply(Op::Apply(a[l], c[l]), Op::Apply(b[l], d[l]));
   }
-  // What is converted first gains more by long loops.
+  // Elements that are converted first gain more by long loops.
   static HLOD_ALWAYS_INLINE void Widened(const typename Op::Element* p, int64_t turns, Acc* joined) {
     Acc lanes[kLanes];
     for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Load(p[l]);
@@ -263,8 +265,8 @@ class ReduceStep final : public Step {
     for (int64_t c = 0; c < width; ++c) out[c] = Op::Store(Op::Apply(init, totals[c]));
   }
 
-  // Rows [row_begin, row_end) of a job into `totals`; returns how many outputs the job has, or 0 when it was
-  // interrupted.
+  // Reduces rows [row_begin, row_end) of a job into `totals`. Returns the number of the job's outputs, or 0
+  // when it was interrupted.
   int64_t ReduceJob(const Element* in, int64_t job, int64_t row_begin, int64_t row_end, Total* totals,
                     StopCheck& stop) const {
     const Element* base = in + walk_.kept.Offset(job / column_blocks_) + job % column_blocks_ * kColumns;
@@ -300,7 +302,8 @@ class ReduceStep final : public Step {
   ReduceWalk walk_;
   int64_t elements_ = 0, outputs_ = 0;
   int64_t columns_ = 1, column_blocks_ = 1;  // The innermost dimension, when it is kept.
-  int64_t run_ = 1, pieces_ = 1;  // The innermost dimension, when it is reduced, in pieces of kPiece.
+  int64_t run_ = 1, pieces_ = 1;  // The innermost dimension, when it is reduced, and its pieces of kPiece
+                                  // elements.
   int64_t jobs_ = 0, rows_ = 0, chunks_ = 1;
 };
 

@@ -1,4 +1,4 @@
-// How a reduce walks its operand, shared by the recognised reducers and the general ones.
+// The walk of a reduce over its operand; shared by the recognised reducers and the general ones.
 #pragma once
 
 #include "common/hlo/module.h"
@@ -7,15 +7,15 @@
 
 namespace hlod::engine {
 
-// Element (output o, reduced position r) of the operand lies at kept.Offset(o) + reduced.Offset(r), in
+// Element (output o, reduced position r) of the operand is at kept.Offset(o) + reduced.Offset(r), in
 // elements.
 struct ReduceWalk {
   StridedIndex kept, reduced;
 };
 ReduceWalk MakeReduceWalk(const hlo::Shape& operand, absl::Span<const int64_t> dimensions);
 
-// reduce_general.cc: several operands, or a reducer that is not one of the recognised ones. Null when its
-// computation is not a ScalarFunction.
+// Defined in reduce_general.cc: for several operands, or a reducer that is not a recognised one. Returns null
+// when its computation cannot be a ScalarFunction.
 MaybeStep MakeGeneralReduceStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 
 }  // namespace hlod::engine

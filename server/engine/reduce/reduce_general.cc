@@ -1,9 +1,9 @@
-// reduce of several operands, or with a reducer that is not one plain operation (argmax and its like): on
-// blocks of lanes.
+// reduce of several operands, or with a reducer that is not one plain operation (such as argmax), on blocks
+// of lanes.
 //
 // A lane is one output, or, when outputs are few, one of several consecutive stretches of its elements, so
-// that the reducer always runs on blocks. Stretches are joined in order: the reducer must be associative, as
-// HLO asks, but need not commute.
+// that the reducer always runs on blocks. Stretches are combined in order: the reducer must be associative,
+// as HLO requires, but need not be commutative.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -19,9 +19,9 @@ namespace {
 
 constexpr int64_t kLanes = 512;
 constexpr int64_t kElementNs = 8;
-constexpr int64_t kRunBytes = 64;  // What is read at once of a lane: a line of memory.
-// How many lanes are read side by side: rows often lie powers of two apart, where lines of more lanes push
-// each other out of the cache.
+constexpr int64_t kRunBytes = 64;  // The bytes that are read of a lane at once: a cache line.
+// The number of lanes that are read side by side. Rows are often a power of two apart, where the cache lines
+// of more lanes would evict each other.
 constexpr int64_t kLanesTogether = 8;
 
 class GeneralReduceStep final : public Step {
@@ -63,13 +63,13 @@ class GeneralReduceStep final : public Step {
   static constexpr int kOperandsMax = 16;
   static constexpr int64_t kBlockBytes = kLanes * kRunBytes;
 
-  // Where each lane's elements lie, and how many it has.
+  // The first element of each lane in memory, and the number of its elements.
   struct Lanes {
     int64_t base[kLanes], length[kLanes];
     int64_t count;
   };
-  // Elements [t, t + a run of them) of every lane, one turn after the other: of a lane they are neighbours,
-  // and each line of memory is read once.
+  // Gathers elements t, t + 1, ... (a cache line of them) of every lane, all lanes of one element before the
+  // next. The elements of a lane are contiguous, so each cache line is read once.
   static void GatherRuns(const std::byte* input, int width, const Lanes& lanes, int64_t t, std::byte* block) {
     const int64_t turn_bytes = lanes.count * width;
     for (int64_t first = 0; first < lanes.count;) {
@@ -88,7 +88,7 @@ class GeneralReduceStep final : public Step {
     }
   }
 
-  // Gathers element (lane l) from base[l] of each operand into `to`.
+  // Gathers the element at offsets[l] of each operand into lane l of `to`.
   void Gather(const std::byte* const* inputs, const int64_t* offsets, int64_t lanes,
               std::byte* const* to) const {
     for (int i = 0; i < count_; ++i) {
@@ -100,7 +100,7 @@ class GeneralReduceStep final : public Step {
     }
   }
 
-  // False when it was interrupted.
+  // Returns false when it was interrupted.
   bool RunJob(const std::byte* const* inputs, std::byte* const* outputs, int64_t job, std::byte* scratch,
               StopCheck& stop) const {
     const int64_t first = job * outputs_a_job_,
@@ -114,8 +114,8 @@ class GeneralReduceStep final : public Step {
     std::byte* const* elements = parameters + count_;
 
     if (reduced > 0) {
-      // Stretch s is [reduced * s / S, reduced * (s + 1) / S); lanes are ordered by stretch. Lengths differ
-      // by one at most.
+      // Stretch s is [reduced * s / S, reduced * (s + 1) / S), and lanes are ordered by stretch. Their
+      // lengths differ by at most one.
       Lanes place;
       place.count = lanes;
       int64_t offsets[kLanes], begin[kLanes];
@@ -127,16 +127,16 @@ class GeneralReduceStep final : public Step {
         place.base[l] = walk_.kept.Offset(first + l % outputs_here) + (runs_ ? begin[l] : 0);
         longest = std::max(longest, place.length[l]);
       }
-      // Neighbours in memory are not gathered: the reducer reads them where they lie.
+      // Lanes that are contiguous in memory are not gathered: the reducer reads them in place.
       bool neighbours = stretches_ == 1;
       for (int64_t l = 1; l < lanes; ++l) neighbours = neighbours && place.base[l] == place.base[0] + l;
       for (int64_t t = 0; t < longest; ++t) {
         if (stop.Stops(lanes * kElementNs)) return false;
-        std::byte* turn[2 * kOperandsMax];  // Accumulators, then this turn's elements.
+        std::byte* turn[2 * kOperandsMax];  // Accumulators, then this iteration's elements.
         std::copy_n(parameters, 2 * count_, turn);
         if (neighbours && t > 0) {
           const int64_t from = place.base[0] + walk_.reduced.Offset(t);
-          for (int i = 0; i < count_; ++i)  // Only read.
+          for (int i = 0; i < count_; ++i)  // The elements are only read.
             turn[count_ + i] = const_cast<std::byte*>(inputs[i]) + from * widths_[i];
         } else if (runs_ && !neighbours) {
           for (int i = 0; i < count_; ++i) {
@@ -157,14 +157,14 @@ class GeneralReduceStep final : public Step {
         } else if (t < longest - 1 || stretches_ == 1) {
           function_->Run(turn, parameters, lanes);
         } else {
-          // The last turn is not every stretch's: run stretch by stretch.
+          // Not every stretch has an element in the last iteration, so it runs stretch by stretch.
           for (int64_t l = 0; l < lanes; l += outputs_here) {
             if (place.length[l] == longest) RunAt(parameters, l, turn + count_, l, outputs_here);
           }
         }
       }
     }
-    // init op stretch 0 op stretch 1 ...: the initial values go where the elements were.
+    // Computes init op stretch 0 op stretch 1 ...; the initial values are written where the elements were.
     for (int i = 0; i < count_; ++i) {
       for (int64_t o = 0; o < outputs_here; ++o) {
         std::memcpy(elements[i] + o * widths_[i], inputs[count_ + i], static_cast<size_t>(widths_[i]));
@@ -179,7 +179,7 @@ class GeneralReduceStep final : public Step {
     return !stop.Stops(lanes * kElementNs);
   }
 
-  // acc[acc_lane...] = reducer(acc[acc_lane...], x[x_lane...]).
+  // Sets acc[acc_lane...] = reducer(acc[acc_lane...], x[x_lane...]).
   void RunAt(std::byte* const* acc, int64_t acc_lane, std::byte* const* x, int64_t x_lane,
              int64_t lanes) const {
     std::byte* at[2 * kOperandsMax];
@@ -198,7 +198,7 @@ class GeneralReduceStep final : public Step {
   std::vector<int> widths_;
   int64_t elements_ = 0, stretches_ = 1, outputs_a_job_ = kLanes, jobs_ = 0, worker_bytes_ = 0;
   int workers_ = 1;
-  bool runs_ = false;  // What is reduced lies in one run.
+  bool runs_ = false;  // True when the reduced dimensions are one contiguous run.
 };
 
 }  // namespace

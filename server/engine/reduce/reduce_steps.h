@@ -1,5 +1,5 @@
-// The steps of reductions: reduce (whatever the fused kernels do not take), reduce-window (cumulative ones in
-// linear time), select-and-scatter.
+// The steps of reductions: reduce (those that the fused kernels do not handle), reduce-window (cumulative
+// ones in linear time) and select-and-scatter.
 #pragma once
 
 #include "common/hlo/module.h"

@@ -1,5 +1,5 @@
-// The recognised reducers as element functions: what reduce, reduce-window, select-and-scatter and scatter
-// are instantiated with.
+// The recognised reducers as element functions, for which reduce, reduce-window, select-and-scatter and
+// scatter are instantiated.
 #pragma once
 
 #include <bit>
@@ -17,8 +17,8 @@
 
 namespace hlod::engine {
 
-// One reducer on one element type. Element is what lies in memory, Acc what partial results are kept in (f32
-// for the 16-bit floats), Total what many partial results are joined in (f64 for sums of f32).
+// One reducer on one element type. Element is the type in memory, Acc that of partial results (f32 for the
+// 16-bit floats), and Total that in which many partial results are combined (f64 for sums of f32).
 template <ScalarReducer kReducer, typename T>
 struct ReducerOp {
   static constexpr bool kSmall = hlo::kIsSmallFloat<T>;
@@ -81,7 +81,8 @@ struct ReducerOp {
       }
     } else if constexpr (kReducer == ScalarReducer::kMultiply) {
       if constexpr (std::is_same_v<A, uint16_t>) {
-        return static_cast<A>(uint32_t{a} * b);  // uint16_t promotes to a signed int, which could overflow.
+        return static_cast<A>(uint32_t{a} * b);  // uint16_t would promote to a signed int, which could
+                                                 // overflow.
       } else {
         return static_cast<A>(a * b);
       }
@@ -99,13 +100,13 @@ struct ReducerOp {
   }
 };
 
-// Floats as integers in their order, -0 before 0: minima and maxima of those vectorise, what a comparison of
-// floats needs for zeros and NaN does not. Those of 16 bits need not be widened.
+// Maps floats to integers in the same order, with -0 before 0. Minima and maxima of the integers vectorise,
+// while a comparison of floats that handles zeros and NaN does not. 16-bit floats need not be widened.
 template <typename Op>
 struct OrderedKey {
   using Element = typename Op::Element;
   static constexpr bool kHalf = hlo::kIsSmallFloat<Element> && sizeof(Element) == 2;
-  using Value = std::conditional_t<kHalf, uint16_t, typename Op::Acc>;  // What the key is of.
+  using Value = std::conditional_t<kHalf, uint16_t, typename Op::Acc>;  // The type that keys are made of.
   using Key = std::conditional_t<sizeof(Value) == 8, int64_t,
                                  std::conditional_t<sizeof(Value) == 4, int32_t, int16_t>>;
   static HLOD_ALWAYS_INLINE Value Load(Element element) {
@@ -128,7 +129,7 @@ struct OrderedKey {
   static Key None() {
     return Op::kMaximum ? std::numeric_limits<Key>::min() : std::numeric_limits<Key>::max();
   }
-  // The key of a key is the value.
+  // The mapping is its own inverse: the key of a key is the value.
   static HLOD_ALWAYS_INLINE typename Op::Acc Back(Key key, Key is_nan) {
     using Acc = typename Op::Acc;
     const Value value = std::bit_cast<Value>(Of(std::bit_cast<Value>(key)));
@@ -150,7 +151,7 @@ bool VisitFloats(hlo::PrimitiveType type, F& f) {
     default: return false;
   }
 }
-// The 8-bit floats, and integers of fewer bits.
+// Visits the 8-bit floats and the integers of fewer bits.
 template <ScalarReducer kReducer, typename F>
 bool VisitSmallest(hlo::PrimitiveType type, F& f) {
   bool found = false;
@@ -186,7 +187,7 @@ template <ScalarReducer kReducer, typename F>
 bool VisitArithmetic(hlo::PrimitiveType type, F& f) {
   if (type == hlo::kC64) return f.template operator()<ReducerOp<kReducer, PlainComplex<float>>>(), true;
   if (type == hlo::kC128) return f.template operator()<ReducerOp<kReducer, PlainComplex<double>>>(), true;
-  // Sums and products wrap alike whether signed or not.
+  // Sums and products wrap in the same way for signed and unsigned integers.
   return hlo::IsInteger(type) ? VisitUnsigned<kReducer>(hlo::ByteWidth(type), f)
                               : VisitFloats<kReducer>(type, f);
 }
@@ -199,8 +200,8 @@ bool VisitOrdered(hlo::PrimitiveType type, F& f) {
 
 }  // namespace reducer_internal
 
-// Calls f.operator()<Op>() with the ReducerOp of a reducer on an element type; false when there is none
-// (sub-byte types, f8, kNone, kSecond). Of pred: add and maximum are or, multiply and minimum are and.
+// Calls f.operator()<Op>() with the ReducerOp of a reducer on an element type. Returns false when there is
+// none (sub-byte types, f8, kNone, kSecond). For pred, add and maximum are or, multiply and minimum are and.
 template <typename F>
 bool VisitReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
   using namespace reducer_internal;
@@ -223,8 +224,8 @@ bool VisitReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
   }
 }
 
-// The same for the 8-bit floats and for sub-byte integers: apart, because they double what has to be
-// compiled.
+// Does the same for the 8-bit floats and for sub-byte integers. It is separate, because these types double
+// the code to be compiled.
 template <typename F>
 bool VisitSmallestReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
   using namespace reducer_internal;

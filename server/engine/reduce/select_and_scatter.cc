@@ -1,4 +1,4 @@
-// select-and-scatter (the gradient of max-pooling): each source element is combined into the place that its
+// select-and-scatter (the gradient of max-pooling): combines each source element into the place that its
 // window selects.
 #include <algorithm>
 #include <cstring>
@@ -15,10 +15,10 @@ namespace {
 
 constexpr int64_t kLanes = 256;
 
-// Lane l's choice so far is operand element best[l] (negative: none); its candidate is element first + l.
+// Lane l's choice so far is operand element best[l] (negative: none), and its candidate is element first + l.
 // Replaces the choice unless select(choice, candidate) holds.
 using SelectRun = void (*)(const std::byte* operand, int64_t first, int64_t lanes, int64_t* best);
-// out[best[l]] = combine(out[best[l]], source[l]).
+// Sets out[best[l]] = combine(out[best[l]], source[l]).
 using ScatterRun = void (*)(std::byte* out, const std::byte* source, int64_t lanes, const int64_t* best);
 
 template <typename T, hlo::ComparisonDirection kDirection>
@@ -47,7 +47,8 @@ void ScatterWith(std::byte* out, const std::byte* source, int64_t lanes, const i
   }
 }
 
-// The comparison that a select computation is: a root compare of parameter 0 with parameter 1, by value.
+// Returns the function for a select computation that is a comparison of parameter 0 with parameter 1 by
+// value, else null.
 SelectRun FindSelect(const hlo::Computation& computation, hlo::PrimitiveType type) {
   using Direction = hlo::ComparisonDirection;
   const hlo::Instruction root = computation.root();
@@ -80,7 +81,7 @@ SelectRun FindSelect(const hlo::Computation& computation, hlo::PrimitiveType typ
   return found;
 }
 
-// One of the two computations: recognised, or on blocks.
+// The select and scatter computations: recognised ones, or functions that run on blocks.
 struct Functions {
   SelectRun select = nullptr;
   ScatterRun scatter = nullptr;
@@ -131,7 +132,7 @@ class SelectAndScatterStep final : public Step {
   }
 
  private:
-  // False when it was interrupted.
+  // Returns false when it was interrupted.
   bool RunProblem(const std::byte* const* inputs, std::byte* out, int64_t problem, int64_t lane,
                   int64_t lanes, StopCheck& stop) const {
     const int64_t in_base = problem * in_stride_ + lane;
@@ -169,7 +170,7 @@ class SelectAndScatterStep final : public Step {
 
   void Select(const std::byte* operand, int64_t first, int64_t lanes, int64_t* best) const {
     if (functions_.select != nullptr) return functions_.select(operand, first, lanes, best);
-    if (best[0] < 0) {  // All lanes meet their first candidate together.
+    if (best[0] < 0) {  // All lanes meet their first candidate at the same time.
       for (int64_t l = 0; l < lanes; ++l) best[l] = first + l;
       return;
     }

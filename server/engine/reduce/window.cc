@@ -1,5 +1,5 @@
-// reduce-window with a recognised reducer and a small window (pooling): each output looks at its window, many
-// outputs side by side.
+// reduce-window with a recognised reducer and a small window (pooling): each output reads its whole window,
+// with many outputs side by side.
 #include "server/engine/reduce/window.h"
 
 #include <algorithm>
@@ -12,10 +12,11 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kBlock = 1024;      // Outputs side by side in one block.
-constexpr int64_t kSmallWindow = 32;  // Positions up to which looking at each is as good as anything.
+constexpr int64_t kBlock = 1024;      // The number of outputs side by side in one block.
+constexpr int64_t kSmallWindow = 32;  // Up to this many positions, reading each one is as fast as any other
+                                      // method.
 
-// Joins element 2 i and its neighbour into accumulator i: each line of memory is read once.
+// Combines elements 2 i and 2 i + 1 into accumulator i, so that each cache line is read once.
 template <typename Op>
 struct JoinPairsKernel {
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* from, int64_t n, typename Op::Acc* acc) {
@@ -33,7 +34,7 @@ struct StoreKernel {
   }
 };
 
-// Joins every `step`-th of the elements into the accumulators.
+// Combines every `step`-th element into the accumulators.
 template <typename Op>
 struct JoinKernel {
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* from, int64_t step, int64_t n,
@@ -60,8 +61,8 @@ class DirectWindowStep final : public Step {
       : Step(StepKind::kLibrary, DescribeStep(instruction)) {
     outputs_ = Elements(instruction.shape());
     positions_ = WindowPositions(axes);
-    // Trailing dimensions that the window leaves alone are lanes; the last one that it does not is walked in
-    // the inner loop.
+    // Trailing dimensions that the window leaves alone are lanes; the inner loop walks the last one that it
+    // does not.
     while (!axes.empty() && axes.back().IsTrivial()) {
       lanes_ *= axes.back().out;
       axes.pop_back();
@@ -104,7 +105,7 @@ class DirectWindowStep final : public Step {
   }
 
  private:
-  // False when it was interrupted.
+  // Returns false when it was interrupted.
   bool RunBlock(const Element* in, Acc init, Element* out, int64_t row, int64_t column, int64_t columns,
                 int64_t lane, int64_t lanes, StopCheck& stop) const {
     int64_t index[hlo::kMaxRank];
@@ -136,7 +137,7 @@ class DirectWindowStep final : public Step {
         if (stop.Stops(columns * lanes)) return false;
       }
     }
-    // All lanes of neighbouring columns are one run.
+    // All lanes of neighbouring columns are one contiguous run.
     const bool dense = lanes == last_.out_stride;
     for (int64_t c = 0; c < (dense ? 1 : columns); ++c) {
       RunBest<StoreKernel<Op>>(static_cast<const Acc*>(acc + c * lanes), dense ? columns * lanes : lanes,
@@ -145,8 +146,8 @@ class DirectWindowStep final : public Step {
     return true;
   }
 
-  // Window positions k and k + 1 of the inner dimension at once, where neither meets padding and the elements
-  // of all columns of the block are one run. False where it is not so.
+  // Accumulates window positions k and k + 1 of the inner dimension at once. Returns false, and does nothing,
+  // where one of them meets padding or the elements of the block's columns are not one contiguous run.
   bool AccumulatePair(const Element* in, int64_t k, int64_t column, int64_t columns, int64_t lanes,
                       Acc* acc) const {
     const hlo::WindowDimension& w = last_.window;
@@ -158,13 +159,13 @@ class DirectWindowStep final : public Step {
     return true;
   }
 
-  // Window position k of the inner dimension, for all columns of the block.
+  // Accumulates window position k of the inner dimension for all columns of the block.
   void Accumulate(const Element* in, int64_t k, int64_t column, int64_t columns, int64_t lanes,
                   Acc* acc) const {
     const hlo::WindowDimension& w = last_.window;
     if (w.base_dilation == 1) {
-      // Columns whose element is not padding are one range.
-      const int64_t at = k * w.window_dilation - w.padding_low;  // Source of column 0.
+      // The columns whose element is not padding are one range.
+      const int64_t at = k * w.window_dilation - w.padding_low;  // The source index of column 0.
       const int64_t low = at >= 0 ? 0 : CeilDiv(-at, w.stride);
       const int64_t high = last_.in - 1 - at < 0 ? 0 : (last_.in - 1 - at) / w.stride + 1;
       const int64_t begin = std::max(column, low), end = std::min(column + columns, high);

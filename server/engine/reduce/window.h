@@ -1,4 +1,5 @@
-// Windows over arrays: the walk that reduce-window and select-and-scatter share, and their factories.
+// Windows over arrays: the walk that reduce-window and select-and-scatter share, and the factories of their
+// steps.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +15,24 @@ namespace hlod::engine {
 
 // One dimension under a window.
 struct WindowAxis {
-  int64_t in = 1, out = 1;                // Sizes of the operand and of the windowed result.
+  int64_t in = 1, out = 1;                // The sizes of the operand and of the windowed result.
   int64_t in_stride = 0, out_stride = 0;  // In elements.
   hlo::WindowDimension window;
 
-  // The operand's index under window position `k` of output `o`, or -1 for padding and the holes of base
-  // dilation.
+  // Returns the operand's index under window position `k` of output `o`, or -1 for padding and the holes of
+  // base dilation.
   int64_t Source(int64_t o, int64_t k) const {
     const int64_t at = o * window.stride + k * window.window_dilation - window.padding_low;
     if (at < 0 || at % window.base_dilation != 0) return -1;
     const int64_t index = at / window.base_dilation;
     return index < in ? index : -1;
   }
-  // The window positions at which a result in [low, high] can meet an element; the others are padding only.
+  // The window positions at which an output in [low, high] can meet an element; the others meet only padding.
   struct Range {
     int64_t begin, end;
   };
   Range Positions(int64_t low, int64_t high) const {
-    // Of the dilated operand; negative when it is empty.
+    // The last index of the dilated operand; negative when that is empty.
     const int64_t last = (in - 1) * window.base_dilation;
     const int64_t first = window.padding_low - high * window.stride;
     const int64_t past = window.padding_low + last - low * window.stride;
@@ -39,7 +40,7 @@ struct WindowAxis {
     return {first <= 0 ? 0 : CeilDiv(first, window.window_dilation),
             std::min(window.size, past / window.window_dilation + 1)};
   }
-  // Passes elements through one by one.
+  // Returns true when the window passes elements through one by one.
   bool IsTrivial() const {
     return window.size == 1 && window.stride == 1 && window.padding_low == 0 && window.padding_high == 0 &&
            window.base_dilation == 1;
@@ -47,10 +48,10 @@ struct WindowAxis {
 };
 using WindowAxes = absl::InlinedVector<WindowAxis, 6>;
 
-// Walks the positions of a window over several axes, the last one fastest, within a range for each.
+// Walks the positions of a window over several axes, the last axis fastest, within a range per axis.
 class WindowWalk {
  public:
-  // REQUIRES: as many ranges as axes, at most hlo::kMaxRank.
+  // REQUIRES: each axis has a range, and there are at most hlo::kMaxRank.
   void Start(size_t axes) {
     axes_ = axes;
     valid_ = true;
@@ -77,20 +78,20 @@ class WindowWalk {
   int64_t begin_[hlo::kMaxRank], end_[hlo::kMaxRank], position_[hlo::kMaxRank];
 };
 
-// Axes of a window over `in` whose result has the dimensions of `out`. Reversal does not matter to either
-// opcode.
+// Returns the axes of a window over `in` whose result has the dimensions of `out`. Reversal does not matter
+// to either opcode.
 WindowAxes MakeWindowAxes(const hlo::Shape& in, const hlo::Shape& out, const hlo::Window& window);
 
-// Positions in one window; INT64_MAX when there are more.
+// Returns the number of positions in one window, at most INT64_MAX.
 int64_t WindowPositions(const WindowAxes& axes);
 
-// window_scan.cc: large windows of recognised reducers, one dimension at a time with constant work an
-// element. Null when not worth it.
+// Defined in window_scan.cc: for large windows of recognised reducers, one dimension at a time with constant
+// work per element. Returns null when that is not worth it.
 MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
                              int threads);
-// window_general.cc: several operands, any reducer.
+// Defined in window_general.cc: for several operands and any reducer.
 MaybeStep MakeGeneralWindowStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
-// select_and_scatter.cc
+// Defined in select_and_scatter.cc.
 MaybeStep MakeSelectAndScatterStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 
 }  // namespace hlod::engine

@@ -1,7 +1,7 @@
 // reduce-window of several operands or with any reducer: blocks of outputs, one window position at a time.
 //
-// A block is a stretch of the last dimension when that is long enough: what lies under one window position is
-// then a stretch of the operand, too, and the reducer runs on both as they lie. Otherwise outputs are
+// A block is a stretch of the last dimension when that is long enough. The elements under one window position
+// are then a stretch of the operand, too, and the reducer runs on both in place. Otherwise outputs are
 // gathered one by one.
 #include <algorithm>
 #include <cstring>
@@ -16,7 +16,7 @@ namespace hlod::engine {
 namespace {
 
 constexpr int64_t kLanes = 512;
-constexpr int64_t kStretchMin = 32;  // Shorter ones are not worth a run of the reducer each.
+constexpr int64_t kStretchMin = 32;  // Shorter stretches are not worth a run of the reducer each.
 constexpr int kOperandsMax = 16;
 
 class GeneralWindowStep final : public Step {
@@ -69,7 +69,7 @@ class GeneralWindowStep final : public Step {
   }
 
  private:
-  // Trailing dimensions that the window leaves alone are one.
+  // Joins trailing dimensions that the window leaves alone into one.
   void JoinTrivialAxes() {
     while (axes_.size() > 1 && axes_.back().IsTrivial() && axes_[axes_.size() - 2].IsTrivial()) {
       const WindowAxis last = axes_.back();
@@ -81,7 +81,8 @@ class GeneralWindowStep final : public Step {
     }
   }
 
-  // Outputs [column, column + kLanes) of a row of the last dimension. False when it was interrupted.
+  // Computes outputs [column, column + kLanes) of a row of the last dimension. Returns false when it was
+  // interrupted.
   bool RunStretch(const std::byte* const* inputs, std::byte* const* outputs, int64_t row, int64_t column,
                   std::byte* scratch, StopCheck& stop) const {
     const WindowAxis& last = axes_.back();
@@ -110,7 +111,7 @@ class GeneralWindowStep final : public Step {
       for (int64_t k = inner.begin; k < inner.end; ++k) {
         if (stop.Stops(lanes * 4)) return false;
         // The columns whose element is not padding are one range.
-        const int64_t at = k * w.window_dilation - w.padding_low;  // Source of column 0.
+        const int64_t at = k * w.window_dilation - w.padding_low;  // The source index of column 0.
         const int64_t low = at >= 0 ? 0 : CeilDiv(-at, w.stride);
         const int64_t high = last.in - 1 - at < 0 ? 0 : (last.in - 1 - at) / w.stride + 1;
         const int64_t begin = std::max(column, low), end = std::min(column + lanes, high);
@@ -137,12 +138,12 @@ class GeneralWindowStep final : public Step {
     return true;
   }
 
-  // False when it was interrupted.
+  // Returns false when it was interrupted.
   bool RunBlock(const std::byte* const* inputs, std::byte* const* outputs, int64_t first, int64_t lanes,
                 std::byte* scratch, StopCheck& stop) const {
     auto* index = reinterpret_cast<int64_t*>(scratch + index_offset_);  // [axis][lane]: the output's indices.
     std::byte* acc[kOperandsMax];
-    std::byte* parameters[2 * kOperandsMax];  // Of the lanes whose window position holds an element.
+    std::byte* parameters[2 * kOperandsMax];  // For the lanes whose window position holds an element.
     for (int i = 0; i < count_; ++i) {
       const int64_t bytes = ScratchAlign(kLanes * widths_[i]);
       acc[i] = scratch;

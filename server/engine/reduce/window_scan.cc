@@ -1,9 +1,10 @@
-// reduce-window with a large window and a recognised reducer: one dimension after the other, constant work an
-// element.
+// reduce-window with a large window and a recognised reducer: one dimension after the other, with constant
+// work per element.
 //
 // Along one dimension a window that always reaches an end of the array is a running total (cumsum, cumprod,
-// cummax). Any other, if it is not dilated, is joined from totals inside blocks as long as the window: a
-// suffix of one block and a prefix of the next (van Herk 1992; Gil and Werman 1993). Sums of f32 run in f64.
+// cummax). Any other window, if it is not dilated, is combined from totals inside blocks of the window's
+// length: a suffix of one block and a prefix of the next (van Herk 1992; Gil and Werman 1993). Sums of f32
+// are computed in f64.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -18,10 +19,10 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kLanes = 16;         // Lines side by side.
-constexpr int64_t kStreamLanes = 256;  // The same where only their totals are kept.
+constexpr int64_t kLanes = 16;         // The number of lines side by side.
+constexpr int64_t kStreamLanes = 256;  // The number of lines side by side where only their totals are kept.
 
-// One dimension's turn: arrays [outer, in, inner] to [outer, out, inner].
+// The pass along one dimension, from arrays [outer, in, inner] to [outer, out, inner].
 struct Pass {
   WindowAxis axis;
   int64_t outer, inner;
@@ -38,7 +39,8 @@ Method ChooseMethod(const WindowAxis& axis) {
   return w.size > 8 ? Method::kBlocks : Method::kEach;
 }
 
-// Places in the padded line of Method::kBlocks; none otherwise. Sizes are bounded by inference, so it fits.
+// Returns the number of places in the padded line of Method::kBlocks, or 0 for other methods. Shape inference
+// bounds the sizes, so it does not overflow.
 int64_t Padded(const WindowAxis& axis) {
   return ChooseMethod(axis) == Method::kBlocks ? (axis.out - 1) * axis.window.stride + axis.window.size : 0;
 }
@@ -46,13 +48,14 @@ int64_t Padded(const WindowAxis& axis) {
 // The passes, and the scratch memory that they need.
 struct Layout {
   std::vector<Pass> passes;
-  bool streaming = false;     // One running total, straight from operand to result: no scratch.
+  bool streaming = false;     // One running total, straight from operand to result, which needs no scratch.
   int64_t line_bytes = 0;     // One worker's line and its totals.
   int64_t between_bytes = 0;  // One array between two passes.
   int64_t scratch_bytes = 0;
 };
 
-// Nothing when the array between two passes, larger than operand and result, has a size that overflows.
+// Returns nullopt when the array between two passes, which can be larger than operand and result, has a size
+// that overflows.
 std::optional<Layout> LayOut(const hlo::Shape& operand, const WindowAxes& axes, int workers,
                              int64_t total_bytes) {
   Layout layout;
@@ -74,7 +77,7 @@ std::optional<Layout> LayOut(const hlo::Shape& operand, const WindowAxes& axes, 
     return layout;
   }
   if (layout.passes.size() <= 1) between = 0;
-  // Far below 2^63, so that what is added and rounded up cannot wrap either.
+  // Far below 2^63, so that sums and roundings cannot overflow either.
   constexpr int64_t kScratchMax = int64_t{1} << 60;
   const std::optional<int64_t> line_bytes = CheckedMultiply(line, kLanes * total_bytes);
   const std::optional<int64_t> between_bytes = CheckedMultiply(between, 2 * total_bytes);
@@ -160,14 +163,14 @@ class ScanWindowStep final : public Step {
   }
 
  private:
-  // A running total straight from operand to result, as totals reach further (prefix) or start later (suffix,
-  // walked backwards).
+  // Writes running totals straight from operand to result while they reach further (prefix) or start later
+  // (suffix, walked backwards).
   void Stream(const Element* in, Total init, Element* out, const StepContext& context) const {
     if (passes_[0].inner == 1) StreamLines<1>(in, init, out, context);
     else StreamLines<kStreamLanes>(in, init, out, context);
   }
 
-  // kBlock lines side by side; a total alone stays in a register.
+  // Handles kBlock lines side by side. A single line's total stays in a register.
   template <int64_t kBlock>
   void StreamLines(const Element* in, Total init, Element* out, const StepContext& context) const {
     const Pass& pass = passes_[0];
@@ -218,7 +221,7 @@ class ScanWindowStep final : public Step {
     });
   }
 
-  // `in` and `out` are [size, lanes]; what follows `out` is free for totals. False when it was
+  // `in` and `out` are [size, lanes]. The memory after `out` is free for totals. Returns false when it was
   // interrupted.
   static bool RunLine(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
     const hlo::WindowDimension& w = axis.window;

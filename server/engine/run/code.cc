@@ -1,4 +1,4 @@
-// The loop over a plan's code.
+// Runs a plan's code.
 #include "server/engine/run/code.h"
 
 #include <cstring>
@@ -10,7 +10,7 @@
 namespace hlod::engine {
 namespace {
 
-// Of estimated work between two looks at the clock, which costs about 40 ns.
+// The estimated work between two reads of the clock, which cost about 40 ns.
 constexpr int64_t kCheckIntervalNs = 20'000;
 
 int32_t Select(const CodeInstruction& instruction, const std::byte* selector) {
@@ -20,7 +20,7 @@ int32_t Select(const CodeInstruction& instruction, const std::byte* selector) {
   return index >= 0 && index < instruction.count ? index : instruction.count - 1;
 }
 
-// Looks at cancel always, at the clock when enough work has gone by.
+// Checks cancel always, and the clock when enough work has passed.
 class Watch {
  public:
   explicit Watch(const RunContext& context)
@@ -50,7 +50,7 @@ int64_t Code::TableBytes() const {
 absl::Status Execute(const Code& code, absl::Span<const std::byte* const> arguments,
                      absl::Span<std::byte* const> results, std::byte* temporary, int threads,
                      RunContext& context) {
-  // Pointers are resolved once: loops come back to the same table.
+  // Pointers are resolved once: loops use the same table in every iteration.
   uintptr_t* const bases = reinterpret_cast<uintptr_t*>(temporary);
   bases[0] = 0;
   bases[1] = reinterpret_cast<uintptr_t>(temporary + code.TableBytes());

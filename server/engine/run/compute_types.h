@@ -1,4 +1,4 @@
-// The element types that dot and convolution compute in, and whole arrays converted to and from them.
+// The element types that dot and convolution compute in, and conversions of whole arrays to and from them.
 #pragma once
 
 #include <cstddef>
@@ -25,18 +25,19 @@ struct PlainComplex {
   }
 };
 
-// In what type products of lhs and rhs are summed for a result of type `result`: f32 for all floats up to it,
-// f64, c64, c128; u32 or u64 for integers, which wrap alike whether signed or not. kInvalid when there is
-// none (pred, integers of floats).
+// Returns the type in which products of lhs and rhs are summed for a result of type `result`: f32 for all
+// floats up to it, f64, c64, c128; u32 or u64 for integers, which wrap in the same way whether signed or not.
+// Returns kInvalid when there is none (pred, integers from floats).
 hlo::PrimitiveType ContractionType(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType result);
 
-// Converts `count` dense elements, one of the two types being a contraction type; integers wrap, floats round
-// to nearest even.
+// Converts `count` dense elements, where one of the two types is a contraction type. Integers wrap, floats
+// are rounded to nearest even.
 using ConvertFunction = void (*)(const std::byte* from, std::byte* to, int64_t count);
-// The conversion of an array before or after a contraction: null when elements of `from` are read as `to` as
-// they are (the same type, or integers of one width, signed and unsigned); nothing when there is none.
+// Returns the conversion of an array before or after a contraction. It is null when elements of `from` can be
+// read as `to` unchanged (the same type, or signed and unsigned integers of one width). Returns nullopt when
+// no conversion exists.
 std::optional<ConvertFunction> FindConversion(hlo::PrimitiveType from, hlo::PrimitiveType to);
-// The same on the context's team. CANCELLED or DEADLINE_EXCEEDED when the run has to stop.
+// Converts on the context's team. Returns CANCELLED or DEADLINE_EXCEEDED when the run has to stop.
 absl::Status ConvertParallel(ConvertFunction convert, const std::byte* from, int from_width, std::byte* to,
                              int to_width, int64_t count, const StepContext& context);
 

@@ -13,7 +13,7 @@
 namespace hlod::engine {
 namespace {
 
-// Elements may lie at any address, so they move through memcpy, which is one instruction.
+// Elements may have any address, so they are moved by memcpy, which is one instruction.
 template <typename T>
 inline T Load(const std::byte* p) {
   T value;
@@ -34,7 +34,7 @@ struct FillKernel {
   }
 };
 
-// `from` is the last element of what is turned round.
+// Reverses elements. `from` is the last one of the source.
 template <typename T>
 struct ReverseKernel {
   static HLOD_ALWAYS_INLINE void Run(const std::byte* from, int64_t count, std::byte* to) {
@@ -51,14 +51,14 @@ void CopyFixedRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t s
 }
 
 #if defined(__SSE2__)
-// Two by two 64-bit elements.
+// Transposes two by two 64-bit elements.
 inline void Transpose2x2(const std::byte* src, int64_t src_column, std::byte* dst, int64_t dst_row) {
   const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src));
   const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + src_column));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(dst), _mm_unpacklo_epi64(a, b));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + dst_row), _mm_unpackhi_epi64(a, b));
 }
-// Four by four 32-bit elements.
+// Transposes four by four 32-bit elements.
 inline void Transpose4x4(const std::byte* src, int64_t src_column, std::byte* dst, int64_t dst_row) {
   const auto load = [&](int64_t c) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + c * src_column));
@@ -74,7 +74,7 @@ inline void Transpose4x4(const std::byte* src, int64_t src_column, std::byte* ds
   store(2, _mm_unpacklo_epi64(ab_high, cd_high));
   store(3, _mm_unpackhi_epi64(ab_high, cd_high));
 }
-// Eight by eight 16-bit elements.
+// Transposes eight by eight 16-bit elements.
 inline void Transpose8x8(const std::byte* src, int64_t src_column, std::byte* dst, int64_t dst_row) {
   __m128i v[8], w[8];
   for (int c = 0; c < 8; ++c) v[c] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + c * src_column));
@@ -96,7 +96,7 @@ inline void Transpose8x8(const std::byte* src, int64_t src_column, std::byte* ds
     store(3, _mm_unpackhi_epi64(high01, high23));
   }
 }
-// Sixteen by sixteen bytes: four perfect shuffles of the columns.
+// Transposes sixteen by sixteen bytes by four perfect shuffles of the columns.
 inline void Transpose16x16(const std::byte* src, int64_t src_column, std::byte* dst, int64_t dst_row) {
   __m128i v[16], w[16];
   for (int c = 0; c < 16; ++c) v[c] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + c * src_column));
@@ -111,7 +111,7 @@ inline void Transpose16x16(const std::byte* src, int64_t src_column, std::byte* 
 }
 #endif
 
-// The widest square that this element size has a register transpose for; 1: none.
+// The size of the widest square that this element size has a register transpose for; 1 when there is none.
 template <typename T>
 constexpr int64_t Micro() {
 #if defined(__SSE2__)

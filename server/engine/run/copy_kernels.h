@@ -1,5 +1,5 @@
-// The inner loops of strided copies, on elements of 1, 2, 4, 8 or 16 bytes without regard to their type.
-// Strides in bytes.
+// The inner loops of strided copies, on elements of 1, 2, 4, 8 or 16 bytes regardless of their type. Strides
+// are in bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,20 +7,21 @@
 
 namespace hlod::engine {
 
-// `rows` runs of `bytes` bytes.
+// Copies `rows` runs of `bytes` bytes.
 void CopyRuns(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
               int64_t bytes);
 
-// `rows` times one element written `count` times in a row.
+// Writes, for each of `rows` rows, one element `count` times.
 void FillRows(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
               int64_t count, int width);
 
-// dst row r, element c = src element (r, c), where the source is dense along r (stride `width`) and strided
-// along c; the destination is dense along c. Works in blocks that keep both sides' cache lines.
+// Copies source element (r, c) to element c of destination row r. The source is dense along r (stride
+// `width`) and strided along c; the destination is dense along c. Works in blocks that keep both sides' cache
+// lines.
 void TransposeBlock(const std::byte* src, std::byte* dst, int64_t rows, int64_t dst_row, int64_t columns,
                     int64_t src_column, int width);
 
-// Any strides.
+// Copies with any strides.
 void CopyStrided(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
                  int64_t count, int64_t src_step, int64_t dst_step, int width);
 

@@ -1,5 +1,5 @@
-// One kernel compiled for several instruction sets, the best chosen while running: the binary itself stays
-// baseline x86-64.
+// Compiles one kernel for several instruction sets and chooses the best one while running. The binary itself
+// stays baseline x86-64.
 #pragma once
 
 #include "common/base/cpu.h"
@@ -7,7 +7,7 @@
 namespace hlod::engine {
 
 // A kernel is a struct with `static HLOD_ALWAYS_INLINE void Run(arguments)`; RunBest<Kernel>(arguments) runs
-// the copy compiled for this machine. Loops to be vectorised say `#pragma omp simd`.
+// the copy compiled for this machine. Loops to be vectorised have `#pragma omp simd`.
 #if defined(__x86_64__)
 template <typename Kernel, typename... Args>
 __attribute__((target(HLOD_AVX512_FEATURES))) void RunAvx512(Args... args) {

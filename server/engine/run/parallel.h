@@ -1,5 +1,5 @@
-// Splitting a loop over the engine's one OpenMP team. Small work stays on the calling thread: a fork costs
-// about a microsecond.
+// Splits a loop over the engine's one OpenMP team. Small work stays on the calling thread, because a fork
+// costs about a microsecond.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace hlod::engine {
 
-// Below this many elements of work a loop runs on the calling thread.
+// With less work than this, in elements, a loop runs on the calling thread.
 inline constexpr int64_t kParallelElementsMin = 64 * 1024;
 
-// a * b, or INT64_MAX: an amount of work, of which only the size matters.
+// Returns a * b, at most INT64_MAX: an amount of work, of which only the magnitude matters.
 inline int64_t WorkOf(int64_t a, int64_t b) { return CheckedMultiply(a, b).value_or(INT64_MAX); }
 
-// Calls body(begin, end, worker) on disjoint ranges that cover [0, count); worker < threads. `elements` is
-// the whole loop's work, and decides whether it is worth a team. Bodies must not throw.
+// Calls body(begin, end, worker) on disjoint ranges that cover [0, count), where worker < threads. `elements`
+// is the whole loop's work, and decides whether it is worth a team. Bodies must not throw.
 template <typename Body>
 void ParallelRanges(int threads, int64_t count, int64_t elements, Body&& body) {
   const int team = static_cast<int>(std::min<int64_t>(threads, count));
@@ -30,7 +30,7 @@ void ParallelRanges(int threads, int64_t count, int64_t elements, Body&& body) {
   }
 #pragma omp parallel for num_threads(team) schedule(static, 1)
   for (int worker = 0; worker < team; ++worker) {
-    // Without forming count * worker, which could overflow for no real array but is easy to avoid.
+    // Does not compute count * worker, which could overflow (though for no real array).
     const int64_t share = count / team, rest = count % team;
     const int64_t begin = share * worker + std::min<int64_t>(worker, rest);
     const int64_t end = begin + share + (worker < rest ? 1 : 0);
@@ -38,9 +38,10 @@ void ParallelRanges(int threads, int64_t count, int64_t elements, Body&& body) {
   }
 }
 
-// The same for loops that may run long: a worker's range is handed to body(begin, end, worker) in pieces, and
-// between them the worker looks at cancel and deadline. `work`: of the whole loop, about a nanosecond each;
-// no item is much more than StopCheck::kPieceWork. CANCELLED or DEADLINE_EXCEEDED when items were left out.
+// Like ParallelRanges, for loops that may run long: each worker calls body(begin, end, worker) on its range
+// in pieces, and checks cancel and deadline between them. `work` is the whole loop's, in units of about a
+// nanosecond; no item may be much more than StopCheck::kPieceWork. Returns CANCELLED or DEADLINE_EXCEEDED
+// when items were left out.
 template <typename Body>
 absl::Status ParallelPieces(const StepContext& context, int threads, int64_t count, int64_t work,
                             Body&& body) {
@@ -63,7 +64,7 @@ absl::Status ParallelPieces(const StepContext& context, int64_t count, int64_t w
   return ParallelPieces(context, context.threads, count, work, std::forward<Body>(body));
 }
 
-// Zeros, however many.
+// Writes zeros on the team, stopping as ParallelPieces does.
 inline absl::Status FillZeros(const StepContext& context, std::byte* to, int64_t bytes) {
   return ParallelPieces(context, bytes, bytes / 16, [&](int64_t begin, int64_t end, int) {
     std::memset(to + begin, 0, static_cast<size_t>(end - begin));

@@ -1,4 +1,4 @@
-// Copies operands into literals, evaluates, copies the leaves of the result out.
+// Copies operands into literals, evaluates, and copies the leaves of the result out.
 #include "server/engine/run/reference_step.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using hlo::Literal;
 
-// A literal of `shape` whose leaves are filled from `leaves`, which is moved past them.
+// Returns a literal of `shape` whose leaves are read from `leaves`, which is advanced past them.
 absl::StatusOr<Literal> ReadLiteral(const hlo::Shape& shape, const std::byte* const*& leaves,
                                     const RunContext& run) {
   if (shape.IsTuple()) {
@@ -36,11 +36,11 @@ absl::StatusOr<Literal> ReadLiteral(const hlo::Shape& shape, const std::byte* co
   return literal;
 }
 
-// What the evaluator takes of the heap: a copy of each operand, the result, and for each of their elements a
-// number as wide as it computes in. An array that is given twice is copied twice.
+// Returns the heap memory that the evaluator needs: a copy of each operand, the result, and for each of their
+// elements a number of the width that it computes in. An array that is passed twice is copied twice.
 int64_t EvaluatorBytes(hlo::Instruction instruction) {
   static constexpr int64_t kWideBytes = 16;
-  // More than any memory; rounded up, it does not overflow.
+  // More than any memory has, but small enough to be rounded up without overflow.
   static constexpr int64_t kMost = int64_t{1} << 62;
   int64_t sum = 0;
   const auto add = [&sum](const hlo::Shape& shape) {
@@ -55,7 +55,8 @@ int64_t EvaluatorBytes(hlo::Instruction instruction) {
   return sum;
 }
 
-// Its scratch is never written to: it is what the heap gives it in the same time, so that it is charged.
+// The step's scratch is never written. It stands for the heap memory that the evaluator uses at that time, so
+// that this is charged.
 class ReferenceStep final : public Step {
  public:
   ReferenceStep(std::shared_ptr<const hlo::Module> module, hlo::Instruction instruction,

@@ -1,4 +1,4 @@
-// Looking at cancel and deadline.
+// Checks cancel and deadline.
 #include "server/engine/run/run_context.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// What a run is given besides memory, and how its steps notice that it has to stop.
+// The context of a run besides its memory, and the checks by which its steps notice that it has to stop.
 #pragma once
 
 #include <algorithm>
@@ -20,18 +20,21 @@ namespace hlod::engine {
 
 class StrayCalls;
 
-// What a run is given besides memory. Reused from run to run; not shared by concurrent runs.
+// The context of a run besides its memory. It can be reused from run to run, but not shared by concurrent
+// runs.
 struct RunContext {
-  // Looked at before each step and in each loop turn: DEADLINE_EXCEEDED.
+  // Checked before each step and in each loop iteration; the run then returns DEADLINE_EXCEEDED.
   absl::Time deadline = absl::InfiniteFuture();
-  const std::atomic<bool>* cancel = nullptr;  // Likewise: CANCELLED. Not owned.
+  const std::atomic<bool>* cancel = nullptr;  // Checked at the same times; the run then returns CANCELLED.
+                                              // Not owned.
   uint32_t replica_id = 0, partition_id = 0;
-  // Of a program of several members: where they meet, and which one this is. Not owned.
+  // For a program of several participants, the rendezvous where they meet, and the number of this one. Not
+  // owned.
   Meeting* meeting = nullptr;
   int member = 0;
-  // Of infeed, outfeed, send and recv; null: they fail. Not owned.
+  // The channels of infeed, outfeed, send and recv, which fail when it is null. Not owned.
   hlo::Channels* channels = nullptr;
-  // Of library calls that cannot be stopped; null: the run waits for their end. Not owned.
+  // For library calls that cannot be stopped; when it is null, the run waits for their end. Not owned.
   StrayCalls* strays = nullptr;
 };
 
@@ -39,18 +42,19 @@ inline bool IsCancelled(const RunContext& run) {
   return run.cancel != nullptr && run.cancel->load(std::memory_order_relaxed);
 }
 
-// What a step looks through at least each 10 ms, in each of its threads, to see whether the run has to stop.
+// Each thread of a step uses one to check, at least every 10 ms, whether the run has to stop.
 class StopCheck {
  public:
   explicit StopCheck(const RunContext& run) : run_(run) {}
-  // Counts `work`, about a nanosecond each; true once the run was cancelled or its deadline has passed.
+  // Counts `work`, in units of about a nanosecond. Returns true once the run was cancelled or its deadline
+  // has passed.
   bool Stops(int64_t work) {
     if ((left_ -= work) > 0) return false;
     left_ = kWorkBetweenChecks;
     return MustStop(run_);
   }
-  // Calls body(begin, end) on consecutive pieces of [0, count), an item being about `work_each` nanoseconds.
-  // False when the run has to stop: then the rest was left out.
+  // Calls body(begin, end) on consecutive pieces of [0, count), where an item takes about `work_each`
+  // nanoseconds. Returns false when the run has to stop and the remaining items were left out.
   template <typename Body>
   bool ForPieces(int64_t count, int64_t work_each, Body&& body) {
     if (int64_t work; !__builtin_mul_overflow(count, work_each, &work) && work <= kPieceWork) {
@@ -65,24 +69,25 @@ class StopCheck {
     }
     return true;
   }
-  // How many items of `work_each` nanoseconds are done between two checks.
+  // Returns the number of items of `work_each` nanoseconds that are done between two checks.
   static int64_t PieceOf(int64_t work_each) {
     return std::max<int64_t>(1, kPieceWork / std::max<int64_t>(1, work_each));
   }
   static bool MustStop(const RunContext& run) {
     return IsCancelled(run) || (run.deadline != absl::InfiniteFuture() && IsLate(run));
   }
-  // CANCELLED or DEADLINE_EXCEEDED when the run must stop, else OK.
+  // Returns CANCELLED or DEADLINE_EXCEEDED when the run must stop, else OK.
   static absl::Status Verdict(const RunContext& run) {
     return MustStop(run) ? WhyStopped(run) : absl::OkStatus();
   }
-  // The same at the end of a step that counted at most `work` by Stops: one too short to have been left early
-  // does not look.
+  // Returns the verdict at the end of a step that counted at most `work` by Stops. A step that was too short
+  // to have stopped early does not check.
   static absl::Status VerdictAfter(int64_t work, const RunContext& run) {
     return work < kWorkBetweenChecks ? absl::OkStatus() : Verdict(run);
   }
 
-  // Of one piece, in nanoseconds: a tenth of the 10 ms, since estimates are rough and machines busy.
+  // The work of one piece, in nanoseconds: a tenth of the 10 ms, because estimates are rough and machines
+  // busy.
   static constexpr int64_t kPieceWork = 1'000'000;
 
  private:
@@ -94,7 +99,7 @@ class StopCheck {
   int64_t left_ = kWorkBetweenChecks;
 };
 
-// A memcpy that may be long. CANCELLED or DEADLINE_EXCEEDED when it was left unfinished.
+// Runs a memcpy that may be long. Returns CANCELLED or DEADLINE_EXCEEDED when it was left unfinished.
 absl::Status CopyBytes(const std::byte* from, std::byte* to, int64_t bytes, const RunContext& run);
 
 }  // namespace hlod::engine

@@ -1,5 +1,6 @@
-// The floats below f32 to f32 and back, as straight-line code on bits: loops over them vectorise on any
-// processor. The conversions of common/hlo/small_types.h say what is right; these give the same numbers.
+// Conversions between f32 and the floats below it, as straight-line code on bits: loops over them vectorise
+// on any processor. They return the same numbers as the conversions of common/hlo/small_types.h, which are
+// the definition.
 #pragma once
 
 #include <bit>
@@ -10,7 +11,7 @@
 
 namespace hlod::engine {
 
-// Exact.
+// Widens a value exactly.
 template <typename Small>
 HLOD_ALWAYS_INLINE float WidenSmall(Small value) {
   constexpr int kExponent = Small::kExponentBits, kMantissa = Small::kMantissaBits;
@@ -24,9 +25,9 @@ HLOD_ALWAYS_INLINE float WidenSmall(Small value) {
     return std::bit_cast<float>(bits == 0xff ? kNan : power);
   } else {
     constexpr int32_t kMagnitudes = (1 << (kExponent + kMantissa)) - 1, kSign = kMagnitudes + 1;
-    constexpr int32_t kLeast = (128 - Small::kBias) << 23;  // The smallest normal value, as f32 has it.
+    constexpr int32_t kLeast = (128 - Small::kBias) << 23;  // The smallest normal value, as an f32.
     const int32_t magnitude = bits & kMagnitudes, shifted = magnitude << (23 - kMantissa);
-    // Subnormal values are steps above the smallest normal one, which then goes.
+    // A subnormal value is a number of steps above the smallest normal one, which is then subtracted.
     const float steps = std::bit_cast<float>(shifted + kLeast) - std::bit_cast<float>(kLeast);
     int32_t wide =
         magnitude < (1 << kMantissa) ? std::bit_cast<int32_t>(steps) : shifted + ((127 - Small::kBias) << 23);
@@ -44,8 +45,8 @@ HLOD_ALWAYS_INLINE float WidenSmall(Small value) {
   }
 }
 
-// Rounds to nearest even. Of a NaN's payload f16 keeps what it has room for, as the processors' conversions
-// do; the 8-bit types have one NaN.
+// Rounds to nearest even. Of a NaN's payload f16 keeps the bits it has room for, as the processors'
+// conversions do; the 8-bit types have one NaN.
 template <typename Small>
 HLOD_ALWAYS_INLINE Small RoundToSmall(float value) {
   constexpr int kExponent = Small::kExponentBits, kMantissa = Small::kMantissaBits;
@@ -58,7 +59,8 @@ HLOD_ALWAYS_INLINE Small RoundToSmall(float value) {
     const uint32_t rounded = (wide + 0x7fffu + (wide >> 16 & 1u)) >> 16;
     return Small::FromBits(static_cast<Bits>(is_nan ? (wide >> 16) | 0x40u : rounded));
   } else if constexpr (kFlavor == hlo::FloatFlavor::kPowerOfTwo) {
-    // 2^-127 is subnormal in f32; a tie goes up. Zero, what is negative or too large, and NaN have no value.
+    // 2^-127 is subnormal in f32, and a tie is rounded up. Zero, negative or too large numbers and NaN have
+    // no value in this type.
     const auto rounded = static_cast<int32_t>(((wide & 0x7fffffffu) + 0x00400000u) >> 23);
     const int32_t small = magnitude >= 0x00600000 ? 1 : 0;
     const int32_t power = magnitude < 0x00800000 ? small : rounded;
@@ -67,7 +69,8 @@ HLOD_ALWAYS_INLINE Small RoundToSmall(float value) {
   } else {
     constexpr int kDrop = 23 - kMantissa;
     constexpr int32_t kMagnitudes = (1 << (kExponent + kMantissa)) - 1, kSign = kMagnitudes + 1;
-    constexpr int32_t kInfinity = ((1 << kExponent) - 1) << kMantissa;  // Or the first of the top exponent.
+    constexpr int32_t kInfinity = ((1 << kExponent) - 1) << kMantissa;  // The infinity, or the first value
+                                                                        // with the top exponent.
     constexpr int32_t kLargest = kFlavor == hlo::FloatFlavor::kIeee        ? kInfinity - 1
                                  : kFlavor == hlo::FloatFlavor::kFiniteNan ? kMagnitudes - 1
                                                                            : kMagnitudes;
@@ -80,7 +83,7 @@ HLOD_ALWAYS_INLINE Small RoundToSmall(float value) {
     constexpr int32_t kAlign = (151 - Small::kBias - kMantissa) << 23;
     const int32_t steps =
         std::bit_cast<int32_t>(std::bit_cast<float>(magnitude) + std::bit_cast<float>(kAlign)) - kAlign;
-    // Of a NaN this may wrap: it is not taken then.
+    // For a NaN this may wrap; the result is then not used.
     const auto up = static_cast<uint32_t>(magnitude) + ((1u << (kDrop - 1)) - 1) +
                     (static_cast<uint32_t>(magnitude) >> kDrop & 1u);
     const int32_t normal = static_cast<int32_t>(up >> kDrop) - ((127 - Small::kBias) << kMantissa);

@@ -1,4 +1,4 @@
-// A step: one unit of a plan's work, prepared at compile time, run on raw pointers without allocating.
+// A step: one unit of a plan's work, prepared at compile time, which runs on raw pointers without allocating.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace hlod::engine {
 
 enum class StepKind : uint8_t { kFused, kLibrary, kMovement, kReference };
 
-// What a step may use while it runs.
+// The resources that a step may use while it runs.
 struct StepContext {
   RunContext& run;
   std::byte* scratch;  // Step::scratch_bytes() bytes, aligned to 64.
@@ -26,8 +26,8 @@ struct StepContext {
                        // num_threads(threads)`.
 };
 
-// What a step is stands fixed once its factory has made it; only running differs from step to step. Run may
-// be called from several threads at once with different memory.
+// A step does not change after its factory has made it; subclasses differ only in how they run. Run may be
+// called from several threads at once with different memory.
 class Step {
  public:
   virtual ~Step() = default;
@@ -37,19 +37,21 @@ class Step {
   StepKind kind() const { return kind_; }
   // Short text for Plan::Dump: "dot f32[64,128]x[128,10]".
   const std::string& text() const { return text_; }
-  // Temporary bytes of its own, part of the plan's temporaries.
+  // The temporary bytes of its own, which are part of the plan's temporaries.
   int64_t scratch_bytes() const { return scratch_bytes_; }
   double flops() const { return flops_; }
-  // Why it takes a general way, many times slower than what its opcode usually takes; empty: it does not.
+  // The reason why it uses a general method, many times slower than its opcode usually is; empty when it does
+  // not.
   const std::string& slow_reason() const { return slow_reason_; }
-  // Whether output `output` may be given the memory of input `input` (equal bytes): the step reads each
-  // element of the input before, or as, it writes that place of the output. The plan then works in place.
+  // Returns true when output `output` may have the memory of input `input` (which has equal bytes): the step
+  // reads each element of the input before, or as, it writes that place of the output. The plan then works in
+  // place.
   bool MayShare(int output, int input) const {
     return std::find(shared_.begin(), shared_.end(), std::pair(output, input)) != shared_.end();
   }
 
-  // Runs on dense row-major buffers: one pointer an input and an output, in the order the step was made for.
-  // Looks at cancel and deadline at least each 10 ms (StopCheck).
+  // Runs on dense row-major buffers: one pointer per input and output, in the order for which the step was
+  // made. Checks cancel and deadline at least every 10 ms (StopCheck).
   virtual absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                            StepContext& context) const = 0;
 
@@ -67,13 +69,13 @@ class Step {
   StepKind kind_;
   int64_t scratch_bytes_ = 0;
   double flops_ = 0;
-  absl::InlinedVector<std::pair<int, int>, 1> shared_;  // Output and input.
+  absl::InlinedVector<std::pair<int, int>, 1> shared_;  // Pairs of output and input.
 };
 
-// A factory's answer: a step, or null when it has none for this case (the plan falls back to a reference
-// step). Each factory takes the instruction and its module; inputs are the instruction's array operands in
-// order (tuple operands do not occur), outputs the array leaves of its result. They never fail on a verified
-// module.
+// The result of a factory: a step, or null when it has none for this case (the plan falls back to a reference
+// step). Each factory takes the instruction and its module. Inputs are the instruction's array operands in
+// order (tuple operands do not occur), outputs the array leaves of its result. Factories never fail on a
+// verified module.
 using MaybeStep = std::unique_ptr<Step>;
 
 }  // namespace hlod::engine

@@ -1,5 +1,5 @@
-// What the step factories share: sizes of verified shapes, integers of any width read from memory, the text
-// for Plan::Dump.
+// Helpers that the step factories share: sizes of verified shapes, integers of any width read from memory,
+// the text for Plan::Dump.
 #pragma once
 
 #include <cstddef>
@@ -15,33 +15,33 @@
 
 namespace hlod::engine {
 
-// Elements and dense bytes of an array shape that passed the verifier (so neither overflows).
+// The elements and dense bytes of an array shape that passed the verifier (so that neither overflows).
 inline int64_t Elements(const hlo::Shape& shape) { return hlo::ElementCount(shape).value_or(0); }
 inline int64_t Bytes(const hlo::Shape& shape) { return hlo::ByteSize(shape).value_or(0); }
 inline int Width(const hlo::Shape& shape) { return hlo::ByteWidth(shape.type); }
 
-// Product of sizes.
+// Returns the product of sizes.
 inline int64_t Product(absl::Span<const int64_t> sizes) {
   int64_t product = 1;
   for (int64_t size : sizes) product *= size;
   return product;
 }
 
-// Steps do static shapes only: whether result and operands all have them.
+// Returns true when the result and all operands have static shapes; steps support no others.
 bool AllStatic(hlo::Instruction instruction);
 
-// An integer element of any integer type as an int64; a u64 above INT64_MAX saturates (it is an index: both
-// are out of range).
+// Returns an element of any integer type as an int64. A u64 above INT64_MAX saturates (it is an index, and
+// both are out of range).
 int64_t ReadInteger(const std::byte* element, hlo::PrimitiveType type);
 
-// "gather f32[5,8] <- f32[16,8], s32[5,1]".
+// Returns a text such as "gather f32[5,8] <- f32[16,8], s32[5,1]".
 std::string DescribeStep(hlo::Instruction instruction);
 
 // Rounds a scratch section up, so that the next one starts on a cache line.
 inline int64_t ScratchAlign(int64_t bytes) { return AlignUp(bytes, 64); }
 
-// Calls f.operator()<T>() with a number of `width` bytes (a pair of them for 16), as which an element of any
-// type moves in one instruction.
+// Calls f.operator()<T>() with a number type of `width` bytes (a pair of numbers for 16), as which an element
+// of any type can be moved in one instruction.
 struct Bytes16 {
   uint64_t low, high;
 };
@@ -56,7 +56,7 @@ HLOD_ALWAYS_INLINE void VisitWidth(int width, F&& f) {
   }
 }
 
-// Whether `value` occurs in `list`.
+// Returns true when `value` occurs in `list`.
 inline bool Contains(absl::Span<const int64_t> list, int64_t value) {
   for (int64_t v : list) {
     if (v == value) return true;

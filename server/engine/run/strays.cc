@@ -1,4 +1,4 @@
-// The threads of such calls.
+// The threads of calls that cannot be stopped.
 #include "server/engine/run/strays.h"
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace hlod::engine {
 
-// How often a run that waits for a call looks at cancel and deadline.
+// The interval at which a run that waits for a call checks cancel and deadline.
 constexpr std::chrono::milliseconds kLook{5};
 
 Strays::~Strays() {
@@ -47,7 +47,8 @@ bool StrayCalls::Make(const RunContext& run, std::function<void()> call) {
       used.reset();
       if (left) all.Remove();
     });
-  } catch (const std::system_error&) {  // The process may have no more threads: the run waits.
+  } catch (const std::system_error&) {  // The process may have no more threads; then the run makes the call
+                                        // itself.
     call();
     return true;
   }

@@ -1,5 +1,4 @@
-// Calls that cannot be stopped: each is made on a thread of its own, and a run that has to stop leaves it
-// behind.
+// Calls that cannot be stopped: each is made on a thread of its own, and a run that has to stop abandons it.
 #pragma once
 
 #include <condition_variable>
@@ -12,16 +11,16 @@
 
 namespace hlod::engine {
 
-// Counts the calls that were left behind. Thread-safe.
+// Counts the abandoned calls. Thread-safe.
 class Strays {
  public:
-  // A run waits for a call's end while there are so many.
+  // While this many calls are abandoned, a run waits for the end of its call.
   static constexpr int kMax = 4;
 
   Strays() = default;
   Strays(const Strays&) = delete;
   Strays& operator=(const Strays&) = delete;
-  ~Strays();  // Waits for them.
+  ~Strays();  // Waits for the abandoned calls.
   int count() const {
     const std::lock_guard<std::mutex> lock(mu_);
     return count_;
@@ -40,15 +39,15 @@ class Strays {
 // The calls of one run. Thread-safe: steps make them from all of their threads.
 class StrayCalls {
  public:
-  // `all` outlives every call.
+  // `all` must outlive every call.
   explicit StrayCalls(Strays& all) : all_(all) {}
 
-  // True when the call has been made. False when the run had to stop before its end: the call goes on, and
-  // what it uses has to live on (Keep).
+  // Returns true when the call has ended. Returns false when the run had to stop before that: the call
+  // continues, and the memory that it uses has to live on (Keep).
   bool Make(const RunContext& run, std::function<void()> call);
-  // Destroys `used` when the last call that was left behind has ended. After the run.
+  // Keeps `used` until the last abandoned call has ended, then destroys it. To be called after the run.
   void Keep(const std::shared_ptr<void>& used);
-  bool any() const { return !left_.empty(); }  // After the run.
+  bool any() const { return !left_.empty(); }  // To be called after the run.
 
  private:
   struct Call {

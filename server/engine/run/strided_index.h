@@ -1,4 +1,4 @@
-// A box of loops walked by a linear index: from index to offset.
+// A box of loops walked by a linear index, which it maps to an offset.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace hlod::engine {
 // Loops, outermost first, joined where one stride can walk two of them.
 class StridedIndex {
  public:
-  // Appends an inner loop. Loops of one turn vanish.
+  // Appends an inner loop. Loops of one iteration are dropped.
   void Append(int64_t size, int64_t stride) {
     count_ *= size;
     if (size == 1) return;
@@ -21,11 +21,11 @@ class StridedIndex {
     }
   }
   int64_t count() const { return count_; }
-  // The loops, after joining.
+  // These describe the loops after joining.
   size_t rank() const { return loops_.size(); }
   int64_t innermost_stride() const { return loops_.empty() ? 0 : loops_.back().stride; }
   int64_t innermost_size() const { return loops_.empty() ? 1 : loops_.back().size; }
-  // Takes the innermost loop out. REQUIRES: rank() > 0.
+  // Removes the innermost loop. REQUIRES: rank() > 0.
   void DropInnermost() {
     count_ = loops_.back().size == 0 ? 0 : count_ / loops_.back().size;
     loops_.pop_back();

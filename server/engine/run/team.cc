@@ -1,5 +1,5 @@
-// The account of teams, threads that wait to become members of one, and the pthread_create that hands them
-// out.
+// The account of teams, the threads that wait to become members of one, and the pthread_create that hands
+// them out.
 #include "server/engine/run/team.h"
 
 #include <dlfcn.h>
@@ -17,13 +17,13 @@ namespace {
 
 using PthreadCreate = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 
-// The system's, or a sanitizer's.
+// Returns the system's pthread_create, or a sanitizer's.
 PthreadCreate NextPthreadCreate() {
   static const auto next = reinterpret_cast<PthreadCreate>(dlsym(RTLD_NEXT, "pthread_create"));
   return next;
 }
 
-// What a thread is to run.
+// A thread's start function and its argument.
 struct Job {
   void* (*start)(void*) = nullptr;
   void* argument = nullptr;
@@ -32,13 +32,13 @@ struct Job {
 // A thread that runs one job of libgomp's after another. All fields are guarded by Spares::mu_.
 struct Spare {
   Job job;
-  bool dismissed = false;  // Has to end; it is not counted any more.
+  bool dismissed = false;  // True when the thread has to end; it is not counted any more.
   std::condition_variable wake;
   pthread_t thread{};
-  Spare* next = nullptr;  // Of the idle ones.
+  Spare* next = nullptr;  // Links the idle threads.
 };
 
-// The threads that are kept for teams. Never destroyed: threads end with the process.
+// The threads that are kept for teams. Never destroyed, because the threads end only with the process.
 class Spares {
  public:
   static Spares& Get() {
@@ -46,7 +46,7 @@ class Spares {
     return spares;
   }
 
-  // Has `more` threads ready until Return. False: the system refuses one, and nothing has changed.
+  // Makes `more` threads available until Return. Returns false, with no change, when the system refuses one.
   bool Reserve(int more) {
     const std::lock_guard<std::mutex> lock(mu_);
     const auto now = std::chrono::steady_clock::now();
@@ -70,7 +70,7 @@ class Spares {
     DismissExcess();
   }
 
-  // In place of pthread_create. Waits when there is no thread at all, which happens for a moment when a team
+  // Replaces pthread_create. Waits when there is no thread at all, which happens for a moment when a team
   // narrows and widens, or when a loop runs without a team: an error would end the process.
   int Run(pthread_t* thread, const Job& job) {
     std::unique_lock<std::mutex> lock(mu_);
@@ -91,9 +91,9 @@ class Spares {
   }
 
  private:
-  static constexpr std::chrono::milliseconds kRetry{200};  // After the system has refused a thread.
+  static constexpr std::chrono::milliseconds kRetry{200};  // Waited after the system has refused a thread.
 
-  // Null when the system refuses it. The thread waits for mu_.
+  // Returns null when the system refuses the thread. The new thread waits for mu_.
   Spare* Create(const Job& job) {
     auto* const spare = new (std::nothrow) Spare;
     if (spare == nullptr) return nullptr;
@@ -120,7 +120,7 @@ class Spares {
     }
   }
 
-  // Libgomp ends threads by pthread_exit, too: then only the destructors run.
+  // libgomp ends threads by pthread_exit, too; then only the destructors run.
   static void* Main(void* argument) {
     auto* const own = static_cast<Spare*>(argument);
     struct End {
@@ -160,17 +160,17 @@ class Spares {
 };
 
 // -----------------------------------------------------------------------------------------------------------
-// who has a team
+// the threads that have a team
 
 std::mutex teams_mutex;
 int teams = 0;  // Guarded by teams_mutex.
 
-// A thread's team. It goes with the thread.
+// A thread's team. It lives as long as the thread.
 struct Team {
   int threads = 1;
-  bool counted = false;  // In `teams`.
+  bool counted = false;  // True when it is counted in `teams`.
   bool reader = false;
-  bool library = false;  // RunWithTeam's.
+  bool library = false;  // True for RunWithTeam's thread.
 
   bool Grow(int to) {
     if (!counted && !library) {
@@ -205,7 +205,7 @@ class LibraryThread {
     static LibraryThread& thread = *new LibraryThread;
     return thread;
   }
-  // False when there is no such thread, and the system refuses it.
+  // Returns false when there is no such thread and the system refuses it.
   bool Run(absl::FunctionRef<void()> job) {
     const std::lock_guard<std::mutex> turn(turn_);
     if (!started_ && !Start()) return false;
@@ -247,7 +247,7 @@ class LibraryThread {
   absl::FunctionRef<void()>* job_ = nullptr;  // Guarded by mu_.
 };
 
-// Where the shared object lies that has this address.
+// Returns the base of the shared object that contains an address, or null.
 const void* ObjectOf(const void* address) {
   Dl_info info;
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
@@ -264,14 +264,14 @@ int TeamOfThisThread(int threads) { return team.threads >= threads || team.Grow(
 
 void RunWithTeam(int threads, absl::FunctionRef<void()> job) {
   const auto run = [&] {
-    TeamOfThisThread(threads);  // Without one the loops wait for threads.
+    TeamOfThisThread(threads);  // If it gets no team, the loops wait for threads.
     job();
   };
   if (!LibraryThread::Get().Run(run)) job();
 }
 
 int TeamSize(int threads) {
-  static const int standard = omp_get_max_threads();  // Before a library's loops set it for this thread.
+  static const int standard = omp_get_max_threads();  // Read before a library's loops set it for this thread.
   return threads > 0 ? threads : standard;
 }
 
@@ -287,7 +287,7 @@ ScopedReader::~ScopedReader() { team.reader = before_; }
 
 }  // namespace hlod::engine
 
-// In front of the system's function of this name: libgomp's threads come from the spare ones.
+// Replaces the system's function of this name, so that libgomp's threads come from the spare ones.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
                               void* argument) noexcept {
   using namespace hlod::engine;

@@ -1,36 +1,37 @@
-// Teams of threads for parallel loops: who has one, and where its threads come from.
+// Teams of threads for parallel loops: which threads have one, and where a team's threads come from.
 //
-// libgomp gives each thread that runs a parallel loop a team of its own. It makes the team's threads with the
-// first loop, ends some of them with a narrower one, makes them again with a wider one, and ends the process
-// when the system refuses one. So only a few threads have a team, those of a team exist before its owner has
-// it, and libgomp gets these whenever it asks for a thread (pthread_create, in team.cc).
+// libgomp makes a team for each thread that runs a parallel loop. It creates the team's threads with the
+// first loop, ends some of them with a narrower one, creates them again with a wider one, and ends the
+// process when the system refuses a thread. Therefore only a few threads have a team, the threads of a team
+// exist before its owner has it, and libgomp gets these whenever it creates a thread (pthread_create, in
+// team.cc).
 #pragma once
 
 #include "absl/functional/function_ref.h"
 
 namespace hlod::engine {
 
-// Threads that have a team at once, beside RunWithTeam's; a thread that reads streams is given one only while
-// there are fewer than the second number.
+// The number of threads that can have a team at once, besides RunWithTeam's. A thread that reads streams gets
+// one only while fewer than the second number have one.
 inline constexpr int kTeamsMax = 8, kReadersTeamsMax = 4;
 
-// The size of a team as it is asked for: `threads`, or for 0 what OMP_NUM_THREADS says, else one thread per
-// core.
+// Returns the requested size of a team: `threads`, or for 0 the value of OMP_NUM_THREADS, else the number of
+// cores.
 int TeamSize(int threads);
 
-// The size that teams can have: `threads`, for which RunWithTeam's team exists from here on, or 1 when the
-// system refuses so many threads.
+// Returns the size that teams can have: `threads`, for which RunWithTeam's team exists from here on, or 1
+// when the system refuses that number of threads.
 int PrepareTeams(int threads);
 
-// How many threads a loop of the calling thread may use: `threads` when it has a team of so many, or is given
-// one now, which it then keeps; else 1.
+// Returns the number of threads that a loop of the calling thread may use: `threads` when it has a team of
+// that size, or gets one now, which it then keeps; else 1.
 int TeamOfThisThread(int threads);
 
 // Runs `job` on a thread that has a team of `threads`, after the jobs of others, and waits for its end. For
-// what cannot do with fewer.
+// jobs that cannot run with fewer threads.
 void RunWithTeam(int threads, absl::FunctionRef<void()> job);
 
-// While one is in scope, the thread counts as one that reads streams.
+// While one is in scope, the thread counts as a thread that reads streams.
 class ScopedReader {
  public:
   ScopedReader();

@@ -1,10 +1,10 @@
-// Which keys a comparator goes by, most significant first.
+// Finds the keys that a comparator compares, most significant first.
 //
-// With the most significant operand known, as a pair of numbers, what is left of the comparator is true
-// (less), false (greater), or, where they are equal, one and the same comparator of the other operands. So
-// the operand is found by trying each on samples of all pairs that there are, and its order by comparing the
-// answers with each order that keys can have. Example: lt(a, b) | (number(a) & nan(b)) of two floats, as a
-// sort that puts NaN last writes it, answers as a key with equal zeros and the NaNs highest does.
+// When the two sides of the most significant operand are known numbers, the comparator becomes true (less),
+// false (greater), or, where they are equal, one and the same comparator of the other operands. So the
+// operand is found by trying each one on all pairs of samples, and its order by comparing the answers with
+// each order that keys can have. Example: lt(a, b) | (number(a) & nan(b)) of two floats, which is how a sort
+// that puts NaN last is written, answers like a key with equal zeros and the NaNs highest.
 #include <array>
 #include <bit>
 #include <utility>
@@ -15,13 +15,13 @@
 namespace hlod::engine {
 namespace {
 
-// What is left of a comparator for each pair of samples of one operand.
+// The simplified comparator for each pair of samples of one operand.
 struct Answers {
   std::vector<Terms::Id> of;       // Row by row: left, right.
-  Terms::Id rest = Terms::kFalse;  // The only one that is neither true nor false, if there is one.
+  Terms::Id rest = Terms::kFalse;  // The only answer that is neither true nor false, if there is one.
 };
 
-// nullopt when other operands decide before this one.
+// Returns nullopt when other operands decide before this one.
 std::optional<Answers> Ask(Terms& terms, Terms::Id root, int operand, absl::Span<const SampleBits> samples) {
   Answers answers;
   for (const SampleBits left : samples) {
@@ -37,7 +37,7 @@ std::optional<Answers> Ask(Terms& terms, Terms::Id root, int operand, absl::Span
   return answers;
 }
 
-// A sample as an unsigned number in the key's order.
+// Returns a sample as an unsigned number in the key's order.
 uint64_t Place(const SortKey& key, SampleBits bits) {
   uint64_t place = bits;
   if (hlo::IsFloat(key.type)) place = FloatKey(bits, IsNanSample(key.type, bits), key);
@@ -45,7 +45,7 @@ uint64_t Place(const SortKey& key, SampleBits bits) {
   return key.descending ? ~place : place;
 }
 
-// `unordered`: every comparison with a NaN is false.
+// Returns true when the answers are those of the key. `unordered`: every comparison with a NaN is false.
 bool Fits(const SortKey& key, bool unordered, absl::Span<const SampleBits> samples, const Answers& answers) {
   size_t i = 0;
   for (const SampleBits left : samples) {
@@ -79,7 +79,7 @@ std::optional<SortKey> FindKey(SortKey key, absl::Span<const SampleBits> samples
   return std::nullopt;
 }
 
-// The type of both sides.
+// Returns the type of both sides of an operand, or nullopt when they differ.
 std::optional<hlo::PrimitiveType> TypeOf(const hlo::Computation& computation, int operand) {
   const absl::Span<const hlo::NodeId> parameters = computation.parameters();
   const size_t left = 2 * static_cast<size_t>(operand);
@@ -96,7 +96,7 @@ std::optional<std::vector<SortKey>> RecogniseComparator(const hlo::Computation& 
   if (!root) return std::nullopt;
   std::vector<SortKey> keys;
   while (*root != Terms::kFalse) {
-    if (*root == Terms::kTrue) return std::nullopt;  // Equal elements go before one another.
+    if (*root == Terms::kTrue) return std::nullopt;  // It would order equal elements before one another.
     const uint32_t operands = terms.operands(*root);
     std::optional<Terms::Id> rest;
     for (uint32_t left = operands; left != 0 && !rest && !terms.exhausted(); left &= left - 1) {

@@ -1,5 +1,5 @@
 // sort by any comparator that is a computation of elementwise opcodes, run on blocks of pairs. An
-// inconsistent comparator gives some order, never an access out of bounds.
+// inconsistent comparator results in some order, never in an access out of bounds.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -44,7 +44,7 @@ class GeneralSortStep final : public Step {
  private:
   static constexpr int64_t kMoveNs = 2, kQuestionNs = 20;
 
-  // False when it was interrupted.
+  // Returns false when it was interrupted.
   bool SortLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, std::byte* scratch,
                 StopCheck& stop) const {
     std::byte* const blocks = scratch + sorter_bytes_ + lines_.ScratchBytes();
@@ -57,7 +57,7 @@ class GeneralSortStep final : public Step {
            lines_.Apply(inputs, outputs, line, sorter.order(), scratch + sorter_bytes_, stop);
   }
 
-  // Asks the comparator of pairs of elements of a line.
+  // Evaluates the comparator on pairs of elements of a line.
   void Ask(const std::byte* const* inputs, int64_t line, const uint32_t* x, const uint32_t* y, int64_t count,
            uint8_t* answers, std::byte* blocks) const {
     std::byte* parameters[2 * kOperandsMax];

@@ -1,4 +1,4 @@
-// Elements as unsigned numbers in the same order, and the stable radix sort of them.
+// Maps elements to unsigned numbers in the same order, and sorts these by a stable radix sort.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,8 +13,9 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kRadixMin = 512;  // Below it a comparison sort is faster.
-constexpr int64_t kElementNs = 5;   // Of a loop that reads or writes all over the line.
+constexpr int64_t kRadixMin = 512;  // Below this a comparison sort is faster.
+constexpr int64_t kElementNs = 5;   // The cost of an element in a loop that reads or writes all over the
+                                    // line.
 
 template <typename T>
 void MakeKeys(const std::byte* elements, int64_t stride, int64_t count, const SortKey& key, uint64_t* keys) {
@@ -40,7 +41,7 @@ void MakeKeys(const std::byte* elements, int64_t stride, int64_t count, const So
   }
 }
 
-// 8-bit floats by the f32 that each is: their formats differ in what NaN and -0 are.
+// Keys of 8-bit floats are those of the equal f32, because the formats differ in their NaN and -0.
 template <typename T>
 void MakeSmallKeys(const std::byte* elements, int64_t stride, int64_t count, const SortKey& key,
                    uint64_t* keys) {
@@ -109,7 +110,7 @@ bool KeySorter::SortBy(KeyFunction function, const SortKey& key, const std::byte
     function(elements + begin * stride, stride, end - begin, key, keys_ + begin);
   });
   if (!filled) return false;
-  bool in_order = true;  // As the indices are that break ties.
+  bool in_order = true;  // The indices that break ties are in order already.
   const bool looked = stop_.ForPieces(count_ - 1, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end && in_order; ++i) in_order = keys_[order_[i]] <= keys_[order_[i + 1]];
   });
@@ -117,8 +118,8 @@ bool KeySorter::SortBy(KeyFunction function, const SortKey& key, const std::byte
   return SortWord(0) && (width <= 4 || SortWord(32));
 }
 
-// By one 32-bit word of the keys. Packed: the word above, the place in the current order below; so any sort
-// of the packed numbers is stable, and a radix sort need only look at the word.
+// Sorts by one 32-bit word of the keys. Each element is packed: the word above, its place in the current
+// order below. So any sort of the packed numbers is stable, and a radix sort need only use the word.
 bool KeySorter::SortWord(int shift) {
   const auto pack = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
@@ -141,7 +142,7 @@ bool KeySorter::SortWord(int shift) {
     for (int d = 0; d < kDigits; ++d) {
       const int digit_shift = 32 + d * kDigitBits;
       const uint64_t first_digit = packed_[0] >> digit_shift & (kBuckets - 1);
-      if (histogram[d][first_digit] == static_cast<uint64_t>(count_)) continue;  // All alike: nothing to do.
+      if (histogram[d][first_digit] == static_cast<uint64_t>(count_)) continue;  // All digits are equal.
       uint32_t at = 0;
       for (uint32_t& bucket : histogram[d]) at += std::exchange(bucket, at);
       const auto distribute = [&](int64_t begin, int64_t end) {

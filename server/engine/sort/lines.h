@@ -1,4 +1,4 @@
-// The lines along a sort's dimension, and putting them into an order.
+// The lines along a sort's dimension, and the reordering of their elements.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class SortLines {
     const int64_t dimension = sort.attributes<hlo::SortAttributes>().dimension;
     for (uint32_t i = 0; i < sort.operand_count(); ++i) widths_.push_back(Width(sort.operand(i).shape()));
     if (dims.empty()) return;
-    // Beside a dimension of no elements the others may be of any size: nothing follows from them.
+    // When one dimension has no elements, the others may have any size and there are no lines.
     if (std::find(dims.begin(), dims.end(), 0) != dims.end()) {
       lines_ = length_ = 0;
       return;
@@ -31,9 +31,9 @@ class SortLines {
 
   int64_t lines() const { return lines_; }
   int64_t length() const { return length_; }
-  // Between neighbours of a line, in elements.
+  // The distance between neighbours of a line, in elements.
   int64_t stride() const { return stride_; }
-  // The first element of a line.
+  // Returns the first element of a line.
   int64_t Start(int64_t line) const { return line / stride_ * stride_ * length_ + line % stride_; }
   int operands() const { return static_cast<int>(widths_.size()); }
   int width(int operand) const { return widths_[operand]; }
@@ -42,7 +42,7 @@ class SortLines {
   }
 
   // Writes the line of every operand in `order` to the outputs, which may be the inputs. `scratch` has
-  // ScratchBytes(). False when the run has to stop.
+  // ScratchBytes() bytes. Returns false when the run has to stop.
   bool Apply(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, const uint32_t* order,
              std::byte* scratch, StopCheck& stop) const {
     bool completed = true;
@@ -55,7 +55,7 @@ class SortLines {
   }
 
  private:
-  static constexpr int64_t kElementNs = 5;  // The reads go all over the line.
+  static constexpr int64_t kElementNs = 5;  // Reads jump across the whole line.
 
   template <size_t kWidth>
   bool ApplyWidth(const std::byte* input, std::byte* output, int64_t line, const uint32_t* order,

@@ -1,5 +1,5 @@
-// The sort step for recognised comparators: keys, a stable radix sort of places, and every operand carried
-// along.
+// The sort step for recognised comparators: makes keys, sorts places by a stable radix sort, and reorders
+// every operand.
 #include "server/engine/sort/sort.h"
 
 #include <algorithm>
@@ -38,11 +38,11 @@ class KeySortStep final : public Step {
   }
 
  private:
-  // False when it was interrupted.
+  // Returns false when it was interrupted.
   bool SortLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, std::byte* scratch,
                 StopCheck& stop) const {
     KeySorter sorter(scratch, lines_.length(), stop);
-    // The least significant key first: each sort is stable.
+    // The least significant key comes first, because each sort is stable.
     for (size_t k = keys_.size(); k-- > 0;) {
       const int operand = keys_[k].operand, width = lines_.width(operand);
       if (!sorter.SortBy(functions_[k], keys_[k], inputs[operand] + lines_.Start(line) * width,

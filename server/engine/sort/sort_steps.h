@@ -1,5 +1,5 @@
-// The steps that order: sort (one or several operands, any comparator; fast for the usual ones), topk and the
-// TopK custom-call.
+// The steps that order elements: sort (one or several operands, any comparator; fast for the usual ones),
+// topk and the TopK custom-call.
 #pragma once
 
 #include "common/hlo/module.h"

@@ -1,4 +1,4 @@
-// Reading a computation into terms, and simplifying them as their parameters become known.
+// Reads a computation into terms, and simplifies them as their parameters become known.
 #include "server/engine/sort/terms.h"
 
 #include <bit>
@@ -16,7 +16,7 @@ constexpr uint64_t kSignBit = uint64_t{1} << 63;
 constexpr SampleBits Bits(double x) { return std::bit_cast<SampleBits>(x); }
 constexpr SampleBits Bits(int64_t x) { return static_cast<SampleBits>(x); }
 
-// Special numbers, and two of each range between them.
+// The special numbers, and two of each range between them.
 constexpr double kInf = std::numeric_limits<double>::infinity(),
                  kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr SampleBits kFloatSamples[] = {Bits(kNan) | kSignBit,
@@ -33,7 +33,7 @@ constexpr SampleBits kSignedSamples[] = {Bits(int64_t{-2}), Bits(int64_t{-1}), 0
 constexpr SampleBits kUnsignedSamples[] = {0, 1, 2};
 constexpr SampleBits kPredSamples[] = {0, 1};
 
-// The bits of a scalar; nullopt for types that have no samples.
+// Returns the bits of a scalar, or nullopt for types that have no samples.
 std::optional<SampleBits> BitsOf(const hlo::Literal& literal) {
   std::optional<SampleBits> bits;
   const hlo::PrimitiveType type = literal.shape().type;
@@ -49,7 +49,7 @@ std::optional<SampleBits> BitsOf(const hlo::Literal& literal) {
   return bits;
 }
 
-// Whether samples stand on both sides of the constant, however close to it the numbers are.
+// Returns true when there are samples on both sides of the constant, however close to it the numbers are.
 bool IsSpecial(hlo::PrimitiveType type, SampleBits bits) {
   if (hlo::IsFloat(type)) {
     const auto x = std::bit_cast<double>(bits);
@@ -58,7 +58,7 @@ bool IsSpecial(hlo::PrimitiveType type, SampleBits bits) {
   return bits == 0 || type == hlo::kPred;
 }
 
-// Whether the conversion keeps every number.
+// Returns true when the conversion preserves every number.
 bool Keeps(hlo::PrimitiveType from, hlo::PrimitiveType to) {
   if (from == to) return true;
   const int narrow = hlo::Info(from).bits, wide = hlo::Info(to).bits;
@@ -70,7 +70,7 @@ bool Keeps(hlo::PrimitiveType from, hlo::PrimitiveType to) {
   return hlo::IsSigned(from) && hlo::IsSigned(to) && narrow < wide;
 }
 
-// A double as a number in the total order: negative ones with all bits but the sign turned.
+// Returns a double as a number in the total order: negative ones have all bits but the sign inverted.
 int64_t TotalOrder(SampleBits bits) {
   return static_cast<int64_t>((bits & kSignBit) != 0 ? bits ^ ~kSignBit : bits);
 }
@@ -133,7 +133,7 @@ Terms::Id Terms::Not(Id a) {
 }
 
 Terms::Id Terms::Logic(Kind kind, Id a, Id b) {
-  if (a > b) std::swap(a, b);  // Known ones come first.
+  if (a > b) std::swap(a, b);  // False and true have the smallest ids, so they come first.
   switch (kind) {
     case Kind::kAnd:
       if (a == b || a == kTrue) return b;
@@ -242,7 +242,7 @@ std::optional<Terms::Id> Terms::ReadInstruction(hlo::Instruction instruction,
 
 std::optional<Terms::Id> Terms::Read(const hlo::Computation& computation) {
   if (computation.size() > kInstructionsMax) return std::nullopt;
-  // What does not become a term may be dead.
+  // An instruction that does not become a term may be dead.
   std::vector<std::optional<Id>> read(computation.size());
   for (hlo::NodeId node = 0; node <= computation.root_id(); ++node)
     read[node] = ReadInstruction(computation[node], read);

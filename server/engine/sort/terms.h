@@ -1,8 +1,8 @@
-// A comparator's computation as terms: what is left of it when some of its operands are known.
+// A comparator's computation as terms, which can be simplified when some of its operands are known.
 //
-// Only computations that look at nothing but the order of their parameters become terms: comparisons of
-// parameters and of a few constants, selections between them, and logic. What such a term is for some numbers
-// follows from how these compare with one another and with the constants, so that a few samples stand for
+// Only computations that depend on nothing but the order of their parameters become terms: comparisons of
+// parameters and of a few constants, selections between them, and logic. The value of such a term for some
+// numbers follows from how these compare with one another and with the constants, so a few samples represent
 // all numbers.
 #pragma once
 
@@ -16,12 +16,12 @@
 
 namespace hlod::engine {
 
-// A number of any type but the complex ones: of floats the bits of the double, of signed integers those of
-// the int64, of others themselves.
+// A number of any type but the complex ones: for floats the bits of the double, for signed integers those of
+// the int64, for others the number itself.
 using SampleBits = uint64_t;
 
-// Numbers of a type such that any two numbers compare with one another, and with the constants that terms may
-// have, as two of these do.
+// Returns samples of a type: any two numbers of it compare with one another, and with the constants that
+// terms may have, as two of the samples do.
 absl::Span<const SampleBits> SamplesOf(hlo::PrimitiveType type);
 bool IsNanSample(hlo::PrimitiveType type, SampleBits bits);
 
@@ -33,14 +33,14 @@ class Terms {
 
   Terms();
 
-  // The root of a computation over pairs of scalars, of which parameters 2i and 2i + 1 are the sides of
-  // operand i. nullopt for a computation that is not of this class, or is too long.
+  // Returns the root of a computation over pairs of scalars, in which parameters 2i and 2i + 1 are the two
+  // sides of operand i. Returns nullopt for a computation that is not of this class or is too long.
   std::optional<Id> Read(const hlo::Computation& computation);
-  // The term with both sides of one operand known.
+  // Returns the term after both sides of one operand became known.
   Id With(Id term, int operand, SampleBits left, SampleBits right);
-  // The operands that it depends on, a bit each.
+  // Returns the operands that the term depends on, one bit each.
   uint32_t operands(Id term) const { return terms_[term].depends; }
-  // Whether so much has been asked that the answers are not worth it; they go on being right.
+  // Returns true once the work exceeds what answers are worth. Answers remain correct.
   bool exhausted() const { return work_ > kWorkMax; }
 
  private:
@@ -60,7 +60,7 @@ class Terms {
     Kind kind = Kind::kNumber;
     hlo::PrimitiveType type = hlo::kPred;
     hlo::CompareAttributes compare = {};
-    uint64_t number = 0;  // The value of a number, the number of a parameter.
+    uint64_t number = 0;  // The value of a number, or the index of a parameter.
     Id operands[3] = {0, 0, 0};
     uint32_t depends = 0;
 
@@ -73,14 +73,14 @@ class Terms {
   };
   using Ids = absl::flat_hash_map<Id, Id>;
 
-  // Enough for a comparator of all the keys that there may be; substitution calls itself as deep.
+  // Enough for a comparator of the largest number of keys. Substitution recurses to the same depth.
   static constexpr size_t kInstructionsMax = 512;
-  // Terms looked at: some milliseconds.
+  // The limit on visited terms, which take some milliseconds.
   static constexpr int64_t kWorkMax = 1 << 16;
 
   std::optional<Id> ReadInstruction(hlo::Instruction instruction, const std::vector<std::optional<Id>>& read);
   Id Intern(Term term);
-  // The term, simplified where its operands are numbers.
+  // Returns the term, simplified where its operands are numbers.
   Id Make(Term term);
   Id Number(hlo::PrimitiveType type, SampleBits bits);
   bool IsNumber(Id id) const { return terms_[id].kind == Kind::kNumber; }

@@ -1,5 +1,5 @@
-// topk and the TopK custom-call: the k largest (or smallest) of each line in total order, with their places;
-// equal ones by place.
+// topk and the TopK custom-call: the k largest (or smallest) elements of each line in total order, with their
+// places. Equal elements are ordered by place.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@
 namespace hlod::engine {
 namespace {
 
-// A key and its place: one order for all, so that any selection is the stable one.
+// A key and its place: a strict order of all elements, so that any selection is the stable one.
 struct Ranked {
   uint64_t key;
   int64_t place;
@@ -57,8 +57,8 @@ class TopKStep final : public Step {
   }
 
  private:
-  // Up to here a line takes about a millisecond, and the library's selection, which cannot be stopped, is
-  // faster than sorting all of it.
+  // Up to this length a line takes about a millisecond, and the library's selection, which cannot be stopped,
+  // is faster than sorting the whole line.
   static constexpr int64_t kSelectLengthMax = 256 * 1024, kSelectWantedMax = 16 * 1024;
 
   // Elements that may be among the k are collected. Whenever there is no more room, the best k of them stay,
@@ -91,7 +91,7 @@ class TopKStep final : public Step {
     for (int64_t i = 0; i < k_; ++i) Put(outputs, line, i, from, ranked[i].place);
   }
 
-  // False when it was interrupted.
+  // Returns false when it was interrupted.
   bool SortLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, std::byte* scratch,
                 StopCheck& stop) const {
     const std::byte* from = inputs[0] + line * length_ * width_;
@@ -125,7 +125,7 @@ MaybeStep MakeTopKStep(const hlo::Module& module, hlo::Instruction instruction, 
   if (instruction.opcode() == hlo::kTopK) {
     largest = instruction.attributes<hlo::TopKAttributes>().largest;
   } else {
-    // The custom-call may carry a comparator; a plain comparison of values says which way.
+    // The custom-call may carry a comparator; a plain comparison of values determines the direction.
     if (instruction.attributes<hlo::CustomCallAttributes>().target != "TopK" ||
         instruction.operand_count() != 1)
       return nullptr;

@@ -1,5 +1,5 @@
-// The step that runs a fusion group: one pass over its domain, tile by tile, with reductions folded in as the
-// tiles go by.
+// The step that runs a fusion group: one pass over its domain, tile by tile, which folds reductions in along
+// the way.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -90,11 +90,11 @@ class FusedStep final : public Step {
     Carrier carrier = Carrier::kF32;
     bool in_double = false;
     hlo::PrimitiveType type = hlo::kInvalid;
-    int width = 0;        // Bytes of an element in memory.
-    int init_input = -1;  // Or the constant:
+    int width = 0;        // The bytes of an element in memory.
+    int init_input = -1;  // If negative, the initial value is this constant:
     alignas(8) std::byte init[8] = {};
-    // From the initial value in memory to an accumulator, and from accumulators to the output; null where
-    // nothing is to be done.
+    // The conversions from the initial value in memory to an accumulator, and from accumulators to the
+    // output; null where no conversion is needed.
     TileFunction load = nullptr, widen = nullptr, round = nullptr, store = nullptr;
     FoldFunction fold = nullptr;
     FoldColumnsFunction fold_columns = nullptr;
@@ -145,7 +145,8 @@ class FusedStep final : public Step {
     else std::memcpy(element, wide, 8);
     Fill(element, r.accumulator_bytes(), n, accumulators);
   }
-  // Accumulators [0, n) to the output's elements from `first` on. `temporary`: a tile of 8-byte elements.
+  // Converts accumulators [0, n) to the output's elements from `first` on. `temporary` has room for a tile of
+  // 8-byte elements.
   void Finish(const Reduction& r, std::byte* const* outputs, const std::byte* accumulators, int64_t first,
               int n, std::byte* temporary) const {
     const void* values = accumulators;
@@ -163,7 +164,7 @@ class FusedStep final : public Step {
   }
   std::byte* Temporary(std::byte* workspace) const { return Accumulators(workspace, reductions_.size()); }
 
-  // inner == 1: each row of `reduced` neighbours becomes one element.
+  // For inner == 1: each row of `reduced` neighbours becomes one element.
   void RunRows(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context,
                int threads) const {
     const int64_t row = pattern_.reduced;
@@ -172,7 +173,8 @@ class FusedStep final : public Step {
     ParallelRanges(threads, chunks, count_, [&](int64_t begin, int64_t end, int worker) {
       std::byte* workspace = context.scratch + worker * worker_bytes_;
       program_.Begin(inputs, workspace, static_cast<int>(std::min<int64_t>(count_, kTile)));
-      StopCheck stop(context.run);  // What is reduced may exist nowhere, and be longer than any memory.
+      StopCheck stop(context.run);  // The reduced elements may never be stored, and be more than any memory
+                                    // holds.
       for (int64_t chunk = begin; chunk < end; ++chunk) {
         const int64_t first = chunk * rows_a_tile;
         const int rows = static_cast<int>(std::min(rows_a_tile, pattern_.outer - first));
@@ -210,8 +212,8 @@ class FusedStep final : public Step {
     });
   }
 
-  // inner > 1: columns of a [reduced, inner] matrix, `outer` times. A tile is several whole rows when rows
-  // are short.
+  // For inner > 1: columns of a [reduced, inner] matrix, `outer` times. A tile consists of several whole rows
+  // when rows are short.
   void RunColumns(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context,
                   int threads) const {
     const int64_t inner = pattern_.inner;

@@ -1,9 +1,9 @@
 // Partitions a computation into fused groups.
 //
-// Each instruction gets a level: one more than any value it must wait for, where an instruction waits for
-// what it reads unless it can run in the same pass over memory. Instructions of one level and one element
+// Each instruction gets a level: one more than that of any value it must wait for, where an instruction waits
+// for its operands unless it can run in the same pass over memory. Instructions of one level and one element
 // count that read one another form a group. Every edge that leaves a group raises the level, so no path from
-// a group leads back into it: groups never depend on themselves, and the whole is linear in the number of
+// a group leads back into it: groups never depend on themselves, and the algorithm is linear in the number of
 // edges.
 #include "server/engine/tile/fusion.h"
 
@@ -24,16 +24,16 @@ using hlo::NodeId;
 
 // A pass with more instructions spends its time on registers that no longer fit the cache.
 constexpr int kNodesMax = 96;
-// From this many elements on a reduction is worth several threads.
+// From this number of elements on a reduction is worth several threads.
 constexpr int64_t kSplitElementsMin = 256 * 1024;
 
-// Whether the instruction can be in a group at all.
+// Returns true when the instruction can be in a group at all.
 bool IsFusable(hlo::Instruction instruction) {
   return instruction.shape().IsArray() && !instruction.shape().HasDynamicDimension() &&
          Elements(instruction.shape()) > 0 && AllStatic(instruction) && IsTileInstruction(instruction);
 }
 
-// For each node the index of its group, or -1.
+// Returns for each node the index of its group, or -1.
 std::vector<int32_t> GroupOfEach(const hlo::Computation& computation,
                                  const std::vector<FusionGroup>& groups) {
   std::vector<int32_t> group_of(computation.size(), -1);
@@ -43,8 +43,8 @@ std::vector<int32_t> GroupOfEach(const hlo::Computation& computation,
   return group_of;
 }
 
-// Walks back from the root and the side effects over groups and single instructions; calls read(id) for each
-// value that one of them, or the outside, reads.
+// Walks back from the root and the side effects over groups and single instructions. Calls read(id) for each
+// value that is read by one of them, or from outside.
 template <typename Read>
 void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& live,
                 const std::vector<bool>& effects, const std::vector<FusionGroup>& groups,
@@ -103,8 +103,8 @@ class Partition {
     return id;
   }
 
-  // What an operand reads, seen through views, and whether it is computed element by element alongside a
-  // domain of `count`.
+  // The value that an operand reads, seen through views; `alongside` is true when it is computed element by
+  // element alongside a domain of `count`.
   struct Source {
     NodeId base;
     bool alongside;
@@ -116,8 +116,8 @@ class Partition {
   }
   bool IsReduce(NodeId id) const { return computation_[id].opcode() == hlo::kReduce; }
 
-  // A reduce of something computed in the same pass, with enough rows or columns to keep a team busy. Others
-  // do better in a step of their own, which splits the reduction itself.
+  // Returns the pattern of a reduce whose operand is computed in the same pass, with enough rows or columns
+  // to keep a team busy. Other reduces are faster in a step of their own, which splits the reduction itself.
   std::optional<ReducePattern> FusableReduce(hlo::Instruction instruction) {
     const std::optional<ReducePattern> pattern = MatchReduce(module_, instruction);
     if (!pattern || !SourceOf(instruction.operands()[0], pattern->count()).alongside) return std::nullopt;
@@ -133,7 +133,7 @@ class Partition {
     if (!reduce.has_value() && !IsFusable(instruction)) {
       int level = 0;
       for (NodeId operand : instruction.operands()) level = std::max(level, level_[operand]);
-      // A view is as ready as what it shows; anything else is a step of its own.
+      // A view is ready when its base is; any other instruction is a step of its own.
       level_[id] = IsViewOpcode(instruction.opcode()) || instruction.operand_count() == 0 ? level : level + 1;
       return;
     }
@@ -183,7 +183,7 @@ class Partition {
       groups[it->second].nodes.push_back(id);
     }
     const std::vector<int32_t> group_of = GroupOfEach(computation_, groups);
-    // Inputs: the bases of views, but what is computed inside and scalar constants.
+    // The inputs are the bases of views, without values that are computed inside and scalar constants.
     for (size_t g = 0; g < groups.size(); ++g) {
       absl::flat_hash_set<NodeId> seen;
       for (NodeId id : groups[g].nodes) {
@@ -199,7 +199,7 @@ class Partition {
         }
       }
     }
-    // Outputs: what a unit outside reads.
+    // The outputs are the values that a unit outside reads.
     std::vector<bool> is_output(computation_.size(), false);
     WalkNeeded(computation_, live_, effects_, groups, group_of, [&](NodeId id) { is_output[id] = true; });
     for (FusionGroup& group : groups) {
@@ -207,7 +207,7 @@ class Partition {
         if (is_output[id]) group.outputs.push_back(id);
       }
     }
-    // Instructions kept alive only by views that nobody reads any more.
+    // Drops groups that were live only for views that are not read any more.
     std::erase_if(groups, [](const FusionGroup& group) { return group.outputs.empty(); });
     return groups;
   }
@@ -219,8 +219,8 @@ class Partition {
   std::vector<int> level_;
   std::vector<bool> fused_;
   std::vector<NodeId> group_;                           // Union-find; the root of a set is its last node.
-  std::vector<std::optional<ReducePattern>> patterns_;  // Of a set, at its root.
-  std::vector<int> sizes_;                              // Of a set, at its root.
+  std::vector<std::optional<ReducePattern>> patterns_;  // The value of a set is stored at its root.
+  std::vector<int> sizes_;                              // The value of a set is stored at its root.
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Transcendental functions as straight-line code on one element, so that a loop over them vectorises: no
-// branches, no calls, no tables. Included only by ops_impl.h, inside its namespace. Errors are a few
-// units in the last place; the methods are the classical ones (Cody-Waite reduction; Cephes' minimax
-// polynomials; Kahan's log1p and expm1; Abramowitz and Stegun 7.1.26).
+// branches, no calls, no tables. Included only by ops_impl.h, inside its namespace. Errors are a few units in
+// the last place. The methods are the classical ones (Cody-Waite reduction; Cephes' minimax polynomials;
+// Kahan's log1p and expm1; Abramowitz and Stegun 7.1.26).
 
 #define HLOD_INLINE static inline __attribute__((always_inline))
 
@@ -14,13 +14,14 @@ HLOD_INLINE float CopySign(float magnitude, float sign) {
 constexpr float kInf = __builtin_inff();
 constexpr float kNan = __builtin_nanf("");
 
-// Nearest integer of |x| < 2^22 by pushing the fraction out of the mantissa; its bits hold the integer too.
+// Rounds |x| < 2^22 to the nearest integer by pushing the fraction out of the mantissa, whose bits then hold
+// the integer too.
 constexpr float kRoundMagic = 12582912.0f;  // 1.5 * 2^23
 
-// e^x. x = n ln 2 + r, a degree-6 polynomial in r, then two exact scalings, so that subnormal results and
-// infinity come out right.
+// e^x: x = n ln 2 + r, a degree-6 polynomial in r, then two exact scalings, so that subnormal results and
+// infinity are correct.
 HLOD_INLINE float Exp(float x) {
-  // Written so that a NaN stays: every comparison with it is false.
+  // Written so that a NaN is kept: every comparison with it is false.
   float y = x > 89.0f ? 89.0f : x;
   y = y < -104.0f ? -104.0f : y;
   const float shifted = y * 1.44269504088896341f + kRoundMagic;
@@ -81,7 +82,7 @@ HLOD_INLINE float Log1p(float x) {
 }
 
 HLOD_INLINE float Expm1(float x) {
-  // Near zero the series; elsewhere the subtraction loses nothing that matters.
+  // Uses the series near zero; elsewhere the subtraction does not lose significant digits.
   float s = 1.3981999507e-3f;
   s = s * x + 8.3334519073e-3f;
   s = s * x + 4.1665795894e-2f;
@@ -89,7 +90,7 @@ HLOD_INLINE float Expm1(float x) {
   s = s * x + 5.0000001201e-1f;
   const float small = (s * x) * x + x;
   const float large = Exp(x) - 1.0f;
-  return CopySign(Abs(x) < 0.34657359f ? small : large, x);  // Also of -0.
+  return CopySign(Abs(x) < 0.34657359f ? small : large, x);  // Keeps -0.
 }
 
 HLOD_INLINE float Tanh(float x) {
@@ -103,7 +104,7 @@ HLOD_INLINE float Tanh(float x) {
   const float small = (p * z) * x + x;
   const float e = Exp(-2.0f * a);
   const float large = CopySign((1.0f - e) / (1.0f + e), x);
-  return CopySign(a < 0.625f ? small : large, x);  // Also of -0.
+  return CopySign(a < 0.625f ? small : large, x);  // Keeps -0.
 }
 
 // 1 / (1 + e^-x), without overflow on either side.
@@ -134,14 +135,14 @@ HLOD_INLINE float Erf(float x) {
   return x != x ? x : (a < 1.0f ? small : large);
 }
 
-// Below this, x = n pi/2 + r leaves r exact but for about 1e-17: n (23 bits) times the 25 bits of the first
-// part of pi/2 is a double, and no such x is nearer to a multiple of pi/2 than 1e-9.
+// Below this limit, x = n pi/2 + r leaves r exact up to about 1e-17: n (23 bits) times the 25 bits of the
+// first part of pi/2 is a double, and no such x is nearer to a multiple of pi/2 than 1e-9.
 constexpr float kSineReducible = 8388608.0f;
 
-// sin x (quarter 0) or cos x (quarter 1) of |x| < kSineReducible, by Taylor's series of sin r and cos r,
-// which for |r| <= pi/4 leave out less than a hundredth of a unit in the last place.
+// sin x (quarter 0) or cos x (quarter 1) for |x| < kSineReducible, by Taylor's series of sin r and cos r,
+// whose omitted terms are less than a hundredth of a unit in the last place for |r| <= pi/4.
 HLOD_INLINE float SineOrCosine(float x, int64_t quarter) {
-  constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52, as kRoundMagic.
+  constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52, used like kRoundMagic.
   const double wide = x;
   const double shifted = wide * 0.63661977236758134308 + kMagic;
   const double n = shifted - kMagic;
@@ -153,7 +154,7 @@ HLOD_INLINE float SineOrCosine(float x, int64_t quarter) {
   sine = sine * z - 1.0 / 5040;
   sine = sine * z + 1.0 / 120;
   sine = sine * z - 1.0 / 6;
-  sine = r * (sine * z + 1.0);  // Also of -0.
+  sine = r * (sine * z + 1.0);  // Keeps -0.
   double cosine = -1.0 / 3628800;
   cosine = cosine * z + 1.0 / 40320;
   cosine = cosine * z - 1.0 / 720;
@@ -164,14 +165,14 @@ HLOD_INLINE float SineOrCosine(float x, int64_t quarter) {
   return static_cast<float>((quarters & 2) != 0 ? -value : value);
 }
 
-// The angle of the point (x, y): the arc tangent of the smaller over the larger coordinate, an odd polynomial
-// below tan(pi/8), and the quadrants put together again.
+// The angle of the point (x, y): the arc tangent of the smaller over the larger coordinate by an odd
+// polynomial below tan(pi/8), then adjusted for the octant.
 HLOD_INLINE float Atan2Of(float y, float x) {
   const float ax = Abs(x), ay = Abs(y);
   const bool steep = ay > ax;
   const float small = steep ? ax : ay, large = steep ? ay : ax;
   const float ratio = small / (large == 0.0f ? 1.0f : large);
-  const float q = small == large && large != 0.0f ? 1.0f : ratio;  // Also of two infinities.
+  const float q = small == large && large != 0.0f ? 1.0f : ratio;  // Handles two infinities, too.
   const bool upper = q > 0.414213562f;
   const float t = upper ? (q - 1.0f) / (q + 1.0f) : q;
   const float z = t * t;
@@ -208,13 +209,13 @@ HLOD_INLINE double ReducedExpm1(double r) {
   return 2.0 * (p / (q - p));
 }
 HLOD_INLINE double Exp(double x) {
-  constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52, as kRoundMagic.
+  constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52, used like kRoundMagic.
   double y = x > 710.0 ? 710.0 : x;
   y = y < -746.0 ? -746.0 : y;
   const double shifted = y * 1.44269504088896340736 + kMagic;
   const double n = shifted - kMagic;
   const double p = 1.0 + ReducedExpm1((y - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6);
-  // Two exact scalings, so that subnormal results and infinity come out right.
+  // Two exact scalings, so that subnormal results and infinity are correct.
   const int64_t exponent = __builtin_bit_cast(int64_t, shifted) - __builtin_bit_cast(int64_t, kMagic);
   const uint64_t half = static_cast<uint64_t>(exponent + 4096) / 2 - 2048;
   const double scale1 = __builtin_bit_cast(double, (half + 1023) << 52);
@@ -225,7 +226,7 @@ HLOD_INLINE double Exp(double x) {
 HLOD_INLINE double Expm1(double x) {
   const bool near = Abs(x) < 0.34657359027997264;
   const double small = ReducedExpm1(near ? x : 0.0), large = Exp(x) - 1.0;
-  return CopySign(near ? small : large, x);  // Also of -0.
+  return CopySign(near ? small : large, x);  // Keeps -0.
 }
 HLOD_INLINE double Tanh(double x) {
   const double a = Abs(x), z = x * x;

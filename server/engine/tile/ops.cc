@@ -1,4 +1,4 @@
-// The tile functions of the instruction set in use, and what is said of types without one.
+// The tile functions of the instruction set in use, and the properties of types that do not depend on it.
 #include "server/engine/tile/ops.h"
 
 #include "common/base/cpu.h"

@@ -1,6 +1,6 @@
 // The vocabulary of tile programs: functions that do one operation on a run of up to kTile elements. They are
-// plain loops that the compiler vectorises; the same source is compiled for several instruction sets, and the
-// best one the processor has is chosen once.
+// plain loops that the compiler vectorises. The same source is compiled for several instruction sets, and the
+// best one that the processor has is chosen once.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace hlod::engine {
 
-// Elements in a tile: a dozen live tiles of 4-byte elements fit the first-level cache.
+// The number of elements in a tile. A dozen live tiles of 4-byte elements fit the L1 cache.
 inline constexpr int kTile = 512;
 
-// What a tile's elements are while they are computed with. Narrower types are widened when loaded, and
+// The type in which a tile's elements are computed. Narrower types are widened when they are loaded, and
 // rounded or wrapped to their own width after each operation, so that a value is the same whether or not it
 // went through memory.
 enum class Carrier : uint8_t { kPred, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kF32, kF64, kC64, kC128 };
 
-// pred: a byte of 0 or 1. Integers of 8 to 64 bits their own, narrower ones of 32; floats up to 32 bits; f64;
-// complex numbers of either. False for what is not an array's type.
+// Sets `carrier` for a type: for pred a byte of 0 or 1; for integers of 8 to 64 bits their own type, for
+// narrower ones one of 32 bits; f32 for floats up to 32 bits; f64; and a complex type for each. Returns false
+// for a type that arrays cannot have.
 bool CarrierOf(hlo::PrimitiveType type, Carrier* carrier);
-// Bytes of one element in a tile.
+// The bytes of one element in a tile.
 inline constexpr int kCarrierBytesMax = 16;
 inline int CarrierBytes(Carrier carrier) {
   switch (carrier) {
@@ -40,53 +41,55 @@ inline int CarrierBytes(Carrier carrier) {
 inline bool IsComplexCarrier(Carrier carrier) {
   return carrier == Carrier::kC64 || carrier == Carrier::kC128;
 }
-// Whether memory holds elements of `type` just as its carrier does: no conversion at load and store.
+// Returns true when memory holds elements of `type` just as its carrier does, so that load and store need no
+// conversion.
 bool IsCarrierStorage(hlo::PrimitiveType type);
 
-// out[i] = f(a[i], b[i], c[i]) for i < n. `out` may be a, b or c, or not overlap them. `immediate` is the
-// operation's constant.
+// Sets out[i] = f(a[i], b[i], c[i]) for i < n. `out` may be a, b or c, or not overlap them. `immediate` is
+// the operation's constant.
 using TileFunction = void (*)(void* out, const void* a, const void* b, const void* c, int n,
                               int64_t immediate);
 
-// Joins n elements into *accumulator, a double for float sums and products, else the carrier's type.
+// Combines n elements into *accumulator, a double for float sums and products, else of the carrier's type.
 using FoldFunction = void (*)(void* accumulator, const void* a, int n);
-// Joins element i into accumulator[i].
+// Combines element i into accumulator[i].
 using FoldColumnsFunction = void (*)(void* accumulators, const void* a, int n);
 
 enum class FoldOp : uint8_t { kAdd, kMultiply, kMinimum, kMaximum, kAnd, kOr, kXor };
-// Whether the accumulator is a double.
+// Returns true when the accumulator is a double.
 bool FoldsInDouble(FoldOp op, Carrier carrier);
 
-// The functions of one instruction set. A null entry: not available for that carrier.
+// The functions of one instruction set. They return null for what is not available for a carrier or type.
 struct TileOps {
   const char* name;
-  // An elementwise opcode whose operands (select: the last two; compare: both) are of `carrier`. Shifts,
-  // count-leading-zeros, popcnt, mulhi take the width of the type as immediate; compare takes direction |
-  // total_order << 8; reduce-precision exponent | mantissa << 8.
+  // Returns the function of an elementwise opcode whose operands (for select the last two; for compare both)
+  // are of `carrier`. Shifts, count-leading-zeros, popcnt and mulhi take the width of the type as immediate;
+  // compare takes direction | total_order << 8; reduce-precision takes exponent | mantissa << 8.
   TileFunction (*elementwise)(hlo::Opcode opcode, Carrier carrier);
-  // HLO's convert between carriers. From a complex one only to pred and to the other complex one: its real
-  // part is an operation.
+  // Returns HLO's convert between carriers. A complex carrier converts only to pred and to the other complex
+  // one; its real part is an operation.
   TileFunction (*convert)(Carrier from, Carrier to);
-  // Memory to carrier and back, where a store wraps or rounds what is not narrow yet; null where memory is
-  // the carrier.
+  // Return the conversion from memory to carrier and back; a store wraps or rounds elements that are not
+  // narrow yet. Null where memory holds the carrier's type.
   TileFunction (*load)(hlo::PrimitiveType type);
   TileFunction (*store)(hlo::PrimitiveType type);
-  // Brings a carrier's elements back to the values `type` has: wraps integers, rounds floats. Null where
-  // there is nothing to do.
+  // Returns a function that wraps integers or rounds floats to the values that `type` has. Null where no
+  // change is needed.
   TileFunction (*narrow)(hlo::PrimitiveType type);
-  // Integers and f64 to f32, where it is inexact to the odd one of the two neighbours: a second rounding to a
-  // narrower float then gives what a single one would have. Null for other carriers.
+  // Returns the conversion of integers and f64 to f32 that rounds inexact results to the odd one of the two
+  // neighbours. A second rounding to a narrower float then has the result of a single one. Null for other
+  // carriers.
   TileFunction (*odd)(Carrier carrier);
-  // An opcode whose operands (select: the last two) are floats below f32 as memory has them, and so is its
-  // result unless it is pred: what only looks at bits. Null for others.
+  // Returns the function of an opcode that only needs bits: its operands (for select the last two) are floats
+  // below f32 as in memory, and so is its result unless that is pred. Null for other opcodes.
   TileFunction (*on_bits)(hlo::Opcode opcode, hlo::PrimitiveType from, hlo::PrimitiveType to);
   FoldFunction (*fold)(FoldOp op, Carrier carrier);
   FoldColumnsFunction (*fold_columns)(FoldOp op, Carrier carrier);
 };
 
-// The best set in use (common/base/cpu.h).
+// Returns the best set in use (common/base/cpu.h).
 const TileOps& GetTileOps();
-// All sets in use, best last: for tests that hold them against each other.
+// Returns the number of sets in use and stores them in `sets`, the best last. For tests that compare them.
 inline constexpr int kTileSetsMax = 3;
 int AvailableTileOps(const TileOps* sets[kTileSetsMax]);
 

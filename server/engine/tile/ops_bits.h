@@ -1,5 +1,5 @@
-// What needs only the bits of the floats below f32, as memory has them: neither widened nor rounded again.
-// Included only by ops_impl.h, inside its namespace.
+// Operations that need only the bits of floats below f32, as in memory: these are neither widened nor rounded
+// again. Included only by ops_impl.h, inside its namespace.
 
 template <typename Small>
 struct BitsOf {
@@ -27,7 +27,7 @@ template <typename Small>
 struct NegatedBits {
   using B = BitsOf<Small>;
   HLOD_INLINE typename B::Storage Do(typename B::Storage a, int64_t) {
-    if constexpr (!B::kHasSign) return 0xff;  // What is negative has no value but NaN.
+    if constexpr (!B::kHasSign) return 0xff;  // A negative value has no representation but NaN.
     else if constexpr (B::kNanIsSign) return (a & B::kMagnitudes) == 0 ? a : a ^ B::kSign;
     else return a ^ B::kSign;
   }
@@ -53,7 +53,7 @@ struct NonzeroBits {
     else return (a & B::kMagnitudes) != 0;
   }
 };
-// f8e5m2 is the upper half of f16.
+// f8e5m2 has the upper half of f16's bits.
 struct WidenE5m2 {
   HLOD_INLINE uint16_t Do(uint8_t a, int64_t) { return static_cast<uint16_t>(a << 8); }
 };

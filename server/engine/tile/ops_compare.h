@@ -1,6 +1,6 @@
 // Compare, select and clamp. Included only by ops_impl.h, inside its namespace.
 
-// compare: the immediate's low byte is the direction in hlo::ComparisonDirection's order.
+// compare: the immediate's low byte is the direction in the order of hlo::ComparisonDirection.
 template <int kDirection>
 struct Compare {
   template <typename T>
@@ -13,7 +13,7 @@ struct Compare {
     else return a < b;
   }
 };
-// TOTALORDER: the bits as an integer, negatives mirrored, sort as the standard's totalOrder does.
+// TOTALORDER: the bits as an integer, negative ones mirrored, sort as the standard's totalOrder does.
 template <int kDirection>
 struct CompareTotal {
   HLOD_INLINE uint8_t Do(float a, float b, int64_t) {
@@ -42,7 +42,7 @@ struct ClampElement {
   }
 };
 
-// compare by the direction in the immediate: one dispatch a tile.
+// compare by the direction in the immediate, with one dispatch per tile.
 template <typename T>
 void CompareAny(void* out, const void* a, const void* b, const void* c, int n, int64_t immediate) {
   static constexpr TileFunction kOrdinary[] = {

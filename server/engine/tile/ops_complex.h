@@ -1,9 +1,9 @@
 // Complex numbers: arithmetic, comparison and the elementary functions. Included only by ops_impl.h, inside
 // its namespace.
 //
-// The functions of c64 are formulas over the real functions of math.h, and vectorise; where a formula would
-// overflow, cancel or meet what is not finite, the element goes through the C++ library afterwards, as all of
-// c128 does.
+// The functions of c64 are formulas over the real functions of math.h, and vectorise. Where a formula would
+// overflow, cancel or meet a value that is not finite, the element is computed afterwards by the C++ library,
+// as all elements of c128 are.
 
 template <typename T>
 struct Complex {
@@ -34,7 +34,7 @@ struct ComplexSubtract {
     return {a.re - b.re, a.im - b.im};
   }
 };
-// The plain formula, which does not recover infinities.
+// Multiplies by the plain formula, which does not recover infinities.
 struct ComplexMultiply {
   template <typename T>
   HLOD_INLINE Complex<T> Do(Complex<T> a, Complex<T> b, int64_t) {
@@ -94,7 +94,7 @@ struct ComplexCompare {
   }
 };
 
-// A formula F has Do(re, im, &out_re, &out_im), which returns whether it holds there, and the library's
+// A formula F has Do(re, im, &out_re, &out_im), which returns true when it holds there, and the library's
 // function Library(z).
 constexpr int kComplexBlock = 64;
 template <typename F, typename T>
@@ -125,7 +125,7 @@ HLOD_TARGET void ComplexByLibrary(void* out, const void* a, const void*, const v
   const auto* x = static_cast<const Complex<T>*>(a);
   for (int i = 0; i < n; ++i) o[i] = Rounded<T>(F::Library(Wide(x[i])));
 }
-// Of two operands, one after the other.
+// Computes functions of two operands by the library, one element after the other.
 template <typename F, typename T>
 HLOD_TARGET void ComplexPairsByLibrary(void* out, const void* a, const void* b, const void*, int n, int64_t) {
   auto* o = static_cast<Complex<T>*>(out);
@@ -134,8 +134,8 @@ HLOD_TARGET void ComplexPairsByLibrary(void* out, const void* a, const void* b, 
   for (int i = 0; i < n; ++i) o[i] = Rounded<T>(F::Library(Wide(x[i]), Wide(y[i])));
 }
 
-// Squares of c64's parts are exact in double, and neither overflow nor vanish there; those of c128 do not
-// while the parts are ordinary.
+// The squares of c64's parts are exact in double, and neither overflow nor underflow there. Those of c128 do
+// not while the parts are ordinary.
 HLOD_INLINE bool AreOrdinary(float re, float im) { return IsFinitePair(re, im); }
 HLOD_INLINE bool AreOrdinary(double re, double im) {
   const double larger = std::fabs(re) > std::fabs(im) ? std::fabs(re) : std::fabs(im);
@@ -191,7 +191,7 @@ HLOD_TARGET void ComplexMagnitude(void* out, const void* a, const void*, const v
   }
 }
 
-// The formulas of c64.
+// From here on the formulas of c64.
 HLOD_INLINE bool IsReducible(float angle) { return Abs(angle) < kSineReducible; }
 HLOD_INLINE float SinhOf(float x) {
   const float e = Expm1(Abs(x));
@@ -226,7 +226,7 @@ struct Expm1Formula {
     return {re, z.imag() == 0 ? z.imag() : std::exp(z.real()) * std::sin(z.imag())};
   }
 };
-// The logarithm of |w|, whose square is 1 + d: by d near the unit circle.
+// Returns the logarithm of |w|, whose square is 1 + d. Near the unit circle it uses d.
 HLOD_INLINE float LogMagnitude(double square, double d) {
   const bool near = d > -0.5 && d < 1.0;
   return 0.5f * (near ? Log1p(static_cast<float>(d)) : Log(static_cast<float>(square)));
@@ -345,8 +345,8 @@ struct CosineFormula {
   }
   static std::complex<double> Library(std::complex<double> z) { return std::cos(z); }
 };
-// tanh(x + iy) = (1 - u^2 + 2iu sin 2y) / (1 + u^2 + 2u cos 2y) with u = e^-2x, x > 0, written by m = u - 1
-// and the sine and cosine of y, so that nothing cancels at 0 or near the poles.
+// tanh(x + iy) = (1 - u^2 + 2iu sin 2y) / (1 + u^2 + 2u cos 2y) with u = e^-2x, x > 0, written with m = u - 1
+// and the sine and cosine of y, so that it does not cancel at 0 or near the poles.
 struct TanhFormula {
   HLOD_INLINE bool Do(float x, float y, float& re, float& im) {
     const float m = Expm1(-2.0f * Abs(x)), u = 1.0f + m;
@@ -416,7 +416,7 @@ TileFunction ComplexElementwise(Opcode opcode) {
     case hlo::kAbs: return &ComplexMagnitude<T>;
     case hlo::kSign: return &ComplexFormula<SignFormula, T>;
     case hlo::kCompare: return &Binary<ComplexCompare, uint8_t, C>;
-    case hlo::kSelect:  // A structure of two floats is not a lane of a vector; its bits are.
+    case hlo::kSelect:  // A structure of two floats cannot be a lane of a vector, but its bits can.
       if constexpr (sizeof(C) == 8) return &Ternary<SelectElement, uint64_t, uint8_t, uint64_t>;
       else return &Ternary<SelectElement, C, uint8_t, C>;
     case hlo::kExponential: return ComplexFunction<ExpFormula, T>();
@@ -442,7 +442,7 @@ TileFunction ComplexElementwise(Opcode opcode) {
   }
 }
 
-// From T's complex numbers: to pred, or to those of the other width.
+// Converts T's complex numbers to pred, or to those of the other width.
 template <typename T, typename Other>
 TileFunction ConvertComplex(Carrier to) {
   if (to == Carrier::kPred) return &Unary<ComplexToPred, uint8_t, Complex<T>>;

@@ -1,7 +1,8 @@
 // Conversions between carriers, and between a carrier and memory. Included only by ops_impl.h, inside its
 // namespace.
 
-// Conversions between carriers: truncation, saturation, NaN to zero; to pred: is it not zero.
+// Conversions between carriers truncate and saturate; NaN becomes zero. pred is true when the value is not
+// zero.
 template <typename To>
 struct ConvertTo {
   template <typename From>
@@ -16,7 +17,7 @@ struct ConvertTo {
                                 : static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) * 2;
       constexpr To maximum = std::numeric_limits<To>::max(), minimum = std::numeric_limits<To>::min();
       const From inside = a > low && a < high ? a : From{0};
-      using Through = std::conditional_t<sizeof(To) < 4, int32_t, To>;  // Processors convert to these.
+      using Through = std::conditional_t<sizeof(To) < 4, int32_t, To>;  // Processors convert to these types.
       const To converted = static_cast<To>(static_cast<Through>(inside));
       return a >= high ? maximum : a <= low ? minimum : converted;
     } else {
@@ -30,9 +31,9 @@ TileFunction ConvertFunction() {
   else return &Unary<ConvertTo<To>, To, From>;
 }
 
-// To f32 by rounding to odd. f64: what was rounded away from zero steps back, and an inexact mantissa ends in
-// a one. Integers: the lowest bits go, and leave a one above them when they were not all zero, so that what
-// stays is exact in the float they go through.
+// Converts to f32 with rounding to odd. For f64, a value that was rounded away from zero steps back, and an
+// inexact mantissa ends in a one. For integers, the lowest bits are dropped, and set the bit above them when
+// they were not all zero, so that the remaining ones are exact in the float that they go through.
 HLOD_INLINE float OddFloat(double a) {
   const float nearest = static_cast<float>(a);
   const double back = nearest;
@@ -99,7 +100,7 @@ struct NarrowElement {
   }
 };
 
-// Whether memory holds a carrier's elements as they are.
+// True when memory holds a carrier's elements unchanged.
 template <typename S, typename T>
 inline constexpr bool kIsStored =
     std::is_same_v<S, T> || (std::is_same_v<S, uint8_t> && std::is_same_v<T, Byte>);

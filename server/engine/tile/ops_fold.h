@@ -1,6 +1,6 @@
-// Joining elements into accumulators. Included only by ops_impl.h, inside its namespace.
+// Combines elements into accumulators. Included only by ops_impl.h, inside its namespace.
 
-// Folds. Sums and products of floats are kept in double: the result then hardly depends on the order.
+// Sums and products of floats are computed in double: the result then hardly depends on the order.
 template <typename F, typename T>
 using Accumulator =
     std::conditional_t<kIsFloat<T> && (std::is_same_v<F, Add> || std::is_same_v<F, Multiply>), double, T>;
@@ -20,7 +20,7 @@ HLOD_TARGET void FoldAll(void* accumulator, const void* a, int n) {
       for (int lane = 0; lane < kLanes; ++lane)
         lanes[lane] = F::Do(lanes[lane], static_cast<A>(x[i + lane]), 0);
     }
-    // Pairwise: four joins after one another instead of sixteen.
+    // Pairwise: four combinations in sequence instead of sixteen.
     for (int half = kLanes / 2; half > 0; half /= 2) {
       for (int lane = 0; lane < half; ++lane) lanes[lane] = F::Do(lanes[lane], lanes[lane + half], 0);
     }
@@ -29,8 +29,8 @@ HLOD_TARGET void FoldAll(void* accumulator, const void* a, int n) {
   for (; i < n; ++i) total = F::Do(total, static_cast<A>(x[i]), 0);
   *static_cast<A*>(accumulator) = total;
 }
-// Minima and maxima of floats by integers that are in their order, -0 before 0; a NaN makes the result one.
-// What a comparison of floats needs for both does not vectorise.
+// Minima and maxima of floats use integers in the same order, with -0 before 0; a NaN makes the result NaN. A
+// comparison of floats that handles both does not vectorise.
 template <typename T>
 HLOD_INLINE SignedOf<T> OrderedKey(T value) {
   const auto bits = __builtin_bit_cast(SignedOf<T>, value);
@@ -62,7 +62,8 @@ HLOD_TARGET void FoldOrdered(void* accumulator, const void* a, int n) {
     best = (kMaximum ? lanes[lane] > best : lanes[lane] < best) ? lanes[lane] : best;
     any |= nan[lane];
   }
-  const T value = __builtin_bit_cast(T, OrderedKey(__builtin_bit_cast(T, best)));  // Its own inverse.
+  const T value = __builtin_bit_cast(T, OrderedKey(__builtin_bit_cast(T, best)));  // OrderedKey is its own
+                                                                                   // inverse.
   *static_cast<T*>(accumulator) = any != 0 ? std::numeric_limits<T>::quiet_NaN() : value;
 }
 template <typename F, typename T>

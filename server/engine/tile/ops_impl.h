@@ -24,7 +24,7 @@ namespace HLOD_TILE_SET {
 using hlo::Opcode;
 using hlo::PrimitiveType;
 
-// Each builds on those before it.
+// Each header builds on those before it.
 // clang-format off
 #include "server/engine/tile/math.h"
 #include "server/engine/tile/ops_loops.h"

@@ -1,5 +1,5 @@
-// The loops of tile functions over their elements, and which carriers an operation takes. Included only by
-// ops_impl.h, inside its namespace.
+// The loops of tile functions over their elements, and the carriers that an operation supports. Included only
+// by ops_impl.h, inside its namespace.
 
 template <typename T>
 inline constexpr bool kIsPred = std::is_same_v<T, uint8_t>;
@@ -7,12 +7,12 @@ template <typename T>
 inline constexpr bool kIsFloat = std::is_floating_point_v<T>;
 template <typename T>
 inline constexpr bool kIsInteger = std::is_integral_v<T> && !kIsPred<T>;
-// What integers are computed in: narrow ones wrap when they are put back.
+// The type in which integers are computed; narrow ones wrap when they are stored.
 template <typename T>
 using Unsigned = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-// The carrier of u8: preds have uint8_t.
+// The carrier of u8, because preds have uint8_t.
 using Byte = char8_t;
-// An integer of the same width.
+// An integer type of the same width.
 template <typename T>
 using UnsignedOf = std::conditional_t<
     sizeof(T) == 1, uint8_t,
@@ -20,7 +20,7 @@ using UnsignedOf = std::conditional_t<
 template <typename T>
 using SignedOf = std::make_signed_t<UnsignedOf<T>>;
 
-// The loops. `ivdep`: an output is either one of the inputs, element for element, or apart from them.
+// With `ivdep`, an output either is one of the inputs, element for element, or does not overlap them.
 template <typename F, typename Out, typename A>
 HLOD_TARGET void Unary(void* out, const void* a, const void*, const void*, int n, int64_t immediate) {
   Out* o = static_cast<Out*>(out);
@@ -66,7 +66,7 @@ Result ByCarrier(Carrier carrier, F f) {
   }
   return nullptr;
 }
-// Which carriers an operation takes.
+// The carriers that an operation supports.
 enum Takes { kAny, kNumber, kReal, kFloats, kBits, kIntegers };
 template <Takes kTakes, typename T>
 inline constexpr bool kAccepts = kTakes == kAny || (kTakes == kNumber && !kIsPred<T>) ||

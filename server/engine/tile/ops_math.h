@@ -1,7 +1,7 @@
 // Transcendental functions, roots and rounding of both float carriers. Included only by ops_impl.h, inside
 // its namespace.
 
-// Floats: what math.h has vectorises, the rest goes through the C library one by one.
+// Floats: the functions in math.h vectorise, the others call the C library element by element.
 #define HLOD_MATH(name, single, wide)                         \
   struct name {                                               \
     HLOD_INLINE float Do(float a, int64_t) { return single; } \
@@ -32,8 +32,8 @@ HLOD_MATH(MathRoundAfz, __builtin_roundf(a), __builtin_round(a))
 HLOD_MATH(MathRoundEven, __builtin_rintf(a), __builtin_rint(a))
 #undef HLOD_MATH
 
-// Sine (quarter 0) and cosine (quarter 1): in single precision, what is too large for SineOrCosine goes
-// through the C library afterwards.
+// Sine (quarter 0) and cosine (quarter 1). In single precision, elements that are too large for SineOrCosine
+// are computed afterwards by the C library.
 template <int kQuarter>
 struct MathSine {
   template <typename T>
@@ -48,7 +48,7 @@ HLOD_TARGET void SineSingle(void* out, const void* a, const void*, const void*, 
   constexpr int kBlock = 64;
   for (int begin = 0; begin < n; begin += kBlock) {
     const int count = n - begin < kBlock ? n - begin : kBlock;
-    float block[kBlock];  // `out` may be `a`.
+    float block[kBlock];  // A copy, because `out` may be `a`.
     for (int i = 0; i < count; ++i) block[i] = x[begin + i];
     uint32_t large = 0;
     for (int i = 0; i < count; ++i) {

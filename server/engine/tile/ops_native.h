@@ -1,7 +1,7 @@
-// What only some processors of an instruction set have instructions for. Included only by ops_impl.h, inside
-// its namespace.
+// Operations for which only some processors of an instruction set have instructions. Included only by
+// ops_impl.h, inside its namespace.
 
-// f16 to f32 and back (F16C), eight elements at a time. They round as RoundToSmall does.
+// Converts f16 to f32 and back (F16C), eight elements at a time, with the same rounding as RoundToSmall.
 
 enum class Half { kLoad, kStore, kNarrow };
 
@@ -44,7 +44,7 @@ HLOD_TARGET_HALF void NarrowToHalves(void* out, const void* a, const void*, cons
   }
 }
 
-// Null where they are not used.
+// Returns null where these instructions are not used.
 TileFunction HalfFunction(Half which) {
   if (!UsesCpuExtension(CpuExtension::kF16c)) return nullptr;
   return which == Half::kLoad ? &LoadHalves : which == Half::kStore ? &StoreHalves : &NarrowToHalves;
@@ -53,7 +53,7 @@ TileFunction HalfFunction(Half which) {
 TileFunction HalfFunction(Half) { return nullptr; }
 #endif
 
-// The ones in words of 32 bits (VPOPCNTDQ). Null where it is not used, and for other carriers.
+// Counts the ones in words of 32 bits (VPOPCNTDQ). Null where that is not used, and for other carriers.
 #if defined(HLOD_TARGET_POPCNT)
 HLOD_TARGET_POPCNT void PopcntWords(void* out, const void* a, const void*, const void*, int n,
                                     int64_t width) {

@@ -1,7 +1,7 @@
 // Arithmetic and bits on one element. Included only by ops_impl.h, inside its namespace.
 
-// Elementwise rules. Integer corner cases are HLO's (operation semantics); arithmetic wraps, hence the
-// unsigned detours.
+// Elementwise rules. Integer corner cases are HLO's (operation semantics). Arithmetic wraps, so it is done on
+// unsigned types.
 template <typename T>
 HLOD_INLINE T Wrapping(Unsigned<T> value) {
   return static_cast<T>(value);
@@ -59,14 +59,15 @@ struct Remainder {
     }
   }
 };
-// Of floats.
+// For floats.
 struct Power {
   template <typename T>
   HLOD_INLINE T Do(T base, T exponent, int64_t) {
     return std::pow(base, exponent);
   }
 };
-// Of integers, by squaring, all elements of a block at once: as many turns as the largest exponent has bits.
+// Raises integers to powers by squaring, all elements of a block at once, in one iteration per bit of the
+// largest exponent.
 template <typename T>
 HLOD_TARGET void PowerOfIntegers(void* out, const void* a, const void* b, const void*, int n, int64_t) {
   auto* o = static_cast<T*>(out);
@@ -139,7 +140,7 @@ struct Xor {
     return a ^ b;
   }
 };
-// The immediate is the type's width: an amount of that or more shifts everything out. A negative amount is a
+// The immediate is the type's width: a shift by that much or more shifts all bits out. A negative amount is a
 // huge unsigned one.
 struct ShiftLeft {
   template <typename T>
@@ -171,7 +172,7 @@ struct ShiftRightArithmetic {
   }
 };
 
-// The upper half of the product of twice the immediate's width.
+// The upper half of the product, which has twice the immediate's width.
 struct MultiplyHigh {
   template <typename T>
   HLOD_INLINE T Do(T a, T b, int64_t width) {
@@ -208,21 +209,27 @@ struct Not {
 struct Sign {
   template <typename T>
   HLOD_INLINE T Do(T a, int64_t) {
-    if constexpr (kIsFloat<T>) return a > 0 ? T{1} : a < 0 ? T{-1} : a;  // Zeros and NaN stay as they are.
+    if constexpr (kIsFloat<T>)
+      return a > 0   ? T{1}
+             : a < 0 ? T{-1}
+                     : a;  // Zeros and NaN are returned
+                           // unchanged.
     else return static_cast<T>((a > 0) - (a < 0));
   }
 };
-// Ones are added in pairs, fours, eights, and the bytes by one product: this vectorises everywhere.
+// Ones are added in pairs, fours and eights, and the bytes by one product: this vectorises everywhere.
 template <typename U>
 HLOD_INLINE U CountOnes(U bits) {
   constexpr U kOnes = static_cast<U>(~U{0});
   bits = static_cast<U>(bits - (bits >> 1 & kOnes / 3));
   bits = static_cast<U>((bits & kOnes / 5) + (bits >> 2 & kOnes / 5));
   bits = static_cast<U>((bits + (bits >> 4)) & kOnes / 17);
-  if constexpr (sizeof(U) == 2) return (bits + (bits >> 8)) & 0x1f;  // Its product would not vectorise.
+  if constexpr (sizeof(U) == 2)
+    return (bits + (bits >> 8)) & 0x1f;  // The product of this width would not
+                                         // vectorise.
   else return static_cast<U>(bits * static_cast<U>(kOnes / 255)) >> (sizeof(U) * 8 - 8);
 }
-// The immediate is the type's width: what lies above it is a narrower integer's sign.
+// The immediate is the type's width: the bits above it are a narrower integer's sign.
 template <typename T>
 HLOD_INLINE UnsignedOf<T> OwnBits(T a, int64_t width) {
   return static_cast<UnsignedOf<T>>(
@@ -235,7 +242,8 @@ struct Popcnt {
     return static_cast<T>(CountOnes(OwnBits(a, width)));
   }
 };
-// By the exponent that the highest one has in a float. A one below it goes before, so that nothing rounds up.
+// Uses the exponent that the highest one has in a float. A one below it is cleared before, so that the
+// conversion does not round up.
 template <typename U, typename Float, int kBias, int kMantissa>
 HLOD_INLINE U Height(U bits) {
   const auto exact = static_cast<Float>(bits & ~(bits >> 1));
@@ -262,8 +270,8 @@ struct IsFinite {
     return std::fabs(a) < static_cast<T>(__builtin_inf());
   }
 };
-// immediate = exponent bits | mantissa bits << 8. Rounds the mantissa to nearest even, then takes what is out
-// of range to infinity or zero.
+// immediate = exponent bits | mantissa bits << 8. Rounds the mantissa to nearest even, then replaces
+// out-of-range values by infinity or zero.
 struct ReducePrecision {
   HLOD_INLINE float Do(float a, int64_t immediate) {
     return static_cast<float>(Generic<float, uint32_t, 8, 23>(a, immediate));

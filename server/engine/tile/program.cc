@@ -1,4 +1,4 @@
-// Assigning registers, and running tile programs.
+// Assigns registers, and runs tile programs.
 #include "server/engine/tile/program.h"
 
 #include <algorithm>
@@ -30,20 +30,20 @@ void TileProgram::AssignRegisters() {
   for (const Instruction& instruction : prologue_) values_[instruction.out].index = take();
   for (size_t i = 0; i < code_.size(); ++i) {
     const Instruction& instruction = code_[i];
-    // An operand that dies here may give its slot to the result: functions work in place. Readers of memory
-    // do not take operands.
+    // The slot of an operand whose last use is here may be taken by the result, because functions work in
+    // place. Instructions that read memory do not take operands.
     int freed[3], count = 0;
     for (int operand : {instruction.a, instruction.b, instruction.c}) {
       if (operand < 0) continue;
       Value& value = values_[operand];
       if (value.place != Value::Place::kRegister || value.whole_run || value.last_use != static_cast<int>(i))
         continue;
-      value.last_use = -2;  // Once, even when it is both operands.
+      value.last_use = -2;  // Frees it once, even when it is both operands.
       freed[count++] = value.index;
     }
     Value& out = values_[instruction.out];
-    // Widths differ between carriers, and a result wider than its operand would overtake it: only equal
-    // widths work in place.
+    // Carriers have different widths, and a result wider than its operand would overwrite elements before
+    // they are read: only equal widths work in place.
     bool in_place = true;
     for (int operand : {instruction.a, instruction.b, instruction.c}) {
       if (operand >= 0 && CarrierBytes(values_[operand].carrier) != CarrierBytes(out.carrier))
@@ -52,9 +52,12 @@ void TileProgram::AssignRegisters() {
     if (in_place) free.insert(free.end(), freed, freed + count);
     if (out.place == Value::Place::kRegister) out.index = take();
     if (!in_place) free.insert(free.end(), freed, freed + count);
-    if (out.place == Value::Place::kRegister && out.last_use == -1) free.push_back(out.index);  // Never read.
+    if (out.place == Value::Place::kRegister && out.last_use == -1)
+      free.push_back(out.index);  // The value
+                                  // is never
+                                  // read.
   }
-  // One more slot is the reader's temporary: memory before it is widened.
+  // One more slot is temporary memory for views, before their elements are widened.
   workspace_bytes_ = AlignUp((slots + 1) * slot_bytes_ + kTile * 8, kSlotAlign);
 }
 

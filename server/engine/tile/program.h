@@ -1,4 +1,4 @@
-// Tile programs: elementwise instructions as a list of calls on tiles, with registers assigned once. The
+// Tile programs: elementwise instructions as a list of calls on tiles, whose registers are assigned once. The
 // fused kernels and the scalar functions of reducers and comparators are both such programs.
 #pragma once
 
@@ -15,33 +15,34 @@
 
 namespace hlod::engine {
 
-// Whether an instruction can be one of a tile program: elementwise, of types that have carriers, with a
-// function for them.
+// Returns true when an instruction can be part of a tile program: it is elementwise, of types that have
+// carriers, and has a function for them.
 bool IsTileInstruction(hlo::Instruction instruction);
 
 class TileProgram {
  public:
-  // Appends. Inputs are numbered by the caller; a node is computed once and then found again by its id.
+  // Appends instructions. The caller numbers the inputs. A node is computed once, and later uses find it by
+  // its id.
   class Builder {
    public:
-    // `count`: elements of the domain; scalars are spread over them.
+    // `count` is the number of elements of the domain, over which scalars are spread.
     Builder(const hlo::Computation& computation, int64_t count) : computation_(computation), count_(count) {}
 
-    // Says that the value of `node` comes from memory, as input number `input` (possibly under a view).
+    // Declares that the value of `node` comes from memory, as input number `input` (possibly under a view).
     void AddInput(hlo::NodeId node, int input) { inputs_[node] = input; }
-    // The same for a scalar parameter that stands for element i of a dense array: not spread, but read along
-    // with the domain.
+    // Declares the same for a scalar parameter that represents element i of a dense array: it is not spread,
+    // but read along with the domain.
     void AddElementInput(hlo::NodeId node, int input);
-    // Computes an instruction that IsTileInstruction. Operands: added nodes, inputs, constants, and views of
-    // inputs. False when an operand has none of these: the caller broke the contract or the computation is
-    // not of this kind.
+    // Computes an instruction for which IsTileInstruction holds. Operands are added nodes, inputs, constants,
+    // and views of inputs. Returns false when an operand is none of these, that is, the caller broke the
+    // contract or the computation is not of this kind.
     bool Add(hlo::NodeId node);
     // Stores the value of a node (added, or an input or constant) to output number `output`.
     bool AddOutput(hlo::NodeId node, int output);
-    // The same, but written after everything else is computed: the output may lie in any input's memory. Call
-    // after the last Add.
+    // Does the same, but after everything else is computed, so that the output may lie in any input's memory.
+    // To be called after the last Add.
     bool AddLateOutput(hlo::NodeId node, int output);
-    // Keeps the value of `operand` of a reduce in a register until the end of the tile; returns a handle for
+    // Keeps the value of `operand` of a reduce in a register until the end of the tile. Returns a handle for
     // TileProgram::Kept, or -1.
     int Keep(hlo::NodeId node);
 
@@ -50,7 +51,7 @@ class TileProgram {
    private:
     friend class TileProgram;
     int Operand(hlo::NodeId node);
-    // What of memory a node is, as it lies there or widened to its carrier.
+    // The form in which a node is read from memory: as it is stored, or widened to its carrier.
     enum class Form { kBits, kCarrier };
     int Memory(hlo::NodeId node, const View& view, Form form);
     int Constant(hlo::Instruction constant, Form form);
@@ -69,27 +70,27 @@ class TileProgram {
     const hlo::Computation& computation_;
     const int64_t count_;
     absl::flat_hash_map<hlo::NodeId, int> inputs_, values_;
-    absl::flat_hash_map<hlo::NodeId, int> bits_;  // Floats below f32 that are known as memory has them.
+    absl::flat_hash_map<hlo::NodeId, int> bits_;  // Floats below f32 that are available as stored in memory.
     std::unique_ptr<TileProgram> program_ = std::make_unique<TileProgram>();
   };
 
   TileProgram() = default;
 
-  // Bytes of working memory for one worker, aligned to 64.
+  // Returns the bytes of working memory for one worker, aligned to 64.
   int64_t workspace_bytes() const { return workspace_bytes_; }
 
-  // Prepares a worker's memory: registers that hold one value for the whole run are filled. n: elements of
-  // its largest tile.
+  // Prepares a worker's memory: fills the registers that hold one value for the whole run. `n` is the number
+  // of elements of its largest tile.
   void Begin(const std::byte* const* inputs, std::byte* workspace, int n) const;
-  // Computes elements [start, start + n), n <= kTile.
+  // Computes elements [start, start + n), where n <= kTile.
   void RunTile(const std::byte* const* inputs, std::byte* const* outputs, std::byte* workspace, int64_t start,
                int n) const;
-  // Where a kept value's tile lies after RunTile.
+  // Returns the location of a kept value's tile after RunTile.
   const void* Kept(int handle, const std::byte* const* inputs, std::byte* const* outputs,
                    std::byte* workspace, int64_t start) const;
   Carrier KeptCarrier(int handle) const { return values_[handle].carrier; }
 
-  // Whether output `o` may lie in the memory of input `i`.
+  // Returns true when output `o` may lie in the memory of input `i`.
   bool MayShare(int output, int input) const;
   int instruction_count() const { return static_cast<int>(code_.size()); }
 
@@ -97,29 +98,30 @@ class TileProgram {
   struct Value {
     Carrier carrier = Carrier::kF32;
     enum class Place : uint8_t { kRegister, kConstant, kInput, kOutput } place = Place::kRegister;
-    int index = -1;      // Register slot, byte offset in constants_, or number of the input or output.
-    int width = 0;       // Bytes an element: of kInput and kOutput.
-    int last_use = -1;   // Position in code_.
-    int unrounded = -1;  // The value that this one is rounded or wrapped from.
+    int index = -1;      // A register slot, a byte offset in constants_, or the number of the input or
+                         // output.
+    int width = 0;       // For kInput and kOutput the bytes per element.
+    int last_use = -1;   // A position in code_.
+    int unrounded = -1;  // The value from which this one was rounded or wrapped.
     bool whole_run = false;
   };
   struct Instruction {
     enum class Kind : uint8_t { kCall, kReadView, kReadIota, kCopy } kind = Kind::kCall;
-    TileFunction function = nullptr;  // kReadView: the widening load, or null.
+    TileFunction function = nullptr;  // For kReadView the widening load, or null.
     int out = -1, a = -1, b = -1, c = -1;
     int64_t immediate = 0;
     int view = -1, input = -1, width = 0;
   };
 
-  // How an input is read, and where an output is written; positions are in code_.
+  // The way an input is read or an output is written; positions are in code_.
   struct InputUse {
-    int width = 0;  // Bytes an element; 0: never read.
+    int width = 0;  // The bytes per element; 0 when it is never read.
     int last_read = -1;
-    bool viewed = false;  // Not in the order of the domain.
+    bool viewed = false;  // True when it is not read in the order of the domain.
   };
   struct OutputUse {
     int width = 0;
-    int written = -1;  // -1: not before everything is read.
+    int written = -1;  // -1 when it is written only after everything is read.
   };
   InputUse& Input(int number) { return Grown(inputs_, number); }
   OutputUse& Output(int number) { return Grown(outputs_, number); }
@@ -143,10 +145,10 @@ class TileProgram {
   };
   std::vector<AlignedBytes> constants_;
   int64_t slot_bytes_ = 0, workspace_bytes_ = 0;
-  std::vector<InputUse> inputs_;    // By number of the input.
-  std::vector<OutputUse> outputs_;  // By number of the output.
+  std::vector<InputUse> inputs_;    // Indexed by the number of the input.
+  std::vector<OutputUse> outputs_;  // Indexed by the number of the output.
   std::vector<int> kept_;
-  bool has_unread_ = false;  // While building: there may be instructions whose value nothing reads.
+  bool has_unread_ = false;  // While building: true when there may be instructions whose value is never read.
 };
 
 }  // namespace hlod::engine

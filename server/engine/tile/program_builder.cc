@@ -1,4 +1,4 @@
-// Building tile programs: from HLO instructions to calls on tiles.
+// Builds tile programs: turns HLO instructions into calls on tiles.
 #include <algorithm>
 #include <cstring>
 
@@ -7,7 +7,7 @@
 namespace hlod::engine {
 namespace {
 
-// Operations whose results need no rounding or wrapping when their operands had none.
+// Returns true for operations whose results need no rounding or wrapping when their operands needed none.
 bool KeepsRange(hlo::Opcode opcode, Carrier carrier) {
   switch (opcode) {
     case hlo::kSelect:
@@ -47,7 +47,7 @@ int64_t ImmediateOf(hlo::Instruction instruction) {
   }
 }
 
-// The operand whose carrier chooses the function.
+// Returns the type of the operand whose carrier chooses the function.
 hlo::PrimitiveType FunctionType(hlo::Instruction instruction) {
   return instruction.operand(instruction.opcode() == hlo::kSelect ? 1 : 0).shape().type;
 }
@@ -57,7 +57,8 @@ bool IsFree(hlo::PrimitiveType from, hlo::PrimitiveType to) {
          hlo::ByteWidth(from) >= 4;
 }
 
-// The carrier of what memory holds: floats below f32 as bits, on demand, which others are not.
+// Sets the carrier of elements as they are in memory: with `bits`, floats below f32 keep their bits, and
+// other types have none (false).
 bool FormOf(hlo::PrimitiveType type, bool bits, Carrier* carrier) {
   if (!bits) return CarrierOf(type, carrier);
   if (!hlo::IsFloat(type) || hlo::Info(type).bits >= 32) return false;
@@ -102,7 +103,7 @@ int TileProgram::Builder::Emit(TileFunction function, int a, int b, int c, int64
   return out;
 }
 
-// What `type` has of a value: itself where nothing is to be rounded or wrapped.
+// Returns a value rounded or wrapped to `type`, or the value itself where that changes nothing.
 int TileProgram::Builder::Narrow(int value, hlo::PrimitiveType type) {
   const TileFunction narrow = GetTileOps().narrow(type);
   if (narrow == nullptr) return value;
@@ -111,7 +112,8 @@ int TileProgram::Builder::Narrow(int value, hlo::PrimitiveType type) {
   return narrowed;
 }
 
-// Stores round by themselves: what is narrowed for an output alone need not be.
+// Returns the unrounded value for a store, because stores round by themselves: a value that is only stored
+// need not be narrowed.
 int TileProgram::Builder::Stored(int value) {
   const int unrounded = program_->values_[value].unrounded;
   if (unrounded < 0) return value;
@@ -119,7 +121,7 @@ int TileProgram::Builder::Stored(int value) {
   return unrounded;
 }
 
-// A tile of one value in constant memory.
+// Returns a tile of one value in constant memory.
 int TileProgram::Builder::ConstantTile(Carrier carrier, double value) {
   TileProgram& program = *program_;
   const int n = static_cast<int>(std::min<int64_t>(count_, kTile));
@@ -147,7 +149,7 @@ int TileProgram::Builder::Constant(hlo::Instruction constant, Form form) {
   Carrier carrier;
   if (literal.element_count() != 1 || !FormOf(literal.shape().type, form == Form::kBits, &carrier)) return -1;
   TileProgram& program = *program_;
-  // One element through the widening load, then spread over the tile.
+  // Widens one element by the load, then spreads it over the tile.
   alignas(kCarrierBytesMax) std::byte element[kCarrierBytesMax] = {};
   if (const TileFunction load = LoadOf(literal.shape().type, form == Form::kBits))
     load(element, literal.bytes().data(), nullptr, nullptr, 1, 0);
@@ -167,12 +169,12 @@ int TileProgram::Builder::Constant(hlo::Instruction constant, Form form) {
 int TileProgram::Builder::Operand(hlo::NodeId node) {
   if (const auto it = values_.find(node); it != values_.end()) return it->second;
   if (const auto it = bits_.find(node); it != bits_.end() && !inputs_.contains(node)) {
-    // Known as bits, and now wanted as a number.
+    // The node is available as bits, and now needed as a number.
     const TileFunction load = GetTileOps().load(computation_[node].shape().type);
     return values_[node] = Emit(load, it->second, -1, -1, 0, Carrier::kF32);
   }
   const View view = ResolveView(computation_, node, count_);
-  // A reshape of something computed here: the same elements in the same order.
+  // A reshape of a value that is computed here has the same elements in the same order.
   if (view.IsIdentity() && view.count == count_ && view.base != node &&
       (values_.contains(view.base) || bits_.contains(view.base)))
     return values_[node] = Operand(view.base);
@@ -181,7 +183,7 @@ int TileProgram::Builder::Operand(hlo::NodeId node) {
   return value;
 }
 
-// Whether a float below f32 is at hand as memory has it, rather than computed as a number.
+// Returns true when a float below f32 is available as in memory, rather than computed as a number.
 bool TileProgram::Builder::HasBits(hlo::NodeId node) const {
   if (bits_.contains(node)) return true;
   if (values_.contains(node)) return false;
@@ -198,7 +200,7 @@ int TileProgram::Builder::Bits(hlo::NodeId node) {
   return value;
 }
 
-// False when the instruction wants numbers, or does not find its operands as bits.
+// Returns false when the instruction needs numbers, or its operands are not available as bits.
 bool TileProgram::Builder::AddOnBits(hlo::Instruction instruction) {
   const hlo::PrimitiveType from = FunctionType(instruction), to = instruction.shape().type;
   const TileFunction function = GetTileOps().on_bits(instruction.opcode(), from, to);
@@ -220,7 +222,8 @@ bool TileProgram::Builder::AddOnBits(hlo::Instruction instruction) {
   return true;
 }
 
-// What an output is written from, and by what: as it is where that is null.
+// Returns the value from which an output is written, and sets the function that stores it; null when it is
+// stored unchanged.
 int TileProgram::Builder::Result(hlo::NodeId node, TileFunction* store) {
   const auto bits = bits_.find(node);
   const bool has_bits = bits != bits_.end() && !values_.contains(node);
@@ -253,7 +256,7 @@ int TileProgram::Builder::Memory(hlo::NodeId node, const View& view, Form form) 
   const int number = input->second;
   const int width = hlo::ByteWidth(type);
   program.Input(number).width = width;
-  if (view.IsIdentity() && load == nullptr) {  // Read in place.
+  if (view.IsIdentity() && load == nullptr) {  // It is read in place.
     program.values_[value].place = Value::Place::kInput;
     program.values_[value].index = number;
     program.values_[value].width = width;
@@ -280,7 +283,7 @@ void TileProgram::Builder::AddElementInput(hlo::NodeId node, int input) {
   TileProgram& program = *program_;
   const hlo::PrimitiveType type = computation_[node].shape().type;
   Carrier carrier = Carrier::kF32;
-  if (!CarrierOf(type, &carrier)) return;  // Its readers fail.
+  if (!CarrierOf(type, &carrier)) return;  // The readers of this value fail.
   const int value = NewValue(carrier);
   const int width = hlo::ByteWidth(type);
   program.Input(input).width = width;
@@ -312,7 +315,7 @@ bool TileProgram::Builder::AddLateOutput(hlo::NodeId node, int output) {
   const int width = hlo::ByteWidth(computation_[node].shape().type);
   int source = value;
   if (program.values_[value].place == Value::Place::kInput) {
-    // A parameter passed through: read it before any output is written.
+    // A parameter that is passed through is read before any output is written.
     source = NewValue(program.values_[value].carrier);
     program.code_.insert(program.code_.begin(),
                          {.kind = Instruction::Kind::kCopy, .out = source, .a = value, .width = width});
@@ -332,8 +335,9 @@ bool TileProgram::Builder::AddLateOutput(hlo::NodeId node, int output) {
   return true;
 }
 
-// Whether what makes a register may write straight to an output in any input's memory: nothing reads inputs
-// after it, and what it reads itself is as wide, so that no element is overtaken.
+// Returns true when the instruction that computes a register may write straight to an output in any input's
+// memory: no later instruction reads inputs, and the values that it reads itself have the same width, so that
+// no element is overwritten before it is read.
 bool TileProgram::Builder::WritesLate(int value, int width) const {
   const TileProgram& program = *program_;
   if (program.values_[value].place != Value::Place::kRegister || program.values_[value].whole_run)
@@ -365,7 +369,7 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
   CarrierOf(type, &result);
   int value;
   if (instruction.opcode() == hlo::kBitcastConvert) {
-    // The same bytes under another type. A value of its own only where the reader must know the carrier.
+    // The same bytes as another type. It is a value of its own only where its readers must know the carrier.
     const Carrier from = program_->values_[operand[0]].carrier;
     if (from == result) {
       values_[node] = operand[0];
@@ -390,13 +394,13 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
     const int bits = hlo::Info(type).bits, from_bits = hlo::Info(from_type).bits;
     const bool to_small_float = hlo::IsFloat(type) && bits < 32;
     if (hlo::IsFloat(from_type) && hlo::IsInteger(type) && bits < CarrierBytes(result) * 8) {
-      // Saturate to the narrow type before the fraction goes: wrapping would be wrong.
+      // Saturates to the narrow type before the fraction is dropped: wrapping would be wrong.
       const double low = hlo::IsSigned(type) ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
       const double high = static_cast<double>((int64_t{1} << (hlo::IsSigned(type) ? bits - 1 : bits)) - 1);
       const int low_tile = ConstantTile(from, low), high_tile = ConstantTile(from, high);
       source = Emit(ops.elementwise(hlo::kClamp, from), low_tile, source, high_tile, 0, from);
     }
-    // What f32 does not hold exactly would round twice on its way through it.
+    // A value that is not exact in f32 would be rounded twice on its way through f32.
     TileFunction convert = to_small_float && from_bits > 24 ? ops.odd(from) : nullptr;
     if (convert == nullptr) convert = ops.convert(from, result);
     value = convert != nullptr ? Emit(convert, source, -1, -1, 0, result) : source;
@@ -423,7 +427,7 @@ bool TileProgram::Builder::AddOutput(hlo::NodeId node, int output) {
   Value& stored = program.values_[value];
   const bool made_here = stored.place == Value::Place::kRegister && !stored.whole_run;
   if (store == nullptr && made_here) {
-    // The instruction that makes it writes straight to the output; later readers read it there.
+    // The instruction that computes it writes straight to the output, where later readers read it.
     stored.place = Value::Place::kOutput;
     stored.index = output;
     stored.width = width;
@@ -451,7 +455,7 @@ int TileProgram::Builder::Keep(hlo::NodeId node) {
   return value;
 }
 
-// Drops what was narrowed for outputs alone.
+// Drops instructions that narrowed values for outputs only.
 void TileProgram::Builder::DropUnread() {
   TileProgram& program = *program_;
   std::vector<bool> read(program.values_.size(), false);
@@ -461,7 +465,7 @@ void TileProgram::Builder::DropUnread() {
     }
   }
   for (int value : program.kept_) read[value] = true;
-  std::vector<int> place(program.code_.size());  // Where an instruction goes.
+  std::vector<int> place(program.code_.size());  // The new position of each instruction.
   size_t kept = 0;
   for (size_t i = 0; i < program.code_.size(); ++i) {
     const Instruction instruction = program.code_[i];

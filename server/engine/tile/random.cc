@@ -1,6 +1,6 @@
 // rng-bit-generator: Threefry-2x32 and Philox-4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers:
-// as easy as 1, 2, 3", SC11), laid out over the result as XLA lays them out. Numbers narrower than 32 bits
-// are the low bits of one word.
+// as easy as 1, 2, 3", SC11), in XLA's layout over the result. Numbers narrower than 32 bits are the low bits
+// of one word.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -16,11 +16,11 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kBatch = 64;  // Counters encrypted side by side.
+constexpr int64_t kBatch = 64;  // The number of counters that are encrypted side by side.
 
 HLOD_ALWAYS_INLINE uint32_t RotateLeft(uint32_t x, int bits) { return x << bits | x >> (32 - bits); }
 
-// Words 0 and 1 of counters first, first + 1, ...
+// Computes words 0 and 1 of counters first, first + 1, ...
 struct ThreeFryKernel {
   static HLOD_ALWAYS_INLINE void Run(uint64_t key, uint64_t first, uint32_t (*words)[kBatch]) {
     constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
@@ -49,7 +49,7 @@ struct ThreeFryKernel {
   }
 };
 
-// The four words of 128-bit counters (low + i, high), the carry in `high`.
+// Computes the four words of the 128-bit counters (low + i, high), with the carry in `high`.
 struct PhiloxKernel {
   static HLOD_ALWAYS_INLINE void Run(uint64_t key, uint64_t low, uint64_t high, uint32_t (*words)[kBatch]) {
 #pragma omp simd
@@ -87,7 +87,7 @@ class RandomStep final : public Step {
       per_block_ = 1;
     } else {
       // The two words of a block are neighbours along the first dimension of even size, else along the
-      // largest.
+      // largest dimension.
       size_t pair = 0;
       for (size_t d = 0; d < result.dims.size(); ++d) {
         if (result.dims[d] % 2 == 0) {
@@ -110,7 +110,7 @@ class RandomStep final : public Step {
                    StepContext& context) const override {
     uint64_t state[3] = {};
     std::memcpy(state, inputs[0], static_cast<size_t>(state_words_) * sizeof(uint64_t));
-    // Philox without a high half of its own: the counter takes the key's place.
+    // For Philox without a high half of its own, the counter takes the key's place.
     const uint64_t high = three_fry_ ? 0 : state_words_ == 3 ? state[2] : state[0];
     RETURN_IF_ERROR(ParallelPieces(
         context, (blocks_ + kBatch - 1) / kBatch, blocks_ * 16, [&](int64_t begin, int64_t end, int) {
@@ -140,7 +140,7 @@ class RandomStep final : public Step {
   }
 
  private:
-  // Puts a batch's words where the layout wants them.
+  // Stores a batch's words where the layout has them.
   template <typename T>
   void Store(const uint32_t (*words)[kBatch], int64_t first, int64_t blocks, std::byte* out) const {
     auto* to = reinterpret_cast<T*>(out);
@@ -174,9 +174,9 @@ class RandomStep final : public Step {
   bool three_fry_ = false, paired_ = false;
   int64_t state_words_ = 2, count_ = 0, blocks_ = 0;
   int width_ = 4;
-  int64_t per_block_ = 1;  // Numbers a block, when they follow one another.
+  int64_t per_block_ = 1;  // The numbers per block, when they follow one another.
   int64_t size_ = 1, half_ = 1,
-          inner_ = 1;  // The dimension of pairs, half of it rounded up, and elements below it.
+          inner_ = 1;  // The dimension of pairs, half of it rounded up, and the elements below it.
 };
 
 class RandomStateStep final : public Step {

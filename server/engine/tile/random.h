@@ -12,7 +12,7 @@ namespace hlod::engine {
 // rng-bit-generator: threefry and philox.
 MaybeStep MakeRandomStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 
-// rng-get-and-update-state, by a counter that all runs of a plan share.
+// For rng-get-and-update-state, by a counter that all runs of a plan share.
 MaybeStep MakeRandomStateStep(hlo::Instruction instruction, std::shared_ptr<RandomCounter> counter);
 
 }  // namespace hlod::engine

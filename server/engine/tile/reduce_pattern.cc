@@ -1,4 +1,4 @@
-// Which reduces become part of a fused kernel.
+// Decides which reduces become part of a fused kernel.
 #include "server/engine/tile/reduce_pattern.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Reductions that fused kernels do: one operand, a recognised reducer, and reduced dimensions that are
-// neighbours.
+// The reductions that fused kernels can compute: one operand, a recognised reducer, and reduced dimensions
+// that are neighbours.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace hlod::engine {
 
-// The operand as [outer, reduced, inner]: sum over the middle.
+// The operand as [outer, reduced, inner], reduced over the middle.
 struct ReducePattern {
   int64_t outer = 1, reduced = 1, inner = 1;
   int64_t count() const { return outer * reduced * inner; }
   friend bool operator==(const ReducePattern&, const ReducePattern&) = default;
 };
 
-// The pattern of a reduce that a fused kernel can do; nothing for any other instruction.
+// Returns the pattern of a reduce that a fused kernel can compute, or nullopt for any other instruction.
 std::optional<ReducePattern> MatchReduce(const hlo::Module& module, hlo::Instruction instruction);
-// Its operation. REQUIRES: MatchReduce found a pattern.
+// Returns the operation of such a reduce. REQUIRES: MatchReduce found a pattern.
 FoldOp FoldOpOf(const hlo::Module& module, hlo::Instruction reduce);
 
 }  // namespace hlod::engine

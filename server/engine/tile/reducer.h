@@ -1,4 +1,4 @@
-// Which scalar computations are one plain operation of their two parameters.
+// Recognises scalar computations that are one plain operation of their two parameters.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace hlod::engine {
 
-// A computation of two scalars that is just one of these, in either operand order; kNone otherwise.
+// The operation that a computation of two scalars consists of, in either operand order; kNone for any other
+// computation.
 enum class ScalarReducer : uint8_t { kNone, kAdd, kMultiply, kMinimum, kMaximum, kAnd, kOr, kXor, kSecond };
 ScalarReducer RecogniseReducer(const hlo::Computation& computation);
 

@@ -1,5 +1,5 @@
-// Scalar computations as tile programs whose parameters and results are dense arrays: a reducer is run on
-// many pairs at once.
+// Scalar computations as tile programs whose parameters and results are dense arrays: a reducer runs on many
+// pairs at once.
 #include <algorithm>
 #include <vector>
 
@@ -42,7 +42,8 @@ class TileFunctionOfScalars final : public ScalarFunction {
 
 std::unique_ptr<ScalarFunction> MakeScalarFunction(const hlo::Module& module, hlo::ComputationId id) {
   const hlo::Computation& computation = module.computation(id);
-  // The domain is any number of elements: more than one, so that scalars inside are spread over it.
+  // The domain may have any number of elements; it is larger than one, so that scalars inside are spread over
+  // it.
   TileProgram::Builder builder(computation, int64_t{1} << 40);
   std::vector<int> parameter_widths, result_widths;
   for (hlo::NodeId parameter : computation.parameters()) {

@@ -1,5 +1,5 @@
 // Views are composed from the base outwards: each operation maps its operand's strides to its own, or the
-// chain starts anew there.
+// chain starts anew at it.
 #include "server/engine/tile/view.h"
 
 #include <algorithm>
@@ -14,15 +14,15 @@ namespace hlod::engine {
 namespace {
 
 struct Strided {
-  hlo::Dims strides;  // One a dimension of the node's shape.
+  hlo::Dims strides;  // One per dimension of the node's shape.
   int64_t offset = 0;
 };
 
-// The strides after a reshape: each new dimension has to lie within one old one, or span several that follow
-// one another.
+// Returns the strides after a reshape, or nullopt: each new dimension has to lie within one old one, or span
+// several that follow one another.
 std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hlo::Dims& strides,
                                         absl::Span<const int64_t> to) {
-  // Join old dimensions where index arithmetic allows, innermost first.
+  // Joins old dimensions where index arithmetic allows it, innermost first.
   struct Run {
     int64_t size, stride;
   };
@@ -34,7 +34,7 @@ std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hl
   }
   hlo::Dims result(to.size(), 0);
   size_t run = 0;
-  int64_t used = 1;  // Of runs[run].size, by the new dimensions inside it so far.
+  int64_t used = 1;  // The part of runs[run].size that the new dimensions inside it have used up.
   for (size_t d = to.size(); d-- > 0;) {
     if (to[d] == 1) continue;
     if (run < runs.size() && used == runs[run].size) {
@@ -48,7 +48,7 @@ std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hl
   return result;
 }
 
-// One operation applied to its operand's strides; nothing when it is not a view of it.
+// Returns the strides after one operation, or nullopt when its result is not a view of its operand.
 std::optional<Strided> Apply(hlo::Instruction instruction, const Strided& operand) {
   const hlo::Shape& from = instruction.operand(0).shape();
   const hlo::Shape& to = instruction.shape();
@@ -170,7 +170,7 @@ HLOD_ALWAYS_INLINE void ForEachRun(const View& view, int64_t start, int64_t n, R
     run(offset, inner.stride, length, done);
     done += length;
     if (done == n) break;
-    // The stretch reached the end of the innermost dimension: carry.
+    // The stretch reached the end of the innermost dimension, so outer indices advance.
     offset -= index[rank - 1] * inner.stride;
     index[rank - 1] = 0;
     for (size_t d = rank - 1; d-- > 0;) {

@@ -1,5 +1,5 @@
-// Views: how an array that only rearranges another (broadcast, slice, reverse, reshape, iota) reads that
-// other's memory, so that a tile program can read through it and the array itself need never exist.
+// Views: the way an array that only rearranges another one (broadcast, slice, reverse, reshape, iota) reads
+// that other's memory, so that a tile program can read through it and the array itself need never exist.
 #pragma once
 
 #include <cstddef>
@@ -21,30 +21,29 @@ struct View {
   bool is_iota = false;
   int64_t count = 1;
   int64_t offset = 0;
-  absl::InlinedVector<Dimension, 4>
-      dims;  // Outermost first, neighbours joined where they can be; at least one.
+  absl::InlinedVector<Dimension, 4> dims;  // Outermost first, neighbours joined where possible; at least one.
 
-  // Element i is base's element i.
+  // Returns true when element i is base's element i.
   bool IsIdentity() const {
     return !is_iota && offset == 0 && dims.size() == 1 && (dims[0].stride == 1 || count == 1);
   }
-  // Every element is the same one.
+  // Returns true when all elements are the same one.
   bool IsScalar() const { return !is_iota && dims.size() == 1 && (dims[0].stride == 0 || count == 1); }
 };
 
-// The view that `node` is: itself when it rearranges nothing. `count` > 1 spreads a scalar over that many
-// elements.
+// Returns the view that `node` is; of the node itself when it does not rearrange another one. `count` > 1
+// spreads a scalar over that many elements.
 View ResolveView(const hlo::Computation& computation, hlo::NodeId node, int64_t count);
 
-// Whether ResolveView looks through it (when the shapes allow).
+// Returns true when ResolveView looks through the opcode (if the shapes allow it).
 bool IsViewOpcode(hlo::Opcode opcode);
 
 // Copies elements [start, start + n) of the view from `base` to dense memory, `width` bytes each. Not for
 // iotas.
 void ReadView(const View& view, const std::byte* base, int width, int64_t start, int64_t n, std::byte* out);
-// `n` copies of one element of `width` bytes.
+// Writes `n` copies of one element of `width` bytes.
 void Fill(const std::byte* element, int width, int64_t n, std::byte* out);
-// The numbers of an iota's elements [start, start + n).
+// Writes the numbers of an iota's elements [start, start + n).
 void ReadIota(const View& view, int64_t start, int64_t n, int64_t* out);
 
 }  // namespace hlod::engine
