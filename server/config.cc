@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "common/base/arithmetic.h"
-#include "common/base/cpu_limit.h"
-#include "common/base/size.h"
-#include "common/base/status.h"
-#include "common/base/strings.h"
-#include "common/base/toml_text.h"
+#include "common/base/errors/status.h"
+#include "common/base/system/cpu_limit.h"
+#include "common/base/text/size.h"
+#include "common/base/text/strings.h"
+#include "common/base/text/toml_text.h"
 #include "common/rpc/keepalive.h"
 #include "server/metrics/endpoint.h"
 

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <map>
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "server/config.h"
 
 namespace hlod {

@@ -12,7 +12,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "common/base/mutex.h"
+#include "common/base/system/mutex.h"
 #include "server/config.h"
 #include "server/metrics/endpoint.h"
 #include "server/startup.h"

@@ -24,8 +24,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
-#include "common/base/file.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
+#include "common/base/system/file.h"
 #include "common/rpc/credentials.h"
 #include "server/engine/contraction/cpu_features.h"
 #include "server/log/log.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "client/analysis/module_check.h"
+#include "client/analysis/module/module_check.h"
 #include "client/cli/json.h"
 
 namespace hlod::cli {

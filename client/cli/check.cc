@@ -1,15 +1,15 @@
 // hloctl check: prints what a module costs and needs without running it, or what a program needs.
 #include <cstdio>
 
-#include "client/analysis/module_check.h"
-#include "client/analysis/verdict.h"
+#include "client/analysis/module/module_check.h"
+#include "client/analysis/module/verdict.h"
 #include "client/cli/analysis_json.h"
 #include "client/cli/check_program.h"
 #include "client/cli/commands.h"
 #include "client/cli/load_module.h"
 #include "client/cli/table.h"
-#include "common/base/file.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
+#include "common/base/system/file.h"
 #include "common/hlo/inference/verifier.h"
 
 namespace hlod::cli {

@@ -13,13 +13,13 @@
 #include <cstring>
 #include <filesystem>
 
-#include "client/analysis/preflight.h"
-#include "client/analysis/verdict.h"
+#include "client/analysis/module/verdict.h"
+#include "client/analysis/preflight/preflight.h"
 #include "client/cli/analysis_json.h"
 #include "client/cli/table.h"
-#include "common/base/file.h"
-#include "common/base/status.h"
-#include "common/base/temporary_folder.h"
+#include "common/base/errors/status.h"
+#include "common/base/system/file.h"
+#include "common/base/system/temporary_folder.h"
 #include "hlod/testing.h"
 
 extern char** environ;

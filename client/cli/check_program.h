@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "client/analysis/budget.h"
-#include "client/analysis/chips.h"
+#include "client/analysis/module/budget.h"
+#include "client/analysis/module/chips.h"
 #include "client/cli/commands.h"
 
 namespace hlod::cli {

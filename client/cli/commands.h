@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "hlod/client.h"
+#include "hlod/runtime/client.h"
 
 namespace hlod::cli {
 
@@ -96,7 +96,7 @@ enum class CheckOutcome {
 // Prints what a module or a program costs and needs. A module needs no daemon.
 absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptions& options);
 
-// Prints the graphs of a PyTorch/XLA program from its dumps (client/analysis/torch_xla_dump.h).
+// Prints the graphs of a PyTorch/XLA program from its dumps (client/analysis/torch_xla/torch_xla_dump.h).
 absl::Status TorchXlaGraphs(const CommonOptions& common, const std::vector<std::string>& dumps);
 
 struct ListOptions {

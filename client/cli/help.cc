@@ -55,7 +55,7 @@ const char kJsonKeys[] = R"(JSON keys (--json; sizes in bytes, times in microsec
                recompiles[at name from to difference[added line]] unexpected_executions compile execute (count seconds)
                cache_hits cache_misses syncs host_to_device device_to_host (calls bytes seconds)
                fallbacks[operator calls] advice problems; null: no dump says it
-  report       run totals memory transfers graphs compiles programs chip (see client/report/report.h)
+  report       run totals memory transfers graphs compiles programs chip (see client/report/page/report.h)
   devices      devices[ordinal kind capacity_bytes used_bytes peak_bytes temporary_bytes buffers placeholders
                queued_executes cpu_features]
   buffers      buffers[session handle device shape bytes state origin] total

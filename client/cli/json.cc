@@ -1,8 +1,8 @@
 // One function per type; its keys are in one place.
 #include "client/cli/json.h"
 
-#include "common/base/error.h"
-#include "common/base/printable.h"
+#include "common/base/errors/error.h"
+#include "common/base/text/printable.h"
 
 namespace hlod::cli {
 

@@ -6,10 +6,10 @@
 
 #include "absl/status/statusor.h"
 #include "common/hlo/literal.h"
-#include "hlod/account.h"
-#include "hlod/admin.h"
-#include "hlod/client.h"
-#include "hlod/types.h"
+#include "hlod/observe/account.h"
+#include "hlod/runtime/admin.h"
+#include "hlod/runtime/client.h"
+#include "hlod/runtime/types.h"
 
 namespace hlod::cli {
 

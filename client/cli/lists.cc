@@ -10,7 +10,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "client/cli/table.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "client/cli/json.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/commands.h"
-#include "common/base/error.h"
-#include "common/base/file.h"
-#include "common/base/status.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
+#include "common/base/system/file.h"
 
 namespace hlod::cli {
 namespace {

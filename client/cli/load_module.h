@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "client/cli/commands.h"
 #include "client/import/import.h"
-#include "hlod/types.h"
+#include "hlod/runtime/types.h"
 
 namespace hlod::cli {
 

@@ -12,8 +12,8 @@
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "client/cli/table.h"
-#include "common/base/error.h"
-#include "common/base/file.h"
+#include "common/base/errors/error.h"
+#include "common/base/system/file.h"
 
 namespace {
 

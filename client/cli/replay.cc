@@ -6,16 +6,16 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "client/analysis/recording.h"
+#include "client/analysis/preflight/recording.h"
 #include "client/cli/json.h"
 #include "client/cli/random_literal.h"
 #include "client/cli/reports.h"
 #include "client/cli/table.h"
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
 #include "common/base/kinds.h"
-#include "common/base/printable.h"
 #include "common/base/sha256.h"
-#include "common/base/status.h"
+#include "common/base/text/printable.h"
 #include "common/hlo/proto/codec.h"
 
 namespace hlod::cli {

@@ -3,14 +3,14 @@
 #include <fstream>
 #include <utility>
 
-#include "client/analysis/recording.h"
+#include "client/analysis/preflight/recording.h"
 #include "client/cli/json.h"
 #include "client/cli/reports.h"
 #include "client/cli/table.h"
-#include "client/report/report.h"
-#include "client/report/trace.h"
-#include "common/base/printable.h"
-#include "common/base/status.h"
+#include "client/report/page/report.h"
+#include "client/report/page/trace.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/printable.h"
 #include "common/hlo/proto/codec.h"
 
 namespace hlod::cli {

@@ -24,7 +24,7 @@ struct ReportOptions {
   std::string target, chips;      // As in CheckOptions.
   bool allow_incomplete = false;  // Accept an incomplete run file.
 };
-// Writes the run as a page (client/report/report.h) and as a trace (client/report/trace.h).
+// Writes the run as a page (client/report/page/report.h) and as a trace (client/report/page/trace.h).
 absl::Status Report(const CommonOptions& common, const ReportOptions& options);
 
 }  // namespace hlod::cli

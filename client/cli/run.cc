@@ -20,12 +20,12 @@
 #include "client/cli/random_literal.h"
 #include "client/cli/run_channels.h"
 #include "client/cli/table.h"
-#include "common/base/error.h"
-#include "common/base/file.h"
-#include "common/base/printable.h"
-#include "common/base/status.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
+#include "common/base/system/file.h"
+#include "common/base/text/printable.h"
+#include "common/hlo/elements/npy.h"
 #include "common/hlo/literal.h"
-#include "common/hlo/npy.h"
 #include "common/hlo/text/text.h"
 
 namespace hlod::cli {

@@ -6,9 +6,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "common/base/status.h"
-#include "common/hlo/channels.h"
-#include "common/hlo/npy.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/collectives/channels.h"
+#include "common/hlo/elements/npy.h"
 
 namespace hlod::cli {
 namespace {

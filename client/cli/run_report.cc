@@ -3,8 +3,8 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/table.h"
-#include "common/base/status.h"
-#include "hlod/graph_report.h"
+#include "common/base/errors/status.h"
+#include "hlod/observe/graph_report.h"
 
 namespace hlod::cli {
 

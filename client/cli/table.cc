@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "common/base/printable.h"
+#include "common/base/text/printable.h"
 
 namespace hlod::cli {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "client/analysis/run/table.h"
+#include "client/report/graphs/table.h"
 
 namespace hlod::cli {
 

@@ -15,8 +15,8 @@
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "client/cli/table.h"
-#include "common/base/status.h"
-#include "hlod/account.h"
+#include "common/base/errors/status.h"
+#include "hlod/observe/account.h"
 
 namespace hlod::cli {
 namespace {

@@ -1,11 +1,11 @@
 // hloctl graphs --from-torch-xla: prints what PyTorch/XLA's own dumps say about a program's graphs.
 #include <cstdio>
 
-#include "client/analysis/torch_xla_report.h"
+#include "client/analysis/torch_xla/torch_xla_report.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "client/cli/table.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::cli {
 namespace {

@@ -1,7 +1,7 @@
 // Errors of the command line. A payload distinguishes them from the daemon's, which may have the same code.
 #include "absl/strings/cord.h"
 #include "client/cli/commands.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 
 namespace hlod::cli {
 namespace {

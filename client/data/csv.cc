@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/nn/tensor_file.h"
-#include "client/tensor/throw.h"
-#include "hlod/data.h"
+#include "client/tensor/value/throw.h"
+#include "hlod/nn/data.h"
 
 namespace hlod::data {
 namespace {

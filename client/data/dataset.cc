@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "client/nn/npy.h"
 #include "client/nn/tensor_file.h"
-#include "client/tensor/throw.h"
-#include "hlod/data.h"
+#include "client/tensor/value/throw.h"
+#include "hlod/nn/data.h"
 #include "hlod/ops/creation.h"
 
 namespace hlod::data {

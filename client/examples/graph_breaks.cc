@@ -1,8 +1,8 @@
 // How many graphs are these steps, and what breaks them? Each model's step runs in three ways: lazily,
 // captured as a whole, and cut at Backward() into forward, backward and optimizer. One table has them all.
 //   example_graph_breaks
-#include <hlod/capture.h>
 #include <hlod/tensors.h>
+#include <hlod/transform/capture.h>
 
 #include <cstdio>
 #include <string>

@@ -5,9 +5,9 @@
 // The first Sync() makes the weights, each further one is a step. The weights are divided among the chips, as
 // the sequences of a batch are.
 //   example_llama_405b [--layers 126] [--dim 16384] [--batch 256] [--sequence 2048] [--chips 128] [--steps 1]
-#include <hlod/sharding.h>
+#include <hlod/optim/train.h>
+#include <hlod/tensor/sharding.h>
 #include <hlod/tensors.h>
-#include <hlod/train.h>
 
 #include <cmath>
 #include <cstdio>

@@ -3,7 +3,7 @@
 // daemon's. First of a model that fits here, for real; then of one that does not, in abstract sessions.
 //   example_scan_story [--address ADDRESS]
 #include <absl/strings/str_format.h>
-#include <hlod/abstract.h>
+#include <hlod/runtime/abstract.h>
 #include <hlod/tensors.h>
 
 #include <functional>

@@ -1,9 +1,9 @@
 // Writes HLO as the text of a StableHLO program.
 #include "absl/strings/str_cat.h"
-#include "client/import/attribute_text.h"
 #include "client/import/import.h"
+#include "client/import/program/attribute_text.h"
 #include "client/import/write/writer.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/inference/verifier.h"
 
 namespace hlod::stablehlo {

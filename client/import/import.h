@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/import/operation.h"
+#include "client/import/program/operation.h"
 #include "common/hlo/module.h"
 
 namespace hlod {

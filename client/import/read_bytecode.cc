@@ -1,8 +1,8 @@
 // Reads a portable artifact into a program.
-#include "client/import/assemble.h"
 #include "client/import/bytecode/container.h"
 #include "client/import/bytecode/regions.h"
-#include "client/import/operation.h"
+#include "client/import/program/assemble.h"
+#include "client/import/program/operation.h"
 
 namespace hlod::stablehlo {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "client/import/import.h"
-#include "common/base/error.h"
-#include "common/base/status.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/shardy.h"
 #include "common/hlo/text/text.h"

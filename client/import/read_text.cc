@@ -1,5 +1,5 @@
 // Reads StableHLO text into a program.
-#include "client/import/operation.h"
+#include "client/import/program/operation.h"
 #include "client/import/text/program.h"
 
 namespace hlod::stablehlo {

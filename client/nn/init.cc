@@ -6,8 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "client/tensor/throw.h"
-#include "hlod/autograd.h"
+#include "client/tensor/value/throw.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
@@ -17,6 +16,7 @@
 #include "hlod/ops/random.h"
 #include "hlod/ops/shape.h"
 #include "hlod/ops/sorting.h"
+#include "hlod/tensor/autograd.h"
 
 namespace hlod::nn::init {
 namespace {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "hlod/autograd.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/distance.h"
 #include "hlod/ops/elementwise.h"
@@ -14,6 +13,7 @@
 #include "hlod/ops/linear_algebra.h"
 #include "hlod/ops/normalization.h"
 #include "hlod/ops/random.h"
+#include "hlod/tensor/autograd.h"
 
 namespace hlod::nn {
 namespace {

@@ -7,11 +7,11 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/tensor/abstract.h"
-#include "common/base/edit_distance.h"
-#include "hlod/autograd.h"
-#include "hlod/error.h"
-#include "hlod/tensor_name.h"
+#include "client/tensor/trace/abstract.h"
+#include "common/base/text/edit_distance.h"
+#include "hlod/runtime/error.h"
+#include "hlod/tensor/autograd.h"
+#include "hlod/tensor/tensor_name.h"
 
 namespace hlod::nn {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "client/tensor/layer_scope.h"
-#include "client/tensor/throw.h"
+#include "client/tensor/value/layer_scope.h"
+#include "client/tensor/value/throw.h"
 
 namespace hlod::nn {
 namespace {

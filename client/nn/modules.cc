@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/edit_distance.h"
+#include "common/base/text/edit_distance.h"
 #include "hlod/nn/module.h"
 
 namespace hlod::nn {

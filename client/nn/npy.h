@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "common/hlo/npy.h"
-#include "hlod/tensor.h"
+#include "common/hlo/elements/npy.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod::nn {
 

@@ -8,7 +8,7 @@
 #include "client/nn/npy.h"
 #include "client/nn/tensor_file.h"
 #include "client/nn/zip.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "hlod/nn/state_dict.h"
 
 namespace hlod::nn {

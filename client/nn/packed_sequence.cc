@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/nn/packed.h"
-#include "client/tensor/throw.h"
+#include "client/tensor/value/throw.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/indexing.h"
 #include "hlod/ops/joining.h"

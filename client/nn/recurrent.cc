@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/nn/packed.h"
-#include "hlod/control.h"
 #include "hlod/ops/activation.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
@@ -17,6 +16,7 @@
 #include "hlod/ops/math.h"
 #include "hlod/ops/random.h"
 #include "hlod/ops/shape.h"
+#include "hlod/transform/control.h"
 
 namespace hlod::nn {
 namespace {

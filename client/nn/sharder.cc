@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/tensor/throw.h"
+#include "client/tensor/value/throw.h"
 
 namespace hlod::nn {
 

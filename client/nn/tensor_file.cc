@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/tensor/close.h"
-#include "client/tensor/impl.h"
-#include "client/tensor/throw.h"
+#include "client/tensor/trace/close.h"
+#include "client/tensor/value/impl.h"
+#include "client/tensor/value/throw.h"
 
 namespace hlod::nn {
 namespace {

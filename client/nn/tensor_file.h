@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod::nn {
 

@@ -6,8 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/nn/module_hooks.h"
-#include "client/tensor/throw.h"
-#include "hlod/autograd.h"
+#include "client/tensor/value/throw.h"
 #include "hlod/nn/layers.h"
 #include "hlod/ops/distance.h"
 #include "hlod/ops/joining.h"
@@ -15,6 +14,7 @@
 #include "hlod/ops/math.h"
 #include "hlod/ops/norm.h"
 #include "hlod/ops/random.h"
+#include "hlod/tensor/autograd.h"
 
 namespace hlod::nn::utils {
 namespace {

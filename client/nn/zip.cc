@@ -9,7 +9,7 @@
 #include <set>
 
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::nn {
 namespace {

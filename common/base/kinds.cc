@@ -7,7 +7,7 @@ std::string_view Name(ErrorKind kind) {
   switch (kind) {
 #define HLOD_ERROR(id, number, text, code, meaning) \
   case ErrorKind::id: return text;
-#include "common/base/errors.inc"
+#include "common/base/errors/errors.inc"
 #undef HLOD_ERROR
   }
   return "unknown";
@@ -17,7 +17,7 @@ absl::StatusCode CodeOf(ErrorKind kind) {
   switch (kind) {
 #define HLOD_ERROR(id, number, text, code, meaning) \
   case ErrorKind::id: return absl::StatusCode::code;
-#include "common/base/errors.inc"
+#include "common/base/errors/errors.inc"
 #undef HLOD_ERROR
   }
   return absl::StatusCode::kUnknown;
@@ -36,7 +36,7 @@ std::string_view Name(Cause cause) {
   switch (cause) {
 #define HLOD_CAUSE(id, number, text, direction, meaning) \
   case Cause::id: return text;
-#include "common/base/causes.inc"
+#include "common/base/errors/causes.inc"
 #undef HLOD_CAUSE
   }
   return "unknown";
@@ -46,7 +46,7 @@ Direction DirectionOf(Cause cause) {
   switch (cause) {
 #define HLOD_CAUSE(id, number, text, direction, meaning) \
   case Cause::id: return Direction::direction;
-#include "common/base/causes.inc"
+#include "common/base/errors/causes.inc"
 #undef HLOD_CAUSE
   }
   return Direction::kHostToDevice;
@@ -55,7 +55,7 @@ Direction DirectionOf(Cause cause) {
 std::optional<Cause> CauseFromNumber(int number) {
   switch (number) {
 #define HLOD_CAUSE(id, number, text, direction, meaning) case number:
-#include "common/base/causes.inc"
+#include "common/base/errors/causes.inc"
 #undef HLOD_CAUSE
     return static_cast<Cause>(number);
     default: return std::nullopt;

@@ -11,7 +11,7 @@ namespace hlod {
 
 enum class ErrorKind : int {
 #define HLOD_ERROR(id, number, text, code, meaning) id = number,
-#include "common/base/errors.inc"
+#include "common/base/errors/errors.inc"
 #undef HLOD_ERROR
 };
 // Returns "placeholder", "lost_session", ...; "unknown" for a number that this build does not have.
@@ -25,7 +25,7 @@ std::string_view Name(Direction direction);
 
 enum class Cause : int {
 #define HLOD_CAUSE(id, number, text, direction, meaning) id = number,
-#include "common/base/causes.inc"
+#include "common/base/errors/causes.inc"
 #undef HLOD_CAUSE
 };
 std::string_view Name(Cause cause);

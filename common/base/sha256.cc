@@ -4,7 +4,7 @@
 #include <openssl/evp.h>
 
 #include "absl/strings/escaping.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 
 namespace hlod {
 

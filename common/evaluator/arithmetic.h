@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "common/evaluator/wide.h"
+#include "common/hlo/elements/order.h"
 #include "common/hlo/opcode.h"
-#include "common/hlo/order.h"
 
 namespace hlod::evaluator {
 

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
-#include "common/hlo/replica_groups.h"
+#include "common/hlo/collectives/replica_groups.h"
 
 namespace hlod::evaluator {
 

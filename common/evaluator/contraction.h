@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/arithmetic.h"
 #include "common/evaluator/evaluation.h"
 #include "common/evaluator/indexing.h"

@@ -1,7 +1,7 @@
 // Tuples, identities, calls, loops and branches.
 #include <algorithm>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
 #include "common/lapack/routine_call.h"

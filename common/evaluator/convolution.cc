@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/contraction.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/arithmetic.h"
 
 namespace hlod::evaluator {

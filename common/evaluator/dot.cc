@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/arithmetic.h"
 #include "common/evaluator/contraction.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
-#include "common/hlo/ragged_dot.h"
-#include "common/hlo/small_types.h"
+#include "common/hlo/dynamic/ragged_dot.h"
+#include "common/hlo/elements/small_types.h"
 
 namespace hlod::evaluator {
 

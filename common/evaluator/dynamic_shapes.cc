@@ -9,14 +9,14 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "common/base/status.h"
-#include "common/base/strings.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/strings.h"
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
-#include "common/hlo/dynamic_reshape.h"
-#include "common/hlo/dynamic_result.h"
+#include "common/hlo/dynamic/dynamic_reshape.h"
+#include "common/hlo/dynamic/dynamic_result.h"
 #include "common/hlo/inference/shape_inference.h"
 
 namespace hlod::evaluator {
@@ -352,7 +352,7 @@ absl::StatusOr<Literal> SizeCheck(Evaluation&, Instruction instruction, Operands
   return operands.Take(0);
 }
 
-// Stores a result in the form of common/hlo/dynamic_result.h.
+// Stores a result in the form of common/hlo/dynamic/dynamic_result.h.
 absl::StatusOr<Literal> StoreResult(Evaluation&, Instruction, Operands operands) {
   std::vector<int64_t> sizes;
   for (size_t i = 1; i < operands.size(); ++i) sizes.push_back(IndexAt(operands[i], 0));

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/kernel.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/scalar_function.h"

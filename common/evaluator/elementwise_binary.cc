@@ -3,7 +3,7 @@
 
 #include "common/evaluator/arithmetic.h"
 #include "common/evaluator/kernel.h"
-#include "common/hlo/complex_power.h"
+#include "common/hlo/elements/complex_power.h"
 
 namespace hlod::evaluator {
 namespace {

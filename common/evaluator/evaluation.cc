@@ -2,12 +2,12 @@
 #include "common/evaluator/evaluation.h"
 
 #include "absl/time/clock.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/dynamic_shapes.h"
 #include "common/evaluator/rules.h"
-#include "common/hlo/channels.h"
-#include "common/hlo/collective.h"
+#include "common/hlo/collectives/channels.h"
+#include "common/hlo/collectives/collective.h"
 
 namespace hlod::evaluator {
 

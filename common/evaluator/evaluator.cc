@@ -7,13 +7,13 @@
 #include <new>
 #include <string_view>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/dynamic_shapes.h"
 #include "common/evaluator/evaluation.h"
 #include "common/evaluator/kernel.h"
 #include "common/evaluator/rules.h"
-#include "common/hlo/dynamic_result.h"
+#include "common/hlo/dynamic/dynamic_result.h"
 #include "common/lapack/call.h"
 
 namespace hlod {

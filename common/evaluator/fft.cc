@@ -3,7 +3,7 @@
 #include <numbers>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/dft.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"

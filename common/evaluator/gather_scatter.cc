@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/arithmetic.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"

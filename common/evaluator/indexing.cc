@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::evaluator {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/arithmetic.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"

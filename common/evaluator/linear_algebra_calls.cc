@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/rules.h"
 #include "common/lapack/call.h"
 #include "common/lapack/routine_call.h"

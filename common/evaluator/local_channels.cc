@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod {
 

@@ -9,8 +9,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "common/base/mutex.h"
-#include "common/hlo/channels.h"
+#include "common/base/system/mutex.h"
+#include "common/hlo/collectives/channels.h"
 #include "common/hlo/literal.h"
 
 namespace hlod {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/local_channels.h"
 #include "common/evaluator/rules.h"
 

@@ -5,9 +5,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "common/base/meeting.h"
+#include "common/base/system/meeting.h"
 #include "common/evaluator/evaluator.h"
-#include "common/hlo/collective.h"
+#include "common/hlo/collectives/collective.h"
 #include "common/hlo/literal.h"
 #include "common/hlo/module.h"
 

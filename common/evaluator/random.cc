@@ -8,11 +8,11 @@
 #include <cmath>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/wide.h"
-#include "common/hlo/random_key.h"
+#include "common/hlo/elements/random_key.h"
 
 namespace hlod::evaluator {
 

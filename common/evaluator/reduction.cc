@@ -1,7 +1,7 @@
 // reduce: folds one or several arrays along dimensions, in row-major order.
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/arithmetic.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"

@@ -1,7 +1,7 @@
 // scan: runs a computation on one slice after another, and passes carries from each run to the next.
 #include <cstring>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/rules.h"
 
 namespace hlod::evaluator {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/base/block_sort.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"
 #include "common/evaluator/scalar_function.h"

@@ -2,11 +2,11 @@
 #include <cstring>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/dynamic_shapes.h"
 #include "common/evaluator/members.h"
 #include "common/evaluator/rules.h"
-#include "common/hlo/channels.h"
+#include "common/hlo/collectives/channels.h"
 
 namespace hlod::evaluator {
 namespace {

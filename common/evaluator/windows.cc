@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/arithmetic.h"
 #include "common/evaluator/indexing.h"
 #include "common/evaluator/rules.h"

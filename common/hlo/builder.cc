@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/error.h"
-#include "common/base/status.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/inference/shape_inference.h"
 
 namespace hlod::hlo {

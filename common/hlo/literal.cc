@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
-#include "common/hlo/convert.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/elements/convert.h"
 
 namespace hlod::hlo {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/hash.h"
 
 namespace hlod::hlo {

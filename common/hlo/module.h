@@ -21,7 +21,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "common/base/words.h"
+#include "common/base/text/words.h"
 #include "common/hlo/attributes.h"
 #include "common/hlo/literal.h"
 #include "common/hlo/opcode.h"

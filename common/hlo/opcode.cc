@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/attributes.h"
 
 namespace hlod::hlo {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "common/hlo/small_types.h"
+#include "common/hlo/elements/small_types.h"
 
 namespace hlod::hlo {
 

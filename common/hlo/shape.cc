@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::hlo {
 namespace {

@@ -1,5 +1,5 @@
 // Shapes as HLO text: "f32[2,3]{1,0}", "(s32[], f32[<=8])".
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/shape.h"
 
 namespace hlod::hlo {

@@ -10,7 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/lapack/config.h"
 #include "common/lapack/routines.h"
 

@@ -4,8 +4,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "common/base/status.h"
-#include "common/base/strings.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/strings.h"
 
 namespace hlod::lapack {
 

@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::lapack {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::lapack {
 namespace {

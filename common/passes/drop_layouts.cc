@@ -1,6 +1,6 @@
 // Removes layouts, so that two values that differ only in layout become equal. A bitcast, whose meaning
 // depends on its layouts, is expanded first.
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/bitcast.h"
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"

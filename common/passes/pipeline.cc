@@ -1,9 +1,9 @@
 // The order of the passes.
-#include "common/base/status.h"
-#include "common/passes/expand_functions.h"
-#include "common/passes/expand_wrappers.h"
+#include "common/base/errors/status.h"
+#include "common/passes/expand/expand_functions.h"
+#include "common/passes/expand/expand_wrappers.h"
+#include "common/passes/expand/use_routines.h"
 #include "common/passes/passes.h"
-#include "common/passes/use_routines.h"
 
 namespace hlod {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "common/base/cpu.h"
+#include "common/base/system/cpu.h"
 #include "common/rpc/crc32c.h"
 
 namespace hlod::rpc {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::rpc {
 namespace {

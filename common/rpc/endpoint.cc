@@ -5,7 +5,7 @@
 #include <sys/un.h>
 
 #include "absl/strings/numbers.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::rpc {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::rpc {
 namespace {

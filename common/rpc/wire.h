@@ -1,7 +1,7 @@
 // Shared by both sides of the wire: protocol versions, and errors and origins as messages.
 #pragma once
 
-#include "common/base/error_proto.h"
+#include "common/base/errors/error_proto.h"
 #include "common/base/limits.h"
 #include "proto/hlod/v1/common.pb.h"
 

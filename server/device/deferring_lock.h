@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "common/base/mutex.h"
-#include "server/device/task.h"
+#include "common/base/system/mutex.h"
+#include "server/device/execution/task.h"
 
 namespace hlod::device {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/run/team.h"
 
 namespace hlod::device {

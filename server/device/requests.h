@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "common/base/compile_reason.h"
+#include "common/base/errors/compile_reason.h"
 #include "common/base/kinds.h"
 #include "common/base/sha256.h"
 #include "common/hlo/literal.h"
-#include "server/device/buffer.h"
+#include "server/device/buffers/buffer.h"
 
 namespace hlod::device {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/status.h"
-#include "common/base/utf8.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/utf8.h"
 
 namespace hlod::device {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 #include "common/base/limits.h"
-#include "server/device/buffer_table.h"
-#include "server/device/byte_budget.h"
+#include "server/device/buffers/buffer_table.h"
+#include "server/device/memory/byte_budget.h"
 #include "server/device/violation.h"
 
 namespace hlod::device {

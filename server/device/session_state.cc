@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::device {
 

@@ -7,12 +7,12 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/limits.h"
-#include "common/base/mutex.h"
-#include "server/device/buffer_table.h"
-#include "server/device/byte_budget.h"
+#include "common/base/system/mutex.h"
+#include "server/device/buffers/buffer_table.h"
 #include "server/device/devices.h"
-#include "server/device/ledger.h"
-#include "server/device/session_channels.h"
+#include "server/device/execution/session_channels.h"
+#include "server/device/ledger/ledger.h"
+#include "server/device/memory/byte_budget.h"
 #include "server/device/session_errors.h"
 
 namespace hlod::device {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 
 namespace hlod::device {
 

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "common/base/status.h"
-#include "server/device/buffer_rules.h"
+#include "common/base/errors/status.h"
+#include "server/device/buffers/buffer_rules.h"
 
 namespace hlod::device {
 

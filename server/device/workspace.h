@@ -20,15 +20,15 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "server/device/buffers/session_uploads.h"
 #include "server/device/deferring_lock.h"
 #include "server/device/devices.h"
-#include "server/device/executions.h"
-#include "server/device/host_values.h"
-#include "server/device/program_charges.h"
-#include "server/device/recent_digests.h"
+#include "server/device/execution/executions.h"
+#include "server/device/execution/host_values.h"
+#include "server/device/memory/program_charges.h"
+#include "server/device/programs/recent_digests.h"
 #include "server/device/requests.h"
 #include "server/device/session_state.h"
-#include "server/device/session_uploads.h"
 #include "server/device/violation.h"
 
 namespace hlod::device {

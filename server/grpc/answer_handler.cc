@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/grpc/grpc_server.h"
 
 namespace hlod::grpc_server {

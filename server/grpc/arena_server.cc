@@ -12,7 +12,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/time/clock.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/rpc/secret.h"
 #include "server/grpc/listener.h"
 #include "server/session/registry.h"

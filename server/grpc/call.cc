@@ -7,8 +7,8 @@
 #include <chrono>
 #include <utility>
 
-#include "common/base/error.h"
-#include "common/base/status.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
 #include "common/rpc/grpc/status.h"
 
 namespace hlod::grpc_server {

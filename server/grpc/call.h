@@ -17,7 +17,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "common/base/mutex.h"
+#include "common/base/system/mutex.h"
 
 namespace hlod::grpc_server {
 

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 
 namespace hlod::grpc_server {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 
-#include "common/base/mutex.h"
+#include "common/base/system/mutex.h"
 #include "server/grpc/connections.h"
 #include "server/grpc/grpc_server.h"
 

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <utility>
 
-#include "common/base/error.h"
-#include "common/base/status.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
 #include "common/rpc/keepalive.h"
 
 namespace hlod::grpc_server {

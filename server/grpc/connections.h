@@ -16,7 +16,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "common/base/mutex.h"
+#include "common/base/system/mutex.h"
 #include "common/rpc/shared_memory.h"
 
 namespace hlod::grpc_server {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/rpc/message_size.h"
 #include "server/grpc/reflection.h"
 #include "server/session/admin.h"
@@ -135,7 +135,7 @@ bool GrpcServer::Build() {
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, greeting_ms);
   // The kernel's keepalive (TCP) or the end of the socket (unix) tells of peers that vanish, but not of those
   // behind a tunnel that has stalled and answers for itself: they are asked. A program that neither calls nor
-  // waits still answers: its library polls now and then (client/runtime/session.h). Peers may ping.
+  // waits still answers: its library polls now and then (client/runtime/session/session.h). Peers may ping.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options_.question));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options_.patience));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // As many as it takes.

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/status.h"
-#include "common/base/strings.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/strings.h"
 #include "server/grpc/grpc_server.h"
 
 namespace hlod::grpc_server {

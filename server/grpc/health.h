@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "common/base/mutex.h"
+#include "common/base/system/mutex.h"
 #include "server/grpc/call.h"
 #include "server/session/registry.h"
 

@@ -20,8 +20,8 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "common/base/error.h"
-#include "common/base/status.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
 #include "common/rpc/keepalive.h"
 #include "server/grpc/refusal.h"
 

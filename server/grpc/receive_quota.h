@@ -24,8 +24,8 @@
 
 #include "absl/status/status.h"
 #include "common/base/limits.h"
-#include "common/base/mutex.h"
-#include "server/device/side_memory.h"
+#include "common/base/system/mutex.h"
+#include "server/device/memory/side_memory.h"
 
 namespace hlod::grpc_server {
 

@@ -9,7 +9,7 @@
 
 #include <set>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "proto/hlod/v1/admin.pb.h"
 #include "proto/hlod/v1/bulk.pb.h"
 #include "proto/hlod/v1/session.pb.h"

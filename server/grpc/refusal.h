@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "common/base/mutex.h"
+#include "common/base/system/mutex.h"
 #include "server/grpc/connections.h"
 
 namespace hlod::grpc_server {

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "common/base/status.h"
-#include "common/base/strings.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/strings.h"
 #include "server/grpc/peer_names.h"
 #include "server/grpc/refusal.h"
 

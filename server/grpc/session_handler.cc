@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/rpc/crc32c.h"
 #include "common/rpc/grpc/checksum.h"
 #include "server/grpc/grpc_server.h"

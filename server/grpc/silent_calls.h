@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "common/base/mutex.h"
+#include "common/base/system/mutex.h"
 
 namespace hlod::grpc_server {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/rpc/grpc/chunk.h"
 #include "server/grpc/bulk_handler.h"
 

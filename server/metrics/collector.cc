@@ -83,7 +83,7 @@ void AddTransfers(const v1::DaemonStats& stats, const v1::DeviceList& devices,
   };
   for (const v1::Device& device : devices.devices()) {
 #define HLOD_CAUSE(id, number, text, direction, meaning) add(device.ordinal(), Cause::id);
-#include "common/base/causes.inc"
+#include "common/base/errors/causes.inc"
 #undef HLOD_CAUSE
   }
   families.push_back(std::move(bytes));

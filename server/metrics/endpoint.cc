@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::metrics {
 

@@ -19,8 +19,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "common/base/status.h"
-#include "common/base/strings.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/strings.h"
 
 namespace hlod::metrics {
 namespace {

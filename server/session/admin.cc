@@ -8,7 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/proto/codec.h"
 #include "common/rpc/wire.h"
 #include "server/session/stats.h"

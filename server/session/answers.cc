@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/rpc/wire.h"
 
 namespace hlod::session {

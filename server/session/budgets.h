@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "common/base/limits.h"
-#include "server/device/byte_budget.h"
+#include "server/device/memory/byte_budget.h"
 
 namespace hlod::session {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/proto/codec.h"
 
 namespace hlod::session {

@@ -1,5 +1,5 @@
 // StepMark, DefineOrigin, Ping, Stats, Goodbye.
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/rpc/wire.h"
 #include "server/session/commands.h"
 

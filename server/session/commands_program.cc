@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
-#include "common/base/utf8.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/utf8.h"
 #include "common/hlo/proto/codec.h"
 #include "server/session/commands.h"
 

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "common/base/arithmetic.h"
-#include "common/base/copy.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
+#include "common/base/system/copy.h"
 #include "common/hlo/proto/codec.h"
 #include "server/session/commands.h"
 

@@ -3,7 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::session {
 

@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "common/base/mutex.h"
+#include "common/base/system/mutex.h"
 #include "common/rpc/shared_memory.h"
 #include "server/session/session_stream.h"
 

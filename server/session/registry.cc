@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "common/base/printable.h"
-#include "common/base/status.h"
-#include "common/base/utf8.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/printable.h"
+#include "common/base/text/utf8.h"
 #include "common/rpc/wire.h"
 #include "server/session/stats.h"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/session/commands.h"
 
 namespace hlod::session {

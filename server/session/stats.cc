@@ -41,7 +41,7 @@ void FillAccount(const device::Account& account, v1::SessionStats* stats) {
   ToProto(account.directions[static_cast<int>(kDeviceToHost)], stats->mutable_device_to_host());
   ToProto(account.directions[static_cast<int>(kDeviceToDevice)], stats->mutable_device_to_device());
 #define HLOD_COUNTER(name, meaning) stats->set_##name(account.counters.name);
-#include "server/device/counters.inc"
+#include "server/device/ledger/counters.inc"
 #undef HLOD_COUNTER
 }
 

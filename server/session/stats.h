@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 #include "proto/hlod/v1/session.pb.h"
-#include "server/device/ledger.h"
+#include "server/device/ledger/ledger.h"
 #include "server/device/workspace.h"
 
 namespace hlod::session {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "hlod/foreign.h"
-#include "hlod/graph_report.h"
+#include "hlod/observe/graph_report.h"
 #include "hlod/tensors.h"
 #include "hlod/testing.h"
+#include "hlod/transform/foreign.h"
 
 namespace hlod {
 namespace {

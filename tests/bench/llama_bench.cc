@@ -9,7 +9,7 @@
 #include <string>
 
 #include "hlod/testing.h"
-#include "tests/transform/llama.h"
+#include "tests/unit/client/transform/llama.h"
 
 namespace hlod {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "hlod/events.h"
+#include "hlod/observe/events.h"
 #include "hlod/tensors.h"
 #include "hlod/testing.h"
 #include "tests/support/cpu_time.h"

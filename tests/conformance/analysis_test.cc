@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
-#include "client/analysis/cost.h"
-#include "client/analysis/peak.h"
+#include "client/analysis/module/cost.h"
+#include "client/analysis/module/peak.h"
 #include "common/hlo/proto/codec.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/case.h"

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "nlohmann/json.hpp"
 #include "tests/support/source_dir.h"
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "common/base/file.h"
+#include "common/base/system/file.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod::testing {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "common/base/meeting.h"
+#include "common/base/system/meeting.h"
 #include "common/evaluator/members.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"

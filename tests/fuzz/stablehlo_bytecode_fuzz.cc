@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "client/import/operation.h"
+#include "client/import/program/operation.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   hlod::stablehlo::ParseBytecode({reinterpret_cast<const char*>(data), size}).IgnoreError();

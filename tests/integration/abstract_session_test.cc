@@ -1,5 +1,5 @@
 // Abstract sessions: large arrays are placeholders, small ones are real, and a run is otherwise the same.
-#include "hlod/abstract.h"
+#include "hlod/runtime/abstract.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // The account as hloctl shows it: its sums by any view are the daemon's totals, and it says why programs
 // compiled and how long they took.
-#include "hlod/account.h"
+#include "hlod/observe/account.h"
 
-#include "hlod/tensor_name.h"
+#include "hlod/tensor/tensor_name.h"
 #include "tests/integration/hloctl.h"
 
 namespace hlod {

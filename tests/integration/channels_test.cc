@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "common/hlo/npy.h"
+#include "common/hlo/elements/npy.h"
 #include "tests/integration/hloctl.h"
 
 namespace hlod {

@@ -18,10 +18,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
-#include "client/runtime/session.h"
-#include "client/runtime/state.h"
-#include "hlod/admin.h"
+#include "client/runtime/session/session.h"
+#include "client/runtime/session/state.h"
 #include "hlod/hlod.h"
+#include "hlod/runtime/admin.h"
 #include "hlod/testing.h"
 
 namespace hlod {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/proto/codec.h"
 #include "hlod/hlod.h"
 #include "hlod/testing.h"

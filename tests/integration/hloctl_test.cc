@@ -4,9 +4,9 @@
 #include <fstream>
 
 #include "absl/strings/str_replace.h"
-#include "common/base/printable.h"
+#include "common/base/text/printable.h"
 #include "common/hlo/builder.h"
-#include "hlod/run.h"
+#include "hlod/observe/run.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "absl/strings/str_replace.h"
-#include "common/hlo/npy.h"
+#include "common/hlo/elements/npy.h"
 #include "tests/integration/hloctl.h"
 
 namespace hlod {

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "absl/time/clock.h"
-#include "hlod/account.h"
+#include "hlod/observe/account.h"
 #include "tests/integration/harness.h"
 #include "tests/integration/http.h"
 #include "tests/integration/process.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "common/base/file.h"
+#include "common/base/system/file.h"
 #include "tests/integration/harness.h"
 #include "tests/integration/process.h"
 #include "tests/support/source_dir.h"

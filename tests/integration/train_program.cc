@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hlod/optimizers.h"
+#include "hlod/optim/optimizers.h"
 #include "hlod/tensors.h"
 
 namespace nn = hlod::nn;

@@ -192,18 +192,21 @@ TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
        .pattern = R"re(\b(secure_)?getenv\s*\()re",
        .cpp_only = true,
        .folders = {"client/", "common/", "server/", "deploy/"},
-       .except = {"client/runtime/find_daemon.", "client/runtime/run_recorder.",
-                  "client/runtime/debug_analysis.", "client/tensor/environment.", "server/config."},
-       .instead = "only find_daemon.cc, run_recorder.cc, debug_analysis.cc, client/tensor/environment.cc and "
+       .except = {"client/runtime/session/find_daemon.", "client/runtime/observe/run_recorder.",
+                  "client/runtime/observe/debug_analysis.", "client/tensor/dispatch/environment.",
+                  "server/config."},
+       .instead = "only find_daemon.cc, run_recorder.cc, debug_analysis.cc, "
+                  "client/tensor/dispatch/environment.cc and "
                   "server/config.cc do; pass the value on"},
       {.name = "one place asks the processor",
        .pattern = R"re(__builtin_cpu_(supports|is|init)|__get_cpuid|__cpuid|get_effective_cpu_isa)re",
        .cpp_only = true,
        .folders = {"client/", "common/", "server/"},
-       .except = {"common/base/cpu.", "server/engine/contraction/onednn."},
-       .instead = "only common/base/cpu.cc does (BestCpuLevel, UsesCpuExtension), and OneDnnHas for oneDNN: "
-                  "a limit holds "
-                  "for all"},
+       .except = {"common/base/system/cpu.", "server/engine/contraction/onednn."},
+       .instead =
+           "only common/base/system/cpu.cc does (BestCpuLevel, UsesCpuExtension), and OneDnnHas for oneDNN: "
+           "a limit holds "
+           "for all"},
       {.name = "tests do not sleep",
        .pattern = R"re(\b(sleep_for|sleep_until|SleepFor|usleep|nanosleep)\b|\bsleep\s*\()re",
        .cpp_only = true,

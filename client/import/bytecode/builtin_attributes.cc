@@ -3,7 +3,7 @@
 #include "client/import/bytecode/attributes.h"
 #include "client/import/bytecode/fields.h"
 #include "client/import/bytecode/types.h"
-#include "client/import/elements.h"
+#include "client/import/program/elements.h"
 
 namespace hlod::stablehlo::bytecode {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/import/bytecode/fields.h"
-#include "client/import/elements.h"
+#include "client/import/program/elements.h"
 
 namespace hlod::stablehlo::bytecode {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/import/bytecode/container.h"
-#include "client/import/operation.h"
+#include "client/import/program/operation.h"
 
 namespace hlod::stablehlo::bytecode {
 

@@ -2,7 +2,7 @@
 // vtable's.
 #include "client/import/exported/flatbuffer.h"
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::stablehlo::exported {
 namespace {

@@ -9,9 +9,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "client/import/exported/flatbuffer.h"
-#include "client/import/operation.h"
-#include "common/base/status.h"
-#include "common/base/strings.h"
+#include "client/import/program/operation.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/strings.h"
 
 namespace hlod::stablehlo {
 namespace {

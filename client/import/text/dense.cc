@@ -1,7 +1,7 @@
 // Reads nested lists, splats and bytes into a literal. Its type is stated after the elements.
 #include "client/import/text/dense.h"
 
-#include "client/import/elements.h"
+#include "client/import/program/elements.h"
 #include "client/import/text/element.h"
 #include "client/import/text/types.h"
 

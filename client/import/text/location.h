@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "client/import/operation.h"
+#include "client/import/program/operation.h"
 #include "client/import/text/source.h"
 
 namespace hlod::stablehlo::text {

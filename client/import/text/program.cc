@@ -1,7 +1,7 @@
 // Reads the top level of the text: aliases, resources, operations.
 #include "client/import/text/program.h"
 
-#include "client/import/assemble.h"
+#include "client/import/program/assemble.h"
 
 namespace hlod::stablehlo::text {
 absl::StatusOr<Program> ReadProgram(Source& source) {

@@ -1,6 +1,6 @@
 // Converts an attribute to the forms of operation.h: flat, and with lists of integers.
 #include "absl/strings/str_cat.h"
-#include "client/import/elements.h"
+#include "client/import/program/elements.h"
 #include "client/import/text/attributes.h"
 #include "client/import/text/structures.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "client/import/operation.h"
+#include "client/import/program/operation.h"
 #include "client/import/text/source.h"
 
 namespace hlod::stablehlo::text {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "client/import/operation.h"
+#include "client/import/program/operation.h"
 #include "client/import/text/reader.h"
 
 namespace hlod::stablehlo::text {

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/import/attribute_text.h"
-#include "client/import/dot_algorithms.h"
+#include "client/import/convert/dot_algorithms.h"
+#include "client/import/program/attribute_text.h"
 #include "client/import/write/draft.h"
 
 namespace hlod::stablehlo::write {

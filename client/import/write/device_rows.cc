@@ -1,7 +1,7 @@
 // Writes operations of devices, the host and their order: collectives, feeds, barriers, random bits.
 #include "absl/strings/str_cat.h"
 #include "client/import/write/draft.h"
-#include "common/hlo/replica_groups.h"
+#include "common/hlo/collectives/replica_groups.h"
 
 namespace hlod::stablehlo::write {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "client/import/operation.h"
+#include "client/import/program/operation.h"
 #include "common/hlo/module.h"
 
 namespace hlod::stablehlo::write {

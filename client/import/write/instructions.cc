@@ -1,10 +1,10 @@
 // Writes instructions: most are a row in a table, the others are here.
 #include "absl/strings/str_cat.h"
 #include "client/import/write/writer.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/bitcast.h"
+#include "common/hlo/collectives/replica_groups.h"
 #include "common/hlo/opcode.h"
-#include "common/hlo/replica_groups.h"
 
 namespace hlod::stablehlo::write {
 namespace {

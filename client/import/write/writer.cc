@@ -3,9 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/import/attribute_text.h"
-#include "common/base/status.h"
-#include "common/base/strings.h"
+#include "client/import/program/attribute_text.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/text/sharding.h"
 

@@ -17,9 +17,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "hlod/admin.h"
-#include "hlod/client.h"
-#include "hlod/types.h"
+#include "hlod/runtime/admin.h"
+#include "hlod/runtime/client.h"
+#include "hlod/runtime/types.h"
 
 namespace hlod::testing {
 

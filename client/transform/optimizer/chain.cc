@@ -3,17 +3,17 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "client/tensor/abstract.h"
-#include "client/tensor/impl.h"
-#include "client/tensor/lock.h"
-#include "client/tensor/throw.h"
+#include "client/tensor/trace/abstract.h"
+#include "client/tensor/trace/lock.h"
+#include "client/tensor/value/impl.h"
+#include "client/tensor/value/throw.h"
 #include "client/transform/optimizer/transformation.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/math.h"
 #include "hlod/ops/reduction.h"
-#include "hlod/optim_wrappers.h"
+#include "hlod/optim/optim_wrappers.h"
 
 namespace hlod::optim {
 namespace {

@@ -1,15 +1,15 @@
 // PyTorch's limits on gradients.
-#include "hlod/clip_grad.h"
+#include "hlod/optim/clip_grad.h"
 
 #include <cmath>
 
-#include "hlod/autograd.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/inplace.h"
 #include "hlod/ops/joining.h"
 #include "hlod/ops/math.h"
 #include "hlod/ops/norm.h"
+#include "hlod/tensor/autograd.h"
 
 namespace hlod {
 namespace {

@@ -1,14 +1,14 @@
 // The scale, the count and the infinities as tensors, so that an iteration stays one program.
-#include "hlod/grad_scaler.h"
+#include "hlod/optim/grad_scaler.h"
 
 #include "absl/strings/str_cat.h"
 #include "client/transform/optimizer/limits.h"
-#include "hlod/autograd.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/math.h"
 #include "hlod/ops/reduction.h"
+#include "hlod/tensor/autograd.h"
 
 namespace hlod {
 namespace {

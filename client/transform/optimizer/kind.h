@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "client/transform/optimizer/limits.h"
-#include "hlod/optimizers.h"
+#include "hlod/optim/optimizers.h"
 
 namespace hlod {
 

@@ -11,7 +11,7 @@
 #include "hlod/ops/linear_algebra.h"
 #include "hlod/ops/math.h"
 #include "hlod/ops/reduction.h"
-#include "hlod/optim_wrappers.h"
+#include "hlod/optim/optim_wrappers.h"
 
 namespace hlod::optim {
 namespace {

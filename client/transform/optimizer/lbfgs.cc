@@ -1,6 +1,6 @@
 // L-BFGS (Nocedal and Wright, algorithm 7.4) as PyTorch has it: parameters and gradients as one flat vector
 // each, the inverse Hessian by the last changes of the gradient and the moves that made them.
-#include "hlod/lbfgs.h"
+#include "hlod/optim/lbfgs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,6 @@
 #include "client/transform/optimizer/limits.h"
 #include "client/transform/optimizer/with_grad.h"
 #include "client/transform/optimizer/wolfe.h"
-#include "hlod/autograd.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/joining.h"
@@ -18,6 +17,7 @@
 #include "hlod/ops/math.h"
 #include "hlod/ops/reduction.h"
 #include "hlod/ops/shape.h"
+#include "hlod/tensor/autograd.h"
 
 namespace hlod {
 namespace {

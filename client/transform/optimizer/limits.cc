@@ -2,7 +2,7 @@
 #include "client/transform/optimizer/limits.h"
 
 #include "absl/strings/str_cat.h"
-#include "client/tensor/throw.h"
+#include "client/tensor/value/throw.h"
 
 namespace hlod {
 namespace {

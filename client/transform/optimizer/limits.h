@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "hlod/caller.h"
+#include "hlod/runtime/caller.h"
 
 namespace hlod {
 

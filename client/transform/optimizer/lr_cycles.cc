@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/transform/optimizer/limits.h"
-#include "hlod/lr_scheduler.h"
+#include "hlod/optim/lr_scheduler.h"
 
 namespace hlod {
 namespace {

@@ -1,5 +1,5 @@
 // PyTorch's learning rates, in closed form.
-#include "hlod/lr_scheduler.h"
+#include "hlod/optim/lr_scheduler.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,14 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/tensor/throw.h"
+#include "client/tensor/value/throw.h"
 #include "client/transform/optimizer/limits.h"
 #include "client/transform/optimizer/with_grad.h"
-#include "hlod/autograd.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/math.h"
 #include "hlod/ops/shape.h"
-#include "hlod/optimizers.h"
+#include "hlod/optim/optimizers.h"
+#include "hlod/tensor/autograd.h"
 
 namespace hlod {
 namespace {

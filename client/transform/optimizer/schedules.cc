@@ -3,12 +3,12 @@
 #include <numbers>
 
 #include "absl/strings/str_cat.h"
-#include "client/tensor/throw.h"
+#include "client/tensor/value/throw.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/math.h"
-#include "hlod/optim.h"
+#include "hlod/optim/optim.h"
 
 namespace hlod::optim {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "hlod/optim.h"
+#include "hlod/optim/optim.h"
 
 namespace hlod::optim {
 

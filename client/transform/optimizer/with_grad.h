@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "client/tensor/tape.h"
+#include "client/tensor/autograd/tape.h"
 
 namespace hlod {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

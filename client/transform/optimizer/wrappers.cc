@@ -1,6 +1,6 @@
 // Optimizers around optimizers. The state of a wrapper is its own list, where it has one, then the parts of
 // the optimizer in it.
-#include "hlod/optim_wrappers.h"
+#include "hlod/optim/optim_wrappers.h"
 
 #include <algorithm>
 #include <set>

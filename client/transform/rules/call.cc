@@ -5,8 +5,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "client/transform/control_rules.h"
-#include "client/transform/custom_rule.h"
+#include "client/transform/autodiff/control_rules.h"
+#include "client/transform/functions/custom_rule.h"
 
 namespace hlod::lazy {
 namespace {

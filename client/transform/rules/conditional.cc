@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "client/transform/control_rules.h"
-#include "client/transform/residuals.h"
+#include "client/transform/autodiff/control_rules.h"
+#include "client/transform/autodiff/residuals.h"
 
 namespace hlod::lazy {
 namespace {

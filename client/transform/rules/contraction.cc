@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "client/tensor/ops/movement.h"
-#include "client/transform/rules.h"
+#include "client/tensor/ops/shape/movement.h"
+#include "client/transform/autodiff/rules.h"
 
 namespace hlod::lazy {
 namespace {

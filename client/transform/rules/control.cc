@@ -1,6 +1,6 @@
 // What has no derivative because it makes values from nothing or from integers. Tuples, barriers and calls
 // are walked through by push_forward.cc and pull_back.cc themselves.
-#include "client/transform/rules.h"
+#include "client/transform/autodiff/rules.h"
 
 namespace hlod::lazy {
 

@@ -1,8 +1,8 @@
-// Derivatives of elementwise opcodes. The choices at kinks: client/include/hlod/foreign_kinks.inc.
+// Derivatives of elementwise opcodes. The choices at kinks: client/include/hlod/transform/foreign_kinks.inc.
 #include <cmath>
 #include <numbers>
 
-#include "client/transform/rules.h"
+#include "client/transform/autodiff/rules.h"
 
 namespace hlod::lazy {
 namespace {

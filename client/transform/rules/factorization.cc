@@ -1,6 +1,6 @@
 // Derivatives of factorisations and of what solves with them, after JAX's linalg; a gradient of cholesky is
 // symmetric, as PyTorch's.
-#include "client/transform/rules.h"
+#include "client/transform/autodiff/rules.h"
 #include "client/transform/rules/matrices.h"
 
 namespace hlod::lazy {

@@ -3,7 +3,7 @@
 #include "client/transform/rules/lapack.h"
 
 #include "client/transform/rules/matrices.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/lapack/config.h"
 
 namespace hlod::lazy {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/transform/rules.h"
+#include "client/transform/autodiff/rules.h"
 
 namespace hlod::lazy {
 

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "client/tensor/own_derivative.h"
+#include "client/tensor/autograd/own_derivative.h"
 #include "client/transform/rules/lapack.h"
 #include "client/transform/rules/matrices.h"
 #include "client/transform/rules/own.h"

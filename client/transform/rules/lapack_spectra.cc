@@ -5,7 +5,7 @@
 
 #include "client/transform/rules/lapack.h"
 #include "client/transform/rules/matrices.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 
 namespace hlod::lazy {
 namespace {

@@ -1,10 +1,10 @@
 // What rules of matrices are written with: matrices are the last two dimensions.
 #pragma once
 
-#include "client/tensor/lowering.h"
-#include "client/tensor/ops/elementwise.h"
-#include "client/tensor/ops/factorization.h"
-#include "client/tensor/ops/movement.h"
+#include "client/tensor/dispatch/lowering.h"
+#include "client/tensor/ops/elementwise/elementwise.h"
+#include "client/tensor/ops/linalg/factorization.h"
+#include "client/tensor/ops/shape/movement.h"
 
 namespace hlod::lazy {
 

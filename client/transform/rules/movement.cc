@@ -3,8 +3,8 @@
 #include <limits>
 #include <numeric>
 
-#include "client/tensor/ops/movement.h"
-#include "client/transform/rules.h"
+#include "client/tensor/ops/shape/movement.h"
+#include "client/transform/autodiff/rules.h"
 
 namespace hlod::lazy {
 namespace {

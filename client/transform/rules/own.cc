@@ -1,16 +1,16 @@
-// Derivatives of lowerings that have a rule of their own, by name (client/tensor/own_derivative.h). The
-// operands of a rule are the results, then what they are made from.
+// Derivatives of lowerings that have a rule of their own, by name (client/tensor/autograd/own_derivative.h).
+// The operands of a rule are the results, then what they are made from.
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numbers>
 
-#include "client/tensor/ops/elementwise.h"
-#include "client/tensor/ops/gamma_functions.h"
-#include "client/tensor/ops/movement.h"
-#include "client/tensor/ops/special_functions.h"
-#include "client/tensor/ops/special_series.h"
-#include "client/transform/rules.h"
+#include "client/tensor/ops/elementwise/elementwise.h"
+#include "client/tensor/ops/shape/movement.h"
+#include "client/tensor/ops/special/gamma_functions.h"
+#include "client/tensor/ops/special/special_functions.h"
+#include "client/tensor/ops/special/special_series.h"
+#include "client/transform/autodiff/rules.h"
 #include "client/transform/rules/own.h"
 
 namespace hlod::lazy {

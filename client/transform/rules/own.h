@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "client/transform/rules.h"
+#include "client/transform/autodiff/rules.h"
 
 namespace hlod::lazy {
 

@@ -4,12 +4,12 @@
 #include <limits>
 #include <numbers>
 
-#include "client/tensor/ops/special_series.h"
-#include "client/tensor/own_derivative.h"
+#include "client/tensor/autograd/own_derivative.h"
+#include "client/tensor/ops/special/special_series.h"
 #include "client/transform/rules/own.h"
 #include "common/hlo/literal.h"
-#include "common/hlo/math.h"
-#include "common/hlo/special_functions.h"
+#include "common/hlo/math/math.h"
+#include "common/hlo/math/special_functions.h"
 
 namespace hlod::lazy {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "client/tensor/ops/factorization.h"
+#include "client/tensor/ops/linalg/factorization.h"
 #include "client/transform/rules/matrices.h"
 #include "client/transform/rules/own.h"
 

@@ -2,9 +2,9 @@
 // lax.ragged_dot_general).
 #include <algorithm>
 
-#include "client/tensor/ops/movement.h"
-#include "client/transform/rules.h"
-#include "common/hlo/ragged_dot.h"
+#include "client/tensor/ops/shape/movement.h"
+#include "client/transform/autodiff/rules.h"
+#include "common/hlo/dynamic/ragged_dot.h"
 
 namespace hlod::lazy {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "client/tensor/ops/movement.h"
-#include "client/transform/batch.h"
-#include "client/transform/differentiate.h"
+#include "client/tensor/ops/shape/movement.h"
+#include "client/transform/autodiff/differentiate.h"
+#include "client/transform/batch/batch.h"
 
 namespace hlod::lazy {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "client/transform/rules.h"
+#include "client/transform/autodiff/rules.h"
 
 namespace hlod::lazy {
 

@@ -1,8 +1,8 @@
 // Derivatives of reductions and windows.
 #include <algorithm>
 
-#include "client/tensor/ops/movement.h"
-#include "client/transform/rules.h"
+#include "client/tensor/ops/shape/movement.h"
+#include "client/transform/autodiff/rules.h"
 #include "client/transform/rules/reducer.h"
 
 namespace hlod::lazy {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "client/tensor/ops/movement.h"
+#include "client/tensor/ops/shape/movement.h"
 #include "client/transform/rules/reducer.h"
 
 namespace hlod::lazy {

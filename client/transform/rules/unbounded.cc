@@ -13,8 +13,8 @@
 
 #include <functional>
 
-#include "client/tensor/ops/movement.h"
-#include "client/transform/control_rules.h"
+#include "client/tensor/ops/shape/movement.h"
+#include "client/transform/autodiff/control_rules.h"
 
 namespace hlod::lazy {
 namespace {

@@ -1,7 +1,7 @@
 // Reverse mode through loops whose length is not known before they run: those of programs that were loaded.
 #pragma once
 
-#include "client/transform/control_rules.h"
+#include "client/transform/autodiff/control_rules.h"
 
 namespace hlod::lazy {
 

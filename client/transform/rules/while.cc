@@ -1,7 +1,7 @@
 // Derivatives of loops with a condition. Forward: one loop of values and tangents. Backward only where the
 // loop counts from a constant to a constant, or was loaded with a program (unbounded.cc).
-#include "client/transform/control_rules.h"
-#include "client/transform/counted_loop.h"
+#include "client/transform/autodiff/control_rules.h"
+#include "client/transform/functions/counted_loop.h"
 #include "client/transform/rules/unbounded.h"
 
 namespace hlod::lazy {

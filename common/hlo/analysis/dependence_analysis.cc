@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
-#include "common/hlo/effects.h"
+#include "common/hlo/analysis/effects.h"
 
 namespace hlod::hlo {
 namespace {

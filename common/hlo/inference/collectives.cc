@@ -1,7 +1,7 @@
 // Shape rules of collectives. A group's size is known when the program lists its groups; otherwise it follows
 // from the stated shape.
+#include "common/hlo/collectives/replica_groups.h"
 #include "common/hlo/inference/rules.h"
-#include "common/hlo/replica_groups.h"
 
 namespace hlod::hlo {
 namespace {

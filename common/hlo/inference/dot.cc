@@ -1,8 +1,8 @@
 // Shape rules of contractions: dot, and opcodes that are a dot with something more.
 #include <algorithm>
 
+#include "common/hlo/dynamic/ragged_dot.h"
 #include "common/hlo/inference/rules.h"
-#include "common/hlo/ragged_dot.h"
 
 namespace hlod::hlo {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/inference/shape_inference.h"
 
 namespace hlod::hlo {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/proto/attributes.h"
 #include "common/hlo/proto/shape.h"
 #include "common/hlo/spelling.h"

@@ -2,8 +2,8 @@
 // too, schedules and signatures filled in.
 #include <algorithm>
 
-#include "common/base/strings.h"
-#include "common/hlo/collective.h"
+#include "common/base/text/strings.h"
+#include "common/hlo/collectives/collective.h"
 #include "common/hlo/proto/attributes.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"

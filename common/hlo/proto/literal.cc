@@ -1,7 +1,7 @@
 // Converts literals to and from LiteralProto: one row per primitive type names the field that holds its
 // elements. Sizes are compared with the data that is really present before anything is allocated.
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/proto/shape.h"
 
 namespace hlod::hlo {

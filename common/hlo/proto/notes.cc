@@ -2,7 +2,7 @@
 // does not model; with the rule for which of those a module that is to run may carry.
 
 #include "common/hlo/proto/notes.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/proto/attributes.h"
 #include "common/hlo/proto/residue.h"
 

@@ -1,7 +1,7 @@
 // Converts shapes, layouts and signatures to and from XLA's protos.
 #include <algorithm>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/proto/shape.h"
 
 namespace hlod::hlo {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
-#include "common/hlo/mesh_groups.h"
-#include "common/hlo/replica_groups.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/collectives/mesh_groups.h"
+#include "common/hlo/collectives/replica_groups.h"
 
 namespace hlod::hlo {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 
 namespace hlod::hlo::text {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "absl/strings/ascii.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/proto/residue.h"
 #include "common/hlo/text/forms.h"
 

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "absl/strings/ascii.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 
 namespace hlod::hlo::text {
 

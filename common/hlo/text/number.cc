@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 
 namespace hlod::hlo::text {
 namespace {

@@ -1,5 +1,5 @@
 // Parses modules from HLO text: header, tables of stack frames, computations.
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/proto/residue.h"
 #include "common/hlo/text/internal.h"
 #include "common/hlo/text/parser_internal.h"

@@ -2,7 +2,7 @@
 // and appends them to the module.
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/inference/shape_inference.h"
 #include "common/hlo/text/parser_internal.h"
 

@@ -1,5 +1,5 @@
 // The header line of HLO text: module name and attributes.
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/text/internal.h"
 #include "common/hlo/text/parser_internal.h"
 

@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "common/base/edit_distance.h"
-#include "common/base/strings.h"
+#include "common/base/text/edit_distance.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
 #include "common/hlo/spelling.h"

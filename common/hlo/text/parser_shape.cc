@@ -1,7 +1,7 @@
 // Parses shapes with their layouts from HLO text: "f32[<=8,128]{1,0:T(8,128)}", "(s32[], token[])".
 #include <optional>
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/text/internal.h"
 
 namespace hlod::hlo {

@@ -1,5 +1,5 @@
 // Prints modules as HLO text: XLA's short parsable form.
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
 #include "common/hlo/spelling.h"

@@ -2,7 +2,7 @@
 #include "common/hlo/text/sharding.h"
 
 #include "absl/strings/str_join.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/text/internal.h"
 
 namespace hlod::hlo {

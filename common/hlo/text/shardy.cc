@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/arithmetic.h"
-#include "common/base/strings.h"
-#include "common/hlo/mesh_groups.h"
-#include "common/hlo/replica_groups.h"
+#include "common/base/text/strings.h"
+#include "common/hlo/collectives/mesh_groups.h"
+#include "common/hlo/collectives/replica_groups.h"
 #include "common/hlo/text/sharding.h"
 
 namespace hlod::hlo {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 

@@ -4,7 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/proto/residue.h"
 #include "common/hlo/text/internal.h"

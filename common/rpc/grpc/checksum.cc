@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/rpc/crc32c.h"
 #include "proto/hlod/v1/session.pb.h"
 

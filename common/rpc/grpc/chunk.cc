@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "common/base/error.h"
-#include "common/base/status.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::rpc {
 namespace {

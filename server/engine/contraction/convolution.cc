@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/contraction/contraction_steps.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/parallel.h"

@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
-#include "common/base/cpu_limit.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
+#include "common/base/system/cpu_limit.h"
 #include "server/engine/contraction/onednn.h"
 
 namespace hlod::engine {

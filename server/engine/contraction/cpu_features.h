@@ -9,10 +9,10 @@
 
 namespace hlod::engine {
 
-// Limits this process, oneDNN and OpenBLAS to a level by its name (common/base/cpu_limit.h). "all" sets no
-// limit, and leaves the libraries to their own variables (ONEDNN_MAX_CPU_ISA, OPENBLAS_CORETYPE). Returns
-// INVALID_ARGUMENT as ParseCpuLimit does. Must be called before a program is compiled and before any other
-// thread runs.
+// Limits this process, oneDNN and OpenBLAS to a level by its name (common/base/system/cpu_limit.h). "all"
+// sets no limit, and leaves the libraries to their own variables (ONEDNN_MAX_CPU_ISA, OPENBLAS_CORETYPE).
+// Returns INVALID_ARGUMENT as ParseCpuLimit does. Must be called before a program is compiled and before any
+// other thread runs.
 absl::Status LimitCpuFeatures(std::string_view limit);
 
 // Returns the level in use, then the instructions in use that not every processor of the level has:

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/contraction/contraction_steps.h"
 #include "server/engine/contraction/onednn_matmul.h"
 #include "server/engine/contraction/side.h"

@@ -3,7 +3,7 @@
 
 #include <omp.h>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/run/team.h"
 
 namespace hlod::engine {

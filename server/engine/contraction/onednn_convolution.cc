@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/contraction/convolution_problems.h"
 #include "server/engine/run/step_util.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::engine {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/status.h"
-#include "common/hlo/ragged_dot.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/dynamic/ragged_dot.h"
 #include "server/engine/contraction/contraction_steps.h"
 #include "server/engine/contraction/dot.h"
 #include "server/engine/contraction/onednn_matmul.h"

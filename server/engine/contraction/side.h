@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/movement/copy_nd.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/step_util.h"

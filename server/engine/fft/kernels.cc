@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/cpu.h"
+#include "common/base/system/cpu.h"
 
 namespace hlod::engine::fft {
 

@@ -1,5 +1,5 @@
 // Work on tiles for AVX-512, which has twice as many registers.
-#include "common/base/cpu.h"
+#include "common/base/system/cpu.h"
 
 #if defined(__x86_64__)
 #define HLOD_FFT_SET avx512

@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
 

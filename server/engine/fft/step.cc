@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/fft/fft_steps.h"
 #include "server/engine/fft/lines.h"
 #include "server/engine/run/parallel.h"

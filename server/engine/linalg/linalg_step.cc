@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/lapack/call.h"
 #include "server/engine/linalg/linalg_steps.h"
 #include "server/engine/run/parallel.h"

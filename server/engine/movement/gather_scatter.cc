@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/movement/copy_nd.h"
 #include "server/engine/movement/movement_steps.h"
 #include "server/engine/run/parallel.h"

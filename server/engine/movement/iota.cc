@@ -7,7 +7,7 @@
 #include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/small_floats.h"
-#include "server/engine/tile/ops.h"
+#include "server/engine/tile/ops/ops.h"
 #include "server/engine/tile/view.h"
 
 namespace hlod::engine {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/movement/movement.h"
 
 namespace hlod::engine {

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/movement/copy_nd.h"
 #include "server/engine/movement/gather_scatter.h"
 #include "server/engine/reduce/reducer_ops.h"

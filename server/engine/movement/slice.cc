@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/movement/movement.h"
 
 namespace hlod::engine {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "common/base/edit_distance.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/edit_distance.h"
 #include "common/evaluator/custom_calls.h"
 
 namespace hlod::engine {

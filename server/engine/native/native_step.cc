@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/native/native_kernels.h"
 #include "server/engine/run/step_util.h"
 

@@ -53,7 +53,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/plan/buffer_assignment_liveness.h"
 #include "server/engine/plan/buffer_assignment_packing.h"
 #include "server/engine/run/code.h"

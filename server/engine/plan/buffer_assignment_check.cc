@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/plan/buffer_assignment.h"
 #include "server/engine/run/code.h"
 

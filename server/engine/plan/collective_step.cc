@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/meeting.h"
-#include "common/base/status.h"
-#include "common/hlo/collective.h"
+#include "common/base/errors/status.h"
+#include "common/base/system/meeting.h"
+#include "common/hlo/collectives/collective.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {

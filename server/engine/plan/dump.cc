@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 
 namespace hlod::engine {
 namespace {

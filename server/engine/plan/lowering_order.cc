@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "common/base/status.h"
-#include "common/hlo/effects.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/analysis/effects.h"
 
 namespace hlod::engine {
 

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "common/hlo/collective.h"
+#include "common/hlo/collectives/collective.h"
 #include "common/hlo/module.h"
 #include "server/engine/run/run_context.h"
 
@@ -58,7 +58,7 @@ struct PlanStats {
 // Arguments and results are flat: the array leaves of the entry's parameters and of its root in hlo::Leaves
 // order (tokens are leaves without bytes). Each is dense and row-major, takes one byte per element for
 // sub-byte types, and is aligned to 64 bytes. A result with dynamic dimensions is stored as
-// common/hlo/dynamic_result.h says.
+// common/hlo/dynamic/dynamic_result.h says.
 class Plan {
  public:
   virtual ~Plan() = default;

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "common/base/edit_distance.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/edit_distance.h"
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/evaluator.h"
 #include "common/hlo/bitcast.h"
-#include "common/hlo/channels.h"
-#include "common/hlo/collective.h"
-#include "common/hlo/replica_groups.h"
+#include "common/hlo/collectives/channels.h"
+#include "common/hlo/collectives/collective.h"
+#include "common/hlo/collectives/replica_groups.h"
 #include "server/engine/plan/lowering_steps.h"
 
 namespace hlod::engine {

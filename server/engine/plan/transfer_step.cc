@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/status.h"
-#include "common/hlo/channels.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/collectives/channels.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {

@@ -10,7 +10,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/reduce/reduce_steps.h"
 #include "server/engine/reduce/reducer_ops.h"
 #include "server/engine/run/parallel.h"

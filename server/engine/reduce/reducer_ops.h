@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "common/hlo/order.h"
+#include "common/hlo/elements/order.h"
 #include "common/hlo/primitive_type.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/cpu_dispatch.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/reduce/reducer_ops.h"
 #include "server/engine/reduce/window.h"
 #include "server/engine/run/parallel.h"

@@ -5,7 +5,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::engine {
 namespace {

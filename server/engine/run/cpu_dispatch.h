@@ -2,7 +2,7 @@
 // stays baseline x86-64.
 #pragma once
 
-#include "common/base/cpu.h"
+#include "common/base/system/cpu.h"
 
 namespace hlod::engine {
 

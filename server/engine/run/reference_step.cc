@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/arithmetic.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/evaluator.h"
 #include "server/engine/run/step_util.h"
 

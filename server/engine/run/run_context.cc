@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "absl/time/clock.h"
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod::engine {
 

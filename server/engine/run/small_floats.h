@@ -1,13 +1,13 @@
 // Conversions between f32 and the floats below it, as straight-line code on bits: loops over them vectorise
-// on any processor. They return the same numbers as the conversions of common/hlo/small_types.h, which are
-// the definition.
+// on any processor. They return the same numbers as the conversions of common/hlo/elements/small_types.h,
+// which are the definition.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
-#include "common/base/cpu.h"
-#include "common/hlo/small_types.h"
+#include "common/base/system/cpu.h"
+#include "common/hlo/elements/small_types.h"
 
 namespace hlod::engine {
 

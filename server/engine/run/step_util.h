@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 #include "common/base/arithmetic.h"
-#include "common/base/cpu.h"
+#include "common/base/system/cpu.h"
 #include "common/hlo/module.h"
 #include "server/engine/run/step.h"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
 #include "server/engine/tile/fusion.h"

@@ -12,7 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "common/hlo/effects.h"
+#include "common/hlo/analysis/effects.h"
 #include "server/engine/run/step_util.h"
 #include "server/engine/tile/program.h"
 #include "server/engine/tile/reduce_pattern.h"

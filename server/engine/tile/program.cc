@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "common/base/cpu.h"
+#include "common/base/system/cpu.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {

@@ -10,7 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "common/hlo/module.h"
-#include "server/engine/tile/ops.h"
+#include "server/engine/tile/ops/ops.h"
 #include "server/engine/tile/view.h"
 
 namespace hlod::engine {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"

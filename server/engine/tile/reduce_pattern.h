@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "common/hlo/module.h"
-#include "server/engine/tile/ops.h"
+#include "server/engine/tile/ops/ops.h"
 
 namespace hlod::engine {
 

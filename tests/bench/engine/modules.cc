@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/status.h"
-#include "common/base/strings.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/text/text.h"
 #include "server/engine/plan/plan.h"

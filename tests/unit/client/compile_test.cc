@@ -1,9 +1,9 @@
 // Programs by their digest: sent once, and again when the daemon has forgotten them.
 #include <gtest/gtest.h>
 
-#include "client/runtime/session.h"
-#include "client/runtime/state.h"
-#include "common/base/error.h"
+#include "client/runtime/session/session.h"
+#include "client/runtime/session/state.h"
+#include "common/base/errors/error.h"
 #include "tests/unit/client/fake_daemon.h"
 
 namespace hlod::internal {

@@ -6,9 +6,9 @@
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
-#include "client/runtime/session.h"
-#include "client/runtime/state.h"
-#include "common/base/error.h"
+#include "client/runtime/session/session.h"
+#include "client/runtime/session/state.h"
+#include "common/base/errors/error.h"
 #include "tests/unit/client/fake_daemon.h"
 
 namespace hlod::internal {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
-#include "client/runtime/pipe.h"
-#include "common/base/error.h"
+#include "client/runtime/session/pipe.h"
+#include "common/base/errors/error.h"
 
 namespace hlod::internal {
 

@@ -1,5 +1,5 @@
 // Reports on runs that are written below, with costs computed by hand.
-#include "hlod/graph_report.h"
+#include "hlod/observe/graph_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "absl/time/clock.h"
-#include "client/runtime/outbox.h"
-#include "client/runtime/session.h"
-#include "client/runtime/state.h"
-#include "client/runtime/transfer.h"
+#include "client/runtime/session/outbox.h"
+#include "client/runtime/session/session.h"
+#include "client/runtime/session/state.h"
+#include "client/runtime/transfer/transfer.h"
 #include "tests/unit/client/fake_daemon.h"
 
 namespace hlod::internal {

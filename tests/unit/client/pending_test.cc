@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "absl/time/clock.h"
-#include "client/runtime/arena.h"
-#include "client/runtime/state.h"
-#include "client/runtime/transfer.h"
-#include "common/base/error.h"
+#include "client/runtime/session/state.h"
+#include "client/runtime/transfer/arena.h"
+#include "client/runtime/transfer/transfer.h"
+#include "common/base/errors/error.h"
 #include "tests/unit/client/fake_daemon.h"
 
 namespace hlod::internal {

@@ -1,5 +1,5 @@
 // The reason that a program is compiled: its nearest earlier program, and the first difference.
-#include "client/runtime/program_history.h"
+#include "client/runtime/observe/program_history.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

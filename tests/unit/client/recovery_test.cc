@@ -5,9 +5,9 @@
 #include <atomic>
 
 #include "absl/time/clock.h"
-#include "client/runtime/heart.h"
-#include "client/runtime/session.h"
-#include "common/base/error.h"
+#include "client/runtime/session/heart.h"
+#include "client/runtime/session/session.h"
+#include "common/base/errors/error.h"
 #include "tests/unit/client/fake_daemon.h"
 
 namespace hlod::internal {

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "absl/strings/str_replace.h"
-#include "client/runtime/run_recorder.h"
-#include "hlod/run.h"
-#include "hlod/trace.h"
+#include "client/runtime/observe/run_recorder.h"
+#include "hlod/observe/run.h"
+#include "hlod/tensor/trace.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod {

@@ -1,7 +1,7 @@
 // Commands that finish behind a long one: their futures are ready, and their replies are acknowledged.
 #include <gtest/gtest.h>
 
-#include "client/runtime/session.h"
+#include "client/runtime/session/session.h"
 #include "tests/unit/client/fake_daemon.h"
 
 namespace hlod::internal {

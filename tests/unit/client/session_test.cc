@@ -1,11 +1,11 @@
 // The session machine over a pipe in memory: ids, settlement, acknowledgement, replay, loss.
-#include "client/runtime/session.h"
+#include "client/runtime/session/session.h"
 
 #include <gtest/gtest.h>
 
-#include "client/runtime/arena.h"
-#include "client/runtime/transfer.h"
-#include "common/base/error.h"
+#include "client/runtime/transfer/arena.h"
+#include "client/runtime/transfer/transfer.h"
+#include "common/base/errors/error.h"
 #include "tests/unit/client/fake_daemon.h"
 
 namespace hlod::internal {

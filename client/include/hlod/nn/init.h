@@ -8,8 +8,8 @@
 // in the tensor's place.
 #pragma once
 
-#include "hlod/caller.h"
-#include "hlod/tensor.h"
+#include "hlod/runtime/caller.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod::nn::init {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod::nn {
 

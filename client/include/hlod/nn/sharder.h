@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "hlod/caller.h"
-#include "hlod/types.h"
+#include "hlod/runtime/caller.h"
+#include "hlod/runtime/types.h"
 
 namespace hlod::nn {
 

@@ -1,7 +1,7 @@
 // Activations of neural networks.
 #pragma once
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hlod/ops/sizes.h"
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

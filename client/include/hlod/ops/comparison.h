@@ -1,7 +1,7 @@
 // Comparisons, logic and bits of each element.
 #pragma once
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

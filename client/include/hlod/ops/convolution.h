@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "hlod/ops/sizes.h"
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

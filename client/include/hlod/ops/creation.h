@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

@@ -1,7 +1,7 @@
 // Distances between vectors, and vectors of unit length.
 #pragma once
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

@@ -1,7 +1,7 @@
 // Dropout. Outside training each of these is x itself.
 #pragma once
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

@@ -1,7 +1,7 @@
 // Operations on each element: operands are broadcast to one shape, and promoted to one type, as PyTorch does.
 #pragma once
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "hlod/ops/creation.h"
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod::fft {
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hlod/ops/sizes.h"
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

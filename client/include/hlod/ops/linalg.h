@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod::linalg {
 

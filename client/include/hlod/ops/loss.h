@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

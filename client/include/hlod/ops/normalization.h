@@ -1,7 +1,7 @@
 // Normalisation. An undefined weight, bias or statistic is left out.
 #pragma once
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

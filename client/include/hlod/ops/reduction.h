@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

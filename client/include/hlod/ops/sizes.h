@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <type_traits>
 
-#include "hlod/types.h"
+#include "hlod/runtime/types.h"
 
 namespace hlod {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

@@ -1,7 +1,7 @@
 // Special functions of each element. Integers and bools become f32. They are computed in f64.
 #pragma once
 
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "hlod/ops/arrangement.h"
-#include "hlod/tensor.h"
+#include "hlod/tensor/tensor.h"
 
 namespace hlod {
 

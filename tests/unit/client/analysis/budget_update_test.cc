@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/analysis/budget.h"
-#include "common/base/file.h"
+#include "client/analysis/module/budget.h"
+#include "common/base/system/file.h"
 
 namespace hlod::analysis {
 namespace {

@@ -1,5 +1,5 @@
 // Costs of single instructions and of loops, by hand arithmetic; for JAX's modules see tests/conformance.
-#include "client/analysis/cost.h"
+#include "client/analysis/module/cost.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

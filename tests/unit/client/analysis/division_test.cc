@@ -1,5 +1,5 @@
 // Shardings propagated through a module; the expected parts are computed by hand.
-#include "client/analysis/division.h"
+#include "client/analysis/module/division.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "client/analysis/module_check.h"
+#include "client/analysis/module/module_check.h"
 #include "common/hlo/text/text.h"
 
 namespace hlod::analysis {

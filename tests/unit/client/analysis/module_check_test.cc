@@ -1,11 +1,11 @@
 // Chips, budgets and the verdict. Figures are computed by hand, or from the public tables that chips.inc
 // names.
-#include "client/analysis/module_check.h"
+#include "client/analysis/module/module_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/file.h"
+#include "common/base/system/file.h"
 #include "common/hlo/text/text.h"
 
 namespace hlod::analysis {

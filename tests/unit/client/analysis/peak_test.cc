@@ -1,5 +1,5 @@
 // Peaks of small programs, computed by hand.
-#include "client/analysis/peak.h"
+#include "client/analysis/module/peak.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 // Records of runs, written by hand, and their needs, computed by hand.
-#include "client/analysis/preflight.h"
+#include "client/analysis/preflight/preflight.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/file.h"
 #include "common/base/kinds.h"
+#include "common/base/system/file.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/sharding.h"
 #include "common/hlo/text/text.h"

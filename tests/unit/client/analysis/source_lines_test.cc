@@ -1,5 +1,5 @@
 // Lines of the user's program, in both of XLA's forms.
-#include "client/analysis/source_lines.h"
+#include "client/analysis/module/source_lines.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "client/analysis/torch_xla_report.h"
-#include "common/base/file.h"
+#include "client/analysis/torch_xla/torch_xla_report.h"
+#include "common/base/system/file.h"
 
 namespace hlod::analysis::torch_xla {
 namespace {

@@ -1,6 +1,6 @@
 // Verdicts as JUnit XML and as GitHub's workflow commands. The expected lines follow the documentation of
 // both formats.
-#include "client/analysis/verdict.h"
+#include "client/analysis/module/verdict.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <map>
 
-#include "common/base/file.h"
+#include "common/base/system/file.h"
 
 namespace hlod::analysis {
 namespace {

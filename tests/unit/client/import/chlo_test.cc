@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/import/import.h"
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 #include "common/evaluator/evaluator.h"
-#include "common/hlo/replica_groups.h"
+#include "common/hlo/collectives/replica_groups.h"
 #include "common/hlo/text/text.h"
 
 namespace hlod::stablehlo::results {

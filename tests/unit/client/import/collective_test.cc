@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/import/import.h"
-#include "common/base/strings.h"
-#include "common/hlo/replica_groups.h"
+#include "common/base/text/strings.h"
+#include "common/hlo/collectives/replica_groups.h"
 
 namespace hlod {
 namespace {

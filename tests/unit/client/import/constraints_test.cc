@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "client/import/import.h"
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 
 namespace hlod::stablehlo::constraints {
 namespace {

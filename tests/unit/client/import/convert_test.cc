@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/import/import.h"
-#include "common/base/error.h"
-#include "common/base/strings.h"
+#include "common/base/errors/error.h"
+#include "common/base/text/strings.h"
 #include "common/evaluator/evaluator.h"
 #include "common/hlo/text/text.h"
 

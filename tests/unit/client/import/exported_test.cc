@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "client/import/import.h"
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 #include "common/evaluator/evaluator.h"
 #include "tests/support/source_dir.h"
 

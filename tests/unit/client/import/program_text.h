@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "client/import/operation.h"
+#include "client/import/program/operation.h"
 
 namespace hlod::stablehlo {
 

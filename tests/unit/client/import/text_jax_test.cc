@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <set>
 
-#include "client/import/operation.h"
+#include "client/import/program/operation.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/client/import/program_text.h"
 

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "client/import/operation.h"
+#include "client/import/program/operation.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod::stablehlo {

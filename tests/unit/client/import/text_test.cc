@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "client/import/operation.h"
-#include "common/hlo/small_types.h"
+#include "client/import/program/operation.h"
+#include "common/hlo/elements/small_types.h"
 #include "tests/unit/client/import/program_text.h"
 
 namespace hlod::stablehlo {

@@ -1,6 +1,6 @@
 // Reports of the run in tests/unit/client/report/example.jsonl: two graphs over one upload of 1024 bytes,
 // counted by hand.
-#include "client/report/report.h"
+#include "client/report/page/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <regex>
 #include <set>
 
-#include "client/report/memory.h"
-#include "client/report/trace.h"
-#include "hlod/trace.h"
+#include "client/report/page/memory.h"
+#include "client/report/page/trace.h"
+#include "hlod/tensor/trace.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod::report {

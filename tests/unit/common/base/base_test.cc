@@ -4,12 +4,12 @@
 
 #include "absl/strings/cord.h"
 #include "common/base/arithmetic.h"
-#include "common/base/error.h"
-#include "common/base/error_proto.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/error_proto.h"
+#include "common/base/errors/status.h"
 #include "common/base/sha256.h"
-#include "common/base/status.h"
-#include "common/base/utf8.h"
-#include "common/base/words.h"
+#include "common/base/text/utf8.h"
+#include "common/base/text/words.h"
 
 namespace hlod {
 namespace {

@@ -1,5 +1,5 @@
 // Bulk copies: every byte and none beyond, at any size and alignment.
-#include "common/base/copy.h"
+#include "common/base/system/copy.h"
 
 #include <gtest/gtest.h>
 

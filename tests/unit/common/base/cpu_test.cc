@@ -1,10 +1,10 @@
 // Limits the instructions that a process uses, whatever the processor.
-#include "common/base/cpu.h"
+#include "common/base/system/cpu.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/cpu_limit.h"
+#include "common/base/system/cpu_limit.h"
 
 namespace hlod {
 namespace {

@@ -1,5 +1,5 @@
 // Participants that meet, that do not come, and that wait for each other in vain.
-#include "common/base/meeting.h"
+#include "common/base/system/meeting.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 
 namespace hlod {
 namespace {

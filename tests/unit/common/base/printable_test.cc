@@ -1,5 +1,5 @@
 // Control characters are escaped as in C; all other text stays.
-#include "common/base/printable.h"
+#include "common/base/text/printable.h"
 
 #include <gtest/gtest.h>
 

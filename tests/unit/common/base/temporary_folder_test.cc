@@ -1,5 +1,5 @@
 // Folders are removed with their process, and those of killed processes by the next one.
-#include "common/base/temporary_folder.h"
+#include "common/base/system/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Collectives without partners, asynchronous pairs, ragged dots: worked out by hand.
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/text/text.h"
 #include "tests/unit/common/evaluator/evaluate_one.h"
 

@@ -2,7 +2,7 @@
 // refused.
 #include "common/evaluator/members.h"
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/text/text.h"
 #include "tests/unit/common/evaluator/evaluate_one.h"
 

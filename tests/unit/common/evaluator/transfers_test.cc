@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/evaluator/evaluator.h"
 #include "common/evaluator/local_channels.h"
 #include "common/evaluator/members.h"

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/error.h"
-#include "common/base/strings.h"
+#include "common/base/errors/error.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/inference/verifier.h"
 
 namespace hlod::hlo {

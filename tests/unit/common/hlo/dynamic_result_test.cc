@@ -1,10 +1,10 @@
 // Arrays of dynamic sizes as bytes and back, and bytes that do not fit.
-#include "common/hlo/dynamic_result.h"
+#include "common/hlo/dynamic/dynamic_result.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/text/text.h"
 
 namespace hlod::hlo {

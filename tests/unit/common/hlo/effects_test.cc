@@ -1,5 +1,5 @@
 // Side effects: the opcodes that have them, and how calls pass them on.
-#include "common/hlo/effects.h"
+#include "common/hlo/analysis/effects.h"
 
 #include <set>
 #include <string>

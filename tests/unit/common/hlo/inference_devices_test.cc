@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/hlo/replica_groups.h"
+#include "common/hlo/collectives/replica_groups.h"
 #include "tests/unit/common/hlo/inference_test_util.h"
 
 namespace hlod::hlo {

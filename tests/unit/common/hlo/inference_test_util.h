@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/inference/shape_inference.h"
 #include "common/hlo/text/text.h"
 

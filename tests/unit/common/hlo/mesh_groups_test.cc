@@ -1,14 +1,14 @@
 // Groups along axes of a mesh and along parts of them, by hand; text as jaxlib 0.10.2 prints it.
-#include "common/hlo/mesh_groups.h"
+#include "common/hlo/collectives/mesh_groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/status.h"
-#include "common/hlo/collective.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/collectives/collective.h"
+#include "common/hlo/collectives/replica_groups.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"
-#include "common/hlo/replica_groups.h"
 #include "common/hlo/text/text.h"
 
 namespace hlod::hlo {

@@ -1,5 +1,5 @@
 // .npy files: expected bytes are those that numpy.save writes.
-#include "common/hlo/npy.h"
+#include "common/hlo/elements/npy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Minimum and maximum of zeros and of NaN, as in XLA.
-#include "common/hlo/order.h"
+#include "common/hlo/elements/order.h"
 
 #include <gtest/gtest.h>
 

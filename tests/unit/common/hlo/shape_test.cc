@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 
 namespace hlod::hlo {
 namespace {

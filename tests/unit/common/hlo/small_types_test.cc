@@ -1,5 +1,5 @@
 // Small floats against ml_dtypes, and integers below a byte against arithmetic on paper.
-#include "common/hlo/small_types.h"
+#include "common/hlo/elements/small_types.h"
 
 #include <gtest/gtest.h>
 

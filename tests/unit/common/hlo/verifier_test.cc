@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/text/text.h"
 

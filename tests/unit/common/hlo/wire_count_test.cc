@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 #include "gmock/gmock.h"

@@ -1,6 +1,6 @@
 // ExpandDynamic: for every size, the static module computes what the evaluator computes on actual sizes; and
 // opcodes without rules are refused by name.
-#include "common/passes/expand_dynamic.h"
+#include "common/passes/dynamic/expand_dynamic.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/evaluator/evaluator.h"
-#include "common/hlo/dynamic_result.h"
+#include "common/hlo/dynamic/dynamic_result.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/text/text.h"
 

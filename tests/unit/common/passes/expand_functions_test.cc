@@ -1,5 +1,5 @@
 // Batch norms and maps become instructions that compute the same.
-#include "common/passes/expand_functions.h"
+#include "common/passes/expand/expand_functions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

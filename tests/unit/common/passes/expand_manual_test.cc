@@ -1,5 +1,5 @@
 // Manual computations without a partitioner: parts by hand arithmetic, and arrays that cannot be split.
-#include "common/passes/expand_manual.h"
+#include "common/passes/expand/expand_manual.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Instructions that only pass values on are gone after the pass, and without traces after the pipeline.
-#include "common/passes/expand_wrappers.h"
+#include "common/passes/expand/expand_wrappers.h"
 
 #include <gmock/gmock.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/text/text.h"
 #include "common/passes/passes.h"

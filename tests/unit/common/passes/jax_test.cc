@@ -4,7 +4,7 @@
 
 #include "common/evaluator/evaluator.h"
 #include "common/hlo/analysis/dependence.h"
-#include "common/passes/expand_functions.h"
+#include "common/passes/expand/expand_functions.h"
 #include "common/passes/passes.h"
 
 namespace hlod {

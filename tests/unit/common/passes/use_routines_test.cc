@@ -1,6 +1,6 @@
 // Calls that name LAPACK routines run these; without LAPACK, and where they do not fit, they run their
 // callee.
-#include "common/passes/use_routines.h"
+#include "common/passes/expand/use_routines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // Handles: increasing, never reused, and remembered when dead.
-#include "server/device/buffer_table.h"
+#include "server/device/buffers/buffer_table.h"
 
 #include <gtest/gtest.h>
 
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 
 namespace hlod::device {
 namespace {

@@ -1,6 +1,6 @@
 // The persistent compile cache: the programs that a second daemon finds, and the files that it does not
 // trust.
-#include "server/device/compile_cache.h"
+#include "server/device/programs/compile_cache.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 #include <sstream>
 #include <thread>
 
-#include "common/base/file.h"
+#include "common/base/system/file.h"
 #include "tests/unit/server/device/workspace.h"
 
 namespace hlod::device {

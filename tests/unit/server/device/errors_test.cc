@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/utf8.h"
+#include "common/base/text/utf8.h"
 #include "tests/unit/server/device/workspace.h"
 
 namespace hlod::device {

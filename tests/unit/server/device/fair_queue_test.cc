@@ -1,5 +1,5 @@
 // The thread that runs a job, and the fate of jobs that have not started.
-#include "server/device/fair_queue.h"
+#include "server/device/execution/fair_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Fairness under a clock that the test advances: jobs cost as much as the test says.
-#include "server/device/fair_schedule.h"
+#include "server/device/execution/fair_schedule.h"
 
 #include <gtest/gtest.h>
 

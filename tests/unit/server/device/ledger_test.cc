@@ -1,5 +1,5 @@
 // Rows, totals and the daemon's sum always agree.
-#include "server/device/ledger.h"
+#include "server/device/ledger/ledger.h"
 
 #include <gtest/gtest.h>
 

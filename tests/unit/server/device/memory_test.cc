@@ -8,9 +8,9 @@
 #include <map>
 #include <random>
 
-#include "common/base/error.h"
-#include "server/device/backing_pool.h"
-#include "server/device/device_memory.h"
+#include "common/base/errors/error.h"
+#include "server/device/memory/backing_pool.h"
+#include "server/device/memory/device_memory.h"
 
 namespace hlod::device {
 namespace {

@@ -1,5 +1,5 @@
 // The programs that a session may name by their digest.
-#include "server/device/recent_digests.h"
+#include "server/device/programs/recent_digests.h"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,15 @@
 // One sum over all sessions, a share of it for each user, and the charges to it. Numbers are computed by
 // hand.
-#include "server/device/side_memory.h"
+#include "server/device/memory/side_memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/error.h"
-#include "server/device/buffer_table.h"
-#include "server/device/byte_budget.h"
-#include "server/device/ledger.h"
-#include "server/device/recent_digests.h"
+#include "common/base/errors/error.h"
+#include "server/device/buffers/buffer_table.h"
+#include "server/device/ledger/ledger.h"
+#include "server/device/memory/byte_budget.h"
+#include "server/device/programs/recent_digests.h"
 
 namespace hlod::device {
 namespace {

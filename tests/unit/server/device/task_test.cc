@@ -1,5 +1,5 @@
 // Tasks that wait for one another, and locks that defer work.
-#include "server/device/task.h"
+#include "server/device/execution/task.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

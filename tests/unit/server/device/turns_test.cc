@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 #include "tests/unit/server/device/workspace.h"
 
 namespace hlod::device {

@@ -1,5 +1,5 @@
 // The uploads that are abandoned, and when.
-#include "server/device/upload_deadlines.h"
+#include "server/device/buffers/upload_deadlines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Unfinished uploads: who may send their bytes, and the counters.
-#include "server/device/uploads.h"
+#include "server/device/buffers/uploads.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 #include "tests/unit/server/device/testing.h"
 
 namespace hlod::device {

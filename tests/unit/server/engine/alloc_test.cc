@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/builder.h"
 #include "gtest/gtest.h"
 #include "server/engine/contraction/onednn.h"

@@ -9,11 +9,11 @@
 #include <functional>
 #include <random>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/analysis/effects.h"
 #include "common/hlo/builder.h"
-#include "common/hlo/effects.h"
 #include "server/engine/tile/fusion.h"
-#include "server/engine/tile/ops.h"
+#include "server/engine/tile/ops/ops.h"
 #include "server/engine/tile/reducer.h"
 #include "server/engine/tile/scalar_function.h"
 #include "tests/unit/server/engine/plan_testing.h"

@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/builder.h"
 #include "gtest/gtest.h"
 #include "server/engine/plan/plan.h"

@@ -2,7 +2,7 @@
 // evaluator.
 #include "server/engine/plan/plan.h"
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/text/text.h"
 #include "gmock/gmock.h"

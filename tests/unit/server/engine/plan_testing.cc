@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "common/base/status.h"
+#include "common/base/errors/status.h"
 #include "common/evaluator/evaluator.h"
 #include "common/hlo/text/text.h"
 #include "gtest/gtest.h"

@@ -15,7 +15,7 @@
 #include "common/hlo/literal.h"
 #include "common/hlo/text/text.h"
 #include "server/engine/run/small_floats.h"
-#include "server/engine/tile/ops.h"
+#include "server/engine/tile/ops/ops.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
 namespace hlod::engine {

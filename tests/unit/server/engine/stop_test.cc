@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "common/hlo/effects.h"
+#include "common/hlo/analysis/effects.h"
 #include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
 #include "server/engine/plan/plan.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/base/strings.h"
+#include "common/base/text/strings.h"
 #include "common/evaluator/local_channels.h"
 #include "common/hlo/text/text.h"
 #include "tests/unit/server/engine/plan_testing.h"

@@ -1,6 +1,6 @@
 // A connection has a server while it is open, and one peer's hoarding does not affect another.
 #include "server/grpc/connection_servers.h"
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

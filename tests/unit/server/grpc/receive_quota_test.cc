@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 #include "common/rpc/grpc/status.h"
 #include "proto/hlod/v1/session.grpc.pb.h"
 #include "server/grpc/server.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/error.h"
+#include "common/base/errors/error.h"
 #include "common/hlo/proto/codec.h"
 #include "common/rpc/wire.h"
 #include "server/session/connection.h"

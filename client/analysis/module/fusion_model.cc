@@ -1,0 +1,78 @@
+// Fusion as XLA's instruction fusion does it: producers into consumers.
+#include "client/analysis/module/fusion_model.h"
+
+#include "client/analysis/module/access.h"
+#include "client/analysis/module/cost.h"
+
+namespace hlod::analysis {
+namespace {
+
+// Computes or moves each element by itself, so that a user can compute it where it is needed.
+bool IsLoop(hlo::Opcode opcode) {
+  switch (opcode) {
+    case hlo::kIota:
+    case hlo::kBroadcast:
+    case hlo::kTranspose:
+    case hlo::kReverse:
+    case hlo::kSlice:
+    case hlo::kDynamicSlice:
+    case hlo::kPad:
+    case hlo::kConcatenate:
+    case hlo::kReshape:
+    case hlo::kBitcastConvert:
+    case hlo::kCopy: return true;
+    default: return hlo::HasTrait(opcode, hlo::kElementwise);
+  }
+}
+
+// What a compiler does not compute twice, by XLA's list.
+bool IsExpensive(hlo::Instruction i) {
+  const hlo::Shape& shape = i.shape();
+  switch (i.opcode()) {
+    case hlo::kCosine:
+    case hlo::kSine:
+    case hlo::kTan: return hlo::IsComplex(shape.type);
+    case hlo::kDivide:
+    case hlo::kRemainder: return !hlo::IsInteger(shape.type) || i.operand(1).opcode() != hlo::kConstant;
+    default: return IsTranscendental(i);
+  }
+}
+
+// Reads each element of operand `index` as often as it makes one, in a loop of its own.
+bool TakesIn(hlo::Instruction user, uint32_t index) {
+  switch (user.opcode()) {
+    case hlo::kReduce:
+    case hlo::kMap: return true;
+    case hlo::kDynamicUpdateSlice:
+    case hlo::kScatter:
+      return AccessOf(user, index) != Access::kUpdated;  // What is updated is there already.
+    case hlo::kGather: return index == 1;
+    case hlo::kTuple:
+    case hlo::kGetTupleElement: return false;
+    default: return IsLoop(user.opcode());
+  }
+}
+
+}  // namespace
+
+std::vector<bool> FusedAway(const hlo::Computation& computation) {
+  std::vector<bool> fused(computation.size(), false);
+  std::vector<uint32_t> users(computation.size(), 0);
+  std::vector<bool> wanted(computation.size(), false);  // By a user that takes nothing in.
+  wanted[computation.root_id()] = true;
+  for (hlo::NodeId node = 0; node < computation.size(); ++node) {
+    const hlo::Instruction user = computation[node];
+    for (uint32_t i = 0; i < user.operand_count(); ++i) {
+      ++users[user.operands()[i]];
+      if (!TakesIn(user, i)) wanted[user.operands()[i]] = true;
+    }
+  }
+  for (hlo::NodeId node = 0; node < computation.size(); ++node) {
+    const hlo::Instruction i = computation[node];
+    if (!IsLoop(i.opcode()) || wanted[node] || users[node] == 0) continue;
+    fused[node] = users[node] == 1 || !IsExpensive(i);
+  }
+  return fused;
+}
+
+}  // namespace hlod::analysis

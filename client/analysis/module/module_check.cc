@@ -1,0 +1,257 @@
+// The parts of the report, and the report as text.
+#include "client/analysis/module/module_check.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "client/analysis/module/division.h"
+#include "client/analysis/module/quantity.h"
+#include "client/analysis/module/sharding.h"
+#include "client/analysis/module/traffic.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/collectives/replica_groups.h"
+
+namespace hlod::analysis {
+namespace {
+
+// Returns true for a module that is one chip's share already: its shapes are a chip's, though XLA's
+// partitioner leaves the whole arrays' shardings on the parameters. The partitioner appends "_spmd" to the
+// entry's name; without that name, a module that communicates and has no place where whole arrays are cut is
+// one, too.
+bool IsPartitioned(const hlo::Module& module) {
+  if (module.config.partition_count < 2) return false;
+  return module.entry().name().ends_with("_spmd") ||
+         (hlo::DependsOnPartition(module) && !hlo::CutsWholeArrays(module));
+}
+
+// What the parameters take on one of `chips` chips, by their shardings.
+double DividedArguments(const hlo::Module& module, const PlacementOptions& options, int64_t chips) {
+  double bytes = 0;
+  const hlo::Computation& entry = module.entry();
+  for (const hlo::NodeId parameter : entry.parameters()) {
+    const hlo::Notes* const notes = entry.notes(parameter);
+    const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(entry[parameter].shape());
+    const std::vector<int64_t> parts =
+        PartsOf(notes == nullptr ? std::string_view() : notes->sharding, leaves.size());
+    for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+      bytes += static_cast<double>(options.BytesOf(*leaves[leaf].shape)) /
+               static_cast<double>(std::min(chips, parts[leaf]));
+    }
+  }
+  return bytes;
+}
+
+double WithoutArguments(const Peak& peak) { return static_cast<double>(peak.total() - peak.arguments); }
+
+// Without a partitioner: what is not a parameter is divided by all chips at best, by none at worst.
+Bracket PeakOnAChip(const ModuleReport& report, double divided_arguments, double chips) {
+  return {divided_arguments + WithoutArguments(report.fused) / chips,
+          divided_arguments + WithoutArguments(report.unfused)};
+}
+
+std::vector<int64_t> PartsOfResult(const hlo::Module& canonical, const Divisions& divisions) {
+  const hlo::Computation& entry = canonical.entry();
+  std::vector<int64_t> parts(hlo::Leaves(entry.root().shape()).size());
+  for (size_t leaf = 0; leaf < parts.size(); ++leaf)
+    parts[leaf] = divisions.PartsOf(entry, entry.root_id(), leaf);
+  return parts;
+}
+
+// What the result takes beside the arguments.
+double DividedResult(const hlo::Module& canonical, const PlacementOptions& options,
+                     const std::vector<int64_t>& parts) {
+  double bytes = 0;
+  const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(canonical.entry().root().shape());
+  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+    const bool aliased = std::any_of(
+        canonical.config.input_output_alias.begin(), canonical.config.input_output_alias.end(),
+        [&](const hlo::InputOutputAlias& alias) { return alias.output_index == leaves[leaf].index; });
+    if (aliased) continue;
+    bytes += static_cast<double>(options.BytesOf(*leaves[leaf].shape)) / static_cast<double>(parts[leaf]);
+  }
+  return bytes;
+}
+
+Bracket Of(double a, double b) { return {std::min(a, b), std::max(a, b)}; }
+
+// With the shardings carried on.
+void SetLikely(const hlo::Module& canonical, PlacementOptions options, double divided_arguments,
+               const Divisions& divisions, ModuleReport& report) {
+  options.parts = [&divisions](hlo::Instruction i, size_t leaf) {
+    return divisions.PartsOf(i.computation(), i.id(), leaf);
+  };
+  const auto temporaries = [&](bool fused) {
+    options.fused = fused;
+    return static_cast<double>(PeakOf(Placements(canonical, options)).temporaries);
+  };
+  report.likely_temporaries = Of(temporaries(true), temporaries(false));
+  report.result_parts = PartsOfResult(canonical, divisions);
+  const double others = divided_arguments + DividedResult(canonical, options, report.result_parts);
+  report.likely_bytes = {others + report.likely_temporaries.low, others + report.likely_temporaries.high};
+}
+
+// The roofline: as long as its operations, or its traffic, take at full speed.
+double Seconds(const Chip& chip, double chips, double flops, double traffic) {
+  return std::max(flops / chip.flops, traffic / chip.bandwidth) / chips;
+}
+
+}  // namespace
+
+Budget ValuesOf(const ModuleReport& report) {
+  Budget values = {{"peak_bytes", report.peak_bytes.low},
+                   {"argument_bytes", static_cast<double>(report.fused.arguments)},
+                   {"result_bytes", static_cast<double>(report.fused.results)},
+                   {"temporary_bytes", static_cast<double>(report.fused.temporaries)},
+                   {"traffic_bytes", report.traffic.low},
+                   {"flops", report.cost.total.flops},
+                   {"transcendentals", report.cost.total.transcendentals}};
+  if (report.target.has_value()) values["step_seconds"] = report.step_seconds.low;
+  return values;
+}
+
+std::string_view Name(ModuleReport::Fit fit) {
+  static constexpr std::string_view kNames[] = {"no target", "fits", "may not fit", "does not fit"};
+  return kNames[static_cast<size_t>(fit)];
+}
+
+ModuleReport::Fit ModuleReport::fit() const {
+  if (!target.has_value()) return Fit::kNoTarget;
+  if (peak_bytes.high <= target->chip.usable_bytes) return Fit::kFits;
+  return peak_bytes.low > target->chip.usable_bytes ? Fit::kDoesNotFit : Fit::kMayNotFit;
+}
+
+bool ModuleReport::passed() const {
+  return fit() != Fit::kDoesNotFit &&
+         std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.over; });
+}
+
+absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::optional<Target>& target,
+                                         const Budget& budget) {
+  ModuleReport report{
+      .name = module.name(), .instructions = module.instruction_count(), .target = target, .budget = budget};
+  report.cost = CostOf(module);
+  PlacementOptions options;
+  if (target.has_value())
+    options.bytes = [&chip = target->chip](const hlo::Shape& shape) { return BytesOn(chip, shape); };
+  ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, Canonical(module));
+  const auto measure = [&](bool fused, Peak& peak) {
+    options.fused = fused;
+    const Placements placements(*canonical, options);
+    peak = PeakOf(placements);
+    return TrafficOf(placements);
+  };
+  report.traffic.low = measure(/*fused=*/true, report.fused);
+  report.traffic.high = measure(/*fused=*/false, report.unfused);
+  // What waits for a fused reader lives longer: where that costs more than the fusion saves, the other end is
+  // the lower one.
+  if (report.fused.total() > report.unfused.total()) std::swap(report.fused, report.unfused);
+  report.partitioned = IsPartitioned(module);
+  const int64_t chips = target.has_value() && !report.partitioned ? target->count : 1;
+  const double arguments = DividedArguments(module, options, chips);
+  report.peak_bytes = PeakOnAChip(report, arguments, static_cast<double>(chips));
+  if (chips > 1) SetLikely(*canonical, options, arguments, Divisions(*canonical, chips), report);
+  if (target.has_value()) {
+    const auto seconds = [&](double traffic) {
+      return Seconds(target->chip, static_cast<double>(chips), report.cost.total.flops, traffic);
+    };
+    report.step_seconds = {seconds(report.traffic.low), seconds(report.traffic.high)};
+  }
+  ASSIGN_OR_RETURN(report.findings, Compare(budget, ValuesOf(report)));
+  return report;
+}
+
+namespace {
+
+std::string Show(const Bracket& bracket, std::string (*text)(double)) {
+  const std::string low = text(bracket.low), high = text(bracket.high);
+  return low == high ? low : absl::StrCat(low, " to ", high);
+}
+
+void AppendTarget(const ModuleReport& report, std::string& text) {
+  const Target& target = *report.target;
+  absl::StrAppendFormat(&text, "target           %s, %d chip%s: %s: %s of %s that the compiler has (%s)\n",
+                        target.chip.name, target.count, target.count == 1 ? "" : "s", Name(report.fit()),
+                        Show(report.peak_bytes, BytesText), BytesText(target.chip.usable_bytes),
+                        target.chip.source);
+  absl::StrAppendFormat(
+      &text, "step             %s at full speed (an estimate: without overheads and communication)\n",
+      Show(report.step_seconds, SecondsText));
+  if (report.partitioned) {
+    text += "                 the module is partitioned already: it is what one chip runs\n";
+  } else if (target.count > 1) {
+    text +=
+        "                 parameters are divided by their shardings; the rest between by all chips and by "
+        "none\n";
+    absl::StrAppendFormat(&text,
+                          "                 %s where shardings are carried through what leaves no choice (an "
+                          "estimate: a partitioner may choose otherwise)\n",
+                          Show(report.likely_bytes, BytesText));
+  }
+}
+
+// The report's text has the few that matter most.
+constexpr size_t kOperationsShown = 5;
+
+void AppendOperations(const ModuleCost& cost, std::string& text) {
+  if (!cost.largest.empty()) text += "most operations:\n";
+  for (size_t i = 0; i < std::min(cost.largest.size(), kOperationsShown); ++i) {
+    const CostContributor& row = cost.largest[i];
+    absl::StrAppendFormat(&text, "  %12s  %4.1f%%     %s %s", CountText(row.flops),
+                          100 * row.flops / cost.total.flops, row.name, hlo::ToStringNoLayout(row.shape));
+    if (!row.op_name.empty()) absl::StrAppend(&text, "  ", row.op_name);
+    if (!row.source.file.empty()) absl::StrAppend(&text, " (", ToString(row.source), ")");
+    text += "\n";
+  }
+}
+
+void AppendLargest(const Peak& peak, std::string& text) {
+  absl::StrAppendFormat(&text, "largest at the peak (%s, the lower end):\n", peak.at);
+  for (const Contributor& array : peak.largest) {
+    absl::StrAppendFormat(&text, "  %12s  %-9s %s %s", BytesText(static_cast<double>(array.bytes)),
+                          Name(array.kind), array.name, hlo::ToStringNoLayout(array.shape));
+    if (!array.op_name.empty()) absl::StrAppend(&text, "  ", array.op_name);
+    if (!array.source.file.empty()) absl::StrAppend(&text, " (", ToString(array.source), ")");
+    if (!array.last_use.empty()) absl::StrAppend(&text, ", until ", array.last_use);
+    text += "\n";
+  }
+}
+
+}  // namespace
+
+std::string ToText(const ModuleReport& report) {
+  const Cost& cost = report.cost.total;
+  std::string text = absl::StrFormat("%s: %d instructions\n", report.name, report.instructions);
+  absl::StrAppendFormat(&text, "operations       %s flops, %s transcendentals\n", CountText(cost.flops),
+                        CountText(cost.transcendentals));
+  absl::StrAppendFormat(&text, "memory traffic   %s (fused to not fused)\n",
+                        Show(Of(report.traffic.low, report.traffic.high), BytesText));
+  absl::StrAppendFormat(
+      &text,
+      "peak memory      %s: arguments %s, results %s, of which %s in arguments' memory, temporaries %s\n",
+      Show(Of(static_cast<double>(report.fused.total()), static_cast<double>(report.unfused.total())),
+           BytesText),
+      BytesText(static_cast<double>(report.fused.arguments)),
+      BytesText(static_cast<double>(report.fused.results)),
+      BytesText(static_cast<double>(report.fused.aliased)),
+      Show(Of(static_cast<double>(report.fused.temporaries), static_cast<double>(report.unfused.temporaries)),
+           BytesText));
+  if (!report.cost.unknown_loops.empty())
+    absl::StrAppendFormat(&text, "counted once     loops of unknown trip count: %s\n",
+                          absl::StrJoin(report.cost.unknown_loops, ", "));
+  if (!report.cost.unknown_calls.empty())
+    absl::StrAppendFormat(&text, "not counted      custom-calls: %s\n",
+                          absl::StrJoin(report.cost.unknown_calls, ", "));
+  if (report.target.has_value()) AppendTarget(report, text);
+  for (const Finding& finding : report.findings) {
+    absl::StrAppendFormat(&text, "budget           %s: %s\n", finding.over ? "FAILED" : "loose",
+                          ToString(finding));
+  }
+  AppendOperations(report.cost, text);
+  AppendLargest(report.fused, text);
+  return text;
+}
+
+}  // namespace hlod::analysis

@@ -1,0 +1,41 @@
+// Reading a sequence of events.
+#include "client/analysis/preflight/record.h"
+
+#include <string_view>
+
+#include "common/base/errors/status.h"
+#include "common/base/system/file.h"
+
+namespace hlod::analysis {
+namespace {
+
+constexpr uint32_t kRecordVersion = 1;
+
+}  // namespace
+
+absl::StatusOr<Record> ReadRecord(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  Record record;
+  std::string_view rest = bytes;
+  while (!rest.empty()) {
+    uint32_t length = 0;
+    for (size_t i = 0; i < 4 && i < rest.size(); ++i)
+      length |= static_cast<uint32_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
+    record.cut_off = rest.size() < 4 || rest.size() - 4 < length;
+    if (record.cut_off) break;
+    v1::RecordEvent event;
+    if (!event.ParseFromArray(rest.data() + 4, static_cast<int>(length)))
+      return InvalidArgument("%s is not a record: event %d cannot be read.", path, record.events.size());
+    if (record.events.empty() && event.begin().version() != kRecordVersion) {
+      return InvalidArgument("%s is not a record of version %d: it begins with version %d.", path,
+                             kRecordVersion, event.begin().version());
+    }
+    record.events.push_back(std::move(event));
+    rest.remove_prefix(4 + length);
+  }
+  if (record.events.empty()) return InvalidArgument("%s is not a record: it is empty.", path);
+  record.cut_off = record.cut_off || !record.events.back().has_end();
+  return record;
+}
+
+}  // namespace hlod::analysis

@@ -1,0 +1,124 @@
+// Converts the operations that HLO has, too: one row per operation.
+#include <optional>
+#include <utility>
+
+#include "client/import/convert/conversion.h"
+
+namespace hlod::stablehlo {
+namespace {
+
+using hlo::Opcode;
+using enum hlo::Opcode;
+
+// Converts element types. The operand itself is returned when it has the type already. Of a complex number
+// the real part is converted, to i1 too, where HLO's convert does not define which parts decide.
+Values Convert(Conversion& c) {
+  if (c.shape(0).type == c.stated().type) return {c.operand(0)};
+  if (hlo::IsComplex(c.shape(0).type) && !hlo::IsComplex(c.stated().type)) {
+    const Op real = c.b.Unary(kReal, c.operand(0));
+    if (c.b.shape(real).type == c.stated().type) return {real};
+    return {c.b.Convert(real, c.stated().type)};
+  }
+  return Plain(c);
+}
+
+// Returns the integer type of the other signedness whose comparisons are of `type`; nullopt when those of
+// `element` are already.
+std::optional<hlo::PrimitiveType> OtherReading(hlo::PrimitiveType element, hlo::ComparisonType type) {
+  using enum hlo::PrimitiveType;
+  static constexpr std::pair<hlo::PrimitiveType, hlo::PrimitiveType> kPairs[] = {
+      {kS2, kU2}, {kS4, kU4}, {kS8, kU8}, {kS16, kU16}, {kS32, kU32}, {kS64, kU64}};
+  for (const auto& [with_sign, without] : kPairs) {
+    if (element == with_sign && type == hlo::ComparisonType::kUnsigned) return without;
+    if (element == without && type == hlo::ComparisonType::kSigned) return with_sign;
+  }
+  return std::nullopt;
+}
+
+Values Compare(Conversion& c) {
+  static constexpr std::string_view kDirections[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
+  static constexpr std::string_view kTypes[] = {"NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"};
+  hlo::CompareAttributes attributes;
+  attributes.direction =
+      static_cast<hlo::ComparisonDirection>(c.Choice("comparison_direction", kDirections, 0));
+  const int64_t type = c.Has("compare_type") ? c.Choice("compare_type", kTypes, 0) : 0;
+  attributes.type = hlo::DefaultComparisonType(c.shape(0).type);
+  if (type > 0) attributes.type = static_cast<hlo::ComparisonType>(type - 1);
+  std::vector<Op> operands = c.operands;
+  // MLIR's i32 is signless: UNSIGNED compares its bits as u32, which in HLO is a type of its own.
+  const std::optional<hlo::PrimitiveType> other = OtherReading(c.shape(0).type, attributes.type);
+  if (other.has_value() && c.shape(1).type == c.shape(0).type) {
+    for (Op& operand : operands) {
+      Shape shape = c.b.shape(operand);
+      shape.type = *other;
+      operand = c.b.Add(kBitcastConvert, {operand}, hlo::NoAttributes{}, {}, &shape);
+    }
+  }
+  return Instruction(c, kCompare, operands, attributes);
+}
+
+Values ReducePrecision(Conversion& c) {
+  hlo::ReducePrecisionAttributes attributes;
+  attributes.exponent_bits = static_cast<int32_t>(c.Integer("exponent_bits"));
+  attributes.mantissa_bits = static_cast<int32_t>(c.Integer("mantissa_bits"));
+  return Instruction(c, kReducePrecision, c.operands, attributes);
+}
+
+constexpr Rule Unary(std::string_view name, Opcode opcode) { return {name, Plain, 1, 1, 0, opcode}; }
+constexpr Rule Binary(std::string_view name, Opcode opcode) { return {name, Plain, 2, 1, 0, opcode}; }
+
+constexpr Rule kElementwiseRules[] = {
+    Unary("stablehlo.abs", kAbs),
+    Unary("stablehlo.bitcast_convert", kBitcastConvert),
+    Unary("stablehlo.cbrt", kCbrt),
+    Unary("stablehlo.ceil", kCeil),
+    Unary("stablehlo.cosine", kCosine),
+    Unary("stablehlo.count_leading_zeros", kClz),
+    Unary("stablehlo.exponential", kExponential),
+    Unary("stablehlo.exponential_minus_one", kExponentialMinusOne),
+    Unary("stablehlo.floor", kFloor),
+    Unary("stablehlo.imag", kImag),
+    Unary("stablehlo.is_finite", kIsFinite),
+    Unary("stablehlo.log", kLog),
+    Unary("stablehlo.log_plus_one", kLogPlusOne),
+    Unary("stablehlo.logistic", kLogistic),
+    Unary("stablehlo.negate", kNegate),
+    Unary("stablehlo.not", kNot),
+    Unary("stablehlo.popcnt", kPopcnt),
+    Unary("stablehlo.real", kReal),
+    Unary("stablehlo.round_nearest_afz", kRoundNearestAfz),
+    Unary("stablehlo.round_nearest_even", kRoundNearestEven),
+    Unary("stablehlo.rsqrt", kRsqrt),
+    Unary("stablehlo.sign", kSign),
+    Unary("stablehlo.sine", kSine),
+    Unary("stablehlo.sqrt", kSqrt),
+    Unary("stablehlo.tan", kTan),
+    Unary("stablehlo.tanh", kTanh),
+    Binary("stablehlo.add", kAdd),
+    Binary("stablehlo.and", kAnd),
+    Binary("stablehlo.atan2", kAtan2),
+    Binary("stablehlo.complex", kComplex),
+    Binary("stablehlo.divide", kDivide),
+    Binary("stablehlo.maximum", kMaximum),
+    Binary("stablehlo.minimum", kMinimum),
+    Binary("stablehlo.multiply", kMultiply),
+    Binary("stablehlo.or", kOr),
+    Binary("stablehlo.power", kPower),
+    Binary("stablehlo.remainder", kRemainder),
+    Binary("stablehlo.shift_left", kShiftLeft),
+    Binary("stablehlo.shift_right_arithmetic", kShiftRightArithmetic),
+    Binary("stablehlo.shift_right_logical", kShiftRightLogical),
+    Binary("stablehlo.subtract", kSubtract),
+    Binary("stablehlo.xor", kXor),
+    {"stablehlo.clamp", Plain, 3, 1, 0, kClamp},
+    {"stablehlo.select", Plain, 3, 1, 0, kSelect},
+    {"stablehlo.compare", Compare, 2},
+    {"stablehlo.convert", Convert, 1, 1, 0, kConvert},
+    {"stablehlo.reduce_precision", ReducePrecision, 1},
+};
+
+}  // namespace
+
+absl::Span<const Rule> ElementwiseRules() { return kElementwiseRules; }
+
+}  // namespace hlod::stablehlo

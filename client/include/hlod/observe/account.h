@@ -1,0 +1,129 @@
+// The daemon's account of a session, row by row: bytes by cause, line, name and step; executes by program,
+// line and step; compiles with their reasons. A session sees its own (GetAccount); who may administer the
+// daemon sees all (AccountAdmin). Steps count from 0: each Sync() of tensors begins the next one, unless the
+// program says by Client::StepMark which step it is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/errors/compile_reason.h"
+#include "hlod/runtime/client.h"
+#include "hlod/runtime/types.h"
+
+namespace hlod {
+
+// One line of the ledger.
+struct TransferRow : LedgerRow {
+  std::string name;  // What the program calls the tensor (TensorName); may be empty.
+  bool other_steps = false, other_lines = false;  // Of several: there were too many rows.
+};
+
+// Several times, in microseconds.
+struct Spread {
+  int64_t min_us = 0, max_us = 0, sum_us = 0;
+  friend bool operator==(const Spread&, const Spread&) = default;
+};
+
+// Executes of one program, from one line, in one step.
+struct RunRow {
+  std::string digest;   // SHA-256 of the program, hexadecimal.
+  std::string program;  // The module's name.
+  Origin origin;
+  uint64_t step = 0;
+  int device = 0;
+  int64_t count = 0;
+  Spread queue;            // With all arguments there, until it ran.
+  Spread run;              // From then until its results were there.
+  int64_t peak_bytes = 0;  // The most device memory the session held (abstract: would have held) during one.
+  uint64_t session = 0;    // In administration's listings; 0 for sessions that ended long ago.
+  bool other_steps = false, other_programs = false;  // Of several: there were too many rows.
+};
+
+enum class CompileOutcome : uint8_t { kCompiled, kCached, kPersistent };
+// "compiled", "cached" (in the daemon's memory), "persistent" (loaded from its persistent cache)
+std::string_view Name(CompileOutcome outcome);
+
+// One compile, or several.
+struct CompileRow {
+  std::string digest, program;  // As in RunRow.
+  Origin origin;
+  uint64_t step = 0;
+  CompileReason reason = CompileReason::kUnsaid;
+  std::string why;  // The reason in a sentence: the nearest program, and the first difference.
+  CompileOutcome outcome = CompileOutcome::kCompiled;
+  int64_t at_us = 0;  // Since the daemon started.
+  int64_t compile_us = 0, instructions = 0, program_bytes = 0, code_bytes = 0;
+  int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
+  int64_t count = 1;
+  bool others = false;  // The oldest of too many.
+  uint64_t session = 0;
+  // Steps many times slower than their opcodes usually are, the first 8: "sort (model.cc:12): why".
+  std::vector<std::string> slow_steps;
+};
+
+// One execute that ended.
+struct RunSample {
+  int64_t at_us = 0;  // Since the daemon started.
+  int64_t queue_us = 0, run_us = 0;
+};
+
+struct SessionAccount {
+  SessionStats stats;
+  std::vector<TransferRow> transfers;  // Sums over them equal the totals of `stats`.
+  std::vector<RunRow> runs;            // Their counts sum to `executes`, their run times to `execute_us`.
+  std::vector<CompileRow> compiles;    // The latest first.
+  std::vector<RunSample> samples;      // Of the last 1,024 runs, oldest first.
+};
+// The session's own, after every command sent before.
+absl::StatusOr<SessionAccount> GetAccount(const Client& client, Caller caller = Caller::Here());
+
+template <typename Row>
+struct AccountRows {
+  std::vector<Row> rows;
+  int64_t total = 0;  // How many there are, listed or not.
+};
+
+// A connection for administration, as Admin is.
+class AccountAdmin {
+ public:
+  static absl::StatusOr<AccountAdmin> Connect(const ConnectOptions& options = {});
+
+  // `session` 0 is all. At most `limit` rows; what is beyond comes in few more, without its lines and steps,
+  // so that sums over the rows are the daemon's.
+  absl::StatusOr<AccountRows<TransferRow>> Transfers(uint64_t session, int limit) const;
+  absl::StatusOr<AccountRows<RunRow>> Runs(uint64_t session, int limit) const;
+  absl::StatusOr<AccountRows<CompileRow>> Compiles(uint64_t session, int limit) const;
+
+ private:
+  struct Connection;
+  explicit AccountAdmin(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  std::shared_ptr<Connection> connection_;
+};
+
+// What transfers are added up by.
+enum class TransferView { kLine, kStep, kCause, kDirection, kName, kSession };
+struct TransferSum {
+  // "train.cc:88", "7", "upload", "host_to_device", "layers.0.weight"; "others" for what had too many rows.
+  std::string key;
+  Amount host_to_device, device_to_host, device_to_device;
+  int64_t bytes() const { return host_to_device.bytes + device_to_host.bytes + device_to_device.bytes; }
+};
+// Every row counts in exactly one of the sums, which come by bytes, largest first (steps in order).
+std::vector<TransferSum> AddUp(const std::vector<TransferRow>& rows, TransferView by);
+
+enum class RunView { kProgram, kLine, kStep, kSession };
+struct RunSum {
+  // By kProgram `key` is the name, and the beginning of the digest. `program`: the name, or "several".
+  std::string key, program;
+  int64_t count = 0, peak_bytes = 0;
+  Spread queue, run;
+};
+// By run time, longest first (steps in order).
+std::vector<RunSum> AddUp(const std::vector<RunRow>& rows, RunView by);
+
+}  // namespace hlod

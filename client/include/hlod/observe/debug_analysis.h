@@ -1,0 +1,48 @@
+// Why each graph is compiled and run, printed while the program runs: what PT_XLA_DEBUG does for PyTorch/XLA.
+//
+//   HLOD_DEBUG=1 ./train                                 compilations
+//   HLOD_DEBUG=2 HLOD_DEBUG_FILE=causes.txt ./train      executions, too; appended to the file, not to stderr
+//
+//   Compilation Analysis: ================================================================================
+//   Compilation Analysis: Compilation Cause
+//   Compilation Analysis:   item: the program read one element: Item(), bool, a comparison in an if
+//   Compilation Analysis: Graph Info:
+//   Compilation Analysis:   Graph Name: trace_train.cc:88
+//   Compilation Analysis:   Graph Hash: 5f0b...
+//   Compilation Analysis:   Number of Graph Inputs: 2
+//   Compilation Analysis:   Number of Graph Outputs: 1
+//   Compilation Analysis: Recompile Reason
+//   Compilation Analysis:   parameter 1 was f32[32,512], now f32[31,512], made at data.cc:12
+//   Compilation Analysis: Source Line Triggered Execution:
+//   Compilation Analysis:   item (train.cc:88)
+//   Compilation Analysis: ================================================================================
+//
+// Executions are the same after "Execution Analysis: ", without the reason. $HLOD_DEBUG 0, or none, prints
+// nothing. Reading begins with the first connection; a level that is not 0, 1 or 2, or a file that cannot be
+// written, fails it. For figures in place of text see hlod/observe/graph_report.h.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "hlod/observe/events.h"
+
+namespace hlod {
+
+class DebugAnalysis : public Observer {
+ public:
+  enum Level : int { kNothing = 0, kCompilations = 1, kExecutions = 2 };
+  // `write` takes the text of one analysis, of whole lines; one at a time.
+  DebugAnalysis(Level level, std::function<void(std::string_view)> write);
+
+  void OnEvent(const Event& event) override;
+
+ private:
+  const Level level_;
+  const std::function<void(std::string_view)> write_;
+  std::map<std::string, std::string> reasons_;  // Of compiles whose close has not come yet, by program.
+};
+
+}  // namespace hlod

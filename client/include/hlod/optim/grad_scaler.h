@@ -1,0 +1,81 @@
+// Gradient scaling for training in f16: small gradients become zero there, so the loss is multiplied by a
+// scale, and the gradients are divided by it before the step. A step whose gradients are infinite or NaN is
+// skipped and makes the scale smaller; many steps without one make it larger.
+//
+//   hlod::GradScaler scaler;
+//   scaler.Scale(loss).Backward();
+//   scaler.Unscale_(adam);  // Only where gradients are looked at or clipped before the step.
+//   scaler.Step(adam);
+//   scaler.Update();
+//
+// Scale, count and the decision to skip are tensors on the device: nothing is read back, and all of it is one
+// program with the step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hlod/optim/optimizers.h"
+#include "hlod/runtime/caller.h"
+#include "hlod/tensor/tensor.h"
+
+namespace hlod {
+
+struct GradScalerOptions {
+  double init_scale = 65536;
+  double growth_factor = 2, backoff_factor = 0.5;
+  int64_t growth_interval = 2000;  // Steps in sequence without an infinity after which the scale grows.
+  bool enabled = true;             // false: Step() is the optimizer's, and the others do nothing.
+};
+
+// torch.amp.GradScaler.
+class GradScaler {
+ public:
+  // Throws where the growth factor is not above 1, the backoff factor not below 1, or another option not
+  // positive.
+  explicit GradScaler(const GradScalerOptions& options = {}, Caller caller = Caller::Here());
+
+  // Returns the loss, or each of several, times the scale: of f32, or of f64.
+  Tensor Scale(const Tensor& loss, Caller caller = Caller::Here());
+  std::vector<Tensor> Scale(const std::vector<Tensor>& losses, Caller caller = Caller::Here());
+
+  // Divides the gradients of the optimizer's parameters by the scale, in place. Once for each step. Throws
+  // for gradients of f16, which have lost what the scale was to save: parameters are of f32 and autocast
+  // lowers.
+  void Unscale_(ParameterOptimizer& optimizer, Caller caller = Caller::Here());
+  // Unscale_() unless it was called; then the optimizer's step, unless a gradient was infinite or NaN: then
+  // parameters and states keep their values.
+  void Step(ParameterOptimizer& optimizer, Caller caller = Caller::Here());
+  // The scale for the next iteration, after the steps of all optimizers; or a given one.
+  void Update(Caller caller = Caller::Here());
+  void Update(double new_scale, Caller caller = Caller::Here());
+
+  // torch.amp.GradScaler.get_scale: waits for the device. 1 when disabled.
+  double GetScale(Caller caller = Caller::Here()) const;
+  const GradScalerOptions& options() const { return options_; }
+  // Other factors from the next update on; init_scale and enabled do not change. Throws as the constructor.
+  void SetOptions(const GradScalerOptions& options, Caller caller = Caller::Here());
+
+  // The scale, the factors, the interval and the count of steps without an infinity. Empty when disabled.
+  std::map<std::string, Tensor> StateDict() const;
+  // Throws, before anything is changed, when one is missing.
+  void LoadStateDict(const std::map<std::string, Tensor>& state, Caller caller = Caller::Here());
+
+ private:
+  enum class Stage { kReady, kUnscaled, kStepped };
+  struct PerOptimizer {
+    Stage stage = Stage::kReady;
+    Tensor found_infinity;  // pred. Undefined: no gradient was seen.
+  };
+  void RequireScale(const char* operation, const Caller& caller) const;
+
+  GradScalerOptions options_;
+  Tensor scale_, tracker_;  // f32 and s32, on the device of the first loss. Undefined before it.
+  double first_scale_;
+  int64_t first_tracker_ = 0;
+  std::map<const ParameterOptimizer*, PerOptimizer> optimizers_;  // Since the last update.
+};
+
+}  // namespace hlod

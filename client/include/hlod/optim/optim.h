@@ -1,0 +1,241 @@
+// Optimizers as Optax composes them: a gradient transformation takes gradients and gives updates, a chain of
+// them is an optimizer, and its state is a tree like any other, so that a step can be traced, jitted and
+// donated.
+//
+//   const optim::Optimizer adam = optim::Adam(1e-3);
+//   optim::State state = adam.Init(params);
+//   auto [updates, next] = adam.Update(grads, state, params);
+//   params = optim::ApplyUpdates(params, updates);
+//
+// Names, defaults and results are Optax's. Every update equals Optax's up to rounding. An undefined gradient,
+// that of a parameter which took no part in the loss, has an undefined update: the parameter and what is
+// remembered of it stay as they are, as in PyTorch; the count of steps is of all parameters together.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "hlod/tensor/tensor.h"
+#include "hlod/transform/tree.h"
+
+namespace hlod::optim {
+
+// What a transformation remembers from step to step, a list of tensors for each of the chain. Step counts are
+// scalars (s32) on the parameters' device: they never recompile a step.
+struct State {
+  std::vector<std::vector<Tensor>> parts;
+};
+
+// A value for each step, of a count: an f32 scalar; where the count is s64, for parameters of f64, an f64
+// one.
+using Schedule = std::function<Tensor(const Tensor& count)>;
+
+// A number, or a schedule of the steps that were made before.
+class Rate {
+ public:
+  Rate(double value) : value_(value) {}                        // NOLINT: implicit.
+  Rate(Schedule schedule) : schedule_(std::move(schedule)) {}  // NOLINT
+
+  double value() const { return value_; }
+  const Schedule& schedule() const { return schedule_; }  // Empty: `value`.
+
+ private:
+  double value_ = 0;
+  Schedule schedule_;
+};
+
+// Throws Error (kind argument) when a list for the leaves of the parameters has another length than they.
+void CheckListLength(size_t list, size_t leaves);
+
+// A value for each leaf of the parameters that is defined, in order: a list, or a function of the leaf.
+template <typename T>
+class OfLeaves {
+ public:
+  OfLeaves() = default;
+  OfLeaves(std::vector<T> list) : list_(std::move(list)), is_list_(true) {}  // NOLINT: implicit.
+  template <typename F>
+  requires std::is_invocable_r_v<T, F, const Tensor&> OfLeaves(F rule) : rule_(std::move(rule)) {}  // NOLINT
+
+  bool empty() const { return !is_list_ && !rule_; }
+  // Throws when a list has another length.
+  std::vector<T> Of(const std::vector<Tensor>& params) const {
+    if (is_list_) CheckListLength(list_.size(), params.size());
+    if (is_list_ || !rule_) return list_;
+    std::vector<T> values;
+    for (const Tensor& param : params) values.push_back(rule_(param));
+    return values;
+  }
+
+ private:
+  std::vector<T> list_;
+  std::function<T(const Tensor& param)> rule_;
+  bool is_list_ = false;
+};
+// Which leaves are meant; all of them when it is made of nothing.
+class Mask : public OfLeaves<bool> {
+ public:
+  using OfLeaves::OfLeaves;
+  bool everything() const { return empty(); }
+};
+
+class Transformation;  // client/transform/optimizer/transformation.h
+
+// A chain of gradient transformations. Immutable; copies share it.
+class Optimizer {
+ public:
+  explicit Optimizer(std::vector<std::shared_ptr<const Transformation>> chain) : chain_(std::move(chain)) {}
+
+  // The state before the first step: on the devices of `params`, a tree of floating tensors. Of a placeholder
+  // it is placeholders.
+  template <typename T>
+  State Init(const T& params, Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    return InitLeaves(Leaves(params));
+  }
+  // What is to be added to `params`, and the next state. `grads` has the structure of `params`, except that
+  // leaves of it may be undefined.
+  template <typename T>
+  std::pair<T, State> Update(const T& grads, const State& state, const T& params,
+                             Caller caller = Caller::Here()) const {
+    const CallerScope scope(caller);
+    std::vector<Tensor> updates = AllLeaves(grads);
+    State next = UpdateLeaves(updates, state, AllLeaves(params));
+    return {WithAllLeaves(grads, updates), std::move(next)};
+  }
+
+  State InitLeaves(const std::vector<Tensor>& params) const;
+  // Replaces `updates`, the gradients, by what is to be added. An undefined parameter has no gradient and no
+  // state.
+  State UpdateLeaves(std::vector<Tensor>& updates, const State& state,
+                     const std::vector<Tensor>& params) const;
+
+  const std::vector<std::shared_ptr<const Transformation>>& chain() const { return chain_; }
+  size_t part_count() const;  // Of its state.
+
+ private:
+  std::vector<std::shared_ptr<const Transformation>> chain_;
+};
+
+// p + u in p's type, for each leaf; p itself where u is undefined.
+std::vector<Tensor> ApplyLeaves(const std::vector<Tensor>& params, const std::vector<Tensor>& updates);
+template <typename T>
+T ApplyUpdates(const T& params, const T& updates, Caller caller = Caller::Here()) {
+  const CallerScope scope(caller);
+  return WithAllLeaves(params, ApplyLeaves(AllLeaves(params), AllLeaves(updates)));
+}
+
+// One after the other.
+Optimizer Chain(const std::vector<Optimizer>& optimizers);
+
+// Optimizers.
+Optimizer Sgd(Rate rate, std::optional<double> momentum = {}, bool nesterov = false);
+struct AdamOptions {
+  double b1 = 0.9, b2 = 0.999, eps = 1e-8, eps_root = 0;
+  bool nesterov = false;
+};
+Optimizer Adam(Rate rate, const AdamOptions& options = {});
+// `mask`: which parameters decay.
+Optimizer AdamW(Rate rate, double weight_decay = 1e-4, const AdamOptions& options = {},
+                const Mask& mask = {});
+Optimizer Lion(Rate rate, double b1 = 0.9, double b2 = 0.99, double weight_decay = 1e-3);
+struct BeliefOptions {
+  double b1 = 0.9, b2 = 0.999, eps = 1e-16, eps_root = 1e-16;
+  bool nesterov = false;
+};
+Optimizer AdaBelief(Rate rate, const BeliefOptions& options = {});
+struct LambOptions {
+  double b1 = 0.9, b2 = 0.999, eps = 1e-6, eps_root = 0, weight_decay = 0;
+  Mask mask = {};  // Which parameters decay.
+};
+Optimizer Lamb(Rate rate, const LambOptions& options = {});
+struct LarsOptions {
+  double weight_decay = 0;
+  Mask weight_decay_mask = {};
+  double trust_coefficient = 1e-3, eps = 0;
+  Mask trust_ratio_mask = {};
+  double momentum = 0.9;
+  bool nesterov = false;
+};
+Optimizer Lars(Rate rate, const LarsOptions& options = {});
+// Matrices by momentum that is made orthogonal, all else by AdamW of the same rate. Jordan, 2024.
+struct MuonOptions {
+  // c0, c1 and c2 of X <- c0 X + c1 (X X') X + c2 (X X')^2 X: of each iteration, or those of the only list
+  // are used ns_steps times.
+  std::vector<std::array<double, 3>> ns_coeffs = {{3.4445, -4.7750, 2.0315}};
+  int64_t ns_steps = 5;
+  double beta = 0.95, eps = 1e-8, weight_decay = 0;
+  Mask weight_decay_mask = {};  // Of the matrices alone, in order.
+  bool nesterov = true;
+  bool adaptive = false;  // Times the product of momentum and update.
+  double adam_b1 = 0.9, adam_b2 = 0.999, adam_eps_root = 0, adam_weight_decay = 0;
+  std::optional<Rate> adam_rate = {};
+  std::optional<double> consistent_rms = {};  // As ScaleByShape() has it.
+};
+Optimizer Muon(Rate rate, const MuonOptions& options = {}, Caller caller = Caller::Here());
+struct AdafactorOptions {
+  int64_t min_dim_size_to_factor = 128;
+  double decay_rate = 0.8;
+  int64_t decay_offset = 0;
+  bool multiply_by_parameter_scale = true;
+  std::optional<double> clipping_threshold = 1.0;
+  std::optional<double> momentum = {};
+  std::optional<double> weight_decay_rate = {};
+  double eps = 1e-30;
+  bool factored = true;
+};
+Optimizer Adafactor(std::optional<Rate> rate = {}, const AdafactorOptions& options = {});
+
+// Parts.
+Optimizer Identity();
+Optimizer Scale(double factor);
+Optimizer ScaleByLearningRate(Rate rate);  // Times -rate.
+Optimizer ScaleBySchedule(Schedule schedule);
+Optimizer Trace(double decay, bool nesterov = false);
+Optimizer Ema(double decay, bool debias = true);
+Optimizer ScaleByAdam(const AdamOptions& options = {});
+Optimizer ScaleByLion(double b1 = 0.9, double b2 = 0.99);
+Optimizer ScaleByFactoredRms(const AdafactorOptions& options = {});
+Optimizer ScaleByParamBlockRms(double min_scale = 1e-3);
+Optimizer ScaleByBelief(const BeliefOptions& options = {});
+// Times trust_coefficient |p| / (|u| + eps), norms of each leaf of at least min_norm; 1 where one is 0.
+Optimizer ScaleByTrustRatio(double min_norm = 0, double trust_coefficient = 1, double eps = 0);
+// Of leaves that are matrices, as those that follow.
+Optimizer ScaleByMuon(const MuonOptions& options = {}, Caller caller = Caller::Here());
+// Times sqrt(max(1, columns / rows)); with an rms times that and sqrt(max(rows, columns)).
+Optimizer ScaleByShape(std::optional<double> consistent_rms = {});
+Optimizer AddDecayedWeights(Rate weight_decay, const Mask& mask = {});
+Optimizer Clip(double max_delta);             // Each element to [-max_delta, max_delta].
+Optimizer ClipByGlobalNorm(double max_norm);  // All together to a norm of at most max_norm.
+Optimizer ClipByBlockRms(double threshold);   // Each leaf to a root mean square of at most threshold.
+
+// Schedules.
+Schedule ConstantSchedule(double value);
+struct ExponentialDecayOptions {
+  int64_t transition_begin = 0;
+  bool staircase = false;
+  std::optional<double> end_value = {};
+};
+Schedule ExponentialDecay(double init_value, int64_t transition_steps, double decay_rate,
+                          const ExponentialDecayOptions& options = {});
+Schedule CosineDecay(double init_value, int64_t decay_steps, double alpha = 0, double exponent = 1,
+                     Caller caller = Caller::Here());
+Schedule PolynomialSchedule(double init_value, double end_value, double power, int64_t transition_steps,
+                            int64_t transition_begin = 0);
+Schedule LinearSchedule(double init_value, double end_value, int64_t transition_steps,
+                        int64_t transition_begin = 0);
+Schedule WarmupCosineDecay(double init_value, double peak_value, int64_t warmup_steps, int64_t decay_steps,
+                           double end_value = 0, double exponent = 1, Caller caller = Caller::Here());
+Schedule PiecewiseConstant(double init_value, const std::map<int64_t, double>& boundaries_and_scales);
+// Schedule i + 1 begins at boundaries[i], and counts from there.
+Schedule JoinSchedules(const std::vector<Schedule>& schedules, const std::vector<int64_t>& boundaries,
+                       Caller caller = Caller::Here());
+
+}  // namespace hlod::optim

@@ -1,0 +1,68 @@
+// Optimizers around optimizers, as Optax has them: of some parameters, one for each kind of parameter, every
+// few steps, with numbers that stand in the state.
+//
+//   // Matrices by Muon's rule, the rest by Adam, the embedding not at all.
+//   auto labels = optim::PerLeaf(params, [](const std::string& path, const Tensor& leaf) -> std::string {
+//     if (path.find("embedding") != path.npos) return "fixed";
+//     return leaf.rank() == 2 ? "matrix" : "other";
+//   });
+//   auto optimizer = optim::MultiTransform(
+//       {{"fixed", optim::SetToZero()}, {"matrix", muon}, {"other", optim::Adam(1e-3)}}, labels);
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hlod/optim/optim.h"
+
+namespace hlod::optim {
+
+// f(path, leaf) for each defined leaf of a tree, as a list for a mask or for labels.
+template <typename T, typename F>
+auto PerLeaf(const T& params, F f) {
+  const std::vector<std::string> paths = LeafPaths(params);
+  const std::vector<Tensor> leaves = Leaves(params);
+  std::vector<decltype(f(paths[0], leaves[0]))> values;
+  for (size_t i = 0; i < leaves.size(); ++i) values.push_back(f(paths[i], leaves[i]));
+  return values;
+}
+
+// `inner` of the leaves that are meant, which it sees as if there were no others. The updates of the others
+// stay as they are.
+Optimizer Masked(const Optimizer& inner, const Mask& mask);
+// Each leaf by the optimizer of its label. Init() and Update() throw for a label that has none.
+Optimizer MultiTransform(const std::map<std::string, Optimizer>& optimizers,
+                         const OfLeaves<std::string>& labels);
+// The same under the name that Optax gives it today.
+Optimizer Partition(const std::map<std::string, Optimizer>& optimizers, const OfLeaves<std::string>& labels);
+// Updates of 0: parameters that stay.
+Optimizer SetToZero();
+
+// `inner` on the mean of the gradients of every_k updates, or on their sum; updates of 0 between. A schedule
+// counts the steps of `inner`.
+Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean = true,
+                     Caller caller = Caller::Here());
+
+// The optimizer that `make` gives of numbers that stand in the state: they change without a new trace, and
+// are read back. A schedule's number is set before each step.
+//
+//   auto optimizer = optim::InjectHyperparams(
+//       [](const std::map<std::string, optim::Rate>& h) {
+//         return optim::AdamW(h.at("learning_rate")) ...;
+//       },
+//       {{"learning_rate", 1e-3}});
+//   optim::State state = optimizer.Init(params);
+//   optim::Hyperparam(optimizer, state, "learning_rate") = FromValues<float>({1e-4}, {}, device);
+//
+// `make` is called at each update and must make the same links.
+Optimizer InjectHyperparams(std::function<Optimizer(const std::map<std::string, Rate>&)> make,
+                            const std::map<std::string, Rate>& hyperparams);
+// The number of that name in the state of an optimizer that InjectHyperparams() made, or of a chain with one:
+// a scalar of f32, of f64 where the first parameter is. Throws when there is none, naming those that are.
+Tensor& Hyperparam(const Optimizer& optimizer, State& state, const std::string& name,
+                   Caller caller = Caller::Here());
+
+}  // namespace hlod::optim

@@ -1,0 +1,299 @@
+// Optimizers as PyTorch has them: objects that update a model's parameters in place.
+//
+//   hlod::Adam adam(model.Parameters(), {.lr = 1e-3});
+//   loss.Backward();
+//   adam.Step();
+//   adam.ZeroGrad();
+//   hlod::Sync();  // One execute.
+//
+// Parameters may come in groups, each with settings of its own; schedulers act on each group:
+//
+//   hlod::AdamW adam({{backbone.Parameters(), {.lr = 1e-5, .weight_decay = .1}}, {head.Parameters()}}, {.lr =
+//   1e-3});
+//
+// Each update is the one of hlod/optim/optim.h, and recorded like any operation: the old parameters and
+// moments are donated. Settings keep to PyTorch's limits; what does not is refused at the caller's line.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hlod/optim/optim.h"
+#include "hlod/runtime/caller.h"
+#include "hlod/tensor/tensor.h"
+
+namespace hlod {
+
+struct SgdOptions {
+  double lr = 1e-3, momentum = 0;
+  bool nesterov = false;    // Takes a momentum and no dampening.
+  double weight_decay = 0;  // Times the parameter, added to the gradient.
+  double dampening = 0;     // Of the gradients that the momentum adds up, from the second on.
+};
+struct AdamOptions {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  double weight_decay = 0;  // Of Adam as of Sgd; of AdamW times lr, taken from the parameter.
+  bool amsgrad = false;     // The largest second moment so far, in place of the last.
+};
+struct RmsPropOptions {
+  double lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0;
+  bool centered = false;  // Divides by the deviation, not by the root of the mean square.
+};
+struct AdagradOptions {
+  double lr = 1e-2, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10;
+};
+struct AdadeltaOptions {
+  double lr = 1, rho = 0.9, eps = 1e-6, weight_decay = 0;
+};
+struct AdamaxOptions {
+  double lr = 2e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+};
+struct NAdamOptions {
+  double lr = 2e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+  double momentum_decay = 4e-3;  // How fast the momentum approaches beta1.
+};
+struct RAdamOptions {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+};
+struct RpropOptions {
+  double lr = 1e-2;  // The first step of each element; a later change has no effect, as in PyTorch.
+  double eta_minus = 0.5, eta_plus = 1.2;  // What a step is multiplied by when the sign turns, and when not.
+  double step_min = 1e-6, step_max = 50;
+};
+struct AsgdOptions {
+  double lr = 1e-2, lambd = 1e-4, alpha = 0.75;  // The rate of step t is lr / (1 + lambd lr t)^alpha.
+  double t0 = 1e6;                               // The step from which on parameters are averaged.
+  double weight_decay = 0;
+};
+
+// Parameters with settings of their own. Without options they have the optimizer's.
+template <typename Options>
+struct ParamGroup {
+  ParamGroup(std::vector<Tensor> its_parameters) : parameters(std::move(its_parameters)) {}  // NOLINT
+  ParamGroup(std::vector<Tensor> its_parameters, const Options& its_options)
+      : parameters(std::move(its_parameters)), options(its_options) {}
+
+  std::vector<Tensor> parameters;
+  std::optional<Options> options;
+};
+
+// What the optimizers share. A parameter without a gradient stays as it is, and its count of steps, too.
+class ParameterOptimizer {
+ public:
+  virtual ~ParameterOptimizer() = default;
+
+  // Updates the parameters by their gradients.
+  virtual void Step(Caller caller = Caller::Here());
+  // The same after calling `closure`, which computes the loss and calls Backward(); returns the loss.
+  virtual Tensor Step(const std::function<Tensor()>& closure, Caller caller = Caller::Here());
+  // Step() unless `skip`, a pred scalar, is true: then parameters and states keep their values. Nothing is
+  // read back: hlod/optim/grad_scaler.h skips a step of infinite gradients so.
+  virtual void StepUnless(const Tensor& skip, Caller caller = Caller::Here());
+  // Drops the gradients.
+  void ZeroGrad();
+
+  // A change does not compile again. hlod/optim/lr_scheduler.h has the schedules of PyTorch.
+  double learning_rate(size_t group = 0, Caller caller = Caller::Here()) const;
+  void SetLearningRate(double lr);  // Of every group.
+  void SetLearningRate(double lr, size_t group, Caller caller = Caller::Here());
+
+  // The settings of each group as "groups.0.lr" with the number of its parameters as "groups.0.size", and
+  // what is remembered of each parameter that has had a gradient, as "state.0.1.2": of parameter 0, counted
+  // through all groups, tensor 2 of link 1. A file of it is written as that of a model.
+  virtual std::map<std::string, Tensor> StateDict() const;
+  // Takes it over, settings included, from an optimizer of the same kind and of groups of as many parameters
+  // of the same shapes. Throws before anything is changed, naming what is missing, unknown or of another
+  // shape.
+  virtual void LoadStateDict(const std::map<std::string, Tensor>& state, Caller caller = Caller::Here());
+
+  size_t group_count() const { return groups_.size(); }
+  // Those of all groups, one group after another.
+  const std::vector<Tensor>& parameters() const { return parameters_; }
+
+ protected:
+  // Throws when there are no parameters, or when one is in another group.
+  void AddGroup(std::vector<Tensor> parameters, optim::Optimizer update, const char* name,
+                const Caller& caller);
+  // Another rule for the same states: a setting that has changed.
+  void Replace(size_t group, optim::Optimizer update) { groups_[group].update = std::move(update); }
+  // Throws when `update` remembers something else of a parameter that has made a step.
+  void RequireSameStates(size_t group, const optim::Optimizer& update, const Caller& caller) const;
+  void RequireGroup(size_t group, const char* operation, const Caller& caller) const;
+  // Null before the parameter's first gradient.
+  const optim::State* state_of(size_t parameter) const;
+
+  virtual double RateOf(size_t group) const = 0;
+  virtual void SetRate(double lr, size_t group) = 0;
+  virtual std::vector<std::pair<const char*, double>> SettingsOf(size_t group) const = 0;
+  // The rule of settings in the order of SettingsOf().
+  virtual optim::Optimizer RuleOf(const std::vector<double>& settings) const = 0;
+  virtual void TakeSettings(size_t group, const std::vector<double>& settings) = 0;
+
+ private:
+  struct Group {
+    size_t begin, end;  // Of parameters_.
+    optim::Optimizer update;
+  };
+  void StepWhere(const Tensor* skip, const Caller& caller);
+  void UpdateOne(size_t i, const optim::Optimizer& update, const Tensor* skip, const Caller& caller);
+
+  std::vector<Tensor> parameters_;
+  std::vector<std::optional<optim::State>> states_;  // Of each parameter, from its first gradient on.
+  std::vector<Group> groups_;
+};
+
+template <typename Options>
+struct OptimizerKind;  // client/transform/optimizer/kind.h
+
+// An optimizer whose rule is a function of its options.
+template <typename Options>
+class OptimizerOf : public ParameterOptimizer {
+ public:
+  OptimizerOf(std::vector<ParamGroup<Options>> groups, const Options& defaults,
+              const OptimizerKind<Options>& kind, const Caller& caller);
+
+  // torch.optim.Optimizer.add_param_group: with the settings that the optimizer was made with, or with
+  // others.
+  void AddParamGroup(std::vector<Tensor> parameters, Caller caller = Caller::Here());
+  void AddParamGroup(std::vector<Tensor> parameters, const Options& options, Caller caller = Caller::Here());
+
+  const Options& options(size_t group = 0, Caller caller = Caller::Here()) const;
+  // Other settings from the next step on, which must remember the same of a parameter as those before: a
+  // momentum that was 0 stays 0 once a step was made.
+  void SetOptions(const Options& options, size_t group = 0, Caller caller = Caller::Here());
+
+ protected:
+  double RateOf(size_t group) const override;
+  void SetRate(double lr, size_t group) override;
+  std::vector<std::pair<const char*, double>> SettingsOf(size_t group) const override;
+  optim::Optimizer RuleOf(const std::vector<double>& settings) const override;
+  void TakeSettings(size_t group, const std::vector<double>& settings) override;
+
+ private:
+  Options OptionsOf(const std::vector<double>& settings) const;
+
+  const OptimizerKind<Options>* kind_;
+  Options defaults_;
+  std::vector<Options> options_;  // Of each group.
+};
+
+extern template class OptimizerOf<SgdOptions>;
+extern template class OptimizerOf<AdamOptions>;
+extern template class OptimizerOf<RmsPropOptions>;
+extern template class OptimizerOf<AdagradOptions>;
+extern template class OptimizerOf<AdadeltaOptions>;
+extern template class OptimizerOf<AdamaxOptions>;
+extern template class OptimizerOf<NAdamOptions>;
+extern template class OptimizerOf<RAdamOptions>;
+extern template class OptimizerOf<RpropOptions>;
+extern template class OptimizerOf<AsgdOptions>;
+
+// torch.optim.SGD.
+class Sgd : public OptimizerOf<SgdOptions> {
+ public:
+  explicit Sgd(std::vector<Tensor> parameters, const SgdOptions& options = {},
+               Caller caller = Caller::Here());
+  explicit Sgd(std::vector<ParamGroup<SgdOptions>> groups, const SgdOptions& defaults = {},
+               Caller caller = Caller::Here());
+};
+
+// torch.optim.Adam.
+class Adam : public OptimizerOf<AdamOptions> {
+ public:
+  explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {},
+                Caller caller = Caller::Here());
+  explicit Adam(std::vector<ParamGroup<AdamOptions>> groups, const AdamOptions& defaults = {},
+                Caller caller = Caller::Here());
+};
+
+// torch.optim.AdamW. PyTorch's weight_decay is 1e-2 unless it is given.
+class AdamW : public OptimizerOf<AdamOptions> {
+ public:
+  explicit AdamW(std::vector<Tensor> parameters, const AdamOptions& options = {.weight_decay = 1e-2},
+                 Caller caller = Caller::Here());
+  explicit AdamW(std::vector<ParamGroup<AdamOptions>> groups,
+                 const AdamOptions& defaults = {.weight_decay = 1e-2}, Caller caller = Caller::Here());
+};
+
+// torch.optim.RMSprop.
+class RmsProp : public OptimizerOf<RmsPropOptions> {
+ public:
+  explicit RmsProp(std::vector<Tensor> parameters, const RmsPropOptions& options = {},
+                   Caller caller = Caller::Here());
+  explicit RmsProp(std::vector<ParamGroup<RmsPropOptions>> groups, const RmsPropOptions& defaults = {},
+                   Caller caller = Caller::Here());
+};
+
+// torch.optim.Adagrad.
+class Adagrad : public OptimizerOf<AdagradOptions> {
+ public:
+  explicit Adagrad(std::vector<Tensor> parameters, const AdagradOptions& options = {},
+                   Caller caller = Caller::Here());
+  explicit Adagrad(std::vector<ParamGroup<AdagradOptions>> groups, const AdagradOptions& defaults = {},
+                   Caller caller = Caller::Here());
+};
+
+// torch.optim.Adadelta.
+class Adadelta : public OptimizerOf<AdadeltaOptions> {
+ public:
+  explicit Adadelta(std::vector<Tensor> parameters, const AdadeltaOptions& options = {},
+                    Caller caller = Caller::Here());
+  explicit Adadelta(std::vector<ParamGroup<AdadeltaOptions>> groups, const AdadeltaOptions& defaults = {},
+                    Caller caller = Caller::Here());
+};
+
+// torch.optim.Adamax.
+class Adamax : public OptimizerOf<AdamaxOptions> {
+ public:
+  explicit Adamax(std::vector<Tensor> parameters, const AdamaxOptions& options = {},
+                  Caller caller = Caller::Here());
+  explicit Adamax(std::vector<ParamGroup<AdamaxOptions>> groups, const AdamaxOptions& defaults = {},
+                  Caller caller = Caller::Here());
+};
+
+// torch.optim.NAdam.
+class NAdam : public OptimizerOf<NAdamOptions> {
+ public:
+  explicit NAdam(std::vector<Tensor> parameters, const NAdamOptions& options = {},
+                 Caller caller = Caller::Here());
+  explicit NAdam(std::vector<ParamGroup<NAdamOptions>> groups, const NAdamOptions& defaults = {},
+                 Caller caller = Caller::Here());
+};
+
+// torch.optim.RAdam.
+class RAdam : public OptimizerOf<RAdamOptions> {
+ public:
+  explicit RAdam(std::vector<Tensor> parameters, const RAdamOptions& options = {},
+                 Caller caller = Caller::Here());
+  explicit RAdam(std::vector<ParamGroup<RAdamOptions>> groups, const RAdamOptions& defaults = {},
+                 Caller caller = Caller::Here());
+};
+
+// torch.optim.Rprop.
+class Rprop : public OptimizerOf<RpropOptions> {
+ public:
+  explicit Rprop(std::vector<Tensor> parameters, const RpropOptions& options = {},
+                 Caller caller = Caller::Here());
+  explicit Rprop(std::vector<ParamGroup<RpropOptions>> groups, const RpropOptions& defaults = {},
+                 Caller caller = Caller::Here());
+};
+
+// torch.optim.ASGD.
+class Asgd : public OptimizerOf<AsgdOptions> {
+ public:
+  explicit Asgd(std::vector<Tensor> parameters, const AsgdOptions& options = {},
+                Caller caller = Caller::Here());
+  explicit Asgd(std::vector<ParamGroup<AsgdOptions>> groups, const AsgdOptions& defaults = {},
+                Caller caller = Caller::Here());
+
+  // The average of parameter `i`, counted through all groups: what a training ends with. The parameter itself
+  // before its first step.
+  Tensor Average(size_t i, Caller caller = Caller::Here()) const;
+};
+
+}  // namespace hlod

@@ -1,0 +1,40 @@
+// Abstract sessions: a program runs unchanged, and nothing large exists anywhere. Uploads and results above
+// `real_bytes_max` are placeholders, whose bytes never leave the program; smaller ones are real. Every
+// execute is abstract: what depends on a placeholder is one, the rest is computed. Donations, compilations
+// and errors are those of a real run, and the daemon counts in SessionStats what memory it would have taken
+// (simulated_peak_bytes).
+//
+// `hloctl check -- PROGRAM` runs a program so: it sets HLOD_ABSTRACT, and then every connection of the
+// process is abstract.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "hlod/runtime/client.h"
+
+namespace hlod {
+
+// What is given for a value that does not exist, where the program asks for one.
+enum class StandIn { kNone, kZeros, kOnes, kRandom };
+
+struct AbstractOptions {
+  int64_t real_bytes_max = 1 << 20;
+  // kNone: asking for a value that does not exist is an error of kind placeholder. Printing a tensor is not
+  // asking: it shows a placeholder.
+  StandIn stand_in = StandIn::kNone;
+  std::string record;  // A folder, for a file of what happened (proto/hlod/v1/record.proto); empty: none.
+  // Asking for a value that does not exist ends the process, with exit code 0, and so does the end of step
+  // `steps`, a Sync() of tensors or a StepMark() after an execute; 0: none does.
+  bool end_process = false;
+  int64_t steps = 0;
+};
+
+// An abstract session.
+absl::StatusOr<Client> ConnectAbstract(const AbstractOptions& abstract, const ConnectOptions& options = {});
+
+// Whether a session is abstract.
+bool IsAbstract(const Client& client);
+
+}  // namespace hlod

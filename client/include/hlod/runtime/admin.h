@@ -1,0 +1,94 @@
+// What a daemon holds and has done, across sessions: for the user who runs it, and root.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "hlod/runtime/client.h"
+#include "hlod/runtime/types.h"
+
+namespace hlod {
+
+struct DeviceRow {
+  int ordinal = 0;
+  std::string kind;
+  int64_t capacity_bytes = 0, used_bytes = 0, peak_bytes = 0, temporary_bytes = 0;
+  int64_t buffers = 0, placeholders = 0, queued_executes = 0;
+  // The instruction sets that its programs compute with: the level ("baseline", "avx2", "avx512"), then what
+  // not every processor of the level has ("f16c", "vpopcntdq", "vnni", "bf16", "amx").
+  std::vector<std::string> cpu_features;
+};
+
+struct BufferRow {
+  uint64_t session = 0, handle = 0;
+  int device = 0;
+  std::string shape;  // HLO text.
+  int64_t bytes = 0;  // 0 for a placeholder.
+  std::string state;  // "ready", "pending", "placeholder", "failed"
+  Origin origin;
+};
+struct BufferList {
+  std::vector<BufferRow> buffers;
+  int64_t total = 0;  // How many there are, listed or not.
+};
+
+struct TransferList {
+  std::vector<LedgerRow> rows;
+  int64_t total = 0;  // How many there are, listed or not.
+};
+
+struct ExecutableRow {
+  std::string digest;  // Hexadecimal.
+  std::string name;
+  int64_t instructions = 0, steps = 0, fused_steps = 0, library_steps = 0, movement_steps = 0,
+          reference_steps = 0;
+  std::vector<std::string> reference_opcodes;
+  std::vector<std::string> slow_steps;  // Many times slower than usual: "sort (model.cc:12): why".
+  int64_t temporary_bytes = 0, compile_us = 0, executes = 0, execute_us = 0, sessions = 0;
+};
+
+struct SessionRow {
+  uint64_t session = 0;
+  std::string client;
+  int64_t pid = 0;
+  std::string state;  // "connected", "waiting"
+  int64_t age_us = 0;
+  SessionStats stats;  // Without rows.
+};
+
+struct DaemonStats {
+  std::string version;
+  uint64_t epoch = 0;
+  int64_t pid = 0, uptime_us = 0;
+  SessionStats totals;  // Over all sessions, ended ones included; rows by cause.
+  int64_t sessions = 0, sessions_ended = 0;
+  int64_t host_memory_bytes = 0, resident_bytes = 0;
+  int64_t side_memory_bytes = 0, side_memory_bytes_max = 0;
+  int64_t wire_bytes_in = 0, wire_bytes_out = 0;
+};
+
+// A connection for administration. Each call is one round trip. Thread-safe.
+class Admin {
+ public:
+  // Of ConnectOptions: address (else $HLOD_ADDRESS or the user's running daemon; none is started), tls,
+  // token, timeout.
+  static absl::StatusOr<Admin> Connect(const ConnectOptions& options = {});
+
+  // `session` 0 is all; `limit` 0 is the daemon's own (1,000 rows).
+  absl::StatusOr<std::vector<DeviceRow>> Devices() const;
+  absl::StatusOr<BufferList> Buffers(uint64_t session = 0, int limit = 0) const;
+  absl::StatusOr<std::vector<ExecutableRow>> Executables(uint64_t session = 0, int limit = 0) const;
+  absl::StatusOr<std::vector<SessionRow>> Sessions(int limit = 0) const;
+  absl::StatusOr<TransferList> Transfers(uint64_t session = 0, int limit = 0) const;
+  absl::StatusOr<DaemonStats> Stats() const;
+
+ private:
+  struct Connection;
+  explicit Admin(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace hlod

@@ -1,0 +1,113 @@
+// One device of a session: where buffers are made.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "hlod/runtime/buffer.h"
+#include "hlod/runtime/caller.h"
+#include "hlod/runtime/types.h"
+
+namespace hlod {
+
+namespace internal {
+class Session;
+struct StagingState;
+}  // namespace internal
+
+// Memory for the program to fill, which the daemon then reads directly: an upload with one copy
+// fewer. Movable.
+class StagedUpload {
+ public:
+  StagedUpload();
+  StagedUpload(StagedUpload&&) noexcept;
+  StagedUpload& operator=(StagedUpload&&) noexcept;
+  ~StagedUpload();  // Without Commit: nothing is sent.
+
+  // Writable, byte size of the shape, contents unspecified. Not to be touched after Commit.
+  absl::Span<std::byte> bytes() const;
+  template <typename T>
+  absl::Span<T> data() const {
+    return absl::Span<T>(reinterpret_cast<T*>(bytes().data()), bytes().size() / sizeof(T));
+  }
+  // Whether the memory is shared with the daemon (else Commit copies, as an upload does).
+  bool shared() const;
+  // Sends it. Once.
+  absl::StatusOr<Buffer> Commit(Cause cause = Cause::kUpload, Caller caller = Caller::Here());
+
+ private:
+  friend class Device;
+  std::unique_ptr<internal::StagingState> state_;
+};
+
+// Cheap to copy. Thread-safe.
+class Device {
+ public:
+  // The host: where a tensor is an ordinary value of this process. It has no buffers.
+  Device() : ordinal_(0) {}
+  Device(std::shared_ptr<internal::Session> session, int ordinal)
+      : session_(std::move(session)), ordinal_(ordinal) {}
+
+  bool is_host() const { return session_ == nullptr; }
+  int ordinal() const { return ordinal_; }
+  // "host", "hlod:0".
+  std::string ToString() const;
+  friend bool operator==(const Device&, const Device&) = default;
+  // REQUIRES: the daemon has it.
+  const DeviceInfo& info() const;
+
+  // Makes a buffer of `shape` (an array) from dense row-major bytes. Returns when `bytes` may be touched
+  // again, and never waits for the device or for an answer; errors the daemon finds surface where the buffer
+  // is used. Up to 64 KiB travel in the command, more in shared memory on the same host, else on a stream.
+  absl::StatusOr<Buffer> Upload(absl::Span<const std::byte> bytes, const Shape& shape,
+                                Cause cause = Cause::kUpload, Caller caller = Caller::Here()) const;
+  absl::StatusOr<Buffer> Upload(const Literal& literal, Cause cause = Cause::kUpload,
+                                Caller caller = Caller::Here()) const;
+  // Upload<float>(values, {8, 4}).
+  template <typename T>
+  absl::StatusOr<Buffer> Upload(absl::Span<const T> values, absl::Span<const int64_t> dims,
+                                Caller caller = Caller::Here()) const {
+    static_assert(hlo::kPrimitiveTypeOf<T> != hlo::kInvalid, "No element type of HLO is stored as T.");
+    return Upload(absl::Span<const std::byte>(reinterpret_cast<const std::byte*>(values.data()),
+                                              values.size() * sizeof(T)),
+                  Shape::Array(hlo::kPrimitiveTypeOf<T>, dims), Cause::kUpload, caller);
+  }
+
+  // Memory to fill for a later upload.
+  absl::StatusOr<StagedUpload> Stage(const Shape& shape, Caller caller = Caller::Here()) const;
+
+  // A buffer with a shape and an identity, and neither storage nor reservation: no bytes anywhere.
+  absl::StatusOr<Buffer> Placeholder(const Shape& shape, Caller caller = Caller::Here()) const;
+
+  // Values for programs of this session that run on the device, and from them (XLA: TransferToInfeed,
+  // TransferFromOutfeed). `channel`: none for infeed and outfeed, else the channel_id of a recv from the host
+  // or of a send to it. Of each channel, values are taken in the order in which they were given, by the
+  // programs that run then or later. Neither call waits.
+  //
+  // Gives a value: `arrays` are its array leaves, depth first, each on this device; they stay valid. A
+  // program that finds no value waits for limit channel_wait_us, and then fails (kind pending). An array that
+  // failed or is a placeholder fails the program that takes the value.
+  absl::Status TransferToInfeed(absl::Span<const Buffer> arrays,
+                                std::optional<int64_t> channel = std::nullopt,
+                                Caller caller = Caller::Here()) const;
+  // The channel's next value: buffers of `shapes` for its array leaves, which may be used at once, as results
+  // of an execute are. They fail (kind argument) when the program gives another value; without a program that
+  // gives one they stay without a value until the session ends.
+  absl::StatusOr<std::vector<Buffer>> TransferFromOutfeed(absl::Span<const Shape> shapes,
+                                                          std::optional<int64_t> channel = std::nullopt,
+                                                          Caller caller = Caller::Here()) const;
+
+  // For the library.
+  const std::shared_ptr<internal::Session>& internal_session() const { return session_; }
+
+ private:
+  std::shared_ptr<internal::Session> session_;  // Null: the host.
+  int ordinal_;
+};
+
+}  // namespace hlod

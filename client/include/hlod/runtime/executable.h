@@ -1,0 +1,130 @@
+// A compiled program, and running it.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "hlod/runtime/buffer.h"
+#include "hlod/runtime/caller.h"
+#include "hlod/runtime/future.h"
+#include "hlod/runtime/types.h"
+
+namespace hlod {
+
+namespace internal {
+struct ExecutableState;
+}
+
+// An argument: a buffer, or a small literal that travels in the command and is not an upload. Converts from
+// either.
+class Argument {
+ public:
+  Argument(Buffer buffer) : value_(std::move(buffer)) {}     // NOLINT: implicit on purpose.
+  Argument(Literal literal) : value_(std::move(literal)) {}  // NOLINT: implicit on purpose.
+  const Buffer* buffer() const { return std::get_if<Buffer>(&value_); }
+  const Literal* literal() const { return std::get_if<Literal>(&value_); }
+
+ private:
+  std::variant<Buffer, Literal> value_;
+};
+
+struct ExecuteOptions {
+  // Indices of arguments that the program may consume; they are dead afterwards. Saves memory where the
+  // module's config.input_output_alias or buffer_donors names the parameter: a result then takes over the
+  // argument's memory. An alias of an argument that is not donated costs a copy of it (cause donation_copy).
+  std::vector<int> donate;
+  bool abstract = false;  // Placeholders allowed: what depends on one becomes a placeholder.
+  // Run time at most; zero is the daemon's limit execute_us_max.
+  absl::Duration deadline = absl::ZeroDuration();
+  std::optional<int> device;  // Else the first buffer argument's, else 0.
+  // Of a program of several members the device of each, no two the same; empty: 0, 1, ... (ExecuteMembers).
+  std::vector<int> devices;
+  std::vector<std::pair<int, Buffer>>
+      fill;  // (result index, placeholder that takes the result and keeps its handle)
+  // The lines that made the results, for listings and errors; for those without one the line of the call.
+  std::vector<Caller> result_callers;
+};
+
+// What a program needs and how it will run.
+struct CompileResult {
+  std::string digest;       // SHA-256 of the program, hexadecimal.
+  bool cached = false;      // No compilation took place.
+  bool persistent = false;  // It was loaded from the daemon's persistent cache; compile_us is its planning.
+  int64_t compile_us = 0;
+  std::vector<Shape> arguments, results;
+  int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
+  int64_t steps = 0, reference_steps = 0;
+  std::vector<std::string> reference_opcodes;
+  // Steps many times slower than their opcodes usually are, the first 32: "sort (model.cc:12): why". The
+  // process says so on stderr, once each, also when nobody asks (HLOD_WARNINGS=0: not).
+  std::vector<std::string> slow_steps;
+};
+
+// An execute under way.
+struct Execution {
+  std::vector<Buffer> results;  // In the flat order of the root's leaves.
+  Future<void> done;
+  // Asks the daemon to stop it; `done` and the results then say CANCELLED, unless it was done already.
+  void Cancel() const;
+
+  std::shared_ptr<internal::ExecutableState> executable;  // For the library.
+  uint64_t command = 0;
+};
+
+// Refers to one compiled program; copies refer to the same. Freed when the last copy is gone. Thread-safe.
+class Executable {
+ public:
+  Executable() = default;  // Refers to nothing: only valid() may be called.
+  explicit Executable(std::shared_ptr<internal::ExecutableState> state) : state_(std::move(state)) {}
+
+  bool valid() const { return state_ != nullptr; }
+  const std::string& name() const;  // The module's.
+  // The program is run by replica_count() x partition_count() members, each on a device of its own; mostly by
+  // one. They meet at the program's collectives. Member replica * partition_count() + partition is a
+  // partition of a replica.
+  int replica_count() const;
+  int partition_count() const;
+  int member_count() const { return replica_count() * partition_count(); }
+  // The flat array leaves of the entry's parameters and of its root: of each member.
+  const std::vector<Shape>& argument_shapes() const;
+  const std::vector<Shape>& result_shapes() const;
+
+  // Starts the program and returns its results at once, without waiting. Wrong counts, shapes, dead
+  // buffers and placeholders (unless abstract) are refused before sending; what the daemon finds surfaces
+  // where a result is used.
+  absl::StatusOr<std::vector<Buffer>> Execute(absl::Span<const Argument> arguments,
+                                              const ExecuteOptions& options = {},
+                                              Caller caller = Caller::Here()) const;
+  absl::StatusOr<std::vector<Buffer>> Execute(std::initializer_list<Argument> arguments,
+                                              const ExecuteOptions& options = {},
+                                              Caller caller = Caller::Here()) const {
+    return Execute(absl::Span<const Argument>(arguments.begin(), arguments.size()), options, caller);
+  }
+  // Runs every member at the same time: `arguments` and results are lists, one a member. Execute and Start do
+  // the same with the lists one after the other; indices in `options` count in those. A member that fails, is
+  // cancelled or passes its deadline ends the others' runs; the error names it.
+  absl::StatusOr<std::vector<std::vector<Buffer>>> ExecuteMembers(
+      absl::Span<const std::vector<Argument>> arguments, const ExecuteOptions& options = {},
+      Caller caller = Caller::Here()) const;
+  // Execute with a future for its end and a way to cancel.
+  absl::StatusOr<Execution> Start(absl::Span<const Argument> arguments, const ExecuteOptions& options = {},
+                                  Caller caller = Caller::Here()) const;
+
+  // When the compilation is done: OK or its error.
+  Future<void> ready() const;
+  // Asks the daemon about it. Waits.
+  absl::StatusOr<CompileResult> Describe(Caller caller = Caller::Here()) const;
+
+ private:
+  std::shared_ptr<internal::ExecutableState> state_;
+};
+
+}  // namespace hlod

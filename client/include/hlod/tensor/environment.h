@@ -1,0 +1,84 @@
+// Where tensors live and how strict the rules between devices are: the default device, settings with their
+// origin, scopes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hlod/runtime/caller.h"
+#include "hlod/runtime/client.h"
+#include "hlod/runtime/device.h"
+
+namespace hlod {
+
+// What happens when a host tensor meets a device tensor in one operation.
+enum class MixedDevices { kError, kWarn, kImplicit };
+
+// Settings of a scope: only those that are set change.
+struct Settings {
+#define HLOD_SETTING(type, name, value, meaning) std::optional<type> name = {};
+#include "hlod/tensor/settings.inc"
+#undef HLOD_SETTING
+};
+
+// Changes settings of this thread until it is destroyed, also by an exception; scopes nest.
+//   { hlod::SettingsScope scope({.mixed_devices = hlod::MixedDevices::kImplicit}); y = x + host; }
+class SettingsScope {
+ public:
+  explicit SettingsScope(const Settings& settings, Caller caller = Caller::Here());
+  ~SettingsScope();
+  SettingsScope(const SettingsScope&) = delete;
+  SettingsScope& operator=(const SettingsScope&) = delete;
+};
+
+// A connection that tensors live on. Copies refer to the same one. It stays open until End() is called or the
+// process ends, also when every tensor and Client of it is gone. Its tensors throw when they are used after
+// it has ended.
+class Environment {
+ public:
+  explicit Environment(Client client);
+
+  Client client(Caller caller = Caller::Here()) const;
+  // Where tensors made without a device live when native_host_tensors is false.
+  Device device(int ordinal = 0, Caller caller = Caller::Here()) const;
+
+  // Settings of the process, for every thread, below the scopes. A value out of range throws.
+  void Set(const Settings& settings, Caller caller = Caller::Here());
+  // Each setting on a line: name, value, where the value comes from (default, environment variable,
+  // file:line).
+  std::string Describe(Caller caller = Caller::Here()) const;
+
+  // Restarts the random numbers of this environment's devices.
+  void ManualSeed(uint64_t seed, Caller caller = Caller::Here());
+
+  // Closes the connection: reading its tensors, computing with them and asking for its devices throws from
+  // now on.
+  void End();
+
+ private:
+  friend Environment& DefaultEnvironment();
+  struct State;
+  explicit Environment(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+// The environment of the process: connects as Client::Connect() does when a device is first asked for. Assign
+// another one before that to choose the connection.
+Environment& DefaultEnvironment();
+// Its first device: the running daemon's, or a private one's.
+Device DefaultDevice(Caller caller = Caller::Here());
+// The seed of every environment of the process, and of the host.
+void ManualSeed(uint64_t seed);
+
+// The settings that hold for this thread now.
+struct CurrentSettings {
+#define HLOD_SETTING(type, name, value, meaning) type name = value;
+#include "hlod/tensor/settings.inc"
+#undef HLOD_SETTING
+};
+CurrentSettings GetSettings(Caller caller = Caller::Here());
+
+}  // namespace hlod

@@ -1,0 +1,258 @@
+// hlod::Tensor: lazy on devices, ordinary on the host. The operations are in hlod/ops/*.h, by PyTorch's
+// names.
+#pragma once
+
+#include <complex>
+#include <concepts>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "hlod/runtime/buffer.h"
+#include "hlod/runtime/caller.h"
+#include "hlod/runtime/device.h"
+#include "hlod/runtime/error.h"
+#include "hlod/runtime/types.h"
+#include "hlod/tensor/operand.h"
+
+namespace hlod {
+
+using enum hlo::PrimitiveType;  // hlod::kF32, hlod::kBF16, ...
+
+namespace lazy {
+class TensorImpl;
+void Retain(TensorImpl*);
+void Release(TensorImpl*);
+}  // namespace lazy
+
+// Sizes, or which dimensions (counted from the end when negative): {2, 3}, a vector, Dims, or one number. It
+// refers to them, so it lives no longer than the call.
+class DimList : public absl::Span<const int64_t> {
+ public:
+  DimList() = default;
+  DimList(std::initializer_list<int64_t> sizes)  // NOLINT: implicit, as the others.
+      : Span(sizes.begin(), sizes.size()) {}
+  template <typename Sizes>
+  requires std::convertible_to<const Sizes&, absl::Span<const int64_t>> DimList(const Sizes& sizes)
+      : Span(sizes) {}  // NOLINT
+  template <std::integral T>
+  DimList(T only) : only_(static_cast<int64_t>(only)) {  // NOLINT
+    Refer({&only_, 1});
+  }
+  DimList(const DimList& other) : Span(other), only_(other.only_) {
+    if (other.data() == &other.only_) Refer({&only_, 1});
+  }
+  DimList& operator=(const DimList&) = delete;
+
+ private:
+  void Refer(Span sizes) { Span::operator=(sizes); }
+  int64_t only_ = 0;
+};
+
+// Where a tensor stands: what a read of it would do.
+enum class TensorState {
+  kHost,         // A value in this process: read at once.
+  kLazy,         // Recorded in a trace that has not run: a read closes the trace and waits.
+  kPending,      // Its program was sent and is not known to have completed: a read waits.
+  kReady,        // On the device.
+  kPlaceholder,  // A shape without a value, or computed from one: a read is refused.
+  kDonated,      // Given away to an execute: a read is refused.
+  kFailed,       // What was to make it failed: a read throws that failure.
+};
+
+struct BackwardOptions;
+
+// A value, or a view of another tensor's. Copies refer to the same tensor, as in PyTorch: x.Add_(1) through
+// one is seen through all. Thread-safe, except that two threads that write to one tensor must agree on an
+// order. Misuse throws hlod::Error.
+class Tensor {
+ public:
+  Tensor() = default;  // Undefined: whatever is asked of it but defined() throws.
+  Tensor(const Tensor& other) : impl_(other.impl_) {
+    if (impl_ != nullptr) lazy::Retain(impl_);
+  }
+  Tensor(Tensor&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
+  // Makes this name another tensor. x[1] = y, which would change nothing, does not compile: x[1].Copy_(y).
+  Tensor& operator=(Tensor other) & noexcept {
+    std::swap(impl_, other.impl_);
+    return *this;
+  }
+  ~Tensor() {
+    if (impl_ != nullptr) lazy::Release(impl_);
+  }
+
+  bool defined() const { return impl_ != nullptr; }
+
+  // What needs no value: also of a placeholder, and never a message to the daemon.
+  const Dims& dims(Caller caller = Caller::Here()) const;
+  int64_t size(int64_t dim, Caller caller = Caller::Here()) const;
+  int64_t rank(Caller caller = Caller::Here()) const { return static_cast<int64_t>(dims(caller).size()); }
+  int64_t numel(Caller caller = Caller::Here()) const;
+  PrimitiveType dtype(Caller caller = Caller::Here()) const;
+  Shape shape(Caller caller = Caller::Here()) const;
+  Device device(Caller caller = Caller::Here()) const;
+  // Of a view: as PyTorch's, in elements. A tensor of its own is dense row-major.
+  Dims strides(Caller caller = Caller::Here()) const;
+  int64_t storage_offset(Caller caller = Caller::Here()) const;
+  bool is_contiguous(Caller caller = Caller::Here()) const;
+  bool is_view(Caller caller = Caller::Here()) const;
+  TensorState state(Caller caller = Caller::Here()) const;
+  bool is_placeholder(Caller caller = Caller::Here()) const {
+    return state(caller) == TensorState::kPlaceholder;
+  }
+  // Unique in the process and never used again; unchanged by updates in place, and by Fill.
+  uint64_t id(Caller caller = Caller::Here()) const;
+  // "f32[2,3] placeholder, tensor 7, made at model.cc:8": never reads.
+  std::string Describe() const;
+
+  // Whether Backward() is to compute a gradient for it: of floating and complex types only.
+  bool requires_grad(Caller caller = Caller::Here()) const;
+  Tensor& RequiresGrad_(bool requires_grad = true, Caller caller = Caller::Here());
+
+  // Whether it was not computed from tensors that require gradients.
+  bool is_leaf(Caller caller = Caller::Here()) const;
+  // What Backward() has added up; undefined before, and after ZeroGrad(). A tensor of this one's shape.
+  Tensor Grad(Caller caller = Caller::Here()) const;
+  void ZeroGrad(Caller caller = Caller::Here());
+  // Computes the gradients of this tensor of one element by every leaf that it was computed from and that
+  // requires one, and adds them to theirs. Recorded like any operation. Afterwards what was kept for it is
+  // given up, so that a second call throws.
+  void Backward(Caller caller = Caller::Here()) const;
+  void Backward(const BackwardOptions& options, Caller caller = Caller::Here()) const;
+  // Keeps the gradient of a tensor that is not a leaf, too.
+  Tensor& RetainGrad(Caller caller = Caller::Here());
+
+  // The value on the host. Closes the open trace, and waits. A tensor of the host is returned as it is.
+  Tensor ToHost(Caller caller = Caller::Here()) const;
+  Literal ToLiteral(Caller caller = Caller::Here()) const;
+  // The one element, converted to T (float, double, bool, int64_t, std::complex<double>): PyTorch's item().
+  template <typename T>
+  T Item(Caller caller = Caller::Here()) const;
+  // Whether the one element is not zero.
+  explicit operator bool() const;
+  // All elements in row-major order. REQUIRES: T is the storage type of dtype().
+  template <typename T>
+  std::vector<T> ToVector(Caller caller = Caller::Here()) const;
+  // The elements as text, "tensor([[1, 2], [3, 4]])"; summarised above 1,000. Reads the value.
+  std::string ToString(Caller caller = Caller::Here()) const;
+
+  // On another device or the host; itself when it is there. An upload is sent at once and not waited for.
+  Tensor To(const Device& device, Caller caller = Caller::Here()) const;
+  // In another type; itself when it has it.
+  Tensor To(PrimitiveType type, Caller caller = Caller::Here()) const;
+  // Shares the value and its later updates; has no gradient history.
+  Tensor Detach(Caller caller = Caller::Here()) const;
+  // The device's buffer that holds it, for the runtime's functions; closes the trace, does not wait. A tensor
+  // and its buffer are one array: no bytes move.
+  Buffer ToBuffer(Caller caller = Caller::Here()) const;
+  static Tensor FromBuffer(Buffer buffer, Caller caller = Caller::Here());
+
+  // Gives a placeholder its value: it, and what was computed from it, can be read then. Its id stays.
+  Tensor& Fill(const Literal& value, Caller caller = Caller::Here());
+
+  // Updates in place, seen by every view of the same data. The result is converted to this tensor's type,
+  // which must be able to hold it, and must have its shape.
+  Tensor& Copy_(const Operand& source);
+  Tensor& Fill_(const Operand& value);
+  Tensor& Zero_(Caller caller = Caller::Here());
+  Tensor& Add_(const Operand& other);
+  Tensor& Sub_(const Operand& other);
+  Tensor& Mul_(const Operand& other);
+  Tensor& Div_(const Operand& other);
+  Tensor& operator+=(const Operand& other) { return Add_(other); }
+  Tensor& operator-=(const Operand& other) { return Sub_(other); }
+  Tensor& operator*=(const Operand& other) { return Mul_(other); }
+  Tensor& operator/=(const Operand& other) { return Div_(other); }
+
+  // Views: they share the data; updates in place go both ways. Each fails as PyTorch's does.
+  Tensor View(DimList dims, Caller caller = Caller::Here()) const;
+  // A view when strides allow it, else a copy.
+  Tensor Reshape(DimList dims, Caller caller = Caller::Here()) const;
+  Tensor Permute(DimList permutation, Caller caller = Caller::Here()) const;
+  Tensor Transpose(int64_t dim0, int64_t dim1, Caller caller = Caller::Here()) const;
+  Tensor T(Caller caller = Caller::Here()) const;   // All dimensions reversed; of a matrix its transpose.
+  Tensor MT(Caller caller = Caller::Here()) const;  // The last two dimensions exchanged.
+  Tensor MH(Caller caller = Caller::Here()) const;  // The same, conjugated: of complex numbers a copy.
+  Tensor H(Caller caller = Caller::Here()) const;   // A matrix transposed and conjugated.
+  Tensor Slice(int64_t dim, std::optional<int64_t> start = {}, std::optional<int64_t> end = {},
+               int64_t step = 1, Caller caller = Caller::Here()) const;
+  // A line whose index varies compiles for all of them once: the index travels with the execute.
+  Tensor Select(int64_t dim, int64_t index, Caller caller = Caller::Here()) const;
+  Tensor operator[](IndexNumber index) const { return Select(0, index.value(), index.caller()); }
+  Tensor Narrow(int64_t dim, int64_t start, int64_t length, Caller caller = Caller::Here()) const;
+  Tensor Expand(DimList dims, Caller caller = Caller::Here()) const;  // -1 keeps a size.
+  Tensor Squeeze(std::optional<int64_t> dim = {}, Caller caller = Caller::Here()) const;
+  Tensor Unsqueeze(int64_t dim, Caller caller = Caller::Here()) const;
+  Tensor Flatten(int64_t start = 0, int64_t end = -1, Caller caller = Caller::Here()) const;
+  Tensor AsStrided(DimList dims, DimList strides, std::optional<int64_t> offset = {},
+                   Caller caller = Caller::Here()) const;
+  Tensor Diagonal(int64_t offset = 0, int64_t dim0 = 0, int64_t dim1 = 1,
+                  Caller caller = Caller::Here()) const;
+  Tensor Unfold(int64_t dim, int64_t size, int64_t step, Caller caller = Caller::Here()) const;
+  // A dense tensor with the same elements: itself when it is not a view.
+  Tensor Contiguous(Caller caller = Caller::Here()) const;
+  Tensor Clone(Caller caller = Caller::Here()) const;
+
+  // For the library.
+  explicit Tensor(lazy::TensorImpl* adopted) : impl_(adopted) {}
+  lazy::TensorImpl* impl() const { return impl_; }
+
+ private:
+  double ItemAsDouble(Caller caller) const;
+  int64_t ItemAsInt(Caller caller) const;
+  std::complex<double> ItemAsComplex(Caller caller) const;
+
+  lazy::TensorImpl* impl_ = nullptr;  // One counted reference.
+};
+
+template <typename T>
+T Tensor::Item(Caller caller) const {
+  if constexpr (std::is_same_v<T, bool>) return ItemAsComplex(caller) != std::complex<double>(0);
+  else if constexpr (std::is_integral_v<T>) return static_cast<T>(ItemAsInt(caller));
+  else if constexpr (std::is_floating_point_v<T>) return static_cast<T>(ItemAsDouble(caller));
+  else return T(ItemAsComplex(caller));
+}
+
+template <typename T>
+std::vector<T> Tensor::ToVector(Caller caller) const {
+  if (dtype() != hlo::kPrimitiveTypeOf<T>) {
+    throw Error(MakeError(ErrorKind::kArgument, "ToVector() takes the storage type of " +
+                                                    std::string(hlo::Name(dtype())) + " as its T."),
+                "tolist", caller);
+  }
+  const Literal literal = ToLiteral(caller);
+  const absl::Span<const T> values = literal.data<T>();
+  return std::vector<T>(values.begin(), values.end());
+}
+
+struct BackwardOptions {
+  Tensor gradient = {};       // Of the result; for a tensor of more than one element it must be given.
+  bool retain_graph = false;  // Backward() may be called again.
+  bool create_graph = false;  // The gradients have gradients. Implies retain_graph.
+};
+
+// The gradients of the sum of `outputs`, each weighted by options.gradient or 1, by `inputs`, which require
+// gradients; undefined where an output does not depend on the input. Nothing is added to Grad() of a leaf:
+// torch.autograd.grad.
+std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                              const BackwardOptions& options = {}, Caller caller = Caller::Here());
+
+// What selections along a dimension give: the chosen elements, and where they were (s64).
+struct ValuesAndIndices {
+  Tensor values, indices;
+};
+
+// A tensor without a value: a shape, a type and a device. It can be computed with, lowered and dumped;
+// reading it, or what depends on it, throws an error of kind placeholder that names the line that made it.
+// Sends nothing. `requires_grad` of a type that is not floating or complex is refused.
+Tensor Placeholder(DimList dims, PrimitiveType type, const Device& device, bool requires_grad = false,
+                   Caller caller = Caller::Here());
+// The same with a sharding in HLO's spelling, "{devices=[2,1]<=[2]}" or "{replicated}": the parameter that it
+// becomes carries it, for what partitions the program. One that does not fit the rank is refused.
+Tensor ShardedPlaceholder(DimList dims, PrimitiveType type, const Device& device, const std::string& sharding,
+                          bool requires_grad = false, Caller caller = Caller::Here());
+
+}  // namespace hlod

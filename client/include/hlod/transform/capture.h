@@ -1,0 +1,207 @@
+// Capture mode: a C++ function recorded as a whole, once a signature, and replayed from then on; and capture
+// beside lazy tracing.
+//
+//   auto step = hlod::Compile([](const Tensor& x) { return Sum(x * x); });
+//   step(x);                         // Recorded: one program.
+//   step(x);                         // Replayed: the function's C++ does not run.
+//   step.WhyBroken();                // Empty; or each line that asked for a value inside.
+//
+// A function that asks for a value inside (Item(), printing, HostFunction(), Sync()) is *broken*: C++ after a
+// read cannot be resumed. From then on its body runs at each call, as in lazy mode, and its pieces are found
+// in the cache. It has run once without effect then, as far as the line that broke it: values on devices are
+// as they were; what it did to its own C++ variables stays done.
+//
+// GUARDS. A recording serves for arguments of the same types, structure, static members, shapes and devices,
+// for captured tensors that still have theirs, and within the same autocast regions. What else the function
+// depends on (a C++ variable that it captures, a clock) is not looked at.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "hlod/observe/graph_report.h"
+#include "hlod/tensor/trace.h"
+#include "hlod/transform/function.h"
+#include "hlod/transform/jit.h"
+
+namespace hlod {
+
+struct CaptureOptions {
+  std::string name;         // In errors; empty: "the function".
+  bool full_graph = false;  // A break is an error that names its line. Nothing runs then.
+  // More different recordings than these are an error that says how the new one differs; 0: any number.
+  int max_different_graphs = 0;
+};
+
+namespace lazy {
+
+// One line an instruction: "multiply f32[10]".
+std::vector<std::string> InstructionsOf(const Traced& traced);
+// Takes a recording among those that there are, unless it equals one of them. Throws when they become too
+// many: "Maximum number of different graphs allowed per function exceeded: 1" with the first difference.
+void AddGraph(std::vector<std::vector<std::string>>& graphs, std::vector<std::string> graph,
+              const CaptureOptions& options, const Caller& caller);
+// Throws the error as that of a function which must not break.
+[[noreturn]] void ThrowBroken(const Error& error, const CaptureOptions& options, const Caller& caller);
+
+}  // namespace lazy
+
+// What Compile() gives. Copies share what was recorded. Not to be called by two threads at once.
+template <typename F>
+class Captured {
+ public:
+  Captured(F f, CaptureOptions options, Caller caller)
+      : state_(std::make_shared<State>(std::move(f), std::move(options), caller)) {}
+
+  template <typename... Args>
+  auto operator()(const Args&... args) const {
+    using Arguments = std::tuple<Args...>;
+    using R = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
+    const Arguments arguments(args...);
+    const Flattened flat = Flatten(arguments);
+    State& state = *state_;
+    const std::string signature = typeid(Arguments).name() + lazy::SignatureOf(flat.leaves, flat.structure);
+    Recording& known = state.recordings[typeid(R).name() + signature];
+    ++state.calls;
+    if (known.why.empty() && (!known.traced || !known.traced->StillFits())) Record<R>(known, arguments);
+    if (!known.why.empty()) {
+      ++state.broken_calls;
+      return std::apply(state.f, arguments);
+    }
+    return WithLeaves(*std::static_pointer_cast<const R>(known.results),
+                      lazy::CallTraced(*known.traced, flat.leaves, state.caller));
+  }
+
+  int calls() const { return state_->calls; }
+  // Calls that recorded the function, and calls in which it ran because it is broken.
+  int recordings() const { return state_->recorded; }
+  int broken_calls() const { return state_->broken_calls; }
+  int different_graphs() const { return static_cast<int>(state_->graphs.size()); }
+  // Why each broken signature is, with the line.
+  std::vector<std::string> WhyBroken() const {
+    std::vector<std::string> why;
+    for (const auto& [signature, recording] : state_->recordings) {
+      if (!recording.why.empty()) why.push_back(recording.why);
+    }
+    return why;
+  }
+
+ private:
+  struct Recording {
+    std::shared_ptr<const lazy::Traced> traced;
+    std::shared_ptr<const void> results;  // Their structure, an R; its tensors have ended.
+    std::string why;                      // It is broken; else empty.
+  };
+  struct State {
+    State(F f, CaptureOptions options, Caller caller)
+        : f(std::move(f)), options(std::move(options)), caller(caller) {}
+    const F f;
+    const CaptureOptions options;
+    const Caller caller;
+    int calls = 0, recorded = 0, broken_calls = 0;
+    std::map<std::string, Recording> recordings;
+    std::vector<std::vector<std::string>> graphs;
+  };
+
+  template <typename R, typename Arguments>
+  void Record(Recording& known, const Arguments& arguments) const {
+    State& state = *state_;
+    std::shared_ptr<const lazy::Traced> traced;
+    std::shared_ptr<const R> results;
+    try {
+      TracedCall<Arguments> call("compile", arguments, state.caller);
+      results = std::make_shared<const R>(std::apply(state.f, call.arguments()));
+      traced = call.Finish(*results);
+    } catch (const Error& error) {
+      if (state.options.full_graph) lazy::ThrowBroken(error, state.options, state.caller);
+      known.why = error.what();
+      return;
+    }
+    lazy::AddGraph(state.graphs, lazy::InstructionsOf(*traced), state.options, state.caller);
+    known.traced = std::move(traced);
+    known.results = std::move(results);
+    ++state.recorded;
+  }
+
+  std::shared_ptr<State> state_;
+};
+
+template <typename F>
+Captured<F> Compile(F f, CaptureOptions options = {}, Caller caller = Caller::Here()) {
+  return Captured<F>(std::move(f), std::move(options), caller);
+}
+
+// One way to run a step, with what came of it.
+struct TracingProfile {
+  std::string name;  // "lazy", "captured", "phases"
+  GraphReport report;
+  // Programs, and what they would be if nothing were split when it is lowered (stage "lowering").
+  int64_t modules = 0, captured_graphs = 0;
+};
+
+struct TracingComparison {
+  int calls = 0;
+  // The step run lazily; by Compile(); and lazily with each Backward() cut from what is before and after it,
+  // as AOTAutograd cuts forward, backward and optimizer. A gradient that is a function's (Grad()) is not cut.
+  TracingProfile lazy, captured, phases;
+  std::vector<std::string> why_broken;  // Captured::WhyBroken()
+};
+
+struct CompareOptions {
+  int calls = 3;  // In each way: the first compiles, the others find what it compiled.
+};
+
+namespace lazy {
+
+// `call` gives what must live until its step has ended.
+TracingProfile ProfileOf(std::string name, bool cut_phases, int calls,
+                         const std::function<std::shared_ptr<void>()>& call, const Caller& caller);
+
+template <typename F, typename Tuple>
+std::shared_ptr<void> CallKeeping(const F& f, const Tuple& arguments) {
+  using R = decltype(std::apply(f, arguments));
+  if constexpr (std::is_void_v<R>) {
+    std::apply(f, arguments);
+    return nullptr;
+  } else {
+    return std::make_shared<std::decay_t<R>>(std::apply(f, arguments));
+  }
+}
+
+}  // namespace lazy
+
+// Runs the step in each way, with Sync() after each call. It returns its results, a tree, and changes nothing
+// else.
+//   std::puts(ToText(CompareTracing(step, std::tuple(x, target))).c_str());
+template <typename F, typename... Args>
+TracingComparison CompareTracing(const F& step, const std::tuple<Args...>& inputs,
+                                 const CompareOptions& options = {}, Caller caller = Caller::Here()) {
+  const auto run = [&] { return lazy::CallKeeping(step, inputs); };
+  const auto compiled = Compile<std::decay_t<F>>(step, {}, caller);  // Of a function, its pointer.
+  const auto replay = [&] { return lazy::CallKeeping(compiled, inputs); };
+  TracingComparison comparison;
+  comparison.calls = options.calls;
+  comparison.lazy = lazy::ProfileOf("lazy", false, options.calls, run, caller);
+  comparison.captured = lazy::ProfileOf("captured", false, options.calls, replay, caller);
+  comparison.phases = lazy::ProfileOf("phases", true, options.calls, run, caller);
+  comparison.why_broken = compiled.WhyBroken();
+  return comparison;
+}
+
+// The three side by side, then each one's breaks.
+std::string ToText(const TracingComparison& comparison);
+std::string ToJson(const TracingComparison& comparison);
+
+// Several models in one table: a line a model and way, with the break to remove first (as in GraphReport).
+// Figures are of all calls together.
+std::string ToTable(const std::vector<std::pair<std::string, TracingComparison>>& models);
+
+}  // namespace hlod

@@ -1,0 +1,197 @@
+// Control flow on devices: loops and branches whose bodies are traced once, and run inside one program.
+//
+// Bodies are C++ functions of trees (hlod/transform/tree.h). They are traced when the function is called:
+// nothing is sent, a body may work on placeholders, and a tensor of the surroundings that it uses becomes an
+// input of the loop, read anew at each call. Reading a value in a body, and changing a tensor of the
+// surroundings in place, throw an Error with the line. Bodies nest.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "hlod/transform/function.h"
+#include "hlod/transform/tree.h"
+
+namespace hlod {
+
+struct ScanOptions {
+  bool reverse = false;  // From the last slice to the first; outputs lie where their inputs do.
+};
+
+namespace lazy {
+
+// A loop over slices: what is known before its body is traced.
+struct ScanInputs {
+  std::vector<Tensor> carries, stacks;  // Stacks: sliced along dimension 0.
+  std::vector<std::string> carry_paths, stack_paths;
+  int64_t length = 0;
+  Caller caller;
+};
+// Checks that all stacks have one length; gives a stand-in for a slice of each. Throws.
+std::vector<Tensor> SlicesOf(ScanInputs& inputs);
+// Throws when what the body returns is not like what it was given, naming the leaf.
+void CheckCarry(const char* what, const Flattened& given, const std::vector<std::string>& paths,
+                const Flattened& returned, const std::vector<std::string>& returned_paths,
+                const Caller& caller);
+// The final carries, then the stacked outputs. The body takes carries and slices, and gives carries and
+// outputs.
+std::vector<Tensor> CallScan(const Traced& body, const ScanInputs& inputs, bool reverse);
+// The carries for which `condition` does not hold any more.
+std::vector<Tensor> CallWhile(const Traced& condition, const Traced& body, const std::vector<Tensor>& carries,
+                              const Caller& caller);
+// What branch `selector` gives of the arguments: pred, then the first branch is for true; or s32.
+std::vector<Tensor> CallBranches(const Operand& selector,
+                                 const std::vector<std::shared_ptr<const Traced>>& branches,
+                                 const std::vector<Tensor>& arguments);
+// Throws when branches give different results, naming the leaf.
+void CheckBranch(const Flattened& first, const std::vector<std::string>& paths, const Flattened& other,
+                 const std::vector<std::string>& other_paths, const Caller& caller);
+
+}  // namespace lazy
+
+// jax.lax.scan, torch_xla.experimental.scan: f(carry, x) -> std::pair(carry, y) for each slice x of `xs`
+// along dimension 0 in turn; gives the last carry, and the ys stacked. Trees all; every leaf of `xs` has the
+// same first size, which may be 0. The carry keeps its structure, shapes and types.
+//   auto [h, outputs] = hlod::Scan(cell, h0, inputs);
+template <typename F, typename Carry, typename Xs>
+auto Scan(F f, const Carry& init, const Xs& xs, ScanOptions options = {}, Caller caller = Caller::Here()) {
+  lazy::ScanInputs inputs{Leaves(init), Leaves(xs), LeafPaths(init, "carry"), LeafPaths(xs, "xs"), 0, caller};
+  const std::vector<Tensor> slices = lazy::SlicesOf(inputs);
+  const std::tuple<Carry, Xs> arguments(init, WithLeaves(xs, slices));
+  TracedCall<std::tuple<Carry, Xs>> call("scan", arguments, caller);
+  auto results = f(std::get<0>(call.arguments()), std::get<1>(call.arguments()));
+  using Y = std::decay_t<decltype(results.second)>;
+  const std::pair<Carry, Y> typed(std::move(results.first), std::move(results.second));
+  const Flattened given = Flatten(init);
+  lazy::CheckCarry("scan", given, inputs.carry_paths, Flatten(typed.first), LeafPaths(typed.first, "carry"),
+                   caller);
+  const auto body = call.Finish(typed);
+  std::vector<Tensor> all = lazy::CallScan(*body, inputs, options.reverse);
+  const auto carries = static_cast<ptrdiff_t>(given.leaves.size());
+  return std::pair<Carry, Y>(WithLeaves(init, std::vector<Tensor>(all.begin(), all.begin() + carries)),
+                             WithLeaves(typed.second, std::vector<Tensor>(all.begin() + carries, all.end())));
+}
+
+// f(layer, x) -> x for each of `layers` in turn, as one loop: the program does not grow with their number.
+// Layers are trees of one structure, with leaves of one shape and type; x keeps its own.
+//   x = hlod::ScanLayers(block, layers, x);
+template <typename F, typename Layer, typename X>
+X ScanLayers(F f, const std::vector<Layer>& layers, const X& x, ScanOptions options = {},
+             Caller caller = Caller::Here());
+
+// jax.lax.while_loop: body(carry) -> carry while condition(carry), a pred scalar, holds. Gradients do not go
+// through it, Jvp() does.
+template <typename Condition, typename F, typename Carry>
+Carry While(Condition condition, F body, const Carry& init, Caller caller = Caller::Here()) {
+  const Flattened given = Flatten(init);
+  const std::vector<std::string> paths = LeafPaths(init, "carry");
+  const std::tuple<Carry> arguments(init);
+  std::shared_ptr<const lazy::Traced> test, step;
+  {
+    TracedCall<std::tuple<Carry>> call("while", arguments, caller);
+    test = call.Finish(std::tuple<Tensor>(condition(std::get<0>(call.arguments()))));
+  }
+  {
+    TracedCall<std::tuple<Carry>> call("while", arguments, caller);
+    const Carry next = body(std::get<0>(call.arguments()));
+    lazy::CheckCarry("while", given, paths, Flatten(next), LeafPaths(next, "carry"), caller);
+    step = call.Finish(next);
+  }
+  return WithLeaves(init, lazy::CallWhile(*test, *step, given.leaves, caller));
+}
+
+// jax.lax.fori_loop: body(i, carry) -> carry for i (s64 scalar) from `lower` to below `upper`. The trip count
+// is known, so that it has a gradient.
+template <typename F, typename Carry>
+Carry ForiLoop(int64_t lower, int64_t upper, F body, const Carry& init, Caller caller = Caller::Here());
+
+// jax.lax.cond: the result of one of two functions of the same arguments; only that one runs.
+//   y = hlod::Cond(norm > 1, [](const Tensor& x) { return x / 2; }, [](const Tensor& x) { return x; }, x);
+template <typename True, typename False, typename... Args>
+auto Cond(const Operand& predicate, True on_true, False on_false, const Args&... args);
+
+// jax.lax.switch: branch `index` (s32 or s64 scalar, clamped) of functions of one type.
+template <typename F, typename... Args>
+auto Switch(const Operand& index, const std::vector<F>& branches, const Args&... args);
+
+// Implementation.
+
+namespace lazy {
+
+// A tensor of indices from `lower` on, where the carries are.
+Tensor Counter(int64_t lower, int64_t length, const std::vector<Tensor>& like, const Caller& caller);
+// The leaves of each layer stacked along a new dimension 0. Throws when layers differ, naming layer and leaf.
+std::vector<Tensor> StackLayers(const std::vector<Flattened>& layers,
+                                const std::vector<std::vector<std::string>>& paths, const Caller& caller);
+
+template <typename R, typename Arguments, typename F>
+std::shared_ptr<const Traced> TraceBranch(F&& f, const Arguments& arguments, std::optional<R>& first,
+                                          const Caller& caller) {
+  TracedCall<Arguments> call("cond", arguments, caller);
+  R result = std::apply(f, call.arguments());
+  if (first.has_value()) {
+    CheckBranch(Flatten(*first), LeafPaths(*first, "result"), Flatten(result), LeafPaths(result, "result"),
+                caller);
+  }
+  auto traced = call.Finish(result);
+  if (!first.has_value()) first = std::move(result);
+  return traced;
+}
+
+}  // namespace lazy
+
+template <typename F, typename Layer, typename X>
+X ScanLayers(F f, const std::vector<Layer>& layers, const X& x, ScanOptions options, Caller caller) {
+  if (layers.empty()) return x;
+  std::vector<Flattened> flat;
+  std::vector<std::vector<std::string>> paths;
+  for (const Layer& layer : layers) {
+    flat.push_back(Flatten(layer));
+    paths.push_back(LeafPaths(layer, "layer"));
+  }
+  const Layer stacked = WithLeaves(layers[0], lazy::StackLayers(flat, paths, caller));
+  const auto body = [&f](const X& carry, const Layer& layer) {
+    return std::pair<X, std::tuple<>>(f(layer, carry), std::tuple<>());
+  };
+  return Scan(body, x, stacked, options, caller).first;
+}
+
+template <typename F, typename Carry>
+Carry ForiLoop(int64_t lower, int64_t upper, F body, const Carry& init, Caller caller) {
+  if (upper <= lower) return init;
+  const Tensor counter = lazy::Counter(lower, upper - lower, Leaves(init), caller);
+  const auto step = [&body](const Carry& carry, const Tensor& i) {
+    return std::pair<Carry, std::tuple<>>(body(i, carry), std::tuple<>());
+  };
+  return Scan(step, init, counter, {}, caller).first;
+}
+
+template <typename True, typename False, typename... Args>
+auto Cond(const Operand& predicate, True on_true, False on_false, const Args&... args) {
+  using R = std::decay_t<std::invoke_result_t<True&, const Args&...>>;
+  const Caller& caller = predicate.caller();
+  const std::tuple<Args...> arguments(args...);
+  std::optional<R> result;
+  const auto first = lazy::TraceBranch(on_true, arguments, result, caller);
+  const auto second = lazy::TraceBranch(on_false, arguments, result, caller);
+  return WithLeaves(*result, lazy::CallBranches(predicate, {first, second}, Leaves(arguments)));
+}
+
+template <typename F, typename... Args>
+auto Switch(const Operand& index, const std::vector<F>& branches, const Args&... args) {
+  using R = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
+  const Caller& caller = index.caller();
+  const std::tuple<Args...> arguments(args...);
+  std::optional<R> result;
+  std::vector<std::shared_ptr<const lazy::Traced>> traced;
+  for (const F& branch : branches) traced.push_back(lazy::TraceBranch(branch, arguments, result, caller));
+  return WithLeaves(*result, lazy::CallBranches(index, traced, Leaves(arguments)));
+}
+
+}  // namespace hlod

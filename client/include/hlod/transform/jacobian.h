@@ -1,0 +1,108 @@
+// Matrices of derivatives, as JAX has them: of each element of a function's result by each element of an
+// argument. All rows, or columns, are computed together.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "hlod/ops/creation.h"
+#include "hlod/transform/transform.h"
+#include "hlod/transform/vmap.h"
+
+namespace hlod {
+namespace lazy {
+
+inline Dims Joined(Dims first, const Dims& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// The unit vectors, [n, dims...]: one for each of the n elements of a tensor like `x`.
+inline Tensor UnitVectors(const Tensor& x, const Caller& caller) {
+  return Eye(x.numel(), {}, {.type = x.dtype(), .device = x.device()}, caller)
+      .Reshape(Joined({x.numel()}, x.dims()), caller);
+}
+
+// f as a function of one of its arguments.
+template <size_t Argument, typename F, typename... Args>
+auto OfArgument(const F& f, const std::tuple<Args...>& args) {
+  return [&f, args](const std::tuple_element_t<Argument, std::tuple<Args...>>& x) {
+    auto all = args;
+    std::get<Argument>(all) = x;
+    auto result = std::apply(f, all);
+    static_assert(std::is_same_v<decltype(result), Tensor>,
+                  "Jacrev, Jacfwd and Hessian take a function that gives a Tensor.");
+    return result;
+  };
+}
+
+}  // namespace lazy
+
+// A function of the same arguments that gives the derivatives of f's result, a Tensor, by argument
+// `Argument`: a tree like it, each leaf of the shape [result's dimensions..., leaf's dimensions...]. Others
+// are not differentiated. In reverse mode: for results smaller than the argument. jax.jacrev.
+//   Tensor j = Jacrev([](const Tensor& x) { return Sin(x) * x; })(x);
+//   Tensor by_w = Jacrev<1>(f)(x, w);
+template <size_t Argument = 0, typename F>
+auto Jacrev(F f, Caller caller = Caller::Here()) {
+  return [f = std::move(f), caller]<typename... Args>(const Args&... args) {
+    const std::tuple<Args...> all(args...);
+    const auto& x = std::get<Argument>(all);
+    const auto [y, pull] = Vjp(lazy::OfArgument<Argument>(f, all), std::make_tuple(x), caller);
+    std::vector<Tensor> rows;
+    if (y.numel() > 0) {
+      rows = Leaves(Vmap([&pull = pull](const Tensor& row) { return std::get<0>(pull(row)); }, {},
+                         caller)(lazy::UnitVectors(y, caller)));
+    }
+    std::vector<Tensor> results;
+    for (const Tensor& leaf : Leaves(x)) {
+      const Dims dims = lazy::Joined(y.dims(), leaf.dims());
+      results.push_back(rows.empty() ? Zeros(dims, {.type = leaf.dtype(), .device = leaf.device()}, caller)
+                                     : rows[results.size()].Reshape(dims, caller));
+    }
+    return WithLeaves(x, results);
+  };
+}
+
+// The same in forward mode: for arguments smaller than the result. jax.jacfwd.
+template <size_t Argument = 0, typename F>
+auto Jacfwd(F f, Caller caller = Caller::Here()) {
+  return [f = std::move(f), caller]<typename... Args>(const Args&... args) {
+    const std::tuple<Args...> all(args...);
+    const auto& x = std::get<Argument>(all);
+    const auto of_x = lazy::OfArgument<Argument>(f, all);
+    const std::vector<Tensor> leaves = Leaves(x);
+    std::vector<Tensor> results;
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      std::vector<Tensor> tangents;
+      for (const Tensor& leaf : leaves) tangents.push_back(ZerosLike(leaf));
+      const auto along = [&](const Tensor& column) {
+        std::vector<Tensor> tangent = tangents;
+        tangent[i] = column;
+        return Jvp(of_x, std::make_tuple(x), std::make_tuple(WithLeaves(x, tangent)), caller).second;
+      };
+      if (leaves[i].numel() == 0) {
+        const Tensor y = of_x(x);
+        results.push_back(Zeros(lazy::Joined(y.dims(), leaves[i].dims()),
+                                {.type = y.dtype(), .device = y.device()}, caller));
+        continue;
+      }
+      const Tensor columns = Vmap(along, {.out = -1}, caller)(lazy::UnitVectors(leaves[i], caller));
+      Dims dims = columns.dims();
+      dims.pop_back();
+      results.push_back(columns.Reshape(lazy::Joined(dims, leaves[i].dims()), caller));
+    }
+    return WithLeaves(x, results);
+  };
+}
+
+// The second derivatives by argument `Argument`, a Tensor: [result's dimensions..., its dimensions, its
+// dimensions again]. jax.hessian.
+template <size_t Argument = 0, typename F>
+auto Hessian(F f, Caller caller = Caller::Here()) {
+  return Jacfwd<Argument>(Jacrev<Argument>(std::move(f), caller), caller);
+}
+
+}  // namespace hlod

@@ -1,0 +1,80 @@
+// Functions over the slices of tensors, beside Scan (hlod/transform/control.h): those that need no order.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "hlod/transform/control.h"
+#include "hlod/transform/tree.h"
+#include "hlod/transform/vmap.h"
+
+namespace hlod {
+
+struct AssociativeScanOptions {
+  bool reverse = false;  // Sums of what follows, in place of what comes before.
+  int64_t dim = 0;       // Along this dimension; counted from the end when negative.
+};
+struct MapOptions {
+  int64_t batch_size = 0;  // So many slices are computed together, as Vmap() does; 0: one.
+};
+
+namespace lazy {
+
+using Leafwise = std::function<std::vector<Tensor>(const std::vector<Tensor>&, const std::vector<Tensor>&)>;
+// Throws for leaves of different sizes along the dimension, naming the leaf.
+std::vector<Tensor> CallAssociativeScan(const Leafwise& f, const std::vector<Tensor>& leaves,
+                                        const std::vector<std::string>& paths,
+                                        const AssociativeScanOptions& options, const Caller& caller);
+// The first `batches` * `size` slices as [batches, size, ...]; and the rest, as it is.
+std::vector<Tensor> Batches(const std::vector<Tensor>& leaves, int64_t batches, int64_t size,
+                            const Caller& caller);
+std::vector<Tensor> Rest(const std::vector<Tensor>& leaves, int64_t from, const Caller& caller);
+// The batches' results one after another, and those of the rest behind them, if there are any.
+std::vector<Tensor> Together(const std::vector<Tensor>& batches, const std::vector<Tensor>& rest,
+                             const Caller& caller);
+// How many slices the leaves have. Throws when they differ, and for a `batch_size` below 0.
+int64_t CheckMap(const std::vector<Tensor>& leaves, const std::vector<std::string>& paths, int64_t batch_size,
+                 const Caller& caller);
+
+}  // namespace lazy
+
+// Every prefix of the slices combined by f(a, b) -> c, which must be associative: in a number of steps that
+// grows with the logarithm of their number, each over many slices at once. f takes and gives trees like `xs`,
+// whose leaves have any size along the dimension. jax.lax.associative_scan.
+//   Tensor products = AssociativeScan([](const Tensor& a, const Tensor& b) { return MatMul(a, b); },
+//   matrices);
+template <typename F, typename Xs>
+Xs AssociativeScan(F f, const Xs& xs, AssociativeScanOptions options = {}, Caller caller = Caller::Here()) {
+  const lazy::Leafwise leafwise = [&](const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+    return Leaves(f(WithLeaves(xs, a), WithLeaves(xs, b)));
+  };
+  return WithLeaves(xs,
+                    lazy::CallAssociativeScan(leafwise, Leaves(xs), LeafPaths(xs, "xs"), options, caller));
+}
+
+// f(x) for each slice of `xs` along dimension 0, stacked: one loop in the program, a slice a turn, or with
+// `batch_size` so many together. Trees all. jax.lax.map.
+template <typename F, typename Xs>
+auto Map(F f, const Xs& xs, MapOptions options = {}, Caller caller = Caller::Here()) {
+  const auto loop = [&](const auto& body, const Xs& over) {
+    const auto step = [&body](const std::tuple<>& none, const Xs& x) { return std::pair(none, body(x)); };
+    return Scan(step, std::tuple<>(), over, {}, caller).second;
+  };
+  const std::vector<Tensor> leaves = Leaves(xs);
+  const int64_t count = lazy::CheckMap(leaves, LeafPaths(xs, "xs"), options.batch_size, caller);
+  if (options.batch_size == 0) return loop(f, xs);
+  const int64_t size = options.batch_size, batches = count / size;
+  const auto together = Vmap(f, {}, caller);
+  if (batches == 0 && count > 0) return together(xs);
+  const auto whole = loop(together, WithLeaves(xs, lazy::Batches(leaves, batches, size, caller)));
+  std::vector<Tensor> rest;
+  if (count > batches * size)
+    rest = Leaves(together(WithLeaves(xs, lazy::Rest(leaves, batches * size, caller))));
+  return WithLeaves(whole, lazy::Together(Leaves(whole), rest, caller));
+}
+
+}  // namespace hlod

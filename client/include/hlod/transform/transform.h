@@ -1,0 +1,155 @@
+// Functions to functions over trees of tensors, as JAX has them: derivatives in forward and reverse mode.
+// They compose with one another and with Jit: Grad(Grad(f)), Jit(ValueAndGrad(f)).
+//
+// Where a function has no derivative, or more than one, operations on tensors follow PyTorch and loaded
+// programs follow JAX: hlod/transform/foreign_kinks.inc has the table.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "hlod/transform/function.h"
+
+namespace hlod {
+namespace lazy {
+
+// In an open body: reverse mode from `outputs` with `cotangents` (undefined: zero) to `inputs`, stand-ins of
+// the body's arguments. `paths` name the inputs in errors: their types must be floating or complex.
+std::vector<Tensor> PullBack(const char* what, const std::vector<Tensor>& outputs,
+                             const std::vector<Tensor>& cotangents, const std::vector<Tensor>& inputs,
+                             const std::vector<std::string>& paths, const Caller& caller);
+// In an open body: reverse mode as a function of the inputs, of the outputs' cotangents and of `residuals`,
+// which it sets: tensors of the body. Called with their values, it gives the inputs' cotangents.
+class TransposedFunction;
+std::shared_ptr<const TransposedFunction> Transposed(const char* what, const std::vector<Tensor>& outputs,
+                                                     const std::vector<Tensor>& inputs,
+                                                     const std::vector<std::string>& paths,
+                                                     std::vector<Tensor>& residuals, const Caller& caller);
+std::vector<Tensor> CallTransposed(const TransposedFunction& function, const std::vector<Tensor>& inputs,
+                                   const std::vector<Tensor>& cotangents,
+                                   const std::vector<Tensor>& residuals, const Caller& caller);
+// In an open body: forward mode. The outputs, then their tangents. Tangents of integers and bools are
+// ignored, and zeros of their shape come out.
+std::vector<Tensor> PushForward(const char* what, const std::vector<Tensor>& outputs,
+                                const std::vector<Tensor>& inputs, const std::vector<Tensor>& tangents,
+                                const Caller& caller);
+// 1 with the type of `value`, which must be a floating tensor of one element.
+Tensor Seed(const char* what, const Tensor& value, const Caller& caller);
+
+// Placeholders of the tensors' shapes, types and devices.
+std::vector<Tensor> PlaceholdersLike(const std::vector<Tensor>& tensors, const Caller& caller);
+// Zeros of the same.
+std::vector<Tensor> ZerosOf(const std::vector<Tensor>& tensors, const Caller& caller);
+
+template <typename R>
+struct Aux {
+  static_assert(std::is_same_v<R, Tensor>,
+                "The function gives a Tensor, or a pair of a Tensor and other results.");
+  static constexpr bool kHas = false;
+  static const Tensor& Value(const R& result) { return result; }
+};
+template <typename A>
+struct Aux<std::pair<Tensor, A>> {
+  static constexpr bool kHas = true;
+  static const Tensor& Value(const std::pair<Tensor, A>& result) { return result.first; }
+};
+
+template <typename Tuple, size_t First, size_t... Rest>
+auto Picked(const Tuple& t, std::index_sequence<First, Rest...>) {
+  if constexpr (sizeof...(Rest) == 0) return std::get<First>(t);
+  else return std::tuple(std::get<First>(t), std::get<Rest>(t)...);
+}
+
+}  // namespace lazy
+
+// A function of the same arguments that gives {f's result, the gradient of its value}: a tree like argument
+// 0, or a tuple of trees like the arguments that are named: ValueAndGrad<0, 2>(f). f gives its value, a
+// floating tensor of one element, or a pair of the value and other results.
+//   auto step = Jit(ValueAndGrad([](const Params& p, const Tensor& x) { ... }));
+//   auto [value, gradient] = step(params, x);
+template <size_t... Arguments, typename F>
+auto ValueAndGrad(F f, Caller caller = Caller::Here()) {
+  using Which = std::conditional_t<sizeof...(Arguments) == 0, std::index_sequence<0>,
+                                   std::index_sequence<Arguments...>>;
+  return [f = std::move(f), caller]<typename... Args>(const Args&... args) {
+    TracedCall call("grad", std::tuple<Args...>(args...), caller);
+    auto result = std::apply(f, call.arguments());
+    using R = std::decay_t<decltype(result)>;
+    const Tensor value = lazy::Aux<R>::Value(result);
+    const auto by = lazy::Picked(call.arguments(), Which{});
+    const std::vector<Tensor> gradients = lazy::PullBack("grad", {value}, {lazy::Seed("grad", value, caller)},
+                                                         Leaves(by), LeafPaths(by, "argument"), caller);
+    return call.Return(std::pair(std::move(result), WithLeaves(by, gradients)));
+  };
+}
+
+// The gradient alone; with other results {gradient, other results}.
+template <size_t... Arguments, typename F>
+auto Grad(F f, Caller caller = Caller::Here()) {
+  return [both = ValueAndGrad<Arguments...>(std::move(f), caller)](const auto&... args) {
+    auto [result, gradient] = both(args...);
+    if constexpr (lazy::Aux<decltype(result)>::kHas) return std::pair(gradient, result.second);
+    else return gradient;
+  };
+}
+
+// {f(primals...), its derivative in the direction of the tangents, a tree like the result}. Both arguments
+// are tuples of f's arguments: Jvp(f, std::tuple(x, y), std::tuple(dx, dy)).
+template <typename F, typename Primals>
+auto Jvp(const F& f, const Primals& primals, const Primals& tangents, Caller caller = Caller::Here()) {
+  TracedCall call("jvp", std::pair(primals, tangents), caller);
+  auto result = std::apply(f, call.arguments().first);
+  return call.Return(WithLeaves(std::pair(result, result),
+                                lazy::PushForward("jvp", Leaves(result), Leaves(call.arguments().first),
+                                                  Leaves(call.arguments().second), caller)));
+}
+
+// {f(primals...), a function from a cotangent, a tree like the result, to the tuple of the arguments'}. The
+// function may be called any number of times; what it needs of f is computed with f, once.
+template <typename F, typename... Args>
+auto Vjp(F f, const std::tuple<Args...>& primals, Caller caller = Caller::Here()) {
+  TracedCall call("vjp", primals, caller);
+  auto result = std::apply(f, call.arguments());
+  using R = decltype(result);
+  std::vector<Tensor> residuals;
+  const auto linear = lazy::Transposed("vjp", Leaves(result), Leaves(call.arguments()),
+                                       LeafPaths(primals, "argument"), residuals, caller);
+  std::pair<R, std::vector<Tensor>> both = call.Return(std::pair(std::move(result), std::move(residuals)));
+  auto pull = [linear, kept = std::move(both.second), primals, caller](const R& cotangent) {
+    return WithLeaves(primals,
+                      lazy::CallTransposed(*linear, Leaves(primals), Leaves(cotangent), kept, caller));
+  };
+  return std::pair(std::move(both.first), std::move(pull));
+}
+
+// {f(primals...), its derivative as a function from tangents, a tuple like `primals`, to a tree like the
+// result}: linear, and cheaper than Jvp() when it is called often, for what it needs of f is computed once.
+// f is differentiable as Vjp() needs it. jax.linearize.
+template <typename F, typename... Args>
+auto Linearize(F f, const std::tuple<Args...>& primals, Caller caller = Caller::Here()) {
+  // The transpose of the transpose.
+  auto [y, pull] = Vjp(std::move(f), primals, caller);
+  using R = std::decay_t<decltype(y)>;
+  const auto zero = std::make_tuple(WithLeaves(y, lazy::ZerosOf(Leaves(y), caller)));
+  auto push =
+      Vjp([pull = std::move(pull)](const R& cotangent) { return pull(cotangent); }, zero, caller).second;
+  auto linear = [push = std::move(push)](const std::tuple<Args...>& tangents) {
+    return std::get<0>(push(tangents));
+  };
+  return std::pair(std::move(y), std::move(linear));
+}
+
+// The shapes and types of f(primals...), as a tree of placeholders: nothing is computed or sent. The
+// arguments may be placeholders. jax.eval_shape.
+template <typename F, typename Primals>
+auto EvalShape(const F& f, const Primals& primals, Caller caller = Caller::Here()) {
+  const TracedCall call("eval_shape", primals, caller);
+  const auto result = std::apply(f, call.arguments());
+  return WithLeaves(result, lazy::PlaceholdersLike(Leaves(result), caller));
+}
+
+}  // namespace hlod

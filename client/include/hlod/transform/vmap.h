@@ -1,0 +1,70 @@
+// Vmap: a function of single examples as a function of batches.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "hlod/transform/function.h"
+
+namespace hlod {
+
+// What random numbers do under Vmap, as torch.func has it.
+enum class Randomness {
+  kError,      // Refused.
+  kSame,       // Every example has the same numbers.
+  kDifferent,  // Each has its own.
+};
+
+struct VmapOptions {
+  // The batch dimension of each argument's tensors, from the end when negative; nothing for an argument that
+  // all examples share. Arguments that are not listed have dimension 0; more entries than arguments throw.
+  std::vector<std::optional<int64_t>> in = {};
+  int64_t out = 0;  // Where the results have it.
+  Randomness randomness = Randomness::kError;
+};
+
+namespace lazy {
+
+// The examples' shape: the first of the batch, which is never computed.
+std::vector<Tensor> FirstExamples(const std::vector<Tensor>& leaves,
+                                  const std::vector<std::optional<int64_t>>& axes,
+                                  const std::vector<std::string>& paths, const Caller& caller);
+// Throws when `listed` entries of VmapOptions::in are more than the arguments.
+void CheckListed(size_t listed, size_t arguments, const Caller& caller);
+// The function over all examples at once.
+std::vector<Tensor> CallBatched(const Traced& traced, const std::vector<Tensor>& arguments,
+                                const std::vector<std::optional<int64_t>>& axes, const VmapOptions& options,
+                                const Caller& caller);
+
+}  // namespace lazy
+
+// f over every index of a dimension of its arguments, computed together: one program over the batch, not a
+// loop. Results have the batch dimension also where they do not depend on an argument that has.
+//   auto per_example = Vmap(Grad(loss), {.in = {std::nullopt, 0}});
+template <typename F>
+auto Vmap(F f, VmapOptions options = {}, Caller caller = Caller::Here()) {
+  return [f = std::move(f), options = std::move(options), caller]<typename... Args>(const Args&... args) {
+    const std::tuple<Args...> arguments(args...);
+    lazy::CheckListed(options.in.size(), sizeof...(Args), caller);
+    std::vector<std::optional<int64_t>> axes;  // Of each leaf.
+    size_t i = 0;
+    const auto add = [&](const auto& argument) {
+      const std::optional<int64_t> axis = i < options.in.size() ? options.in[i] : std::optional<int64_t>(0);
+      axes.insert(axes.end(), Leaves(argument).size(), axis);
+      ++i;
+    };
+    (add(args), ...);
+    const std::vector<Tensor> leaves = Leaves(arguments);
+    const auto examples =
+        WithLeaves(arguments, lazy::FirstExamples(leaves, axes, LeafPaths(arguments, "argument"), caller));
+    TracedCall call("vmap", examples, caller);
+    const auto results = std::apply(f, call.arguments());
+    const std::shared_ptr<const lazy::Traced> traced = call.Finish(results);
+    return WithLeaves(results, lazy::CallBatched(*traced, leaves, axes, options, caller));
+  };
+}
+
+}  // namespace hlod

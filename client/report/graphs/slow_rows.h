@@ -1,0 +1,14 @@
+// The slow paths of a run.
+#pragma once
+
+#include <vector>
+
+#include "hlod/observe/graph_report.h"
+
+namespace hlod::analysis {
+
+// Returns a row for each slow step of each program that the accounts have, and for each line that took a slow
+// path of the process. The one that took the most time is first.
+std::vector<SlowRow> SlowRows(const RunLog& run);
+
+}  // namespace hlod::analysis

@@ -1,0 +1,375 @@
+// Putting a run in order, and going through it again.
+#include "client/report/graphs/timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace hlod::analysis {
+namespace {
+
+bool IsRead(WaitCause cause) { return cause == WaitCause::kRead || cause == WaitCause::kSettle; }
+
+std::string CauseOf(const CloseEvent& close) {
+  return close.operation == "phase" ? "phase" : std::string(Name(close.cause));
+}
+
+// Times of a program as an account has them, added up.
+struct Times {
+  double queue_us = 0, run_us = 0;
+  int64_t count = 0;
+  void Add(const RunRow& row) {
+    queue_us += static_cast<double>(row.queue.sum_us);
+    run_us += static_cast<double>(row.run.sum_us);
+    count += row.count;
+  }
+};
+
+int64_t BytesOf(const CloseEvent& close) {
+  int64_t bytes = 0;
+  for (const auto& input : close.inputs) bytes += input.bytes;
+  std::set<uint64_t> buffers;
+  for (const auto& output : close.outputs) {
+    if (buffers.insert(output.buffer).second) bytes += output.bytes;
+  }
+  return bytes;
+}
+
+// The last of the piece's stops at that line; null: none is there.
+Stop* StopAt(Piece* piece, const Origin& origin) {
+  if (piece == nullptr) return nullptr;
+  const auto found = std::find_if(piece->stops.rbegin(), piece->stops.rend(),
+                                  [&](const Stop& stop) { return stop.origin == origin; });
+  return found == piece->stops.rend() ? nullptr : &*found;
+}
+
+}  // namespace
+
+double Piece::wait_us() const {
+  double us = 0;
+  for (const Stop& stop : stops) us += stop.wait_us;
+  return us;
+}
+
+Timeline::Timeline(const RunLog& run) {
+  Collect(run);
+  TakeTimes(run);
+  FindSharing();
+}
+
+void Timeline::Collect(const RunLog& run) {
+  std::map<std::pair<uint64_t, int>, size_t> lane_of;
+  std::map<uint64_t, size_t> lane_of_session;  // The last one that closed.
+  std::map<uint64_t, int64_t> uploaded;        // By session, since its last close.
+  std::map<uint64_t, size_t> piece_of_close;
+  const auto last_piece = [&](uint64_t session) -> Piece* {
+    const auto lane = lane_of_session.find(session);
+    return lane == lane_of_session.end() ? nullptr : &pieces_[lanes_[lane->second].pieces.back()];
+  };
+  for (const Event& event : run.events) {
+    if (const auto* close = std::get_if<CloseEvent>(&event.what)) {
+      const auto [entry, fresh] = lane_of.try_emplace({close->session, close->device}, lanes_.size());
+      if (fresh) lanes_.emplace_back();
+      lane_of_session[close->session] = entry->second;
+      Lane& lane = lanes_[entry->second];
+      Piece piece;
+      piece.close = close;
+      piece.cause = CauseOf(*close);
+      if (close->cause != TraceCause::kSync)
+        piece.stops.push_back({.cause = close->cause,
+                               .origin = close->origin,
+                               .operation = close->operation,
+                               .over_at_us = event.at_us});
+      piece.uploaded_bytes = std::exchange(uploaded[close->session], 0);
+      for (const auto& input : close->inputs) piece.number_bytes += input.number ? input.bytes : 0;
+      lane.moments.push_back({Moment::Kind::kClose, event.at_us, event.at_us, pieces_.size()});
+      lane.pieces.push_back(pieces_.size());
+      piece_of_close[close->close] = pieces_.size();
+      pieces_.push_back(std::move(piece));
+    } else if (const auto* force = std::get_if<ForceEvent>(&event.what)) {
+      AddForce(*force, piece_of_close);
+    } else if (const auto* transfer = std::get_if<TransferEvent>(&event.what)) {
+      Stop* const here = StopAt(last_piece(transfer->session), transfer->origin);
+      switch (DirectionOf(transfer->cause)) {
+        case Direction::kHostToDevice:
+          uploaded[transfer->session] += transfer->value.bytes;
+          if (here == nullptr) break;
+          here->host_to_device_bytes += transfer->value.bytes;
+          ++here->host_to_device_calls;
+          break;
+        case Direction::kDeviceToHost: {
+          const auto made = piece_of_close.find(transfer->value.close);
+          if (made != piece_of_close.end()) pieces_[made->second].read_bytes += transfer->value.bytes;
+          if (here == nullptr) break;
+          here->device_to_host_bytes += transfer->value.bytes;
+          ++here->device_to_host_calls;
+          break;
+        }
+        case Direction::kDeviceToDevice: break;
+      }
+      if (here != nullptr) here->over_at_us = event.at_us;
+    } else if (const auto* wait = std::get_if<WaitEvent>(&event.what)) {
+      const auto lane = lane_of_session.find(wait->session);
+      if (lane == lane_of_session.end() || !IsRead(wait->cause)) continue;
+      Piece& last = *last_piece(wait->session);
+      Stop* const here = wait->cause == WaitCause::kRead ? StopAt(&last, wait->origin) : nullptr;
+      if (here != nullptr) {
+        here->wait_us += wait->us;
+        here->over_at_us = event.at_us;
+      }
+      lanes_[lane->second].moments.push_back(
+          {Moment::Kind::kWait, event.at_us - wait->us, event.at_us, lanes_[lane->second].pieces.back(),
+           here == nullptr ? -1 : static_cast<int>(here - last.stops.data())});
+    } else if (const auto* host = std::get_if<HostFunctionEvent>(&event.what)) {
+      // Of the last closes whose results it took.
+      for (Lane& lane : lanes_) {
+        Stop* const here = StopAt(&pieces_[lane.pieces.back()], host->origin);
+        if (here == nullptr || here->cause != TraceCause::kHostFunction) continue;
+        here->host_function = host;
+        here->over_at_us = event.at_us;
+      }
+    } else if (const auto* step = std::get_if<StepEvent>(&event.what)) {
+      const auto lane = lane_of_session.find(step->session);
+      if (lane == lane_of_session.end()) continue;
+      lanes_[lane->second].moments.push_back(
+          {Moment::Kind::kStep, event.at_us, event.at_us, lanes_[lane->second].pieces.back()});
+    }
+  }
+  for (Lane& lane : lanes_) {
+    std::stable_sort(lane.moments.begin(), lane.moments.end(),
+                     [](const Moment& a, const Moment& b) { return a.end_us < b.end_us; });
+  }
+}
+
+void Timeline::AddForce(const ForceEvent& force, const std::map<uint64_t, size_t>& piece_of_close) {
+  const auto found = piece_of_close.find(force.close != 0 ? force.close : force.value.close);
+  if (found == piece_of_close.end()) return;
+  Piece& piece = pieces_[found->second];
+  if (!piece.is_break()) return;  // What is read after the end of a step stops nothing that is recorded.
+  if (force.close != 0) {
+    piece.stops.front().force = &force;
+    return;
+  }
+  // A value that is there: this line had made the break itself, had the last one not.
+  const bool is_last = std::any_of(lanes_.begin(), lanes_.end(),
+                                   [&](const Lane& lane) { return lane.pieces.back() == found->second; });
+  const Stop stop{force.cause, force.origin, force.operation, &force};
+  const auto same = [&](const Stop& other) { return other.IsSameLine(stop); };
+  if (is_last && std::none_of(piece.stops.begin(), piece.stops.end(), same)) piece.stops.push_back(stop);
+}
+
+void Timeline::TakeTimes(const RunLog& run) {
+  // The most exact row that there is: of the program, line and step; of the program and line; of the program.
+  using ByStep = std::tuple<std::string, std::string, int, uint64_t>;
+  std::map<ByStep, Times> by_step;
+  std::map<std::pair<std::string, int>, Times> by_line;  // Program and line; its file goes with it.
+  std::map<std::string, Times> by_program;
+  std::map<std::string, std::pair<double, int64_t>> compiled;
+  for (const RunAccount& account : run.accounts) {
+    for (const RunRow& row : account.account.runs) {
+      by_program[row.digest].Add(row);
+      if (row.other_steps || row.other_programs) continue;
+      by_step[{row.digest, row.origin.file, row.origin.line, row.step}].Add(row);
+      by_line[{row.digest + row.origin.file, row.origin.line}].Add(row);
+    }
+    for (const CompileRow& row : account.account.compiles) {
+      auto& [us, count] = compiled[row.digest];
+      us += static_cast<double>(row.compile_us);
+      count += row.count;
+    }
+  }
+  for (Piece& piece : pieces_) {
+    const CloseEvent& close = *piece.close;
+    const Times* times = nullptr;
+    const auto step = by_step.find({close.program, close.origin.file, close.origin.line, close.step});
+    if (step != by_step.end()) times = &step->second;
+    const auto line = by_line.find({close.program + close.origin.file, close.origin.line});
+    if (times == nullptr && line != by_line.end()) times = &line->second;
+    const auto program = by_program.find(close.program);
+    if (times == nullptr && program != by_program.end()) times = &program->second;
+    if (times != nullptr && times->count > 0) {
+      piece.queue_us = times->queue_us / static_cast<double>(times->count);
+      piece.execute_us = times->run_us / static_cast<double>(times->count);
+    }
+    const auto found = compiled.find(close.program);
+    if (close.found == Found::kCompiled && found != compiled.end() && found->second.second > 0)
+      piece.compile_us = found->second.first / static_cast<double>(found->second.second);
+  }
+  for (Lane& lane : lanes_) {
+    // A graph may be slow because it computes. 20 GB/s is what one core reads and writes of large arrays.
+    double bytes_per_us = 20'000;
+    for (const size_t p : lane.pieces) {
+      const Piece& piece = pieces_[p];
+      if (piece.execute_us <= 0) continue;
+      bytes_per_us = std::max(bytes_per_us, static_cast<double>(BytesOf(*piece.close)) / piece.execute_us);
+    }
+    lane.us_per_byte = 1 / bytes_per_us;
+  }
+}
+
+void Timeline::FindSharing() {
+  for (const Lane& lane : lanes_) {
+    for (size_t i = 0; i + 1 < lane.pieces.size(); ++i) {
+      Piece& piece = pieces_[lane.pieces[i]];
+      const CloseEvent& close = *piece.close;
+      const CloseEvent& next = *pieces_[lane.pieces[i + 1]].close;
+      if ((!piece.is_break() && piece.cause != "phase") || next.step != close.step) continue;
+      // By buffer: whether the program has let go of it when the next graph runs.
+      std::map<uint64_t, bool> read_by_next;
+      for (const auto& input : next.inputs) {
+        if (!input.number) read_by_next[input.buffer] |= input.donated;
+      }
+      std::map<uint64_t, int64_t> results;
+      for (const auto& output : close.outputs) results[output.buffer] = output.bytes;
+      for (const auto& [buffer, bytes] : results) {
+        const auto read = read_by_next.find(buffer);
+        if (read == read_by_next.end()) continue;
+        piece.held_bytes += bytes;
+        // Read again; and written for the next graph alone.
+        piece.fusion_lost_bytes += read->second ? 2 * bytes : bytes;
+      }
+      for (const auto& input : close.inputs) {
+        if (!input.number && read_by_next.contains(input.buffer)) piece.fusion_lost_bytes += input.bytes;
+      }
+    }
+  }
+}
+
+double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<Overhead>& overheads) const {
+  if (lane.moments.empty()) return 0;
+  const double start = lane.moments.front().begin_us;
+  double host = start, device = start;            // When each is free.
+  double observed = start;                        // The end of the moment before, as it was.
+  double pending_us = 0, pending_compile_us = 0;  // Of graphs that wait to be one with the next.
+  bool pending = false;
+  std::vector<size_t> after_uploads;  // Waits for graphs whose uploads were under way.
+  double least_us = -1;               // Of the others.
+  bool uploads = false;
+  const auto dispatch = [&](double compile_us, double execute_us) {
+    device = std::max(device, host + compile_us) + execute_us;
+  };
+  const auto flush = [&] {
+    if (std::exchange(pending, false)) dispatch(pending_compile_us, pending_us);
+    pending_us = pending_compile_us = 0;
+  };
+  overheads.resize(lane.moments.size());
+  for (size_t m = 0; m < lane.moments.size(); ++m) {
+    const Moment& moment = lane.moments[m];
+    const Piece& piece = pieces_[moment.piece];
+    // The stop that the moment is at, when that is gone. A close goes only when nothing else stops there.
+    const int at = moment.kind == Moment::Kind::kWait ? moment.stop : piece.stops.size() == 1 ? 0 : -1;
+    const bool gone = without != nullptr && at >= 0 && piece.stops[at].IsSameLine(*without);
+    // What the program does by itself goes on; what it did on the break's account does not.
+    double busy = std::max(0.0, moment.begin_us - observed);
+    observed = std::max(observed, moment.end_us);
+    if (moment.kind != Moment::Kind::kClose && gone && moment.end_us <= piece.stops[at].over_at_us) busy = 0;
+    if (moment.kind == Moment::Kind::kClose && m > 0) {
+      const Piece& before = pieces_[lane.moments[m - 1].piece];
+      for (const Stop& stop : before.stops) {
+        if (without != nullptr && stop.IsSameLine(*without))
+          busy -= std::clamp(stop.over_at_us - lane.moments[m - 1].end_us, 0.0, busy);
+      }
+    }
+    switch (moment.kind) {
+      case Moment::Kind::kClose: {
+        uploads = uploads || piece.uploaded_bytes > 0;
+        if (gone) {
+          flush();  // The same break again is not one with itself.
+          host += std::max(0.0, busy - piece.close->send_us);
+          pending = true;
+          pending_us = piece.execute_us;
+          pending_compile_us = piece.compile_us;
+          break;
+        }
+        host += busy;
+        double execute_us = piece.execute_us;
+        if (pending) {
+          const Piece& first =
+              pieces_[lane.pieces[std::max<size_t>(1, static_cast<size_t>(
+                                                          std::lower_bound(lane.pieces.begin(),
+                                                                           lane.pieces.end(), moment.piece) -
+                                                          lane.pieces.begin())) -
+                                  1]];
+          const double both = execute_us + pending_us;
+          execute_us = std::max({execute_us, pending_us,
+                                 both - static_cast<double>(first.fusion_lost_bytes) * lane.us_per_byte});
+        }
+        dispatch(piece.compile_us + pending_compile_us, execute_us);
+        pending = false;
+        pending_us = pending_compile_us = 0;
+        break;
+      }
+      case Moment::Kind::kWait: {
+        if (gone) {
+          device += overheads[m].of_uploads_us;
+          break;
+        }
+        flush();
+        host += busy;
+        if (without == nullptr) {
+          const double end = host + (moment.end_us - moment.begin_us);
+          const double over = overheads[m].us = std::max(0.0, end - std::max(host, device));
+          if (std::exchange(uploads, false)) {
+            after_uploads.push_back(m);
+          } else {
+            least_us = least_us < 0 ? over : std::min(least_us, over);
+          }
+          host = end;
+          device = std::min(device, end);
+        } else {
+          host = std::max(host, device) + overheads[m].us;
+        }
+        break;
+      }
+      case Moment::Kind::kStep:
+        host += busy;
+        flush();
+        break;
+    }
+  }
+  flush();
+  for (const size_t m : after_uploads) {
+    if (least_us >= 0) overheads[m].of_uploads_us = std::max(0.0, overheads[m].us - least_us);
+  }
+  return std::max(host, device) - start;
+}
+
+Timeline::Counts Timeline::CountsWithout(const Stop* line) const {
+  Counts counts;
+  // A graph is the closes that are one in it: the program, cause and line of each.
+  using Part = std::tuple<std::string, std::string, std::string, int>;
+  std::set<std::vector<Part>> graphs;
+  for (const Lane& lane : lanes_) {
+    std::vector<Part> pending;
+    const auto run = [&] {
+      if (pending.empty()) return;
+      graphs.insert(std::exchange(pending, {}));
+      ++counts.executes;
+    };
+    for (size_t i = 0; i < lane.pieces.size(); ++i) {
+      const Piece& piece = pieces_[lane.pieces[i]];
+      const CloseEvent& close = *piece.close;
+      const bool gone = line != nullptr && piece.stops.size() == 1 && piece.stops[0].IsSameLine(*line);
+      if (gone) run();  // The same break again is not one with itself.
+      pending.emplace_back(close.program, piece.cause, close.origin.file, close.origin.line);
+      const bool last = i + 1 == lane.pieces.size() || pieces_[lane.pieces[i + 1]].close->step != close.step;
+      if (!gone || last) run();
+    }
+  }
+  counts.graphs = static_cast<int64_t>(graphs.size());
+  return counts;
+}
+
+double Timeline::SavedWithout(const Stop& line) const {
+  double saved = 0;
+  for (const Lane& lane : lanes_) {
+    std::vector<Overhead> overheads;
+    const double with = GoThrough(lane, nullptr, overheads);
+    saved += with - GoThrough(lane, &line, overheads);
+  }
+  return std::max(0.0, saved);
+}
+
+}  // namespace hlod::analysis

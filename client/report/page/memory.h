@@ -1,0 +1,52 @@
+// The device memory of a run over time, from its events: what each buffer held from when to when.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hlod/observe/run.h"
+
+namespace hlod::report {
+
+// What memory is held for.
+enum class MemoryKind : uint8_t { kUploads, kResults, kBackward, kTemporaries };
+inline constexpr size_t kMemoryKinds = 4;
+std::string_view Name(MemoryKind kind);
+
+struct LiveBuffer {
+  std::string
+      name;  // What the program calls it, "result of step (train.cc:7)", "temporaries of step"; may be empty.
+  MemoryKind kind = MemoryKind::kResults;
+  std::string shape;
+  int64_t bytes = 0;
+  std::string origin;  // "train.cc:88"
+  double since_us = 0;
+};
+
+struct MemoryPoint {
+  double at_us = 0;
+  std::array<int64_t, kMemoryKinds> by_kind{};
+
+  int64_t bytes() const { return std::accumulate(by_kind.begin(), by_kind.end(), int64_t{0}); }
+};
+
+struct Memory {
+  std::vector<MemoryPoint> points;  // After each change; the value holds until the next.
+  int64_t peak_bytes = 0;
+  double peak_us = 0;
+  std::vector<LiveBuffer> at_peak;  // The largest first, at most kLargest.
+  int64_t others_bytes = 0;         // Of those that are not listed.
+  int64_t others = 0;
+};
+constexpr size_t kLargest = 30;
+
+// Buffers that tensors hold, and uploads; results of executes without tensors leave no events. A donated
+// argument is gone when its execute is sent: a result has its memory. A program's temporaries are held at
+// that moment.
+Memory MemoryOf(const RunLog& run);
+
+}  // namespace hlod::report

@@ -1,0 +1,51 @@
+// A run as a trace that Perfetto and chrome://tracing open (Chrome's Trace Event Format, JSON).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/report/page/log.h"
+#include "client/report/page/memory.h"
+
+namespace hlod::report {
+
+// Something that lasted, or an instant, on a track.
+struct TraceSlice {
+  std::string name;
+  double begin_us = 0, us = 0;
+  bool instant = false;
+  std::string line;
+  uint64_t step = 0;  // 0: none in particular.
+  Json args;          // What is shown beside line and step.
+};
+
+// Slices of one kind that do not overlap, in order. What overlaps is on further lanes of the same name.
+struct TraceTrack {
+  std::string name;
+  int lane = 0;
+  std::vector<TraceSlice> slices;
+};
+
+// The program, or one session of a daemon.
+struct TraceProcess {
+  std::string name;
+  std::vector<TraceTrack> tracks;
+};
+
+struct Trace {
+  std::string program, started;
+  std::vector<TraceProcess> processes;  // The program's is the first.
+  std::vector<MemoryPoint> memory;      // At times of the trace.
+};
+
+// Tracks of the program: trace, lower, compile (serialised and sent), send, transfers, waits, host functions,
+// steps. Tracks of the daemon for each session: queue, execute, compile. Times begin at 0.
+//
+// The daemon's clock is another one. Where each of its last runs is known to be of one close, its tracks are
+// moved so that no execute begins before it was sent; else they stand by themselves, from 0.
+Trace TraceOf(const RunLog& run);
+
+// The file, with the device memory as a counter. Every slice has the source line among its arguments.
+Json ToJson(const Trace& trace);
+
+}  // namespace hlod::report

@@ -1,0 +1,130 @@
+// Calls the Admin service and converts its answers to the public structures.
+#include "hlod/runtime/admin.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/runtime/handles/admin_connection.h"
+#include "common/hlo/proto/codec.h"
+#include "common/rpc/wire.h"
+
+namespace hlod {
+
+struct Admin::Connection : internal::AdminConnection {};
+
+absl::Status internal::AdminConnection::Open(const ConnectOptions& options) {
+  RETURN_IF_ERROR(CheckGrpc());
+  RETURN_IF_ERROR(CheckCredentials(options));
+  ASSIGN_OR_RETURN(endpoint, FindAddress(options.address));
+  ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel,
+                   OpenChannel(endpoint, options.tls, options.token, absl::Now() + options.timeout));
+  stub = v1::Admin::NewStub(channel);
+  token = options.token;
+  tls = options.tls;
+  timeout = options.timeout;
+  return absl::OkStatus();
+}
+
+namespace {
+
+std::string ShapeText(const xla::ShapeProto& proto) {
+  const absl::StatusOr<Shape> shape = hlo::FromProto(proto);
+  return shape.ok() ? hlo::ToStringNoLayout(*shape) : "?";
+}
+
+}  // namespace
+
+absl::StatusOr<Admin> Admin::Connect(const ConnectOptions& options) {
+  auto connection = std::make_shared<Connection>();
+  RETURN_IF_ERROR(connection->Open(options));
+  return Admin(std::move(connection));
+}
+
+absl::StatusOr<std::vector<DeviceRow>> Admin::Devices() const {
+  ASSIGN_OR_RETURN(const v1::DeviceList list, connection_->Call(&v1::Admin::Stub::ListDevices, 0, 0));
+  std::vector<DeviceRow> rows;
+  for (const v1::Device& device : list.devices()) {
+    rows.push_back({static_cast<int>(device.ordinal()), device.kind(), device.capacity_bytes(),
+                    device.used_bytes(), device.peak_bytes(), device.temporary_bytes(), device.buffers(),
+                    device.placeholders(), device.queued_executes()});
+    rows.back().cpu_features.assign(device.cpu_features().begin(), device.cpu_features().end());
+  }
+  return rows;
+}
+
+absl::StatusOr<BufferList> Admin::Buffers(uint64_t session, int limit) const {
+  ASSIGN_OR_RETURN(const v1::BufferList list,
+                   connection_->Call(&v1::Admin::Stub::ListBuffers, session, limit));
+  BufferList rows;
+  rows.total = list.total();
+  for (const v1::BufferRow& buffer : list.buffers()) {
+    rows.buffers.push_back({buffer.session(), buffer.handle(), static_cast<int>(buffer.device()),
+                            ShapeText(buffer.shape()), buffer.bytes(), buffer.state(),
+                            rpc::FromProto(buffer.origin())});
+  }
+  return rows;
+}
+
+absl::StatusOr<std::vector<ExecutableRow>> Admin::Executables(uint64_t session, int limit) const {
+  ASSIGN_OR_RETURN(const v1::ExecutableList list,
+                   connection_->Call(&v1::Admin::Stub::ListExecutables, session, limit));
+  std::vector<ExecutableRow> rows;
+  for (const v1::ExecutableRow& proto : list.executables()) {
+    ExecutableRow& row = rows.emplace_back();
+    row.digest = internal::HexDigest(proto.digest());
+    row.name = proto.name();
+    row.instructions = proto.instructions();
+    row.steps = proto.steps();
+    row.fused_steps = proto.fused_steps();
+    row.library_steps = proto.library_steps();
+    row.movement_steps = proto.movement_steps();
+    row.reference_steps = proto.reference_steps();
+    row.slow_steps.assign(proto.slow_steps().begin(), proto.slow_steps().end());
+    row.reference_opcodes.assign(proto.reference_opcodes().begin(), proto.reference_opcodes().end());
+    row.temporary_bytes = proto.temporary_bytes();
+    row.compile_us = proto.compile_us();
+    row.executes = proto.executes();
+    row.execute_us = proto.execute_us();
+    row.sessions = proto.sessions();
+  }
+  return rows;
+}
+
+absl::StatusOr<std::vector<SessionRow>> Admin::Sessions(int limit) const {
+  ASSIGN_OR_RETURN(const v1::SessionList list, connection_->Call(&v1::Admin::Stub::ListSessions, 0, limit));
+  std::vector<SessionRow> rows;
+  for (const v1::SessionRow& session : list.sessions()) {
+    rows.push_back({session.session(), session.client(), session.pid(), session.state(), session.age_us(),
+                    internal::StatsFromProto(session.stats())});
+  }
+  return rows;
+}
+
+absl::StatusOr<TransferList> Admin::Transfers(uint64_t session, int limit) const {
+  ASSIGN_OR_RETURN(const v1::TransferList list,
+                   connection_->Call(&v1::Admin::Stub::ListTransfers, session, limit));
+  v1::SessionStats as_stats;
+  *as_stats.mutable_rows() = list.rows();
+  return TransferList{internal::StatsFromProto(as_stats).rows, list.total()};
+}
+
+absl::StatusOr<DaemonStats> Admin::Stats() const {
+  ASSIGN_OR_RETURN(const v1::DaemonStats proto, connection_->Call(&v1::Admin::Stub::GetStats, 0, 0));
+  DaemonStats stats;
+  stats.version = proto.version();
+  stats.epoch = proto.epoch();
+  stats.pid = proto.pid();
+  stats.uptime_us = proto.uptime_us();
+  stats.totals = internal::StatsFromProto(proto.totals());
+  stats.sessions = proto.sessions();
+  stats.sessions_ended = proto.sessions_ended();
+  stats.host_memory_bytes = proto.host_memory_bytes();
+  stats.side_memory_bytes = proto.side_memory_bytes();
+  stats.side_memory_bytes_max = proto.side_memory_bytes_max();
+  stats.resident_bytes = proto.resident_bytes();
+  stats.wire_bytes_in = proto.wire_bytes_in();
+  stats.wire_bytes_out = proto.wire_bytes_out();
+  return stats;
+}
+
+}  // namespace hlod

@@ -1,0 +1,213 @@
+// Connecting, and asking the daemon about the session.
+#include "hlod/runtime/client.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "client/runtime/observe/debug_analysis.h"
+#include "client/runtime/observe/metrics.h"
+#include "client/runtime/observe/run_recorder.h"
+#include "client/runtime/preflight/abstract_session.h"
+#include "client/runtime/session/background_closer.h"
+#include "client/runtime/session/connector.h"
+#include "client/runtime/session/process.h"
+#include "client/runtime/session/state.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/builder.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/shardy.h"
+#include "common/hlo/text/text.h"
+
+namespace hlod {
+using internal::Command;
+using internal::Session;
+
+namespace {
+
+// Returns `status` as a program error, or, when `program` is StableHLO or HLO text, an error that names the
+// function which reads that form.
+absl::Status AsProgramError(const absl::Status& status, std::string_view program) {
+  const std::string_view text =
+      program.substr(std::min(program.find_first_not_of(" \t\r\n"), program.size()));
+  const auto starts = [&](std::string_view word) { return text.starts_with(word); };
+  std::string_view form, reader;
+  if (starts("ML\xefR") || starts("module ") || starts("#loc") || starts("func.func")) {
+    form = "StableHLO";
+    reader = "LoadFunction (hlod/transform/foreign.h) reads it, and `hloctl convert` makes HLO of it";
+  } else if (starts("HloModule")) {
+    form = "HLO text";
+    reader = "CompileText reads it";
+  }
+  if (form.empty()) return hlod::AsProgramError(status);
+  return hlod::AsProgramError(InvalidArgument("The program is %s: %s.", form, reader));
+}
+
+// Returns a copy of the module whose partition count is the size of its mesh. Null when the module states a
+// partition count, or has no mesh.
+std::unique_ptr<Module> WithPartitions(const Module& module) {
+  if (module.config.partition_count > 1) return nullptr;
+  const int64_t partitions = hlo::PartitionsToRun(module);
+  if (partitions <= 1) return nullptr;
+  std::unique_ptr<Module> stated = hlo::Clone(module);
+  stated->config.partition_count = partitions;
+  return stated;
+}
+
+// Returns the closer of all sessions of this process. A program that ends right after its last session waits
+// a little for it: over TCP a daemon that never received the goodbye would keep the session for its grace
+// period.
+const std::shared_ptr<internal::BackgroundCloser>& Closer() {
+  constexpr absl::Duration kExitTimeout = absl::Milliseconds(500);  // For all streams together.
+  static const auto* const closer =
+      new std::shared_ptr<internal::BackgroundCloser>(std::make_shared<internal::BackgroundCloser>());
+  struct FlushAtExit {
+    ~FlushAtExit() { (*closer)->Flush(kExitTimeout); }
+  };
+  static const FlushAtExit flush;
+  return *closer;
+}
+
+absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<AbstractOptions>& abstract) {
+  ASSIGN_OR_RETURN(std::unique_ptr<internal::Connector> connector, internal::FindDaemon(options));
+  internal::SessionOptions session_options;
+  session_options.closer = Closer();
+  session_options.name = options.name.empty()
+                             ? absl::StrFormat("%s pid %d", program_invocation_short_name, getpid())
+                             : options.name;
+  session_options.timeout = options.timeout;
+  session_options.shared_memory = options.shared_memory;
+  session_options.skip_local_checks = options.skip_local_checks;
+  if (abstract.has_value()) {
+    ASSIGN_OR_RETURN(session_options.abstract,
+                     internal::AbstractSession::Open(*abstract, session_options.name));
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
+  if (abstract.has_value() && !abstract->record.empty()) internal::EndAtExit(session);
+  internal::ReportSession(session);
+  RETURN_IF_ERROR(internal::BeginDebugAnalysis());
+  RETURN_IF_ERROR(internal::RecordSession(session));
+  return Client(std::move(session));
+}
+
+}  // namespace
+
+absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
+  RETURN_IF_ERROR(internal::CheckGrpc());
+  ASSIGN_OR_RETURN(const std::optional<internal::AbstractRun> run, internal::AbstractRunOfEnvironment());
+  if (!run.has_value()) return Open(options, std::nullopt);
+  // The program's own choice of a daemon is ignored.
+  ConnectOptions here;
+  here.address = run->address;
+  here.name = options.name;
+  return Open(here, run->options);
+}
+
+absl::StatusOr<Client> ConnectAbstract(const AbstractOptions& abstract, const ConnectOptions& options) {
+  RETURN_IF_ERROR(internal::CheckGrpc());
+  return Open(options, abstract);
+}
+
+absl::StatusOr<Client> Client::Connect(std::string_view address) {
+  ConnectOptions options;
+  options.address = std::string(address);
+  return Connect(options);
+}
+
+int Client::device_count() const { return static_cast<int>(session_->devices().size()); }
+const std::vector<DeviceInfo>& Client::devices() const { return session_->devices(); }
+
+absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOptions& options,
+                                           Caller caller) const {
+  RETURN_IF_ERROR(hlo::CheckBuilt(module));
+  const std::unique_ptr<Module> stated = WithPartitions(module);
+  const Module& run = stated != nullptr ? *stated : module;
+  return internal::CompileBytes(session_, &run, hlo::Serialize(run), options.describe, caller);
+}
+
+absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, const CompileOptions& options,
+                                                     Caller caller) const {
+  const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
+  if (!module.ok() && !session_->options().skip_local_checks) return AsProgramError(module.status(), bytes);
+  if (module.ok()) {
+    if (const std::unique_ptr<Module> stated = WithPartitions(**module); stated != nullptr)
+      return internal::CompileBytes(session_, stated.get(), hlo::Serialize(*stated), options.describe,
+                                    caller);
+  }
+  return internal::CompileBytes(session_, module.ok() ? module->get() : nullptr, std::string(bytes),
+                                options.describe, caller);
+}
+
+absl::StatusOr<Executable> Client::CompileText(std::string_view text, const CompileOptions& options,
+                                               Caller caller) const {
+  const absl::StatusOr<std::unique_ptr<Module>> module = hlo::ParseModule(text);
+  if (!module.ok())
+    return text.starts_with("HloModule") ? hlod::AsProgramError(module.status())
+                                         : AsProgramError(module.status(), text);
+  return Compile(**module, options, caller);
+}
+
+absl::Status Client::StepMark(uint64_t step, Caller caller) const {
+  session_->program_counts_steps = true;
+  RETURN_IF_ERROR(internal::MarkStep(*session_, step, caller));
+  if (internal::AbstractSession* const abstract = session_->options().abstract.get(); abstract != nullptr)
+    abstract->EndStep(*session_, /*marked=*/true, caller);
+  return absl::OkStatus();
+}
+
+absl::Status internal::MarkStep(Session& session, uint64_t step, const Caller& caller) {
+  session.step = step;
+  v1::Command command;
+  command.mutable_step_mark()->set_step(step);
+  return session.TransactLazily(caller, [&](Session::Sender& sender) { sender.Add(std::move(command)); });
+}
+
+absl::Status Client::Sync(Caller caller) const {
+  const internal::EventsAfter events;
+  const internal::Stopwatch watch;
+  v1::Command command;
+  command.mutable_ping();
+  ASSIGN_OR_RETURN(const Command sent, session_->Send(caller, std::move(command)));
+  const absl::Status status = session_->Wait(*sent);
+  internal::EmitWait(*session_, WaitCause::kSettle, caller, watch.us());
+  return status;
+}
+
+absl::StatusOr<absl::Duration> Client::Ping(Caller caller) const {
+  v1::Command command;
+  command.mutable_ping()->set_at_once(true);
+  const absl::Time start = absl::Now();
+  ASSIGN_OR_RETURN(const Command sent, session_->Send(caller, std::move(command)));
+  RETURN_IF_ERROR(session_->Wait(*sent));
+  return absl::Now() - start;
+}
+
+absl::StatusOr<SessionStats> Client::Stats(Caller caller) const {
+  v1::Command command;
+  command.mutable_stats();
+  ASSIGN_OR_RETURN(const Command sent, session_->Send(caller, std::move(command)));
+  RETURN_IF_ERROR(session_->Wait(*sent));
+  SessionStats stats = internal::StatsFromProto(sent->reply.stats());
+  stats.refused_before_sending = session_->refused_before_sending;
+  return stats;
+}
+
+absl::Status Client::Close(absl::Duration timeout) const {
+  const absl::Time deadline = absl::Now() + timeout;
+  internal::RecordSessionEnd(session_);
+  if (internal::AbstractSession* const abstract = session_->options().abstract.get(); abstract != nullptr)
+    abstract->End(*session_, "closed", {}, "");
+  return session_->Close(deadline);
+}
+absl::Status Client::status() const { return session_->status(); }
+const Limits& Client::limits() const { return session_->limits(); }
+const std::string& Client::address() const { return session_->address(); }
+const std::string& Client::daemon() const { return session_->daemon(); }
+uint64_t Client::epoch() const { return session_->epoch(); }
+uint64_t Client::session_id() const { return session_->id(); }
+bool Client::has_shared_memory() const { return session_->arena() != nullptr; }
+
+}  // namespace hlod

@@ -1,0 +1,25 @@
+// Describes the first difference of two programs, to explain why the second one had to be compiled.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/types/span.h"
+#include "common/base/errors/compile_reason.h"
+#include "common/base/errors/error.h"
+#include "common/hlo/module.h"
+
+namespace hlod::internal {
+
+struct Difference {
+  CompileReason reason = CompileReason::kNames;
+  std::string text;  // "parameter 3 was f32[32,512], now f32[31,512], made at data.cc:88"
+};
+
+// Compares parameters first, because a shape that changes there changes most of the rest, including the
+// constants that are computed from it; then constants and operations in order, results, donations, options.
+// `made` holds the lines that made the arguments of `after`, as far as they are known.
+Difference FirstDifference(const hlo::Module& before, const hlo::Module& after,
+                           absl::Span<const Origin> made);
+
+}  // namespace hlod::internal

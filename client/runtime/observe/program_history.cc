@@ -1,0 +1,109 @@
+// Finds the nearest program, and its first difference.
+#include "client/runtime/observe/program_history.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/runtime/observe/program_difference.h"
+#include "common/hlo/opcode.h"
+#include "common/hlo/proto/codec.h"
+
+namespace hlod::internal {
+
+uint64_t ProgramHistory::Distance(const Past& a, const Past& b) {
+  if (a.form == b.form) return 0;
+  uint64_t distance = 0;
+  for (size_t i = 0; i < a.opcodes.size(); ++i) {
+    distance += a.opcodes[i] > b.opcodes[i] ? a.opcodes[i] - b.opcodes[i] : b.opcodes[i] - a.opcodes[i];
+  }
+  return distance + 1;
+}
+
+Verdict ProgramHistory::Add(const hlo::Module& module, std::string_view bytes, const Digest& digest,
+                            const Origin& line, absl::Span<const Origin> made) {
+  Verdict verdict = Compare(module, bytes, digest, line, made);
+  verdict.recompiles = Count(line, verdict.reason);
+  return verdict;
+}
+
+int ProgramHistory::Count(const Origin& line, CompileReason reason) {
+  if (line.file.empty()) return 0;
+  absl::MutexLock lock(&mu_);
+  std::pair<std::string, int> key(line.file, line.line);
+  if (recompiles_.size() >= kLinesMax && !recompiles_.contains(key)) return 0;
+  const auto [entry, first_here] = recompiles_.try_emplace(std::move(key), 0);
+  // A line's first program is not a recompile, even when another line has compiled one like it.
+  const bool again = reason == CompileReason::kAgain || (reason != CompileReason::kFirst && !first_here);
+  return again ? ++entry->second : 0;
+}
+
+Verdict ProgramHistory::Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest,
+                                const Origin& line, absl::Span<const Origin> made) {
+  auto added = std::make_shared<Past>();
+  added->name = module.name();
+  added->digest = digest;
+  added->line = line;
+  if (bytes.size() <= kBytesOfOneMax) added->bytes = std::string(bytes);
+  added->opcodes.resize(hlo::kOpcodeCount);
+  const hlo::Computation& entry = module.entry();
+  for (hlo::NodeId node = 0; node < entry.size(); ++node) {
+    const hlo::Instruction instruction = entry[node];
+    const auto opcode = static_cast<size_t>(instruction.opcode());
+    ++added->opcodes[opcode];
+    added->form = (added->form ^ opcode) * 0x9e3779b97f4a7c15u;
+    for (const hlo::NodeId operand : instruction.operands())
+      added->form = (added->form ^ (node - operand)) * 0xd6e8feb86659fd93u;
+    added->form ^= added->form >> 29;
+  }
+
+  std::shared_ptr<const Past> nearest;
+  {
+    absl::MutexLock lock(&mu_);
+    uint64_t least = UINT64_MAX;
+    for (const std::shared_ptr<const Past>& past : programs_) {
+      if (past->digest == digest) {
+        nearest = past;
+        break;
+      }
+      // At equal distance prefer the program of the same name (for a trace, its line), then the later one.
+      const uint64_t distance = 2 * Distance(*past, *added) + (past->name == added->name ? 0 : 1);
+      if (distance >= least) continue;
+      least = distance;
+      nearest = past;
+    }
+    bytes_ += added->bytes.size();
+    programs_.push_front(added);
+    while (programs_.size() > kProgramsMax || bytes_ > kBytesMax) {
+      bytes_ -= programs_.back()->bytes.size();
+      programs_.pop_back();
+    }
+  }
+  const auto first = [] {
+    return Verdict{CompileReason::kFirst, "nothing like it was compiled before in this session", ""};
+  };
+  if (nearest == nullptr) return first();
+  const std::string which =
+      absl::StrCat("the nearest program is ", nearest->name,
+                   nearest->line.file.empty() ? "" : absl::StrCat(", compiled at ", ToString(nearest->line)));
+  if (nearest->digest == digest) {
+    return {CompileReason::kAgain,
+            absl::StrCat("the same program was compiled before, at ", ToString(nearest->line)),
+            nearest->name};
+  }
+  uint64_t instructions = 0;
+  for (size_t i = 0; i < added->opcodes.size(); ++i) instructions += added->opcodes[i] + nearest->opcodes[i];
+  if (nearest->name != added->name && 2 * Distance(*nearest, *added) > instructions) return first();
+  if (nearest->bytes.empty()) {
+    return {CompileReason::kOperation,
+            absl::StrCat(which, "; it is too large to be kept, so that the difference is not known"),
+            nearest->name};
+  }
+  const absl::StatusOr<std::unique_ptr<hlo::Module>> before = hlo::FromSerialized(nearest->bytes);
+  if (!before.ok()) return first();
+  Difference difference = FirstDifference(**before, module, made);
+  return {difference.reason, absl::StrCat(difference.text, "; ", which), nearest->name};
+}
+
+}  // namespace hlod::internal

@@ -1,0 +1,69 @@
+// Remembers the programs that a session has compiled, and finds the one that a new program is nearest to.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "common/base/errors/compile_reason.h"
+#include "common/base/errors/error.h"
+#include "common/base/sha256.h"
+#include "common/hlo/module.h"
+
+namespace hlod::internal {
+
+// The explanation of a compile.
+struct Verdict {
+  CompileReason reason = CompileReason::kUnsaid;
+  std::string text;     // A sentence.
+  std::string nearest;  // The name of the nearest program; empty when no other was compiled.
+  // The recompiles of the line so far, this one included; 0 when this is not a recompile
+  // (hlod/observe/graph_report.h).
+  int recompiles = 0;
+};
+
+// Keeps only the latest programs, and the bytes of those that are not large. Thread-safe.
+class ProgramHistory {
+ public:
+  // Explains why a program that was not found in the cache is compiled now, and remembers the program. `made`
+  // holds the lines that made its arguments, as far as they are known.
+  Verdict Add(const hlo::Module& module, std::string_view bytes, const Digest& digest, const Origin& line,
+              absl::Span<const Origin> made);
+
+ private:
+  static constexpr size_t kProgramsMax = 64;
+  static constexpr size_t kBytesMax = 32 << 20;      // The bytes kept of all programs together.
+  static constexpr size_t kBytesOfOneMax = 4 << 20;  // The bytes of a larger program are not kept.
+  static constexpr size_t kLinesMax = 4096;          // The number of lines whose recompiles are counted.
+
+  struct Past {
+    std::string name;
+    Digest digest;
+    Origin line;
+    std::string bytes;              // Empty when they are not kept.
+    std::vector<uint32_t> opcodes;  // The number of instructions of the entry, per opcode.
+    uint64_t form = 0;              // The hash of opcodes and operands.
+  };
+  // The same as Add, without counting recompiles.
+  Verdict Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest, const Origin& line,
+                  absl::Span<const Origin> made);
+  // Returns the line's recompiles, this compile included; 0 when it is not a recompile.
+  int Count(const Origin& line, CompileReason reason);
+  // Returns the distance of two programs: 0 when they have the same form.
+  static uint64_t Distance(const Past& a, const Past& b);
+
+  absl::Mutex mu_;
+  std::list<std::shared_ptr<const Past>> programs_ ABSL_GUARDED_BY(mu_);  // The latest first.
+  size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::flat_hash_map<std::pair<std::string, int>, int> recompiles_ ABSL_GUARDED_BY(mu_);  // By line.
+};
+
+}  // namespace hlod::internal

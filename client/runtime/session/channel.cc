@@ -1,0 +1,80 @@
+// Infeed, outfeed, and the host's side of send and recv.
+#include <utility>
+
+#include "client/runtime/session/state.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/proto/codec.h"
+#include "hlod/runtime/device.h"
+
+namespace hlod {
+namespace {
+
+using internal::ArgumentError;
+using internal::BufferState;
+
+absl::Status CheckArrays(const std::shared_ptr<internal::Session>& session, int device,
+                         absl::Span<const Buffer> arrays, const Caller& caller) {
+  for (const Buffer& array : arrays) {
+    if (!array.valid()) return ArgumentError(caller, "A buffer given to an infeed names nothing.");
+    BufferState& state = *array.internal_state();
+    if (state.session != session) {
+      return MakeError(ErrorKind::kUnknownHandle,
+                       array.ToString() + ", given to an infeed, belongs to another session.");
+    }
+    RETURN_IF_ERROR(CheckReadable(state, "an infeed", caller));
+    if (state.device == device) continue;
+    return ArgumentError(caller,
+                         absl::StrFormat("%s, given to the infeed of device %d, is on device %d.",
+                                         Describe(state), device, state.device),
+                         &state);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Device::TransferToInfeed(absl::Span<const Buffer> arrays, std::optional<int64_t> channel,
+                                      Caller caller) const {
+  if (is_host()) return ArgumentError(caller, "The host is not a device that has an infeed.");
+  RETURN_IF_ERROR(session_->status());
+  RETURN_IF_ERROR(CheckArrays(session_, ordinal_, arrays, caller));
+  v1::Command command;
+  v1::Infeed& infeed = *command.mutable_infeed();
+  infeed.set_device(static_cast<uint32_t>(ordinal_));
+  for (const Buffer& array : arrays) infeed.add_arguments(array.handle());
+  if (channel.has_value()) infeed.set_channel(*channel);
+  return session_->Send(caller, std::move(command)).status();
+}
+
+absl::StatusOr<std::vector<Buffer>> Device::TransferFromOutfeed(absl::Span<const Shape> shapes,
+                                                                std::optional<int64_t> channel,
+                                                                Caller caller) const {
+  if (is_host()) return ArgumentError(caller, "The host is not a device that has an outfeed.");
+  RETURN_IF_ERROR(session_->status());
+  v1::Command command;
+  v1::Outfeed& outfeed = *command.mutable_outfeed();
+  outfeed.set_device(static_cast<uint32_t>(ordinal_));
+  for (const Shape& shape : shapes) {
+    if (!shape.IsArray())
+      return ArgumentError(caller, "An outfeed has arrays; given is a " + hlo::ToString(shape) + ".");
+    RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
+    *outfeed.add_shapes() = hlo::ToProto(shape);
+  }
+  if (channel.has_value()) outfeed.set_channel(*channel);
+  std::vector<uint64_t> handles;
+  internal::Command sent;
+  RETURN_IF_ERROR(session_->Transact(caller, [&](internal::Session::Sender& sender) {
+    for (size_t i = 0; i < shapes.size(); ++i) outfeed.add_results(handles.emplace_back(sender.NewHandle()));
+    sent = sender.Add(std::move(command));
+  }));
+  std::vector<Buffer> buffers;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    Shape dense = shapes[i];
+    dense.layout.reset();
+    buffers.push_back(Buffer(std::make_shared<BufferState>(session_, handles[i], std::move(dense), ordinal_,
+                                                           sent, /*placeholder=*/false)));
+  }
+  return buffers;
+}
+
+}  // namespace hlod

@@ -1,0 +1,361 @@
+// The session machine: command ids, order, settlement, acknowledgement, replay. It knows messages and a Pipe,
+// and does not know gRPC. The protocol is described in proto/hlod/v1/session.proto.
+//
+// THREADS. There is no reader thread (except one that polls now and then where the connection may stall:
+// Beat). A thread that waits becomes the poller: it handles every event, and stops polling when the event
+// that it waits for has come; then another waiting thread polls. A thread that sends writes at once when no
+// write is under way. Otherwise its commands queue, and the poller sends them, several in one message; when
+// no thread polls, the sender polls until the queue is empty. Small uploads wait for the command that uses
+// them. As long as no thread waits for a command that has no reply, the client tells the daemon that it need
+// not report progress (ClientMessage.quiet). Handles that were dropped are freed with the next command, large
+// ones at once.
+//
+// THE COMMAND LOG. A connection may break at any time, and each command must still take effect once. So every
+// command is serialized once, under the next id, and those bytes are shared by the Outbox, which sends them,
+// and by the command log (log_), which keeps them for a replay. The log holds all commands from the first
+// unsettled one to the last one added, without gaps, so that an id is an index (FindInLog). An entry is done
+// when the daemon sent its Reply, named it in `settled`, or counted it into `settled_through`, whichever
+// comes first. Its bytes are then released, and its waiting callers return; the entry itself leaves the log
+// when `settled_through` reaches it. New transactions wait while the log is full (HasRoom): half the limit of
+// unsettled commands, 64 MiB of unsettled bytes, or too many commands behind the oldest unsettled one.
+//
+// ACKNOWLEDGEMENT. The daemon keeps every reply until the client acknowledges it, because the reply may be
+// lost with the connection. Each message carries `ack_through`, the settled_through that the client has
+// seen, and names in `acknowledged` the replies beyond it (answered_beyond_). A download on a bulk stream
+// holds its acknowledgement (held_) until its bytes are in, and `ack_through` stays below it. An
+// acknowledgement travels with the next message; it is sent alone only for more than 1 MiB of replies, or
+// when a held one is released.
+//
+// A BROKEN CONNECTION. When the stream ends (session_recovery.cc), the session is lost at once if the daemon
+// gave a reason, or if the transport has corrupted or reset streams too often in a row. (It is also lost when
+// a command does not fit into a message that the daemon accepts: Fits.) Otherwise a thread connects again,
+// after pauses of at most half a second, for as long as the daemon keeps the session (limit grace_us). Its
+// Hello names the epoch, the session and the secret, and the Welcome answers with `received_through`, the
+// last command id that the daemon has received. The outbox is filled again with the commands after that id,
+// then with the cancels of commands that are not done. Commands up to that id are not sent again: the daemon
+// sends their replies, and what else the client has not acknowledged. Waiting callers notice none of this,
+// except by their deadlines; calls that do not wait return. When the daemon was restarted (another epoch),
+// when nothing listens any more, or when time is up, the session is lost: every command that is not done ends
+// with that error, of kind lost_session, and so does every later call.
+//
+// AN EXAMPLE. [7] is a log entry with its bytes, (10) one that is done.
+//
+//   7 Upload x, 8 Execute p(x) -> y (slow), 9 Download y, 10 Download w, 11 Execute q(w) -> v
+//                                                                 log [7] [8] [9] [10] [11]
+//   <- settled_through 7, Reply 10: 7 is settled, and w is ready
+//      while 8 still runs. The caller of 10 returns.              log [8] [9] (10) [11]
+//   -> 12 StepMark, ack_through 7, acknowledged 10.
+//      The connection breaks before this message arrives.         log [8] [9] (10) [11] [12]
+//   -> Hello.resume                 <- Welcome, received_through 11
+//   -> 12 again, with ack_through 7. 8, 9 and 11 are with the daemon.
+//   <- Reply 10 again, because its acknowledgement was lost: 10 is done, so the reply is dropped, and
+//      acknowledged by the next message.
+//   <- settled_through 12, Reply 9                                log empty
+//
+// If the daemon had been restarted instead, 8, 9, 11 and 12 would end with lost_session; 10 keeps its reply.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "client/runtime/observe/program_history.h"
+#include "client/runtime/session/heart.h"
+#include "client/runtime/session/outbox.h"
+#include "client/runtime/session/pipe.h"
+#include "client/runtime/session/process.h"
+#include "client/runtime/session/sent_programs.h"
+#include "common/base/errors/error.h"
+#include "common/base/limits.h"
+#include "common/base/sha256.h"
+#include "hlod/runtime/caller.h"
+#include "hlod/runtime/types.h"
+#include "proto/hlod/v1/session.pb.h"
+
+namespace hlod::internal {
+
+class Arena;
+
+// One command under way. `done` is set once, after the other fields; those never change again.
+struct CommandState {
+  uint64_t id = 0;
+  uint32_t origin = 0;
+  bool has_reply = false;  // True when it is answered by a Reply even when it succeeds.
+  std::atomic<bool> done = false;
+  absl::Status status;  // OK, or the command's error.
+  v1::Reply reply;      // The Reply; default when the command succeeded without one.
+};
+using Command = std::shared_ptr<CommandState>;
+
+class AbstractSession;
+class BackgroundCloser;
+
+struct SessionOptions {
+  // Ends the session's stream after the session is destroyed. Null: the destructor starts to write the
+  // goodbye and cancels the stream.
+  std::shared_ptr<BackgroundCloser> closer;
+  std::string name;
+  absl::Duration timeout = absl::Seconds(10);
+  // On a connection that may stall (Connector::may_stall), a wait in which no event came for `question` pings
+  // the daemon, and breaks the connection when no answer comes for `silence`.
+  absl::Duration question = absl::Seconds(10), silence = absl::Seconds(30);
+  absl::Duration beat = kBeat;  // The pause between Beat() calls on such a connection.
+  bool shared_memory = true;
+  bool skip_local_checks = false;
+  std::shared_ptr<AbstractSession> abstract;  // Null unless the session is abstract.
+};
+
+// The error that every call after Close returns.
+absl::Status SessionIsClosed();
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  // Connects and greets. Fails with kind version, auth or limit (too many sessions), or with UNAVAILABLE
+  // naming the address.
+  static absl::StatusOr<std::shared_ptr<Session>> Open(std::unique_ptr<Connector> connector,
+                                                       const SessionOptions& options);
+  // Says goodbye and leaves the stream's end to the closer; does not wait. Does nothing in a forked child.
+  ~Session();
+
+  // Adds the commands of one transaction: no command of another thread comes between them.
+  class Sender {
+   public:
+    // Returns a new handle; the next command that is added must define it.
+    uint64_t NewHandle();
+    // Returns the id of a line of the program; sends the line when the daemon does not have it. 0 for an
+    // unknown line, or beyond limit origins_per_session_max.
+    uint32_t OriginOf(const Caller& caller);
+    // Adds the command under the next id, with the transaction's origin.
+    Command Add(v1::Command&& command);
+    // Keeps the command's reply unacknowledged, so that the daemon keeps the data it refers to (a download's
+    // bytes on the bulk stream), until ReleaseAcknowledgement().
+    void HoldAcknowledgement(uint64_t command);
+
+   private:
+    friend class Session;
+    Sender(Session& session, uint32_t origin) : session_(session), origin_(origin) {}
+    Session& session_;
+    uint32_t origin_;
+  };
+  // Runs `body` as one transaction and sends its commands. Returns the reason when the session is lost or
+  // closed. May wait for room in the command log (limit commands_in_flight_max) or for the writer, but does
+  // not wait for the commands' answers. With `may_wait` false it returns RESOURCE_EXHAUSTED instead of
+  // waiting for room.
+  absl::Status Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait = true);
+  // Runs a transaction of commands that have no effect by themselves, such as small uploads: as long as they
+  // are few, they are sent with the next command or when a thread waits.
+  absl::Status TransactLazily(const Caller& caller, absl::FunctionRef<void(Sender&)> body);
+  // Sends one command, as a transaction.
+  absl::StatusOr<Command> Send(const Caller& caller, v1::Command&& command);
+  // Asks the daemon to stop a command, unless it is done.
+  void Cancel(uint64_t command);
+  // Frees a handle that the program no longer refers to, which holds `bytes`: with the next command, or
+  // before that once much was dropped and there is room. `donor` is the execute that it was donated to, if
+  // any: the handle is then freed only if that fails. For destructors: never waits.
+  void Drop(uint64_t handle, int64_t bytes, const Command& donor = nullptr);
+  // Dropped handles that together hold this many bytes are freed at once.
+  static constexpr int64_t kDroppedBytesMax = 64 << 10;
+
+  // Waits until the command is done and returns its status; DEADLINE_EXCEEDED (kind none) when `deadline`
+  // comes first.
+  absl::Status Wait(const CommandState& command, absl::Time deadline = absl::InfiniteFuture());
+  // Waits until one of the commands is done. Returns OK, or why the session is lost.
+  absl::Status WaitAny(absl::Span<const Command> commands);
+  // Handles the messages that have arrived, without waiting.
+  void Drain();
+
+  // Polls without waiting, so that the transport answers the daemon's pings when no thread polls. Called now
+  // and then on a connection that may stall: a program that computes for long is then not taken for one that
+  // is gone.
+  void Beat();
+
+  // Undoes Sender::HoldAcknowledgement, and tells the daemon.
+  void ReleaseAcknowledgement(uint64_t command);
+
+  // Says goodbye and waits for the stream's end. DEADLINE_EXCEEDED when it does not come by `deadline`.
+  absl::Status Close(absl::Time deadline);
+  // OK, or why the session is lost, or the error that this process was forked from the session's.
+  absl::Status status();
+  // OK unless this process was forked from the session's. In a forked child every function here fails at
+  // once, and those that cannot fail do nothing: none of them sends, waits or locks.
+  absl::Status CheckProcess() const { return owner_.Check(); }
+  bool InForkedChild() const { return !owner_.IsThisOne(); }
+
+  // Returns the line behind an id of this session; an unknown one for 0 and in a forked child.
+  Origin OriginOf(uint32_t id);
+
+  // Forward to SentPrograms, under the lock.
+  bool Knows(const Digest& digest);
+  void Remember(const Digest& digest, const Command& compile);
+
+  // Returns the shared arena, set up on first use; null when there is none, and in a forked child.
+  Arena* arena();
+
+  // Constant after Open.
+  const Limits& limits() const { return limits_; }
+  const std::vector<DeviceInfo>& devices() const { return devices_; }
+  const std::string& daemon() const { return daemon_; }
+  const std::string& address() const { return connector_->address(); }
+  Connector& connector() { return *connector_; }
+  uint64_t epoch() const { return epoch_; }
+  uint64_t id() const { return session_id_; }
+  v1::TransferId TransferOf(uint64_t command) const;
+  const SessionOptions& options() const { return options_; }
+
+  // Reads and executes that this library refused because of a placeholder.
+  std::atomic<int64_t> refused_before_sending = 0;
+  // The step that commands belong to from here on.
+  std::atomic<uint64_t> step = 0;
+  std::atomic<bool> program_counts_steps = false;  // True when the program sets the step itself.
+  // The programs that were compiled before.
+  ProgramHistory programs;
+
+ private:
+  struct LogEntry {
+    std::shared_ptr<const std::string> bytes;  // Encoded by the Outbox; null when the command is done.
+    Command command;
+    bool piece = false;  // True for a piece of an upload or a program, which does not count in the window.
+  };
+  struct Dropped {
+    uint64_t handle;
+    int64_t bytes;
+  };
+
+  Session(std::unique_ptr<Connector> connector, const SessionOptions& options);
+  absl::Status Greet(absl::Time deadline);
+  absl::Status AcceptWelcome(const v1::Welcome& welcome);
+
+  // Takes the next message of the outbox and adds the acknowledgements that are due.
+  MessageParts NextMessage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  uint32_t InternLocked(const Caller& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Command AddCommand(v1::Command&& command, uint32_t origin) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // True when the command log has room, so that the daemon will not refuse the next command.
+  bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Adds one Free of the dropped handles, when there is room.
+  void AddDropped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // True when the dropped handles are so many, or so large, that their Free does not wait for another
+  // command.
+  bool MustFree() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NoteDropped(const Dropped& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The part of every transaction before it sends: waits for room, frees dropped handles, runs `body`.
+  absl::Status Add(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Makes the daemon report settled commands at once, for the next kLoudMessages messages.
+  void AskForProgress() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Writes queued messages while no write is under way.
+  void StartWrites() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Empties the queue until the deadline, polling when no other thread does.
+  void Push(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Handles one event; waits for it until the deadline. Returns false when none came, when another thread
+  // polls, or when there is no connection. Releases the lock while it waits.
+  bool PollOnce(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns when a thread that polls from now on must call AskOrBreak if no event comes before.
+  absl::Time NextQuestion() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Called when no event came until NextQuestion(): pings the daemon, or, when an earlier ping was not
+  // answered in time, breaks the connection.
+  void AskOrBreak() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Polls, or waits for the thread that does, until `done` returns true, which it then returns. Returns early
+  // at the deadline, and when the session is lost or has ended. `progress`: true to wait for an event that
+  // the daemon reports only on request (ClientMessage.quiet).
+  bool WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline, bool progress = true)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void HandleMessage(v1::ServerMessage& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void HandleEnd(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns true when the daemon accepts a message as large as this one; otherwise the session is lost.
+  bool Fits(const MessageParts& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Runs Recover on a new thread, which keeps the session alive until it ends.
+  void StartRecovery(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Connects again and replays the commands that the daemon has not received. When that fails, the session is
+  // lost. REQUIRES: !connected_, so that no thread polls.
+  void Recover(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // One attempt. Sets `retry` to true when it failed for a reason that may pass.
+  absl::Status ResumeOnce(absl::Time deadline, bool* retry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Ends the session: every command that is not done, and every later call, fails with `why`.
+  void Lose(absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Marks the command as done and releases its bytes, which no replay needs any more. `status` and `reply`
+  // must be set.
+  void MarkDone(LogEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  LogEntry* FindInLog(uint64_t command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  uint64_t AckThrough() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // True when a message sent now would acknowledge more than the last one did.
+  bool MayAcknowledge() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // Constant after Open.
+  const OwnerProcess owner_;
+  std::unique_ptr<Connector> connector_;
+  const SessionOptions options_;
+  Limits limits_;
+  std::vector<DeviceInfo> devices_;
+  std::string daemon_;
+  uint64_t epoch_ = 0, session_id_ = 0;
+  std::string secret_;
+  v1::Arena arena_offer_;
+
+  absl::Mutex mu_;
+  absl::CondVar changed_;  // Signalled after each event, and when the thread that polled stops.
+  std::shared_ptr<Pipe> pipe_ ABSL_GUARDED_BY(mu_);
+  bool polling_ ABSL_GUARDED_BY(mu_) = false;
+  bool writing_ ABSL_GUARDED_BY(mu_) = false;    // True while a write is under way.
+  bool connected_ ABSL_GUARDED_BY(mu_) = false;  // False while a broken connection is replaced.
+  bool goodbye_ ABSL_GUARDED_BY(mu_) = false;
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;  // True when the stream has ended after Goodbye.
+  absl::Status lost_ ABSL_GUARDED_BY(mu_);
+  // The pause before the next attempt to connect: grows while connections break without a command that
+  // completes, so that a message which breaks each of them is not sent in a busy loop.
+  absl::Duration backoff_ ABSL_GUARDED_BY(mu_) = absl::ZeroDuration();
+  // For connections that may stall: the last event, the last poll, and the ping that is not answered yet.
+  absl::Time heard_ ABSL_GUARDED_BY(mu_), polled_ ABSL_GUARDED_BY(mu_);
+  std::optional<absl::Time> asked_ ABSL_GUARDED_BY(mu_);
+  // The number of streams in a row that ended for reasons that may pass, without a command that completed.
+  int mishaps_ ABSL_GUARDED_BY(mu_) = 0;
+  Outbox outbox_ ABSL_GUARDED_BY(mu_);
+  // The command log: the commands from the first unsettled one on, in order of id, without gaps.
+  std::deque<LogEntry> log_ ABSL_GUARDED_BY(mu_);
+  int64_t unsettled_ ABSL_GUARDED_BY(mu_) = 0;  // The number of entries that are not done.
+  int64_t pieces_ ABSL_GUARDED_BY(mu_) = 0;     // The number of entries that are pieces.
+  int64_t log_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // The sum of the entries' bytes.
+  uint64_t next_command_ ABSL_GUARDED_BY(mu_) = 1;
+  uint64_t next_handle_ ABSL_GUARDED_BY(mu_) = 1;
+  uint64_t settled_through_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t ack_sent_ ABSL_GUARDED_BY(mu_) = 0;
+  int64_t unacknowledged_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  int sends_since_drain_ ABSL_GUARDED_BY(mu_) = 0;
+  int waiting_ ABSL_GUARDED_BY(mu_) = 0;  // The number of threads in WaitUntil with `progress`.
+  // The next n messages ask the daemon for progress although no thread waits.
+  int loud_messages_ ABSL_GUARDED_BY(mu_) = 0;
+  bool told_quiet_ ABSL_GUARDED_BY(mu_) = false;        // The `quiet` of the last message.
+  std::set<uint64_t> held_ ABSL_GUARDED_BY(mu_);        // Commands that must not be acknowledged yet.
+  std::set<uint64_t> cancels_ ABSL_GUARDED_BY(mu_);     // Cancelled commands that are not done.
+  std::vector<uint64_t> dropped_ ABSL_GUARDED_BY(mu_);  // Handles to free.
+  int64_t dropped_bytes_ ABSL_GUARDED_BY(mu_) = 0;      // The bytes that they hold.
+  // Handles that were dropped while the execute they were donated to was under way, by its command's id.
+  absl::flat_hash_map<uint64_t, std::vector<Dropped>> donated_ ABSL_GUARDED_BY(mu_);
+  // Commands whose replies have come, and to which `ack_through` does not reach yet.
+  std::set<uint64_t> answered_beyond_ ABSL_GUARDED_BY(mu_);
+  // Origin id i is at i - 1; the keys of origin_ids_ point into both deques.
+  std::deque<Origin> origins_ ABSL_GUARDED_BY(mu_);
+  std::deque<std::string> names_ ABSL_GUARDED_BY(mu_);  // The tensor names, parallel to origins_.
+  absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view, std::string_view>, uint32_t>
+      origin_ids_ ABSL_GUARDED_BY(mu_);
+  SentPrograms programs_ ABSL_GUARDED_BY(mu_);
+
+  absl::Mutex arena_mu_;
+  bool arena_tried_ ABSL_GUARDED_BY(arena_mu_) = false;
+  std::unique_ptr<Arena> arena_ ABSL_GUARDED_BY(arena_mu_);
+};
+
+}  // namespace hlod::internal

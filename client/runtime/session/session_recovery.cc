@@ -1,0 +1,278 @@
+// Greets a daemon. When a connection breaks, resumes the session and replays its commands, or ends it with a
+// typed error. The essay in session.h explains the command log that this relies on.
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "client/runtime/session/heart.h"
+#include "client/runtime/session/session.h"
+#include "client/runtime/session/session_recorder.h"
+#include "client/runtime/transfer/arena.h"
+#include "common/base/errors/status.h"
+#include "common/rpc/message_size.h"
+#include "common/rpc/wire.h"
+
+namespace hlod::internal {
+namespace {
+
+constexpr absl::Duration kBackoffFirst = absl::Milliseconds(20), kBackoffMax = absl::Milliseconds(500);
+
+// Returns true when the daemon itself gave the reason why the stream ended; false when the transport broke.
+bool SaidByDaemon(const absl::Status& status) { return !status.ok() && KindOf(status) != ErrorKind::kNone; }
+
+// The number of times in a row that messages may be corrupted, or the stream be reset for lack of memory,
+// without a command that completes in between. A passing cause has passed by then.
+constexpr int kMishapsMax = 16;
+
+bool SaidByTransport(const absl::Status& status, absl::StatusCode code) {
+  return status.code() == code && KindOf(status) == ErrorKind::kNone;
+}
+
+// Returns true when the stream ended for a reason that may pass, but may also come again each time.
+bool IsMishap(const absl::Status& status) {
+  return SaidByTransport(status, absl::StatusCode::kResourceExhausted) ||
+         SaidByTransport(status, absl::StatusCode::kDataLoss);
+}
+
+absl::Status LostSession(const std::string& address, std::string_view why) {
+  return MakeError(ErrorKind::kLostSession,
+                   absl::StrFormat("The session with the daemon at %s is lost, and its buffers with it: %s",
+                                   address, why));
+}
+
+// Sends Hello and waits for Welcome.
+absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::Time deadline) {
+  v1::ClientMessage message;
+  *message.mutable_hello() = hello;
+  message.mutable_hello()->set_checksums(pipe.checksums());
+  pipe.StartWrite({std::make_shared<const std::string>(message.SerializeAsString())});
+  bool written = false;
+  std::optional<v1::Welcome> welcome;
+  while (!written || !welcome.has_value()) {
+    PipeEvent event = pipe.Poll(deadline);
+    switch (event.kind) {
+      case PipeEvent::Kind::kNothing:
+        if (absl::Now() >= deadline) return DeadlineExceeded("The daemon did not answer in time.");
+        break;
+      case PipeEvent::Kind::kWritten: written = true; break;
+      case PipeEvent::Kind::kRead:
+        if (!event.message.has_welcome()) {
+          return MakeError(ErrorKind::kViolation, "The daemon's first message is not a Welcome.");
+        }
+        welcome = std::move(*event.message.mutable_welcome());
+        break;
+      case PipeEvent::Kind::kEnded:
+        return event.status.ok() ? Unavailable("The daemon ended the stream.") : event.status;
+    }
+  }
+  return *std::move(welcome);
+}
+
+v1::Hello MakeHello(const std::string& name, bool local) {
+  v1::Hello hello;
+  hello.set_version_min(rpc::kVersionMin);
+  hello.set_version_max(rpc::kVersionMax);
+  hello.set_client(name);
+  if (local) hello.set_pid(getpid());
+  return hello;
+}
+
+v1::RecordingHeader HeaderOf(const Session& session) {
+  v1::RecordingHeader header;
+  header.set_client(session.options().name);
+  header.set_daemon(session.daemon());
+  header.set_address(session.address());
+  header.set_session(session.id());
+  for (const DeviceInfo& info : session.devices()) {
+    v1::DeviceInfo& device = *header.add_devices();
+    device.set_ordinal(static_cast<uint32_t>(info.ordinal));
+    device.set_kind(info.kind);
+    device.set_memory_bytes(info.memory_bytes);
+  }
+  return header;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector> connector,
+                                                       const SessionOptions& options) {
+  std::shared_ptr<Session> session(new Session(std::move(connector), options));
+  RETURN_IF_ERROR(session->Greet(absl::Now() + options.timeout));
+  if (session->connector().may_stall()) KeepBeating(session, options.beat);
+  if (const std::string path = RecordingPath(); !path.empty())
+    RETURN_IF_ERROR(SessionRecorder::Start(session.get(), path, HeaderOf(*session)));
+  return session;
+}
+
+absl::Status Session::Greet(absl::Time deadline) {
+  ASSIGN_OR_RETURN(std::shared_ptr<Pipe> pipe, connector_->Connect(deadline));
+  absl::StatusOr<v1::Welcome> welcome =
+      Handshake(*pipe, MakeHello(options_.name, connector_->local()), deadline);
+  if (!welcome.ok()) return connector_->Explain(Annotate(welcome.status(), "connecting to " + address()));
+  if (welcome->version() < rpc::kVersionMin || welcome->version() > rpc::kVersionMax) {
+    return ToStatus(
+        {.kind = ErrorKind::kVersion,
+         .text = absl::StrFormat("The daemon chose protocol version %d; this client speaks %d to %d.",
+                                 welcome->version(), rpc::kVersionMin, rpc::kVersionMax)});
+  }
+  epoch_ = welcome->epoch();
+  session_id_ = welcome->session();
+  secret_ = welcome->secret();
+  daemon_ = welcome->daemon();
+  arena_offer_ = welcome->arena();
+  limits_.commands_per_message_max = 0;  // A daemon that does not name it takes no `commands`.
+  for (const v1::Limit& limit : welcome->limits()) {
+    ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
+      if (limit.name() == name) limits_.*field = limit.value();
+    });
+  }
+  constexpr int64_t kMost = int64_t{1} << 40;  // Multiplied, it does not overflow.
+  for (auto field : {&Limits::chunk_bytes_max, &Limits::commands_in_flight_max}) {
+    if (limits_.*field >= 1) {
+      limits_.*field = std::min(limits_.*field, kMost);
+      continue;
+    }
+    return ToStatus({.kind = ErrorKind::kVersion,
+                     .text = absl::StrFormat(
+                         "The daemon states limit %s (%d), with which nothing can be sent.",
+                         field == &Limits::chunk_bytes_max ? "chunk_bytes_max" : "commands_in_flight_max",
+                         limits_.*field)});
+  }
+  for (const v1::DeviceInfo& device : welcome->devices()) {
+    devices_.push_back({static_cast<int>(device.ordinal()), device.kind(), device.memory_bytes()});
+  }
+  absl::MutexLock lock(&mu_);
+  heard_ = polled_ = absl::Now();
+  outbox_.set_commands_per_message_max(limits_.commands_per_message_max);
+  pipe_ = std::move(pipe);
+  connected_ = true;
+  return absl::OkStatus();
+}
+
+void Session::HandleEnd(const absl::Status& status) {
+  connected_ = false;
+  writing_ = false;
+  if (goodbye_) {
+    ended_ = true;
+    Lose(SessionIsClosed());
+  } else if (SaidByDaemon(status)) {
+    Lose(status);
+  } else if (IsMishap(status) && ++mishaps_ > kMishapsMax) {
+    Lose(LostSession(address(), absl::StrFormat("the transport does not carry its messages (%s).",
+                                                FromAbsl(status.message()))));
+  } else {
+    StartRecovery(status);
+  }
+}
+
+bool Session::Fits(const MessageParts& message) {
+  int64_t bytes = 0;
+  for (const std::shared_ptr<const std::string>& part : message) bytes += static_cast<int64_t>(part->size());
+  const int64_t most = rpc::MessageBytesMax(limits_);
+  if (bytes <= most) return true;
+  writing_ = false;
+  pipe_->Cancel();
+  Lose(LostSession(address(), absl::StrFormat("a command takes a message of %d bytes, and the daemon takes "
+                                              "messages of %d.",
+                                              bytes, most)));
+  return false;
+}
+
+void Session::StartRecovery(const absl::Status& cause) {
+  const auto mend = [self = shared_from_this(), cause] {
+    absl::MutexLock lock(&self->mu_);
+    self->Recover(cause);
+    self->changed_.SignalAll();
+  };
+  try {
+    std::thread(mend).detach();
+  } catch (const std::system_error&) {
+    Recover(cause);  // A thread could not be started, so this one waits.
+  }
+}
+
+void Session::Lose(absl::Status why) {
+  lost_ = std::move(why);
+  connected_ = false;
+  outbox_.Clear();
+  for (LogEntry& entry : log_) {
+    if (entry.command->done.load(std::memory_order_relaxed)) continue;
+    entry.command->status = lost_;
+    entry.command->done.store(true, std::memory_order_release);
+  }
+  log_.clear();
+  dropped_.clear();
+  dropped_bytes_ = 0;
+  donated_.clear();
+  cancels_.clear();
+  log_bytes_ = unsettled_ = pieces_ = 0;
+  changed_.SignalAll();
+}
+
+void Session::Recover(const absl::Status& cause) {
+  const absl::Time deadline = absl::Now() + absl::Microseconds(limits_.grace_us);
+  for (;;) {
+    if (backoff_ > absl::ZeroDuration()) {
+      const absl::Duration wait = backoff_;
+      mu_.Unlock();
+      absl::SleepFor(wait);
+      mu_.Lock();
+    }
+    backoff_ = std::clamp(backoff_ * 2, kBackoffFirst, kBackoffMax);
+    bool retry = false;
+    const absl::Status resumed = ResumeOnce(std::min(deadline, absl::Now() + options_.timeout), &retry);
+    if (resumed.ok()) return;
+    if (!retry || absl::Now() + backoff_ >= deadline) {
+      if (KindOf(resumed) == ErrorKind::kLostSession) {
+        Lose(LostSession(address(), FromAbsl(resumed.message())));
+      } else {
+        Lose(LostSession(address(),
+                         absl::StrFormat("the connection broke (%s), and it could not be resumed (%s).",
+                                         FromAbsl(cause.message()), FromAbsl(resumed.message()))));
+      }
+      return;
+    }
+  }
+}
+
+absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
+  v1::Hello hello = MakeHello(options_.name, connector_->local());
+  hello.mutable_resume()->set_epoch(epoch_);
+  hello.mutable_resume()->set_session(session_id_);
+  hello.mutable_resume()->set_secret(secret_);
+
+  mu_.Unlock();
+  absl::StatusOr<std::shared_ptr<Pipe>> pipe = connector_->Connect(deadline);
+  absl::StatusOr<v1::Welcome> welcome = pipe.ok() ? Handshake(**pipe, hello, deadline) : pipe.status();
+  mu_.Lock();
+
+  if (!welcome.ok()) {
+    // The session is lost when nothing listens there, or when the daemon answered that it does not know the
+    // session. Every other failure is tried again, because it may pass (a TLS handshake that broke off).
+    *retry = pipe.ok() ? !SaidByDaemon(welcome.status()) : KindOf(pipe.status()) != ErrorKind::kLostSession;
+    return welcome.status();
+  }
+  if (welcome->epoch() != epoch_ || welcome->session() != session_id_) {
+    return MakeError(ErrorKind::kLostSession, "the daemon was restarted.");
+  }
+  pipe_ = *std::move(pipe);
+  outbox_.Clear();
+  for (const LogEntry& entry : log_) {
+    if (entry.command->id > welcome->received_through() && entry.bytes != nullptr)
+      outbox_.AddCommand(entry.bytes);
+  }
+  for (const uint64_t command : cancels_) outbox_.AddCancel(command);
+  writing_ = false;
+  asked_.reset();
+  heard_ = polled_ = absl::Now();
+  told_quiet_ = false;  // A new stream begins as if its last message had not been quiet.
+  connected_ = true;
+  StartWrites();
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::internal

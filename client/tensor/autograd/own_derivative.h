@@ -1,0 +1,30 @@
+// Results whose derivative has a rule of its own, by name, in place of those of the instructions that compute
+// them: for loops, and where the derivative by parts is not finite. The rules: client/transform/rules/own.cc.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "client/tensor/dispatch/lowering.h"
+#include "common/hlo/own_derivative.h"
+
+namespace hlod::lazy {
+
+using hlo::OwnResults;
+using hlo::OwnRule;
+using hlo::TupleWithRule;
+
+// Appends what `lower` makes of x and returns it under the rule. The derivatives of what `lower` appended are
+// not asked for.
+inline std::vector<Op> WithOwnDerivative(Lowering&, std::string_view rule, const std::vector<Op>& x,
+                                         absl::FunctionRef<std::vector<Op>(absl::Span<const Op>)> lower) {
+  return hlo::WithOwnDerivative(rule, x, lower);
+}
+// As above, of one result.
+template <typename F>
+Op OwnDerivative(Lowering&, std::string_view rule, const std::vector<Op>& x, F lower) {
+  return hlo::OwnDerivative(rule, x, lower);
+}
+
+}  // namespace hlod::lazy

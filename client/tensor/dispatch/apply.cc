@@ -1,0 +1,383 @@
+// Calling an operation.
+#include "client/tensor/dispatch/apply.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "client/tensor/autograd/taping.h"
+#include "client/tensor/dispatch/autocast.h"
+#include "client/tensor/dispatch/bind.h"
+#include "client/tensor/dispatch/promotion.h"
+#include "client/tensor/dispatch/settings.h"
+#include "client/tensor/function/function_trace.h"
+#include "client/tensor/trace/close.h"
+#include "client/tensor/trace/close_event.h"
+#include "client/tensor/trace/lock.h"
+#include "client/tensor/trace/placeholder.h"
+#include "client/tensor/trace/repeated.h"
+#include "client/tensor/trace/runtime.h"
+#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/value/host.h"
+#include "client/tensor/value/overlap.h"
+#include "client/tensor/value/throw.h"
+#include "common/base/text/strings.h"
+
+namespace hlod::lazy {
+namespace {
+
+// "f32[2,3] on hlod:0, 2.5, f32[4] on host".
+std::string ArgumentsText(OperandSpan operands) {
+  std::string text;
+  for (const Operand& operand : operands) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ");
+    if (operand.tensor() == nullptr) absl::StrAppend(&text, operand.scalar().ToDouble());
+    else if (!operand.tensor()->defined()) absl::StrAppend(&text, "an undefined tensor");
+    else absl::StrAppend(&text, hlo::ToStringNoLayout(operand.tensor()->shape()));
+  }
+  return text;
+}
+
+absl::Status WithArguments(const absl::Status& status, OperandSpan operands) {
+  ErrorDetails details = ErrorOf(status);
+  details.text = std::string(status.message());
+  if (!operands.empty()) absl::StrAppend(&details.text, "; arguments: ", ArgumentsText(operands));
+  return ToStatus(std::move(details));
+}
+using LoweredOperands = absl::InlinedVector<Op, 4>;
+
+PrimitiveType Promote(const Operation& operation, OperandSpan operands, const BoundOperands& bound) {
+  // Tensors of one floating type, as almost always, need no lattice.
+  const auto same = [&](const Bound& operand) {
+    return operand.tensor != nullptr && operand.tensor->type() == bound[0].tensor->type();
+  };
+  if (bound[0].tensor != nullptr && hlo::IsFloat(bound[0].tensor->type()) &&
+      std::all_of(bound.begin(), bound.end(), same)) {
+    return bound[0].tensor->type();
+  }
+  absl::InlinedVector<Promoted, 4> promoted;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (bound[i].tensor == nullptr) {
+      promoted.push_back({NumberType(operands[i].scalar()), Promoted::Rank::kNumber});
+    } else {
+      const bool flat = bound[i].tensor->dims().empty();
+      promoted.push_back(
+          {bound[i].tensor->type(), flat ? Promoted::Rank::kZeroDimensional : Promoted::Rank::kTensor});
+    }
+  }
+  const PrimitiveType common = ResultType(promoted);
+  const bool exact = common == hlo::kPred || hlo::IsInteger(common);
+  if (operation.promotion == Promotion::kFloat && exact) return hlo::kF32;
+  if (operation.promotion == Promotion::kNumeric && common == hlo::kPred) return hlo::kS64;
+  return common;
+}
+
+// The operands as instructions of `graph`.
+LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const BoundOperands& bound,
+                        Lowering& lowering, Taping& taping) {
+  Graph& graph = lowering.graph;
+  PrimitiveType common = hlo::kInvalid, first = hlo::kInvalid;
+  if (operation.promotion != Promotion::kNone) common = Promote(operation, operands, bound);
+  for (const Bound& operand : bound) {
+    if (first == hlo::kInvalid && operand.tensor != nullptr) first = operand.tensor->type();
+  }
+  LoweredOperands ops;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    Op op;
+    if (taping.on && (bound[i].copy || bound[i].is_number_tensor) && RequiresGrad(*bound[i].tensor)) {
+      Refuse(
+          "argument %d is on the host and requires gradients, which do not flow back through an implicit "
+          "copy: copy it with To()",
+          i);
+    }
+    if (bound[i].tensor == nullptr) {
+      const Scalar& number = operands[i].scalar();
+      const PrimitiveType type = common != hlo::kInvalid  ? common
+                                 : first != hlo::kInvalid ? first
+                                                          : NumberType(number);
+      op = lowering.Number(type, number, operands[i].caller());
+    } else if (bound[i].copy) {
+      op = graph.op(graph.NodeOf(*bound[i].copy));
+    } else if (bound[i].is_number_tensor) {
+      const Ref<Value> shown = ShownValue(*bound[i].tensor, operation.pytorch, CallerOf(operands));
+      MakeBytes(*shown);
+      op = graph.op(graph.NumberParameter(*shown->literal));
+    } else {
+      op = graph.op(NodeOf(graph, *bound[i].tensor));
+      if (taping.on) op = TapeOperand(taping, lowering, *bound[i].tensor, op);
+    }
+    ops.push_back(common == hlo::kInvalid ? op : lowering.Convert(op, common));
+  }
+  return ops;
+}
+
+Ref<Value> MakeValue(Graph& graph, Op result, const Caller& caller) {
+  const Shape& shape = graph.builder().shape(result);
+  return MakeRef<Value>(shape.type, shape.dims, graph.place, caller);
+}
+
+// What is computed in a NoGrad scope inside a function: the function's transforms see no way through it.
+Op Stopped(Graph& graph, Op result) {
+  if (graph.kind != Graph::Kind::kFunction || GradMode()) return result;
+  Lowering lowering{graph};
+  const PrimitiveType type = lowering.type(result);
+  return hlo::IsFloat(type) || hlo::IsComplex(type) ? StopGradient(lowering, result) : result;
+}
+
+// What `lower` appended, as a value of its own.
+Tensor MakeResult(Graph& graph, Op result, const Caller& caller, Taping& taping) {
+  result = Stopped(graph, result);
+  Ref<Value> value = MakeValue(graph, result, caller);
+  if (taping.on) taping.results.push_back({value.get(), result.id});
+  if (graph.kind == Graph::Kind::kHost) value->Become(std::move(Evaluate(graph, {result.id})[0]));
+  else graph.AddLive(*value, result.id);
+  return MakeTensor(std::move(value));
+}
+
+std::vector<Tensor> MakeResults(Graph& graph, absl::Span<const Op> results, const Caller& caller,
+                                Taping& taping) {
+  std::vector<Tensor> tensors;
+  if (graph.kind != Graph::Kind::kHost) {
+    for (const Op result : results) tensors.push_back(MakeResult(graph, result, caller, taping));
+    return tensors;
+  }
+  if (results.empty()) return tensors;
+  std::vector<NodeId> nodes;  // Evaluated together, so that what they share is computed once.
+  for (const Op result : results) nodes.push_back(result.id);
+  std::vector<std::shared_ptr<const Literal>> literals = Evaluate(graph, nodes);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    Ref<Value> value = MakeValue(graph, results[i], caller);
+    value->Become(std::move(literals[i]));
+    if (taping.on) taping.results.push_back({value.get(), nodes[i]});
+    tensors.push_back(MakeTensor(std::move(value)));
+  }
+  return tensors;
+}
+
+using Body = absl::FunctionRef<void(Lowering&, absl::Span<const Op>, Taping&)>;
+
+// Runs `body` with the operands as instructions, and closes the trace when it has become too long. `garbage`
+// is destroyed after the lock is released.
+void RecordIn(Graph& graph, const Operation& operation, OperandSpan operands, const BoundOperands& bound,
+              Body body, std::vector<Parameter>& garbage) {
+  // Nothing in the graph is referred to: it is cleared, not run.
+  if (graph.size() > 0 && !graph.has_live() && graph.kind != Graph::Kind::kFunction) garbage = graph.Clear();
+  // Host operations are evaluated one at a time: nothing stays open.
+  const absl::Cleanup clear = [&] {
+    static_cast<void>(graph.builder().TakeStatus());
+    if (graph.kind == Graph::Kind::kHost) garbage = graph.Clear();
+  };
+  graph.SetOrigin(CallerOf(operands), operation.pytorch);
+  Lowering lowering{graph};
+  Taping taping;
+  taping.on = NeedsTape(bound);
+  taping.first = graph.size();
+  const LoweredOperands ops = Lowered(operation, operands, bound, lowering, taping);
+  body(lowering, ops, taping);
+  if (taping.on) Remember(taping, operation, graph, CallerOf(operands));
+  if (graph.kind != Graph::Kind::kHost) ++Stats().operations;
+  if (graph.kind == Graph::Kind::kReal && IsFull(graph)) {
+    garbage = Close(graph, TraceCause::kLimit, CallerOf(operands), operation.pytorch);
+  }
+}
+
+void Record(const Operation& operation, OperandSpan operands, Body body) {
+  const internal::EventsAfter events;
+  std::vector<Parameter> garbage;
+  const RecordingTime time;
+  Explain(operation, operands, CallerOf(operands), [&] {
+    absl::InlinedVector<size_t, 2> copied;
+    while (true) {
+      std::optional<Missing> missing;
+      Place place;
+      {
+        const TraceLock lock;
+        place = PlaceOf(operands);
+        const BoundOperands bound = Bind(operation, operands, place, copied, missing);
+        if (!missing) {
+          RecordIn(GraphFor(place, bound), operation, operands, bound, body, garbage);
+          return;
+        }
+      }
+      Fetch(operation, CallerOf(operands), *missing, place);
+      if (!missing->file) copied.push_back(missing->index);
+    }
+  });
+}
+
+OperandSpan Autocasted(const Operation& operation, OperandSpan operands, std::optional<CastOperands>& cast) {
+  Explain(operation, operands, CallerOf(operands), [&] { cast.emplace(operation, operands); });
+  return cast->get();
+}
+
+void CheckBuilt(Lowering& lowering) {
+  if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
+}
+
+}  // namespace
+
+void Explain(const Operation& operation, OperandSpan operands, const Caller& caller,
+             absl::FunctionRef<void()> body) {
+  try {
+    body();
+  } catch (const Refusal& refusal) {
+    Throw(WithArguments(refusal.status, operands), operation.pytorch, caller);
+  }
+}
+
+const Tensor& TensorOf(const Operation& operation, const Operand& x) {
+  const bool missing = x.tensor() == nullptr || !x.tensor()->defined();
+  if (missing) {
+    Throw(ErrorKind::kArgument,
+          x.tensor() == nullptr ? absl::StrCat("a tensor is needed, not the number ", x.scalar().ToDouble())
+                                : std::string("an argument is an undefined tensor"),
+          operation.pytorch, x.caller());
+  }
+  return *x.tensor();
+}
+
+std::vector<Operand> OperandsOf(const std::vector<Tensor>& tensors, const Caller& caller) {
+  std::vector<Operand> operands;
+  for (const Tensor& tensor : tensors) operands.emplace_back(tensor, caller);
+  return operands;
+}
+
+Tensor Call(const Operation& operation, OperandSpan operands, LowerOne lower) {
+  std::optional<CastOperands> cast;
+  if (autocast_active) operands = Autocasted(operation, operands, cast);
+  Tensor result;
+  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops, Taping& taping) {
+    const Op made = lower(lowering, ops);
+    CheckBuilt(lowering);
+    result = MakeResult(lowering.graph, made, CallerOf(operands), taping);
+  });
+  return result;
+}
+
+OperandCopies Copies(std::initializer_list<const Operand*> operands) {
+  OperandCopies copies;
+  for (const Operand* const operand : operands) copies.push_back(*operand);
+  return copies;
+}
+
+Tensor CallByShape(const Operation& operation, const void* lowering,
+                   std::initializer_list<const Operand*> list, LowerOne lower) {
+  if (Tensor again = RecordAgain(operation, lowering, list); again.defined()) return again;
+  const OperandCopies operands = Copies(list);
+  return Call(operation, operands, [&](Lowering& l, Operands ops) {
+    const uint32_t before = l.graph.size();
+    const Op made = lower(l, ops);
+    RememberRecorded(operation, lowering, ops, l.graph, before, made);
+    return made;
+  });
+}
+
+std::vector<Tensor> CallSeveral(const Operation& operation, OperandSpan operands, LowerSeveral lower) {
+  std::optional<CastOperands> cast;
+  if (autocast_active) operands = Autocasted(operation, operands, cast);
+  std::vector<Tensor> results;
+  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops, Taping& taping) {
+    const std::vector<Op> made = lower(lowering, ops);
+    CheckBuilt(lowering);
+    results = MakeResults(lowering.graph, made, CallerOf(operands), taping);
+  });
+  return results;
+}
+
+namespace {
+
+void CheckUpdate(const TensorImpl& target) {
+  if (!target.lineage || !GradMode()) return;
+  if (target.lineage->made_without_grad) {
+    Refuse(
+        "a view that was made in a NoGrad scope, of a tensor that requires gradients, is updated in place "
+        "outside of it");
+  }
+  if (!target.lineage->leaf) return;
+  Refuse("a %s that requires gradients is updated in place; do it in a NoGrad scope, or Detach() it first",
+         IsRoot(target) ? "tensor" : "view of a tensor");
+}
+
+}  // namespace
+
+// As in PyTorch: what an element becomes would depend on which was written first.
+void CheckOverlap(const TensorImpl& target, OperandSpan operands) {
+  for (const Operand& operand : operands) {
+    if (operand.tensor() == nullptr || !operand.tensor()->defined()) continue;
+    const TensorImpl& other = *operand.tensor()->impl();
+    if (&other == &target || other.storage.get() != target.storage.get()) continue;
+    if (OverlapInPart(target.view(), other.view())) {
+      Refuse(
+          "some elements of an argument and of the tensor that is written to are the same; Clone() it first");
+    }
+  }
+}
+
+Tensor& CallInPlace(const Operation& operation, Tensor& target, OperandSpan operands, LowerOne lower) {
+  Record(operation, operands, [&](Lowering& lowering, absl::Span<const Op> ops, Taping& taping) {
+    TensorImpl& impl = *target.impl();
+    CheckUpdate(impl);
+    CheckOverlap(impl, operands);
+    if (!(impl.value().place == lowering.graph.place)) {
+      Refuse("the result is on %s and cannot replace a tensor on the host",
+             DeviceOf(lowering.graph.place).ToString());
+    }
+    Op made = lower(lowering, ops);
+    CheckBuilt(lowering);
+    const PrimitiveType from = lowering.type(made);
+    if (!CanCast(from, impl.type())) {
+      Refuse("a result of type %s cannot be stored in place as %s", hlo::Name(from), hlo::Name(impl.type()));
+    }
+    if (lowering.dims(made) != impl.dims()) {
+      Refuse("the result's shape %s is not the shape %s of the tensor that is updated in place",
+             ListText(lowering.dims(made)), ListText(impl.dims()));
+    }
+    made = Stopped(lowering.graph, lowering.Convert(made, impl.type()));
+    CheckBuilt(lowering);
+    const bool keeps_rest = taping.on && !IsRoot(impl);
+    if (keeps_rest) taping.inputs.push_back(MakeTapeInput(impl, 0));
+    if (keeps_rest && impl.lineage && Overlaps(*impl.lineage->root)) {
+      Refuse("a part of a detached tensor that repeats elements takes no gradients; Clone() it first");
+    }
+    const Written written = Write(lowering.graph, impl, made.id, CallerOf(operands));
+    if (!taping.on) return;
+    taping.in_place = true;
+    if (keeps_rest) {  // The rest of the base goes into the new value, too.
+      TapeInput& base = taping.inputs.back();
+      base.node = written.before;
+      base.view = base.root != nullptr ? *base.root : WholeView(impl.value().dims);
+    }
+    taping.results.push_back({&impl.value(), written.after, impl.lineage.get()});
+  });
+  return target;
+}
+
+Tensor Create(const Operation& operation, const Dims& dims, PrimitiveType type, const Device& device,
+              Recipe recipe, const Caller& caller) {
+  Tensor result;
+  Explain(operation, {}, caller, [&] {
+    if (absl::Status valid = hlo::ValidateShape(Shape::Array(type, dims)); !valid.ok()) throw Refusal{valid};
+    const Place place = lazy::PlaceOf(device);
+    auto value = MakeRef<Value>(type, dims, place, caller);
+    const TraceLock lock;
+    if (place.is_host() && FunctionTrace::GraphAt(place) == nullptr) {
+      value->state = Value::State::kRecipe;
+      value->recipe = std::move(recipe);
+    } else {
+      if (!place.is_host() && place.runtime->ended()) throw Refusal{EndedError()};
+      Graph& graph = ThreadTrace::Get().Open(place, Graph::Kind::kReal);
+      graph.SetOrigin(caller, operation.pytorch);
+      Lowering lowering{graph};
+      const Op made = recipe(lowering);
+      CheckBuilt(lowering);
+      graph.AddLive(*value, made.id);
+      ++Stats().operations;
+    }
+    result = MakeTensor(std::move(value));
+  });
+  return result;
+}
+
+}  // namespace hlod::lazy

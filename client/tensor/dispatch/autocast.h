@@ -1,0 +1,56 @@
+// Autocast's part in calling an operation.
+#pragma once
+
+#include <vector>
+
+#include "client/tensor/dispatch/operation.h"
+#include "hlod/tensor/autocast.h"
+#include "hlod/tensor/tensor.h"
+
+namespace hlod::lazy {
+
+// Whether this thread is in an enabled region.
+extern constinit thread_local bool autocast_active;
+
+// The regions that are open, as text: what is traced under others is another program.
+std::string RegionsText();
+
+// The operands of a call of `operation` as the open region wants them. Throws Refusal.
+class CastOperands {
+ public:
+  CastOperands(const Operation& operation, absl::Span<const Operand> operands);
+  absl::Span<const Operand> get() const { return operands_; }
+
+ private:
+  std::vector<Tensor> tensors_;  // Before what refers to them.
+  std::vector<Operand> operands_;
+};
+
+// A listed operation that is written in public ones: its arguments are cast, and its parts are computed in
+// the types that follow from that.
+//   Tensor MseLoss(x, target) { const CompositeCast cast("mse_loss", {&x, &target}); ... cast(x) -
+//   cast(target)
+class CompositeCast {
+ public:
+  // `name` as in autocast.inc.
+  CompositeCast(const char* name, std::initializer_list<const Tensor*> arguments);
+  ~CompositeCast();
+  CompositeCast(const CompositeCast&) = delete;
+  CompositeCast& operator=(const CompositeCast&) = delete;
+
+  Tensor operator()(const Tensor& argument) const;
+
+ private:
+  bool suspends_ = false;
+  std::optional<PrimitiveType> host_type_, device_type_;  // What floating arguments become.
+};
+
+// f(arguments...) of the operation that autocast.inc lists as `name`.
+template <typename F, typename... Tensors>
+Tensor UnderAutocast(const char* name, F f, const Tensors&... arguments) {
+  if (!autocast_active) return f(arguments...);
+  const CompositeCast cast(name, {&arguments...});
+  return f(cast(arguments)...);
+}
+
+}  // namespace hlod::lazy

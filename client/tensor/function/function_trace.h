@@ -1,0 +1,69 @@
+// Tracing a function: while one is traced in this thread, what is computed at its place goes into its graph.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "client/tensor/dispatch/generator.h"
+#include "client/tensor/function/function.h"
+#include "hlod/tensor/tensor.h"
+
+namespace hlod::lazy {
+
+// One function that is being traced. They nest: a function traced inside takes tensors of the one around it
+// as captured ones. `what` names it in errors ("grad", "jit") and lives for ever.
+class FunctionTrace {
+ public:
+  // Without a place it is the first device that is used.
+  FunctionTrace(const char* what, std::optional<Place> place, const Caller& caller);
+  // Tensors that were made inside and are still referred to fail from now on.
+  ~FunctionTrace();
+  FunctionTrace(const FunctionTrace&) = delete;
+  FunctionTrace& operator=(const FunctionTrace&) = delete;
+
+  static FunctionTrace* Innermost();
+  // The graph of the innermost function that is traced at `place`, or null.
+  static Graph* GraphAt(Place place);
+  // The random numbers of the innermost function that is traced at `place`, or null: positions that begin at
+  // 0, to which a call adds where the device's stream stands.
+  static RandomState* StreamAt(Place place);
+  // What the functions of this thread draw from now on is fixed: the same in every call.
+  static void Reseed(uint64_t seed);
+  // Whether the tensor is a value of a function that is being traced.
+  static bool IsInside(const TensorImpl& tensor);
+
+  // Throw when a function is being traced in this thread: its values do not exist yet.
+  static void CheckRead(const Value& value, const char* operation, const Caller& caller);
+  static void CheckSync(const Caller& caller);
+  // Refuses to write to an argument, and to a tensor that is not of the function.
+  static void CheckWrite(const Graph& graph, const Storage& storage);
+  // Refuses to write to a host tensor that was there before the function was traced.
+  static void CheckHostWrite(const Storage& storage);
+
+  // A tensor that stands for an argument.
+  Tensor Argument(const Tensor& like);
+  // The function from the arguments to `results`, which are tensors made inside or captured.
+  Function Finish(absl::Span<const Tensor> results);
+
+  const char* what() const { return what_; }
+  Place place() const { return place_.value_or(Place{}); }
+  Graph& graph();
+
+ private:
+  static FunctionTrace* At(Place place);
+
+  const char* const what_;
+  const Caller caller_;
+  std::optional<Place> place_;
+  std::unique_ptr<Graph> graph_;
+  std::vector<NodeId> arguments_;
+  std::vector<Ref<Storage>> argument_storages_;
+  bool grad_mode_;
+  RandomState stream_;
+  std::optional<uint64_t> steps_;  // Drawn before the first Reseed().
+  FunctionTrace* const around_;
+  const uint64_t begun_;  // What this thread has made since has a larger number.
+};
+
+}  // namespace hlod::lazy

@@ -1,0 +1,205 @@
+// Reductions to products, moments, norms and logarithms of sums; the softmax family.
+#include <cmath>
+
+#include "client/tensor/ops/elementwise/elementwise.h"
+#include "client/tensor/ops/elementwise/slopes.h"
+#include "client/tensor/ops/reduction/reduction.h"
+#include "client/tensor/ops/shape/stop.h"
+#include "client/tensor/value/numbers.h"
+#include "hlod/ops/reduction.h"
+#include "hlod/ops/softmax.h"
+
+namespace hlod {
+
+using lazy::Lowering;
+using lazy::Op;
+
+namespace {
+
+using lazy::CompareOps;
+using lazy::CountOf;
+using lazy::KeepDims;
+using lazy::Kept;
+using lazy::N;
+using lazy::Operands;
+using lazy::Order;
+using lazy::Refuse;
+using lazy::SelectOps;
+using lazy::SumOps;
+
+using lazy::kInfinity;
+
+struct Moments {
+  Op mean, variance;  // Of the wide type, without the dimensions.
+};
+Moments MomentsOps(Lowering& l, Op x, const Dims& reduced, double correction) {
+  if (!hlo::IsFloat(l.type(x)) && !hlo::IsComplex(l.type(x))) {
+    Refuse("the variance of %s is not defined: convert it to a floating type", hlo::Name(l.type(x)));
+  }
+  const Dims from = l.dims(x);
+  const double count = CountOf(from, reduced);
+  const Op wide = l.Convert(x, lazy::WideType(l.type(x)));
+  const Op sum = SumOps(l, wide, reduced);
+  const Op mean = sum / N(l, sum, count);
+  const Op deviation = l.b.Unary(hlo::kAbs, lazy::SubOps(l, wide, KeepDims(l, mean, from, reduced)));
+  const Op squares = SumOps(l, deviation * deviation, reduced);
+  return {mean, squares / N(l, squares, std::max(count - correction, 0.0))};
+}
+// f32 as f64: a deviation of what is large is not too large, its square may be.
+Op Wider(Lowering& l, Op x) { return l.type(x) == hlo::kF32 ? l.Convert(x, hlo::kF64) : x; }
+
+Tensor Spread(const lazy::Operation& operation, const Operand& x, DimList dims, double correction,
+              bool keepdim, bool root) {
+  return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
+    const Dims reduced = lazy::WrapDims(l, x, dims);
+    Op spread = MomentsOps(l, root ? Wider(l, x) : x, reduced, correction).variance;
+    if (root) spread = lazy::RootOps(l, spread);
+    if (!hlo::IsComplex(l.type(x))) spread = l.Convert(spread, l.type(x));
+    return l.Reshape(spread, Kept(l.dims(x), reduced, keepdim));
+  });
+}
+std::pair<Tensor, Tensor> SpreadAndMean(const lazy::Operation& operation, const Operand& x, DimList dims,
+                                        double correction, bool keepdim, bool root) {
+  std::vector<Tensor> both = lazy::CallSeveral(operation, {&x, 1}, [&](Lowering& l, Operands o) {
+    const Dims reduced = lazy::WrapDims(l, o[0], dims), kept = Kept(l.dims(o[0]), reduced, keepdim);
+    const Moments moments = MomentsOps(l, root ? Wider(l, o[0]) : o[0], reduced, correction);
+    Op spread = root ? lazy::RootOps(l, moments.variance) : moments.variance;
+    if (!hlo::IsComplex(l.type(o[0]))) spread = l.Convert(spread, l.type(o[0]));
+    return std::vector<Op>{l.Reshape(spread, kept), l.Reshape(l.Convert(moments.mean, l.type(o[0])), kept)};
+  });
+  return {both[0], both[1]};
+}
+
+Op LogSumExpOps(Lowering& l, Op x, const Dims& reduced) {
+  const Dims from = l.dims(x);
+  Op largest = lazy::WithoutGradient(l, l.Reduce(hlo::kMaximum, x, reduced), x);
+  largest =
+      SelectOps(l, CompareOps(l, l.b.Unary(hlo::kAbs, largest), kInfinity, Order::kEq), N(l, x, 0), largest);
+  const Op shifted = lazy::SubOps(l, x, KeepDims(l, largest, from, reduced));
+  return l.b.Unary(hlo::kLog, l.Reduce(hlo::kAdd, l.b.Unary(hlo::kExponential, shifted), reduced)) + largest;
+}
+
+Tensor SoftmaxOf(const lazy::Operation& operation, const Operand& x, int64_t dim,
+                 std::optional<PrimitiveType> type, bool log) {
+  return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
+    if (type.has_value()) x = l.Convert(x, *type);
+    if (!hlo::IsFloat(l.type(x))) Refuse("softmax takes floating types, not %s", hlo::Name(l.type(x)));
+    return lazy::InWide(l, x, [&](Lowering& l, Op x) {
+      const Dims from = l.dims(x), reduced = lazy::WrapDims(l, x, DimList(dim));
+      const Op reduction = lazy::WithoutGradient(l, l.Reduce(hlo::kMaximum, x, reduced), x);
+      const Op largest = KeepDims(l, reduction, from, reduced);
+      const Op shifted = lazy::SubOps(l, x, largest), power = l.b.Unary(hlo::kExponential, shifted);
+      const Op sum = KeepDims(l, l.Reduce(hlo::kAdd, power, reduced), from, reduced);
+      return log ? lazy::SubOps(l, shifted, l.b.Unary(hlo::kLog, sum)) : lazy::DivOps(l, power, sum);
+    });
+  });
+}
+
+// The order-th root of the sum of powers. Powers and roots of 0 are kept away from their infinite slopes.
+Op PowerMeanOps(Lowering& l, Op size, double order, const Dims& reduced) {
+  const auto power = [&](Op x, double exponent) {
+    const Op zero = CompareOps(l, x, 0, Order::kEq);
+    const Op raised = l.b.Binary(hlo::kPower, SelectOps(l, zero, N(l, x, 1), x), N(l, x, exponent));
+    return SelectOps(l, zero, N(l, x, exponent > 0 ? 0 : kInfinity), raised);
+  };
+  return power(SumOps(l, power(size, order), reduced), 1 / order);
+}
+
+}  // namespace
+
+Tensor Prod(const Operand& x, DimList dims, bool keepdim) {
+  return lazy::Unary(lazy::ops::Prod, x, [&](Lowering& l, Op x) {
+    if (hlo::IsInteger(l.type(x))) x = l.Convert(x, hlo::kS64);
+    const Dims reduced = lazy::WrapDims(l, x, dims);
+    return l.Reshape(
+        lazy::InWide(l, x, [&](Lowering& l, Op x) { return l.Reduce(hlo::kMultiply, x, reduced); }),
+        Kept(l.dims(x), reduced, keepdim));
+  });
+}
+Tensor Nansum(const Operand& x, DimList dims, bool keepdim) {
+  return lazy::Unary(lazy::ops::Nansum, x, [&](Lowering& l, Op x) {
+    if (hlo::IsInteger(l.type(x))) x = l.Convert(x, hlo::kS64);
+    const Dims reduced = lazy::WrapDims(l, x, dims);
+    const Op sum = SumOps(l, SelectOps(l, lazy::NanOps(l, x), N(l, x, 0), x), reduced);
+    return l.Reshape(l.Convert(sum, l.type(x)), Kept(l.dims(x), reduced, keepdim));
+  });
+}
+Tensor Nanmean(const Operand& x, DimList dims, bool keepdim) {
+  return lazy::Unary(lazy::ops::Nanmean, x, [&](Lowering& l, Op x) {
+    if (!hlo::IsFloat(l.type(x))) Refuse("nanmean takes floating types, not %s", hlo::Name(l.type(x)));
+    const Dims reduced = lazy::WrapDims(l, x, dims);
+    const Op nan = lazy::NanOps(l, x), sum = SumOps(l, SelectOps(l, nan, N(l, x, 0), x), reduced);
+    const Op count = l.Reduce(hlo::kAdd, l.Convert(l.b.Unary(hlo::kNot, nan), l.type(sum)), reduced);
+    return l.Reshape(l.Convert(sum / count, l.type(x)), Kept(l.dims(x), reduced, keepdim));
+  });
+}
+Tensor CountNonzero(const Operand& x, DimList dims) {
+  return lazy::Unary(lazy::ops::CountNonzero, x, [&](Lowering& l, Op x) {
+    const Dims reduced = lazy::WrapDims(l, x, dims);
+    return l.Reduce(hlo::kAdd, l.Convert(l.Convert(x, hlo::kPred), hlo::kS64), reduced);
+  });
+}
+Tensor Logsumexp(const Operand& x, DimList dims, bool keepdim) {
+  return lazy::Unary(lazy::ops::Logsumexp, x, [&](Lowering& l, Op x) {
+    const Dims reduced = lazy::WrapDims(l, x, dims);
+    const Op sum = lazy::InWide(l, x, [&](Lowering& l, Op x) { return LogSumExpOps(l, x, reduced); });
+    return l.Reshape(sum, Kept(l.dims(x), reduced, keepdim));
+  });
+}
+Tensor Var(const Operand& x, DimList dims, double correction, bool keepdim) {
+  return Spread(lazy::ops::Var, x, dims, correction, keepdim, false);
+}
+Tensor Std(const Operand& x, DimList dims, double correction, bool keepdim) {
+  return Spread(lazy::ops::Std, x, dims, correction, keepdim, true);
+}
+std::pair<Tensor, Tensor> VarMean(const Operand& x, DimList dims, double correction, bool keepdim) {
+  return SpreadAndMean(lazy::ops::VarMean, x, dims, correction, keepdim, false);
+}
+std::pair<Tensor, Tensor> StdMean(const Operand& x, DimList dims, double correction, bool keepdim) {
+  return SpreadAndMean(lazy::ops::StdMean, x, dims, correction, keepdim, true);
+}
+Tensor VectorNorm(const Operand& x, double order, DimList dims, bool keepdim,
+                  std::optional<PrimitiveType> type) {
+  return lazy::Unary(lazy::ops::VectorNorm, x, [&](Lowering& l, Op x) {
+    if (type.has_value()) x = l.Convert(x, *type);
+    if (!hlo::IsFloat(l.type(x)) && !hlo::IsComplex(l.type(x))) {
+      Refuse("a norm takes floating and complex types, not %s", hlo::Name(l.type(x)));
+    }
+    const Dims reduced = lazy::WrapDims(l, x, dims);
+    const Op size = l.b.Unary(hlo::kAbs, x);
+    const Op norm = lazy::InWide(l, size, [&](Lowering& l, Op size) {
+      if (order == kInfinity) return l.Reduce(hlo::kMaximum, size, reduced);
+      if (order == -kInfinity) return l.Reduce(hlo::kMinimum, size, reduced);
+      if (order == 0) return SumOps(l, l.Convert(l.Convert(size, hlo::kPred), l.type(size)), reduced);
+      if (order == 1) return SumOps(l, size, reduced);
+      if (order == 2) return lazy::RootOps(l, SumOps(l, size * size, reduced));
+      return PowerMeanOps(l, size, order, reduced);
+    });
+    return l.Reshape(norm, Kept(l.dims(x), reduced, keepdim));
+  });
+}
+Tensor Trace(const Operand& x) {
+  return lazy::Unary(lazy::ops::Trace, x, [&](Lowering& l, Op x) {
+    const Dims from = l.dims(x);
+    if (from.size() != 2) Refuse("a trace is of a matrix, not of shape %s", lazy::ListText(from));
+    if (hlo::IsInteger(l.type(x))) x = l.Convert(x, hlo::kS64);
+    const Shape index = Shape::Array(hlo::kS64, from);
+    const Op diagonal = l.b.Compare(l.b.Iota(index, 0), l.b.Iota(index, 1), Order::kEq);
+    return l.Convert(SumOps(l, SelectOps(l, diagonal, x, N(l, x, 0)), {0, 1}), l.type(x));
+  });
+}
+
+Tensor Softmax(const Operand& x, int64_t dim, std::optional<PrimitiveType> type) {
+  return SoftmaxOf(lazy::ops::Softmax, x, dim, type, false);
+}
+Tensor LogSoftmax(const Operand& x, int64_t dim, std::optional<PrimitiveType> type) {
+  return SoftmaxOf(lazy::ops::LogSoftmax, x, dim, type, true);
+}
+Tensor Softmin(const Operand& x, int64_t dim, std::optional<PrimitiveType> type) {
+  const Tensor negative = lazy::Unary(lazy::ops::Softmin, x, [&](Lowering& l, Op x) {
+    return l.b.Unary(hlo::kNegate, type.has_value() ? l.Convert(x, *type) : x);
+  });
+  return Softmax(Operand(negative, x.caller()), dim, type);
+}
+
+}  // namespace hlod

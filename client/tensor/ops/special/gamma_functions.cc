@@ -1,0 +1,164 @@
+// Relatives of the gamma function.
+#include "client/tensor/ops/special/gamma_functions.h"
+#include "client/tensor/value/numbers.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "client/tensor/autograd/own_derivative.h"
+#include "client/tensor/ops/elementwise/elementwise.h"
+#include "client/tensor/ops/reduction/loop.h"
+#include "client/tensor/ops/special/special_functions.h"
+#include "common/hlo/math/special_functions.h"
+
+namespace hlod::lazy {
+namespace {
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+// The greatest number of terms that a loop adds; what needs more is NaN.
+constexpr int64_t kTermsMax = 10'000;
+
+Op And(Lowering& l, Op x, Op y) { return l.b.Binary(hlo::kAnd, x, y); }
+Op Is(Lowering& l, Op x, double y) { return CompareOps(l, x, y, Order::kEq); }
+
+// Whether the scalar loop counter is below its limit and one element of `active` is true.
+Op GoesOn(hlo::Builder& b, Op k, Op active, hlo::ComputationId any) {
+  const Op more = b.Compare(k, NumberIn(b, hlo::kS64, kTermsMax), Order::kLt);
+  Dims all;
+  for (size_t i = 0; i < b.shape(active).dims.size(); ++i) all.push_back(static_cast<int64_t>(i));
+  const Op one = all.empty() ? active : b.Reduce(active, NumberIn(b, hlo::kPred, false), all, any);
+  return b.Binary(hlo::kAnd, more, one);
+}
+
+// The library's sum from the first positive q + k on, and the terms before it: those of a negative q, for
+// which the library's formula is none, are as many as |q|.
+Op ZetaValue(Lowering& l, Op x, Op q) {
+  const Op negative_x = l.b.Unary(hlo::kNegate, x), zero = l.Full(l.type(x), l.dims(x), 0.0);
+  // An element far below 0 would take as many terms.
+  const Op reachable = CompareOps(l, q, -static_cast<double>(kTermsMax) + 10, Order::kGt);
+  const Op from = SelectOps(l, reachable, q, N(l, q, kNan));
+  const hlo::ComputationId any = l.Reducer(hlo::kOr, hlo::kPred);
+  const auto is_low = [](hlo::Builder& b, Op q) { return b.Compare(q, FullLike(b, q, 0), Order::kLe); };
+  const State state = While(
+      l, {l.Number(hlo::kS64, 0), zero, from, negative_x},
+      [&](hlo::Builder& b, const State& s) { return GoesOn(b, s[0], is_low(b, s[2]), any); },
+      [&](hlo::Builder& b, const State& s) {
+        const Op low = is_low(b, s[2]), term = b.Binary(hlo::kPower, s[2], s[3]);
+        return State{s[0] + NumberIn(b, hlo::kS64, 1), b.Select(low, s[1] + term, s[1]),
+                     b.Select(low, s[2] + FullLike(b, s[2], 1), s[2]), s[3]};
+      });
+  Op sum = state[1] + hlo::Zeta(x, state[2]);
+  const Op whole_q = l.b.Compare(q, l.b.Unary(hlo::kFloor, q), Order::kEq);
+  const Op whole_x = l.b.Compare(x, l.b.Unary(hlo::kFloor, x), Order::kEq);
+  const Op low = CompareOps(l, q, 0, Order::kLe);
+  sum = SelectOps(l, And(l, low, l.b.Unary(hlo::kNot, whole_x)), N(l, x, kNan), sum);
+  sum = SelectOps(l, And(l, low, whole_q), N(l, x, kInfinity), sum);
+  sum = SelectOps(l, CompareOps(l, x, 1, Order::kLt), N(l, x, kNan), sum);
+  return SelectOps(l, Is(l, x, 1), N(l, x, kInfinity), sum);
+}
+
+// Six terms and the asymptotic series; below 1/2 by reflection.
+Op TrigammaValue(Lowering& l, Op x, Op angle) {
+  const Op one = N(l, x, 1), reflected = CompareOps(l, x, 0.5, Order::kLt);
+  Op z = SelectOps(l, reflected, one - x, x);
+  Op sum = l.Full(l.type(x), l.dims(x), 0.0);
+  for (int i = 0; i < 16; ++i) {
+    sum = sum + one / (z * z);
+    z = z + one;
+  }
+  const Op u = one / (z * z);
+  // 1/z + 1/(2 z z) + sum of B(2 k) / z^(2 k + 1).
+  Op tail = N(l, x, 5.0 / 66);
+  for (const double c : {-1.0 / 30, 1.0 / 42, -1.0 / 30, 1.0 / 6}) tail = tail * u + N(l, x, c);
+  sum = sum + (one + N(l, x, 0.5) / z + tail * u) / z;
+  const Op sine = l.b.Unary(hlo::kSine, angle);
+  const Op mirror = N(l, x, std::numbers::pi * std::numbers::pi) / (sine * sine) - sum;
+  return SelectOps(l, reflected, mirror, sum);
+}
+
+// The power series of the lower part where x <= 1 or x <= a, else Legendre's continued fraction of the upper
+// part, both times x^a exp(-x) / gamma(a).
+Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
+  const Dims dims = l.dims(x);
+  const Op one = l.Full(l.type(x), dims, 1.0), zero = l.Full(l.type(x), dims, 0.0);
+  const auto finite_positive = [&](Op y) {
+    return And(l, CompareOps(l, y, 0, Order::kGt), CompareOps(l, y, kInfinity, Order::kLt));
+  };
+  const Op regular = And(l, finite_positive(a), finite_positive(x));
+  const Op safe_a = SelectOps(l, regular, a, one), safe_x = SelectOps(l, regular, x, one);
+  const Op by_series =
+      l.b.Binary(hlo::kOr, CompareOps(l, safe_x, 1, Order::kLe), l.b.Compare(safe_x, safe_a, Order::kLe));
+  const hlo::ComputationId any = l.Reducer(hlo::kOr, hlo::kPred);
+  const Op counter = l.Number(hlo::kS64, 0);
+  const Op yes = l.Full(hlo::kPred, dims, true);
+  // s: count, active, r, term, sum, x.
+  const State series = While(
+      l, {counter, And(l, yes, by_series), safe_a, one, one, safe_x},
+      [&](hlo::Builder& b, const State& s) { return GoesOn(b, s[0], s[1], any); },
+      [&](hlo::Builder& b, const State& s) {
+        const Op r = s[2] + FullLike(b, s[2], 1), term = s[3] * s[5] / r, sum = s[4] + term;
+        const Op active =
+            b.Binary(hlo::kAnd, s[1], b.Compare(term, sum * FullLike(b, sum, kEps), Order::kGt));
+        return State{s[0] + NumberIn(b, hlo::kS64, 1), active, r, term, sum, s[5]};
+      });
+  // Lentz' way to evaluate the fraction 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)).
+  constexpr double kTiny = 1e-300;
+  const Op start = safe_x + one - safe_a;
+  const Op d0 = one / SelectOps(l, Is(l, start, 0), N(l, x, kTiny), start);
+  // s: count, active, b, c, d, h, a.
+  const State fraction = While(
+      l,
+      {counter, l.b.Unary(hlo::kNot, by_series), start, l.Full(l.type(x), dims, 1 / kTiny), d0, d0, safe_a},
+      [&](hlo::Builder& b, const State& s) { return GoesOn(b, s[0], s[1], any); },
+      [&](hlo::Builder& b, const State& s) {
+        const Op next = s[0] + NumberIn(b, hlo::kS64, 1);
+        const Op i = b.Broadcast(b.Convert(next, b.shape(s[2]).type), dims, {});
+        const Op an = b.Unary(hlo::kNegate, i) * (i - s[6]), bn = s[2] + FullLike(b, s[2], 2);
+        const auto away = [&](Op y) {
+          const Op small = b.Compare(b.Unary(hlo::kAbs, y), FullLike(b, y, kTiny), Order::kLt);
+          return b.Select(small, FullLike(b, y, kTiny), y);
+        };
+        const Op d = FullLike(b, an, 1) / away(an * s[4] + bn), c = away(bn + an / s[3]), change = c * d;
+        const Op moved = b.Compare(b.Unary(hlo::kAbs, change - FullLike(b, change, 1)),
+                                   FullLike(b, change, kEps), Order::kGt);
+        return State{next, b.Binary(hlo::kAnd, s[1], moved),    bn,  c,
+                     d,    b.Select(s[1], s[5] * change, s[5]), s[6]};
+      });
+  const Op factor =
+      l.b.Unary(hlo::kExponential, safe_a * l.b.Unary(hlo::kLog, safe_x) - safe_x - LgammaOps(l, safe_a));
+  const Op lower = factor * series[4] / safe_a, rest = factor * fraction[5];
+  Op result = upper ? SelectOps(l, by_series, one - lower, rest) : SelectOps(l, by_series, lower, one - rest);
+  // What did not settle is not known.
+  result = SelectOps(l, l.b.Binary(hlo::kOr, series[1], fraction[1]), N(l, x, kNan), result);
+  // The edges, as in PyTorch: all of the weight is below x, or none.
+  const Op none = upper ? one : zero, all = upper ? zero : one, nan = l.Full(l.type(x), dims, kNan);
+  const Op a_infinite = Is(l, a, kInfinity), x_infinite = Is(l, x, kInfinity);
+  Op edge = SelectOps(l, x_infinite, all, nan);
+  edge = SelectOps(l, a_infinite, SelectOps(l, x_infinite, nan, none), edge);
+  edge = SelectOps(l, Is(l, x, 0), none, edge);
+  edge = SelectOps(l, Is(l, a, 0), SelectOps(l, CompareOps(l, x, 0, Order::kGt), all, nan), edge);
+  const Op outside = l.b.Binary(hlo::kOr, CompareOps(l, a, 0, Order::kLt), CompareOps(l, x, 0, Order::kLt));
+  edge = SelectOps(l, outside, nan, edge);
+  return SelectOps(l, regular, result, edge);
+}
+
+}  // namespace
+
+Op ZetaOps(Lowering& l, Op x, Op q) {
+  const Dims dims = BroadcastDims(l.dims(x), l.dims(q));
+  return OwnDerivative(l, "zeta", {l.BroadcastTo(x, dims), l.BroadcastTo(q, dims)},
+                       [&](absl::Span<const Op> o) { return ZetaValue(l, o[0], o[1]); });
+}
+Op TrigammaOps(Lowering& l, Op x, Op angle) {
+  return OwnDerivative(l, "trigamma", {x},
+                       [&](absl::Span<const Op> o) { return TrigammaValue(l, o[0], angle); });
+}
+Op IgammaOps(Lowering& l, Op a, Op x, bool upper) {
+  const Dims dims = BroadcastDims(l.dims(a), l.dims(x));
+  return OwnDerivative(l, upper ? "igammac" : "igamma", {l.BroadcastTo(a, dims), l.BroadcastTo(x, dims)},
+                       [&](absl::Span<const Op> o) { return IgammaValue(l, o[0], o[1], upper); });
+}
+
+}  // namespace hlod::lazy

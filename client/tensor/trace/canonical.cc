@@ -1,0 +1,157 @@
+// From a part of an open graph to a module.
+#include "client/tensor/trace/canonical.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "client/tensor/ops/linalg/routine.h"
+#include "client/tensor/trace/portable.h"
+#include "common/lapack/routine_call.h"
+
+namespace hlod::lazy {
+namespace {
+
+// Appends `instruction` to `to`, over what its operands became.
+NodeId AppendCopy(hlo::Computation& to, const hlo::Instruction& instruction,
+                  const std::vector<NodeId>& copy_of, absl::Span<const hlo::ComputationId> called) {
+  absl::InlinedVector<NodeId, 8> operands;
+  for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
+  return to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(), operands,
+                   called);
+}
+
+// Appends what stands for `instruction` in a module for the daemon: itself, or a call.
+NodeId AppendPortable(hlo::Computation& to, const hlo::Instruction& instruction,
+                      absl::Span<const NodeId> operands, const Portable& portable,
+                      const std::map<hlo::ComputationId, hlo::ComputationId>& callees) {
+  if (const auto call = portable.Find(instruction))
+    return to.Append(hlo::kCall, instruction.shape_id(), to.tables().Intern(hlo::CallAttributes{}), operands,
+                     {*call});
+  absl::InlinedVector<hlo::ComputationId, 2> called;
+  for (const hlo::ComputationId callee : instruction.called()) called.push_back(callees.at(callee));
+  if (IsRoutine(instruction)) {
+    const NodeId call = to.Append(hlo::kCall, instruction.shape_id(),
+                                  to.tables().Intern(hlo::CallAttributes{}), operands, called);
+    lapack::NameRoutine(to.mutable_notes(call), instruction.attributes<hlo::CustomCallAttributes>());
+    return call;
+  }
+  return to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(), operands,
+                   called);
+}
+
+// Copies the callees that `computation` calls, and theirs, into `module`: in the order of their ids, which is
+// callees first. Gives their new ids.
+std::map<hlo::ComputationId, hlo::ComputationId> CopyCallees(const hlo::Computation& computation,
+                                                             Module& module, Portable& portable) {
+  const Module& callees = Tracer::Get().callees();
+  std::map<hlo::ComputationId, hlo::ComputationId> copies;
+  std::vector<const hlo::Computation*> pending = {&computation};
+  while (!pending.empty()) {
+    const hlo::Computation& caller = *pending.back();
+    pending.pop_back();
+    for (NodeId node = 0; node < caller.size(); ++node) {
+      for (const hlo::ComputationId id : caller[node].called()) {
+        if (copies.emplace(id, 0).second) pending.push_back(&callees.computation(id));
+      }
+    }
+  }
+  for (auto& [id, copy] : copies) {
+    const hlo::Computation& from = callees.computation(id);
+    portable.Prepare(from);
+    hlo::Computation& to = module.AddComputation(from.name());
+    copy = module.computation_count() - 1;
+    for (NodeId node = 0; node < from.size(); ++node) {
+      const NodeId added = AppendPortable(to, from[node], from[node].operands(), portable, copies);
+      // Part of what a callee is found by, as its words are.
+      const hlo::Notes* const notes = from.notes(node);
+      if (notes != nullptr && !notes->sharding.empty()) to.mutable_notes(added).sharding = notes->sharding;
+    }
+    to.set_root(from.root_id());
+  }
+  return copies;
+}
+
+}  // namespace
+
+Canonical Canonicalise(const Graph& graph, absl::Span<const NodeId> outputs) {
+  const hlo::Computation& from = graph.computation();
+  Canonical result;
+  result.computation = std::make_unique<hlo::Computation>(from.shared_tables(), "main");
+  std::vector<NodeId> copy_of(from.size(), kNoNode);
+  std::vector<std::pair<NodeId, uint32_t>> stack;  // A node, and how many of its operands were visited.
+  for (const NodeId output : outputs) {
+    stack.emplace_back(output, 0);
+    while (!stack.empty()) {
+      auto& [node, visited] = stack.back();
+      const hlo::Instruction instruction = from[node];
+      if (copy_of[node] != kNoNode) {
+        stack.pop_back();
+      } else if (visited < instruction.operand_count()) {
+        const NodeId operand = instruction.operands()[visited++];
+        if (copy_of[operand] == kNoNode) stack.emplace_back(operand, 0);
+      } else {
+        if (instruction.opcode() == hlo::kParameter) {
+          const auto number = static_cast<uint32_t>(result.parameters.size());
+          result.parameters.push_back(static_cast<uint32_t>(instruction.parameter_number()));
+          copy_of[node] = result.computation->Append(hlo::kParameter, instruction.shape_id(),
+                                                     Tracer::Get().ParameterNumber(number), {});
+        } else {
+          copy_of[node] = AppendCopy(*result.computation, instruction, copy_of, instruction.called());
+        }
+        result.nodes.push_back(node);
+        stack.pop_back();
+      }
+    }
+    result.outputs.push_back(copy_of[output]);
+  }
+  return result;
+}
+
+std::unique_ptr<Module> MakeModule(std::string name, const Graph& graph, const Canonical& canonical,
+                                   absl::Span<const uint32_t> donated) {
+  const hlo::Computation& from = *canonical.computation;
+  auto module = std::make_unique<Module>(std::move(name), from.shared_tables());
+  Portable portable(*module);
+  const auto callees = CopyCallees(from, *module, portable);
+  portable.Prepare(from);
+  hlo::Computation& main = module->AddComputation("main");
+  module->set_entry(module->computation_count() - 1);
+  std::vector<NodeId> recorded(from.size()), placed(from.size());
+  std::iota(recorded.begin(), recorded.end(), NodeId{0});
+  std::ranges::sort(recorded, {}, [&](NodeId node) { return canonical.nodes[node]; });
+  absl::InlinedVector<NodeId, 8> operands;
+  for (const NodeId node : recorded) {
+    operands.clear();
+    for (const NodeId operand : from[node].operands()) operands.push_back(placed[operand]);
+    placed[node] = AppendPortable(main, from[node], operands, portable, callees);
+    if (const Parameter* parameter = graph.ParameterAt(canonical.nodes[node]);
+        parameter != nullptr && parameter->value && parameter->value->sharding != nullptr) {
+      main.mutable_notes(placed[node]).sharding = *parameter->value->sharding;
+    }
+    const OriginRow& row = graph.origin(canonical.nodes[node]);
+    if (row.caller.line == 0) continue;
+    hlo::Metadata& metadata = main.mutable_notes(placed[node]).metadata;
+    metadata.op_type = metadata.op_name = row.operation;
+    metadata.source_file = row.caller.file;
+    metadata.source_line = row.caller.line;
+  }
+  if (canonical.outputs.size() == 1) {
+    main.set_root(placed[canonical.outputs[0]]);
+  } else {
+    std::vector<Shape> elements;
+    std::vector<NodeId> outputs;
+    for (const NodeId output : canonical.outputs) {
+      outputs.push_back(placed[output]);
+      elements.push_back(from[output].shape());
+    }
+    const hlo::ShapeId tuple = main.tables().Intern(Shape::Tuple(std::move(elements)));
+    main.set_root(main.Append(hlo::kTuple, tuple, 0, outputs));
+  }
+  for (const uint32_t parameter : donated) {
+    module->config.buffer_donors.push_back({static_cast<int64_t>(parameter), {}});
+  }
+  return module;
+}
+
+}  // namespace hlod::lazy

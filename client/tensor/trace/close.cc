@@ -1,0 +1,405 @@
+// Closing a graph, and reading values.
+#include "client/tensor/trace/close.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/runtime/observe/metrics.h"
+#include "client/runtime/preflight/abstract_session.h"
+#include "client/runtime/session/session.h"
+#include "client/runtime/session/state.h"
+#include "client/tensor/autograd/tape.h"
+#include "client/tensor/dispatch/lowering.h"
+#include "client/tensor/dispatch/settings.h"
+#include "client/tensor/function/function_trace.h"
+#include "client/tensor/trace/abstract.h"
+#include "client/tensor/trace/canonical.h"
+#include "client/tensor/trace/close_event.h"
+#include "client/tensor/trace/lock.h"
+#include "client/tensor/trace/placeholder.h"
+#include "client/tensor/trace/runtime.h"
+#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/value/host.h"
+#include "client/tensor/value/throw.h"
+#include "common/base/text/strings.h"
+
+namespace hlod::lazy {
+namespace {
+
+constexpr uint32_t kSeparator = UINT32_MAX;
+
+// What a close computes: nodes once each, in order, and the values that are each.
+struct Outputs {
+  std::vector<NodeId> nodes;
+  std::vector<std::vector<Value*>> values;
+};
+
+Outputs OutputsOf(const Graph& graph) {
+  Outputs outputs;
+  for (Value* value : graph.LiveInOrder()) {
+    if (outputs.nodes.empty() || outputs.nodes.back() != value->node) {
+      outputs.nodes.push_back(value->node);
+      outputs.values.emplace_back();
+    }
+    outputs.values.back().push_back(value);
+  }
+  return outputs;
+}
+
+// Fails the live values that depend on a parameter that cannot be used: donated or deleted behind our back,
+// or failed itself.
+void FailWhatDependsOnDead(Graph& graph) {
+  std::vector<const absl::Status*> dead;
+  std::vector<absl::Status> reasons(graph.parameters().size());
+  for (size_t i = 0; i < reasons.size(); ++i) {
+    const Parameter& parameter = graph.parameters()[i];
+    if (!parameter.value) continue;
+    if (parameter.value->state == Value::State::kFailed) reasons[i] = parameter.value->failure;
+    if (parameter.value->state == Value::State::kData) reasons[i] = parameter.value->buffer.state();
+    if (reasons[i].ok()) continue;
+    dead.resize(graph.size(), nullptr);
+    dead[parameter.node] = &reasons[i];
+  }
+  if (dead.empty()) return;
+  for (NodeId node = 0; node < graph.size(); ++node) {
+    for (const NodeId operand : graph.computation()[node].operands()) {
+      if (dead[node] == nullptr) dead[node] = dead[operand];
+    }
+  }
+  for (Value* value : graph.LiveInOrder()) {
+    if (dead[value->node] != nullptr) value->Become(*dead[value->node]);
+  }
+}
+
+// Parameters that nobody but the graph holds: their memory is the program's to reuse.
+std::vector<bool> Donated(const Graph& graph) {
+  std::vector<bool> donated;
+  for (const Parameter& parameter : graph.parameters()) {
+    donated.push_back(parameter.value && parameter.value->references() == 1 &&
+                      parameter.value->state == Value::State::kData &&
+                      parameter.value->buffer.internal_state().use_count() == 1);
+  }
+  return donated;
+}
+
+// Appends the parameters' shardings, which are notes and not words: number, length, bytes of each.
+void AppendShardings(const Graph& graph, absl::Span<const uint32_t> parameters, std::vector<uint32_t>& tail) {
+  for (uint32_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& parameter = graph.parameters()[parameters[i]];
+    if (!parameter.value || parameter.value->sharding == nullptr) continue;
+    const std::string& sharding = *parameter.value->sharding;
+    tail.push_back(i);
+    tail.push_back(static_cast<uint32_t>(sharding.size()));
+    tail.insert(tail.end(), sharding.begin(), sharding.end());
+  }
+}
+
+// What decides a program beside the graph's words.
+std::vector<uint32_t> Tail(absl::Span<const NodeId> outputs, const std::vector<bool>& donated, Place place) {
+  std::vector<uint32_t> tail(outputs.begin(), outputs.end());
+  tail.push_back(kSeparator);
+  for (uint32_t parameter = 0; parameter < donated.size(); ++parameter) {
+    if (donated[parameter]) tail.push_back(parameter);
+  }
+  tail.push_back(kSeparator);
+  tail.push_back(static_cast<uint32_t>(place.ordinal));
+  return tail;
+}
+
+// The lines that made a program's arguments.
+std::vector<Origin> LinesOf(const Graph& graph, absl::Span<const uint32_t> parameters) {
+  std::vector<Origin> lines;
+  for (const uint32_t number : parameters) {
+    const Parameter& parameter = graph.parameters()[number];
+    lines.push_back(
+        internal::OriginOf(parameter.value ? parameter.value->origin : graph.origin(parameter.node).caller));
+  }
+  return lines;
+}
+
+// The program in the cache of canonical forms, or compiled.
+Program FindOrCompile(Graph& graph, const Outputs& outputs, const std::vector<bool>& donated,
+                      const Caller& caller, CloseReport& report) {
+  Runtime& runtime = *graph.place.runtime;
+  const Canonical canonical = Canonicalise(graph, outputs.nodes);
+  Program program;
+  program.arguments = canonical.parameters;
+  std::vector<bool> donated_arguments;
+  std::vector<uint32_t> donors;
+  for (uint32_t i = 0; i < canonical.parameters.size(); ++i) {
+    donated_arguments.push_back(donated[canonical.parameters[i]]);
+    if (!donated_arguments.back()) continue;
+    donors.push_back(i);
+    program.donate.push_back(static_cast<int>(i));
+  }
+  const absl::Span<const uint32_t> words = canonical.computation->words();
+  std::vector<uint32_t> tail = Tail(canonical.outputs, donated_arguments, graph.place);
+  AppendShardings(graph, canonical.parameters, tail);
+  if (const auto* known = runtime.canonical.Find(words, tail)) {
+    ++Stats().canonical_hits;
+    report.found = Found::kCanonical;
+    program.compiled = *known;
+    return program;
+  }
+  const std::string name = absl::StrCat("trace_", LineText(caller));
+  const std::unique_ptr<Module> module = MakeModule(name, graph, canonical, donors);
+  auto compiled = std::make_shared<Compiled>();
+  const internal::ArgumentLines lines(LinesOf(graph, canonical.parameters));
+  const internal::Stopwatch watch;
+  compiled->executable = ValueOrThrow(
+      Client(runtime.device(0).internal_session()).Compile(*module, {}, caller), "compile", caller);
+  report.compile_us = watch.us();
+  report.found = Found::kCompiled;
+  ++Stats().compiles;
+  internal::CountMetric(internal::MetricCounter::kCompiledGraphs);
+  internal::AddSample(internal::Metric::kGraphSize, canonical.computation->size());
+  internal::AddSample(internal::Metric::kDonated, static_cast<double>(donors.size()));
+  program.compiled = runtime.canonical.Add(words, tail, std::move(compiled));
+  return program;
+}
+
+// Starts `program` and hands its results out.
+void Start(Graph& graph, const Program& program, const Outputs& outputs, const Caller& caller,
+           CloseReport& report) {
+  std::vector<Argument> arguments;
+  std::vector<Value*> values;  // Of each argument; null for a number.
+  arguments.reserve(program.arguments.size());
+  values.reserve(program.arguments.size());
+  for (const uint32_t number : program.arguments) {
+    const Parameter& parameter = graph.parameters()[number];
+    values.push_back(parameter.value.get());
+    if (parameter.literal != nullptr) ++Stats().inline_numbers;
+    if (parameter.literal != nullptr) arguments.emplace_back(*parameter.literal);
+    else if (parameter.value->state == Value::State::kHost) arguments.emplace_back(*parameter.value->literal);
+    else arguments.emplace_back(parameter.value->buffer);
+  }
+  ExecuteOptions options;
+  options.donate = program.donate;
+  options.device = graph.place.ordinal;
+  for (const auto& values : outputs.values) options.result_callers.push_back(values.front()->origin);
+  Execution execution =
+      ValueOrThrow(program.compiled->executable.Start(arguments, options, caller), "execute", caller);
+  Stats().donated += static_cast<int64_t>(program.donate.size());
+  report.Started(execution);
+  for (size_t i = 0; i < outputs.nodes.size(); ++i) {
+    for (Value* value : outputs.values[i]) value->Become(execution.results[i]);
+  }
+  InheritFromDonated(values, program.donate, outputs.values);
+  if (internal::AbstractSession* const abstract = AbstractOf(graph.place); abstract != nullptr) {
+    for (const Value* value : values) {
+      if (value != nullptr) RecordRole(*abstract, *value);
+    }
+    for (const auto& results : outputs.values) RecordRole(*abstract, *results.front());
+  }
+  graph.place.runtime->Started(std::move(execution.done));
+}
+
+void CountClose(const Graph& graph, TraceCause cause) {
+  TraceStats& stats = Stats();
+  ++stats.closes;
+  ++stats.closes_by_cause[static_cast<size_t>(cause)];
+  stats.nodes += graph.size();
+}
+
+}  // namespace
+
+bool IsFull(const Graph& graph) {
+  if (graph.size() > Current().trace_nodes_max) return true;
+  // Counted now and then, and only where it can be too much.
+  static constexpr size_t kFew = 1024;
+  const std::vector<Parameter>& parameters = graph.parameters();
+  if (parameters.size() < kFew || parameters.size() % (kFew / 4) != 0) return false;
+  int64_t bytes = 0;
+  for (const Parameter& parameter : parameters) {
+    if (parameter.literal != nullptr) bytes += static_cast<int64_t>(parameter.literal->bytes().size());
+  }
+  const internal::Session& session = *graph.place.runtime->device(0).internal_session();
+  return bytes > session.limits().inline_bytes_max / 2;
+}
+
+std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller, const char* operation,
+                             const Value* forced) {
+  const internal::EventsHeld events;
+  FailWhatDependsOnDead(graph);
+  CloseReport report(graph);
+  KeepResiduals(graph, caller);
+  const Outputs outputs = OutputsOf(graph);
+  if (outputs.nodes.empty()) return graph.Clear();
+  if (graph.place.runtime->ended()) {
+    const absl::Status ended = EndedError();
+    for (const auto& values : outputs.values) {
+      for (Value* value : values) value->Become(ended);
+    }
+    return graph.Clear();
+  }
+  CountClose(graph, cause);
+  internal::AbstractSession* const abstract = AbstractOf(graph.place);
+  if (abstract != nullptr) abstract->Closed(Name(cause), caller);
+  report.Begin(cause, caller, operation, forced);
+  const internal::Stopwatch lowering;
+  try {
+    if (abstract != nullptr) DeclarePlaceholders(graph, caller);
+    const std::vector<bool> donated = Donated(graph);
+    std::vector<uint32_t> tail = Tail(outputs.nodes, donated, graph.place);
+    std::vector<uint32_t> all(graph.parameters().size());
+    std::iota(all.begin(), all.end(), 0u);
+    AppendShardings(graph, all, tail);
+    const absl::Span<const uint32_t> words = graph.computation().words();
+    RecordedPrograms& recorded = graph.place.runtime->recorded;
+    const Program* program = recorded.Find(words, tail);
+    if (program != nullptr) {
+      ++Stats().trace_hits;
+      report.found = Found::kRecorded;
+    } else {
+      program = &recorded.Add(words, tail, FindOrCompile(graph, outputs, donated, caller, report));
+    }
+    if (report.found != Found::kCompiled) internal::CountMetric(internal::MetricCounter::kCachedGraphs);
+    report.lower_us = lowering.us() - report.compile_us;
+    report.Take(*program);
+    const internal::Stopwatch sending;
+    Start(graph, *program, outputs, caller, report);
+    report.send_us = sending.us();
+  } catch (const Error& error) {
+    report.status = error.status();
+    // Reported where a result is read: the program may go on with what does not depend on it.
+    for (const auto& values : outputs.values) {
+      for (Value* value : values) value->Become(error.status());
+    }
+  }
+  report.End(outputs.values);
+  return graph.Clear();
+}
+
+void Force(const Ref<Value>& value, TraceCause cause, const char* operation, const Caller& caller) {
+  const internal::EventsAfter events;
+  ForceReport report(*value, cause, operation, caller);
+  try {
+    LoadFile(value);
+  } catch (const Refusal& refusal) {
+    Throw(refusal.status, operation, caller);
+  }
+  std::vector<Parameter> garbage;
+  Runtime* waits = nullptr;
+  {
+    const TraceLock lock;
+    FunctionTrace::CheckRead(*value, operation, caller);
+    if (value->IsPlaceholder()) {
+      if (AbstractOf(value->place) == nullptr) ThrowPlaceholder(*value, operation, caller);
+      if (value->state == Value::State::kPlaceholder)
+        value->Become(ValueOrThrow(DeviceOf(value->place).Placeholder(value->shape(), value->origin),
+                                   operation, caller));
+      return;
+    }
+    if (value->IsUnmade()) {
+      try {
+        MakeBytes(*value);
+      } catch (const Refusal& refusal) {
+        Throw(refusal.status, operation, caller);
+      }
+      return;
+    }
+    if (value->state != Value::State::kNode) return;
+    if (value->graph->kind == Graph::Kind::kAbstract) CheckNoPlaceholder(*value, operation, caller);
+    if (value->place.is_host()) {  // Its placeholders have been filled since.
+      Graph host(value->place, Graph::Kind::kHost);
+      const NodeId node = host.NodeOf(*value);
+      value->Become(Evaluate(host, {node})[0]);
+      return;
+    }
+    Graph& mine = ThreadTrace::Get().Open(value->place, Graph::Kind::kReal);
+    if (value->graph != &mine) {
+      // Another thread's, or one whose placeholders have been filled since: it moves here.
+      const NodeId node = mine.NodeOf(*value);
+      value->graph->RemoveLive(*value);
+      mine.AddLive(*value, node);
+    }
+    waits = value->place.runtime;
+    garbage = Close(mine, cause, caller, operation, value.get());
+    report.close = CloseOf(*value);
+  }
+  garbage.clear();
+  waits->Throttle(static_cast<size_t>(Current().closes_unsettled_max), caller);
+}
+
+std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, Cause ledger,
+                                    const char* operation, const Caller& caller) {
+  const internal::EventsAfter events;
+  Force(value, cause, operation, caller);
+  Buffer buffer;
+  uint64_t close = 0;
+  {
+    const TraceLock lock;
+    if (value->state == Value::State::kHost) return value->literal;
+    if (value->state == Value::State::kFailed) Throw(value->failure, operation, caller);
+    if (value->place.runtime->ended()) Throw(EndedError(), operation, caller);
+    buffer = value->buffer;
+    close = CloseOf(*value);
+  }
+  const internal::TransferOf transfer(value->id, close);
+  const internal::Stopwatch watch;
+  auto literal =
+      std::make_shared<const Literal>(ValueOrThrow(buffer.ToLiteral(ledger, caller), operation, caller));
+  internal::EmitWait(*buffer.internal_state()->session, WaitCause::kRead, caller, watch.us(), value->id);
+  return literal;
+}
+
+namespace {
+
+// Of the abstract sessions that this thread has recorded for. May end the process.
+void EndSteps(const Caller& caller) {
+  std::vector<std::shared_ptr<internal::Session>> sessions;
+  {
+    const TraceLock lock;
+    for (const auto& graph : ThreadTrace::Get().graphs()) {
+      if (AbstractOf(graph->place) == nullptr) continue;
+      std::shared_ptr<internal::Session> session = DeviceOf(graph->place).internal_session();
+      if (std::find(sessions.begin(), sessions.end(), session) == sessions.end())
+        sessions.push_back(std::move(session));
+    }
+  }
+  for (const auto& session : sessions)
+    session->options().abstract->EndStep(*session, /*marked=*/false, CallerScope::Of(caller));
+}
+
+}  // namespace
+
+}  // namespace hlod::lazy
+
+namespace hlod {
+
+void Sync(Caller caller) {
+  const internal::EventsAfter events;
+  lazy::FunctionTrace::CheckSync(caller);
+  std::vector<lazy::Parameter> garbage;
+  std::vector<lazy::Runtime*> runtimes, all;  // With recorded work; that the thread has used.
+  {
+    const lazy::TraceLock lock;
+    for (const auto& graph : lazy::ThreadTrace::Get().graphs()) {
+      if (graph->kind != lazy::Graph::Kind::kReal) continue;
+      if (std::find(all.begin(), all.end(), graph->place.runtime) == all.end())
+        all.push_back(graph->place.runtime);
+      if (graph->size() == 0) continue;
+      std::vector<lazy::Parameter> dropped = lazy::Close(*graph, TraceCause::kSync, caller, "sync");
+      garbage.insert(garbage.end(), std::make_move_iterator(dropped.begin()),
+                     std::make_move_iterator(dropped.end()));
+      runtimes.push_back(graph->place.runtime);
+    }
+  }
+  garbage.clear();
+  internal::CountMetric(internal::MetricCounter::kSteps);
+  for (lazy::Runtime* runtime : all) runtime->BeginStep(caller);
+  for (lazy::Runtime* runtime : runtimes) {
+    runtime->Throttle(static_cast<size_t>(lazy::Current().closes_unsettled_max), caller);
+  }
+  lazy::EndSteps(caller);
+  const lazy::TraceLock lock;
+  // A program that reads seldom learns here that its daemon is gone.
+  for (const lazy::Runtime* runtime : runtimes) lazy::ThrowIfError(runtime->status(), "sync", caller);
+  for (const auto& graph : lazy::ThreadTrace::Get().graphs()) {
+    if (graph->kind == lazy::Graph::Kind::kAbstract) lazy::CheckLivePlaceholders(*graph, caller);
+  }
+}
+
+}  // namespace hlod

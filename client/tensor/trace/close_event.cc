@@ -1,0 +1,193 @@
+// The events of closes and values.
+#include "client/tensor/trace/close_event.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "client/runtime/session/state.h"
+#include "client/tensor/autograd/tape.h"
+#include "client/tensor/trace/lock.h"
+#include "client/tensor/trace/runtime.h"
+#include "common/base/sha256.h"
+
+namespace hlod::lazy {
+namespace {
+
+// The time of the operations of a trace: of each of the first ones, then of one in kStride for all of them,
+// since reading the clock takes longer than much of what an operation does.
+struct Recording {
+  static constexpr int64_t kEach = 64, kStride = 16;
+  int depth = 0;           // Operations that are written in others.
+  int64_t operations = 0;  // Of this trace.
+  double us = 0;
+  std::optional<internal::Stopwatch> since;  // Of an operation that is timed.
+
+  void Begin() {
+    ++operations;
+    if (operations <= kEach || operations % kStride == 0) since.emplace();
+  }
+  void End() {
+    if (since.has_value()) us += since->us() * static_cast<double>(operations <= kEach ? 1 : kStride);
+    since.reset();
+  }
+  double Take() {
+    End();  // The operation that the trace became too long with.
+    operations = 0;
+    return std::exchange(us, 0);
+  }
+};
+thread_local Recording recording;
+
+Origin OriginOf(const Caller& caller) { return internal::OriginOf(CallerScope::Of(caller)); }
+
+// The live values of the graph that nothing refers to but operations remembered for Backward().
+absl::flat_hash_set<const Value*> HeldByTapeAlone(const Graph& graph) {
+  absl::flat_hash_set<const TapeEntry*> seen;
+  std::vector<const TapeEntry*> pending;
+  const auto visit = [&](const Ref<TapeEntry>& entry) {
+    if (entry && entry->graph == &graph && seen.insert(entry.get()).second) pending.push_back(entry.get());
+  };
+  absl::flat_hash_map<const Value*, uint32_t> references;
+  for (const Value* value : graph.LiveInOrder()) {
+    visit(value->history);
+    visit(value->detached_history);
+  }
+  while (!pending.empty()) {
+    const TapeEntry& entry = *pending.back();
+    pending.pop_back();
+    for (const TapeInput& input : entry.inputs) {
+      visit(input.history);
+      if (input.value) ++references[input.value.get()];
+    }
+  }
+  absl::flat_hash_set<const Value*> held;
+  for (const auto& [value, count] : references) {
+    if (value->state == Value::State::kNode && value->graph == &graph && value->references() == count)
+      held.insert(value);
+  }
+  return held;
+}
+
+}  // namespace
+
+uint64_t CloseOf(const Value& value) {
+  if (value.state != Value::State::kData || !value.buffer.valid()) return 0;
+  return value.buffer.internal_state()->close.load(std::memory_order_relaxed);
+}
+
+EventValue EventValueOf(const Value& value) {
+  EventValue event;
+  event.value = value.id;
+  if (value.state == Value::State::kData && value.buffer.valid()) event.buffer = value.buffer.handle();
+  event.shape = value.shape();
+  event.bytes = hlo::ByteSize(event.shape).value_or(0);
+  event.close = CloseOf(value);
+  event.origin = internal::OriginOf(value.origin);
+  return event;
+}
+
+void RecordingTime::Begin() {
+  if (recording.depth++ == 0) recording.Begin();
+}
+void RecordingTime::End() {
+  if (--recording.depth == 0) recording.End();
+}
+
+CloseReport::CloseReport(Graph& graph) : graph_(graph), on_(internal::Observed()) {
+  if (!on_) return;
+  for (const Value* value : graph.LiveInOrder()) live_.insert(value);
+  backward_ = HeldByTapeAlone(graph);
+}
+
+void CloseReport::Begin(TraceCause cause, const Caller& caller, const char* operation, const Value* forced) {
+  static uint64_t closes = 0;  // Guarded by TraceLock.
+  close = ++closes;
+  if (!on_) return;
+  const std::shared_ptr<internal::Session> session = DeviceOf(graph_.place).internal_session();
+  event_.emplace();
+  event_->close = close;
+  event_->cause = cause;
+  event_->operation = operation;
+  event_->origin = OriginOf(caller);
+  event_->forced = forced == nullptr ? 0 : forced->id;
+  event_->session = session->id();
+  event_->step = session->step;
+  event_->device = graph_.place.ordinal;
+  event_->nodes = graph_.size();
+  event_->trace_us = recording.Take();
+}
+
+void CloseReport::Take(const Program& program) {
+  if (!event_.has_value()) return;
+  event_->name = program.compiled->executable.name();
+  for (const uint32_t number : program.arguments) {
+    const Parameter& parameter = graph_.parameters()[number];
+    CloseEvent::Input& input = event_->inputs.emplace_back();
+    if (parameter.literal == nullptr) {
+      static_cast<EventValue&>(input) = EventValueOf(*parameter.value);
+      input.number = parameter.value->state == Value::State::kHost;
+    } else {
+      input.shape = parameter.literal->shape();
+      input.bytes = static_cast<int64_t>(parameter.literal->bytes().size());
+      input.origin = internal::OriginOf(graph_.origin(parameter.node).caller);
+      input.number = true;
+    }
+    input.recorded_as = number;
+  }
+  for (const int donated : program.donate) event_->inputs[static_cast<size_t>(donated)].donated = true;
+}
+
+void CloseReport::Started(const Execution& execution) {
+  for (const Buffer& result : execution.results) result.internal_state()->close = close;
+  if (!event_.has_value()) return;
+  event_->command = execution.command;
+  event_->program = ToHex(execution.executable->digest);
+}
+
+void CloseReport::End(const std::vector<std::vector<Value*>>& values) {
+  if (!event_.has_value()) return;
+  for (const std::vector<Value*>& same : values) {
+    for (const Value* value : same) {
+      CloseEvent::Output& output = event_->outputs.emplace_back();
+      static_cast<EventValue&>(output) = EventValueOf(*value);
+      output.alive = !live_.contains(value)      ? Alive::kResidual
+                     : backward_.contains(value) ? Alive::kBackward
+                                                 : Alive::kTensor;
+    }
+  }
+  event_->found = found;
+  event_->lower_us = lower_us;
+  event_->compile_us = compile_us;
+  event_->send_us = send_us;
+  event_->status = std::move(status);
+  internal::Emit(*std::move(event_));
+}
+
+ForceReport::ForceReport(const Value& value, TraceCause cause, const char* operation, const Caller& caller)
+    : value_(value),
+      cause_(cause),
+      operation_(operation),
+      caller_(caller),
+      on_(internal::Observed() && !value.place.is_host()) {}
+
+ForceReport::~ForceReport() {
+  if (!on_) return;
+  ForceEvent event{cause_, operation_, OriginOf(caller_), {}, close};
+  {
+    const TraceLock lock;
+    event.value = EventValueOf(value_);
+  }
+  internal::Emit(std::move(event));
+}
+
+void EmitDeath(const Value& value) {
+  DeathEvent event{EventValueOf(value), "released"};
+  if (value.buffer.valid()) {
+    internal::BufferState& buffer = *value.buffer.internal_state();
+    const absl::MutexLock lock(&buffer.mu);
+    if (buffer.death.has_value()) event.how = std::string(Name(buffer.death->kind));
+  }
+  internal::Emit(std::move(event));
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,51 @@
+// The instructions of one computation written again elsewhere, some of them replaced.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "client/tensor/trace/graph.h"
+
+namespace hlod::lazy {
+
+// What each node of `from` below `limit` becomes: what `given(node, instruction)` has for it, an
+// std::optional<NodeId>; else what `append(node, operands)` makes of it over what its operands became.
+template <typename Given, typename Append>
+std::vector<NodeId> CopyNodes(const hlo::Computation& from, NodeId limit, Given given, Append append) {
+  std::vector<NodeId> copies(from.size());
+  absl::InlinedVector<NodeId, 8> operands;
+  for (NodeId node = 0; node < limit; ++node) {
+    const hlo::Instruction instruction = from[node];
+    if (const std::optional<NodeId> known = given(node, instruction); known.has_value()) {
+      copies[node] = *known;
+      continue;
+    }
+    operands.clear();
+    for (const NodeId operand : instruction.operands()) operands.push_back(copies[operand]);
+    copies[node] = append(node, absl::MakeConstSpan(operands));
+  }
+  return copies;
+}
+
+// CopyNodes' `given` that replaces parameter i by `parameters[i]`.
+inline auto InPlaceOfParameters(absl::Span<const NodeId> parameters) {
+  return [parameters](NodeId, const hlo::Instruction& instruction) -> std::optional<NodeId> {
+    if (instruction.opcode() != hlo::kParameter) return std::nullopt;
+    return parameters[static_cast<size_t>(instruction.parameter_number())];
+  };
+}
+
+// Its `append` for a computation over the same tables.
+inline auto AppendingTo(hlo::Computation& to, const hlo::Computation& from) {
+  return [&to, &from](NodeId node, absl::Span<const NodeId> operands) {
+    const hlo::Instruction instruction = from[node];
+    const NodeId copy = to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
+                                  operands, instruction.called());
+    to.ShareNotes(copy, from, node);
+    return copy;
+  };
+}
+
+}  // namespace hlod::lazy

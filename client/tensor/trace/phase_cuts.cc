@@ -1,0 +1,38 @@
+// Closes between phases.
+#include "client/tensor/trace/phase_cuts.h"
+
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "client/runtime/observe/events.h"
+#include "client/tensor/function/function_trace.h"
+#include "client/tensor/trace/close.h"
+#include "client/tensor/trace/lock.h"
+#include "client/tensor/trace/thread_trace.h"
+#include "hlod/tensor/trace.h"
+
+namespace hlod::lazy {
+namespace {
+
+constinit thread_local bool cuts = false;
+
+}  // namespace
+
+PhaseCuts::PhaseCuts() : before_(std::exchange(cuts, true)) {}
+PhaseCuts::~PhaseCuts() { cuts = before_; }
+
+void CutAtPhase(const Caller& caller) {
+  if (!cuts || FunctionTrace::Innermost() != nullptr) return;
+  const internal::EventsAfter events;
+  std::vector<Parameter> garbage;  // Ends after the lock.
+  const TraceLock lock;
+  for (const auto& graph : ThreadTrace::Get().graphs()) {
+    if (graph->kind != Graph::Kind::kReal || graph->size() == 0) continue;
+    std::vector<Parameter> dropped = Close(*graph, TraceCause::kSync, caller, "phase");
+    garbage.insert(garbage.end(), std::make_move_iterator(dropped.begin()),
+                   std::make_move_iterator(dropped.end()));
+  }
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,86 @@
+// What all traces of the process share: interned shapes and attributes, callees, source lines. Guarded by
+// TraceLock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/hlo/builder.h"
+#include "hlod/runtime/caller.h"
+#include "hlod/tensor/operand.h"
+
+namespace hlod::lazy {
+
+// A line of the program and the operation that stands there.
+struct OriginRow {
+  Caller caller;
+  const char* operation = "";  // PyTorch's spelling. Lives for ever.
+};
+
+// The shared tables. Because one lock guards them, ids mean the same in every thread's trace: a graph is
+// copied between threads word by word, and equal words are equal programs.
+class Tracer {
+ public:
+  static Tracer& Get();
+
+  // Computations that traces call, each once: equal contents have equal ids.
+  hlo::Module& callees() { return *callees_; }
+  const std::shared_ptr<hlo::Tables>& tables() const { return callees_->shared_tables(); }
+  // A computation of two scalars joined by `opcode`.
+  hlo::ComputationId Reducer(hlo::Opcode opcode, hlo::PrimitiveType type);
+  // The callee that `build` appends. It gives the root.
+  hlo::ComputationId Callee(std::string_view name, absl::FunctionRef<hlo::Op(hlo::Builder&)> build);
+  // The callee that is `candidate`, notes included.
+  hlo::ComputationId Callee(const hlo::Computation& candidate);
+
+  uint32_t InternOrigin(const Caller& caller, const char* operation);
+  const OriginRow& origin(uint32_t id) const { return origins_[id]; }
+
+  // Whether a number that stands at `caller` is to be a parameter: it is not 0, 1 or -1, or has differed from
+  // what it was there before.
+  bool IsParameter(const Caller& caller, const Scalar& value);
+  // Returns true once the setting `name` of an operation at `caller`, such as a probability or a slope, has
+  // differed from what it was there before.
+  bool SettingVaries(const Caller& caller, const char* name, double value);
+  // Whether the starts of the slices at `caller` differ from one trace to the next. A line may slice several
+  // times in a trace, at starts of its own; `trace` names the trace.
+  bool StartVaries(const Caller& caller, uint64_t trace, int64_t start);
+  // Whether the index that stands at `caller` has differed from what it was there before.
+  bool IndexVaries(const Caller& caller, int64_t index);
+
+  hlo::AttributesId ParameterNumber(uint32_t number);
+
+ private:
+  Tracer();
+
+  struct Site {
+    Scalar first;
+    bool varied = false;
+  };
+  bool Varies(uint64_t site, const Scalar& value);
+
+  // The starts of a line's slices, as they were in the first trace that has it.
+  struct SliceSite {
+    std::vector<int64_t> starts;
+    uint64_t trace = 0;
+    size_t next = 0;
+    bool is_first = true, varied = false;
+  };
+
+  std::unique_ptr<hlo::Module> callees_;
+  absl::flat_hash_map<uint32_t, hlo::ComputationId> reducers_;  // By opcode and type.
+  absl::flat_hash_map<uint64_t, std::vector<hlo::ComputationId>> callees_by_hash_;
+  std::vector<OriginRow> origins_;
+  absl::flat_hash_map<uint64_t, uint32_t> origin_ids_;
+  std::array<std::pair<uint64_t, uint32_t>, 256> recent_origins_{};
+  absl::flat_hash_map<uint64_t, Site> sites_;
+  absl::flat_hash_map<uint64_t, SliceSite> slice_sites_;
+  std::vector<hlo::AttributesId> parameter_numbers_;
+};
+
+}  // namespace hlod::lazy

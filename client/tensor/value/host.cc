@@ -1,0 +1,96 @@
+// Host tensors: one semantics with devices, evaluated by the reference evaluator.
+#include "client/tensor/value/host.h"
+
+#include <atomic>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "client/runtime/observe/events.h"
+#include "client/runtime/observe/warnings.h"
+#include "client/runtime/session/state.h"
+#include "client/tensor/dispatch/lowering.h"
+#include "client/tensor/trace/canonical.h"
+#include "client/tensor/trace/lock.h"
+#include "client/tensor/trace/runtime.h"
+#include "client/tensor/trace/thread_trace.h"
+#include "common/evaluator/evaluator.h"
+
+namespace hlod::lazy {
+namespace {
+
+// An operation that takes this long is an event ...
+constexpr double kEventUs = 1e4;
+// ... and a program that waits this long for one has forgotten To(device), or does not know of it.
+constexpr double kWarningUs = 1e6;
+
+// Says so once, of the first operation.
+void TellOfSlow(const OriginRow& row, double us) {
+  if (us >= kEventUs && internal::Observed()) {
+    internal::Emit(SlowEvent{SlowPath::kHostTensor, row.operation, internal::OriginOf(row.caller), us});
+  }
+  static std::atomic<bool> warned = false;
+  if (us < kWarningUs || warned.exchange(true)) return;
+  internal::Warn(absl::StrFormat(
+      "%s (%s) took %.1f s on host tensors, which are computed by one thread, slowly: move them to a device "
+      "with To(device). Said once.",
+      row.operation, LineText(row.caller), us / 1e6));
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::Span<const NodeId> nodes) {
+  const Canonical canonical = Canonicalise(graph, nodes);
+  const std::unique_ptr<Module> module = MakeModule("host", graph, canonical, {});
+  std::vector<const Literal*> arguments;
+  for (const uint32_t number : canonical.parameters) {
+    const Parameter& parameter = graph.parameters()[number];
+    arguments.push_back(parameter.literal != nullptr ? parameter.literal.get()
+                                                     : parameter.value->literal.get());
+  }
+  ++Stats().host_operations;
+  const internal::Stopwatch watch;
+  absl::StatusOr<Literal> result = hlod::Evaluate(*module, arguments);
+  if (!result.ok()) throw Refusal{result.status()};
+  TellOfSlow(graph.origin(nodes[0]), watch.us());
+  std::vector<std::shared_ptr<const Literal>> values;
+  if (nodes.size() == 1) {
+    values.push_back(std::make_shared<const Literal>(*std::move(result)));
+  } else {
+    for (Literal& element : result->elements()) {
+      values.push_back(std::make_shared<const Literal>(std::move(element)));
+    }
+  }
+  return values;
+}
+
+void LoadFile(const Ref<Value>& value) {
+  Load load;
+  {
+    const TraceLock lock;
+    if (value->state != Value::State::kFile) return;
+    load = value->load;
+  }
+  absl::StatusOr<Literal> loaded = load();
+  if (!loaded.ok()) throw Refusal{loaded.status()};
+  const TraceLock lock;
+  // Another thread may have read it meanwhile.
+  if (value->state == Value::State::kFile) {
+    value->Become(std::make_shared<const Literal>(*std::move(loaded)));
+  }
+}
+
+void MakeBytes(Value& value) {
+  if (value.state == Value::State::kFile) {
+    absl::StatusOr<Literal> loaded = value.load();
+    if (!loaded.ok()) throw Refusal{loaded.status()};
+    value.Become(std::make_shared<const Literal>(*std::move(loaded)));
+  }
+  if (value.state != Value::State::kRecipe) return;
+  Graph graph(value.place, Graph::Kind::kHost);
+  Lowering lowering{graph};
+  const Recipe recipe = value.recipe;
+  const NodeId node = recipe(lowering).id;
+  value.Become(Evaluate(graph, {node})[0]);
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,19 @@
+// Operations on host tensors: recorded with the same lowerings, and evaluated at once in this process.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "client/tensor/trace/graph.h"
+
+namespace hlod::lazy {
+
+// The values of nodes of a host graph. REQUIRES: TraceLock. Throws Refusal.
+std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::Span<const NodeId> nodes);
+// Evaluates a recipe, or reads a file: nothing for a value that has bytes. REQUIRES: TraceLock. Throws
+// Refusal.
+void MakeBytes(Value& value);
+// Reads the file of a value that is in one. Takes the lock itself, but not while it reads. Throws Refusal.
+void LoadFile(const Ref<Value>& value);
+
+}  // namespace hlod::lazy

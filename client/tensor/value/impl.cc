@@ -1,0 +1,199 @@
+// Tensors as views of storages: reading a view, writing through one.
+#include "client/tensor/value/impl.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/tensor/function/function_trace.h"
+#include "client/tensor/trace/abstract.h"
+#include "client/tensor/trace/lock.h"
+#include "client/tensor/trace/placeholder.h"
+#include "client/tensor/trace/runtime.h"
+#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/value/host.h"
+#include "client/tensor/value/throw.h"
+
+namespace hlod::lazy {
+
+void Retain(TensorImpl* impl) { impl->AddRef(); }
+void Release(TensorImpl* impl) {
+  if (impl->DropRef()) TensorImpl::Destroy(impl);
+}
+
+Tensor MakeTensor(Ref<Value> value) {
+  const uint64_t id = value->id;
+  return MakeTensor(MakeRef<TensorImpl>(id, MakeRef<Storage>(std::move(value))));
+}
+
+namespace {
+
+// Steps that say the same as one become one, so that a chain of views stays short. Those that lead to a
+// tensor with a lineage of its own stay apart.
+void AddStep(View& view, ViewStep step) {
+  std::vector<ViewStep>& steps = view.steps;
+  // Over the whole storage: replaces what led to it.
+  if (std::holds_alternative<StridedStep>(step)) {
+    steps.clear();
+    view.leading = 0;
+  }
+  ViewStep* const last = steps.size() == view.leading ? nullptr : &steps.back();
+  if (last != nullptr && std::holds_alternative<ReshapeStep>(*last) &&
+      std::holds_alternative<ReshapeStep>(step)) {
+    *last = std::move(step);
+    return;
+  }
+  auto* const first = last == nullptr ? nullptr : std::get_if<PermuteStep>(last);
+  if (const auto* const second = std::get_if<PermuteStep>(&step); first != nullptr && second != nullptr) {
+    Dims order;
+    for (const int64_t dim : second->permutation) order.push_back(first->permutation[dim]);
+    first->permutation = std::move(order);
+    return;
+  }
+  steps.push_back(std::move(step));
+}
+
+}  // namespace
+
+Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int64_t offset) {
+  TensorImpl& from = *base.impl();
+  View view = MarkedView(from);
+  Ref<Lineage> lineage = from.lineage;
+  if (!GradMode()) {
+    const TraceLock lock;
+    if (RequiresGrad(from) || FunctionTrace::IsInside(from)) {  // No gradients flow through it.
+      view.leading = view.steps.size();
+      lineage = NewLineage(from, /*id=*/0);  // No tensor's: all are views.
+      lineage->made_without_grad = true;
+    }
+  }
+  AddStep(view, std::move(step));
+  view.dims = std::move(dims);
+  view.strides = std::move(strides);
+  view.offset = offset;
+  auto impl = MakeRef<TensorImpl>(NextId(), from.storage, std::move(view));
+  impl->lineage = std::move(lineage);
+  return MakeTensor(std::move(impl));
+}
+
+namespace {
+
+// Of the storage's value, or of the tensor itself where a function takes it so.
+NodeId BaseNode(Graph& graph, TensorImpl& tensor, bool& is_whole) {
+  is_whole = true;
+  const Value& value = tensor.value();
+  const bool outside = value.state != Value::State::kNode || value.graph != &graph;
+  if (graph.kind == Graph::Kind::kFunction && outside) return graph.CaptureParameter(tensor, is_whole);
+  return graph.NodeOf(tensor.value());
+}
+
+}  // namespace
+
+NodeId NodeOf(Graph& graph, TensorImpl& tensor) {
+  bool is_whole = true;
+  if (!tensor.is_view()) return BaseNode(graph, tensor, is_whole);
+  if (tensor.cached_graph == graph.generation() && tensor.cached_version == tensor.storage->version) {
+    return tensor.cached_node;
+  }
+  Lowering lowering{graph};
+  const Op base = graph.op(BaseNode(graph, tensor, is_whole));
+  Op shown = is_whole ? Apply(lowering, tensor.view(), base) : base;
+  const bool flows = hlo::IsFloat(tensor.type()) || hlo::IsComplex(tensor.type());
+  if (graph.kind == Graph::Kind::kFunction && flows && tensor.lineage && tensor.lineage->made_without_grad) {
+    shown = StopGradient(lowering, shown);
+  }
+  if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
+  tensor.cached_graph = graph.generation();
+  tensor.cached_version = tensor.storage->version;
+  tensor.cached_node = shown.id;
+  return shown.id;
+}
+
+namespace {
+
+// Writes `update` to where the tensor looks in `base`, its storage's node; gives the storage's new node.
+NodeId WriteThroughView(Graph& graph, const TensorImpl& tensor, NodeId base_node, NodeId update,
+                        Written& written) {
+  Lowering lowering{graph};
+  View view = MarkedView(tensor);
+  // Of what an expand or strides repeat, later steps may have taken each element once.
+  const auto repeats = [](const ViewStep& step) {
+    return std::holds_alternative<ExpandStep>(step) || std::holds_alternative<StridedStep>(step);
+  };
+  if (std::any_of(view.steps.begin(), view.steps.end(), repeats)) {
+    view.steps = {StridedStep{view.dims, view.strides, view.offset}};
+    view.leading = 0;
+  }
+  const View* const root = tensor.lineage ? tensor.lineage->root.get() : nullptr;
+  Op base = graph.op(base_node);
+  const View leading = FirstSteps(view, view.leading);
+  Op before = Apply(lowering, leading, base);
+  const bool over_storage = root != nullptr && root->steps.size() != view.leading;
+  if (over_storage) {  // By AsStrided() from a part of the storage: that part is tied to what is written.
+    before = Apply(lowering, *root, base);
+    if (!Overlaps(*root)) base = Scatter(lowering, *root, base, before);
+  }
+  Op after =
+      Scatter(lowering, StepsAfter(view, view.leading), over_storage ? base : before, graph.op(update));
+  const Op whole = Scatter(lowering, leading, base, after);
+  if (over_storage) after = Apply(lowering, *root, whole);
+  if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
+  written = {before.id, after.id};
+  return whole.id;
+}
+
+}  // namespace
+
+Written Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller) {
+  Storage& storage = *tensor.storage;
+  if (graph.kind == Graph::Kind::kFunction) FunctionTrace::CheckWrite(graph, storage);
+  if (graph.kind == Graph::Kind::kHost) FunctionTrace::CheckHostWrite(storage);
+  Written written = {node, node};
+  if (tensor.is_view()) node = WriteThroughView(graph, tensor, graph.NodeOf(*storage.value), node, written);
+  auto value = MakeRef<Value>(storage.value->type, storage.value->dims, storage.value->place, caller);
+  if (graph.kind == Graph::Kind::kHost) value->Become(Evaluate(graph, {node})[0]);
+  else graph.AddLive(*value, node);
+  // An update that is not remembered lets gradients flow as before it.
+  value->history = storage.value->history;
+  value->history_output = storage.value->history_output;
+  value->detached_history = storage.value->detached_history;
+  value->sharding = storage.value->sharding;
+  CopyRole(*storage.value, *value);
+  storage.value = std::move(value);
+  ++storage.version;
+  return written;
+}
+
+Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& caller) {
+  Ref<Value> whole;
+  {
+    const TraceLock lock;
+    whole = tensor.storage->value;
+  }
+  if (!tensor.is_view()) return whole;
+  try {
+    LoadFile(whole);  // Not under the lock: a file may be slow.
+  } catch (const Refusal& refusal) {
+    Throw(refusal.status, operation, caller);
+  }
+  const TraceLock lock;
+  Value& base = tensor.value();
+  if (base.IsPlaceholder() && AbstractOf(base.place) == nullptr) ThrowPlaceholder(base, operation, caller);
+  auto shown = MakeRef<Value>(tensor.type(), tensor.dims(), base.place, caller);
+  try {
+    if (base.place.is_host() && base.state != Value::State::kNode) {
+      Graph graph(base.place, Graph::Kind::kHost);
+      shown->Become(Evaluate(graph, {NodeOf(graph, tensor)})[0]);
+      return shown;
+    }
+    const bool abstract = base.state == Value::State::kNode && base.graph->kind == Graph::Kind::kAbstract;
+    Graph& graph =
+        ThreadTrace::Get().Open(base.place, abstract ? Graph::Kind::kAbstract : Graph::Kind::kReal);
+    graph.SetOrigin(caller, operation);
+    graph.AddLive(*shown, NodeOf(graph, tensor));
+  } catch (const Refusal& refusal) {
+    Throw(refusal.status, operation, caller);
+  }
+  return shown;
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,13 @@
+// Tensors as text.
+#pragma once
+
+#include <string>
+
+#include "hlod/runtime/types.h"
+
+namespace hlod::lazy {
+
+// "tensor([[1, 2], [3, 4]], f32[2,2])"; above 1,000 elements the first and last three of each dimension.
+std::string TensorText(const Literal& literal);
+
+}  // namespace hlod::lazy

@@ -1,0 +1,132 @@
+// What tensors are made of: values, which never change, and storages, whose value updates in place replace.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/tensor/value/pool.h"
+#include "client/tensor/value/ref.h"
+#include "common/hlo/builder.h"
+#include "hlod/runtime/buffer.h"
+#include "hlod/runtime/caller.h"
+#include "hlod/runtime/types.h"
+
+namespace hlod::lazy {
+
+class Graph;
+class Runtime;
+class TapeEntry;
+struct Lowering;
+using hlo::NodeId;
+
+// Where a value lives: a device of a connection, or the host.
+struct Place {
+  Runtime* runtime = nullptr;  // Null: the host. Never freed, so that a tensor outlives its connection.
+  int ordinal = 0;
+
+  bool is_host() const { return runtime == nullptr; }
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+// Reads an array from where it is kept.
+using Load = std::function<absl::StatusOr<Literal>()>;
+// Appends what makes a value to a graph, and gives its node.
+using Recipe = std::function<hlo::Op(Lowering&)>;
+
+// Names values and tensors: never the same twice.
+uint64_t NextId();
+
+// One immutable value. State is guarded by TraceLock. How it is held changes (a node becomes data when its
+// graph runs, a recipe becomes a literal when its bytes are asked for); what it is does not.
+class Value : public RefCounted, public Pooled<Value> {
+ public:
+  enum class State : uint8_t {
+    kHost,         // `literal`.
+    kRecipe,       // On the host, `recipe`: a factory whose bytes nobody has asked for.
+    kFile,         // On the host, `load`: an array in a file, or to be converted, that nobody has asked for.
+    kNode,         // `node` of the open `graph`.
+    kData,         // `buffer`, which may itself be pending, failed, donated or a placeholder.
+    kPlaceholder,  // A shape, and nothing else.
+    kFailed,       // `failure`.
+  };
+
+  Value(hlo::PrimitiveType type, Dims dims, Place place, Caller origin);
+  ~Value();
+  static void Destroy(Value* value);
+
+  const hlo::PrimitiveType type;
+  const Place place;
+  const Dims dims;
+  const uint64_t id;  // Unique in the process.
+  const Caller origin;
+  std::shared_ptr<const std::string> sharding;  // A serialized OpSharding, or null. Set when it is made.
+
+  State state = State::kFailed;
+  std::shared_ptr<const Literal> literal;
+  Recipe recipe;
+  Load load;
+  bool keeps_loaded = false;  // The host keeps what `load` computes, also when it is for a device.
+  Graph* graph = nullptr;
+  NodeId node = 0;
+  uint32_t live_index = 0;  // In graph->live.
+  Buffer buffer;
+  mutable bool may_be_placeholder = true;  // `buffer`, as far as it was asked.
+  absl::Status failure;
+
+  // Where gradients flow to it: what made it, and as which of its outputs. Null for most.
+  Ref<TapeEntry> history;
+  uint32_t history_output = 0;
+  // What made it as a detached tensor that shares it sees it; that tensor's lineage knows the way.
+  Ref<TapeEntry> detached_history;
+
+  // The node that this value, being data or a recipe, was last found to be in an open graph: a memo of the
+  // graph's own table.
+  uint64_t known_graph = 0;  // Its generation.
+  NodeId known_node = 0;
+
+  Shape shape() const { return Shape::Array(type, dims); }
+  // On the host, without bytes so far.
+  bool IsUnmade() const { return state == State::kRecipe || state == State::kFile; }
+  // Whether it is a placeholder itself. What depends on one is a node of an abstract graph.
+  bool IsPlaceholder() const {
+    if (state != State::kData) return state == State::kPlaceholder;
+    // A buffer that has a value keeps having one: asked until then.
+    may_be_placeholder = may_be_placeholder && buffer.is_placeholder();
+    return may_be_placeholder;
+  }
+  // Replaces how it is held.
+  void Become(std::shared_ptr<const Literal> value);
+  void Become(Buffer value);
+  void Become(absl::Status why);
+
+ private:
+  void Leave();  // What it was before: a live node is one no more.
+};
+
+// What the views of one tensor share: the current value, and how often it was replaced.
+class Storage : public RefCounted, public Pooled<Storage> {
+ public:
+  explicit Storage(Ref<Value> first)
+      : type(first->type), place(first->place), dims(first->dims), value(std::move(first)) {}
+  static void Destroy(Storage* storage) { delete storage; }
+
+  // Of every value that it has: read without the lock.
+  const hlo::PrimitiveType type;
+  const Place place;
+  const Dims dims;
+
+  Ref<Value> value;  // Guarded by TraceLock, as the rest.
+  uint64_t version = 0;
+  bool exposed = false;  // Others may write to the value's bytes: what is computed from them is not kept.
+};
+
+// "f32[2,3]" of a value.
+std::string ShapeText(const Value& value);
+// "model.cc:8".
+std::string LineText(const Caller& caller);
+
+}  // namespace hlod::lazy

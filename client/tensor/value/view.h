@@ -1,0 +1,65 @@
+// Views: how a tensor looks at a storage. Reading applies the steps to the storage's value; writing through a
+// view goes back through them, and gives the storage a new value.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "client/tensor/dispatch/lowering.h"
+#include "hlod/runtime/types.h"
+
+namespace hlod::lazy {
+
+// x[start:limit:step] along one dimension. step > 0, 0 <= start <= limit <= size. Where `varies`, step is 1
+// and a trace takes the start as a parameter, so that the program is the same for every start.
+struct SliceStep {
+  int64_t dim, start, limit, step;
+  bool varies = false;
+};
+// Output dimension i is input dimension permutation[i].
+struct PermuteStep {
+  Dims permutation;
+};
+// The same elements in row-major order.
+struct ReshapeStep {
+  Dims dims;
+};
+// Sizes of 1 repeated, dimensions added in front: cannot be written through.
+struct ExpandStep {
+  Dims dims;
+};
+// Element (i, j, ...) is element offset + i * strides[0] + j * strides[1] + ... of what it is applied to, in
+// row-major order.
+struct StridedStep {
+  Dims dims, strides;
+  int64_t offset;
+};
+using ViewStep = std::variant<SliceStep, PermuteStep, ReshapeStep, ExpandStep, StridedStep>;
+
+struct View {
+  std::vector<ViewStep> steps;  // None: the storage's own shape.
+  Dims dims, strides;           // As PyTorch counts them, in elements of the storage.
+  int64_t offset = 0;
+  // How many of the steps, the first of them, lead to the tensor whose gradients the view's flow to
+  // (Lineage); none where a step over the whole storage replaced them.
+  size_t leading = 0;
+};
+
+View WholeView(const Dims& dims);
+bool IsContiguous(const View& view);
+// The strides that `dims` would have as a view of `view`, or nothing when PyTorch's view() would refuse: a
+// dimension would span others that do not lie one after another.
+std::optional<Dims> ReshapedStrides(const View& view, const Dims& dims);
+
+// The first `count` steps, and those after them, without shapes.
+View FirstSteps(const View& view, size_t count);
+View StepsAfter(const View& view, size_t count);
+// Whether two indices of the view name one element.
+bool Overlaps(const View& view);
+// What the steps show of `base`.
+Op Apply(Lowering& l, const View& view, Op base);
+// `base` with `update` where the steps look. Refuses views that show an element more than once.
+Op Scatter(Lowering& l, const View& view, Op base, Op update);
+
+}  // namespace hlod::lazy

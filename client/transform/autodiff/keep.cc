@@ -1,0 +1,60 @@
+// What a graph that runs before Backward() keeps for it: the residuals of loops, of checkpoints and of
+// functions of several products, which would otherwise be computed again.
+#include "client/tensor/autograd/tape.h"
+#include "client/transform/autodiff/residuals.h"
+
+namespace hlod::lazy {
+namespace {
+
+// Whether computing the entry's nodes again is worth more than a look at what its gradient needs.
+bool IsCostly(const TapeEntry& entry, const hlo::Computation& computation) {
+  int products = 0;
+  for (NodeId node = entry.first; node < entry.limit; ++node) {
+    switch (computation[node].opcode()) {
+      case hlo::kScan:
+      case hlo::kWhile:
+      case hlo::kConditional:
+      case hlo::kCall: return true;
+      case hlo::kDot:
+      case hlo::kConvolution:
+      case hlo::kSort:
+      case hlo::kFft:
+      case hlo::kCholesky:
+      case hlo::kTriangularSolve: ++products; break;
+      default: break;
+    }
+  }
+  return products > 1;
+}
+
+}  // namespace
+
+// The gradient on trial, in a scratch graph: what it asks for is kept.
+void KeepForBackward(TapeEntry& entry, Graph& graph, const Caller& caller) {
+  if (!entry.kept.empty() || !IsCostly(entry, graph.computation())) return;
+  Graph scratch(graph.place, Graph::Kind::kFunction);
+  Lowering inner{scratch};
+  Part part{graph.computation(), entry.first, entry.limit, {}, {}, &graph};
+  for (const TapeInput& input : entry.inputs) {
+    part.inputs.push_back(input.node);
+    part.wanted.push_back(input.wanted);
+  }
+  Residuals residuals(inner, graph, entry.first, part.inputs);
+  std::vector<Op> cotangents;
+  for (const Shape& shape : entry.output_shapes) {
+    cotangents.push_back(scratch.op(scratch.ArgumentParameter(shape)));
+  }
+  try {
+    PullBack(inner, part, residuals, entry.outputs, cotangents);
+  } catch (const Refusal&) {
+    return;  // Backward() says so, if it comes to that.
+  }
+  for (const Residuals::Taken& taken : residuals.kept()) {
+    const Shape& shape = graph.computation()[taken.node].shape();
+    auto value = MakeRef<Value>(shape.type, shape.dims, graph.place, caller);
+    graph.AddLive(*value, taken.node);
+    entry.kept.push_back({std::move(value), taken.node});
+  }
+}
+
+}  // namespace hlod::lazy

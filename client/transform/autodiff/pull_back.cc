@@ -1,0 +1,239 @@
+// Reverse mode. Each instruction is linearised on its own, in a scratch graph, by its tangent rule; the
+// linear part is transposed into the target, and what it needs of values is copied there. Beside a cotangent
+// goes the mask of where it can be other than zero (mask.h).
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "client/tensor/autograd/own_derivative.h"
+#include "client/tensor/function/function.h"
+#include "client/transform/autodiff/control_rules.h"
+#include "client/transform/autodiff/differentiate.h"
+#include "client/transform/autodiff/rules.h"
+#include "client/transform/functions/mask.h"
+#include "common/base/text/strings.h"
+
+namespace hlod::lazy {
+namespace {
+
+using Elements = absl::InlinedVector<Op, 1>;  // One for each array of a node.
+
+// What came to a node so far.
+struct Arrived {
+  Elements cotangents;
+  MaskRef mask;
+};
+
+// Whether a node is a number, or one number in all places.
+bool IsNumber(const hlo::Instruction& instruction) {
+  if (instruction.opcode() == hlo::kBroadcast) return IsNumber(instruction.operand(0));
+  return instruction.opcode() == hlo::kConstant && instruction.shape().dims.empty();
+}
+
+class Puller {
+ public:
+  Puller(Lowering& l, const Part& part, Values& values)
+      : l_(l),
+        part_(part),
+        values_(values),
+        scratch_(l.graph.place, Graph::Kind::kFunction),
+        active_(ActiveNodes(part)) {
+    for (size_t i = 0; i < part.inputs.size(); ++i) inputs_.try_emplace(part.inputs[i], i);
+  }
+
+  void Add(NodeId node, size_t element, Op cotangent, const MaskRef& mask = nullptr) {
+    if (IsZero(cotangent) || !IsActive(node)) return;
+    Arrived& arrived = arrived_[node];
+    Elements& elements = arrived.cotangents;
+    arrived.mask = elements.empty() ? mask : Either(l_, arrived.mask, mask);
+    if (elements.size() <= element) elements.resize(element + 1);
+    elements[element] = SumOf(l_, elements[element], cotangent);
+  }
+
+  void Pull() {
+    for (NodeId node = part_.limit; node-- > part_.first;) {
+      if (inputs_.contains(node)) continue;
+      const auto found = arrived_.find(node);
+      if (found == arrived_.end()) continue;
+      const Arrived arrived = std::move(found->second);
+      arrived_.erase(found);
+      PullNode(node, arrived);
+    }
+  }
+
+  Op Of(NodeId node) const {
+    const auto found = arrived_.find(node);
+    return found == arrived_.end() ? Op{} : found->second.cotangents[0];
+  }
+
+ private:
+  // Whether a node depends on a wanted input.
+  bool IsActive(NodeId node) const {
+    if (const auto input = inputs_.find(node); input != inputs_.end()) return part_.wanted[input->second];
+    return node >= part_.first && node < part_.limit && active_[node - part_.first];
+  }
+
+  void PullNode(NodeId node, const Arrived& arrived) {
+    const Elements& cotangents = arrived.cotangents;
+    const hlo::Instruction instruction = part_.computation[node];
+    const std::vector<NodeId> operands(instruction.operands().begin(), instruction.operands().end());
+    switch (instruction.opcode()) {
+      case hlo::kTuple:
+        if (!OwnRule(part_.computation, node).empty()) return PullRule(node, operands, arrived);
+        for (size_t i = 0; i < cotangents.size(); ++i) Add(operands[i], 0, cotangents[i]);
+        return;
+      case hlo::kGetTupleElement:
+        Add(operands[0], static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index),
+            cotangents[0], arrived.mask);
+        return;
+      case hlo::kOptBarrier:
+        for (size_t i = 0; i < cotangents.size(); ++i) Add(operands[0], i, cotangents[i]);
+        return;
+      default: break;
+    }
+    const ControlRules* const control = ControlRulesOf(instruction.opcode());
+    if (control == nullptr) {
+      PullRule(node, operands, arrived);
+      return;
+    }
+    const std::function<bool(NodeId)> is_active = [this](NodeId id) { return IsActive(id); };
+    // A loop over the elements of an array keeps them apart.
+    const bool apart = arrived.mask != nullptr && instruction.opcode() == hlo::kWhile &&
+                       IsElementwise(Tracer::Get().callees().computation(instruction.called()[0]));
+    const std::function<void(NodeId, size_t, Op)> add = [&](NodeId id, size_t element, Op cotangent) {
+      const bool masked = apart && !IsZero(cotangent) && l_.dims(cotangent) == arrived.mask->dims();
+      Add(id, element, masked ? Masked(l_, arrived.mask, cotangent) : cotangent,
+          masked ? arrived.mask : nullptr);
+    };
+    control->pull({l_, part_, node, values_, cotangents, is_active, add});
+  }
+
+  // The scratch graph: parameters for the operands, the result, and the tangents of active operands.
+  void PullRule(NodeId node, const std::vector<NodeId>& operands, const Arrived& arrived) {
+    const hlo::Instruction instruction = part_.computation[node];
+    const hlo::Opcode opcode = instruction.opcode();
+    const TangentRule rule = TangentRuleOf(part_.computation, node);
+    if (rule == nullptr) RefuseRule(part_, node, "derivative");
+    const std::vector<hlo::ComputationId> called(instruction.called().begin(), instruction.called().end());
+    Lowering s{scratch_};
+    std::vector<Op> x, t(operands.size());
+    for (const NodeId operand : operands) {
+      x.push_back(scratch_.op(scratch_.ArgumentParameter(part_.computation[operand].shape())));
+    }
+    const Op y = scratch_.op(scratch_.ArgumentParameter(instruction.shape()));
+    // The results as they are outside, with the rule's derivative.
+    for (size_t i = 0; opcode == hlo::kTuple && i < OwnResults(part_.computation, node); ++i) {
+      x[i] = s.b.GetTupleElement(y, static_cast<int64_t>(i));
+    }
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (!IsActive(operands[i])) continue;
+      t[i] = scratch_.op(scratch_.ArgumentParameter(part_.computation[operands[i]].shape()));
+    }
+    const Tangents tangents =
+        rule({s, opcode, instruction.shape(), instruction.attributes(), called, x, y, t});
+    if (!s.b.status().ok()) throw Refusal{s.b.TakeStatus()};
+    Transpose(node, operands, t, tangents, arrived);
+    scratch_.Clear();
+  }
+
+  // The mask of operand i of a node whose result has `mask`.
+  MaskRef MaskOf(NodeId node, const std::vector<NodeId>& operands, size_t i, const MaskRef& mask) {
+    const hlo::Instruction instruction = part_.computation[node];
+    if (instruction.opcode() != hlo::kSelect || i == 0 || !IsMasking(part_.computation, node)) {
+      return OfOperand(l_, mask, instruction, part_.computation[operands[i]].shape());
+    }
+    return Chosen(
+        l_, mask, instruction.shape().dims, [this, pred = operands[0]] { return values_.Of(pred); }, i == 1);
+  }
+
+  void Transpose(NodeId node, const std::vector<NodeId>& operands, const std::vector<Op>& t,
+                 const Tangents& tangents, const Arrived& arrived) {
+    const Elements& cotangents = arrived.cotangents;
+    const hlo::Computation& scratch = scratch_.computation();
+    std::vector<bool> linear(scratch.size(), false);
+    std::vector<Op> ct(scratch.size());
+    for (const Op tangent : t) {
+      if (!IsZero(tangent)) linear[tangent.id] = true;
+    }
+    for (NodeId id = 0; id < scratch.size(); ++id) {
+      for (const NodeId operand : scratch[id].operands()) {
+        if (linear[operand]) linear[id] = true;
+      }
+    }
+    for (size_t i = 0; i < tangents.size() && i < cotangents.size(); ++i) {
+      if (IsZero(tangents[i]) || IsZero(cotangents[i])) continue;
+      ct[tangents[i].id] = SumOf(l_, ct[tangents[i].id], cotangents[i]);
+    }
+    // Values are asked for only where a transpose needs them.
+    std::vector<Op> values(scratch.size());
+    const std::function<Op(NodeId)> value = [&](NodeId id) {
+      if (!IsZero(values[id])) return values[id];
+      const hlo::Instruction instruction = scratch[id];
+      const auto source = [&](const hlo::Instruction& parameter) {
+        const auto number = static_cast<size_t>(parameter.parameter_number());
+        return number < operands.size() ? operands[number] : node;
+      };
+      if (instruction.opcode() == hlo::kParameter) return values[id] = values_.Of(source(instruction));
+      if (instruction.opcode() == hlo::kGetTupleElement &&
+          instruction.operand(0).opcode() == hlo::kParameter) {
+        const auto index = static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
+        return values[id] = values_.Element(source(instruction.operand(0)), index);
+      }
+      std::vector<NodeId> of;
+      for (const NodeId operand : instruction.operands()) of.push_back(value(operand).id);
+      return values[id] = l_.graph.op(l_.graph.AppendCopy(scratch, id, of));
+    };
+    bool multiplies = false;  // By what may be infinite.
+    for (NodeId id = scratch.size(); id-- > 0;) {
+      if (IsZero(ct[id]) || !linear[id] || scratch[id].opcode() == hlo::kParameter) continue;
+      const hlo::Instruction instruction = scratch[id];
+      const TransposeRule rule = TheRules().transpose[static_cast<size_t>(instruction.opcode())];
+      if (rule == nullptr) Refuse("%s has no transpose rule", hlo::Name(instruction.opcode()));
+      std::vector<Op> x;
+      std::vector<const Shape*> shapes;
+      for (const NodeId operand : instruction.operands()) {
+        x.push_back(linear[operand] ? Op{} : value(operand));
+        multiplies = multiplies || (instruction.opcode() != hlo::kSelect && !linear[operand] &&
+                                    !IsNumber(scratch[operand]));
+        shapes.push_back(&scratch[operand].shape());
+      }
+      const Cotangents results = rule({l_, instruction.opcode(), instruction.shape(),
+                                       instruction.attributes(), instruction.called(), x, shapes, ct[id]});
+      for (size_t i = 0; i < results.size(); ++i) {
+        const NodeId operand = instruction.operands()[i];
+        if (linear[operand]) ct[operand] = SumOf(l_, ct[operand], results[i]);
+      }
+    }
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (IsZero(t[i]) || IsZero(ct[t[i].id])) continue;
+      const MaskRef mask = MaskOf(node, operands, i, arrived.mask);
+      const bool masked = multiplies && mask != nullptr && arrived.mask != nullptr;
+      Add(operands[i], 0, masked ? Masked(l_, mask, ct[t[i].id]) : ct[t[i].id], mask);
+    }
+  }
+
+  Lowering& l_;
+  const Part& part_;
+  Values& values_;
+  Graph scratch_;
+  absl::flat_hash_map<NodeId, size_t> inputs_;
+  std::vector<bool> active_;
+  absl::flat_hash_map<NodeId, Arrived> arrived_;
+};
+
+}  // namespace
+
+std::vector<Op> PullBack(Lowering& l, const Part& part, Values& values, absl::Span<const NodeId> outputs,
+                         absl::Span<const Op> cotangents) {
+  Puller puller(l, part, values);
+  for (size_t i = 0; i < outputs.size(); ++i) puller.Add(outputs[i], 0, cotangents[i]);
+  puller.Pull();
+  std::vector<Op> results;
+  absl::flat_hash_map<NodeId, bool> given;
+  for (size_t i = 0; i < part.inputs.size(); ++i) {
+    const bool first = given.try_emplace(part.inputs[i], true).second;
+    results.push_back(first && part.wanted[i] ? puller.Of(part.inputs[i]) : Op{});
+  }
+  return results;
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,197 @@
+// Residuals.
+#include "client/transform/autodiff/residuals.h"
+
+#include <algorithm>
+#include <string>
+
+namespace hlod::lazy {
+namespace {
+
+// Opcodes whose result costs no more to make than to keep: they move elements, or compute a little with each.
+bool IsLight(hlo::Opcode opcode) {
+  switch (opcode) {
+    case hlo::kConvert:
+    case hlo::kReshape:
+    case hlo::kTranspose:
+    case hlo::kBroadcast:
+    case hlo::kReverse:
+    case hlo::kCopy:
+    case hlo::kSlice:
+    case hlo::kIota:
+    case hlo::kConstant:
+    case hlo::kAdd:
+    case hlo::kSubtract:
+    case hlo::kMultiply:
+    case hlo::kNegate:
+    case hlo::kCompare:
+    case hlo::kSelect:
+    case hlo::kAnd:
+    case hlo::kOr:
+    case hlo::kNot:
+    case hlo::kMaximum:
+    case hlo::kMinimum:
+    case hlo::kClamp: return true;
+    default: return false;
+  }
+}
+
+// Opcodes that only show their one operand in another way: it is kept in place of the result.
+bool IsShowing(const hlo::Instruction& instruction) {
+  switch (instruction.opcode()) {
+    case hlo::kReshape:
+    case hlo::kTranspose:
+    case hlo::kBroadcast:
+    case hlo::kReverse:
+    case hlo::kCopy: return true;
+    case hlo::kConvert: return ByteSize(instruction.operand(0).shape()) <= ByteSize(instruction.shape());
+    default: return false;
+  }
+}
+
+}  // namespace
+
+Residuals::Residuals(Lowering& inner, CalleeBody& body, const std::vector<Source>& sources)
+    : inner_(inner), computation_(body.computation) {
+  for (size_t i = 0; i < sources.size(); ++i) sources_[body.parameters[i]] = sources[i];
+}
+
+Residuals::Residuals(Lowering& inner, Graph& graph, NodeId first, absl::Span<const NodeId> known)
+    : inner_(inner), computation_(graph.mutable_computation()), first_(first) {
+  for (const NodeId node : known) sources_[node] = Source::kSlice;
+}
+
+uint8_t Residuals::NeedsOf(Source source) {
+  switch (source) {
+    case Source::kInvariant: return kInvariants;
+    case Source::kSlice: return kSlices;
+    case Source::kVarying: return kRun;
+  }
+  return kRun;
+}
+
+uint8_t Residuals::NeedsOf(NodeId node) {
+  if (node < first_) return computation_[node].opcode() == hlo::kConstant ? kNothing : kSlices;
+  // In order: operands come first.
+  while (first_ + needs_.size() <= node) {
+    const auto next = static_cast<NodeId>(first_ + needs_.size());
+    const hlo::Instruction instruction = computation_[next];
+    uint8_t needs = kNothing;
+    if (const auto source = sources_.find(next); source != sources_.end()) {
+      needs = NeedsOf(source->second);
+    } else if (instruction.opcode() == hlo::kParameter) {
+      needs = kSlices;
+    } else {
+      if (instruction.opcode() == hlo::kRng) needs = kRun;  // Another time it gives other numbers.
+      for (const NodeId operand : instruction.operands()) needs |= NeedsOf(operand);
+    }
+    needs_.push_back(needs);
+  }
+  return needs_[node - first_];
+}
+
+bool Residuals::IsCheap(NodeId node) {
+  const uint8_t needs = NeedsOf(node);
+  if ((needs & kRun) != 0) return false;
+  const bool known = node < first_ || sources_.contains(node);
+  if (needs == kNothing || known || computation_[node].opcode() == hlo::kParameter) return true;
+  if (!IsLight(computation_[node].opcode())) return false;
+  if (const auto found = cheap_.find(node); found != cheap_.end()) return found->second;
+  bool cheap = true;
+  for (const NodeId operand : computation_[node].operands()) cheap = cheap && IsCheap(operand);
+  return cheap_[node] = cheap;
+}
+
+Op Residuals::Take(std::vector<Taken>& list, NodeId node) {
+  const Shape shape = computation_[node].shape();
+  list.push_back({node, inner_.graph.op(inner_.graph.ArgumentParameter(shape))});
+  return list.back().parameter;
+}
+
+// The instruction again on its operands.
+Op Residuals::Again(NodeId node) {
+  const absl::Span<const NodeId> given = computation_[node].operands();
+  const std::vector<NodeId> operands(given.begin(), given.end());
+  absl::InlinedVector<NodeId, 8> made;
+  for (const NodeId operand : operands) made.push_back(Of(operand).id);
+  return inner_.graph.op(inner_.graph.AppendCopy(computation_, node, made));
+}
+
+Op Residuals::Make(NodeId node) {
+  const hlo::Instruction instruction = computation_[node];
+  const uint8_t needs = NeedsOf(node);
+  const auto source = sources_.find(node);
+  if (needs != kNothing &&
+      (node < first_ || instruction.opcode() == hlo::kParameter || source != sources_.end())) {
+    switch (source == sources_.end() ? Source::kSlice : source->second) {
+      case Source::kInvariant: return Take(invariants_, node);
+      case Source::kSlice: return Take(slices_, node);
+      case Source::kVarying: return Take(kept_, node);
+    }
+  }
+  if (needs == kNothing || IsCheap(node) || IsShowing(instruction)) return Again(node);
+  if (!instruction.shape().IsArray()) {
+    if (instruction.opcode() == hlo::kTuple) return Again(node);
+    std::vector<Op> elements;
+    const size_t count = instruction.shape().tuple.size();
+    for (size_t i = 0; i < count; ++i) elements.push_back(Element(node, i));
+    return inner_.b.Tuple(elements);
+  }
+  if (instruction.opcode() == hlo::kGetTupleElement && instruction.operand(0).opcode() == hlo::kTuple) {
+    const auto index = static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
+    return Of(instruction.operand(0).operands()[index]);
+  }
+  if (needs == kInvariants) return Take(invariants_, node);
+  return Take(kept_, node);
+}
+
+Op Residuals::Of(NodeId node) {
+  if (const auto found = made_.find(node); found != made_.end()) return found->second;
+  const Op op = Make(node);
+  made_[node] = op;
+  return op;
+}
+
+// Elements that the computation takes already: a residual is the same node whenever it is asked for.
+void Residuals::FindElements() {
+  elements_found_ = true;
+  for (NodeId node = first_; node < computation_.size(); ++node) {
+    const hlo::Instruction instruction = computation_[node];
+    if (instruction.opcode() != hlo::kGetTupleElement) continue;
+    const auto index = static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
+    elements_.try_emplace({instruction.operands()[0], index}, node);
+  }
+}
+
+Op Residuals::Element(NodeId node, size_t index) {
+  const hlo::Instruction instruction = computation_[node];
+  if (instruction.opcode() == hlo::kTuple) return Of(instruction.operands()[index]);
+  if (!elements_found_) FindElements();
+  const auto [found, added] = elements_.try_emplace({node, index}, 0);
+  if (added) {
+    hlo::Tables& tables = computation_.tables();
+    const hlo::ShapeId shape = tables.Intern(Shape(instruction.shape().tuple[index]));
+    const hlo::TupleIndexAttributes attributes{static_cast<int64_t>(index)};
+    found->second =
+        computation_.Append(hlo::kGetTupleElement, shape, tables.Intern(hlo::Attributes(attributes)), {node});
+  }
+  return Of(found->second);
+}
+
+std::vector<Op> Residuals::Widen(NodeId node, const Wider& wider) {
+  if (!elements_found_) FindElements();
+  if (!lazy::Widen(computation_, node, wider)) return {};
+  // The indices of elements that were asked for before have moved with their nodes.
+  std::vector<std::pair<size_t, NodeId>> moved;
+  for (auto entry = elements_.begin(); entry != elements_.end();) {
+    const auto at = entry++;
+    if (at->first.first != node || at->first.second < wider.at) continue;
+    moved.emplace_back(at->first.second + wider.added, at->second);
+    elements_.erase(at);
+  }
+  for (const auto& [index, element] : moved) elements_[{node, index}] = element;
+  std::vector<Op> elements;
+  for (size_t i = 0; i < wider.added; ++i) elements.push_back(Element(node, wider.at + i));
+  return elements;
+}
+
+}  // namespace hlod::lazy

@@ -1,0 +1,27 @@
+// Restricts a process to fewer instructions than its processor has, to reproduce the results of another
+// machine.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "common/base/system/cpu.h"
+
+namespace hlod {
+
+std::string_view Name(CpuLevel level);  // "avx2"
+
+inline constexpr std::string_view kNoCpuLimit = "all";
+// Returns the limit with this name, or nullopt for "all". INVALID_ARGUMENT, with a list of the levels that
+// `processor` has, when the name is unknown or means a level that it lacks.
+absl::StatusOr<std::optional<CpuLevel>> ParseCpuLimit(std::string_view name, CpuLevel processor);
+// Limits this process. Must be called before any other thread runs.
+void LimitCpu(std::optional<CpuLevel> limit);
+// Returns the limit in force, or nullopt when there is none.
+std::optional<CpuLevel> CpuLimit();
+// Describes the processor and the limit in one line, as far as the results of code may depend on them.
+std::string DescribeCpu();
+
+}  // namespace hlod

@@ -1,0 +1,81 @@
+// The rendezvous at which the participants of a run wait for each other; collectives are built on it.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "common/base/system/mutex.h"
+
+namespace hlod {
+
+// Participants are numbered from 0 and each runs on a thread of its own. A group of them meets at a place,
+// identified by a pointer that all of the group use. When a participant has left, or the run is in a state in
+// which none can go on, all of them stop waiting. Thread-safe.
+class Meeting {
+ public:
+  // Called every few milliseconds while a participant waits. An error makes that participant stop and is the
+  // reason.
+  using Stop = absl::FunctionRef<absl::Status()>;
+  // The work that a group does together. It runs once, on the thread of the participant that arrives last,
+  // and gets what each one brought, in the group's order. The others wait until it has returned.
+  using Work = absl::FunctionRef<absl::Status(absl::Span<void* const> brought)>;
+
+  // `names` has one entry per participant, for messages.
+  explicit Meeting(std::vector<std::string> names);
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+
+  // Waits until every participant of `group`, which includes `member`, is at `place` (called `what` in
+  // messages), and runs `work` on one of them. Returns the result of the work; the error of `stop`; or, when
+  // another participant has ended or all wait for each other at different places, ABORTED with a text that
+  // names it.
+  absl::Status Meet(int member, const void* place, std::string_view what, absl::Span<const int> group,
+                    void* brought, Stop stop, Work work);
+  // Reports that a participant's run is over. With an error, or when others wait for it, the others stop
+  // waiting.
+  void Leave(int member, const absl::Status& status);
+
+  // cause() is the error of the first participant that failed, or OK when none has. context() says which one
+  // it was and what it was doing.
+  absl::Status cause() const;
+  std::string context() const;
+
+ private:
+  // A group at a place. It is open until all have arrived, then its work runs, and then it is over.
+  struct Table {
+    const void* place;
+    std::string what;
+    std::vector<int> group;
+    std::vector<void*> brought;  // By position in the group; null: not arrived yet.
+    size_t missing;
+    bool over = false;
+    absl::Status result;
+    int leaving = 0;  // Participants that have not read the result yet.
+  };
+
+  Table& TableOf(const void* place, std::string_view what, absl::Span<const int> group)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Fail(absl::Status cause, std::string context) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns the error that the other participants get.
+  absl::Status Released() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Calls Fail when a participant that others wait for has left, or when all are waiting.
+  void CheckProgress() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const std::vector<std::string> names_;
+  mutable Mutex mu_;
+  CondVar changed_ ABSL_GUARDED_BY(mu_);
+  std::list<Table> tables_ ABSL_GUARDED_BY(mu_);
+  std::vector<bool> left_ ABSL_GUARDED_BY(mu_);
+  std::vector<const Table*> waits_at_ ABSL_GUARDED_BY(mu_);  // By participant; null: it does not wait.
+  absl::Status cause_ ABSL_GUARDED_BY(mu_);
+  std::string context_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod

@@ -1,0 +1,459 @@
+// Groups of participants by the modes of collectives, and collectives spelled in instructions of one device.
+#include "common/hlo/collectives/collective.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/base/arithmetic.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/builder.h"
+#include "common/hlo/collectives/replica_groups.h"
+#include "common/hlo/translation.h"
+
+namespace hlod::hlo {
+namespace {
+
+// The meaning of the ids in a collective's groups.
+enum class Mode {
+  kReplicas,              // Replicas; a group is formed within each partition.
+  kPartitions,            // Partitions; a group is formed within each replica.
+  kReplicasOfPartitions,  // Replicas; the group is all of their partitions.
+  kMembers,               // Participants.
+};
+
+Opcode Started(Opcode opcode) {
+  switch (opcode) {
+    case kAllReduceStart: return kAllReduce;
+    case kAllGatherStart: return kAllGather;
+    case kCollectivePermuteStart: return kCollectivePermute;
+    default: return opcode;
+  }
+}
+
+// Returns true for opcodes that can state use_global_device_ids; other opcodes with a channel act across
+// partitions.
+bool SaysGlobal(Opcode opcode) {
+  return opcode == kAllReduce || opcode == kAllGather || opcode == kReduceScatter ||
+         opcode == kCollectiveReduce;
+}
+
+absl::StatusOr<Mode> ModeOf(Instruction instruction, Opcode opcode) {
+  if (const auto* permute = std::get_if<PermuteAttributes>(&instruction.attributes()))
+    return permute->channel_id > 0 ? Mode::kPartitions : Mode::kReplicas;
+  const auto& attributes = instruction.attributes<CollectiveAttributes>();
+  if (attributes.channel_id <= 0) {
+    if (!attributes.use_global_device_ids) return Mode::kReplicas;
+    return InvalidArgument("Collective %s (%s) has use_global_device_ids and no channel_id.", Name(opcode),
+                           instruction.name());
+  }
+  if (attributes.use_global_device_ids) return Mode::kMembers;
+  return SaysGlobal(opcode) ? Mode::kReplicasOfPartitions : Mode::kPartitions;
+}
+
+// Translates the ids of groups to participants.
+class Grouping {
+ public:
+  Grouping(Mode mode, const Members& members) : mode_(mode), members_(members) {}
+
+  int64_t ids() const {
+    switch (mode_) {
+      case Mode::kReplicas:
+      case Mode::kReplicasOfPartitions: return members_.replicas;
+      case Mode::kPartitions: return members_.partitions;
+      case Mode::kMembers: return members_.count();
+    }
+    return 0;
+  }
+  std::string_view what() const {
+    switch (mode_) {
+      case Mode::kReplicas:
+      case Mode::kReplicasOfPartitions: return "replica";
+      case Mode::kPartitions: return "partition";
+      case Mode::kMembers: return "device";
+    }
+    return "";
+  }
+  // Returns the groups of participants that a list of ids means.
+  std::vector<std::vector<int>> MembersOf(absl::Span<const int64_t> list) const {
+    const int64_t rows = mode_ == Mode::kReplicas     ? members_.partitions
+                         : mode_ == Mode::kPartitions ? members_.replicas
+                                                      : 1;
+    std::vector<std::vector<int>> groups(static_cast<size_t>(rows));
+    for (int64_t row = 0; row < rows; ++row) {
+      for (const int64_t id : list) {
+        const int64_t each = mode_ == Mode::kReplicasOfPartitions ? members_.partitions : 1;
+        for (int64_t i = 0; i < each; ++i)
+          groups[static_cast<size_t>(row)].push_back(static_cast<int>(MemberOf(row, id, i)));
+      }
+    }
+    return groups;
+  }
+
+ private:
+  int64_t MemberOf(int64_t row, int64_t id, int64_t partition) const {
+    switch (mode_) {
+      case Mode::kReplicas: return id * members_.partitions + row;
+      case Mode::kPartitions: return row * members_.partitions + id;
+      case Mode::kReplicasOfPartitions: return id * members_.partitions + partition;
+      case Mode::kMembers: return id;
+    }
+    return 0;
+  }
+
+  const Mode mode_;
+  const Members& members_;
+};
+
+Dims All(int64_t count) {
+  Dims ids;
+  for (int64_t i = 0; i < count; ++i) ids.push_back(i);
+  return ids;
+}
+
+absl::Status CheckId(Instruction instruction, Opcode opcode, int64_t id, const Grouping& grouping,
+                     const Members& members) {
+  if (id >= 0 && id < grouping.ids()) return absl::OkStatus();
+  return InvalidArgument(
+      "Collective %s (%s) names %s (%d); the program has (%d) of them: num_replicas (%d), num_partitions "
+      "(%d).",
+      Name(opcode), instruction.name(), grouping.what(), id, grouping.ids(), members.replicas,
+      members.partitions);
+}
+
+}  // namespace
+
+std::string Members::Name(int64_t member) const {
+  return absl::StrFormat("member %d (replica %d, partition %d)", member, member / partitions,
+                         member % partitions);
+}
+
+Members MembersOf(const Module& module) {
+  return {module.config.replica_count, module.config.partition_count};
+}
+
+absl::Status CheckMembers(const Module& module) {
+  const auto [replicas, partitions] = MembersOf(module);
+  const std::optional<int64_t> count = CheckedMultiply(replicas, partitions);
+  if (replicas > 0 && partitions > 0 && count.has_value() && *count <= kMembersMax) return absl::OkStatus();
+  return InvalidArgument(
+      "Module %s is for num_replicas (%d) and num_partitions (%d); together the limit is (%d).",
+      module.name(), replicas, partitions, kMembersMax);
+}
+
+bool KeepsOperands(Opcode start) { return start == kAllGatherStart || start == kCollectivePermuteStart; }
+
+const Shape& GivenShape(Instruction collective) {
+  return KeepsOperands(collective.opcode()) ? collective.shape().tuple[1] : collective.shape();
+}
+
+bool IsCollectiveEnd(Opcode opcode) {
+  return opcode == kAllReduceDone || opcode == kAllGatherDone || opcode == kCollectivePermuteDone;
+}
+
+absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members& members) {
+  Collective collective;
+  collective.opcode = Started(instruction.opcode());
+  ASSIGN_OR_RETURN(const Mode mode, ModeOf(instruction, collective.opcode));
+  const Grouping grouping(mode, members);
+  std::vector<Dims> lists;
+  if (const auto* attributes = std::get_if<CollectiveAttributes>(&instruction.attributes())) {
+    RETURN_IF_ERROR(CheckGroups(attributes->groups));
+    if (const int64_t devices = GroupDevices(attributes->groups); devices > members.count()) {
+      return InvalidArgument("Collective %s (%s) groups (%d) devices; the program has (%d) members.",
+                             Name(instruction.opcode()), instruction.name(), devices, members.count());
+    }
+    lists = ListGroups(attributes->groups);
+    if (lists.empty() && mode == Mode::kMembers) {
+      return InvalidArgument("Collective %s (%s) has use_global_device_ids and no replica_groups.",
+                             Name(instruction.opcode()), instruction.name());
+    }
+  }
+  if (lists.empty()) lists.push_back(All(grouping.ids()));
+  collective.group_of.assign(static_cast<size_t>(members.count()), -1);
+  collective.rank_of = collective.group_of;
+  for (const Dims& list : lists) {
+    for (const int64_t id : list)
+      RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), id, grouping, members));
+    for (std::vector<int>& group : grouping.MembersOf(list)) {
+      for (size_t rank = 0; rank < group.size(); ++rank) {
+        collective.group_of[static_cast<size_t>(group[rank])] = static_cast<int>(collective.groups.size());
+        collective.rank_of[static_cast<size_t>(group[rank])] = static_cast<int>(rank);
+      }
+      collective.groups.push_back(std::move(group));
+    }
+  }
+  const auto outside = std::ranges::find(collective.group_of, -1) - collective.group_of.begin();
+  if (collective.opcode != kCollectiveBroadcast && outside < members.count()) {
+    return InvalidArgument("Collective %s (%s) has %s in none of its groups.", Name(instruction.opcode()),
+                           instruction.name(), members.Name(outside));
+  }
+  if (collective.opcode == kCollectiveBroadcast) {
+    collective.sources.assign(collective.group_of.size(), -1);
+    for (const std::vector<int>& group : collective.groups) {
+      for (const int member : group) collective.sources[static_cast<size_t>(member)] = group[0];
+    }
+  } else if (collective.opcode == kCollectivePermute) {
+    collective.sources.assign(collective.group_of.size(), -1);
+    for (const auto& [source, target] : instruction.attributes<PermuteAttributes>().pairs) {
+      RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), source, grouping, members));
+      RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), target, grouping, members));
+      // The source and the target of the pair, once in each row.
+      const int64_t pair[] = {source, target};
+      for (const std::vector<int>& group : grouping.MembersOf(pair))
+        collective.sources[static_cast<size_t>(group[1])] = group[0];
+    }
+  }
+  return collective;
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// The computation of a group.
+
+namespace {
+
+// Copies a computation and those that it calls.
+class Extraction {
+ public:
+  Extraction(const Module& from, Module& to)
+      : from_(from), to_(to), translation_(from.tables(), to.tables()) {}
+
+  ComputationId Copy(ComputationId id) {
+    if (const auto found = copies_.find(id); found != copies_.end()) return found->second;
+    const Computation& from = from_.computation(id);
+    for (NodeId node = 0; node < from.size(); ++node) {
+      for (const ComputationId called : from[node].called()) Copy(called);  // Callees come first.
+    }
+    Computation& to = to_.AddComputation(from.name());
+    for (NodeId node = 0; node < from.size(); ++node) {
+      const Instruction instruction = from[node];
+      std::vector<ComputationId> called;
+      for (const ComputationId c : instruction.called()) called.push_back(copies_.at(c));
+      to.Append(instruction.opcode(), translation_.shape(instruction.shape_id()),
+                translation_.attributes(instruction.attributes_id()), instruction.operands(), called);
+    }
+    to.set_root(from.root_id());
+    const auto copy = static_cast<ComputationId>(to_.computation_count() - 1);
+    copies_.emplace(id, copy);
+    return copy;
+  }
+
+ private:
+  const Module& from_;
+  Module& to_;
+  Translation translation_;
+  std::map<ComputationId, ComputationId> copies_;
+};
+
+// Builds a group's program. Its parameters are the operands of each participant in turn.
+class GroupBuilder {
+ public:
+  GroupBuilder(const Module& module, Instruction instruction, int64_t size)
+      : instruction_(instruction),
+        module_(std::make_unique<Module>("group")),
+        reducer_(instruction.called().empty() ? 0
+                                              : Extraction(module, *module_).Copy(instruction.called()[0])),
+        b_(*module_, "group") {
+    int64_t number = 0;
+    for (int64_t m = 0; m < size; ++m) {
+      std::vector<Op>& operands = operands_.emplace_back();
+      for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+        Shape shape = instruction.operand(i).shape();
+        shape.layout.reset();
+        operands.push_back(b_.Parameter(number++, shape));
+      }
+    }
+  }
+
+  // Joins each element of the first participant's operands with the second's, then with the third's, and so
+  // on.
+  std::vector<Op> Reduced() {
+    std::vector<Op> results;
+    for (size_t i = 0; i < operands_[0].size(); ++i) {
+      Op sum = operands_[0][i];
+      const Dims every = All(b_.shape(sum).rank());
+      for (size_t m = 1; m < operands_.size(); ++m)
+        sum = b_.Add(kMap, {sum, operands_[m][i]}, DimensionsAttributes{every}, {reducer_});
+      results.push_back(sum);
+    }
+    return results;
+  }
+  std::vector<Op> Gathered() {
+    std::vector<Op> results;
+    for (size_t i = 0; i < operands_[0].size(); ++i) {
+      std::vector<Op> pieces;
+      for (const std::vector<Op>& member : operands_) pieces.push_back(member[i]);
+      results.push_back(b_.Concatenate(pieces, Dimension()));
+    }
+    return results;
+  }
+  std::vector<Op> Scattered() {
+    const std::vector<Op> sums = Reduced();
+    std::vector<Op> results;
+    for (size_t m = 0; m < operands_.size(); ++m) {
+      for (const Op sum : sums) results.push_back(Piece(sum, m));
+    }
+    return results;
+  }
+  // Returns for participant m the piece number m of each participant's operand, or each participant's operand
+  // number m.
+  std::vector<Op> Exchanged() {
+    std::vector<Op> results;
+    for (size_t m = 0; m < operands_.size(); ++m) {
+      std::vector<Op> pieces;
+      for (const std::vector<Op>& member : operands_)
+        pieces.push_back(instruction_.shape().IsTuple() ? member[m] : Piece(member[0], m));
+      if (instruction_.shape().IsTuple()) {
+        results.insert(results.end(), pieces.begin(), pieces.end());
+      } else {
+        results.push_back(b_.Concatenate(pieces, Dimension()));
+      }
+    }
+    return results;
+  }
+
+  // Returns each participant's second operand, into which the participants of its group have put rows of
+  // their first operands, at the offsets and sizes that their other operands hold for this participant.
+  std::vector<Op> Sent() {
+    std::vector<Op> results;
+    const int64_t count = static_cast<int64_t>(operands_.size());
+    for (int64_t receiver = 0; receiver < count; ++receiver) {
+      Op result = operands_[static_cast<size_t>(receiver)][1];
+      for (const std::vector<Op>& sender : operands_) {
+        const int64_t each = b_.shape(sender[2]).dims[0] / count;
+        for (int64_t i = receiver * each; i < (receiver + 1) * each; ++i)
+          result =
+              WithRows(result, sender[0], Number(sender[2], i), Number(sender[3], i), Number(sender[4], i));
+      }
+      results.push_back(result);
+    }
+    return results;
+  }
+
+  absl::StatusOr<std::unique_ptr<Module>> Finish(const std::vector<Op>& results) {
+    for (size_t i = 0; i < results.size(); ++i) RETURN_IF_ERROR(CheckResult(i, b_.shape(results[i])));
+    RETURN_IF_ERROR(b_.Build(b_.Tuple(results)));
+    return std::move(module_);
+  }
+
+ private:
+  int64_t Dimension() const { return instruction_.attributes<CollectiveAttributes>().dimensions[0]; }
+  // A program without stated groups states result shapes that have not been compared with the groups yet.
+  absl::Status CheckResult(size_t i, const Shape& made) const {
+    if (!b_.status().ok()) return b_.status();
+    const Shape* stated = &GivenShape(instruction_);
+    if (stated->IsTuple()) stated = &stated->tuple[i % stated->tuple.size()];
+    if (Compatible(*stated, made)) return absl::OkStatus();
+    return InvalidArgument("Collective %s (%s) of a group of (%d) gives %s, and the program states %s.",
+                           Name(instruction_.opcode()), instruction_.name(), operands_.size(),
+                           ToStringNoLayout(made), ToStringNoLayout(*stated));
+  }
+  Op Number(Op list, int64_t i) { return b_.Convert(b_.Reshape(b_.Slice(list, {i}, {i + 1}), {}), kS64); }
+  // Copies rows [from, from + rows) of `source` to row `to` of `target`; rows outside either array are left
+  // out.
+  Op WithRows(Op target, Op source, Op from, Op rows, Op to) {
+    const Shape whole = b_.shape(target);
+    const int64_t to_rows = whole.dims[0], from_rows = b_.shape(source).dims[0];
+    if (to_rows == 0 || from_rows == 0) return target;
+    const auto number = [&](int64_t value) { return b_.Constant(Literal::Scalar<int64_t>(value)); };
+    const Op zero = number(0);
+    // Row i of the result is row i - to + from of the source, which is padded with enough zeros to hold the
+    // window at any position.
+    std::vector<PadDimension> padding(whole.dims.size());
+    padding[0].low = padding[0].high = to_rows;
+    const Op padded = b_.Pad(source, b_.Constant(Literal(Shape::Array(whole.type, {}))), padding);
+    std::vector<Op> starts(whole.dims.size(), zero);
+    starts[0] = from - to + number(to_rows);
+    const Op window = b_.DynamicSlice(padded, starts, whole.dims);
+    const Op row = b_.Iota(Shape::Array(kS64, {to_rows}), 0) - to;
+    const Op left = b_.Add(kMinimum, {rows, number(from_rows) - from});
+    const auto both = [&](Op x, Op y) { return b_.Binary(kAnd, x, y); };
+    const Op inside = both(b_.Compare(from, zero, ComparisonDirection::kGe),
+                           b_.Compare(to, zero, ComparisonDirection::kGe));
+    const Op moves = both(both(b_.Compare(row, zero, ComparisonDirection::kGe),
+                               b_.Compare(row, left, ComparisonDirection::kLt)),
+                          inside);
+    return b_.Select(b_.Broadcast(moves, whole.dims, {0}), window, target);
+  }
+  Op Piece(Op whole, size_t number) {
+    const Dims dims = b_.shape(whole).dims;
+    Dims start(dims.size(), 0), limit = dims;
+    const auto d = static_cast<size_t>(Dimension());
+    const int64_t size = dims.empty() ? 0 : dims[d] / static_cast<int64_t>(operands_.size());
+    start[d] = size * static_cast<int64_t>(number);
+    limit[d] = start[d] + size;
+    return b_.Slice(whole, start, limit);
+  }
+
+  const Instruction instruction_;
+  std::unique_ptr<Module> module_;
+  const ComputationId reducer_;
+  Builder b_;
+  std::vector<std::vector<Op>> operands_;
+};
+
+// The limit exists because every run of rows costs instructions.
+constexpr int64_t kRunsOfRowsMax = 1 << 14;
+
+absl::Status CheckRagged(Instruction instruction, const Collective& collective) {
+  const auto members = static_cast<int64_t>(collective.groups[0].size());
+  const int64_t runs = instruction.operand(2).shape().dims[0];
+  if (runs % members != 0) {
+    return InvalidArgument(
+        "Collective %s (%s) has (%d) runs of rows, which do not divide among its (%d) members.",
+        Name(instruction.opcode()), instruction.name(), runs, members);
+  }
+  if (runs <= kRunsOfRowsMax / members) return absl::OkStatus();
+  return Unimplemented(
+      "Collective %s (%s) has (%d) runs of rows for each of its (%d) members; the limit of all is (%d).",
+      Name(instruction.opcode()), instruction.name(), runs, members, kRunsOfRowsMax);
+}
+
+}  // namespace
+
+int64_t GroupProgramSize(Instruction instruction, const Collective& collective) {
+  if (!collective.sources.empty() || collective.groups.empty()) return 0;
+  constexpr int64_t kOfRowRun = 40;  // The size of Sent() for one run.
+  const auto members = static_cast<int64_t>(collective.groups[0].size());
+  const int64_t operands = members * instruction.operand_count();
+  switch (collective.opcode) {
+    case kAllToAll: return operands + members * members;
+    case kReduceScatter: return 3 * operands;
+    case kRaggedAllToAll: return operands + members * instruction.operand(2).shape().dims[0] * kOfRowRun;
+    default: return 2 * operands;
+  }
+}
+
+absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction instruction,
+                                              const Collective& collective) {
+  GroupBuilder builder(module, instruction, static_cast<int64_t>(collective.groups[0].size()));
+  GroupProgram program;
+  std::vector<Op> results;
+  switch (collective.opcode) {
+    case kAllReduce:
+      results = builder.Reduced();
+      program.results = GroupProgram::Results::kShared;
+      break;
+    case kCollectiveReduce:
+      results = builder.Reduced();
+      program.results = GroupProgram::Results::kForFirst;
+      break;
+    case kAllGather:
+      results = builder.Gathered();
+      program.results = GroupProgram::Results::kShared;
+      break;
+    case kReduceScatter: results = builder.Scattered(); break;
+    case kAllToAll: results = builder.Exchanged(); break;
+    case kRaggedAllToAll:
+      RETURN_IF_ERROR(CheckRagged(instruction, collective));
+      results = builder.Sent();
+      break;
+    default:
+      return Unimplemented("Collective %s (%s) of more than one member has no implementation in this build.",
+                           Name(collective.opcode), instruction.name());
+  }
+  ASSIGN_OR_RETURN(program.module, builder.Finish(results));
+  return program;
+}
+
+}  // namespace hlod::hlo

@@ -1,0 +1,33 @@
+// Applies every rule to every instruction in one forward walk.
+#include "common/passes/simplify/simplify.h"
+
+#include "common/passes/passes.h"
+
+namespace hlod {
+
+using namespace hlo;
+
+namespace {
+
+bool TouchesDynamicDimension(const ComputationCopy& copy, Instruction instruction) {
+  if (instruction.shape().HasDynamicDimension()) return true;
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+    if (instruction.operand(i).shape().HasDynamicDimension()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<Module> Simplify(const Module& module, PassWatch* watch) {
+  return Rewritten(module, watch, [](ComputationCopy& copy, Instruction instruction) {
+    // The rules are not applied to dynamic dimensions, whose run-time sizes they do not consider.
+    const bool fixed = instruction.operand_count() > 0 && !TouchesDynamicDimension(copy, instruction);
+    NodeId now = fixed ? SimplifyMovement(copy, instruction) : kUnchanged;
+    if (fixed && now == kUnchanged) now = SimplifyArithmetic(copy, instruction);
+    if (fixed && now == kUnchanged) now = SimplifyContraction(copy, instruction);
+    return now == kUnchanged ? copy.Clone(instruction) : now;
+  });
+}
+
+}  // namespace hlod

@@ -1,0 +1,33 @@
+// Progress by command, kept as the few latest times that an upload under way can still ask for.
+#include "server/device/buffers/upload_deadlines.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hlod::device {
+
+void UploadDeadlines::Progress(uint64_t command, absl::Time now) {
+  // What came for this upload or a later one is older than this, which helps them all.
+  progress_.erase(progress_.lower_bound(command), progress_.end());
+  // An entry is of use to the uploads from its command up to the next entry's.
+  while (!progress_.empty()) {
+    const auto last = std::prev(progress_.end());
+    const auto user = declared_.lower_bound(last->first);
+    if (user != declared_.end() && user->first < command) break;
+    progress_.erase(last);
+  }
+  progress_[command] = now;
+}
+
+std::vector<uint64_t> UploadDeadlines::Late(absl::Time now) const {
+  std::vector<uint64_t> late;
+  for (const auto& [command, declared] : declared_) {
+    const auto after = progress_.upper_bound(command);
+    absl::Time last = declared;
+    if (after != progress_.begin()) last = std::max(last, std::prev(after)->second);
+    if (last + wait_ <= now) late.push_back(command);
+  }
+  return late;
+}
+
+}  // namespace hlod::device

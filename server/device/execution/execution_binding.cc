@@ -1,0 +1,232 @@
+// An execute that binds to the buffers its handles name: what it waits for, and what its results are.
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "common/base/errors/status.h"
+#include "server/device/buffers/buffer_rules.h"
+#include "server/device/execution/execution.h"
+
+namespace hlod::device {
+namespace {
+
+// What an execute holds of host memory while it waits: literals, and what each name costs here, which is more
+// than on the wire. Buffers are not in it: they are bounded as handles.
+int64_t HeldBytes(const ExecuteRequest& request) {
+  constexpr size_t kOfArgument = sizeof(ExecuteRequest::Argument) + sizeof(std::shared_ptr<Buffer>);
+  constexpr size_t kOfResult = sizeof(Handle) + sizeof(std::shared_ptr<Buffer>);
+  size_t bytes = request.arguments.size() * kOfArgument + request.results.size() * kOfResult +
+                 (request.fills.size() + request.donated.size() + request.absent.size() +
+                  request.devices.size() + request.result_origins.size()) *
+                     sizeof(uint32_t);
+  for (const ExecuteRequest::Argument& argument : request.arguments) {
+    if (argument.literal != nullptr) bytes += sizeof(hlo::Literal) + argument.literal->bytes().size();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
+// Binds one execute, step by step. The first thing that is wrong is the answer; after it nothing more is
+// looked up: a command may hold millions of indices, and the text of an error costs more than reading one.
+struct Binding {
+  void CheckMembers();
+  void Reserve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void FindFilled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void FindExecutable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void FindArguments() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void MarkDonated() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void Order() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  void DefineResults() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+
+  SessionState& state;
+  ByteBudget& waiting_arguments;
+  Execution& execution;
+  const std::vector<bool> fills;  // By result: it was to fill a placeholder ...
+  const ExecuteRequest& request = execution.request;
+  absl::Status status = request.refused;
+  bool fits = true;                                  // There is room for the handles of the results.
+  std::vector<std::shared_ptr<Buffer>> filled = {};  // By result: ... this one, when that is right.
+};
+
+// A device each, and as many arguments and results each.
+void Binding::CheckMembers() {
+  if (!status.ok()) return;
+  const size_t members = request.members();
+  absl::flat_hash_set<uint32_t> seen;
+  for (size_t m = 0; m < members && status.ok(); ++m) {
+    if (m >= state.devices.count()) {
+      status = ArgumentError(
+          absl::StrFormat("devices names %d; the daemon has %d.", members, state.devices.count()));
+    } else if (!seen.insert(request.DeviceOf(m)).second) {
+      status = ArgumentError(absl::StrFormat("devices names device %d twice.", request.DeviceOf(m)));
+    } else {
+      status = CheckDevice(request.DeviceOf(m), state.devices.count());
+    }
+  }
+  if (!status.ok() || (request.arguments.size() % members == 0 && request.results.size() % members == 0))
+    return;
+  status = ArgumentError(absl::StrFormat("%d arguments and %d results do not divide among %d devices.",
+                                         request.arguments.size(), request.results.size(), members));
+}
+
+// Handles for the results, and host memory for what waits.
+void Binding::Reserve() {
+  int64_t defined = 0;
+  for (size_t i = 0; i < request.results.size(); ++i) defined += request.results[i] != 0 && !fills[i];
+  const absl::Status room = defined > 0 ? state.CheckHandles(defined) : absl::OkStatus();
+  fits = room.ok();
+  status.Update(room);
+  if (!status.ok()) return;
+  const int64_t bytes = HeldBytes(request);
+  status = waiting_arguments.Reserve(bytes, "An execute with arguments");
+  if (status.ok()) execution.held_bytes = bytes;
+}
+
+void Binding::FindFilled() {
+  filled.resize(request.results.size());
+  if (status.ok() && request.fills.size() > request.results.size()) {
+    status = ArgumentError(
+        absl::StrFormat("fills names %d results of %d.", request.fills.size(), request.results.size()));
+  }
+  absl::flat_hash_set<Handle> seen;
+  for (const uint32_t i : request.fills) {
+    if (!status.ok()) break;
+    if (i >= request.results.size()) {
+      status = ArgumentError(absl::StrFormat("fills names result %d of %d.", i, request.results.size()));
+      continue;
+    }
+    const Handle handle = request.results[i];
+    absl::StatusOr<std::shared_ptr<Buffer>> old = state.FindPlaceholder(handle);
+    if (!old.ok()) {
+      status = old.status();
+    } else if (!seen.insert(handle).second) {
+      status = ArgumentError(absl::StrFormat("Placeholder %d is filled twice.", handle));
+    } else if (const uint32_t device = request.DeviceAt(i, request.results.size());
+               (*old)->device != device) {
+      status = ArgumentError(
+          absl::StrFormat("Placeholder %d is on device %d; an execute on device %d cannot fill it.", handle,
+                          (*old)->device, device));
+    } else {
+      filled[i] = *std::move(old);
+    }
+  }
+}
+
+void Binding::FindExecutable() {
+  const absl::StatusOr<std::shared_ptr<SessionExecutable>> executable =
+      state.FindExecutable(request.executable);
+  status.Update(executable.status());
+  if (!executable.ok()) return;
+  execution.executable = *executable;
+  DependOn(execution.task, (*executable)->producer);
+}
+
+void Binding::FindArguments() {
+  execution.arguments.resize(request.arguments.size());
+  for (size_t i = 0; i < request.arguments.size(); ++i) {
+    const ExecuteRequest::Argument& argument = request.arguments[i];
+    if (argument.literal != nullptr) {
+      state.ledger.Count(&Counters::inline_argument_bytes,
+                         static_cast<int64_t>(argument.literal->bytes().size()));
+      continue;
+    }
+    if (!status.ok()) continue;
+    absl::StatusOr<std::shared_ptr<Buffer>> buffer = state.FindBuffer(argument.handle);
+    if (buffer.ok()) {
+      execution.arguments[i] = *std::move(buffer);
+    } else {
+      status = Annotate(buffer.status(), absl::StrFormat("binding argument %d", i));
+    }
+  }
+}
+
+void Binding::MarkDonated() {
+  execution.donated.resize(request.arguments.size());
+  if (status.ok() && request.donated.size() > request.arguments.size()) {
+    status = ArgumentError(absl::StrFormat("donated names %d arguments of %d.", request.donated.size(),
+                                           request.arguments.size()));
+  }
+  absl::flat_hash_map<const Buffer*, uint32_t> donations;
+  for (const uint32_t i : request.donated) {
+    if (!status.ok()) return;
+    if (i >= request.arguments.size()) {
+      status =
+          ArgumentError(absl::StrFormat("donated names argument %d of %d.", i, request.arguments.size()));
+      return;
+    }
+    if (execution.arguments[i] == nullptr) continue;  // A literal: there is nothing to give away.
+    const uint32_t j = donations.emplace(execution.arguments[i].get(), i).first->second;
+    if (j != i) {
+      status = ArgumentError(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.",
+                                             request.arguments[i].handle, std::min(i, j), std::max(i, j)));
+    }
+    execution.donated[i] = true;
+  }
+}
+
+// Everything waits for what makes it. What is donated waits for those that read it before; what is not, for
+// those that may consume it before.
+void Binding::Order() {
+  if (!status.ok()) return;
+  for (size_t i = 0; i < execution.arguments.size(); ++i) {
+    if (execution.arguments[i] == nullptr) continue;
+    DependOn(execution.task, execution.arguments[i]->producer);
+    if (!execution.donated[i]) AddReader(*execution.arguments[i], execution.task);
+  }
+  for (size_t i = 0; i < execution.arguments.size(); ++i) {
+    if (!execution.donated[i]) continue;
+    AddConsumer(*execution.arguments[i], execution.task);
+    if (request.abstract) execution.arguments[i]->abstract_donor = request.command;
+  }
+}
+
+// The results are pending. When there is no room for their handles, these are dead, with that error as the
+// reason.
+void Binding::DefineResults() {
+  execution.results.resize(request.results.size());
+  std::shared_ptr<const ErrorDetails> error;  // One for all results that there is no room for.
+  if (!fits) {
+    error = state.errors.Keep(state.errors.Root(DescribeExecute(execution), status, request.command));
+  }
+  for (size_t i = 0; i < request.results.size(); ++i) {
+    const Buffer* placeholder = filled[i].get();
+    if (request.results[i] == 0) continue;
+    // Of a fill that is refused the placeholder stays one.
+    if (fills[i] && (placeholder == nullptr || !status.ok())) continue;
+    if (!fits) {
+      state.table.RecordDeath(request.results[i], {error->kind, request.command, error});
+      continue;
+    }
+    auto buffer = std::make_shared<Buffer>();
+    buffer->handle = request.results[i];
+    buffer->device = request.DeviceAt(i, request.results.size());
+    buffer->made_by = placeholder != nullptr ? placeholder->made_by : request.command;
+    if (placeholder != nullptr) {
+      buffer->shape = placeholder->shape;
+    } else if (i < request.result_origins.size() && request.result_origins[i] != 0) {
+      buffer->made_by.origin = request.result_origins[i];
+    }
+    buffer->state = BufferState::kPendingExecute;
+    buffer->producer = execution.task;
+    state.table.Put(request.results[i], {buffer, nullptr});
+    execution.results[i] = std::move(buffer);
+  }
+}
+
+}  // namespace
+
+absl::Status Bind(Execution& execution, std::vector<bool> fills, SessionState& state,
+                  ByteBudget& waiting_arguments) {
+  Binding binding{state, waiting_arguments, execution, std::move(fills)};
+  binding.CheckMembers();
+  binding.Reserve();
+  binding.FindFilled();
+  binding.FindExecutable();
+  binding.FindArguments();
+  binding.MarkDonated();
+  binding.Order();
+  binding.DefineResults();
+  return binding.status;
+}
+
+}  // namespace hlod::device

@@ -1,0 +1,178 @@
+// Memory, donations, and the plan.
+#include "server/device/execution/execution_run.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/dynamic/dynamic_result.h"
+#include "server/device/execution/run_channels.h"
+#include "server/engine/run/strays.h"
+
+namespace hlod::device {
+
+absl::Status WithRunKind(const absl::Status& status, absl::Duration limit, const Limits& limits) {
+  if (status.ok()) return status;
+  ErrorDetails error = ErrorOf(status);
+  if (error.kind != ErrorKind::kNone) return status;
+  if (error.code == absl::StatusCode::kDeadlineExceeded) {
+    error.kind = ErrorKind::kDeadline;
+    const int64_t us = absl::ToInt64Microseconds(limit);
+    error.text = us == limits.execute_us_max
+                     ? absl::StrFormat("It ran longer than the limit execute_us_max, %d microseconds.", us)
+                     : absl::StrFormat("It ran past its deadline of %d microseconds.", us);
+  } else if (error.code == absl::StatusCode::kCancelled) {
+    error.kind = ErrorKind::kCancelled;
+    error.text = "The command was cancelled.";
+  } else if (error.code == absl::StatusCode::kUnimplemented) {
+    error.kind = ErrorKind::kUnimplemented;
+  }
+  return ToStatus(std::move(error));
+}
+
+absl::Duration TimeLimit(const ExecuteRequest& request, const Limits& limits) {
+  const int64_t most = limits.execute_us_max;
+  return absl::Microseconds(request.deadline_us > 0 ? std::min(request.deadline_us, most) : most);
+}
+
+void PlanRun::CollectArguments() {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const size_t given = first_argument + i;
+    const bool absent = !execution.absent.empty() && execution.absent[given];
+    arguments[i] = absent ? nullptr : execution.ArgumentBytes(given);
+  }
+}
+
+void PlanRun::ChooseAliases() {
+  const auto aliased = [](int alias) { return alias >= 0; };
+  if (std::none_of(plan.aliases().begin(), plan.aliases().end(), aliased)) return;
+  absl::flat_hash_map<const Buffer*, int> uses;
+  for (const std::shared_ptr<Buffer>& argument : execution.arguments) ++uses[argument.get()];
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const int alias = plan.aliases()[i];
+    if (alias < 0) continue;
+    const Buffer* argument = execution.arguments[first_argument + alias].get();
+    const bool exclusive =
+        execution.donated[first_argument + alias] && argument->pins == 0 && uses[argument] == 1;
+    (exclusive ? takes : copies)[i] = alias;
+  }
+}
+
+// Names the result that there is no memory for. Of an abstract execute the results of the plan are the
+// computable ones, in order.
+absl::Status PlanRun::AboutResult(const absl::Status& status, size_t i) const {
+  size_t result = i;
+  if (!execution.computable.empty()) {
+    result = 0;
+    for (size_t computable = 0;; ++result) {
+      if (execution.computable[result] && computable++ == i) break;
+    }
+  }
+  ErrorDetails error = ErrorOf(status);
+  error.handle = execution.request.results[first_result + result];
+  error.shape = ShapeText(plan.results()[i]);
+  MutexLock lock(&state.mu);
+  error.origin = state.errors.OriginOf(execution.request.command.origin);
+  return ToStatus(std::move(error));
+}
+
+absl::Status PlanRun::Allocate() {
+  const auto allocate = [&]() -> absl::Status {
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      if (takes[i] >= 0) continue;
+      const hlo::Shape& shape = plan.results()[i];
+      absl::StatusOr<Block> block =
+          memory.Allocate(state.account, StoredByteSize(shape).value_or(0), Category::kBuffer,
+                          absl::StrFormat("result %d (%s)", i, ToStringNoLayout(shape)));
+      if (!block.ok()) return AboutResult(block.status(), i);
+      blocks[i] = *std::move(block);
+    }
+    ASSIGN_OR_RETURN(temporary, memory.Allocate(state.account, plan.memory().temporary_bytes,
+                                                Category::kTemporary, "the temporaries"));
+    return absl::OkStatus();
+  };
+  absl::Status status = allocate();
+  if (status.ok()) return status;
+  MutexLock lock(&state.mu);
+  return state.errors.WithLargestBuffers(std::move(status), state.table);
+}
+
+void PlanRun::TakeOver() {
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (takes[i] >= 0) blocks[i] = std::move(execution.arguments[first_argument + takes[i]]->block);
+  }
+}
+
+void PlanRun::CopyShared() {
+  const ExecuteRequest& request = execution.request;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (copies[i] < 0) continue;
+    std::memcpy(blocks[i].data(), arguments[copies[i]], static_cast<size_t>(blocks[i].bytes()));
+    arguments[copies[i]] = blocks[i].data();
+    if (execution.arguments[first_argument + copies[i]] == nullptr) continue;  // A literal crossed already.
+    state.ledger.Record({device, Cause::kDonationCopy, request.command.origin, request.command.step},
+                        blocks[i].bytes());
+  }
+}
+
+// `used` of the execute's time was spent before.
+absl::Status PlanRun::RunPlan(absl::Duration used, Meeting* meeting) {
+  absl::InlinedVector<std::byte*, 16> results;
+  for (const Block& block : blocks) results.push_back(block.data());
+  engine::RunContext context;
+  context.deadline = absl::Now() + limit - used;
+  context.cancel = &execution.cancel;
+  const hlo::Members& members = plan.stats().members;
+  context.replica_id = static_cast<uint32_t>(member / static_cast<size_t>(members.partitions));
+  context.partition_id = static_cast<uint32_t>(member % static_cast<size_t>(members.partitions));
+  context.meeting = meeting;
+  context.member = static_cast<int>(member);
+  RunChannels channels(state, device, execution.request.command.id, /*alone=*/meeting == nullptr);
+  context.channels = &channels;
+  engine::StrayCalls strays(state.devices.device(device).strays);
+  context.strays = &strays;
+  const absl::Status status =
+      plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary.data(), context);
+  // They work in the temporaries, which stay charged.
+  if (strays.any()) strays.Keep(std::make_shared<Block>(std::move(temporary)));
+  return WithRunKind(status, limit, state.limits);
+}
+
+void PlanRun::Publish() {
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const std::shared_ptr<Buffer>& buffer = execution.results[first_result + i];
+    if (buffer != nullptr) device::Publish(*buffer, plan.results()[i], std::move(blocks[i]));
+  }
+}
+
+void Publish(Buffer& buffer, const hlo::Shape& shape, Block block) {
+  buffer.shape = shape;
+  buffer.bytes = block.bytes();
+  buffer.block = std::move(block);
+  buffer.state = BufferState::kReady;
+}
+
+void Consume(Execution& execution, SessionState& state, DeferringLock& lock) {
+  const CommandRef& command = execution.request.command;
+  for (size_t i = 0; i < execution.arguments.size(); ++i) {
+    if (!execution.donated[i]) continue;
+    Buffer& buffer = *execution.arguments[i];
+    buffer.consumed_by = command;
+    const Entry* entry = state.table.Find(buffer.handle);
+    if (entry != nullptr && entry->buffer == execution.arguments[i]) {
+      lock.Discard(state.table.Erase(buffer.handle, {ErrorKind::kDonated, command, nullptr}).buffer);
+    } else {
+      state.table.RecordDeath(buffer.handle, {ErrorKind::kDonated, command, nullptr});
+    }
+  }
+}
+
+void DropDonated(Execution& execution) {
+  for (size_t i = 0; i < execution.arguments.size(); ++i) {
+    if (execution.donated[i]) execution.arguments[i].reset();
+  }
+}
+
+}  // namespace hlod::device

@@ -1,0 +1,229 @@
+// Executes that run: in turn, with values or over placeholders.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/dynamic/dynamic_result.h"
+#include "server/device/execution/execution_run.h"
+#include "server/device/execution/executions.h"
+
+namespace hlod::device {
+namespace {
+
+int64_t ArrayBytes(const hlo::Shape& shape) { return StoredByteSize(shape).value_or(0); }
+
+}  // namespace
+
+void Executions::Queue(const std::shared_ptr<Execution>& execution, double expected_us) {
+  if (execution->request.members() > 1) return QueueMembers(execution);
+  if (execution->executable->compiled->plan().stats().transfers && !JoinLine(execution)) return;
+  Submit(execution, expected_us);
+}
+
+bool Executions::JoinLine(const std::shared_ptr<Execution>& execution) {
+  MutexLock lock(&state_.mu);
+  if (state_.closed) return false;
+  auto& line = lines_[execution->request.device];
+  line.push_back(execution);
+  execution->in_line = true;
+  return line.size() == 1;
+}
+
+void Executions::LeaveLine(Execution& execution, DeferringLock& lock) {
+  if (!std::exchange(execution.in_line, false)) return;
+  const auto found = lines_.find(execution.request.device);
+  if (found == lines_.end()) return;  // The session has ended.
+  auto& line = found->second;
+  const bool first = line.front().get() == &execution;
+  std::erase_if(line, [&](const std::shared_ptr<Execution>& other) { return other.get() == &execution; });
+  if (line.empty()) {
+    lines_.erase(found);
+  } else if (first) {
+    lock.Call([self = Self(), next = line.front()] { self->Submit(next, Executable::kUnknownRunUs); });
+  }
+}
+
+void Executions::Submit(const std::shared_ptr<Execution>& execution, double expected_us) {
+  state_.devices.device(execution->request.device)
+      .queue.Submit(state_.session, expected_us, [self = Self(), execution] { self->Run(execution); });
+}
+
+// An execute is refused for want of memory only when the device is its own: what runs beside it may hold what
+// it needs.
+bool Executions::Postpone(const std::shared_ptr<Execution>& execution) {
+  {
+    MutexLock lock(&state_.mu);
+    execution->running = false;
+  }
+  return state_.devices.device(execution->request.device)
+      .queue.Postpone(state_.session, Executable::kUnknownRunUs,
+                      [self = Self(), execution] { self->Run(execution); });
+}
+
+void Executions::Run(const std::shared_ptr<Execution>& execution) {
+  absl::Status status;
+  bool started = true;
+  {
+    MutexLock lock(&state_.mu);
+    if (execution->reported) return;  // Cancelled, or its session is gone: it holds nothing any more.
+    execution->running = true;
+  }
+  if (execution->cancel) {
+    status = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
+  } else {
+    try {
+      status = execution->abstract ? RunAbstract(*execution, started) : RunReal(*execution, started);
+    } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+      status = Internal("The run failed: %s.", e.what());
+    }
+  }
+  if (!started && KindOf(status) == ErrorKind::kNoMemory && Postpone(execution)) return;
+  Settle(execution, status);
+}
+
+void Executions::RecordRun(const Execution& execution, std::chrono::microseconds queued, int64_t run_us,
+                           int64_t peak_bytes) {
+  const Executable& executable = *execution.executable->compiled;
+  const ExecuteRequest& request = execution.request;
+  RunKey key;
+  key.device = request.DeviceOf(0);
+  key.origin = request.command.origin;
+  key.step = request.command.step;
+  state_.ledger.RecordRun(key, executable.digest(), executable.name(),
+                          {state_.devices.uptime_us(), queued.count(), run_us}, peak_bytes);
+}
+
+absl::Status Executions::RunReal(Execution& execution, bool& started) {
+  started = false;
+  Executable& executable = *execution.executable->compiled;
+  PlanRun run(state_, execution, executable.plan());
+  run.CollectArguments();
+  {
+    MutexLock lock(&state_.mu);
+    run.ChooseAliases();
+  }
+  RETURN_IF_ERROR(run.Allocate());
+  started = true;
+  {
+    DeferringLock lock(&state_.mu);
+    Consume(execution, state_, lock);
+    run.TakeOver();
+  }
+  run.CopyShared();
+  const int64_t peak_bytes = state_.account->figures().live_bytes;
+  const auto start = std::chrono::steady_clock::now();
+  const absl::Status status = run.RunPlan(absl::ZeroDuration());
+  const int64_t us =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
+  executable.CountRun(us);
+  RecordRun(execution, std::chrono::duration_cast<std::chrono::microseconds>(start - execution.ready_since),
+            us, peak_bytes);
+  // What was donated and not taken over is freed with the execution; results that have no name go with the
+  // run.
+  DropDonated(execution);
+  RETURN_IF_ERROR(status);
+  MutexLock lock(&state_.mu);
+  run.Publish();
+  return absl::OkStatus();
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// over placeholders
+
+void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
+  std::shared_ptr<SessionExecutable> held;
+  {
+    MutexLock lock(&state_.mu);
+    if (state_.closed || execution->reported) return;  // Cancelled, and answered.
+    held = execution->executable;
+  }
+  Executable& executable = *held->compiled;
+  const absl::Duration limit = TimeLimit(execution->request, state_.limits);
+  const absl::Time start = absl::Now();
+  absl::Status status;
+  try {
+    const absl::StatusOr<std::vector<bool>> known = executable.ComputableResults(execution->absent);
+    std::vector<bool> computable = known.ok() ? *known : std::vector<bool>();
+    computable.resize(executable.plan().results().size(), false);
+    for (const uint32_t i : execution->request.absent) computable[i] = false;
+    absl::StatusOr<std::shared_ptr<const engine::Plan>> part = nullptr;
+    if (!known.ok()) part = known.status();
+    engine::CompileOptions options = state_.devices.executables().options().compile;
+    options.cancel = &execution->cancel;
+    options.deadline = start + limit;
+    if (std::find(computable.begin(), computable.end(), true) != computable.end())
+      part = executable.PartialPlan(computable, options);
+    if (part.ok()) {
+      execution->computable = std::move(computable);
+      execution->part = *std::move(part);
+    }
+    status = WithRunKind(part.status(), limit, state_.limits);
+  } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+    status = Internal("The part that can be computed was not compiled: %s.", e.what());
+  }
+  execution->preparation = absl::Now() - start;
+  if (status.ok() && execution->preparation >= limit)
+    status = WithRunKind(absl::DeadlineExceededError("It was being prepared."), limit, state_.limits);
+  if (!status.ok()) return Settle(execution, status);
+  Queue(execution, Executable::kUnknownRunUs);
+}
+
+absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
+  started = false;
+  const auto start = std::chrono::steady_clock::now();
+  Executable& executable = *execution.executable->compiled;
+  const engine::Plan& plan = executable.plan();
+  const std::vector<bool>& computable = execution.computable;
+  absl::Status status;
+  std::optional<PlanRun> part;  // Its results are those that are computable, in order.
+  if (execution.part != nullptr) {
+    part.emplace(state_, execution, *execution.part);
+    part->CollectArguments();
+    RETURN_IF_ERROR(part->Allocate());
+    started = true;
+    status = part->RunPlan(execution.preparation);
+  }
+  started = true;
+  ++executable.executes;
+  const auto queued = std::chrono::duration_cast<std::chrono::microseconds>(start - execution.ready_since);
+  int64_t peak_bytes = 0;  // That the real execute would have.
+  const absl::Cleanup record = [&] { RecordRun(execution, queued, /*run_us=*/0, peak_bytes); };
+  DeferringLock lock(&state_.mu);
+  Consume(execution, state_, lock);
+  if (!status.ok()) return status;  // It had started: what was donated is gone nevertheless.
+  // In an order that gives the peak which the real execute would have: aliased arguments become results, then
+  // the others and the temporaries are added, and only then donated memory is given back.
+  for (size_t i = 0; i < computable.size(); ++i) {
+    const int alias = plan.aliases()[i];
+    if (!computable[i] && alias >= 0 && execution.donated[alias])
+      execution.arguments[alias]->simulated = SimulatedCharge();
+  }
+  std::vector<SimulatedCharge> dropped;
+  size_t next = 0;
+  for (size_t i = 0; i < computable.size(); ++i) {
+    Buffer* buffer = execution.results[i].get();
+    if (computable[i]) {
+      Block block = std::move(part->blocks[next++]);
+      if (buffer != nullptr) Publish(*buffer, plan.results()[i], std::move(block));
+      continue;
+    }
+    const int64_t bytes = ArrayBytes(plan.results()[i]);
+    SimulatedCharge charge(state_.account, bytes);
+    if (buffer == nullptr) {
+      dropped.push_back(std::move(charge));
+      continue;
+    }
+    buffer->shape = plan.results()[i];
+    buffer->bytes = bytes;
+    buffer->simulated = std::move(charge);
+    buffer->state = BufferState::kPlaceholder;
+  }
+  const SimulatedCharge temporary(state_.account, plan.memory().temporary_bytes);
+  peak_bytes = state_.account->figures().simulated_live_bytes;
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::device

@@ -1,0 +1,196 @@
+// The threads of a queue: which of them runs, which watches the time, which ends.
+#include "server/device/execution/fair_queue.h"
+
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "server/engine/run/team.h"
+
+namespace hlod::device {
+namespace {
+
+int64_t NowUs() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// The job that this thread runs.
+struct Current {
+  const FairQueue* queue = nullptr;
+  uint64_t session = 0, id = 0;
+};
+thread_local Current current;
+
+}  // namespace
+
+FairQueue::Pause::Pause(FairQueue& queue) {
+  if (current.queue != &queue || queue.options_.schedule.beside_us_max <= 0) return;
+  MutexLock lock(&queue.mu_);
+  if (!queue.paused_.insert(current.session).second) return;
+  queue_ = &queue;
+  queue.schedule_.Complete(current.id, NowUs());
+  queue.Wake();
+}
+
+FairQueue::Pause::~Pause() {
+  if (queue_ == nullptr) return;
+  MutexLock lock(&queue_->mu_);
+  queue_->paused_.erase(current.session);
+  current.id = queue_->schedule_.Resume(current.session, NowUs());
+}
+
+FairQueue::FairQueue(Options options) : options_(std::move(options)), schedule_(options_.schedule) {
+  MutexLock lock(&mu_);
+  while (threads_.size() < ThreadsKept()) {
+    const size_t before = threads_.size();
+    AddThread();
+    if (threads_.size() == before) break;
+  }
+}
+
+FairQueue::~FairQueue() { Stop(); }
+
+size_t FairQueue::ThreadsKept() const {
+  return static_cast<size_t>(options_.schedule.width) + (options_.schedule.beside_us_max > 0 ? 1 : 0);
+}
+
+void FairQueue::AddThread() {
+  for (std::thread& thread : retired_) thread.join();  // It has left the lock for good.
+  retired_.clear();
+  try {
+    threads_.emplace_back([this] { Drive(); });
+    pthread_setname_np(threads_.back().native_handle(), options_.name.c_str());
+  } catch (const std::system_error& e) {
+    // The process may have no more threads: jobs wait for those that exist.
+    if (threads_.empty()) throw;
+    spdlog::warn("Queue {} has no further thread: {}", options_.name, e.what());
+  }
+}
+
+void FairQueue::Retire() {
+  const auto own = std::find_if(threads_.begin(), threads_.end(), [](const std::thread& thread) {
+    return thread.get_id() == std::this_thread::get_id();
+  });
+  retired_.splice(retired_.end(), threads_, own);
+}
+
+void FairQueue::Wake() {
+  if (!idle_.empty() && schedule_.NextStartUs() < watched_us_) idle_.back()->Signal();
+}
+
+void FairQueue::Submit(uint64_t session, double expected_us, Job job) {
+  uint64_t id;
+  {
+    MutexLock lock(&mu_);
+    if (stopping_) return;  // The job goes with the caller's frame, after the lock.
+    const std::optional<uint64_t> started = expected_us < options_.inline_us_max
+                                                ? schedule_.StartHere(session, expected_us, NowUs())
+                                                : std::nullopt;
+    if (!started.has_value()) {
+      schedule_.Add(session, expected_us, std::move(job));
+      return Wake();
+    }
+    id = *started;
+  }
+  Run(session, id, std::move(job), /*here=*/true);
+}
+
+bool FairQueue::Postpone(uint64_t session, double expected_us, Job again) {
+  MutexLock lock(&mu_);
+  return !stopping_ && schedule_.Postpone(session, expected_us, std::move(again));
+}
+
+void FairQueue::Discard(uint64_t session) {
+  std::list<FairSchedule::Waiting> gone;  // Goes after the lock.
+  MutexLock lock(&mu_);
+  gone = schedule_.Discard(session);
+}
+
+void FairQueue::Stop() {
+  std::list<FairSchedule::Waiting> gone;
+  std::list<std::thread> threads;
+  {
+    MutexLock lock(&mu_);
+    stopping_ = true;
+    gone = schedule_.DiscardAll();
+    threads.splice(threads.end(), threads_);
+    threads.splice(threads.end(), retired_);
+    for (CondVar* idle : idle_) idle->Signal();
+  }
+  gone.clear();
+  for (std::thread& thread : threads) thread.join();
+}
+
+int64_t FairQueue::length() const {
+  MutexLock lock(&mu_);
+  return schedule_.waiting() + schedule_.running();
+}
+
+std::vector<FairSchedule::RunningJob> FairQueue::ListRunning() const {
+  MutexLock lock(&mu_);
+  return schedule_.ListRunning(NowUs());
+}
+
+void FairQueue::Drive() {
+  // Of this thread alone, and of those that it starts.
+  if (options_.nice != 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), options_.nice);
+  while (std::optional<FairSchedule::Started> next = AwaitJob())
+    Run(next->session, next->id, std::move(next->job), /*here=*/false);
+}
+
+std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
+  MutexLock lock(&mu_);
+  if (!stopping_ && idle_.size() >= ThreadsKept()) {
+    Retire();
+    Wake();  // Another one takes what this one would have taken.
+    return std::nullopt;
+  }
+  CondVar wake;
+  const auto own = idle_.insert(idle_.end(), &wake);
+  while (!stopping_) {
+    if (std::optional<FairSchedule::Started> next = schedule_.Start(NowUs()); next.has_value()) {
+      idle_.erase(own);
+      // A thread that has only just been added is not idle yet.
+      if (idle_.empty() && options_.schedule.beside_us_max > 0 &&
+          threads_.size() <= static_cast<size_t>(schedule_.running()) + paused_.size())
+        AddThread();
+      Wake();
+      return next;
+    }
+    const int64_t at_us = schedule_.NextStartUs();
+    if (at_us == FairSchedule::kNever) {
+      wake.Wait(&mu_);
+    } else {
+      watched_us_ = std::min(watched_us_, at_us);
+      wake.WaitFor(&mu_, std::chrono::microseconds(std::max<int64_t>(1, at_us - NowUs())));
+      watched_us_ = FairSchedule::kNever;
+    }
+  }
+  idle_.erase(own);
+  return std::nullopt;
+}
+
+void FairQueue::Run(uint64_t session, uint64_t id, Job job, bool here) {
+  const Current outer = std::exchange(current, {this, session, id});
+  try {
+    std::optional<engine::ScopedReader> reader;
+    if (here) reader.emplace();
+    job();
+  } catch (const std::exception& e) {
+    spdlog::error("A job of queue {} failed: {}", options_.name, e.what());
+  }
+  job = nullptr;  // What it held goes before the queue counts it as completed.
+  MutexLock lock(&mu_);
+  schedule_.Complete(std::exchange(current, outer).id, NowUs());
+  if (here) Wake();
+}
+
+}  // namespace hlod::device

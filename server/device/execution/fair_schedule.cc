@@ -1,0 +1,194 @@
+// The choice of the next job, and the account of what each session has used.
+#include "server/device/execution/fair_schedule.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hlod::device {
+
+std::vector<FairSchedule::RunningJob> FairSchedule::ListRunning(int64_t now_us) const {
+  std::vector<RunningJob> list;
+  for (const Running& running : running_) list.push_back({running.session, now_us - running.start_us});
+  return list;
+}
+
+bool FairSchedule::IsRunning(uint64_t session) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [session](const Running& running) { return running.session == session; });
+}
+
+int64_t FairSchedule::UsedUs(uint64_t id, const Session& session, int64_t now_us) const {
+  int64_t used_us = session.used_us;
+  for (const Running& running : running_) {
+    if (running.session == id) used_us += now_us - running.start_us;
+  }
+  return used_us;
+}
+
+int64_t FairSchedule::StartableUs(uint64_t session, double expected_us) const {
+  if (running_.size() < static_cast<size_t>(options_.width)) return 0;
+  if (options_.beside_us_max <= 0 || expected_us > options_.beside_us_max || IsRunning(session))
+    return kNever;
+  const auto wait_us = static_cast<int64_t>(
+      std::clamp<double>(expected_us, static_cast<double>(kBesideMinUs), static_cast<double>(kBesideMaxUs)));
+  int64_t at_us = 0;
+  for (const Running& running : running_) at_us = std::max(at_us, running.start_us + wait_us);
+  return at_us;
+}
+
+std::optional<uint64_t> FairSchedule::OwnerOf(uint64_t session) const {
+  const auto found = owners_.find(session);
+  return found == owners_.end() ? std::nullopt : std::optional(found->second);
+}
+
+int64_t FairSchedule::StartingUs(uint64_t session) const {
+  const std::optional<uint64_t> owner = OwnerOf(session);
+  const auto debt = owner.has_value() ? debts_.find(*owner) : debts_.end();
+  return debt == debts_.end() ? virtual_us_ : std::max(virtual_us_, debt->second);
+}
+
+void FairSchedule::KeepDebt(std::optional<uint64_t> owner, int64_t used_us) {
+  if (!owner.has_value() || used_us <= virtual_us_) return;
+  int64_t& debt = debts_[*owner];
+  debt = std::max(debt, used_us);
+}
+
+FairSchedule::Session& FairSchedule::Activate(uint64_t session) {
+  const auto [found, is_new] = sessions_.try_emplace(session);
+  Session& entry = found->second;
+  if (is_new || (entry.waiting.empty() && !IsRunning(session))) {
+    entry.used_us = std::max(entry.used_us, is_new ? StartingUs(session) : virtual_us_);
+    entry.turn = ++last_turn_;
+  }
+  return entry;
+}
+
+uint64_t FairSchedule::Run(uint64_t session, int64_t now_us) {
+  for (Running& other : running_) other.accompanied = true;
+  running_.push_back({++last_id_, session, now_us, !running_.empty(), OwnerOf(session)});
+  return last_id_;
+}
+
+void FairSchedule::Add(uint64_t session, double expected_us, Job job) {
+  Activate(session).waiting.push_back({expected_us, std::move(job)});
+  ++waiting_;
+}
+
+std::optional<uint64_t> FairSchedule::StartHere(uint64_t session, double expected_us, int64_t now_us) {
+  if (StartableUs(session, expected_us) > now_us) return std::nullopt;
+  if (waiting_ > 0) {
+    const auto own = sessions_.find(session);
+    if (NextStartUs() <= now_us || (own != sessions_.end() && !own->second.waiting.empty()))
+      return std::nullopt;
+  }
+  // A job that is alone needs no entry: nothing is charged when nothing waits at its end.
+  if (!running_.empty()) Activate(session).turn = ++last_turn_;
+  return Run(session, now_us);
+}
+
+std::optional<FairSchedule::Started> FairSchedule::Start(int64_t now_us) {
+  if (waiting_ == 0) return std::nullopt;
+  uint64_t best_id = 0;
+  Session* best = nullptr;
+  int64_t best_us = 0;
+  for (auto& [id, session] : sessions_) {
+    if (session.waiting.empty() || session.blocked ||
+        StartableUs(id, session.waiting.front().expected_us) > now_us)
+      continue;
+    const int64_t used_us = UsedUs(id, session, now_us);
+    if (best != nullptr && std::pair(used_us, session.turn) > std::pair(best_us, best->turn)) continue;
+    best_id = id;
+    best = &session;
+    best_us = used_us;
+  }
+  if (best == nullptr) return std::nullopt;
+  virtual_us_ = std::max(virtual_us_, best_us);
+  best->turn = ++last_turn_;
+  Started started{Run(best_id, now_us), best_id, std::move(best->waiting.front().job)};
+  best->waiting.pop_front();
+  --waiting_;
+  return started;
+}
+
+int64_t FairSchedule::NextStartUs() const {
+  int64_t next_us = kNever;
+  if (waiting_ == 0) return next_us;
+  for (const auto& [id, session] : sessions_) {
+    if (session.waiting.empty() || session.blocked) continue;
+    next_us = std::min(next_us, StartableUs(id, session.waiting.front().expected_us));
+  }
+  return next_us;
+}
+
+void FairSchedule::Complete(uint64_t id, int64_t now_us) {
+  const auto found = std::find_if(running_.begin(), running_.end(),
+                                  [id](const Running& running) { return running.id == id; });
+  const Running over = *found;
+  running_.erase(found);
+  if (waiting_ == 0 && running_.empty()) {
+    sessions_.clear();
+    debts_.clear();
+    virtual_us_ = 0;
+    return;
+  }
+  const auto [entry, is_new] = sessions_.try_emplace(over.session);
+  Session& own = entry->second;
+  if (is_new) own.used_us = StartingUs(over.session);
+  own.used_us = std::min(own.used_us + (now_us - over.start_us), virtual_us_ + kDebtMaxUs);
+  for (auto& [session, other] : sessions_) {
+    if (session != over.session) other.blocked = false;
+  }
+  if (over.owner.has_value() && !owners_.contains(over.session)) {  // It has ended.
+    const int64_t used_us = own.used_us;
+    KeepDebt(over.owner, used_us);
+    sessions_.erase(over.session);
+    // The owner may have a next one already.
+    for (auto& [session, other] : sessions_) {
+      if (OwnerOf(session) == over.owner) other.used_us = std::max(other.used_us, used_us);
+    }
+  }
+  absl::erase_if(sessions_, [this](const auto& e) {
+    return e.second.waiting.empty() && e.second.used_us <= virtual_us_ && !IsRunning(e.first);
+  });
+  absl::erase_if(debts_, [this](const auto& debt) { return debt.second <= virtual_us_; });
+}
+
+uint64_t FairSchedule::Resume(uint64_t session, int64_t now_us) {
+  if (!running_.empty()) Activate(session).turn = ++last_turn_;
+  return Run(session, now_us);
+}
+
+bool FairSchedule::Postpone(uint64_t session, double expected_us, Job again) {
+  const auto own = std::find_if(running_.begin(), running_.end(),
+                                [session](const Running& running) { return running.session == session; });
+  // What runs beside it may be its own session's, which went on after a wait: its end would not unblock it.
+  const auto own_jobs = std::ranges::count(running_, session, &Running::session);
+  if (own == running_.end() || !own->accompanied || own_jobs > 1) return false;
+  Session& entry = Activate(session);
+  entry.waiting.push_front({expected_us, std::move(again)});
+  entry.blocked = running_.size() > 1;
+  ++waiting_;
+  return true;
+}
+
+std::list<FairSchedule::Waiting> FairSchedule::Discard(uint64_t session) {
+  std::list<Waiting> gone;
+  const std::optional<uint64_t> owner = OwnerOf(session);
+  owners_.erase(session);
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) return gone;
+  gone.swap(found->second.waiting);
+  waiting_ -= static_cast<int64_t>(gone.size());
+  KeepDebt(owner, found->second.used_us);
+  if (!IsRunning(session)) sessions_.erase(found);
+  return gone;
+}
+
+std::list<FairSchedule::Waiting> FairSchedule::DiscardAll() {
+  std::list<Waiting> gone;
+  for (auto& [id, session] : sessions_) gone.splice(gone.end(), session.waiting);
+  waiting_ = 0;
+  return gone;
+}
+
+}  // namespace hlod::device

@@ -1,0 +1,85 @@
+// What an account keeps of executes and compiles: rows whose sums are the account's counters.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/errors/compile_reason.h"
+#include "common/base/sha256.h"
+
+namespace hlod::device {
+
+// Several times, in microseconds.
+struct Spread {
+  int64_t min_us = 0, max_us = 0, sum_us = 0;
+  void Add(const Spread& other, bool first) {
+    min_us = first ? other.min_us : std::min(min_us, other.min_us);
+    max_us = std::max(max_us, other.max_us);
+    sum_us += other.sum_us;
+  }
+  static Spread Of(int64_t us) { return {us, us, us}; }
+};
+
+struct RunKey {
+  uint32_t device = 0;
+  uint32_t program = 0;  // As the ledger numbers them.
+  uint32_t origin = 0;   // As the session numbered it; 0 is unknown.
+  uint64_t step = 0;
+  bool other_steps = false, other_programs = false;  // Of several: there were too many rows.
+  friend bool operator==(const RunKey&, const RunKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const RunKey& key) {
+    return H::combine(std::move(h), key.device, key.program, key.origin, key.step, key.other_steps,
+                      key.other_programs);
+  }
+};
+
+struct RunFigures {
+  int64_t count = 0;
+  Spread queue, run;
+  int64_t peak_bytes = 0;
+  void Add(const RunFigures& other) {
+    queue.Add(other.queue, count == 0);
+    run.Add(other.run, count == 0);
+    count += other.count;
+    peak_bytes = std::max(peak_bytes, other.peak_bytes);
+  }
+};
+
+struct RunRow {
+  RunKey key;
+  Digest digest = {};
+  std::string program;  // The module's name.
+  RunFigures figures;
+};
+
+// An execute that ended.
+struct RunSample {
+  int64_t at_us = 0;  // Since the daemon started.
+  int64_t queue_us = 0, run_us = 0;
+};
+
+enum class CompileOutcome : uint8_t { kCompiled, kCached, kPersistent };
+constexpr int kCompileOutcomes = 3;
+
+// A compile that succeeded, or the oldest of too many together.
+struct CompileRow {
+  Digest digest = {};
+  std::string program;
+  uint32_t origin = 0;
+  uint64_t step = 0;
+  CompileReason reason = CompileReason::kUnsaid;
+  std::string reason_text;
+  CompileOutcome outcome = CompileOutcome::kCompiled;
+  int64_t at_us = 0;  // Since the daemon started.
+  int64_t compile_us = 0, instructions = 0, program_bytes = 0, code_bytes = 0;
+  int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
+  int64_t count = 1;
+  bool others = false;
+  std::vector<std::string> slow_steps;  // The plan's, the first kSlowStepsKept.
+  static constexpr size_t kSlowStepsKept = 8;
+};
+
+}  // namespace hlod::device

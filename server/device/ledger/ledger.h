@@ -1,0 +1,143 @@
+// The ledger: every byte that crossed, once, with its cause, the line of the program and the step; every
+// execute by program, line and step; every compile with its reason. A session's rows sum exactly to its
+// totals, and the sessions' totals with those of the ended ones to the daemon's.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/base/kinds.h"
+#include "common/base/system/mutex.h"
+#include "server/device/ledger/account_rows.h"
+#include "server/device/memory/side_memory.h"
+
+namespace hlod::device {
+
+constexpr int kDirections = 3;
+
+struct Amount {
+  int64_t bytes = 0, calls = 0;
+  Amount& operator+=(const Amount& other) {
+    bytes += other.bytes;
+    calls += other.calls;
+    return *this;
+  }
+  friend bool operator==(const Amount&, const Amount&) = default;
+};
+
+struct Counters {
+#define HLOD_COUNTER(name, meaning) int64_t name = 0;
+#include "server/device/ledger/counters.inc"
+#undef HLOD_COUNTER
+  Counters& operator+=(const Counters& other);
+};
+
+struct RowKey {
+  uint32_t device = 0;
+  Cause cause = Cause::kUpload;
+  uint32_t origin = 0;  // As the session numbered it; 0 is unknown.
+  uint64_t step = 0;
+  bool other_steps = false, other_lines = false;  // Of several: there were too many rows.
+  friend bool operator==(const RowKey&, const RowKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const RowKey& key) {
+    return H::combine(std::move(h), key.device, key.cause, key.origin, key.step, key.other_steps,
+                      key.other_lines);
+  }
+};
+struct Row {
+  RowKey key;
+  Amount amount;
+};
+
+// What a copy of an account has.
+enum class Detail { kTransfers, kAll };
+
+// A copy of an account at one moment. `rows` are sorted by bytes, largest first; of kTransfers the vectors
+// after them are empty.
+struct Account {
+  Amount directions[kDirections];  // By Direction.
+  Counters counters;
+  std::vector<Row> rows;
+  std::vector<RunRow> runs;          // By run time, longest first.
+  std::vector<CompileRow> compiles;  // The latest first.
+  std::vector<RunSample> samples;    // The last ones, oldest first.
+  // Adds another account's directions and counters.
+  void AddTotals(const Account& other);
+};
+
+// One session's account. Thread-safe.
+class SessionLedger {
+ public:
+  // Beyond so many rows new ones are kept without step, then without origin: the sums stay exact, the memory
+  // bounded.
+  static constexpr size_t kRowsMax = 16384;
+  // The same of executes: without step, then all of a device together.
+  static constexpr size_t kRunRowsMax = 4096;
+  // The oldest compiles beyond so many are one row for each outcome.
+  static constexpr size_t kCompileRowsMax = 1024;
+  static constexpr size_t kSamplesMax = 1024;
+
+  // Its rows are charged to `share`; null: to nobody.
+  explicit SessionLedger(std::shared_ptr<MemoryShare> share = nullptr) : held_(std::move(share)) {}
+
+  // `calls` is 0 for a further piece of what was counted as a call before.
+  void Record(const RowKey& key, int64_t bytes, int64_t calls = 1);
+  void Count(int64_t Counters::* counter, int64_t amount = 1);
+  // An execute that started and is over; key.program is not looked at. Counts it, too.
+  void RecordRun(RunKey key, const Digest& digest, const std::string& program, const RunSample& times,
+                 int64_t peak_bytes);
+  // A compile that succeeded. Counts it, too.
+  void RecordCompile(CompileRow row);
+  Account account(Detail detail = Detail::kTransfers) const;
+
+ private:
+  void FillRuns(Account& account) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  mutable Mutex mu_;
+  MemoryCharge held_ ABSL_GUARDED_BY(mu_);
+  Amount directions_[kDirections] ABSL_GUARDED_BY(mu_);
+  Counters counters_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<RowKey, Amount> rows_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<RunKey, RunFigures> runs_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::pair<Digest, std::string>> programs_ ABSL_GUARDED_BY(mu_);  // By number.
+  std::map<Digest, uint32_t> program_numbers_ ABSL_GUARDED_BY(mu_);
+  std::deque<CompileRow> compiles_ ABSL_GUARDED_BY(mu_);              // The latest first.
+  CompileRow other_compiles_[kCompileOutcomes] ABSL_GUARDED_BY(mu_);  // Of those beyond.
+  std::vector<RunSample> samples_ ABSL_GUARDED_BY(mu_);               // A ring ...
+  size_t next_sample_ ABSL_GUARDED_BY(mu_) = 0;                       // ... that goes on here.
+};
+
+// The daemon's: the accounts of ended sessions folded into rows by device and cause, their executes by
+// program, their compiles by outcome. Thread-safe.
+class Ledger {
+ public:
+  void Fold(const Account& ended) {
+    FoldTotals(ended);
+    FoldRows(ended);
+  }
+  // The two parts of it: an account that ended may keep its rows to itself for a while.
+  void FoldTotals(const Account& ended);
+  void FoldRows(const Account& ended);
+  Account ended() const;
+
+ private:
+  struct Program {
+    std::string name;
+    RunFigures figures;
+  };
+  mutable Mutex mu_;
+  Account totals_ ABSL_GUARDED_BY(mu_);  // Without rows.
+  absl::flat_hash_map<RowKey, Amount> rows_ ABSL_GUARDED_BY(mu_);
+  std::map<std::pair<uint32_t, Digest>, Program> runs_ ABSL_GUARDED_BY(mu_);  // By device.
+  std::map<uint32_t, RunFigures> other_runs_ ABSL_GUARDED_BY(mu_);
+  CompileRow compiles_[kCompileOutcomes] ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod::device

@@ -1,0 +1,105 @@
+// The memory of one simulated device: a stated capacity, charged exactly; and what one session holds of all
+// devices.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "absl/numeric/int128.h"
+#include "absl/status/statusor.h"
+#include "common/base/system/mutex.h"
+#include "server/device/memory/backing_pool.h"
+
+namespace hlod::device {
+
+// What a session is charged, over all devices. The simulated figures say what it would hold if each
+// placeholder were an ordinary buffer: the real bytes, the placeholders' bytes, and the temporaries of
+// abstract executes. They are exact; one that does not fit is reported as the largest number. Thread-safe.
+class MemoryAccount {
+ public:
+  struct Figures {
+    int64_t live_bytes = 0, peak_bytes = 0, simulated_live_bytes = 0, simulated_peak_bytes = 0;
+  };
+  Figures figures() const;
+  void Charge(int64_t real_bytes, int64_t simulated_bytes);
+  void Discharge(int64_t real_bytes, int64_t simulated_bytes);
+
+ private:
+  mutable Mutex mu_;
+  int64_t live_bytes_ ABSL_GUARDED_BY(mu_) = 0, peak_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  // A placeholder may be of any size, and nothing backs it: the sum may exceed 64 bits.
+  absl::int128 simulated_live_ ABSL_GUARDED_BY(mu_) = 0, simulated_peak_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+// Bytes charged to a session's simulated figures alone, given back by the destructor.
+class SimulatedCharge {
+ public:
+  SimulatedCharge() = default;
+  SimulatedCharge(std::shared_ptr<MemoryAccount> account, int64_t bytes);
+  SimulatedCharge(SimulatedCharge&& other) noexcept = default;
+  SimulatedCharge& operator=(SimulatedCharge&& other) noexcept;
+  ~SimulatedCharge();
+
+ private:
+  std::shared_ptr<MemoryAccount> account_;
+  int64_t bytes_ = 0;
+};
+
+// What bytes on a device are for.
+enum class Category { kBuffer, kTemporary };
+
+class DeviceMemory;
+
+// Bytes of a device: charged, backed, and given back by the destructor. The device outlives it.
+class Block {
+ public:
+  Block() = default;
+  Block(Block&& other) noexcept { *this = std::move(other); }
+  Block& operator=(Block&& other) noexcept;
+  ~Block() { Release(); }
+
+  std::byte* data() const { return piece_.data; }
+  int64_t bytes() const { return piece_.bytes; }
+
+ private:
+  friend class DeviceMemory;
+  void Release();
+  DeviceMemory* device_ = nullptr;
+  std::shared_ptr<MemoryAccount> account_;
+  Category category_ = Category::kBuffer;
+  Piece piece_;
+};
+
+// Thread-safe.
+class DeviceMemory {
+ public:
+  DeviceMemory(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool)
+      : ordinal_(ordinal), capacity_bytes_(capacity_bytes), pool_(pool) {}
+
+  struct Figures {
+    int64_t used_bytes = 0, peak_bytes = 0, temporary_bytes = 0;
+  };
+  Figures figures() const;
+  uint32_t ordinal() const { return ordinal_; }
+  int64_t capacity_bytes() const { return capacity_bytes_; }
+
+  // Charges and backs `bytes`. RESOURCE_EXHAUSTED (kind no_memory) naming `what`, the bytes wanted and the
+  // bytes free.
+  absl::StatusOr<Block> Allocate(const std::shared_ptr<MemoryAccount>& account, int64_t bytes,
+                                 Category category, std::string_view what);
+
+ private:
+  friend class Block;
+  void GiveBack(int64_t bytes, Category category);
+
+  // Constant after construction.
+  const uint32_t ordinal_;
+  const int64_t capacity_bytes_;
+  BackingPool& pool_;
+  mutable Mutex mu_;
+  Figures figures_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod::device

@@ -1,0 +1,91 @@
+// The daemon's memory beside that of its devices, as one sum over all sessions: programs, replies, source
+// lines, handles, what waits. Each owner (a user; over TCP a host) has a share of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "common/base/system/mutex.h"
+
+namespace hlod::device {
+
+// What an owner's sessions take. An owner may take at most three times what all owners leave free: alone it
+// gets three quarters of the sum, and the next one still finds room. Thread-safe.
+class MemoryShare {
+ public:
+  struct Sum {
+    explicit Sum(int64_t max) : max(max) {}
+    const int64_t max;
+    std::atomic<int64_t> used{0};
+  };
+  explicit MemoryShare(std::shared_ptr<Sum> sum) : sum_(std::move(sum)) {}
+  MemoryShare(const MemoryShare&) = delete;
+  MemoryShare& operator=(const MemoryShare&) = delete;
+
+  // Takes the bytes until Release. RESOURCE_EXHAUSTED (kind limit) naming `taker`, the bytes and the limit.
+  absl::Status Reserve(int64_t bytes, std::string_view taker);
+  // Returns what Reserve would, and takes nothing.
+  absl::Status Check(int64_t bytes, std::string_view taker) const {
+    return CheckBeside(sum_->used, bytes, taker);
+  }
+  // Takes them also beyond the limit.
+  void Charge(int64_t bytes);
+  void Release(int64_t bytes) { Charge(-bytes); }
+  int64_t used_bytes() const { return used_; }
+
+ private:
+  absl::Status CheckBeside(int64_t all, int64_t bytes, std::string_view taker) const;
+
+  const std::shared_ptr<Sum> sum_;
+  std::atomic<int64_t> used_{0};
+};
+
+// Bytes of a share, given back at its end, on any thread.
+class MemoryCharge {
+ public:
+  static absl::StatusOr<MemoryCharge> Take(const std::shared_ptr<MemoryShare>& share, int64_t bytes,
+                                           std::string_view taker);
+  MemoryCharge() = default;
+  // Of nothing yet. Null: Grow charges nobody.
+  explicit MemoryCharge(std::shared_ptr<MemoryShare> share) : share_(std::move(share)) {}
+  MemoryCharge(MemoryCharge&&) = default;
+  MemoryCharge& operator=(MemoryCharge&& other) noexcept;
+  ~MemoryCharge();
+  // Takes further bytes as Take does. Of a charge that charges nobody, always.
+  absl::Status TryGrow(int64_t bytes, std::string_view taker);
+  // Takes further bytes, or gives some back, also beyond the limit.
+  void Grow(int64_t bytes) {
+    if (share_ == nullptr) return;
+    share_->Charge(bytes);
+    bytes_ += bytes;
+  }
+
+ private:
+  MemoryCharge(std::shared_ptr<MemoryShare> share, int64_t bytes) : share_(std::move(share)), bytes_(bytes) {}
+  std::shared_ptr<MemoryShare> share_;  // Null when nothing is charged.
+  int64_t bytes_ = 0;
+};
+
+// Thread-safe.
+class SideMemory {
+ public:
+  explicit SideMemory(int64_t max_bytes) : sum_(std::make_shared<MemoryShare::Sum>(max_bytes)) {}
+
+  // The share of an owner: the same for all that hold one at the time.
+  std::shared_ptr<MemoryShare> ShareOf(const std::string& owner);
+  int64_t used_bytes() const { return sum_->used; }
+  int64_t max_bytes() const { return sum_->max; }
+
+ private:
+  const std::shared_ptr<MemoryShare::Sum> sum_;
+  Mutex mu_;
+  absl::flat_hash_map<std::string, std::weak_ptr<MemoryShare>> shares_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod::device

@@ -1,0 +1,129 @@
+// A compiled program, and what abstract executes ask of it.
+#include <algorithm>
+#include <iterator>
+
+#include "absl/container/flat_hash_set.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/utf8.h"
+#include "common/hlo/analysis/dependence.h"
+#include "common/hlo/flat_signature.h"
+#include "common/hlo/proto/codec.h"
+#include "server/device/programs/executable_cache.h"
+
+namespace hlod::device {
+namespace {
+
+constexpr size_t kNameMax = 256;  // Bytes of a name that messages and listings repeat.
+
+// Constants as they are in memory, beside what else the bytes on the wire were (names, lines), and about what
+// instructions and steps take.
+int64_t HeldBytes(const hlo::Module& module, const engine::PlanStats& stats, int64_t program_bytes) {
+  constexpr int64_t kInstructionBytes = 256, kStepBytes = 1024;
+  absl::flat_hash_set<hlo::LiteralId> literals;
+  int64_t constant_bytes = 0;
+  for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
+    const hlo::Computation& computation = module.computation(c);
+    for (hlo::NodeId id = 0; id < computation.size(); ++id) {
+      if (computation[id].opcode() != hlo::kConstant) continue;
+      const hlo::LiteralId literal = computation[id].attributes<hlo::ConstantAttributes>().literal;
+      if (!literals.insert(literal).second) continue;
+      for (const hlo::Literal* leaf : module.tables().literal(literal).Leaves())
+        constant_bytes += static_cast<int64_t>(leaf->bytes().size());
+    }
+  }
+  return std::max(constant_bytes, program_bytes) + kInstructionBytes * stats.instructions +
+         kStepBytes * stats.steps;
+}
+
+}  // namespace
+
+Executable::Executable(const Digest& digest, std::unique_ptr<const hlo::Module> module,
+                       std::unique_ptr<engine::Plan> plan, int64_t program_bytes)
+    : digest_(digest),
+      signature_(std::move(module)),
+      plan_(std::move(plan)),
+      program_bytes_(program_bytes),
+      held_bytes_(HeldBytes(*signature_, plan_->stats(), program_bytes)),
+      name_(ClipUtf8(signature_->name(), kNameMax)),
+      module_(signature_) {}
+
+Executable::Executable(const Digest& digest, std::string name, std::string bytes,
+                       std::shared_ptr<const hlo::Module> optimised, std::unique_ptr<engine::Plan> plan,
+                       int64_t program_bytes)
+    : digest_(digest),
+      signature_(std::move(optimised)),
+      plan_(std::move(plan)),
+      program_bytes_(program_bytes),
+      held_bytes_(HeldBytes(*signature_, plan_->stats(), program_bytes)),
+      name_(ClipUtf8(name, kNameMax)),
+      bytes_(std::move(bytes)) {}
+
+double Executable::ExpectedRunUs() const {
+  if (plan_->stats().transfers) return kUnknownRunUs;  // It may wait for its client.
+  const int64_t recent_us = recent_us_.load(std::memory_order_relaxed);
+  const bool estimated = plan_->stats().reference_steps == 0;
+  if (recent_us < 0) return estimated ? std::max(plan_->estimate_us(), kShortRunUs) : kUnknownRunUs;
+  return std::max({plan_->estimate_us(), static_cast<double>(recent_us), estimated ? 0 : kShortRunUs});
+}
+
+void Executable::CountRun(int64_t us) {
+  ++executes;
+  execute_us += us;
+  const int64_t recent_us = recent_us_.load(std::memory_order_relaxed);
+  recent_us_.store(recent_us < 0 ? us : (3 * recent_us + us) / 4, std::memory_order_relaxed);
+}
+
+std::string Executable::DescribeArgument(size_t leaf) const {
+  const hlo::Computation& entry = signature_->entry();
+  const hlo::FlatSignature signature(entry);
+  if (leaf >= signature.arguments.size()) return absl::StrFormat("argument %d", leaf);
+  const hlo::FlatSignature::Leaf& argument = signature.arguments[leaf];
+  const std::string name = entry[entry.parameters()[argument.parameter]].name();
+  std::string text =
+      absl::StrFormat("parameter %d \"%s\"", argument.parameter, ToAbsl(ClipUtf8(name, kNameMax)));
+  if (!argument.index.empty()) absl::StrAppend(&text, ", leaf ", argument.number);
+  return text;
+}
+
+absl::StatusOr<const hlo::Module*> Executable::Module() {
+  if (module_ == nullptr) {
+    ASSIGN_OR_RETURN(module_, hlo::FromSerialized(bytes_, {.for_execution = true}));
+    bytes_ = std::string();
+  }
+  return module_.get();
+}
+
+absl::StatusOr<std::vector<bool>> Executable::ComputableResults(const std::vector<bool>& absent) {
+  MutexLock lock(&mu_);
+  if (!dependences_.has_value()) {
+    ASSIGN_OR_RETURN(const hlo::Module* const module, Module());
+    dependences_.emplace(*module);
+  }
+  return dependences_->Computable(absent);
+}
+
+absl::StatusOr<std::shared_ptr<const engine::Plan>> Executable::PartialPlan(
+    const std::vector<bool>& keep, const engine::CompileOptions& options) {
+  const hlo::Module* module = nullptr;
+  {
+    MutexLock lock(&mu_);
+    for (auto it = partial_.begin(); it != partial_.end(); ++it) {
+      if (it->keep != keep) continue;
+      partial_.splice(partial_.begin(), partial_, it);
+      return it->plan;
+    }
+    ASSIGN_OR_RETURN(module, Module());
+  }
+  // Without the lock: others use their plans meanwhile. Two that want the same one compile it twice.
+  const std::unique_ptr<hlo::Module> part = hlo::KeepOutputs(*module, keep);
+  engine::CompileOptions part_options = options;
+  part_options.verify = false;
+  ASSIGN_OR_RETURN(std::shared_ptr<const engine::Plan> plan, engine::Compile(*part, part_options));
+  std::list<Partial> gone;  // Goes after the lock.
+  MutexLock lock(&mu_);
+  partial_.push_front({keep, plan});
+  if (partial_.size() > kPartialMax) gone.splice(gone.begin(), partial_, std::prev(partial_.end()));
+  return plan;
+}
+
+}  // namespace hlod::device

@@ -1,0 +1,304 @@
+// Compiling once, keeping what is held, forgetting what is not.
+#include "server/device/programs/executable_cache.h"
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/proto/wire_count.h"
+#include "server/engine/plan/optimised.h"
+
+namespace hlod::device {
+namespace {
+
+// Two compiles at a time. A program that is expected to compile within a tenth of a second (of some 250 kB)
+// starts beside longer ones; larger ones do not, because of the memory that many compiles would take
+// together. Compiles take whole cores for long, where executes and messages take a few microseconds each:
+// beside them compiles have a third of a core's time.
+FairQueue::Options QueueOptions() {
+  return {
+      .name = "compile", .schedule = {.width = 2, .beside_us_max = FairSchedule::kBesideMaxUs}, .nice = 5};
+}
+
+double ExpectedUs(size_t program_bytes) { return 0.4 * static_cast<double>(program_bytes); }
+
+// Gives a compiler's error the kind that its code means.
+absl::Status WithKind(const absl::Status& status) {
+  ErrorDetails error = ErrorOf(status);
+  if (error.kind != ErrorKind::kNone) return status;
+  switch (error.code) {
+    case absl::StatusCode::kUnimplemented: error.kind = ErrorKind::kUnimplemented; break;
+    case absl::StatusCode::kResourceExhausted: error.kind = ErrorKind::kNoMemory; break;
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kCancelled: break;
+    default: error.kind = ErrorKind::kInvalidProgram; error.code = absl::StatusCode::kInvalidArgument;
+  }
+  return ToStatus(std::move(error));
+}
+
+}  // namespace
+
+size_t ExecutableCache::DigestHash::operator()(const Digest& digest) const {
+  size_t hash;  // Any eight bytes of a SHA-256 are as good as a hash gets.
+  std::memcpy(&hash, digest.data(), sizeof(hash));
+  return hash;
+}
+
+// State beside `done` is guarded by the cache's lock.
+struct ExecutableCache::Request {
+  Request(Done d, std::shared_ptr<MemoryShare> s) : done(std::move(d)), share(std::move(s)) {}
+  const Done done;
+  const std::shared_ptr<MemoryShare> share;
+  bool cancelled = false;
+  std::optional<Digest> digest;  // Once it waits in a slot.
+};
+
+ExecutableCache::ExecutableCache(Options options) : options_(std::move(options)), queue_(QueueOptions()) {}
+
+class ExecutableCache::QueuedProgram {
+ public:
+  // REQUIRES: the bytes are reserved.
+  QueuedProgram(ExecutableCache& cache, uint64_t session, std::string program)
+      : cache_(cache), session_(session), program_(std::move(program)) {}
+  ~QueuedProgram() { cache_.Release(session_, static_cast<int64_t>(program_.size())); }
+  QueuedProgram(const QueuedProgram&) = delete;
+  QueuedProgram& operator=(const QueuedProgram&) = delete;
+  const std::string& program() const { return program_; }
+
+ private:
+  ExecutableCache& cache_;
+  const uint64_t session_;
+  const std::string program_;
+};
+
+absl::Status ExecutableCache::Reserve(uint64_t session, int64_t bytes) {
+  MutexLock lock(&mu_);
+  const auto own = queued_of_.find(session);
+  if (own != queued_of_.end() && bytes > options_.queued_bytes_max - queued_bytes_) {
+    return MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("A program of %d bytes beside %d of all sessions that wait to be compiled: the limit "
+                        "staging_bytes_max is %d.",
+                        bytes, queued_bytes_, options_.queued_bytes_max));
+  }
+  ++queued_of_[session];
+  queued_bytes_ += bytes;
+  return absl::OkStatus();
+}
+
+void ExecutableCache::Release(uint64_t session, int64_t bytes) {
+  MutexLock lock(&mu_);
+  queued_bytes_ -= bytes;
+  const auto own = queued_of_.find(session);
+  if (--own->second == 0) queued_of_.erase(own);
+}
+
+std::shared_ptr<ExecutableCache::Request> ExecutableCache::Compile(uint64_t session, std::string program,
+                                                                   Done done,
+                                                                   std::shared_ptr<MemoryShare> share) {
+  std::optional<Digest> digest;
+  if (program.size() <= kHashInlineBytes) {
+    digest = Sha256(program);
+    if (std::shared_ptr<Executable> known = Find(*digest)) {
+      done(Compiled{std::move(known), true});
+      return nullptr;
+    }
+  }
+  if (const absl::Status reserved = Reserve(session, static_cast<int64_t>(program.size())); !reserved.ok()) {
+    done(reserved);
+    return nullptr;
+  }
+  const double expected_us = ExpectedUs(program.size());
+  const auto queued = std::make_shared<const QueuedProgram>(*this, session, std::move(program));
+  const auto request = std::make_shared<Request>(std::move(done), std::move(share));
+  queue_.Submit(session, expected_us, [this, digest, queued, request] {
+    CompileHashed(digest.has_value() ? *digest : Sha256(queued->program()), queued->program(), request);
+  });
+  return request;
+}
+
+void ExecutableCache::Cancel(const std::shared_ptr<Request>& request) {
+  MutexLock lock(&mu_);
+  request->cancelled = true;
+  if (!request->digest.has_value()) return;
+  const auto found = slots_.find(*request->digest);
+  if (found == slots_.end() || found->second.executable != nullptr) return;
+  // The caller still holds the request: what its callback holds does not go under the lock.
+  std::erase(found->second.waiting, request);
+  if (found->second.waiting.empty() && found->second.stop != nullptr) *found->second.stop = true;
+}
+
+void ExecutableCache::Run(uint64_t session, std::function<void()> job) {
+  queue_.Submit(session, FairSchedule::kBesideMaxUs, std::move(job));
+}
+
+std::shared_ptr<Executable> ExecutableCache::Find(const Digest& digest) {
+  MutexLock lock(&mu_);
+  const auto found = slots_.find(digest);
+  if (found == slots_.end() || found->second.executable == nullptr) return nullptr;
+  recent_.splice(recent_.end(), recent_, found->second.recent);
+  return found->second.executable;
+}
+
+void ExecutableCache::CompileHashed(const Digest& digest, const std::string& program,
+                                    const std::shared_ptr<Request>& request) {
+  std::shared_ptr<Executable> known;
+  {
+    MutexLock lock(&mu_);
+    if (request->cancelled) return;
+    auto [slot, is_new] = slots_.try_emplace(digest);
+    known = slot->second.executable;
+    if (known == nullptr) {
+      slot->second.waiting.push_back(request);
+      request->digest = digest;
+      // Another thread is compiling these very bytes: it will answer this request too.
+      if (!is_new) return;
+    }
+  }
+  if (known != nullptr) return request->done(Compiled{std::move(known), true});
+  Build(digest, program, request->share);
+}
+
+void ExecutableCache::Build(const Digest& digest, const std::string& program,
+                            const std::shared_ptr<MemoryShare>& share) {
+  absl::StatusOr<Built> built = absl::InternalError("not compiled");
+  std::vector<std::shared_ptr<Request>> waiting;
+  std::vector<std::shared_ptr<Executable>> gone;
+  for (bool again = true; again;) {
+    const auto stop = std::make_shared<std::atomic<bool>>(false);
+    {
+      MutexLock lock(&mu_);
+      Slot& slot = slots_[digest];
+      slot.stop = stop;
+      *stop = slot.waiting.empty();
+    }
+    try {
+      built = BuildExecutable(digest, program, *stop, share);
+    } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+      built = Internal("Compilation failed: %s.", e.what());
+    }
+    MutexLock lock(&mu_);
+    Slot& slot = slots_[digest];
+    // It was stopped, and then asked for once more.
+    again = !built.ok() && *stop && !slot.waiting.empty();
+    if (again) continue;
+    waiting = std::exchange(slot.waiting, {});
+    if (built.ok()) {
+      slot.executable = built->executable;
+      slot.recent = recent_.insert(recent_.end(), digest);
+      Evict(gone);
+    } else {
+      slots_.erase(digest);
+    }
+  }
+  bool cached = false;
+  for (const std::shared_ptr<Request>& request : waiting) {
+    if (built.ok()) {
+      request->done(Compiled{built->executable, cached, !cached && built->persistent});
+    } else {
+      request->done(WithKind(built.status()));
+    }
+    cached = true;
+  }
+  // After the answers: nobody waits for a file.
+  if (!built.ok() || built->optimised == nullptr) return;
+  const std::optional<hlo::codec::WithoutMetadata> kept =
+      hlo::codec::StripMetadata(hlo::Serialize(*built->optimised));
+  if (kept.has_value()) options_.persistent->Store(built->key, kept->module);
+}
+
+std::shared_ptr<Executable> ExecutableCache::Load(const Digest& digest,
+                                                  const hlo::codec::WithoutMetadata& program,
+                                                  int64_t program_bytes, const CompileCache::Key& key,
+                                                  const std::atomic<bool>& stop) const {
+  // What is beyond the limits takes the ordinary way, which says so.
+  const std::optional<hlo::codec::WireCount> count = hlo::codec::CountWire(program.module);
+  if (!count.has_value() || count->instructions > options_.instructions_max ||
+      count->memory_bytes > options_.parse_bytes_max) {
+    return nullptr;
+  }
+  const std::optional<std::string> optimised = options_.persistent->Find(key);
+  if (!optimised.has_value()) return nullptr;
+  const auto load = [&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
+    ASSIGN_OR_RETURN(std::shared_ptr<const hlo::Module> module,
+                     hlo::FromSerialized(*optimised, {.for_execution = true}));
+    engine::CompileOptions plan_options = options_.compile;
+    plan_options.cancel = &stop;
+    ASSIGN_OR_RETURN(std::unique_ptr<engine::Plan> plan, engine::PlanOptimised(module, plan_options));
+    return std::make_shared<Executable>(digest, program.name, program.module, std::move(module),
+                                        std::move(plan), program_bytes);
+  };
+  absl::StatusOr<std::shared_ptr<Executable>> loaded = load();
+  if (loaded.ok()) return *std::move(loaded);
+  // A native kernel that another daemon has is not a fault of the file.
+  if (!stop && !absl::IsUnimplemented(loaded.status())) options_.persistent->Reject(key, loaded.status());
+  return nullptr;
+}
+
+absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
+    const Digest& digest, const std::string& program, const std::atomic<bool>& stop,
+    const std::shared_ptr<MemoryShare>& share) const {
+  Built built;
+  // What the module will take is known before it is parsed. What is beyond the cache's limits is refused
+  // there.
+  MemoryCharge charge;
+  const std::optional<hlo::codec::WireCount> count = hlo::codec::CountWire(program);
+  if (share != nullptr && count.has_value() && count->memory_bytes <= options_.parse_bytes_max) {
+    ASSIGN_OR_RETURN(charge, MemoryCharge::Take(share, count->memory_bytes, "A program that is compiled"));
+  }
+  const auto program_bytes = static_cast<int64_t>(program.size());
+  std::optional<hlo::codec::WithoutMetadata> stripped;
+  if (options_.persistent != nullptr) stripped = hlo::codec::StripMetadata(program);
+  if (stripped.has_value()) {
+    built.key = options_.persistent->KeyOf(stripped->module);
+    built.executable = Load(digest, *stripped, program_bytes, built.key, stop);
+    built.persistent = built.executable != nullptr;
+    if (built.persistent) return built;
+  }
+  const auto interrupted = [&stop] {
+    return stop ? absl::CancelledError("The program was cancelled while it was read.") : absl::OkStatus();
+  };
+  ASSIGN_OR_RETURN(std::unique_ptr<hlo::Module> module,
+                   hlo::FromSerialized(program, {.for_execution = true,
+                                                 .instructions_max = options_.instructions_max,
+                                                 .parse_bytes_max = options_.parse_bytes_max,
+                                                 .interrupted = interrupted}));
+  RETURN_IF_ERROR(hlo::Verify(*module, {.instructions_max = options_.instructions_max}));
+  engine::CompileOptions compile = options_.compile;
+  compile.verify = false;
+  compile.cancel = &stop;
+  ASSIGN_OR_RETURN(std::unique_ptr<engine::Plan> plan,
+                   engine::Compile(*module, compile, stripped.has_value() ? &built.optimised : nullptr));
+  built.executable = std::make_shared<Executable>(digest, std::move(module), std::move(plan), program_bytes);
+  return built;
+}
+
+void ExecutableCache::Evict(std::vector<std::shared_ptr<Executable>>& gone) {
+  int64_t unheld = 0, bytes = 0;
+  // From the most recent backwards: what is beyond the bounds was used longest ago.
+  for (auto it = recent_.end(); it != recent_.begin();) {
+    --it;
+    const auto slot = slots_.find(*it);
+    if (slot->second.executable.use_count() > 1) continue;
+    unheld += 1;
+    bytes += slot->second.executable->held_bytes();
+    if (unheld <= options_.unheld_max && bytes <= options_.unheld_bytes_max) continue;
+    gone.push_back(std::move(slot->second.executable));
+    slots_.erase(slot);
+    it = recent_.erase(it);
+  }
+}
+
+std::vector<std::shared_ptr<Executable>> ExecutableCache::List() const {
+  MutexLock lock(&mu_);
+  std::vector<std::shared_ptr<Executable>> list;
+  for (auto digest = recent_.rbegin(); digest != recent_.rend(); ++digest)
+    list.push_back(slots_.at(*digest).executable);
+  return list;
+}
+
+}  // namespace hlod::device

@@ -1,0 +1,96 @@
+// The vocabulary of tile programs: functions that do one operation on a run of up to kTile elements. They are
+// plain loops that the compiler vectorises. The same source is compiled for several instruction sets, and the
+// best one that the processor has is chosen once.
+#pragma once
+
+#include <cstdint>
+
+#include "common/hlo/opcode.h"
+#include "common/hlo/primitive_type.h"
+
+namespace hlod::engine {
+
+// The number of elements in a tile. A dozen live tiles of 4-byte elements fit the L1 cache.
+inline constexpr int kTile = 512;
+
+// The type in which a tile's elements are computed. Narrower types are widened when they are loaded, and
+// rounded or wrapped to their own width after each operation, so that a value is the same whether or not it
+// went through memory.
+enum class Carrier : uint8_t { kPred, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kF32, kF64, kC64, kC128 };
+
+// Sets `carrier` for a type: for pred a byte of 0 or 1; for integers of 8 to 64 bits their own type, for
+// narrower ones one of 32 bits; f32 for floats up to 32 bits; f64; and a complex type for each. Returns false
+// for a type that arrays cannot have.
+bool CarrierOf(hlo::PrimitiveType type, Carrier* carrier);
+// The bytes of one element in a tile.
+inline constexpr int kCarrierBytesMax = 16;
+inline int CarrierBytes(Carrier carrier) {
+  switch (carrier) {
+    case Carrier::kPred:
+    case Carrier::kI8:
+    case Carrier::kU8: return 1;
+    case Carrier::kI16:
+    case Carrier::kU16: return 2;
+    case Carrier::kI32:
+    case Carrier::kU32:
+    case Carrier::kF32: return 4;
+    case Carrier::kC128: return 16;
+    default: return 8;
+  }
+}
+inline bool IsComplexCarrier(Carrier carrier) {
+  return carrier == Carrier::kC64 || carrier == Carrier::kC128;
+}
+// Returns true when memory holds elements of `type` just as its carrier does, so that load and store need no
+// conversion.
+bool IsCarrierStorage(hlo::PrimitiveType type);
+
+// Sets out[i] = f(a[i], b[i], c[i]) for i < n. `out` may be a, b or c, or not overlap them. `immediate` is
+// the operation's constant.
+using TileFunction = void (*)(void* out, const void* a, const void* b, const void* c, int n,
+                              int64_t immediate);
+
+// Combines n elements into *accumulator, a double for float sums and products, else of the carrier's type.
+using FoldFunction = void (*)(void* accumulator, const void* a, int n);
+// Combines element i into accumulator[i].
+using FoldColumnsFunction = void (*)(void* accumulators, const void* a, int n);
+
+enum class FoldOp : uint8_t { kAdd, kMultiply, kMinimum, kMaximum, kAnd, kOr, kXor };
+// Returns true when the accumulator is a double.
+bool FoldsInDouble(FoldOp op, Carrier carrier);
+
+// The functions of one instruction set. They return null for what is not available for a carrier or type.
+struct TileOps {
+  const char* name;
+  // Returns the function of an elementwise opcode whose operands (for select the last two; for compare both)
+  // are of `carrier`. Shifts, count-leading-zeros, popcnt and mulhi take the width of the type as immediate;
+  // compare takes direction | total_order << 8; reduce-precision takes exponent | mantissa << 8.
+  TileFunction (*elementwise)(hlo::Opcode opcode, Carrier carrier);
+  // Returns HLO's convert between carriers. A complex carrier converts only to pred and to the other complex
+  // one; its real part is an operation.
+  TileFunction (*convert)(Carrier from, Carrier to);
+  // Return the conversion from memory to carrier and back; a store wraps or rounds elements that are not
+  // narrow yet. Null where memory holds the carrier's type.
+  TileFunction (*load)(hlo::PrimitiveType type);
+  TileFunction (*store)(hlo::PrimitiveType type);
+  // Returns a function that wraps integers or rounds floats to the values that `type` has. Null where no
+  // change is needed.
+  TileFunction (*narrow)(hlo::PrimitiveType type);
+  // Returns the conversion of integers and f64 to f32 that rounds inexact results to the odd one of the two
+  // neighbours. A second rounding to a narrower float then has the result of a single one. Null for other
+  // carriers.
+  TileFunction (*odd)(Carrier carrier);
+  // Returns the function of an opcode that only needs bits: its operands (for select the last two) are floats
+  // below f32 as in memory, and so is its result unless that is pred. Null for other opcodes.
+  TileFunction (*on_bits)(hlo::Opcode opcode, hlo::PrimitiveType from, hlo::PrimitiveType to);
+  FoldFunction (*fold)(FoldOp op, Carrier carrier);
+  FoldColumnsFunction (*fold_columns)(FoldOp op, Carrier carrier);
+};
+
+// Returns the best set in use (common/base/system/cpu.h).
+const TileOps& GetTileOps();
+// Returns the number of sets in use and stores them in `sets`, the best last. For tests that compare them.
+inline constexpr int kTileSetsMax = 3;
+int AvailableTileOps(const TileOps* sets[kTileSetsMax]);
+
+}  // namespace hlod::engine

@@ -1,0 +1,77 @@
+// Programs run in the order of recording, and what a user sets for an operation travels as a number once it
+// varies.
+#include "tests/unit/client/tensor/fixture.h"
+
+namespace hlod {
+namespace {
+
+class ProgramOrder : public TensorTest {
+ protected:
+  // The compiles of five steps, from the third on.
+  int64_t CompilesOnceVaried(const std::function<Tensor(const Tensor& x, int step)>& call) {
+    const Tensor x = OnDevice({-1, 2, -3, 4}, {4});
+    int64_t compiles = 0;
+    for (int step = 0; step < 5; ++step) {
+      Sum(call(x, step)).ToVector<float>();
+      if (step == 1) compiles = GetTraceStats().compiles;
+    }
+    return GetTraceStats().compiles - compiles;
+  }
+};
+
+// The sum takes the later value first: from its operands down, tanh would come before exp.
+TEST_F(ProgramOrder, InstructionsStandAsTheyWereRecorded) {
+  const Tensor x = OnDevice({1, 2}, {2});
+  const Tensor first = Exp(x), second = Tanh(x);
+  const std::string text = Dump(second + first, Form::kHlo);
+  ASSERT_NE(text.find("exponential("), std::string::npos) << text;
+  EXPECT_LT(text.find("exponential("), text.find("tanh(")) << text;
+}
+
+// The recomputed halves of two checkpointed layers stand apart: that of the first layer comes after the
+// second layer's gradients, which are the products with its cotangents.
+TEST_F(ProgramOrder, ALayerIsComputedAgainWhereTheBackwardPassReachesIt) {
+  Tensor w = OnDevice({1, 2, 3, 4}, {2, 2}).RequiresGrad_(),
+         v = OnDevice({5, 6, 7, 8}, {2, 2}).RequiresGrad_();
+  const auto layer = [](const Tensor& weight) {
+    return Checkpoint([weight](const Tensor& x) { return Tanh(MatMul(x, weight)); });
+  };
+  const Tensor x = OnDevice({1, 0, 0, 1}, {2, 2});
+  Sum(layer(v)(layer(w)(x))).Backward();
+  const std::string text = Dump(w.Grad(), Form::kHlo);
+  std::vector<size_t> barriers;  // One per layer that is computed again.
+  for (size_t at = 0; (at = text.find("opt-barrier(", at)) != std::string::npos; ++at) barriers.push_back(at);
+  ASSERT_EQ(barriers.size(), 2u) << text;
+  // The second layer's slope is used between the two barriers.
+  const std::string between = text.substr(barriers[0], barriers[1] - barriers[0]);
+  EXPECT_NE(between.find("dot("), std::string::npos) << text;
+  EXPECT_NE(between.find("subtract("), std::string::npos) << text;
+}
+
+TEST_F(ProgramOrder, WhatIsSetForAnOperationCompilesNoMoreThanTwice) {
+  EXPECT_EQ(CompilesOnceVaried([](const Tensor& x, int step) { return Dropout(x, .1 + .1 * step); }), 0);
+  EXPECT_EQ(CompilesOnceVaried([](const Tensor& x, int step) { return AlphaDropout(x, .1 + .1 * step); }), 0);
+  EXPECT_EQ(CompilesOnceVaried([](const Tensor& x, int step) { return LeakyRelu(x, .1 + .1 * step); }), 0);
+  EXPECT_EQ(CompilesOnceVaried([](const Tensor& x, int step) { return Elu(x, .1 + .1 * step); }), 0);
+  EXPECT_EQ(CompilesOnceVaried([](const Tensor& x, int step) { return Celu(x, .1 + .1 * step); }), 0);
+  EXPECT_EQ(CompilesOnceVaried([](const Tensor& x, int step) { return Softplus(x, 1 + step, 10 + step); }),
+            0);
+  EXPECT_EQ(CompilesOnceVaried([](const Tensor& x, int step) { return Hardtanh(x, -1 - step, 1 + step); }),
+            0);
+  EXPECT_EQ(CompilesOnceVaried([](const Tensor& x, int step) { return Hardshrink(x, 1 + step); }), 0);
+  EXPECT_EQ(CompilesOnceVaried([](const Tensor& x, int step) { return Softshrink(x, 1 + step); }), 0);
+}
+
+// -1 and -3 times 0.1, 0.2, ...: the values are those of each step, not of the first.
+TEST_F(ProgramOrder, ASlopeThatChangesIsTheSlopeOfItsStep) {
+  const Tensor x = OnDevice({-1, 2, -3, 4}, {4});
+  for (int step = 0; step < 4; ++step) {
+    const float slope = .1F * static_cast<float>(1 + step);
+    EXPECT_THAT(LeakyRelu(x, slope).ToVector<float>(),
+                ::testing::Pointwise(::testing::FloatEq(), std::vector<float>{-slope, 2, -3 * slope, 4}))
+        << step;
+  }
+}
+
+}  // namespace
+}  // namespace hlod

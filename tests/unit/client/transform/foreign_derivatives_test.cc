@@ -1,0 +1,302 @@
+// Derivatives of loaded programs where a rule is easily half right: indices out of range or repeated, initial
+// values that take part, reducers of one's own, operands of different types, fusions. Expected values by
+// hand.
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "tests/unit/client/tensor/fixture.h"
+
+namespace hlod {
+namespace {
+
+using Floats = std::vector<float>;
+using Arrays = std::vector<Tensor>;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+// What the entries below call.
+constexpr char kComputations[] = R"(HloModule case
+sum {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = f32[] add(p, q)
+}
+difference {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = f32[] subtract(p, q)
+}
+product {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = f32[] multiply(p, q)
+}
+larger {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = f32[] maximum(p, q)
+}
+second {
+  p = f32[] parameter(0)
+  ROOT q = f32[] parameter(1)
+}
+sum_and_half_product {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  half = f32[] constant(0.5)
+  s = f32[] add(p, q)
+  m = f32[] multiply(p, q)
+  h = f32[] multiply(m, half)
+  ROOT r = f32[] add(s, h)
+}
+range {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] parameter(2)
+  d = f32[] parameter(3)
+  low = f32[] minimum(a, c)
+  high = f32[] maximum(b, d)
+  ROOT r = (f32[], f32[]) tuple(low, high)
+}
+square_and_more {
+  x = f32[2] parameter(0)
+  s = f32[2] multiply(x, x)
+  ROOT y = f32[2] add(s, x)
+}
+ENTRY main {
+)";
+
+// A program of a, b ... of `shapes`, and the derivatives of its results' elements times 1, 2, 3 ... by each.
+struct Case {
+  const char* name;
+  std::vector<const char*> shapes;
+  const char* entry;
+  std::vector<Floats> arguments, gradients;
+};
+
+const Case kCases[] = {
+    {"a gather reads the nearest element",
+     {"f32[3]"},
+     " i = s32[3] constant({-1, 1, 7})\n ROOT y = f32[3] gather(a, i), offset_dims={}, "
+     "collapsed_slice_dims={0}, "
+     "start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n",
+     {{1, 2, 3}},
+     {{1, 2, 3}}},
+    {"a gather of windows moves them inside",
+     {"f32[4]"},
+     " i = u8[2,1] constant({{3}, {200}})\n ROOT y = f32[2,3] gather(a, i), offset_dims={1}, "
+     "collapsed_slice_dims={}, start_index_map={0}, index_vector_dim=1, slice_sizes={3}\n",
+     {{1, 2, 3, 4}},
+     {{0, 5, 7, 9}}},
+    {"a scatter keeps one of the updates of a place",
+     {"f32[3]", "f32[3]"},
+     " i = s32[3] constant({1, 1, 5})\n ROOT y = f32[3] scatter(a, i, b), update_window_dims={}, "
+     "inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second\n",
+     {{1, 2, 3}, {4, 5, 6}},
+     {{1, 0, 3}, {0, 2, 0}}},
+    {"a scatter that subtracts",
+     {"f32[2]", "f32[3]"},
+     " i = s32[3] constant({1, 1, 0})\n ROOT y = f32[2] scatter(a, i, b), update_window_dims={}, "
+     "inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=difference\n",
+     {{1, 2}, {4, 5, 6}},
+     {{1, 2}, {-2, -2, -1}}},
+    {"a product from 2",
+     {"f32[2]"},
+     " two = f32[] constant(2)\n ROOT y = f32[] reduce(a, two), dimensions={0}, to_apply=product\n",
+     {{3, 4}},
+     {{8, 6}}},
+    {"a product with a zero",
+     {"f32[3]"},
+     " two = f32[] constant(2)\n ROOT y = f32[] reduce(a, two), dimensions={0}, to_apply=product\n",
+     {{0, 4, 5}},
+     {{40, 0, 0}}},
+    {"a product by what it begins with",
+     {"f32[2]", "f32[]"},
+     " ROOT y = f32[] reduce(a, b), dimensions={0}, to_apply=product\n",
+     {{3, 4}, {2}},
+     {{8, 6}, {12}}},
+    {"a sum by what it begins with",
+     {"f32[2,2]", "f32[]"},
+     " ROOT y = f32[2] reduce(a, b), dimensions={1}, to_apply=sum\n",
+     {{1, 1, 1, 1}, {2}},
+     {{1, 1, 2, 2}, {3}}},
+    {"a maximum that is the initial value",
+     {"f32[2,2]"},
+     " zero = f32[] constant(0)\n ROOT y = f32[2] reduce(a, zero), dimensions={1}, to_apply=larger\n",
+     {{-1, -2, -1, 2}},
+     {{0, 0, 0, 2}}},
+    {"a maximum over no dimensions",
+     {"f32[3]"},
+     " zero = f32[] constant(0)\n ROOT y = f32[3] reduce(a, zero), dimensions={}, to_apply=larger\n",
+     {{kNaN, 1, -1}},
+     {{1, 2, 0}}},
+    {"windows whose maximum is the initial value",
+     {"f32[3]"},
+     " zero = f32[] constant(0)\n ROOT y = f32[2] reduce-window(a, zero), window={size=2}, to_apply=larger\n",
+     {{-1, -2, 3}},
+     {{0, 0, 2}}},
+    {"windows that multiply",
+     {"f32[3]"},
+     " one = f32[] constant(1)\n ROOT y = f32[2] reduce-window(a, one), window={size=2}, to_apply=product\n",
+     {{2, 3, 5}},
+     {{3, 12, 6}}},
+    {"a minimum beside a maximum",
+     {"f32[2]", "f32[2]"},
+     " inf = f32[] constant(inf)\n none = f32[] constant(-inf)\n r = (f32[], f32[]) reduce(a, b, inf, none), "
+     "dimensions={0}, to_apply=range\n low = f32[] get-tuple-element(r), index=0\n high = f32[] "
+     "get-tuple-element(r), index=1\n l = f32[1] reshape(low)\n h = f32[1] reshape(high)\n ROOT y = f32[2] "
+     "concatenate(l, h), dimensions={0}\n",
+     {{3, 1}, {5, 2}},
+     {{0, 1}, {2, 0}}},
+    {"windows of a minimum beside a maximum",
+     {"f32[2]", "f32[2]"},
+     " inf = f32[] constant(inf)\n none = f32[] constant(-inf)\n r = (f32[1], f32[1]) reduce-window(a, b, "
+     "inf, "
+     "none), window={size=2}, to_apply=range\n l = f32[1] get-tuple-element(r), index=0\n h = f32[1] "
+     "get-tuple-element(r), index=1\n ROOT y = f32[2] concatenate(l, h), dimensions={0}\n",
+     {{3, 1}, {5, 2}},
+     {{0, 1}, {2, 0}}},
+    // With 1 + r / 2 a product of 1 + x / 2: (1.5 * 2 * 3 - 1) * 2.
+    {"a reducer of one's own",
+     {"f32[2]"},
+     " one = f32[] constant(1)\n ROOT y = f32[] reduce(a, one), dimensions={0}, "
+     "to_apply=sum_and_half_product\n",
+     {{2, 4}},
+     {{4.5, 3}}},
+    {"bounds the wrong way round",
+     {"f32[3]", "f32[3]", "f32[3]"},
+     " ROOT y = f32[3] clamp(a, b, c)\n",
+     {{2, 2, 2}, {0, 1.5, 3}, {1, 1, 1}},
+     {{0, 0, 0}, {0, 0, 0}, {1, 2, 3}}},
+    {"a dot with whole numbers",
+     {"f32[2]"},
+     " w = s8[2,2] constant({{1, 2}, {3, 4}})\n c = f32[2] constant({0.25, 0.25})\n d = f32[2] dot(a, w), "
+     "lhs_contracting_dims={0}, rhs_contracting_dims={0}\n ROOT y = f32[2] multiply(d, c)\n",
+     {{1, 1}},
+     {{1.25, 2.75}}},
+    // bf16 does not have 1 + 2^-10.
+    {"a dot with bf16",
+     {"f32[1]"},
+     " w = bf16[1] constant({2})\n c = f32[] constant(1.0009765625)\n d = f32[] dot(a, w), "
+     "lhs_contracting_dims={0}, "
+     "rhs_contracting_dims={0}\n ROOT y = f32[] multiply(d, c)\n",
+     {{1}},
+     {{2.001953125}}},
+    {"a convolution with bf16",
+     {"f32[1,1,2]"},
+     " w = bf16[1,1,1] constant({{{2}}})\n c = f32[] constant(1.0009765625)\n cs = f32[1,1,2] broadcast(c), "
+     "dimensions={}\n d = f32[1,1,2] convolution(a, w), window={size=1}, dim_labels=bf0_oi0->bf0\n ROOT y = "
+     "f32[1,1,2] multiply(d, cs)\n",
+     {{1, 1}},
+     {{2.001953125, 4.00390625}}},
+    {"softplus as JAX writes it",
+     {"f32[2]"},
+     " zero = f32[] constant(0)\n zeros = f32[2] broadcast(zero), dimensions={}\n m = f32[2] maximum(a, "
+     "zeros)\n s = "
+     "f32[2] abs(a)\n n = f32[2] negate(s)\n e = f32[2] exponential(n)\n l = f32[2] log-plus-one(e)\n ROOT y "
+     "= f32[2] "
+     "add(m, l)\n",
+     {{0, 100}},
+     {{0.5, 2}}},
+    {"a logistic function as JAX writes it",
+     {"f32[2]"},
+     " one = f32[] constant(1)\n ones = f32[2] broadcast(one), dimensions={}\n n = f32[2] negate(a)\n e = "
+     "f32[2] "
+     "exponential(n)\n d = f32[2] add(ones, e)\n ROOT y = f32[2] divide(ones, d)\n",
+     {{0, -120}},
+     {{0.25, 0}}},
+    {"powers to 0",
+     {"f32[2]", "f32[2]"},
+     " ROOT y = f32[2] power(a, b)\n",
+     {{2, 0}, {0, 0}},
+     {{0, 0}, {0.693147180559945f, 0}}},
+    {"a fusion",
+     {"f32[2]"},
+     " ROOT y = f32[2] fusion(a), kind=kLoop, calls=square_and_more\n",
+     {{3, -1}},
+     {{7, -2}}},
+};
+
+class ForeignDerivatives : public TensorTest {
+ protected:
+  // The sum of all elements times 1, 2, 3 ...
+  static Tensor Weighted(const Tensor& y) {
+    return Sum(y * Arange(1, y.numel() + 1, 1, {.type = kF32, .device = y.device()}).Reshape(y.dims()));
+  }
+  static LoadedFunction Load(const Case& c) {
+    std::string text = kComputations;
+    for (size_t i = 0; i < c.shapes.size(); ++i) {
+      absl::StrAppend(&text, " ", std::string(1, static_cast<char>('a' + i)), " = ", c.shapes[i],
+                      " parameter(", i, ")\n");
+    }
+    return LoadFunctionFromBytes(absl::StrCat(text, c.entry, "}\n"));
+  }
+};
+
+TEST_F(ForeignDerivatives, BothModes) {
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    const LoadedFunction loaded = Load(c);
+    const auto f = [&](const Arrays& v) { return Weighted(loaded(v)[0]); };
+    Arrays arguments;
+    for (size_t i = 0; i < c.arguments.size(); ++i) {
+      arguments.push_back(OnDevice(c.arguments[i], loaded.parameters()[i].dims));
+    }
+    const Arrays gradients = Grad(f)(arguments);
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      EXPECT_EQ(gradients[i].ToVector<float>(), c.gradients[i]) << "by argument " << i;
+      // Forward, along 1, 2, 3 ... of this argument alone.
+      Arrays tangents;
+      for (const Tensor& x : arguments) tangents.push_back(ZerosLike(x));
+      float expected = 0;
+      Floats along;
+      for (size_t k = 0; k < c.gradients[i].size(); ++k) {
+        along.push_back(static_cast<float>(k + 1));
+        expected += along[k] * c.gradients[i][k];
+      }
+      tangents[i] = OnDevice(along, arguments[i].dims());
+      EXPECT_FLOAT_EQ(Jvp(f, std::tuple(arguments), std::tuple(tangents)).second.Item<float>(), expected);
+    }
+    // Two examples, the second of them like the first.
+    Arrays twice;
+    for (const Tensor& x : arguments) twice.push_back(Stack({x, x}));
+    // A reduction begins with one value for all examples.
+    if (c.arguments.size() == 2 && c.arguments[1].size() == 1) continue;
+    const Arrays batched = Vmap(Grad(f))(twice);
+    for (size_t i = 0; i < batched.size(); ++i) {
+      EXPECT_EQ(batched[i].Select(0, 1).ToVector<float>(), c.gradients[i]) << "of the second example";
+    }
+  }
+}
+
+// A product of bf16 that gives f32 stays one in a batch: bf16 does not have 257.
+TEST_F(ForeignDerivatives, ABatchedProductKeepsItsType) {
+  const Case dot = {"",
+                    {"bf16[2]", "bf16[2]"},
+                    " ROOT y = f32[] dot(a, b), lhs_contracting_dims={0}, "
+                    "rhs_contracting_dims={0}\n",
+                    {},
+                    {}};
+  const Case convolution = {"",
+                            {"bf16[1,1,2]", "bf16[1,1,2]"},
+                            " ROOT y = f32[1,1,1] convolution(a, b), "
+                            "window={size=2}, dim_labels=bf0_oi0->bf0\n",
+                            {},
+                            {}};
+  for (const Case& c : {dot, convolution}) {
+    const LoadedFunction loaded = Load(c);
+    const auto f = [&](const Tensor& x, const Tensor& y) { return loaded({x, y})[0]; };
+    const Tensor x = OnDevice({256, 1}, loaded.parameters()[0].dims).To(kBF16);
+    const Tensor ones = OnesLike(x);
+    for (const VmapOptions& in : {VmapOptions{.in = {0, 0}}, VmapOptions{.in = {0, std::nullopt}},
+                                  VmapOptions{.in = {std::nullopt, 0}}}) {
+      const auto of = [&](const Tensor& x, size_t i) { return in.in[i].has_value() ? Stack({x}) : x; };
+      const Tensor y = Vmap(f, in)(of(x, 0), of(ones, 1));
+      EXPECT_EQ(y.dtype(), kF32);
+      EXPECT_THAT(y.Reshape({1}).ToVector<float>(), ElementsAre(257));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hlod

@@ -1,0 +1,240 @@
+// The table of derivatives where a function has none, or more than one (hlod/transform/foreign_kinks.inc):
+// each row against what a loaded program and an operation on tensors give.
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "tests/unit/client/tensor/fixture.h"
+
+namespace hlod {
+namespace {
+
+using Floats = std::vector<float>;
+using Arrays = std::vector<Tensor>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+struct Row {
+  const char *id, *function, *point;
+  double foreign, tensors;
+};
+constexpr Row kRows[] = {
+#define HLOD_KINK(id, function, point, foreign, tensors) {#id, function, point, foreign, tensors},
+#include "hlod/transform/foreign_kinks.inc"
+#undef HLOD_KINK
+};
+
+// How a row is computed: the instructions of a program of the scalars or vectors a, b, c that ends with `y`,
+// the same of tensors, the arguments, and the element of which argument the derivative is of.
+struct Binding {
+  std::string shape, instructions;
+  std::function<Tensor(const Arrays&)> tensors;
+  std::vector<Floats> arguments;
+  size_t argument = 0, element = 0;
+};
+
+const std::map<std::string, Binding>& Bindings() {
+  const auto of_one = [](std::string opcode, std::function<Tensor(const Tensor&)> f, float x) {
+    return Binding{"f32[1]",
+                   absl::StrCat(" y = f32[1] ", opcode, "(a)\n"),
+                   [f](const Arrays& v) { return f(v[0]); },
+                   {{x}}};
+  };
+  const auto of_two = [](std::string opcode, Tensor (*f)(const Operand&, const Operand&), float x, float y,
+                         size_t argument = 0) {
+    return Binding{"f32[1]",
+                   absl::StrCat(" y = f32[1] ", opcode, "(a, b)\n"),
+                   [f](const Arrays& v) { return f(v[0], v[1]); },
+                   {{x}, {y}},
+                   argument};
+  };
+  const auto of_clamp = [](float low, float x, float high, size_t argument) {
+    return Binding{"f32[1]",
+                   " y = f32[1] clamp(a, b, c)\n",
+                   [](const Arrays& v) { return Clamp(v[1], v[0], v[2]); },
+                   {{low}, {x}, {high}},
+                   argument};
+  };
+  const auto of_window = [](size_t element) {
+    return Binding{
+        "f32[2]",
+        " low = f32[] constant(-inf)\n y = f32[1] reduce-window(a, low), window={size=2}, to_apply=larger\n",
+        [](const Arrays& v) {
+          return MaxPool1d(v[0].Reshape({1, 1, 2}), 2);
+        },
+        {{3, 3}},
+        0,
+        element};
+  };
+  const auto of_scatter = [](size_t element) {
+    return Binding{
+        "f32[2]",
+        " i = s32[2] constant({1, 1})\n zero = f32[] constant(0)\n x = f32[3] broadcast(zero), "
+        "dimensions={}\n y = f32[3] scatter(x, i, a), update_window_dims={}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second\n",
+        [](const Arrays& v) {
+          const Tensor x = Zeros({3}, {.device = v[0].device()});
+          return IndexCopy(x, 0, FromValues<int64_t>({1, 1}, Dims{2}, v[0].device()), v[0]);
+        },
+        {{5, 7}},
+        0,
+        element};
+  };
+  static const auto* const bindings = new std::map<std::string, Binding>{
+      {"abs", of_one(
+                  "abs", [](const Tensor& x) { return Abs(x); }, 0)},
+      {"sign", of_one(
+                   "sign", [](const Tensor& x) { return Sign(x); }, 0)},
+      {"floor", of_one(
+                    "floor", [](const Tensor& x) { return Floor(x); }, 1)},
+      {"sqrt", of_one(
+                   "sqrt", [](const Tensor& x) { return Sqrt(x); }, 0)},
+      {"maximum", of_two(
+                      "maximum", [](const Operand& x, const Operand& y) { return Maximum(x, y); }, 2, 2)},
+      {"minimum", of_two(
+                      "minimum", [](const Operand& x, const Operand& y) { return Minimum(x, y); }, 2, 2)},
+      {"relu",
+       {"f32[1]",
+        " zero = f32[] constant(0)\n zeros = f32[1] broadcast(zero), dimensions={}\n y = f32[1] maximum(a, "
+        "zeros)\n",
+        [](const Arrays& v) { return Relu(v[0]); },
+        {{0}}}},
+      {"clamp_low", of_clamp(1, 1, 2, 1)},
+      {"clamp_high", of_clamp(1, 2, 2, 1)},
+      {"clamp_bound", of_clamp(1, 1, 2, 0)},
+      {"clamp_reversed", of_clamp(2, 0, 1, 2)},
+      {"power_base", of_two(
+                         "power", [](const Operand& x, const Operand& y) { return Pow(x, y); }, 0, 0)},
+      {"power_exponent", of_two(
+                             "power", [](const Operand& x, const Operand& y) { return Pow(x, y); }, 0, 0, 1)},
+      {"atan2", of_two(
+                    "atan2", [](const Operand& x, const Operand& y) { return Atan2(x, y); }, 0, 0)},
+      {"largest",
+       {"f32[3]",
+        " low = f32[] constant(-inf)\n y = f32[] reduce(a, low), dimensions={0}, to_apply=larger\n",
+        [](const Arrays& v) { return Amax(v[0]); },
+        {{3, 1, 3}}}},
+      {"largest_first", of_window(0)},
+      {"largest_second", of_window(1)},
+      {"sorted",
+       {"f32[2]",
+        " s = f32[2] sort(a), dimensions={0}, is_stable=true, to_apply=less\n y = f32[1] slice(s), "
+        "slice={[0:1]}\n",
+        [](const Arrays& v) { return Sort(v[0]).values.Narrow(0, 0, 1); },
+        {{4, 4}}}},
+      {"overwritten", of_scatter(0)},
+      {"stays", of_scatter(1)},
+  };
+  return *bindings;
+}
+
+constexpr char kReducers[] = R"(HloModule kink
+larger {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = f32[] maximum(p, q)
+}
+less {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = pred[] compare(p, q), direction=LT
+}
+second {
+  p = f32[] parameter(0)
+  ROOT q = f32[] parameter(1)
+}
+ENTRY main {
+)";
+
+class ForeignKinks : public TensorTest {
+ protected:
+  double DerivativeOf(const Binding& b, const std::function<Tensor(const Arrays&)>& f) {
+    Arrays arguments;
+    for (const Floats& values : b.arguments) {
+      arguments.push_back(OnDevice(values, {static_cast<int64_t>(values.size())}));
+    }
+    const Arrays gradients = Grad([&](const Arrays& v) { return Sum(f(v)); })(arguments);
+    return gradients[b.argument].ToVector<float>()[b.element];
+  }
+};
+
+TEST_F(ForeignKinks, AreAsTheTableSays) {
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(absl::StrCat(row.function, " where ", row.point));
+    const auto found = Bindings().find(row.id);
+    if (found == Bindings().end()) {
+      ADD_FAILURE() << "no test for " << row.id;
+      continue;
+    }
+    const Binding& b = found->second;
+    std::string text = kReducers;
+    for (size_t i = 0; i < b.arguments.size(); ++i) {
+      absl::StrAppend(&text, " ", std::string(1, static_cast<char>('a' + i)), " = ", b.shape, " parameter(",
+                      i, ")\n");
+    }
+    std::string instructions = b.instructions;
+    instructions.insert(instructions.find(" y = "), " ROOT");
+    const LoadedFunction loaded = LoadFunctionFromBytes(absl::StrCat(text, instructions, "}\n"));
+    const auto is = [](double value) {
+      return std::isnan(value) ? ::testing::Matcher<double>(::testing::IsNan())
+                               : ::testing::Matcher<double>(::testing::Eq(value));
+    };
+    EXPECT_THAT(DerivativeOf(b, [&](const Arrays& v) { return loaded(v)[0]; }), is(row.foreign)) << "loaded";
+    EXPECT_THAT(DerivativeOf(b, b.tensors), is(row.tensors)) << "of tensors";
+  }
+}
+
+// log(exp(x) + exp(y)) as JAX lowers it, and softplus with it.
+constexpr const char* kLogAddExp = R"(HloModule m
+ENTRY e {
+  x = f32[1] parameter(0)
+  y = f32[1] parameter(1)
+  larger = f32[1] maximum(x, y)
+  difference = f32[1] subtract(x, y)
+  wrong = pred[1] compare(difference, difference), direction=NE
+  sum = f32[1] add(x, y)
+  size = f32[1] abs(difference)
+  minus = f32[1] negate(size)
+  exp = f32[1] exponential(minus)
+  log = f32[1] log-plus-one(exp)
+  finite = f32[1] add(larger, log)
+  ROOT r = f32[1] select(wrong, sum, finite)
+})";
+
+// The second derivatives of log(exp(x) + exp(y)) at x = y are those of the logistic function at 0, 1/4, as
+// JAX has them: by parts, of max and |x - y|, they would be 0.
+TEST_F(ForeignKinks, LogAddExpHasItsSecondDerivativeAtATie) {
+  const LoadedFunction loaded = LoadFunctionFromBytes(kLogAddExp);
+  const auto foreign = [&](const Tensor& x, const Tensor& y) { return Sum(loaded({x, y})[0]); };
+  const auto ours = [](const Tensor& x, const Tensor& y) { return Sum(Logaddexp(x, y)); };
+  const auto expect = [&](const auto& f) {
+    const Tensor at = OnDevice({1.5f}, {1});
+    const auto first = [&](const Tensor& x, const Tensor& y) { return Sum(Grad(f)(x, y)); };
+    const auto [by_x, by_y] = Grad<0, 1>(first)(at, at);
+    EXPECT_EQ(Grad(f)(at, at).template Item<float>(), 0.5f);
+    EXPECT_EQ(by_x.template Item<float>(), 0.25f);
+    EXPECT_EQ(by_y.template Item<float>(), -0.25f);
+  };
+  expect(foreign);
+  expect(ours);
+  const auto second = [&](Tensor (*f)(const Tensor&)) {
+    return Grad([f](const Tensor& x) { return Sum(Grad(f)(x)); })(OnDevice({0.0f}, {1})).Item<float>();
+  };
+  EXPECT_EQ(second([](const Tensor& x) { return Sum(Softplus(x)); }), 0.25f);
+  EXPECT_EQ(second([](const Tensor& x) { return Sum(Logsigmoid(x)); }), -0.25f);
+}
+
+// Equal infinities share the derivative of tensors' Logaddexp, and NaN comes of none of the derivatives.
+TEST_F(ForeignKinks, LogAddExpOfInfinities) {
+  const Tensor at = OnDevice({static_cast<float>(kInfinity)}, {1});
+  const auto f = [](const Tensor& x, const Tensor& y) { return Sum(Logaddexp(x, y)); };
+  EXPECT_EQ(Grad(f)(at, at).Item<float>(), 0.5f);
+  EXPECT_EQ(Grad(f)(at, at * -1).Item<float>(), 1.0f);
+  const auto first = [&](const Tensor& x) { return Sum(Grad(f)(x, x)); };
+  EXPECT_EQ(Grad(first)(at).Item<float>(), 0.0f);
+}
+
+}  // namespace
+}  // namespace hlod
