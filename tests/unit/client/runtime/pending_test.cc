@@ -14,7 +14,7 @@
 #include "client/runtime/transfer/arena.h"
 #include "client/runtime/transfer/transfer.h"
 #include "common/base/errors/error.h"
-#include "tests/unit/client/fake_daemon.h"
+#include "tests/unit/client/runtime/fake_daemon.h"
 
 namespace hlod::internal {
 namespace {

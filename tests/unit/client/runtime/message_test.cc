@@ -8,7 +8,7 @@
 #include "client/runtime/session/session.h"
 #include "client/runtime/session/state.h"
 #include "client/runtime/transfer/transfer.h"
-#include "tests/unit/client/fake_daemon.h"
+#include "tests/unit/client/runtime/fake_daemon.h"
 
 namespace hlod::internal {
 namespace {

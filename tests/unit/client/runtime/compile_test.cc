@@ -4,7 +4,7 @@
 #include "client/runtime/session/session.h"
 #include "client/runtime/session/state.h"
 #include "common/base/errors/error.h"
-#include "tests/unit/client/fake_daemon.h"
+#include "tests/unit/client/runtime/fake_daemon.h"
 
 namespace hlod::internal {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "client/runtime/session/session.h"
-#include "tests/unit/client/fake_daemon.h"
+#include "tests/unit/client/runtime/fake_daemon.h"
 
 namespace hlod::internal {
 namespace {
