@@ -396,14 +396,27 @@ TEST(Readme, ShowsTheProgramThatATestRuns) {
       << "README.md's program differs from tests/install/consumer/main.cc";
 }
 
+TEST(Readme, IsAPage) {
+  const std::string readme = ReadAll(SourceDir() / "README.md");
+  EXPECT_LE(std::ranges::count(readme, '\n'), 130)
+      << "move what is not an entrance to client/guide or server/README.md";
+}
+
 TEST(Readme, NamesOnlyFilesThatExist) {
-  for (const char* document : {"README.md", "CONTRIBUTING.md"}) {
-    const std::string text = ReadAll(SourceDir() / document);
-    static const std::regex path(R"re(`((?:client|common|deploy|proto|server|tests)/[A-Za-z0-9_./-]*)`)re");
-    for (std::sregex_iterator it(text.begin(), text.end(), path), end; it != end; ++it) {
-      EXPECT_TRUE(fs::exists(SourceDir() / (*it)[1].str()))
-          << document << " names " << (*it)[1] << ", which does not exist";
-    }
+  static const std::regex path(R"re(`((?:client|common|deploy|proto|server|tests)/[A-Za-z0-9_./-]*)`)re"),
+      header(R"re(`(hlod/[A-Za-z0-9_./-]*\.(?:h|inc|md))`)re"), link(R"re(\]\(([A-Za-z0-9_./-]+)\))re");
+  for (const SourceFile& document : Sources()) {
+    if (!document.path.ends_with(".md") || document.path.starts_with("tests/conformance/")) continue;
+    const auto names = [&](const std::regex& pattern, const fs::path& from) {
+      for (std::sregex_iterator it(document.text.begin(), document.text.end(), pattern), end; it != end;
+           ++it) {
+        EXPECT_TRUE(fs::exists(SourceDir() / from / (*it)[1].str()))
+            << document.path << " names " << (*it)[1] << ", which does not exist";
+      }
+    };
+    names(path, "");
+    names(header, "client/include");
+    names(link, fs::path(document.path).parent_path());
   }
 }
 

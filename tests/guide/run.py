@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Runs a guide page as a reader would: its program prints its output blocks, its shell blocks succeed.
+
+run.py PAGE --bin FOLDER --examples FOLDER [--program FILE]: FOLDER has hlod, hloctl and the examples.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+from extract import blocks
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("page")
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--examples", required=True)
+    parser.add_argument("--program")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "PATH": args.bin + os.pathsep + os.environ["PATH"], "EXAMPLES": args.examples,
+               "HLOD_ADDRESS": "private", "HLOD_COMPILE_CACHE": os.path.join(folder, "compiled"), "XDG_RUNTIME_DIR": folder}
+        if args.program:
+            printed = subprocess.run([args.program], cwd=folder, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
+            expected = "".join(blocks(args.page, "output"))
+            if printed != expected:
+                sys.exit(f"{args.page} promises\n{expected}and its program prints\n{printed}")
+        shell = blocks(args.page, "sh")
+        if not shell:
+            return
+        # Commands that ask a daemon find this one; a `!` in front is a command that must fail.
+        env["HLOD_ADDRESS"] = f"unix:{folder}/hlod.sock"
+        daemon = subprocess.Popen([os.path.join(args.bin, "hlod"), "--listen", env["HLOD_ADDRESS"]], env=env,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while not os.path.exists(f"{folder}/hlod.sock"):
+                if daemon.poll() is not None:
+                    sys.exit(f"the daemon ended with {daemon.returncode} before it listened")
+                time.sleep(0.02)
+            for command in "".join(shell).splitlines():
+                negated = command.startswith("! ")
+                result = subprocess.run(["bash", "-c", command.removeprefix("! ")], cwd=folder, env=env,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                if (result.returncode == 0) == negated:
+                    sys.exit(f"{args.page}: `{command}` ended with {result.returncode}\n{result.stdout}")
+        finally:
+            daemon.terminate()
+            daemon.wait()
+
+
+if __name__ == "__main__":
+    main()
