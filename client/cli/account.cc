@@ -67,7 +67,7 @@ void Limit(std::vector<RunSum>& sums, size_t limit) {
   RunSum others;
   others.key = absl::StrCat(sums.size() - limit, " others");
   others.program = "several";
-  const auto add = [](Spread& to, const Spread& spread, bool first) {
+  const auto add = [](Distribution& to, const Distribution& spread, bool first) {
     to.min_us = first ? spread.min_us : std::min(to.min_us, spread.min_us);
     to.max_us = std::max(to.max_us, spread.max_us);
     to.sum_us += spread.sum_us;

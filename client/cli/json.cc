@@ -127,7 +127,7 @@ Json ToJson(const TransferSum& sum) {
 }
 
 Json ToJson(const RunSum& sum) {
-  const auto spread = [](const Spread& s) {
+  const auto spread = [](const Distribution& s) {
     return Json{{"min_us", s.min_us}, {"max_us", s.max_us}, {"sum_us", s.sum_us}};
   };
   return {{"key", sum.key},         {"program", sum.program},

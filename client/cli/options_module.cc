@@ -69,7 +69,7 @@ Action AddRun(CLI::App& command, const std::vector<std::string>&) {
                    "Accept placeholders as arguments; results that depend on them become placeholders");
   command.add_option(
       "--output", options->output,
-      "Write results to this folder as resultN.npy; for several participants, memberM.resultN.npy");
+      "Write results to this folder as resultN.npy; for several participants, participantM.resultN.npy");
   command.add_option("--repeat", options->repeat, "Number of runs")->check(AtLeast(1))->capture_default_str();
   command.add_option("--device", options->device, "Ordinal of the device to run on")
       ->check(AtLeast(0))

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "client/analysis/preflight/recording.h"
+#include "client/analysis/preflight/command_log.h"
 #include "client/cli/json.h"
 #include "client/cli/random_literal.h"
 #include "client/cli/reports.h"

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <utility>
 
-#include "client/analysis/preflight/recording.h"
+#include "client/analysis/preflight/command_log.h"
 #include "client/cli/json.h"
 #include "client/cli/reports.h"
 #include "client/cli/table.h"

@@ -36,7 +36,8 @@ constexpr int64_t kPrintedElementsMax = 1000;
 // Maps parameters to the files of --arg FILE and --arg N=FILE, in a program of several participants also
 // those of --arg M:N=FILE, which sets parameter N of participant M alone.
 absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std::string>& arguments,
-                                                          size_t parameters, size_t members, size_t member) {
+                                                          size_t parameters, size_t participants,
+                                                          size_t participant) {
   std::map<size_t, std::string> files, own;
   size_t next = 0;
   for (const std::string& argument : arguments) {
@@ -52,12 +53,12 @@ absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std:
       return UsageError(
           absl::StrFormat("--arg %s is for parameter %d; the program has %d.", argument, index, parameters));
     }
-    if (for_one && numbers[0] >= members) {
+    if (for_one && numbers[0] >= participants) {
       return UsageError(absl::StrFormat("--arg %s is for participant %d; the program has %d.", argument,
-                                        numbers[0], members));
+                                        numbers[0], participants));
     }
     next = index + 1;
-    if (for_one && numbers[0] != member) continue;
+    if (for_one && numbers[0] != participant) continue;
     (for_one ? own : files)[index] = numbered ? sides[1] : argument;
   }
   for (auto& [index, file] : own) files[index] = std::move(file);
@@ -118,10 +119,11 @@ absl::Status CheckSizes(const Module& module, const RunOptions& options) {
 
 // Returns the arguments of one participant.
 absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const Executable& executable,
-                                                    const RunOptions& options, size_t member) {
+                                                    const RunOptions& options, size_t participant) {
   const std::vector<Shape>& shapes = executable.argument_shapes();
-  ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, shapes.size(),
-                                                 static_cast<size_t>(executable.member_count()), member));
+  ASSIGN_OR_RETURN(const auto files,
+                   AssignFiles(options.arguments, shapes.size(),
+                               static_cast<size_t>(executable.member_count()), participant));
   for (const int index : options.placeholders) {
     if (index < 0 || index >= static_cast<int>(shapes.size())) {
       return UsageError(absl::StrFormat("--placeholder %d is not one of the program's %d parameters.", index,
@@ -224,15 +226,15 @@ absl::StatusOr<Json> Deliver(const Buffer& buffer, const std::string& name, cons
   return entry;
 }
 
-// Prints or writes one result. `member` is its participant; nullopt when the program has only one.
-absl::StatusOr<Json> DeliverResult(const Buffer& buffer, size_t index, std::optional<size_t> member,
+// Prints or writes one result. `participant` is its participant; nullopt when the program has only one.
+absl::StatusOr<Json> DeliverResult(const Buffer& buffer, size_t index, std::optional<size_t> participant,
                                    const RunOptions& options, bool json) {
-  const std::string whose = member.has_value() ? absl::StrFormat("member %d ", *member) : "";
-  const std::string folder = member.has_value() ? absl::StrFormat("member%d.", *member) : "";
+  const std::string whose = participant.has_value() ? absl::StrFormat("participant %d ", *participant) : "";
+  const std::string folder = participant.has_value() ? absl::StrFormat("participant%d.", *participant) : "";
   ASSIGN_OR_RETURN(Json entry, Deliver(buffer, absl::StrFormat("%sresult %d", whose, index),
                                        absl::StrFormat("%sresult%d", folder, index), options, json));
   entry["index"] = index;
-  if (member.has_value()) entry["member"] = *member;
+  if (participant.has_value()) entry["participant"] = *participant;
   return entry;
 }
 
@@ -241,7 +243,7 @@ absl::StatusOr<Json> DeliverGiven(const std::vector<RunChannels>& channels, cons
                                   bool json) {
   Json delivered = Json::array();
   for (size_t m = 0; m < channels.size(); ++m) {
-    const std::string whose = channels.size() > 1 ? absl::StrFormat("member%d.", m) : "";
+    const std::string whose = channels.size() > 1 ? absl::StrFormat("participant%d.", m) : "";
     for (const auto& [name, buffer] : channels[m].given()) {
       ASSIGN_OR_RETURN(Json entry, Deliver(buffer, whose + name, whose + name, options, json));
       entry["name"] = whose + name;
@@ -270,22 +272,22 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   compile_options.describe = true;
   ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options, module_file));
   ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe(module_file));
-  const auto members = static_cast<size_t>(executable.member_count());
-  if (static_cast<int>(members) > client.device_count()) {
+  const auto participants = static_cast<size_t>(executable.member_count());
+  if (static_cast<int>(participants) > client.device_count()) {
     return FailedPrecondition(
         "%s needs %d devices (num_replicas %d × num_partitions %d); the daemon has %d (hlod --devices).",
-        module->name(), members, executable.replica_count(), executable.partition_count(),
+        module->name(), participants, executable.replica_count(), executable.partition_count(),
         client.device_count());
   }
   std::vector<Argument> arguments;
-  for (size_t m = 0; m < members; ++m) {
-    const int device = members == 1 ? options.device : static_cast<int>(m);
+  for (size_t m = 0; m < participants; ++m) {
+    const int device = participants == 1 ? options.device : static_cast<int>(m);
     ASSIGN_OR_RETURN(const std::vector<Argument> own,
                      MakeArguments(client.device(device), executable, options, m));
     arguments.insert(arguments.end(), own.begin(), own.end());
   }
   ASSIGN_OR_RETURN(const RunChannels each_channels, RunChannels::Make(*module, options));
-  std::vector<RunChannels> channels(members, each_channels);
+  std::vector<RunChannels> channels(participants, each_channels);
 
   ExecuteOptions execute;
   execute.abstract = options.abstract;
@@ -297,8 +299,8 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
     Progress progress(options.repeat);
     for (int i = 0; i < std::max(1, options.repeat); ++i) {
       progress.Show(i);
-      for (size_t m = 0; m < members; ++m) {
-        const int device = members == 1 ? options.device : static_cast<int>(m);
+      for (size_t m = 0; m < participants; ++m) {
+        const int device = participants == 1 ? options.device : static_cast<int>(m);
         RETURN_IF_ERROR(channels[m].Open(client.device(device), module_file));
       }
       const absl::Time start = absl::Now();
@@ -311,10 +313,10 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   }
   std::sort(run_us.begin(), run_us.end());
   Json delivered = Json::array();
-  const size_t each = results.size() / members;
+  const size_t each = results.size() / participants;
   for (size_t i = 0; i < results.size(); ++i) {
-    const std::optional<size_t> member = members > 1 ? std::optional(i / each) : std::nullopt;
-    ASSIGN_OR_RETURN(Json entry, DeliverResult(results[i], i % each, member, options, common.json));
+    const std::optional<size_t> participant = participants > 1 ? std::optional(i / each) : std::nullopt;
+    ASSIGN_OR_RETURN(Json entry, DeliverResult(results[i], i % each, participant, options, common.json));
     delivered.push_back(std::move(entry));
   }
   ASSIGN_OR_RETURN(Json given, DeliverGiven(channels, options, common.json));

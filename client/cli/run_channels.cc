@@ -36,7 +36,8 @@ absl::StatusOr<RunChannels> RunChannels::Make(const hlo::Module& module, const R
     const hlo::Computation& computation = module.computation(c);
     for (hlo::NodeId id = 0; id < computation.size(); ++id) {
       if (!hlo::IsTransfer(computation[id].opcode())) continue;
-      ASSIGN_OR_RETURN(hlo::Transfer transfer, hlo::ReadTransfer(computation[id], hlo::MembersOf(module)));
+      ASSIGN_OR_RETURN(hlo::Transfer transfer,
+                       hlo::ReadTransfer(computation[id], hlo::ParticipantsOf(module)));
       if (transfer.action == hlo::Transfer::Action::kNothing || transfer.channel.kind == Kind::kPeer)
         continue;
       const Kind kind = transfer.channel.kind;

@@ -150,10 +150,10 @@ absl::StatusOr<Value> Evaluation::Run(hlo::Instruction instruction, std::vector<
   const bool dynamic = HasDynamicShapes(instruction);
   if (HasTrait(instruction.opcode(), hlo::kCollective) && !hlo::IsCollectiveEnd(instruction.opcode()) &&
       !dynamic) {
-    if (options_.member != nullptr) return MeetMembers(*this, instruction, operands);
-    if (hlo::MembersOf(module_).count() > 1) {
-      return Unimplemented("%s: %s is for (%d) members, and one runs", instruction.name(), module_.name(),
-                           hlo::MembersOf(module_).count());
+    if (options_.participant != nullptr) return MeetParticipants(*this, instruction, operands);
+    if (hlo::ParticipantsOf(module_).count() > 1) {
+      return Unimplemented("%s: %s is for (%d) participants, and one runs", instruction.name(),
+                           module_.name(), hlo::ParticipantsOf(module_).count());
     }
   }
   if (hlo::IsTransfer(instruction.opcode())) return RunTransfer(*this, instruction, operands);

@@ -17,7 +17,7 @@ namespace hlo {
 class Channels;
 }
 class RandomCounters;
-struct MemberRun;
+struct ParticipantRun;
 
 struct EvaluateOptions {
   absl::Time deadline = absl::InfiniteFuture();  // Checked in each loop iteration: DEADLINE_EXCEEDED.
@@ -26,7 +26,7 @@ struct EvaluateOptions {
   RandomCounters* random = nullptr;  // For rng; null: counters that start with the run. Not owned.
   // The participant that this run is, in a program of several (EvaluateMembers); null: it runs alone. Not
   // owned.
-  const MemberRun* member = nullptr;
+  const ParticipantRun* participant = nullptr;
   // The channels of infeed, outfeed, send and recv; null: these are UNIMPLEMENTED. Not owned.
   hlo::Channels* channels = nullptr;
 };

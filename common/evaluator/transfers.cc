@@ -4,7 +4,7 @@
 
 #include "common/base/errors/status.h"
 #include "common/evaluator/dynamic_shapes.h"
-#include "common/evaluator/members.h"
+#include "common/evaluator/participants.h"
 #include "common/evaluator/rules.h"
 #include "common/hlo/collectives/channels.h"
 
@@ -29,13 +29,13 @@ void CollectLeaves(Literal& literal, std::vector<std::byte*>& leaves) {
 absl::StatusOr<Value> RunTransfer(Evaluation& evaluation, hlo::Instruction instruction,
                                   std::vector<Value>& operands) {
   const EvaluateOptions& options = evaluation.options();
-  const MemberRun* const run = options.member;
-  const hlo::Members members = run != nullptr ? run->members : hlo::Members();
-  ASSIGN_OR_RETURN(const hlo::Transfer transfer, hlo::ReadTransfer(instruction, members));
-  const std::optional<hlo::Channel> channel = transfer.Of(run != nullptr ? run->member : 0);
+  const ParticipantRun* const run = options.participant;
+  const hlo::Participants participants = run != nullptr ? run->participants : hlo::Participants();
+  ASSIGN_OR_RETURN(const hlo::Transfer transfer, hlo::ReadTransfer(instruction, participants));
+  const std::optional<hlo::Channel> channel = transfer.Of(run != nullptr ? run->participant : 0);
   const auto stop = [&]() -> absl::Status {
     RETURN_IF_ERROR(evaluation.CheckInterrupt());
-    return run != nullptr ? run->meeting->cause() : absl::OkStatus();
+    return run != nullptr ? run->rendezvous->cause() : absl::OkStatus();
   };
   if (HasDynamicShapes(instruction)) {
     return Unimplemented("%s: %s is not run on dynamic dimensions, and this is %s", instruction.name(),

@@ -51,7 +51,7 @@ std::unique_ptr<hlo::Module> ExpandScans(const hlo::Module& module);
 // Rewrites scans along a dimension other than 0 as scans along 0 of transposed arrays, the only form that
 // transforms support.
 bool HasOtherScans(const hlo::Module& module);
-std::unique_ptr<hlo::Module> LeadingScans(const hlo::Module& module);
+std::unique_ptr<hlo::Module> ScansAlongDimension0(const hlo::Module& module);
 
 // Replaces calls, composites and fusions by the instructions of their callees, as long as the module stays
 // below InlinedInstructionsMax.

@@ -68,16 +68,17 @@ struct ExecuteRequest {
   bool abstract = false;
   std::vector<uint32_t> absent;  // Of an abstract one: indices of results that are not to be computed.
   int64_t deadline_us = 0;       // 0: the limit.
-  // Of each member the device; empty: one member, on `device`. Arguments and results go member by member.
+  // Of each participant the device; empty: one participant, on `device`. Arguments and results go participant
+  // by participant.
   std::vector<uint32_t> devices;
   absl::Status refused;
 
-  size_t members() const { return devices.empty() ? 1 : devices.size(); }
-  uint32_t DeviceOf(size_t member) const { return devices.empty() ? device : devices[member]; }
+  size_t participants() const { return devices.empty() ? 1 : devices.size(); }
+  uint32_t DeviceOf(size_t participant) const { return devices.empty() ? device : devices[participant]; }
   // Of place i of a list of arguments or of results.
   uint32_t DeviceAt(size_t i, size_t size) const {
-    const size_t each = std::max<size_t>(1, size / members());
-    return DeviceOf(std::min(i / each, members() - 1));
+    const size_t each = std::max<size_t>(1, size / participants());
+    return DeviceOf(std::min(i / each, participants() - 1));
   }
 };
 

@@ -18,7 +18,7 @@ void ToProto(const device::Amount& amount, v1::Amount* proto) {
   proto->set_calls(amount.calls);
 }
 
-void ToProto(const device::Spread& spread, v1::Spread* proto) {
+void ToProto(const device::Distribution& spread, v1::Distribution* proto) {
   proto->set_min_us(spread.min_us);
   proto->set_max_us(spread.max_us);
   proto->set_sum_us(spread.sum_us);

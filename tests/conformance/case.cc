@@ -196,12 +196,13 @@ absl::Status CompareResult(const Literal& got, const Case& want) {
   return message.empty() ? absl::OkStatus() : absl::InvalidArgumentError(message);
 }
 
-hlo::Literal PartOf(const Literal& all, size_t member) {
+hlo::Literal PartOf(const Literal& all, size_t participant) {
   hlo::Shape shape = all.shape();
   shape.dims.erase(shape.dims.begin());
   shape.layout.reset();
   Literal part(shape);
-  std::memcpy(part.bytes().data(), all.bytes().data() + member * part.bytes().size(), part.bytes().size());
+  std::memcpy(part.bytes().data(), all.bytes().data() + participant * part.bytes().size(),
+              part.bytes().size());
   return part;
 }
 

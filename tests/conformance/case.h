@@ -48,7 +48,7 @@ absl::StatusOr<hlo::Literal> ReadNpy(const std::string& path, hlo::PrimitiveType
 
 // Returns one participant's part of an array whose first dimension is over all participants: for the
 // arguments and results of collectives.
-hlo::Literal PartOf(const hlo::Literal& all, size_t member);
+hlo::Literal PartOf(const hlo::Literal& all, size_t participant);
 
 // Returns OK when every element of `got` matches. Else the error has the number of mismatches, the first and
 // the worst of them. Complex numbers are compared by modulus.

@@ -2,7 +2,7 @@
 // result for each participant.
 #include <gtest/gtest.h>
 
-#include "common/evaluator/members.h"
+#include "common/evaluator/participants.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/text/text.h"
 #include "tests/conformance/case.h"
@@ -20,7 +20,7 @@ TEST_P(CollectivesRun, GiveEachMemberXlasResults) {
   const auto module = hlo::ParseModule(xla->module_text);
   ASSERT_TRUE(module.ok()) << module.status();
   ASSERT_EQ(hlo::Verify(**module), absl::OkStatus());
-  const auto count = static_cast<size_t>(hlo::MembersOf(**module).count());
+  const auto count = static_cast<size_t>(hlo::ParticipantsOf(**module).count());
   std::vector<std::vector<Literal>> parts(count);
   std::vector<std::vector<const Literal*>> arguments(count);
   for (size_t m = 0; m < count; ++m) {

@@ -1,4 +1,5 @@
-// Programs of several participants (members/cases.json) through the evaluator and the engine: XLA's results.
+// Programs of several participants (participants/cases.json) through the evaluator and the engine: XLA's
+// results.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -7,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "common/base/system/meeting.h"
-#include "common/evaluator/members.h"
+#include "common/base/system/rendezvous.h"
+#include "common/evaluator/participants.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
@@ -30,7 +31,7 @@ using ByMember = std::vector<std::vector<Literal>>;
 
 const std::map<std::string, Json>& Cases() {
   static const auto* const cases = [] {
-    std::ifstream file(SourceDir() / "tests/conformance/members/cases.json");
+    std::ifstream file(SourceDir() / "tests/conformance/participants/cases.json");
     auto* const named = new std::map<std::string, Json>;
     for (Json& row : Json::parse(file)) named->emplace(row["name"], std::move(row));
     return named;
@@ -65,21 +66,21 @@ Literal ArrayOf(const Json& json) {
   return literal;
 }
 
-ByMember ArraysOf(const Json& members) {
+ByMember ArraysOf(const Json& participants) {
   ByMember arrays;
-  for (const Json& member : members) {
+  for (const Json& participant : participants) {
     arrays.emplace_back();
-    for (const Json& array : member) arrays.back().push_back(ArrayOf(array));
+    for (const Json& array : participant) arrays.back().push_back(ArrayOf(array));
   }
   return arrays;
 }
 
 // Runs a plan for all participants side by side.
 absl::StatusOr<ByMember> RunMembers(const engine::Plan& plan, const ByMember& arguments) {
-  const hlo::Members& members = plan.stats().members;
+  const hlo::Participants& participants = plan.stats().participants;
   std::vector<std::string> names;
-  for (int64_t m = 0; m < members.count(); ++m) names.push_back(members.Name(m));
-  Meeting meeting(names);
+  for (int64_t m = 0; m < participants.count(); ++m) names.push_back(participants.Name(m));
+  Rendezvous meeting(names);
   ByMember results;
   for (size_t m = 0; m < arguments.size(); ++m) {
     results.emplace_back();
@@ -96,10 +97,10 @@ absl::StatusOr<ByMember> RunMembers(const engine::Plan& plan, const ByMember& ar
         const Literal temporary(hlo::Shape::Array(hlo::kU8, {plan.memory().temporary_bytes + 64}));
         auto* const bytes = const_cast<std::byte*>(temporary.bytes().data());
         engine::RunContext context;
-        context.replica_id = static_cast<uint32_t>(m) / static_cast<uint32_t>(members.partitions);
-        context.partition_id = static_cast<uint32_t>(m) % static_cast<uint32_t>(members.partitions);
+        context.replica_id = static_cast<uint32_t>(m) / static_cast<uint32_t>(participants.partitions);
+        context.partition_id = static_cast<uint32_t>(m) % static_cast<uint32_t>(participants.partitions);
         context.meeting = &meeting;
-        context.member = static_cast<int>(m);
+        context.participant = static_cast<int>(m);
         meeting.Leave(static_cast<int>(m), plan.Run(given, absl::MakeSpan(places), bytes, context));
       });
     }
@@ -118,12 +119,12 @@ std::vector<std::string> CorpusNames() {
 }
 
 // Splits an array over all participants into one part per participant.
-void CutUp(const Literal& all, ByMember& members) {
-  members.resize(static_cast<size_t>(all.shape().dims[0]));
-  for (size_t m = 0; m < members.size(); ++m) members[m].push_back(PartOf(all, m));
+void CutUp(const Literal& all, ByMember& participants) {
+  participants.resize(static_cast<size_t>(all.shape().dims[0]));
+  for (size_t m = 0; m < participants.size(); ++m) participants[m].push_back(PartOf(all, m));
 }
 
-class Members : public ::testing::TestWithParam<std::string> {
+class Participants : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     std::string text;
@@ -145,7 +146,7 @@ class Members : public ::testing::TestWithParam<std::string> {
     ASSERT_TRUE(module.ok()) << module.status();
     module_ = *std::move(module);
     ASSERT_EQ(hlo::Verify(*module_), absl::OkStatus());
-    ASSERT_EQ(static_cast<int64_t>(expected_.size()), hlo::MembersOf(*module_).count());
+    ASSERT_EQ(static_cast<int64_t>(expected_.size()), hlo::ParticipantsOf(*module_).count());
   }
 
   // Sums are of eighths, exact in any order; a dot's sums are not.
@@ -157,7 +158,7 @@ class Members : public ::testing::TestWithParam<std::string> {
         Tolerance tolerance = GetParam() == "mean_of_matmuls" ? Tolerance{1e-6, 1e-6} : Tolerance{};
         if (!tolerances_.empty()) tolerance = tolerances_[r];
         const absl::Status same = CompareArrays(results[m][r], expected_[m][r], tolerance);
-        EXPECT_TRUE(same.ok()) << "member " << m << ", result " << r << ": " << same;
+        EXPECT_TRUE(same.ok()) << "participant " << m << ", result " << r << ": " << same;
       }
     }
   }
@@ -172,11 +173,11 @@ class Members : public ::testing::TestWithParam<std::string> {
   std::vector<Tolerance> tolerances_;  // From the corpus, by result.
 };
 
-TEST_P(Members, EvaluatorComputesXlasResults) {
+TEST_P(Participants, EvaluatorComputesXlasResults) {
   std::vector<std::vector<const Literal*>> pointers;
-  for (const std::vector<Literal>& member : arguments_) {
+  for (const std::vector<Literal>& participant : arguments_) {
     pointers.emplace_back();
-    for (const Literal& argument : member) pointers.back().push_back(&argument);
+    for (const Literal& argument : participant) pointers.back().push_back(&argument);
   }
   const auto results = EvaluateMembers(*module_, pointers);
   ASSERT_TRUE(results.ok()) << results.status();
@@ -188,21 +189,21 @@ TEST_P(Members, EvaluatorComputesXlasResults) {
   ExpectXlasResults(leaves);
 }
 
-TEST_P(Members, EngineComputesXlasResults) {
+TEST_P(Participants, EngineComputesXlasResults) {
   const auto plan = engine::Compile(*module_, {.threads = EngineThreads()});
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ((*plan)->stats().reference_steps, 0) << (*plan)->Dump();
   ExpectPlanGivesXlasResults(**plan);
 }
 
-TEST_P(Members, ReferencePlanComputesXlasResults) {
+TEST_P(Participants, ReferencePlanComputesXlasResults) {
   const auto plan = engine::Compile(*module_, {.threads = EngineThreads(), .reference_only = true});
   ASSERT_TRUE(plan.ok()) << plan.status();
   ExpectPlanGivesXlasResults(**plan);
 }
 
 // A proto's device assignment states the number of participants.
-TEST_P(Members, SurviveAProto) {
+TEST_P(Participants, SurviveAProto) {
   const std::string bytes = hlo::ToProto(*module_).SerializeAsString();
   const auto read = hlo::FromSerialized(bytes, {.for_execution = true});
   ASSERT_TRUE(read.ok()) << read.status();
@@ -213,8 +214,8 @@ TEST_P(Members, SurviveAProto) {
   ExpectPlanGivesXlasResults(**plan);
 }
 
-INSTANTIATE_TEST_SUITE_P(Xla, Members, ::testing::ValuesIn(Names()), CaseName());
-INSTANTIATE_TEST_SUITE_P(Corpus, Members, ::testing::ValuesIn(CorpusNames()), CaseName());
+INSTANTIATE_TEST_SUITE_P(Xla, Participants, ::testing::ValuesIn(Names()), CaseName());
+INSTANTIATE_TEST_SUITE_P(Corpus, Participants, ::testing::ValuesIn(CorpusNames()), CaseName());
 
 }  // namespace
 }  // namespace hlod::testing

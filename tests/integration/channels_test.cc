@@ -157,7 +157,7 @@ TEST_F(Channels, MembersSendToEachOther) {
   for (int m = 0; m < 3; ++m)
     arguments.push_back({Vector({static_cast<float>(m + 1), static_cast<float>(10 * (m + 1))}, m)});
   for (int turn = 0; turn < 2; ++turn) {
-    const auto results = Must(shift.ExecuteMembers(arguments));
+    const auto results = Must(shift.ExecuteParticipants(arguments));
     EXPECT_THAT(Floats(results[0][0]), ElementsAre(0, 0));
     EXPECT_THAT(Floats(results[1][0]), ElementsAre(1, 10));
     EXPECT_THAT(Floats(results[2][0]), ElementsAre(2, 20));

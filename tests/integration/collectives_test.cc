@@ -41,7 +41,7 @@ TEST_P(CollectivesThroughTheDaemon, MatchXla) {
       for (const Literal& argument : xla.arguments)
         arguments[m].push_back(Must(client.device(static_cast<int>(m)).Upload(testing::PartOf(argument, m))));
     }
-    const std::vector<std::vector<Buffer>> results = Must(executable.ExecuteMembers(arguments));
+    const std::vector<std::vector<Buffer>> results = Must(executable.ExecuteParticipants(arguments));
     ASSERT_EQ(results.size(), count);
     for (size_t m = 0; m < count; ++m) {
       ASSERT_EQ(results[m].size(), xla.expected.size());
@@ -49,7 +49,7 @@ TEST_P(CollectivesThroughTheDaemon, MatchXla) {
         const absl::StatusOr<Literal> got = results[m][i].ToLiteral();
         ASSERT_TRUE(got.ok()) << got.status();
         EXPECT_OK(testing::CompareArrays(*got, testing::PartOf(xla.expected[i], m), xla.tolerances[i]))
-            << xla.about << " member " << m << ", result " << i << "\n"
+            << xla.about << " participant " << m << ", result " << i << "\n"
             << form;
       }
     }
@@ -79,14 +79,14 @@ TEST_P(ManualThroughTheDaemon, MatchXla) {
       for (const Literal& argument : xla.arguments)
         arguments[m].push_back(Must(client.device(static_cast<int>(m)).Upload(argument)));
     }
-    const std::vector<std::vector<Buffer>> results = Must(executable.ExecuteMembers(arguments));
+    const std::vector<std::vector<Buffer>> results = Must(executable.ExecuteParticipants(arguments));
     for (size_t m = 0; m < count; ++m) {
       ASSERT_EQ(results[m].size(), xla.expected.size());
       for (size_t i = 0; i < results[m].size(); ++i) {
         const absl::StatusOr<Literal> got = results[m][i].ToLiteral();
         ASSERT_TRUE(got.ok()) << form << ": " << got.status();
         EXPECT_OK(testing::CompareArrays(*got, xla.expected[i], xla.tolerances[i]))
-            << form << ": " << xla.about << " member " << m << ", result " << i;
+            << form << ": " << xla.about << " participant " << m << ", result " << i;
       }
     }
   }

@@ -84,7 +84,7 @@ ENTRY e {
 }
 )";
 
-class Members : public Hloctl {
+class Participants : public Hloctl {
  protected:
   void SetUp() override {
     Hloctl::SetUp();
@@ -101,14 +101,14 @@ class Members : public Hloctl {
   static std::string Text(const absl::Status& status) { return std::string(status.message()); }
 };
 
-TEST_F(Members, EachGetsTheSum) {
+TEST_F(Participants, EachGetsTheSum) {
   const Executable sum = Must(client_->CompileText(kSum));
   EXPECT_EQ(sum.replica_count(), 4);
   EXPECT_EQ(sum.partition_count(), 1);
   std::vector<std::vector<Argument>> arguments;
   for (int m = 0; m < 4; ++m)
     arguments.push_back({Must(client_->device(m).Upload(Literal::Vector<int32_t>({m, 10 * m})))});
-  const auto results = Must(sum.ExecuteMembers(arguments));
+  const auto results = Must(sum.ExecuteParticipants(arguments));
   ASSERT_EQ(results.size(), 4u);
   for (int m = 0; m < 4; ++m) {
     ASSERT_EQ(results[m].size(), 1u);
@@ -117,11 +117,11 @@ TEST_F(Members, EachGetsTheSum) {
   }
 }
 
-TEST_F(Members, DevicesGoInTheOrderThatIsGiven) {
+TEST_F(Participants, DevicesGoInTheOrderThatIsGiven) {
   const Executable ids = Must(client_->CompileText(
       "HloModule ids, num_partitions=2\nENTRY e {\n p = u32[] partition-id()\n"
       " ROOT r = u32[] collective-permute(p), channel_id=1, source_target_pairs={{1,0}}\n}\n"));
-  const auto results = Must(ids.ExecuteMembers({{}, {}}, {.devices = {3, 1}}));
+  const auto results = Must(ids.ExecuteParticipants({{}, {}}, {.devices = {3, 1}}));
   EXPECT_EQ(results[0][0].device(), 3);
   EXPECT_EQ(Must(results[0][0].ToLiteral()), Literal::Scalar<uint32_t>(1));
   EXPECT_EQ(results[1][0].device(), 1);
@@ -129,16 +129,16 @@ TEST_F(Members, DevicesGoInTheOrderThatIsGiven) {
 }
 
 // JAX lowers shard_map to HLO like this: the mesh determines the number of partitions.
-TEST_F(Members, AsManyPartitionsAsTheMeshHas) {
+TEST_F(Participants, AsManyPartitionsAsTheMeshHas) {
   const Executable ids = Must(client_->CompileText(
       "HloModule ids, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<[\"x\"=2, \"y\"=2]>}}\n"
       "ENTRY e {\n ROOT p = u32[] partition-id()\n}\n"));
   ASSERT_EQ(ids.member_count(), 4);
-  const auto results = Must(ids.ExecuteMembers(std::vector<std::vector<Argument>>(4)));
+  const auto results = Must(ids.ExecuteParticipants(std::vector<std::vector<Argument>>(4)));
   for (uint32_t m = 0; m < 4; ++m) EXPECT_EQ(Must(results[m][0].ToLiteral()), Literal::Scalar<uint32_t>(m));
 }
 
-TEST_F(Members, DonatedArgumentsAreGone) {
+TEST_F(Participants, DonatedArgumentsAreGone) {
   const Executable sum = Must(client_->CompileText(
       "HloModule sum, replica_count=2, input_output_alias={ {}: (0, {}, may-alias) }\n" + std::string(kAdd) +
       "ENTRY e {\n x = s32[2] parameter(0)\n"
@@ -153,21 +153,21 @@ TEST_F(Members, DonatedArgumentsAreGone) {
   EXPECT_EQ(Must(b.ToLiteral()), Literal::Vector<int32_t>({30, 40}));
 }
 
-TEST_F(Members, MoreThanDevicesAreRefused) {
+TEST_F(Participants, MoreThanDevicesAreRefused) {
   const Executable many = Must(client_->CompileText(
       "HloModule many, replica_count=4, num_partitions=2\nENTRY e {\n ROOT x = u32[] replica-id()\n}\n"));
-  EXPECT_THAT(Text(many.ExecuteMembers(std::vector<std::vector<Argument>>(8)).status()),
-              AllOf(HasSubstr("run by 8 members"), HasSubstr("num_replicas 4 times num_partitions 2"),
+  EXPECT_THAT(Text(many.ExecuteParticipants(std::vector<std::vector<Argument>>(8)).status()),
+              AllOf(HasSubstr("run by 8 participants"), HasSubstr("num_replicas 4 times num_partitions 2"),
                     HasSubstr("the daemon has 4")));
 }
 
 // An instruction of 40 bytes must not become one of gigabytes.
-TEST_F(Members, WhatGroupsComputeIsBounded) {
+TEST_F(Participants, WhatGroupsComputeIsBounded) {
   const std::string exchange =
       "HloModule m, replica_count=4096\nENTRY e {\n x = s8[4096] parameter(0)\n"
       " ROOT y = s8[4096] all-to-all(x), replica_groups={}, dimensions={0}\n}\n";
   EXPECT_THAT(Text(Must(client_->CompileText(exchange)).Describe().status()),
-              AllOf(HasSubstr("all-to-all"), HasSubstr("among (4096) members"),
+              AllOf(HasSubstr("all-to-all"), HasSubstr("among (4096) participants"),
                     HasSubstr("the limit of all is (1048576)")));
   std::string sums =
       "HloModule m, replica_count=4096\n" + std::string(kAdd) + "ENTRY e {\n x0 = s32[] parameter(0)\n";
@@ -180,7 +180,7 @@ TEST_F(Members, WhatGroupsComputeIsBounded) {
 }
 
 // The daemon checks the counts itself.
-TEST_F(Members, WhatDoesNotFitIsRefusedByTheDaemon) {
+TEST_F(Participants, WhatDoesNotFitIsRefusedByTheDaemon) {
   RawSession raw(daemon_->address());
   const uint64_t sum = raw.NewHandle();
   ASSERT_OK(raw.Call(CompileOf(sum, kSum)));
@@ -197,27 +197,27 @@ TEST_F(Members, WhatDoesNotFitIsRefusedByTheDaemon) {
     for (const uint32_t device : devices) command.mutable_execute()->add_devices(device);
     return Text(raw.Call(std::move(command)));
   };
-  EXPECT_THAT(refusal({}, 1, 1), AllOf(HasSubstr("4 members"), HasSubstr("1 devices are given")));
+  EXPECT_THAT(refusal({}, 1, 1), AllOf(HasSubstr("4 participants"), HasSubstr("1 devices are given")));
   EXPECT_THAT(refusal({0, 1}, 2, 2), HasSubstr("2 devices are given"));
   EXPECT_THAT(refusal({0, 1, 1, 2}, 4, 4), HasSubstr("device 1 twice"));
   EXPECT_THAT(refusal({0, 1, 2, 9}, 4, 4), HasSubstr("9"));
   EXPECT_THAT(refusal({0, 1, 2, 3, 0}, 5, 5), HasSubstr("devices names 5"));
   EXPECT_THAT(refusal({0, 1, 2, 3}, 3, 4), HasSubstr("do not divide among 4 devices"));
-  EXPECT_THAT(refusal({0, 1, 2, 3}, 4, 8), HasSubstr("gives 1 results for each of 4 members"));
+  EXPECT_THAT(refusal({0, 1, 2, 3}, 4, 8), HasSubstr("gives 1 results for each of 4 participants"));
   EXPECT_THAT(refusal({0, 1, 2, 3}, 4, 4), HasSubstr("is on device 0; the execute is on device 1"));
 }
 
-TEST_F(Members, TheDeadlineOfOneEndsAll) {
+TEST_F(Participants, TheDeadlineOfOneEndsAll) {
   const Executable late = Must(client_->CompileText(kLate));
   const Execution running = Must(late.Start(Numbers(), {.deadline = absl::Milliseconds(300)}));
   const absl::Status status = running.done.Await(absl::Seconds(20));
   EXPECT_EQ(KindOf(status), ErrorKind::kDeadline) << status;
-  EXPECT_THAT(Text(status), HasSubstr("member "));
+  EXPECT_THAT(Text(status), HasSubstr("participant "));
   for (const Buffer& result : running.results)
     EXPECT_EQ(KindOf(result.ToLiteral().status()), ErrorKind::kDeadline);
 }
 
-TEST_F(Members, ACancelEndsAll) {
+TEST_F(Participants, ACancelEndsAll) {
   const Executable late = Must(client_->CompileText(kLate));
   const Execution running = Must(late.Start(Numbers()));
   EXPECT_EQ(running.done.Await(absl::Milliseconds(100)).code(), absl::StatusCode::kDeadlineExceeded);
@@ -231,17 +231,17 @@ TEST_F(Members, ACancelEndsAll) {
   EXPECT_EQ(Must(Must(sum.Execute(arguments))[3].ToLiteral()), Literal::Vector<int32_t>({4, 8}));
 }
 
-TEST_F(Members, OneThatDoesNotComeIsNamed) {
+TEST_F(Participants, OneThatDoesNotComeIsNamed) {
   const Executable absent = Must(client_->CompileText(kAbsent));
   const Execution running = Must(absent.Start(Numbers()));
-  EXPECT_THAT(
-      Text(running.done.Await(absl::Seconds(20))),
-      AllOf(HasSubstr("member 2 (replica 2, partition 0) on device 2 has ended"), HasSubstr("all-reduce")));
+  EXPECT_THAT(Text(running.done.Await(absl::Seconds(20))),
+              AllOf(HasSubstr("participant 2 (replica 2, partition 0) on device 2 has ended"),
+                    HasSubstr("all-reduce")));
   EXPECT_FALSE(running.results[2].ToLiteral().ok());
 }
 
 // Each group takes the devices in another order, and holds some while it waits for the rest.
-TEST_F(Members, TwoGroupsDoNotBlockEachOther) {
+TEST_F(Participants, TwoGroupsDoNotBlockEachOther) {
   const auto work = [this](std::vector<int> devices) {
     const Client client = Must(daemon_->Connect());
     const Executable sum = Must(client.CompileText(kSum));
@@ -256,7 +256,7 @@ TEST_F(Members, TwoGroupsDoNotBlockEachOther) {
   std::jthread first(work, std::vector<int>{0, 1, 2, 3}), second(work, std::vector<int>{3, 2, 1, 0});
 }
 
-TEST_F(Members, ANeighboursProgramStillRuns) {
+TEST_F(Participants, ANeighboursProgramStillRuns) {
   const Executable together = Must(client_->CompileText(kForeverTogether));
   const Execution running = Must(together.Start(Numbers()));
   const Client other = Must(daemon_->Connect());
@@ -271,7 +271,7 @@ TEST_F(Members, ANeighboursProgramStillRuns) {
 }
 
 // A session that ends while its participants wait for each other.
-TEST_F(Members, ASessionThatEndsLetsGoOfItsDevices) {
+TEST_F(Participants, ASessionThatEndsLetsGoOfItsDevices) {
   {
     const Client client = Must(daemon_->Connect());
     const Executable late = Must(client.CompileText(kLate));
@@ -285,7 +285,7 @@ TEST_F(Members, ASessionThatEndsLetsGoOfItsDevices) {
   EXPECT_THAT(Text(Must(absent.Start(Numbers())).done.Await(absl::Seconds(20))), HasSubstr("has ended"));
 }
 
-TEST_F(Members, AbstractOnesAreRefused) {
+TEST_F(Participants, AbstractOnesAreRefused) {
   const Executable sum = Must(client_->CompileText(kSum));
   std::vector<Argument> arguments;
   for (int m = 0; m < 4; ++m)
@@ -293,24 +293,24 @@ TEST_F(Members, AbstractOnesAreRefused) {
   EXPECT_THAT(Text(sum.Execute(arguments, {.abstract = true}).status()), HasSubstr("of one alone"));
 }
 
-TEST_F(Members, HloctlPrintsEachOnesResults) {
+TEST_F(Participants, HloctlPrintsEachOnesResults) {
   std::ofstream(folder_ / "sum.hlo") << kSum;
   const Output output = Run("run " + File("sum.hlo"));
   EXPECT_EQ(output.code, 0) << output.text;
   EXPECT_THAT(output.text,
-              AllOf(HasSubstr("member 0 result 0: s32[2] {0, 0}"), HasSubstr("member 3 result 0")));
+              AllOf(HasSubstr("participant 0 result 0: s32[2] {0, 0}"), HasSubstr("participant 3 result 0")));
   ASSERT_OK(hlo::WriteNpy(File("x.npy"), Literal::Vector<int32_t>({1, 2})));
   ASSERT_OK(hlo::WriteNpy(File("y.npy"), Literal::Vector<int32_t>({10, 20})));
   const nlohmann::json json =
       RunJson("run " + File("sum.hlo") + " --arg " + File("x.npy") + " --arg 2:0=" + File("y.npy"));
   ASSERT_EQ(json["results"].size(), 4u);
-  EXPECT_EQ(json["results"][1]["member"], 1);
+  EXPECT_EQ(json["results"][1]["participant"], 1);
   EXPECT_EQ(json["results"][1]["value"], nlohmann::json({13, 26}));
   EXPECT_THAT(Run("run " + File("sum.hlo") + " --arg 4:0=" + File("y.npy")).text,
               HasSubstr("is for participant 4"));
   std::ofstream(folder_ / "many.hlo") << absl::StrReplaceAll(kSum, {{"replica_count=4", "replica_count=5"}});
   EXPECT_THAT(Run("run " + File("many.hlo")).text,
-              AllOf(HasSubstr("run by 5 members"), HasSubstr("the daemon has 4 (hlod --devices)")));
+              AllOf(HasSubstr("run by 5 participants"), HasSubstr("the daemon has 4 (hlod --devices)")));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST_P(StablehloThroughTheDaemon, MatchesXla) {
     for (const Literal& argument : jax.arguments)
       arguments[m].push_back(Must(client.device(static_cast<int>(m)).Upload(argument)));
   }
-  for (const std::vector<Buffer>& results : Must(executable.ExecuteMembers(arguments))) {
+  for (const std::vector<Buffer>& results : Must(executable.ExecuteParticipants(arguments))) {
     ASSERT_EQ(results.size(), jax.expected.size());
     for (size_t i = 0; i < results.size(); ++i) {
       const absl::StatusOr<Literal> got = results[i].ToLiteral();

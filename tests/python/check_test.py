@@ -222,7 +222,7 @@ class Jax(unittest.TestCase):
                     time.sleep(0.01)
                 moved, total = hlod.run(lowered, x, address=address)
                 ids = "HloModule ids, replica_count=2\nENTRY e {\n  ROOT r = u32[] replica-id()\n}\n"
-                self.assertEqual([[int(a) for a in member] for member in hlod.run(ids, address=address)], [[0], [1]])
+                self.assertEqual([[int(a) for a in participant] for participant in hlod.run(ids, address=address)], [[0], [1]])
             finally:
                 daemon.terminate()
                 daemon.wait()

@@ -171,7 +171,7 @@ class Processes {
  public:
   explicit Processes(std::string stacks_file) : stacks_file_(std::move(stacks_file)) {}
 
-  std::vector<pid_t> Alive() const {
+  std::vector<pid_t> LiveReason() const {
     const std::string mark = std::string(kMark) + "=" + stacks_file_ + '\0';
     std::vector<pid_t> alive;
     for (pid_t pid : Numbers("/proc")) {
@@ -183,7 +183,7 @@ class Processes {
   }
 
   void PrintStacks() const {
-    for (pid_t pid : Alive()) {
+    for (pid_t pid : LiveReason()) {
       const fs::path process = "/proc/" + std::to_string(pid);
       std::string command = ReadAll(process / "cmdline");
       std::ranges::replace(command, '\0', ' ');
@@ -195,7 +195,7 @@ class Processes {
   }
 
   void Kill() const {
-    for (std::vector<pid_t> alive = Alive(); !alive.empty(); alive = Alive()) {
+    for (std::vector<pid_t> alive = LiveReason(); !alive.empty(); alive = LiveReason()) {
       for (pid_t pid : alive) kill(pid, SIGKILL);
       usleep(10'000);
     }

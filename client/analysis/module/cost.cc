@@ -290,8 +290,8 @@ class Walk {
   double TimesOf(Instruction i, size_t index) const {
     switch (i.opcode()) {
       case hlo::kWhile: {
-        const std::optional<int64_t> turns = hlo::TripCountOf(module_, i);
-        return static_cast<double>(index == 0 ? turns.value_or(1) : turns.value_or(0) + 1);
+        const std::optional<int64_t> iterations = hlo::TripCountOf(module_, i);
+        return static_cast<double>(index == 0 ? iterations.value_or(1) : iterations.value_or(0) + 1);
       }
       case hlo::kScan: {
         const auto& attributes = i.attributes<hlo::ScanAttributes>();

@@ -33,7 +33,7 @@ struct CostContributor {
   std::string op_name;  // Of the program that it comes from, as JAX writes it; may be empty.
   SourceLine source;
   hlo::Shape shape;
-  double flops = 0;  // All turns of the loops that it is in.
+  double flops = 0;  // All iterations of the loops that it is in.
 };
 
 struct ModuleCost {

@@ -20,8 +20,8 @@ using hlo::NodeId;
 using hlo::Shape;
 using Leaves = std::vector<Tiling>;
 
-// A loop's state is what it is before it and after each turn: found in so many, or in one part.
-constexpr int kTurnsMax = 4;
+// A loop's state is what it is before it and after each iteration: found in so many, or in one part.
+constexpr int kIterationsMax = 4;
 constexpr int64_t kVisitsMax = 64;  // Of each instruction on average.
 constexpr int kDepthMax = 64;
 
@@ -207,7 +207,7 @@ Divisions::Leaves Divisions::Run(const hlo::Computation& computation, const Leav
 Divisions::Leaves Divisions::VisitCalls(Instruction i, const std::vector<Leaves>& values) {
   if (i.opcode() == hlo::kWhile) {
     Leaves state = values[i.operands()[0]];
-    for (int turn = 0; turn < kTurnsMax; ++turn) {
+    for (int iteration = 0; iteration < kIterationsMax; ++iteration) {
       Leaves both = Meet(state, Run(module_.computation(i.called()[0]), state));
       if (both == state) return state;
       state = std::move(both);

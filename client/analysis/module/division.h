@@ -24,10 +24,9 @@ struct Tiling {
 // What is not carried, and is in one part: what two operands disagree on, and results of operations not
 // named here. Elementwise operations, copies: the tiles of their operands. Broadcasts, transposes,
 // reductions, reshapes, slices, concatenations, updates: those of the dimensions that stay what they are.
-// Dots: those of batch and free dimensions; what is divided along contracting ones is added up. Gathers: those
-// of the indices. Loops,
-// conditionals: what all of their turns and branches have. An instruction's own sharding counts before all of
-// that.
+// Dots: those of batch and free dimensions; what is divided along contracting ones is added up. Gathers:
+// those of the indices. Loops, conditionals: what all of their iterations and branches have. An instruction's
+// own sharding counts before all of that.
 class Divisions {
  public:
   // Of a module that Canonical gave.
@@ -45,7 +44,7 @@ class Divisions {
 
   const hlo::Module& module_;
   const int64_t chips_;
-  // Loops within loops multiply turns: beyond so many instructions, or so deep, nothing is carried.
+  // Loops within loops multiply iterations: beyond so many instructions, or so deep, nothing is carried.
   int64_t visits_left_;
   int depth_ = 0;
   absl::flat_hash_map<const hlo::Computation*, std::vector<Leaves>> values_;  // By instruction.

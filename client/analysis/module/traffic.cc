@@ -26,8 +26,8 @@ double TrafficOf(const Placements& placements, const Placement& placement, Instr
                  const std::vector<double>& called) {
   switch (i.opcode()) {
     case hlo::kWhile: {
-      const double turns = static_cast<double>(hlo::TripCountOf(placements.module(), i).value_or(1));
-      return turns * called[i.called()[0]] + (turns + 1) * called[i.called()[1]];
+      const double iterations = static_cast<double>(hlo::TripCountOf(placements.module(), i).value_or(1));
+      return iterations * called[i.called()[0]] + (iterations + 1) * called[i.called()[1]];
     }
     case hlo::kConditional:
     case hlo::kCall: {

@@ -86,14 +86,15 @@ void CheckGroups(Conversion& c, GroupRule rule) {
   for (const int64_t id : c.Integers("replica_groups")) {
     if (id == -1 && rule.padded) continue;
     if (id < 0)
-      return c.Fail(InvalidArgument("Its replica_groups have the member (%d); expected at least 0.", id));
+      return c.Fail(
+          InvalidArgument("Its replica_groups have the participant (%d); expected at least 0.", id));
     if (!seen.insert(id).second)
-      return c.Fail(InvalidArgument("Its replica_groups have member (%d) twice.", id));
+      return c.Fail(InvalidArgument("Its replica_groups have participant (%d) twice.", id));
   }
   for (int64_t id = 0; rule.all && id < static_cast<int64_t>(seen.size()); ++id) {
     if (!seen.contains(id)) {
-      return c.Fail(InvalidArgument("Its replica_groups have (%d) members, but member (%d) is missing.",
-                                    seen.size(), id));
+      return c.Fail(InvalidArgument(
+          "Its replica_groups have (%d) participants, but participant (%d) is missing.", seen.size(), id));
     }
   }
 }
@@ -114,7 +115,7 @@ void CheckAllReduce(Conversion& c) {
   const Attribute* const groups = c.Find("replica_groups");
   const bool by_mesh = groups != nullptr && std::holds_alternative<Word>(groups->value);
   if (c.Bool("use_global_device_ids") && !by_mesh && c.Integers("replica_groups").empty())
-    c.Fail(InvalidArgument("It has use_global_device_ids, but its replica_groups have no members."));
+    c.Fail(InvalidArgument("It has use_global_device_ids, but its replica_groups have no participants."));
 }
 void CheckReduceScatter(Conversion& c) {
   CheckGlobal(c);
@@ -130,7 +131,7 @@ void CheckAllToAll(Conversion& c) {
   const int64_t count = c.Integer("split_count", 0);
   if (rows == nullptr || rows->shape().rank() != 2 || rows->shape().dims[1] == count) return;
   c.Fail(InvalidArgument(
-      "Its split_count is (%d), but its replica_groups have (%d) members each; expected equal numbers.",
+      "Its split_count is (%d), but its replica_groups have (%d) participants each; expected equal numbers.",
       count, rows->shape().dims[1]));
 }
 

@@ -121,9 +121,9 @@ Dims Conversion::Integers(std::string_view name, bool required) {
     return {};
   }
   const auto* const literal = std::get_if<Literal>(&attribute->value);
-  if (literal != nullptr && literal->element_count() > hlo::kGroupMembersMax) {
+  if (literal != nullptr && literal->element_count() > hlo::kGroupParticipantsMax) {
     Fail(InvalidArgument("Its attribute %s has (%d) integers; at most %d are read.", name,
-                         literal->element_count(), hlo::kGroupMembersMax));
+                         literal->element_count(), hlo::kGroupParticipantsMax));
     return {};
   }
   const std::optional<stablehlo::Integers> values = IntegersIn(*attribute);

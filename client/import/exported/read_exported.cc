@@ -126,7 +126,7 @@ class Entry {
   }
   // Gives the function arguments of these types. `kept` holds the positions of the arguments that it has
   // already.
-  void Spread(const std::vector<Type>& types, const std::vector<uint16_t>& kept) {
+  void Distribution(const std::vector<Type>& types, const std::vector<uint16_t>& kept) {
     std::vector<Value> arguments;
     std::vector<AttributeMap> attributes(types.size());
     for (const Type& type : types) arguments.push_back({.id = program_.values++, .type = type});
@@ -216,7 +216,7 @@ absl::Status TakeOwnArguments(const Table& root, const std::vector<Type>& types,
       return InvalidArgument("It keeps argument (%d) of (%d), which is out of order or range.", kept[i],
                              types.size());
   }
-  entry.Spread(types, kept);
+  entry.Distribution(types, kept);
   return absl::OkStatus();
 }
 

@@ -13,7 +13,7 @@ def run(program, *args, address=None):
 
     program: as `hlod.check` takes it. args: of a lowered or exported JAX function its own arguments, trees and all (the
     sizes of symbols are those of the arrays); of other programs an array for each parameter. Results are NumPy arrays: of a JAX function in the tree that it returns, of other programs a
-    list; of programs of several members (num_replicas times num_partitions) a list of such lists.
+    list; of programs of several participants (num_replicas times num_partitions) a list of such lists.
 
     A JAX function with jax.shard_map or jax.pmap takes a daemon with as many --devices as its mesh has; each of them takes
     the whole arguments and gets the whole results.
@@ -32,14 +32,14 @@ def run(program, *args, address=None):
             np.save(path, _plain(np.asarray(leaf)), allow_pickle=False)
             arguments += ["--arg", f"{i}={path}"]
         results = _hloctl.call(*arguments)["results"]
-        members = {}
+        participants = {}
         for result in results:
-            members.setdefault(result.get("member", 0), []).append(np.load(result["file"], allow_pickle=False))
+            participants.setdefault(result.get("participant", 0), []).append(np.load(result["file"], allow_pickle=False))
     if not jax_function:
-        return list(members.values()) if len(members) > 1 else members.get(0, [])
+        return list(participants.values()) if len(participants) > 1 else participants.get(0, [])
     import jax
 
-    arrays = members.get(0, [])
+    arrays = participants.get(0, [])
     infos = program.out_avals if exported else jax.tree_util.tree_leaves(program.out_info)
     types = [np.dtype(info.dtype) for info in infos]
     return jax.tree_util.tree_unflatten(program.out_tree, [_typed(a, t) for a, t in zip(arrays, types)])

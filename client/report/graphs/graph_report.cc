@@ -16,8 +16,8 @@ namespace {
 
 using analysis::Piece;
 using analysis::SlowRows;
-using analysis::Stop;
 using analysis::Timeline;
+using analysis::WaitPoint;
 
 struct BreakKind {
   TraceCause cause;
@@ -33,7 +33,7 @@ constexpr BreakKind kBreakKinds[] = {
      "after Sync()."},
     {TraceCause::kPrint, BreakStage::kTrace, "Print after Sync(), or every so many steps."},
     {TraceCause::kSave, BreakStage::kTrace, "Save between steps, after Sync()."},
-    {TraceCause::kExchange, BreakStage::kTrace, "Hand buffers out between steps, after Sync()."},
+    {TraceCause::kExport, BreakStage::kTrace, "Hand buffers out between steps, after Sync()."},
     {TraceCause::kDeviceCopy, BreakStage::kTrace, "Copy between steps, or compute on one device."},
     {TraceCause::kDynamicShape, BreakStage::kLowering,
      "Use a mask with Where(), or a size that is known, in place of a shape that depends on values."},
@@ -54,7 +54,7 @@ std::string Text(const EventValue& value) {
 }
 
 // What the break asked for.
-std::string ValueOf(const Piece& piece, const Stop& stop) {
+std::string ValueOf(const Piece& piece, const WaitPoint& stop) {
   if (&stop == &piece.stops.front()) {
     for (const auto& output : piece.close->outputs) {
       if (output.value == piece.close->forced && output.value != 0) return Text(output);
@@ -63,7 +63,7 @@ std::string ValueOf(const Piece& piece, const Stop& stop) {
   return stop.force == nullptr ? "" : Text(stop.force->value);
 }
 
-void Add(Spread& to, const Spread& spread, bool first) {
+void Add(Distribution& to, const Distribution& spread, bool first) {
   to.min_us = first ? spread.min_us : std::min(to.min_us, spread.min_us);
   to.max_us = std::max(to.max_us, spread.max_us);
   to.sum_us += spread.sum_us;
@@ -99,8 +99,8 @@ void AddGraphs(const Timeline& timeline, GraphReport& report) {
       row.outputs = static_cast<int64_t>(buffers.size());
     }
     GraphRow& row = report.graphs[entry->second];
-    row.compiles += close.found == Found::kCompiled;
-    row.cache_hits += close.found == Found::kRecorded || close.found == Found::kCanonical;
+    row.compiles += close.found == ProgramSource::kCompiled;
+    row.cache_hits += close.found == ProgramSource::kRecorded || close.found == ProgramSource::kCanonical;
     row.executes += close.status.ok();
     row.host_to_device_bytes += piece.uploaded_bytes;
     row.device_to_host_bytes += piece.read_bytes;
@@ -139,7 +139,7 @@ void AddAccounts(const RunLog& run, GraphReport& report) {
       graph.executes = graph.executes_timed = row.count;
     }
     for (const CompileRow& row : account.account.compiles) {
-      const Spread spread{row.compile_us, row.compile_us, row.compile_us};
+      const Distribution spread{row.compile_us, row.compile_us, row.compile_us};
       bool first = true;  // One compile is one row's.
       for (GraphRow& graph : report.graphs) {
         if (graph.program != row.digest || !first) continue;
@@ -167,10 +167,10 @@ void AddAccounts(const RunLog& run, GraphReport& report) {
 }
 
 void AddBreaks(const Timeline& timeline, GraphReport& report) {
-  std::vector<const Stop*> lines;  // Of each row.
-  const auto row_of = [&](const Piece& piece, const Stop& stop) -> BreakRow& {
-    const auto found =
-        std::find_if(lines.begin(), lines.end(), [&](const Stop* line) { return line->IsSameLine(stop); });
+  std::vector<const WaitPoint*> lines;  // Of each row.
+  const auto row_of = [&](const Piece& piece, const WaitPoint& stop) -> BreakRow& {
+    const auto found = std::find_if(lines.begin(), lines.end(),
+                                    [&](const WaitPoint* line) { return line->IsSameLine(stop); });
     if (found != lines.end()) return report.breaks[static_cast<size_t>(found - lines.begin())];
     lines.push_back(&stop);
     BreakRow& row = report.breaks.emplace_back();
@@ -182,7 +182,7 @@ void AddBreaks(const Timeline& timeline, GraphReport& report) {
     return row;
   };
   for (const Piece& piece : timeline.pieces()) {
-    for (const Stop& stop : piece.stops) {
+    for (const WaitPoint& stop : piece.stops) {
       BreakRow& row = row_of(piece, stop);
       ++row.times;
       row.host_to_device_bytes += stop.host_to_device_bytes;
@@ -214,7 +214,7 @@ void AddBreaks(const Timeline& timeline, GraphReport& report) {
 void AddRecompiles(const RunLog& run, const Timeline& timeline, GraphReport& report) {
   std::map<std::string, double> cost;  // By program.
   for (const Piece& piece : timeline.pieces()) {
-    if (piece.close->found == Found::kCompiled)
+    if (piece.close->found == ProgramSource::kCompiled)
       cost[piece.close->program] = piece.close->compile_us + piece.compile_us;
   }
   std::set<std::pair<std::string, int>> compiled_at;  // Lines.

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 Json ToJson(const Origin& origin) {
   return {{"file", origin.file}, {"line", origin.line}, {"function", origin.function}};
 }
-Json ToJson(const Spread& spread, int64_t count) {
+Json ToJson(const Distribution& spread, int64_t count) {
   return {{"total_us", spread.sum_us},
           {"mean_us", count == 0 ? 0.0 : static_cast<double>(spread.sum_us) / static_cast<double>(count)},
           {"min_us", spread.min_us},

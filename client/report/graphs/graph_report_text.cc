@@ -18,7 +18,7 @@ using analysis::Table;
 
 std::string N(int64_t n) { return absl::StrCat(n); }
 std::string Us(double us) { return N(std::llround(us)); }
-std::string Mean(const Spread& spread, int64_t count) {
+std::string Mean(const Distribution& spread, int64_t count) {
   return count == 0 ? "-" : Us(static_cast<double>(spread.sum_us) / static_cast<double>(count));
 }
 

@@ -38,10 +38,10 @@ int64_t BytesOf(const CloseEvent& close) {
 }
 
 // The last of the piece's stops at that line; null: none is there.
-Stop* StopAt(Piece* piece, const Origin& origin) {
+WaitPoint* StopAt(Piece* piece, const Origin& origin) {
   if (piece == nullptr) return nullptr;
   const auto found = std::find_if(piece->stops.rbegin(), piece->stops.rend(),
-                                  [&](const Stop& stop) { return stop.origin == origin; });
+                                  [&](const WaitPoint& stop) { return stop.origin == origin; });
   return found == piece->stops.rend() ? nullptr : &*found;
 }
 
@@ -49,7 +49,7 @@ Stop* StopAt(Piece* piece, const Origin& origin) {
 
 double Piece::wait_us() const {
   double us = 0;
-  for (const Stop& stop : stops) us += stop.wait_us;
+  for (const WaitPoint& stop : stops) us += stop.wait_us;
   return us;
 }
 
@@ -73,7 +73,7 @@ void Timeline::Collect(const RunLog& run) {
       const auto [entry, fresh] = lane_of.try_emplace({close->session, close->device}, lanes_.size());
       if (fresh) lanes_.emplace_back();
       lane_of_session[close->session] = entry->second;
-      Lane& lane = lanes_[entry->second];
+      ThreadLane& lane = lanes_[entry->second];
       Piece piece;
       piece.close = close;
       piece.cause = CauseOf(*close);
@@ -84,14 +84,14 @@ void Timeline::Collect(const RunLog& run) {
                                .over_at_us = event.at_us});
       piece.uploaded_bytes = std::exchange(uploaded[close->session], 0);
       for (const auto& input : close->inputs) piece.number_bytes += input.number ? input.bytes : 0;
-      lane.moments.push_back({Moment::Kind::kClose, event.at_us, event.at_us, pieces_.size()});
+      lane.moments.push_back({TimelineEvent::Kind::kClose, event.at_us, event.at_us, pieces_.size()});
       lane.pieces.push_back(pieces_.size());
       piece_of_close[close->close] = pieces_.size();
       pieces_.push_back(std::move(piece));
     } else if (const auto* force = std::get_if<ForceEvent>(&event.what)) {
       AddForce(*force, piece_of_close);
     } else if (const auto* transfer = std::get_if<TransferEvent>(&event.what)) {
-      Stop* const here = StopAt(last_piece(transfer->session), transfer->origin);
+      WaitPoint* const here = StopAt(last_piece(transfer->session), transfer->origin);
       switch (DirectionOf(transfer->cause)) {
         case Direction::kHostToDevice:
           uploaded[transfer->session] += transfer->value.bytes;
@@ -114,18 +114,19 @@ void Timeline::Collect(const RunLog& run) {
       const auto lane = lane_of_session.find(wait->session);
       if (lane == lane_of_session.end() || !IsRead(wait->cause)) continue;
       Piece& last = *last_piece(wait->session);
-      Stop* const here = wait->cause == WaitCause::kRead ? StopAt(&last, wait->origin) : nullptr;
+      WaitPoint* const here = wait->cause == WaitCause::kRead ? StopAt(&last, wait->origin) : nullptr;
       if (here != nullptr) {
         here->wait_us += wait->us;
         here->over_at_us = event.at_us;
       }
       lanes_[lane->second].moments.push_back(
-          {Moment::Kind::kWait, event.at_us - wait->us, event.at_us, lanes_[lane->second].pieces.back(),
+          {TimelineEvent::Kind::kWait, event.at_us - wait->us, event.at_us,
+           lanes_[lane->second].pieces.back(),
            here == nullptr ? -1 : static_cast<int>(here - last.stops.data())});
     } else if (const auto* host = std::get_if<HostFunctionEvent>(&event.what)) {
       // Of the last closes whose results it took.
-      for (Lane& lane : lanes_) {
-        Stop* const here = StopAt(&pieces_[lane.pieces.back()], host->origin);
+      for (ThreadLane& lane : lanes_) {
+        WaitPoint* const here = StopAt(&pieces_[lane.pieces.back()], host->origin);
         if (here == nullptr || here->cause != TraceCause::kHostFunction) continue;
         here->host_function = host;
         here->over_at_us = event.at_us;
@@ -134,12 +135,12 @@ void Timeline::Collect(const RunLog& run) {
       const auto lane = lane_of_session.find(step->session);
       if (lane == lane_of_session.end()) continue;
       lanes_[lane->second].moments.push_back(
-          {Moment::Kind::kStep, event.at_us, event.at_us, lanes_[lane->second].pieces.back()});
+          {TimelineEvent::Kind::kStep, event.at_us, event.at_us, lanes_[lane->second].pieces.back()});
     }
   }
-  for (Lane& lane : lanes_) {
+  for (ThreadLane& lane : lanes_) {
     std::stable_sort(lane.moments.begin(), lane.moments.end(),
-                     [](const Moment& a, const Moment& b) { return a.end_us < b.end_us; });
+                     [](const TimelineEvent& a, const TimelineEvent& b) { return a.end_us < b.end_us; });
   }
 }
 
@@ -153,10 +154,11 @@ void Timeline::AddForce(const ForceEvent& force, const std::map<uint64_t, size_t
     return;
   }
   // A value that is there: this line had made the break itself, had the last one not.
-  const bool is_last = std::any_of(lanes_.begin(), lanes_.end(),
-                                   [&](const Lane& lane) { return lane.pieces.back() == found->second; });
-  const Stop stop{force.cause, force.origin, force.operation, &force};
-  const auto same = [&](const Stop& other) { return other.IsSameLine(stop); };
+  const bool is_last = std::any_of(lanes_.begin(), lanes_.end(), [&](const ThreadLane& lane) {
+    return lane.pieces.back() == found->second;
+  });
+  const WaitPoint stop{force.cause, force.origin, force.operation, &force};
+  const auto same = [&](const WaitPoint& other) { return other.IsSameLine(stop); };
   if (is_last && std::none_of(piece.stops.begin(), piece.stops.end(), same)) piece.stops.push_back(stop);
 }
 
@@ -194,10 +196,10 @@ void Timeline::TakeTimes(const RunLog& run) {
       piece.execute_us = times->run_us / static_cast<double>(times->count);
     }
     const auto found = compiled.find(close.program);
-    if (close.found == Found::kCompiled && found != compiled.end() && found->second.second > 0)
+    if (close.found == ProgramSource::kCompiled && found != compiled.end() && found->second.second > 0)
       piece.compile_us = found->second.first / static_cast<double>(found->second.second);
   }
-  for (Lane& lane : lanes_) {
+  for (ThreadLane& lane : lanes_) {
     // A graph may be slow because it computes. 20 GB/s is what one core reads and writes of large arrays.
     double bytes_per_us = 20'000;
     for (const size_t p : lane.pieces) {
@@ -210,7 +212,7 @@ void Timeline::TakeTimes(const RunLog& run) {
 }
 
 void Timeline::FindSharing() {
-  for (const Lane& lane : lanes_) {
+  for (const ThreadLane& lane : lanes_) {
     for (size_t i = 0; i + 1 < lane.pieces.size(); ++i) {
       Piece& piece = pieces_[lane.pieces[i]];
       const CloseEvent& close = *piece.close;
@@ -237,7 +239,8 @@ void Timeline::FindSharing() {
   }
 }
 
-double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<Overhead>& overheads) const {
+double Timeline::Simulate(const ThreadLane& lane, const WaitPoint* without,
+                          std::vector<Overhead>& overheads) const {
   if (lane.moments.empty()) return 0;
   const double start = lane.moments.front().begin_us;
   double host = start, device = start;            // When each is free.
@@ -256,24 +259,25 @@ double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<Ov
   };
   overheads.resize(lane.moments.size());
   for (size_t m = 0; m < lane.moments.size(); ++m) {
-    const Moment& moment = lane.moments[m];
+    const TimelineEvent& moment = lane.moments[m];
     const Piece& piece = pieces_[moment.piece];
     // The stop that the moment is at, when that is gone. A close goes only when nothing else stops there.
-    const int at = moment.kind == Moment::Kind::kWait ? moment.stop : piece.stops.size() == 1 ? 0 : -1;
+    const int at = moment.kind == TimelineEvent::Kind::kWait ? moment.stop : piece.stops.size() == 1 ? 0 : -1;
     const bool gone = without != nullptr && at >= 0 && piece.stops[at].IsSameLine(*without);
     // What the program does by itself goes on; what it did on the break's account does not.
     double busy = std::max(0.0, moment.begin_us - observed);
     observed = std::max(observed, moment.end_us);
-    if (moment.kind != Moment::Kind::kClose && gone && moment.end_us <= piece.stops[at].over_at_us) busy = 0;
-    if (moment.kind == Moment::Kind::kClose && m > 0) {
+    if (moment.kind != TimelineEvent::Kind::kClose && gone && moment.end_us <= piece.stops[at].over_at_us)
+      busy = 0;
+    if (moment.kind == TimelineEvent::Kind::kClose && m > 0) {
       const Piece& before = pieces_[lane.moments[m - 1].piece];
-      for (const Stop& stop : before.stops) {
+      for (const WaitPoint& stop : before.stops) {
         if (without != nullptr && stop.IsSameLine(*without))
           busy -= std::clamp(stop.over_at_us - lane.moments[m - 1].end_us, 0.0, busy);
       }
     }
     switch (moment.kind) {
-      case Moment::Kind::kClose: {
+      case TimelineEvent::Kind::kClose: {
         uploads = uploads || piece.uploaded_bytes > 0;
         if (gone) {
           flush();  // The same break again is not one with itself.
@@ -301,7 +305,7 @@ double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<Ov
         pending_us = pending_compile_us = 0;
         break;
       }
-      case Moment::Kind::kWait: {
+      case TimelineEvent::Kind::kWait: {
         if (gone) {
           device += overheads[m].of_uploads_us;
           break;
@@ -323,7 +327,7 @@ double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<Ov
         }
         break;
       }
-      case Moment::Kind::kStep:
+      case TimelineEvent::Kind::kStep:
         host += busy;
         flush();
         break;
@@ -336,12 +340,12 @@ double Timeline::GoThrough(const Lane& lane, const Stop* without, std::vector<Ov
   return std::max(host, device) - start;
 }
 
-Timeline::Counts Timeline::CountsWithout(const Stop* line) const {
+Timeline::Counts Timeline::CountsWithout(const WaitPoint* line) const {
   Counts counts;
   // A graph is the closes that are one in it: the program, cause and line of each.
   using Part = std::tuple<std::string, std::string, std::string, int>;
   std::set<std::vector<Part>> graphs;
-  for (const Lane& lane : lanes_) {
+  for (const ThreadLane& lane : lanes_) {
     std::vector<Part> pending;
     const auto run = [&] {
       if (pending.empty()) return;
@@ -362,12 +366,12 @@ Timeline::Counts Timeline::CountsWithout(const Stop* line) const {
   return counts;
 }
 
-double Timeline::SavedWithout(const Stop& line) const {
+double Timeline::SavedWithout(const WaitPoint& line) const {
   double saved = 0;
-  for (const Lane& lane : lanes_) {
+  for (const ThreadLane& lane : lanes_) {
     std::vector<Overhead> overheads;
-    const double with = GoThrough(lane, nullptr, overheads);
-    saved += with - GoThrough(lane, &line, overheads);
+    const double with = Simulate(lane, nullptr, overheads);
+    saved += with - Simulate(lane, &line, overheads);
   }
   return std::max(0.0, saved);
 }

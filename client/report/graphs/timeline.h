@@ -13,7 +13,7 @@
 namespace hlod::analysis {
 
 // A line of the program that stands between two graphs.
-struct Stop {
+struct WaitPoint {
   TraceCause cause{};
   Origin origin;
   std::string operation;
@@ -24,7 +24,7 @@ struct Stop {
   int64_t host_to_device_calls = 0, device_to_host_calls = 0;
   double wait_us = 0, over_at_us = 0;
 
-  bool IsSameLine(const Stop& other) const {
+  bool IsSameLine(const WaitPoint& other) const {
     return cause == other.cause && origin == other.origin && operation == other.operation;
   }
 };
@@ -36,7 +36,7 @@ struct Piece {
   // Of a break, that is a close which is not the end of a step: what caused it, then what would have, had it
   // not been there: reads and host functions that found its results. Without all of them the next close were
   // one with this.
-  std::vector<Stop> stops;
+  std::vector<WaitPoint> stops;
   // Uploaded since the close before; read of its results, whenever that was.
   int64_t uploaded_bytes = 0, read_bytes = 0;
   int64_t number_bytes = 0;                             // That travelled in the execute.
@@ -49,7 +49,7 @@ struct Piece {
 };
 
 // What a thread of the program did with one session's device, in order.
-struct Moment {
+struct TimelineEvent {
   enum class Kind : uint8_t { kClose, kWait, kStep } kind = Kind::kClose;
   double begin_us = 0, end_us = 0;
   size_t piece = 0;  // kClose: it; kWait: the last one before.
@@ -64,17 +64,17 @@ class Timeline {
   // In order of closing.
   const std::vector<Piece>& pieces() const { return pieces_; }
   // By how much the run is shorter without a line that stops it.
-  double SavedWithout(const Stop& line) const;
+  double SavedWithout(const WaitPoint& line) const;
   // How many graphs, told apart by program and line, there would be then, and how many executes of them.
   struct Counts {
     int64_t graphs = 0, executes = 0;
   };
-  Counts CountsWithout(const Stop* line) const;  // Null: as it was.
+  Counts CountsWithout(const WaitPoint* line) const;  // Null: as it was.
 
  private:
-  struct Lane {
+  struct ThreadLane {
     std::vector<size_t> pieces;
-    std::vector<Moment> moments;
+    std::vector<TimelineEvent> moments;
     double us_per_byte = 0;  // Of memory, as far as the graphs show it.
   };
   void Collect(const RunLog& run);
@@ -87,11 +87,11 @@ class Timeline {
   };
   // How long a lane takes; `without` is null, or the line that is gone. `overheads`, one a moment, are found
   // when nothing is gone.
-  double GoThrough(const Lane& lane, const Stop* without, std::vector<Overhead>& overheads) const;
+  double Simulate(const ThreadLane& lane, const WaitPoint* without, std::vector<Overhead>& overheads) const;
   void AddForce(const ForceEvent& force, const std::map<uint64_t, size_t>& piece_of_close);
 
   std::vector<Piece> pieces_;
-  std::vector<Lane> lanes_;
+  std::vector<ThreadLane> lanes_;
 };
 
 }  // namespace hlod::analysis

@@ -26,7 +26,7 @@ class Account {
       at_us_ = event.at_us;
       if (const auto* const transfer = std::get_if<TransferEvent>(&event.what)) OnTransfer(*transfer);
       if (const auto* const close = std::get_if<CloseEvent>(&event.what)) OnClose(*close);
-      if (const auto* const death = std::get_if<DeathEvent>(&event.what)) OnDeath(*death);
+      if (const auto* const death = std::get_if<ValueFreedEvent>(&event.what)) OnDeath(*death);
     }
   }
   Memory Take() && { return std::move(memory_); }
@@ -48,7 +48,7 @@ class Account {
     if (!event.status.ok()) return;
     for (const CloseEvent::Output& output : event.outputs) {
       Hold(event.session, output, "result of " + event.name,
-           output.alive == Alive::kTensor ? MemoryKind::kResults : MemoryKind::kBackward);
+           output.alive == LiveReason::kTensor ? MemoryKind::kResults : MemoryKind::kBackward);
     }
     for (const CloseEvent::Input& input : event.inputs) {
       if (input.donated) Drop({event.session, input.buffer});
@@ -58,7 +58,7 @@ class Account {
     Note(bytes, event.name);
     if (bytes > 0) Note(0, "");
   }
-  void OnDeath(const DeathEvent& event) {
+  void OnDeath(const ValueFreedEvent& event) {
     const EventValue& value = event.value;
     if (value.buffer == 0) return;
     const auto known = sessions_.find(value.value);

@@ -152,14 +152,14 @@ struct GraphRow {
 
   void Add(const CloseEvent& close) {
     ++count;
-    compiled += close.found == Found::kCompiled;
+    compiled += close.found == ProgramSource::kCompiled;
     failed += !close.status.ok();
     nodes += close.nodes;
     int64_t held = 0;
     for (const CloseEvent::Output& output : close.outputs) {
       ++results;
-      backward += output.alive == Alive::kBackward;
-      residual += output.alive == Alive::kResidual;
+      backward += output.alive == LiveReason::kBackward;
+      residual += output.alive == LiveReason::kResidual;
       held += output.bytes;
     }
     held_bytes = std::max(held_bytes, held);

@@ -121,7 +121,7 @@ class ProgramTracks {
     AddInstant("steps", absl::StrCat("step ", step.step), step.origin, step.step, Json::object());
   }
   void Add(const ForceEvent&) {}
-  void Add(const DeathEvent&) {}
+  void Add(const ValueFreedEvent&) {}
   void Add(const SlowEvent&) {}
 
   // What took `us` until the event.

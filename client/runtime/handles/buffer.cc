@@ -47,7 +47,7 @@ class LiteralDownload : public Awaitable<Literal> {
   }
   absl::StatusOr<Literal> Await(absl::Time deadline) override {
     RETURN_IF_ERROR(owner_.Check());  // The lock may have been held at the fork.
-    const EventsAfter events;
+    const DeliverEventsAtExit events;
     absl::MutexLock lock(&mu_);
     if (pending_ == nullptr) return FailedPrecondition("The value of this future was taken already.");
     RETURN_IF_ERROR(pending_->Await(deadline));
@@ -248,7 +248,7 @@ absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int de
     request.handle = fill->handle;
     declaration.set_fill(true);
   }
-  const EventsAfter events;
+  const DeliverEventsAtExit events;
   const Stopwatch watch;
   absl::StatusOr<Command> sent =
       ChooseTransfer(session, static_cast<int64_t>(bytes.size())).Upload(session, request, bytes, caller);
@@ -365,7 +365,7 @@ absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller cal
                         buffer.bytes),
         &buffer);
   }
-  const internal::EventsAfter events;
+  const internal::DeliverEventsAtExit events;
   const internal::Stopwatch watch;
   RETURN_IF_ERROR(internal::ChooseTransfer(*buffer.session, buffer.bytes)
                       .Download(buffer.session, buffer.handle, cause, out, caller)

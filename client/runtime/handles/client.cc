@@ -166,7 +166,7 @@ absl::Status internal::MarkStep(Session& session, uint64_t step, const Caller& c
 }
 
 absl::Status Client::Sync(Caller caller) const {
-  const internal::EventsAfter events;
+  const internal::DeliverEventsAtExit events;
   const internal::Stopwatch watch;
   v1::Command command;
   command.mutable_ping();

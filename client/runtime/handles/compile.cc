@@ -24,7 +24,7 @@ constexpr size_t kProgramKeptMax = 16 << 20;
 // batch or a length of a few sizes would have settled by then.
 constexpr int kRecompilesToldAt = 8;
 
-void WarnOfRecompiles(const Verdict& verdict, const Caller& caller) {
+void WarnOfRecompiles(const CompileCause& verdict, const Caller& caller) {
   if (verdict.recompiles != kRecompilesToldAt) return;
   Warn(absl::StrCat(ToString(OriginOf(caller)), " has compiled again ", verdict.recompiles,
                     " times in this session, the last time for this: ", verdict.text, ". ",
@@ -48,7 +48,7 @@ absl::Status ReadSignature(const Module& module, ExecutableState& state) {
   state.name = module.name();
   if (const absl::Status counts = hlo::CheckMembers(module); !counts.ok())
     return MakeError(ErrorKind::kInvalidProgram, std::string(FromAbsl(counts.message())));
-  state.members = hlo::MembersOf(module);
+  state.participants = hlo::ParticipantsOf(module);
   const hlo::Computation& entry = module.entry();
   const hlo::FlatSignature signature(entry);
   for (const hlo::FlatSignature::Leaf& leaf : signature.arguments) {
@@ -153,7 +153,7 @@ const hlo::Dependences* ExecutableState::DependencesLocked() {
 
 absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session, const Module* module,
                                         std::string bytes, bool describe, const Caller& caller) {
-  const EventsAfter events;
+  const DeliverEventsAtExit events;
   RETURN_IF_ERROR(session->status());
   const bool checked = !session->options().skip_local_checks;
   const int64_t max = session->limits().program_bytes_max;
@@ -164,7 +164,7 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
   }
   const Digest digest = Sha256(bytes);
   const auto size = static_cast<int64_t>(bytes.size());
-  Verdict verdict;
+  CompileCause verdict;
   if (module != nullptr) {
     verdict = session->programs.Add(*module, bytes, digest, OriginOf(caller), ArgumentLines::Current());
   }

@@ -167,7 +167,7 @@ absl::StatusOr<Buffer> StagedUpload::Commit(Cause cause, Caller caller) {
   *declaration.mutable_shape() = hlo::ToProto(state->shape);
   declaration.set_bytes(static_cast<uint64_t>(state->range->length));
   declaration.set_cause(static_cast<int>(cause));
-  const internal::EventsAfter events;
+  const internal::DeliverEventsAtExit events;
   const internal::Stopwatch watch;
   ASSIGN_OR_RETURN(Command sent, internal::SendStaged(*state->session, request, *state->range, caller));
   internal::EmitTransfer(*state->session, cause, caller, request.handle, state->shape, state->range->length,

@@ -33,23 +33,24 @@ std::vector<bool> AbstractResults(ExecutableState& executable,
 // Returns an error unless `devices` has one device per participant.
 absl::Status CheckDevices(const ExecutableState& executable, const std::vector<int>& devices,
                           bool is_abstract, const Caller& caller) {
-  const hlo::Members& members = executable.members;
+  const hlo::Participants& participants = executable.participants;
   const auto refused = [&](const std::string& what) {
     return ArgumentError(
         caller,
-        absl::StrFormat("%s is run by %d members, num_replicas %d times num_partitions %d, a device "
+        absl::StrFormat("%s is run by %d participants, num_replicas %d times num_partitions %d, a device "
                         "each; %s.",
-                        executable.name, members.count(), members.replicas, members.partitions, what));
+                        executable.name, participants.count(), participants.replicas, participants.partitions,
+                        what));
   };
-  if (static_cast<int64_t>(devices.size()) != members.count())
+  if (static_cast<int64_t>(devices.size()) != participants.count())
     return refused(absl::StrFormat("%d devices are given", devices.size()));
-  if (members.count() == 1) return absl::OkStatus();
+  if (participants.count() == 1) return absl::OkStatus();
   const auto count = static_cast<int>(executable.session->devices().size());
-  if (members.count() > count) return refused(absl::StrFormat("the daemon has %d", count));
+  if (participants.count() > count) return refused(absl::StrFormat("the daemon has %d", count));
   if (!is_abstract) return absl::OkStatus();
   return MakeError(ErrorKind::kUnimplemented,
-                   absl::StrFormat("%s is run by %d members; abstract executes are of one alone.",
-                                   executable.name, members.count()));
+                   absl::StrFormat("%s is run by %d participants; abstract executes are of one alone.",
+                                   executable.name, participants.count()));
 }
 
 // Returns an error about the first wrong argument that the client knows of.
@@ -61,7 +62,7 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
   const auto at = [&caller] { return " at " + hlod::ToString(OriginOf(caller)); };
   RETURN_IF_ERROR(CheckDevices(executable, devices, is_abstract, caller));
   const std::string of_each =
-      devices.size() == 1 ? "" : absl::StrFormat(" for each of %d members", devices.size());
+      devices.size() == 1 ? "" : absl::StrFormat(" for each of %d participants", devices.size());
   if (arguments.size() != devices.size() * executable.arguments.size()) {
     return ArgumentError(caller,
                          absl::StrFormat("%s takes %d arguments%s; %d were given%s.", executable.name,
@@ -148,8 +149,8 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
 std::vector<int> DevicesOf(const ExecutableState& executable, absl::Span<const Argument> arguments,
                            const ExecuteOptions& options) {
   if (!options.devices.empty()) return options.devices;
-  if (executable.members.count() > 1) {
-    std::vector<int> devices(static_cast<size_t>(executable.members.count()));
+  if (executable.participants.count() > 1) {
+    std::vector<int> devices(static_cast<size_t>(executable.participants.count()));
     std::iota(devices.begin(), devices.end(), 0);
     return devices;
   }
@@ -170,8 +171,8 @@ using internal::ExecutableState;
 using internal::Session;
 
 const std::string& Executable::name() const { return state_->name; }
-int Executable::replica_count() const { return static_cast<int>(state_->members.replicas); }
-int Executable::partition_count() const { return static_cast<int>(state_->members.partitions); }
+int Executable::replica_count() const { return static_cast<int>(state_->participants.replicas); }
+int Executable::partition_count() const { return static_cast<int>(state_->participants.partitions); }
 const std::vector<Shape>& Executable::argument_shapes() const { return state_->arguments; }
 const std::vector<Shape>& Executable::result_shapes() const { return state_->results; }
 
@@ -181,26 +182,27 @@ absl::StatusOr<std::vector<Buffer>> Executable::Execute(absl::Span<const Argumen
   return std::move(execution.results);
 }
 
-absl::StatusOr<std::vector<std::vector<Buffer>>> Executable::ExecuteMembers(
+absl::StatusOr<std::vector<std::vector<Buffer>>> Executable::ExecuteParticipants(
     absl::Span<const std::vector<Argument>> arguments, const ExecuteOptions& options, Caller caller) const {
-  const auto members = static_cast<size_t>(member_count());
+  const auto participants = static_cast<size_t>(member_count());
   const size_t takes = argument_shapes().size(), gives = result_shapes().size();
-  if (arguments.size() != members) {
+  if (arguments.size() != participants) {
     return internal::ArgumentError(
-        caller, absl::StrFormat("%s is run by %d members; arguments of %d were given.", name(), members,
-                                arguments.size()));
+        caller, absl::StrFormat("%s is run by %d participants; arguments of %d were given.", name(),
+                                participants, arguments.size()));
   }
   std::vector<Argument> all;
-  for (size_t m = 0; m < members; ++m) {
+  for (size_t m = 0; m < participants; ++m) {
     if (arguments[m].size() != takes) {
-      return internal::ArgumentError(caller, absl::StrFormat("%s takes %d arguments; member %d was given %d.",
-                                                             name(), takes, m, arguments[m].size()));
+      return internal::ArgumentError(
+          caller, absl::StrFormat("%s takes %d arguments; participant %d was given %d.", name(), takes, m,
+                                  arguments[m].size()));
     }
     all.insert(all.end(), arguments[m].begin(), arguments[m].end());
   }
   ASSIGN_OR_RETURN(const std::vector<Buffer> results, Execute(all, options, caller));
-  std::vector<std::vector<Buffer>> by_member(members);
-  for (size_t m = 0; m < members; ++m) {
+  std::vector<std::vector<Buffer>> by_member(participants);
+  for (size_t m = 0; m < participants; ++m) {
     const auto begin = results.begin() + static_cast<std::ptrdiff_t>(m * gives);
     by_member[m].assign(begin, begin + static_cast<std::ptrdiff_t>(gives));
   }

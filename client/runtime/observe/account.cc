@@ -35,7 +35,9 @@ TransferRow TransferFromProto(const v1::LedgerRow& proto) {
   return row;
 }
 
-Spread SpreadFromProto(const v1::Spread& proto) { return {proto.min_us(), proto.max_us(), proto.sum_us()}; }
+Distribution SpreadFromProto(const v1::Distribution& proto) {
+  return {proto.min_us(), proto.max_us(), proto.sum_us()};
+}
 
 RunRow RunFromProto(const v1::RunRow& proto) {
   RunRow row;

@@ -48,7 +48,7 @@ void Add(Amount& to, const Amount& amount) {
   to.calls += amount.calls;
 }
 
-void Add(Spread& to, const Spread& spread, bool first) {
+void Add(Distribution& to, const Distribution& spread, bool first) {
   to.min_us = first ? spread.min_us : std::min(to.min_us, spread.min_us);
   to.max_us = std::max(to.max_us, spread.max_us);
   to.sum_us += spread.sum_us;

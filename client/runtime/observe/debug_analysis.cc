@@ -65,7 +65,7 @@ void DebugAnalysis::OnEvent(const Event& event) {
   if (const auto* compile = std::get_if<CompileEvent>(&event.what)) reasons_[compile->program] = compile->why;
   const auto* const close = std::get_if<CloseEvent>(&event.what);
   if (close == nullptr || !close->status.ok()) return;
-  if (close->found == Found::kCompiled) {
+  if (close->found == ProgramSource::kCompiled) {
     write_(TextOf(*close, &reasons_[close->program]));
     reasons_.erase(close->program);
   }

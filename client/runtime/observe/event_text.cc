@@ -39,7 +39,7 @@ std::string Text(const HostFunctionEvent& e) {
   return absl::StrFormat("host function %s at %s: %d arguments, %d results, %.0f us", e.name,
                          ToString(e.origin), e.inputs.size(), e.outputs.size(), e.us);
 }
-std::string Text(const DeathEvent& e) { return absl::StrCat(e.how, ": ", Text(e.value)); }
+std::string Text(const ValueFreedEvent& e) { return absl::StrCat(e.how, ": ", Text(e.value)); }
 std::string Text(const SlowEvent& e) {
   return absl::StrFormat("slow path (%s): %s at %s, %.0f us", ToAbsl(Name(e.path)), e.operation,
                          ToString(e.origin), e.us);
@@ -79,21 +79,21 @@ std::string_view Name(SlowPath path) {
   return "invalid";
 }
 
-std::string_view Name(Alive alive) {
+std::string_view Name(LiveReason alive) {
   switch (alive) {
-    case Alive::kTensor: return "tensor";
-    case Alive::kBackward: return "backward";
-    case Alive::kResidual: return "residual";
+    case LiveReason::kTensor: return "tensor";
+    case LiveReason::kBackward: return "backward";
+    case LiveReason::kResidual: return "residual";
   }
   return "invalid";
 }
 
-std::string_view Name(Found found) {
+std::string_view Name(ProgramSource found) {
   switch (found) {
-    case Found::kRecorded: return "recorded";
-    case Found::kCanonical: return "canonical";
-    case Found::kCompiled: return "compiled";
-    case Found::kNothing: return "nothing";
+    case ProgramSource::kRecorded: return "recorded";
+    case ProgramSource::kCanonical: return "canonical";
+    case ProgramSource::kCompiled: return "compiled";
+    case ProgramSource::kNone: return "nothing";
   }
   return "invalid";
 }

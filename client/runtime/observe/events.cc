@@ -123,11 +123,11 @@ void DeliverEvents() {
   if (held == 0 && Observed()) EventQueue::Get().Deliver();
 }
 
-EventsHeld::EventsHeld() { ++held; }
-EventsHeld::~EventsHeld() { --held; }
+DeferEvents::DeferEvents() { ++held; }
+DeferEvents::~DeferEvents() { --held; }
 
-void EventsAfter::Begin() { ++held; }
-void EventsAfter::End() {
+void DeliverEventsAtExit::Begin() { ++held; }
+void DeliverEventsAtExit::End() {
   --held;
   DeliverEvents();
 }

@@ -23,26 +23,26 @@ void Emit(decltype(Event::what)&& what);
 void DeliverEvents();
 
 // While one exists, this thread only queues events.
-class EventsHeld {
+class DeferEvents {
  public:
-  EventsHeld();
-  ~EventsHeld();
-  EventsHeld(const EventsHeld&) = delete;
-  EventsHeld& operator=(const EventsHeld&) = delete;
+  DeferEvents();
+  ~DeferEvents();
+  DeferEvents(const DeferEvents&) = delete;
+  DeferEvents& operator=(const DeferEvents&) = delete;
 };
 
 // The same, and its destructor delivers the queued events, unless an outer scope of the thread still defers
 // them. Declare it before any lock that the scope takes.
-class EventsAfter {
+class DeliverEventsAtExit {
  public:
-  EventsAfter() : on_(Observed()) {
+  DeliverEventsAtExit() : on_(Observed()) {
     if (on_) Begin();
   }
-  ~EventsAfter() {
+  ~DeliverEventsAtExit() {
     if (on_) End();
   }
-  EventsAfter(const EventsAfter&) = delete;
-  EventsAfter& operator=(const EventsAfter&) = delete;
+  DeliverEventsAtExit(const DeliverEventsAtExit&) = delete;
+  DeliverEventsAtExit& operator=(const DeliverEventsAtExit&) = delete;
 
  private:
   static void Begin();

@@ -21,9 +21,9 @@ uint64_t ProgramHistory::Distance(const Past& a, const Past& b) {
   return distance + 1;
 }
 
-Verdict ProgramHistory::Add(const hlo::Module& module, std::string_view bytes, const Digest& digest,
-                            const Origin& line, absl::Span<const Origin> made) {
-  Verdict verdict = Compare(module, bytes, digest, line, made);
+CompileCause ProgramHistory::Add(const hlo::Module& module, std::string_view bytes, const Digest& digest,
+                                 const Origin& line, absl::Span<const Origin> made) {
+  CompileCause verdict = Compare(module, bytes, digest, line, made);
   verdict.recompiles = Count(line, verdict.reason);
   return verdict;
 }
@@ -39,8 +39,8 @@ int ProgramHistory::Count(const Origin& line, CompileReason reason) {
   return again ? ++entry->second : 0;
 }
 
-Verdict ProgramHistory::Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest,
-                                const Origin& line, absl::Span<const Origin> made) {
+CompileCause ProgramHistory::Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest,
+                                     const Origin& line, absl::Span<const Origin> made) {
   auto added = std::make_shared<Past>();
   added->name = module.name();
   added->digest = digest;
@@ -81,7 +81,7 @@ Verdict ProgramHistory::Compare(const hlo::Module& module, std::string_view byte
     }
   }
   const auto first = [] {
-    return Verdict{CompileReason::kFirst, "nothing like it was compiled before in this session", ""};
+    return CompileCause{CompileReason::kFirst, "nothing like it was compiled before in this session", ""};
   };
   if (nearest == nullptr) return first();
   const std::string which =

@@ -21,7 +21,7 @@
 namespace hlod::internal {
 
 // The explanation of a compile.
-struct Verdict {
+struct CompileCause {
   CompileReason reason = CompileReason::kUnsaid;
   std::string text;     // A sentence.
   std::string nearest;  // The name of the nearest program; empty when no other was compiled.
@@ -35,8 +35,8 @@ class ProgramHistory {
  public:
   // Explains why a program that was not found in the cache is compiled now, and remembers the program. `made`
   // holds the lines that made its arguments, as far as they are known.
-  Verdict Add(const hlo::Module& module, std::string_view bytes, const Digest& digest, const Origin& line,
-              absl::Span<const Origin> made);
+  CompileCause Add(const hlo::Module& module, std::string_view bytes, const Digest& digest,
+                   const Origin& line, absl::Span<const Origin> made);
 
  private:
   static constexpr size_t kProgramsMax = 64;
@@ -53,8 +53,8 @@ class ProgramHistory {
     uint64_t form = 0;              // The hash of opcodes and operands.
   };
   // The same as Add, without counting recompiles.
-  Verdict Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest, const Origin& line,
-                  absl::Span<const Origin> made);
+  CompileCause Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest,
+                       const Origin& line, absl::Span<const Origin> made);
   // Returns the line's recompiles, this compile included; 0 when it is not a recompile.
   int Count(const Origin& line, CompileReason reason);
   // Returns the distance of two programs: 0 when they have the same form.

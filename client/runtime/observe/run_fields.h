@@ -113,7 +113,7 @@ void Fields(V& v, E& e) {
   v("outputs", e.outputs);
   v("us", e.us);
 }
-template <typename V, Is<DeathEvent> E>
+template <typename V, Is<ValueFreedEvent> E>
 void Fields(V& v, E& e) {
   v("value", e.value);
   v("how", e.how);
@@ -137,7 +137,7 @@ void Fields(V& v, E& e) {
   v("bytes", e.bytes);
   v("calls", e.calls);
 }
-template <typename V, Is<Spread> E>
+template <typename V, Is<Distribution> E>
 void Fields(V& v, E& e) {
   v("min_us", e.min_us);
   v("max_us", e.max_us);

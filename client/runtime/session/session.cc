@@ -128,9 +128,9 @@ MessageParts Session::NextMessage() {
       it = answered_beyond_.erase(it);
     }
   }
-  told_quiet_ = waiting_ == 0 && loud_messages_ == 0;
-  if (loud_messages_ > 0) --loud_messages_;
-  message.set_quiet(told_quiet_);
+  told_idle_ = waiting_ == 0 && progress_requests_ == 0;
+  if (progress_requests_ > 0) --progress_requests_;
+  message.set_quiet(told_idle_);
   return outbox_.Next(std::move(message));
 }
 
@@ -371,8 +371,8 @@ void Session::AskOrBreak() {
 }
 
 void Session::AskForProgress() {
-  loud_messages_ = kLoudMessages;
-  if (told_quiet_ && unsettled_ > 0 && !goodbye_ && outbox_.empty()) outbox_.AddHeader();
+  progress_requests_ = kLoudMessages;
+  if (told_idle_ && unsettled_ > 0 && !goodbye_ && outbox_.empty()) outbox_.AddHeader();
 }
 
 bool Session::WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline, bool progress) {

@@ -336,8 +336,8 @@ class Session : public std::enable_shared_from_this<Session> {
   int sends_since_drain_ ABSL_GUARDED_BY(mu_) = 0;
   int waiting_ ABSL_GUARDED_BY(mu_) = 0;  // The number of threads in WaitUntil with `progress`.
   // The next n messages ask the daemon for progress although no thread waits.
-  int loud_messages_ ABSL_GUARDED_BY(mu_) = 0;
-  bool told_quiet_ ABSL_GUARDED_BY(mu_) = false;        // The `quiet` of the last message.
+  int progress_requests_ ABSL_GUARDED_BY(mu_) = 0;
+  bool told_idle_ ABSL_GUARDED_BY(mu_) = false;         // The `quiet` of the last message.
   std::set<uint64_t> held_ ABSL_GUARDED_BY(mu_);        // Commands that must not be acknowledged yet.
   std::set<uint64_t> cancels_ ABSL_GUARDED_BY(mu_);     // Cancelled commands that are not done.
   std::vector<uint64_t> dropped_ ABSL_GUARDED_BY(mu_);  // Handles to free.

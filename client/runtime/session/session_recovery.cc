@@ -269,7 +269,7 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   writing_ = false;
   asked_.reset();
   heard_ = polled_ = absl::Now();
-  told_quiet_ = false;  // A new stream begins as if its last message had not been quiet.
+  told_idle_ = false;  // A new stream begins as if its last message had not been quiet.
   connected_ = true;
   StartWrites();
   return absl::OkStatus();

@@ -97,13 +97,13 @@ struct ExecutableState {
   const std::shared_ptr<Session> session;
   const Digest digest;
   std::string name = "program";
-  hlo::Members members;
+  hlo::Participants participants;
   std::vector<Shape> arguments, results;    // The same for each participant.
   std::vector<std::string> argument_names;  // "parameter x", "parameter x, leaf 2"
   // In an abstract session, per result: true when it is too large to be computed. May be shorter than
   // `results`.
   std::vector<bool> large_results;
-  Verdict verdict;
+  CompileCause verdict;
 
   // Compiles the program; sends only its digest when the daemon should have it.
   absl::Status Compile(bool describe, const Caller& caller);

@@ -68,7 +68,7 @@ bool NeedsOperand(const hlo::Instruction& instruction, size_t i, const std::vect
     case hlo::kDynamicUpdateSlice: return i > 1;
     case hlo::kReduce:
       return varies.size() != 2 ||
-             instruction.called()[0] != Tracer::Get().Reducer(hlo::kAdd, instruction.shape().type);
+             instruction.called()[0] != TraceTables::Get().Reducer(hlo::kAdd, instruction.shape().type);
     default: return true;
   }
 }

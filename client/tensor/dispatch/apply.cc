@@ -17,7 +17,7 @@
 #include "client/tensor/trace/close_event.h"
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/placeholder.h"
-#include "client/tensor/trace/repeated.h"
+#include "client/tensor/trace/record_cached.h"
 #include "client/tensor/trace/runtime.h"
 #include "client/tensor/trace/thread_trace.h"
 #include "client/tensor/value/host.h"
@@ -102,7 +102,7 @@ LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const 
       op = graph.op(graph.NodeOf(*bound[i].copy));
     } else if (bound[i].is_number_tensor) {
       const Ref<Value> shown = ShownValue(*bound[i].tensor, operation.pytorch, CallerOf(operands));
-      MakeBytes(*shown);
+      Materialize(*shown);
       op = graph.op(graph.NumberParameter(*shown->literal));
     } else {
       op = graph.op(NodeOf(graph, *bound[i].tensor));
@@ -184,7 +184,7 @@ void RecordIn(Graph& graph, const Operation& operation, OperandSpan operands, co
 }
 
 void Record(const Operation& operation, OperandSpan operands, Body body) {
-  const internal::EventsAfter events;
+  const internal::DeliverEventsAtExit events;
   std::vector<Parameter> garbage;
   const RecordingTime time;
   Explain(operation, operands, CallerOf(operands), [&] {
@@ -264,7 +264,7 @@ OperandCopies Copies(std::initializer_list<const Operand*> operands) {
 
 Tensor CallByShape(const Operation& operation, const void* lowering,
                    std::initializer_list<const Operand*> list, LowerOne lower) {
-  if (Tensor again = RecordAgain(operation, lowering, list); again.defined()) return again;
+  if (Tensor again = RecordCached(operation, lowering, list); again.defined()) return again;
   const OperandCopies operands = Copies(list);
   return Call(operation, operands, [&](Lowering& l, Operands ops) {
     const uint32_t before = l.graph.size();

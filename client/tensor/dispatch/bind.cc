@@ -106,7 +106,7 @@ BoundOperands Bind(const Operation& operation, OperandSpan operands, Place place
       continue;
     }
     const Ref<Value> shown = ShownValue(tensor, operation.pytorch, CallerOf(operands));
-    MakeBytes(*shown);
+    Materialize(*shown);
     missing = Missing{.tensor = &tensor, .shown = shown, .version = tensor.storage->version, .index = i};
   }
   return bound;

@@ -238,7 +238,7 @@ void Environment::End() {
     state_->ended = true;
   }
   if (!client.has_value()) return;
-  const internal::EventsAfter events;
+  const internal::DeliverEventsAtExit events;
   lazy::Runtime::Of(client->device(0))->End();
   const internal::Stopwatch watch;
   static_cast<void>(client->Close());

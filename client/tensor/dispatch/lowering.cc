@@ -95,12 +95,13 @@ Op Lowering::Varying(PrimitiveType type, const Scalar& value) {
 }
 
 Op Lowering::Number(PrimitiveType type, const Scalar& value, const Caller& caller) {
-  const bool varies = graph.kind != Graph::Kind::kHost && Tracer::Get().IsParameter(caller, value);
+  const bool varies = graph.kind != Graph::Kind::kHost && TraceTables::Get().IsParameter(caller, value);
   return varies ? Varying(type, value) : Number(type, value);
 }
 
 Op Lowering::Setting(PrimitiveType type, double value, const Caller& caller, const char* name) {
-  const bool varies = graph.kind != Graph::Kind::kHost && Tracer::Get().SettingVaries(caller, name, value);
+  const bool varies =
+      graph.kind != Graph::Kind::kHost && TraceTables::Get().SettingVaries(caller, name, value);
   return varies ? Varying(type, value) : Number(type, value);
 }
 

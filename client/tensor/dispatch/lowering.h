@@ -38,7 +38,7 @@ struct Lowering {
   Op Number(PrimitiveType type, const Scalar& value);
   // A scalar whose value travels with the execute. On the host, where nothing is compiled, a constant.
   Op Varying(PrimitiveType type, const Scalar& value);
-  // A scalar that stands in the program at `caller`: varying or constant, as Tracer::IsParameter says.
+  // A scalar that stands in the program at `caller`: varying or constant, as TraceTables::IsParameter says.
   Op Number(PrimitiveType type, const Scalar& value, const Caller& caller);
   // A scalar that the user of an operation sets, such as a probability or a slope; `name` names it. It is a
   // constant until it differs from what it was at `caller` before, and a parameter from then on, so that a
@@ -55,7 +55,7 @@ struct Lowering {
   // Over `dimensions`, with the opcode's neutral value: add, multiply, minimum, maximum, and, or.
   Op Reduce(hlo::Opcode opcode, Op x, const Dims& dimensions);
   hlo::ComputationId Reducer(hlo::Opcode opcode, PrimitiveType type) {
-    return Tracer::Get().Reducer(opcode, type);
+    return TraceTables::Get().Reducer(opcode, type);
   }
 };
 

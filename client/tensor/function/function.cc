@@ -47,7 +47,7 @@ Function Extract(const Graph& graph, absl::Span<const NodeId> inputs, absl::Span
   std::vector<NodeId> copy_of(from.size(), kNoNode);
   uint32_t number = 0;
   const auto append_parameter = [&](hlo::ShapeId shape) {
-    return to.Append(hlo::kParameter, shape, Tracer::Get().ParameterNumber(number++), {});
+    return to.Append(hlo::kParameter, shape, TraceTables::Get().ParameterNumber(number++), {});
   };
   for (const NodeId input : inputs) {
     const NodeId copy = append_parameter(from[input].shape_id());
@@ -118,7 +118,7 @@ std::vector<Op> Inline(Lowering& l, const Function& function, absl::Span<const O
       from, from.size(), InPlaceOfParameters(parameters),
       [&](NodeId node, absl::Span<const NodeId> operands) {
         while (next_origin < function.origins.size() && function.origins[next_origin].first <= node) {
-          const OriginRow& row = Tracer::Get().origin(function.origins[next_origin++].second);
+          const OriginRow& row = TraceTables::Get().origin(function.origins[next_origin++].second);
           graph.SetOrigin(row.caller, row.operation);
         }
         return graph.AppendCopy(from, node, operands);

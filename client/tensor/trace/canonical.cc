@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "client/tensor/ops/linalg/routine.h"
-#include "client/tensor/trace/portable.h"
+#include "client/tensor/trace/decompose_for_xla.h"
 #include "common/lapack/routine_call.h"
 
 namespace hlod::lazy {
@@ -23,7 +23,7 @@ NodeId AppendCopy(hlo::Computation& to, const hlo::Instruction& instruction,
 
 // Appends what stands for `instruction` in a module for the daemon: itself, or a call.
 NodeId AppendPortable(hlo::Computation& to, const hlo::Instruction& instruction,
-                      absl::Span<const NodeId> operands, const Portable& portable,
+                      absl::Span<const NodeId> operands, const DecomposeForXla& portable,
                       const std::map<hlo::ComputationId, hlo::ComputationId>& callees) {
   if (const auto call = portable.Find(instruction))
     return to.Append(hlo::kCall, instruction.shape_id(), to.tables().Intern(hlo::CallAttributes{}), operands,
@@ -43,8 +43,8 @@ NodeId AppendPortable(hlo::Computation& to, const hlo::Instruction& instruction,
 // Copies the callees that `computation` calls, and theirs, into `module`: in the order of their ids, which is
 // callees first. Gives their new ids.
 std::map<hlo::ComputationId, hlo::ComputationId> CopyCallees(const hlo::Computation& computation,
-                                                             Module& module, Portable& portable) {
-  const Module& callees = Tracer::Get().callees();
+                                                             Module& module, DecomposeForXla& portable) {
+  const Module& callees = TraceTables::Get().callees();
   std::map<hlo::ComputationId, hlo::ComputationId> copies;
   std::vector<const hlo::Computation*> pending = {&computation};
   while (!pending.empty()) {
@@ -95,7 +95,7 @@ Canonical Canonicalise(const Graph& graph, absl::Span<const NodeId> outputs) {
           const auto number = static_cast<uint32_t>(result.parameters.size());
           result.parameters.push_back(static_cast<uint32_t>(instruction.parameter_number()));
           copy_of[node] = result.computation->Append(hlo::kParameter, instruction.shape_id(),
-                                                     Tracer::Get().ParameterNumber(number), {});
+                                                     TraceTables::Get().ParameterNumber(number), {});
         } else {
           copy_of[node] = AppendCopy(*result.computation, instruction, copy_of, instruction.called());
         }
@@ -112,7 +112,7 @@ std::unique_ptr<Module> MakeModule(std::string name, const Graph& graph, const C
                                    absl::Span<const uint32_t> donated) {
   const hlo::Computation& from = *canonical.computation;
   auto module = std::make_unique<Module>(std::move(name), from.shared_tables());
-  Portable portable(*module);
+  DecomposeForXla portable(*module);
   const auto callees = CopyCallees(from, *module, portable);
   portable.Prepare(from);
   hlo::Computation& main = module->AddComputation("main");

@@ -139,7 +139,7 @@ Program FindOrCompile(Graph& graph, const Outputs& outputs, const std::vector<bo
   AppendShardings(graph, canonical.parameters, tail);
   if (const auto* known = runtime.canonical.Find(words, tail)) {
     ++Stats().canonical_hits;
-    report.found = Found::kCanonical;
+    report.found = ProgramSource::kCanonical;
     program.compiled = *known;
     return program;
   }
@@ -151,7 +151,7 @@ Program FindOrCompile(Graph& graph, const Outputs& outputs, const std::vector<bo
   compiled->executable = ValueOrThrow(
       Client(runtime.device(0).internal_session()).Compile(*module, {}, caller), "compile", caller);
   report.compile_us = watch.us();
-  report.found = Found::kCompiled;
+  report.found = ProgramSource::kCompiled;
   ++Stats().compiles;
   internal::CountMetric(internal::MetricCounter::kCompiledGraphs);
   internal::AddSample(internal::Metric::kGraphSize, canonical.computation->size());
@@ -221,7 +221,7 @@ bool IsFull(const Graph& graph) {
 
 std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller, const char* operation,
                              const Value* forced) {
-  const internal::EventsHeld events;
+  const internal::DeferEvents events;
   FailWhatDependsOnDead(graph);
   CloseReport report(graph);
   KeepResiduals(graph, caller);
@@ -251,11 +251,12 @@ std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& calle
     const Program* program = recorded.Find(words, tail);
     if (program != nullptr) {
       ++Stats().trace_hits;
-      report.found = Found::kRecorded;
+      report.found = ProgramSource::kRecorded;
     } else {
       program = &recorded.Add(words, tail, FindOrCompile(graph, outputs, donated, caller, report));
     }
-    if (report.found != Found::kCompiled) internal::CountMetric(internal::MetricCounter::kCachedGraphs);
+    if (report.found != ProgramSource::kCompiled)
+      internal::CountMetric(internal::MetricCounter::kCachedGraphs);
     report.lower_us = lowering.us() - report.compile_us;
     report.Take(*program);
     const internal::Stopwatch sending;
@@ -273,7 +274,7 @@ std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& calle
 }
 
 void Force(const Ref<Value>& value, TraceCause cause, const char* operation, const Caller& caller) {
-  const internal::EventsAfter events;
+  const internal::DeliverEventsAtExit events;
   ForceReport report(*value, cause, operation, caller);
   try {
     LoadFile(value);
@@ -292,9 +293,9 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
                                    operation, caller));
       return;
     }
-    if (value->IsUnmade()) {
+    if (value->IsDeferred()) {
       try {
-        MakeBytes(*value);
+        Materialize(*value);
       } catch (const Refusal& refusal) {
         Throw(refusal.status, operation, caller);
       }
@@ -325,7 +326,7 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
 
 std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, Cause ledger,
                                     const char* operation, const Caller& caller) {
-  const internal::EventsAfter events;
+  const internal::DeliverEventsAtExit events;
   Force(value, cause, operation, caller);
   Buffer buffer;
   uint64_t close = 0;
@@ -370,7 +371,7 @@ void EndSteps(const Caller& caller) {
 namespace hlod {
 
 void Sync(Caller caller) {
-  const internal::EventsAfter events;
+  const internal::DeliverEventsAtExit events;
   lazy::FunctionTrace::CheckSync(caller);
   std::vector<lazy::Parameter> garbage;
   std::vector<lazy::Runtime*> runtimes, all;  // With recorded work; that the thread has used.

@@ -11,8 +11,8 @@ namespace hlod::lazy {
 
 // Runs a real graph: finds or compiles its program, starts it, and turns its live values into the results'
 // buffers. Waits for nothing. Values that depend on a dead buffer fail with that buffer's reason. What is
-// returned is let go of after the lock. REQUIRES: TraceLock, and an EventsAfter that was made before it.
-// `operation` and `forced` say what asked for which value, if for one.
+// returned is let go of after the lock. REQUIRES: TraceLock, and an DeliverEventsAtExit that was made before
+// it. `operation` and `forced` say what asked for which value, if for one.
 std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller, const char* operation,
                              const Value* forced = nullptr);
 

@@ -150,9 +150,9 @@ void CloseReport::End(const std::vector<std::vector<Value*>>& values) {
     for (const Value* value : same) {
       CloseEvent::Output& output = event_->outputs.emplace_back();
       static_cast<EventValue&>(output) = EventValueOf(*value);
-      output.alive = !live_.contains(value)      ? Alive::kResidual
-                     : backward_.contains(value) ? Alive::kBackward
-                                                 : Alive::kTensor;
+      output.alive = !live_.contains(value)      ? LiveReason::kResidual
+                     : backward_.contains(value) ? LiveReason::kBackward
+                                                 : LiveReason::kTensor;
     }
   }
   event_->found = found;
@@ -181,7 +181,7 @@ ForceReport::~ForceReport() {
 }
 
 void EmitDeath(const Value& value) {
-  DeathEvent event{EventValueOf(value), "released"};
+  ValueFreedEvent event{EventValueOf(value), "released"};
   if (value.buffer.valid()) {
     internal::BufferState& buffer = *value.buffer.internal_state();
     const absl::MutexLock lock(&buffer.mu);

@@ -53,7 +53,7 @@ class CloseReport {
   void End(const std::vector<std::vector<Value*>>& values);
 
   uint64_t close = 0;
-  Found found = Found::kNothing;
+  ProgramSource found = ProgramSource::kNone;
   double lower_us = 0, compile_us = 0, send_us = 0;
   absl::Status status;
 

@@ -22,14 +22,14 @@ uint64_t NextGeneration() {
 Graph::Graph(Place place, Kind kind)
     : place(place),
       kind(kind),
-      computation_(Tracer::Get().tables(), "trace"),
-      builder_(Tracer::Get().callees(), computation_),
+      computation_(TraceTables::Get().tables(), "trace"),
+      builder_(TraceTables::Get().callees(), computation_),
       generation_(NextGeneration()) {}
 
 Graph::~Graph() { KeepTape(); }
 
 void Graph::SetOrigin(const Caller& caller, const char* operation) {
-  const uint32_t id = Tracer::Get().InternOrigin(CallerScope::Of(caller), operation);
+  const uint32_t id = TraceTables::Get().InternOrigin(CallerScope::Of(caller), operation);
   if (id == origin_) return;
   origin_ = id;
   if (!origins_.empty() && origins_.back().first == size()) origins_.back().second = id;
@@ -50,7 +50,7 @@ const Parameter* Graph::ParameterAt(NodeId node) const {
 NodeId Graph::AppendParameter(Parameter parameter, const Shape& shape) {
   const auto number = static_cast<uint32_t>(parameters_.size());
   const hlo::ShapeId id = computation_.tables().Intern(shape);
-  parameter.node = computation_.Append(hlo::kParameter, id, Tracer::Get().ParameterNumber(number), {});
+  parameter.node = computation_.Append(hlo::kParameter, id, TraceTables::Get().ParameterNumber(number), {});
   parameters_.push_back(std::move(parameter));
   return parameters_.back().node;
 }
@@ -92,10 +92,10 @@ NodeId Graph::NodeOf(Value& value) {
       if (kind == Kind::kFunction) return ParameterOf(value);
       if (kind == Kind::kAbstract && value.graph->kind == Kind::kReal) return ParameterOf(value);
       return CopyFrom(*value.graph, value.node);
-    case Value::State::kFile: MakeBytes(value); return ParameterOf(value);
+    case Value::State::kFile: Materialize(value); return ParameterOf(value);
     case Value::State::kRecipe:
       if (kind == Kind::kHost) {  // Its bytes are kept for the next operation.
-        MakeBytes(value);
+        Materialize(value);
         return ParameterOf(value);
       }
       return Remembered(value, [&] {

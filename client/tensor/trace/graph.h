@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "client/tensor/trace/tracer.h"
+#include "client/tensor/trace/trace_tables.h"
 #include "client/tensor/value/value.h"
 #include "common/hlo/builder.h"
 #include "hlod/tensor/tensor.h"
@@ -60,7 +60,7 @@ class Graph {
 
   // Nodes appended from now on are `operation`'s at `caller`.
   void SetOrigin(const Caller& caller, const char* operation);
-  const OriginRow& origin(NodeId node) const { return Tracer::Get().origin(OriginId(node)); }
+  const OriginRow& origin(NodeId node) const { return TraceTables::Get().origin(OriginId(node)); }
   uint32_t OriginId(NodeId node) const;
   hlo::Notes& mutable_notes(NodeId node) { return computation_.mutable_notes(node); }
 

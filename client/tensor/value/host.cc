@@ -79,7 +79,7 @@ void LoadFile(const Ref<Value>& value) {
   }
 }
 
-void MakeBytes(Value& value) {
+void Materialize(Value& value) {
   if (value.state == Value::State::kFile) {
     absl::StatusOr<Literal> loaded = value.load();
     if (!loaded.ok()) throw Refusal{loaded.status()};

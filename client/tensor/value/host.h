@@ -12,7 +12,7 @@ namespace hlod::lazy {
 std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::Span<const NodeId> nodes);
 // Evaluates a recipe, or reads a file: nothing for a value that has bytes. REQUIRES: TraceLock. Throws
 // Refusal.
-void MakeBytes(Value& value);
+void Materialize(Value& value);
 // Reads the file of a value that is in one. Takes the lock itself, but not while it reads. Throws Refusal.
 void LoadFile(const Ref<Value>& value);
 

@@ -214,7 +214,7 @@ Buffer Tensor::ToBuffer(Caller caller) const {
       shown->Become(lazy::ValueOrThrow(device().Placeholder(shown->shape(), caller), "to_buffer", caller));
     state = shown->state;
   }
-  if (state != Value::State::kData) lazy::Force(shown, TraceCause::kExchange, "to_buffer", caller);
+  if (state != Value::State::kData) lazy::Force(shown, TraceCause::kExport, "to_buffer", caller);
   const TraceLock lock;
   if (shown->state == Value::State::kFailed) lazy::Throw(shown->failure, "to_buffer", caller);
   return shown->buffer;

@@ -5,7 +5,7 @@
 #include "client/tensor/function/function_trace.h"
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/thread_trace.h"
-#include "client/tensor/trace/tracer.h"
+#include "client/tensor/trace/trace_tables.h"
 #include "client/tensor/value/impl.h"
 #include "hlod/tensor/tensor.h"
 
@@ -38,7 +38,7 @@ bool StartVaries(const Tensor& tensor, int64_t start, const Caller& caller) {
   if (place.is_host() || lazy::FunctionTrace::Innermost() != nullptr) return false;
   const lazy::TraceLock lock;
   const lazy::Graph& graph = lazy::ThreadTrace::Get().Open(place, lazy::Graph::Kind::kReal);
-  return lazy::Tracer::Get().StartVaries(caller, graph.generation(), start);
+  return lazy::TraceTables::Get().StartVaries(caller, graph.generation(), start);
 }
 
 // The dims with a -1 replaced by what remains.
@@ -172,7 +172,7 @@ Tensor Tensor::Select(int64_t dim, int64_t index, Caller caller) const {
     }
     if (index < 0) index += size;
     const lazy::TraceLock lock;
-    const bool varies = lazy::Tracer::Get().IndexVaries(caller, index);
+    const bool varies = lazy::TraceTables::Get().IndexVaries(caller, index);
     Dims dims = view.dims, strides = view.strides;
     dims[at] = 1;
     const int64_t offset = view.offset + index * strides[at];

@@ -90,7 +90,7 @@ class Value : public RefCounted, public Pooled<Value> {
 
   Shape shape() const { return Shape::Array(type, dims); }
   // On the host, without bytes so far.
-  bool IsUnmade() const { return state == State::kRecipe || state == State::kFile; }
+  bool IsDeferred() const { return state == State::kRecipe || state == State::kFile; }
   // Whether it is a placeholder itself. What depends on one is a node of an abstract graph.
   bool IsPlaceholder() const {
     if (state != State::kData) return state == State::kPlaceholder;

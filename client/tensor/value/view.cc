@@ -43,7 +43,7 @@ Op ScatterFlat(Lowering& l, Op flat, Op indices, Op updates, int64_t count) {
   attributes.index_vector_dim = 1;
   attributes.unique_indices = true;
   const PrimitiveType type = l.type(flat);
-  const hlo::ComputationId second = Tracer::Get().Callee("assign", [&](hlo::Builder& b) {
+  const hlo::ComputationId second = TraceTables::Get().Callee("assign", [&](hlo::Builder& b) {
     b.Parameter(0, Shape::Scalar(type));
     return b.Parameter(1, Shape::Scalar(type));
   });
@@ -116,7 +116,7 @@ struct Backward {
     const Dims dims = l.dims(x);
     if (step.limit == step.start) return x;
     if (step.step == 1) return l.b.DynamicUpdateSlice(x, update, Starts(l, step, dims.size()));
-    // Spread out to the base's size, and chosen where the slice looks.
+    // Distribution out to the base's size, and chosen where the slice looks.
     const int64_t size = dims[step.dim], count = l.dims(update)[step.dim];
     std::vector<hlo::PadDimension> padding(dims.size());
     padding[step.dim] = {step.start, size - step.start - ((count - 1) * step.step + 1), step.step - 1};

@@ -8,13 +8,13 @@
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/function/function_trace.h"
 #include "client/tensor/trace/abstract.h"
+#include "client/tensor/trace/backward_cuts.h"
 #include "client/tensor/trace/lock.h"
-#include "client/tensor/trace/phase_cuts.h"
 #include "client/tensor/trace/thread_trace.h"
 #include "client/tensor/value/defined.h"
 #include "client/tensor/value/throw.h"
 #include "client/transform/autodiff/differentiate.h"
-#include "client/transform/autodiff/residuals.h"
+#include "client/transform/autodiff/residual_primals.h"
 #include "client/transform/autodiff/rules.h"
 #include "client/transform/functions/suspend.h"
 #include "hlod/ops/elementwise.h"
@@ -48,14 +48,14 @@ Op ThroughView(Lowering& l, const Shape& base, const View& view, const View* roo
   const Op from = Apply(s, FirstSteps(view, view.leading), scratch.op(scratch.ArgumentParameter(base)));
   const Op shown = Apply(s, StepsAfter(view, view.leading), from);
   if (!s.b.status().ok()) throw Refusal{s.b.TakeStatus()};
-  const Part part{scratch.computation(), 0, scratch.size(), {from.id}, {true}};
+  const Subgraph part{scratch.computation(), 0, scratch.size(), {from.id}, {true}};
   std::vector<Op> parameters;  // The base, which is not asked for, and numbers.
   for (const Parameter& parameter : scratch.parameters()) {
     parameters.push_back(
         parameter.literal == nullptr ? ct : l.graph.op(l.graph.NumberParameter(*parameter.literal)));
   }
-  OnDemand copies(l, scratch.computation(), std::move(parameters));
-  Op result = PullBack(l, part, copies, {shown.id}, {ct})[0];
+  RecomputedPrimals copies(l, scratch.computation(), std::move(parameters));
+  Op result = AppendVjp(l, part, copies, {shown.id}, {ct})[0];
   if (IsZero(result)) result = Zeros(l, s.shape(from));
   // By AsStrided(), from the storage: what lies outside of the root gets none.
   return root != nullptr && root->steps.size() != view.leading ? Apply(l, *root, result) : result;
@@ -87,15 +87,15 @@ Tensor AsTensor(const TapeInput& input) {
 
 Tensor Conjugate(const Tensor& x) { return hlo::IsComplex(x.dtype()) ? Conj(x) : x; }
 
-class Run {
+class BackwardPass {
  public:
-  Run(const BackwardOptions& options, const Caller& caller) : options_(options), caller_(caller) {}
+  BackwardPass(const BackwardOptions& options, const Caller& caller) : options_(options), caller_(caller) {}
 
   // Gradients asked for by name; with some, none is added to leaves.
-  void Want(const GradEdge& edge, size_t index) { wanted_.emplace_back(edge, index); }
+  void RequestGradient(const GradEdge& edge, size_t index) { wanted_.emplace_back(edge, index); }
   std::vector<Tensor> results;
 
-  void Give(const GradEdge& edge, Tensor gradient) {
+  void AddGradient(const GradEdge& edge, Tensor gradient) {
     for (const auto& [want, index] : wanted_) {
       if (want.leaf.get() == edge.leaf.get() && want.entry.get() == edge.entry.get() &&
           want.output == edge.output) {
@@ -176,7 +176,7 @@ class Run {
       for (size_t i = 0; i < entry.inputs.size(); ++i) which.push_back(i);
       made = entry.backward(gradients);
     } else {
-      made = Transposed(entry, gradients, which);
+      made = AppendTransposed(entry, gradients, which);
     }
     for (size_t i = 0; i < made.size(); ++i) {
       const TapeInput& input = entry.inputs[which[i]];
@@ -184,7 +184,7 @@ class Run {
       if (entry.backward) {
         made[i] = ThroughView(input.base, input.view, input.root.get(), made[i], caller_);
       }
-      Give({input.leaf, input.history, input.history_output}, std::move(made[i]));
+      AddGradient({input.leaf, input.history, input.history_output}, std::move(made[i]));
     }
   }
 
@@ -206,8 +206,8 @@ class Run {
            &ThreadTrace::Get().Open(place, abstract ? Graph::Kind::kAbstract : Graph::Kind::kReal);
   }
 
-  std::vector<Tensor> Transposed(TapeEntry& entry, const std::vector<Tensor>& gradients,
-                                 std::vector<size_t>& which) {
+  std::vector<Tensor> AppendTransposed(TapeEntry& entry, const std::vector<Tensor>& gradients,
+                                       std::vector<size_t>& which) {
     std::vector<Operand> operands;
     std::vector<size_t> outputs;
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -232,10 +232,10 @@ class Run {
     return CallSeveral(Named(entry.operation), operands, [&](Lowering& l, Operands o) {
       const Operands cotangents = o.subspan(0, outputs.size());
       std::vector<Op> results =
-          here ? Here(l, entry, outputs, cotangents)
-               : Again(l, entry, outputs, cotangents, o.subspan(outputs.size(), inputs.size()),
-                       o.subspan(outputs.size() + inputs.size(), kept.size()),
-                       o.subspan(outputs.size() + inputs.size() + kept.size()));
+          here ? VjpInTrace(l, entry, outputs, cotangents)
+               : VjpRecomputed(l, entry, outputs, cotangents, o.subspan(outputs.size(), inputs.size()),
+                               o.subspan(outputs.size() + inputs.size(), kept.size()),
+                               o.subspan(outputs.size() + inputs.size() + kept.size()));
       std::vector<Op> given;
       for (size_t i = 0; i < results.size(); ++i) {
         const TapeInput& input = entry.inputs[i];
@@ -271,29 +271,30 @@ class Run {
                        is);
   }
 
-  static Part PartOf(const TapeEntry& entry, const hlo::Computation& computation) {
-    Part part{computation, 0, computation.size(), {}, {}};
+  static Subgraph SubgraphOf(const TapeEntry& entry, const hlo::Computation& computation) {
+    Subgraph part{computation, 0, computation.size(), {}, {}};
     for (const TapeInput& input : entry.inputs) part.wanted.push_back(input.wanted);
     return part;
   }
 
   // Over the nodes of the forward computation themselves: nothing is computed again.
-  static std::vector<Op> Here(Lowering& l, const TapeEntry& entry, const std::vector<size_t>& outputs,
-                              Operands cotangents) {
-    Part part = PartOf(entry, l.graph.computation());
+  static std::vector<Op> VjpInTrace(Lowering& l, const TapeEntry& entry, const std::vector<size_t>& outputs,
+                                    Operands cotangents) {
+    Subgraph part = SubgraphOf(entry, l.graph.computation());
     part.first = entry.first;
     part.limit = entry.limit;
     part.graph = &l.graph;
     std::vector<NodeId> nodes;
     for (const TapeInput& input : entry.inputs) part.inputs.push_back(input.node);
     for (const size_t output : outputs) nodes.push_back(entry.outputs[output]);
-    Same values(l);
-    return PullBack(l, part, values, nodes, cotangents);
+    InPlacePrimals values(l);
+    return AppendVjp(l, part, values, nodes, cotangents);
   }
 
   // What the operation computed on the way and was not kept is computed again from its operands.
-  static std::vector<Op> Again(Lowering& l, const TapeEntry& entry, const std::vector<size_t>& outputs,
-                               Operands cotangents, Operands inputs, Operands kept, Operands captured) {
+  static std::vector<Op> VjpRecomputed(Lowering& l, const TapeEntry& entry,
+                                       const std::vector<size_t>& outputs, Operands cotangents,
+                                       Operands inputs, Operands kept, Operands captured) {
     const Function& function = *entry.function;
     std::vector<Op> parameters;
     for (size_t i = 0; i < entry.inputs.size(); ++i) {
@@ -308,7 +309,7 @@ class Run {
     const std::vector<Op> extra = ExtraArguments(l, function, captured);
     parameters.insert(parameters.end(), extra.begin(), extra.end());
     const hlo::Computation& computation = *function.computation;
-    Part part = PartOf(entry, computation);
+    Subgraph part = SubgraphOf(entry, computation);
     std::vector<NodeId> nodes;
     for (size_t i = 0; i < entry.inputs.size(); ++i) part.inputs.push_back(computation.parameters()[i]);
     // An operand that was there twice is one parameter.
@@ -318,11 +319,11 @@ class Run {
       }
     }
     for (const size_t output : outputs) nodes.push_back(function.outputs[output]);
-    OnDemand copies(l, computation, std::move(parameters));
+    RecomputedPrimals copies(l, computation, std::move(parameters));
     for (size_t i = 0; i < kept.size(); ++i) {
       copies.Set(function.outputs[entry.outputs.size() + i], kept[i]);
     }
-    return PullBack(l, part, copies, nodes, cotangents);
+    return AppendVjp(l, part, copies, nodes, cotangents);
   }
 
   const BackwardOptions& options_;
@@ -334,7 +335,7 @@ class Run {
 };
 
 // The first gradient: the one that is given, or 1.
-Tensor First(const Tensor& output, const Tensor& given, const Caller& caller) {
+Tensor SeedGradient(const Tensor& output, const Tensor& given, const Caller& caller) {
   if (!output.requires_grad(caller)) {
     Throw(ErrorKind::kArgument,
           absl::StrCat("the tensor does not require gradients, nor does anything that it was computed from: ",
@@ -359,10 +360,10 @@ Tensor First(const Tensor& output, const Tensor& given, const Caller& caller) {
 }
 
 // Gives the first gradient to what the tensor is a view of.
-void Start(Run& run, const Tensor& output, const Tensor& gradient, const Caller& caller) {
+void BeginAt(BackwardPass& pass, const Tensor& output, const Tensor& gradient, const Caller& caller) {
   const TensorImpl& impl = *output.impl();
   const View* const root = impl.lineage ? impl.lineage->root.get() : nullptr;
-  run.Give(EdgeOf(impl), ThroughView(impl.value().shape(), MarkedView(impl), root, gradient, caller));
+  pass.AddGradient(EdgeOf(impl), ThroughView(impl.value().shape(), MarkedView(impl), root, gradient, caller));
 }
 
 }  // namespace
@@ -372,19 +373,19 @@ void Tensor::Backward(Caller caller) const { Backward(BackwardOptions{}, caller)
 
 void Tensor::Backward(const BackwardOptions& options, Caller caller) const {
   lazy::CutAtPhase(caller);
-  lazy::Run run(options, caller);
+  lazy::BackwardPass pass(options, caller);
   {
     const lazy::GradScope scope(options.create_graph);
-    lazy::Start(run, *this, lazy::First(*this, options.gradient, caller), caller);
+    lazy::BeginAt(pass, *this, lazy::SeedGradient(*this, options.gradient, caller), caller);
   }
-  run.Finish();
+  pass.Finish();
   lazy::CutAtPhase(caller);
 }
 
 std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                               const BackwardOptions& options, Caller caller) {
-  lazy::Run run(options, caller);
-  run.results.resize(inputs.size());
+  lazy::BackwardPass pass(options, caller);
+  pass.results.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool requires_grad = inputs[i].requires_grad();
     const lazy::TensorImpl& impl = *inputs[i].impl();
@@ -394,14 +395,14 @@ std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vec
           absl::StrCat("input ", i, " must require gradients and not be a view: ", inputs[i].Describe()),
           "gradients", caller);
     }
-    run.Want(lazy::EdgeOf(impl), i);
+    pass.RequestGradient(lazy::EdgeOf(impl), i);
   }
   for (const Tensor& output : outputs) {
     const lazy::GradScope scope(options.create_graph);
-    lazy::Start(run, output, lazy::First(output, options.gradient, caller), caller);
+    lazy::BeginAt(pass, output, lazy::SeedGradient(output, options.gradient, caller), caller);
   }
-  run.Finish();
-  return run.results;
+  pass.Finish();
+  return pass.results;
 }
 
 }  // namespace hlod

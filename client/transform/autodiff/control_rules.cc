@@ -41,7 +41,7 @@ Shape ShapeOf(const hlo::Computation& computation, const Leaf& leaf) {
   return leaf.is_element ? shape.tuple[leaf.element] : shape;
 }
 
-Op ValueOf(Values& values, const Leaf& leaf) {
+Op ValueOf(PrimalValues& values, const Leaf& leaf) {
   return leaf.is_element ? values.Element(leaf.node, leaf.element) : values.Of(leaf.node);
 }
 

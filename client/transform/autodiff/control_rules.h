@@ -15,9 +15,9 @@ namespace hlod::lazy {
 // Forward mode. The rule gives the tangents of the results, and may take their values from what it appends.
 struct PushCase {
   Lowering& l;
-  const Part& part;
+  const Subgraph& part;
   NodeId node;
-  OnDemand& values;
+  RecomputedPrimals& values;
   const std::function<Op(NodeId, size_t)>& tangent;  // Of element `index` of a node; absent: zero.
 
   hlo::Instruction instruction() const { return part.computation[node]; }
@@ -27,9 +27,9 @@ struct PushCase {
 // Reverse mode. The rule adds the operands' cotangents.
 struct PullCase {
   Lowering& l;
-  const Part& part;
+  const Subgraph& part;
   NodeId node;
-  Values& values;
+  PrimalValues& values;
   absl::Span<const Op> cotangents;  // Of the elements, as many as there are; absent: zero.
   const std::function<bool(NodeId)>& is_active;
   const std::function<void(NodeId, size_t, Op)>& add;  // To element `index` of a node.
@@ -75,6 +75,6 @@ struct Leaf {
 // Of an operand: itself, the operands of the tuple that it is, or its elements.
 std::vector<Leaf> LeavesOf(const hlo::Computation& computation, NodeId operand);
 Shape ShapeOf(const hlo::Computation& computation, const Leaf& leaf);
-Op ValueOf(Values& values, const Leaf& leaf);
+Op ValueOf(PrimalValues& values, const Leaf& leaf);
 
 }  // namespace hlod::lazy

@@ -13,58 +13,58 @@ namespace hlod::lazy {
 
 // A part of a computation: its nodes [first, limit), as far as they depend on `inputs`, where the walk stops.
 // An input may lie before the part.
-struct Part {
+struct Subgraph {
   const hlo::Computation& computation;
   NodeId first = 0, limit = 0;
   std::vector<NodeId> inputs;
   std::vector<bool> wanted;      // Of each input: whether it varies.
   const Graph* graph = nullptr;  // Whose computation it is, for errors: may be null.
-  const Part* around = nullptr;  // Of a body: the part that has the instruction that calls it ...
+  const Subgraph* around = nullptr;  // Of a body: the part that has the instruction that calls it ...
   NodeId caller = 0;             // ... for errors, too.
 };
 // The whole body; `wanted`: which of its parameters vary.
-Part PartOf(const CalleeBody& body, std::vector<bool> wanted, const Part& around, NodeId caller);
+Subgraph SubgraphOf(const CalleeBody& body, std::vector<bool> wanted, const Subgraph& around, NodeId caller);
 
 // Refuses an instruction that has no rule, naming it and the line where it was recorded.
-[[noreturn]] void RefuseRule(const Part& part, NodeId node, const char* rule);
+[[noreturn]] void RefuseRule(const Subgraph& part, NodeId node, const char* rule);
 // ", of mul (model.cc:8),": where the instruction, or the one around it, was recorded, as far as it is known.
-std::string OriginText(const Part& part, NodeId node);
+std::string OriginText(const Subgraph& part, NodeId node);
 
 // Of each node of the part: whether a wanted input reaches it by a differentiable way.
-std::vector<bool> ActiveNodes(const Part& part);
+std::vector<bool> ActiveNodes(const Subgraph& part);
 
 // The values of a computation's nodes, as nodes of a target graph.
-class Values {
+class PrimalValues {
  public:
-  virtual ~Values() = default;
+  virtual ~PrimalValues() = default;
   virtual Op Of(NodeId node) = 0;
   // Element `index` of a tuple.
   virtual Op Element(NodeId node, size_t index) = 0;
   // Puts the wider form of an instruction in its place, and gives what it has more; nothing where it cannot.
-  virtual std::vector<Op> Widen(NodeId node, const Wider& wider) = 0;
+  virtual std::vector<Op> ExtendTuple(NodeId node, const TupleExtension& wider) = 0;
   // Whether having what an instruction returns costs nothing, because it is there anyway.
   virtual bool IsFree() const { return true; }
 };
 
 // The nodes of the target graph itself.
-class Same : public Values {
+class InPlacePrimals : public PrimalValues {
  public:
-  explicit Same(Lowering& l) : l_(l) {}
+  explicit InPlacePrimals(Lowering& l) : l_(l) {}
   Op Of(NodeId node) override { return l_.graph.op(node); }
   Op Element(NodeId node, size_t index) override;
-  std::vector<Op> Widen(NodeId node, const Wider& wider) override;
+  std::vector<Op> ExtendTuple(NodeId node, const TupleExtension& wider) override;
 
  private:
   Lowering& l_;
 };
 
 // Copies of nodes of `from`, made on demand. Parameters are `parameters`, by number.
-class OnDemand : public Values {
+class RecomputedPrimals : public PrimalValues {
  public:
-  OnDemand(Lowering& l, const hlo::Computation& from, std::vector<Op> parameters);
+  RecomputedPrimals(Lowering& l, const hlo::Computation& from, std::vector<Op> parameters);
   Op Of(NodeId node) override;
   Op Element(NodeId node, size_t index) override;
-  std::vector<Op> Widen(NodeId node, const Wider& wider) override;
+  std::vector<Op> ExtendTuple(NodeId node, const TupleExtension& wider) override;
   // Takes something else for a node: an array, one that is made when it is asked for, or a tuple.
   void Set(NodeId node, Op op);
   void SetLazily(NodeId node, std::function<Op()> make) { lazy_[node] = std::move(make); }
@@ -86,19 +86,19 @@ class OnDemand : public Values {
 // Reverse mode: the cotangents of the inputs, from those of nodes (`outputs` with `cotangents`, an absent one
 // being zero). Appends to l. Absent results are zero, as are those of inputs that are not wanted; of an input
 // that is named twice the first has the sum.
-std::vector<Op> PullBack(Lowering& l, const Part& part, Values& values, absl::Span<const NodeId> outputs,
-                         absl::Span<const Op> cotangents);
+std::vector<Op> AppendVjp(Lowering& l, const Subgraph& part, PrimalValues& values,
+                          absl::Span<const NodeId> outputs, absl::Span<const Op> cotangents);
 
 // Forward mode: the tangents of `outputs` from those of the inputs. Where loops compute values and tangents
 // together, `values` takes the values from there.
-std::vector<Op> PushForward(Lowering& l, const Part& part, OnDemand& values, absl::Span<const Op> tangents,
-                            absl::Span<const NodeId> outputs);
+std::vector<Op> AppendJvp(Lowering& l, const Subgraph& part, RecomputedPrimals& values,
+                          absl::Span<const Op> tangents, absl::Span<const NodeId> outputs);
 
 // The body's outputs and their tangents (absent: zero), appended to l.
-struct Pushed {
+struct JvpResult {
   std::vector<Op> values, tangents;
 };
-Pushed PushBody(Lowering& l, const CalleeBody& body, const std::vector<Op>& parameters,
-                const std::vector<Op>& tangents, const Part& around, NodeId caller);
+JvpResult PushBody(Lowering& l, const CalleeBody& body, const std::vector<Op>& parameters,
+                   const std::vector<Op>& tangents, const Subgraph& around, NodeId caller);
 
 }  // namespace hlod::lazy

@@ -8,7 +8,7 @@
 #include "client/tensor/value/throw.h"
 #include "client/transform/autodiff/control_rules.h"
 #include "client/transform/autodiff/differentiate.h"
-#include "client/transform/autodiff/residuals.h"
+#include "client/transform/autodiff/residual_primals.h"
 #include "client/transform/autodiff/rules.h"
 #include "client/transform/functions/suspend.h"
 #include "hlod/ops/creation.h"
@@ -19,18 +19,18 @@ namespace {
 
 Operation Named(const char* what) { return {what, what, Promotion::kNone, "a derivative"}; }
 
-Part WholeGraph(Lowering& l, std::vector<NodeId> inputs) {
+Subgraph WholeGraph(Lowering& l, std::vector<NodeId> inputs) {
   const std::vector<bool> wanted(inputs.size(), true);
   return {l.graph.computation(), 0, l.graph.size(), std::move(inputs), wanted, &l.graph};
 }
 
 // The values of the graph's nodes: themselves, up to the first loop or branch. What follows is copied, as it
 // may depend on a loop that computes values and tangents together.
-OnDemand UpToLoops(Lowering& l) {
+RecomputedPrimals UpToLoops(Lowering& l) {
   const hlo::Computation& computation = l.graph.computation();
   std::vector<Op> parameters;
   for (const Parameter& parameter : l.graph.parameters()) parameters.push_back(l.graph.op(parameter.node));
-  OnDemand values(l, computation, std::move(parameters));
+  RecomputedPrimals values(l, computation, std::move(parameters));
   for (NodeId node = 0; node < computation.size(); ++node) {
     if (ControlRulesOf(computation[node].opcode()) != nullptr) break;
     values.Set(node, l.graph.op(node));
@@ -83,9 +83,9 @@ Tensor Seed(const char* what, const Tensor& value, const Caller& caller) {
               [](Lowering& l, Operands o) { return l.Full(l.type(o[0]), l.dims(o[0]), 1); });
 }
 
-std::vector<Tensor> PullBack(const char* what, const std::vector<Tensor>& outputs,
-                             const std::vector<Tensor>& cotangents, const std::vector<Tensor>& inputs,
-                             const std::vector<std::string>& paths, const Caller& caller) {
+std::vector<Tensor> AppendVjp(const char* what, const std::vector<Tensor>& outputs,
+                              const std::vector<Tensor>& cotangents, const std::vector<Tensor>& inputs,
+                              const std::vector<std::string>& paths, const Caller& caller) {
   CheckInputs(what, inputs, paths, caller);
   std::vector<Operand> operands = OperandsOf(outputs, caller);
   for (const Tensor& tensor : cotangents) operands.emplace_back(tensor, caller);
@@ -95,9 +95,9 @@ std::vector<Tensor> PullBack(const char* what, const std::vector<Tensor>& output
   return CallSeveral(Named(what), operands, [&](Lowering& l, Operands o) {
     const size_t count = outputs.size();
     const std::vector<NodeId> given = Ids(o.subspan(0, count));
-    const Part part = WholeGraph(l, Ids(o.subspan(2 * count, inputs.size())));
-    Same values(l);
-    std::vector<Op> results = PullBack(l, part, values, given, o.subspan(count, count));
+    const Subgraph part = WholeGraph(l, Ids(o.subspan(2 * count, inputs.size())));
+    InPlacePrimals values(l);
+    std::vector<Op> results = AppendVjp(l, part, values, given, o.subspan(count, count));
     for (size_t i = 0; i < results.size(); ++i) {
       if (IsZero(results[i])) results[i] = Zeros(l, l.shape(o[2 * count + i]));
     }
@@ -152,22 +152,22 @@ std::shared_ptr<const TransposedFunction> Transposed(const char* what, const std
   const AutocastSuspension suspension;
   residuals = CallSeveral(Named(what), operands, [&](Lowering& l, Operands o) {
     const size_t count = outputs.size();
-    const Part part = WholeGraph(l, Ids(o.subspan(count, inputs.size())));
+    const Subgraph part = WholeGraph(l, Ids(o.subspan(count, inputs.size())));
     Graph scratch(l.graph.place, Graph::Kind::kFunction);
     Lowering inner{scratch};
     std::vector<Op> cotangents;
     for (const Shape& shape : made->cotangents) {
       cotangents.push_back(scratch.op(scratch.ArgumentParameter(shape)));
     }
-    Residuals values(inner, l.graph, 0, part.inputs);
-    std::vector<Op> results = PullBack(inner, part, values, Ids(o.subspan(0, count)), cotangents);
+    ResidualPrimals values(inner, l.graph, 0, part.inputs);
+    std::vector<Op> results = AppendVjp(inner, part, values, Ids(o.subspan(0, count)), cotangents);
     for (size_t i = 0; i < results.size(); ++i) {
       if (IsZero(results[i])) results[i] = Zeros(inner, made->results[i]);
     }
     std::vector<NodeId> arguments = Ids(cotangents);
     std::vector<Op> kept;
     for (const auto* list : {&values.slices(), &values.kept()}) {
-      for (const Residuals::Taken& taken : *list) {
+      for (const ResidualPrimals::Residual& taken : *list) {
         made->sources.push_back(SourceOf(l.graph, taken.node, part.inputs));
         const TransposedFunction::Source& source = made->sources.back();
         if (!source.input && !source.tensor.defined() && source.number == nullptr) {
@@ -210,9 +210,9 @@ std::vector<Tensor> CallTransposed(const TransposedFunction& function, const std
   });
 }
 
-std::vector<Tensor> PushForward(const char* what, const std::vector<Tensor>& outputs,
-                                const std::vector<Tensor>& inputs, const std::vector<Tensor>& tangents,
-                                const Caller& caller) {
+std::vector<Tensor> AppendJvp(const char* what, const std::vector<Tensor>& outputs,
+                              const std::vector<Tensor>& inputs, const std::vector<Tensor>& tangents,
+                              const Caller& caller) {
   std::vector<Operand> operands = OperandsOf(outputs, caller);
   for (const Tensor& tensor : inputs) operands.emplace_back(tensor, caller);
   for (const Tensor& tensor : tangents) operands.emplace_back(tensor, caller);
@@ -222,14 +222,14 @@ std::vector<Tensor> PushForward(const char* what, const std::vector<Tensor>& out
   const AutocastSuspension suspension;
   return CallSeveral(Named(what), operands, [&](Lowering& l, Operands o) {
     const size_t count = outputs.size();
-    const Part part = WholeGraph(l, Ids(o.subspan(count, inputs.size())));
+    const Subgraph part = WholeGraph(l, Ids(o.subspan(count, inputs.size())));
     std::vector<Op> directions(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (IsDifferentiable(inputs[i].dtype())) directions[i] = o[count + inputs.size() + i];
     }
-    OnDemand values = UpToLoops(l);
+    RecomputedPrimals values = UpToLoops(l);
     const std::vector<NodeId> given = Ids(o.subspan(0, count));
-    std::vector<Op> made = PushForward(l, part, values, directions, given), results;
+    std::vector<Op> made = AppendJvp(l, part, values, directions, given), results;
     for (const NodeId node : given) results.push_back(values.Of(node));
     for (size_t i = 0; i < count; ++i) results.push_back(IsZero(made[i]) ? Zeros(l, l.shape(o[i])) : made[i]);
     return results;

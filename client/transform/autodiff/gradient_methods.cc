@@ -9,7 +9,7 @@
 #include "client/tensor/value/defined.h"
 #include "client/tensor/value/impl.h"
 #include "client/tensor/value/throw.h"
-#include "client/transform/autodiff/residuals.h"
+#include "client/transform/autodiff/residual_primals.h"
 #include "common/base/text/strings.h"
 #include "hlod/tensor/autograd.h"
 

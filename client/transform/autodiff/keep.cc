@@ -1,7 +1,7 @@
 // What a graph that runs before Backward() keeps for it: the residuals of loops, of checkpoints and of
 // functions of several products, which would otherwise be computed again.
 #include "client/tensor/autograd/tape.h"
-#include "client/transform/autodiff/residuals.h"
+#include "client/transform/autodiff/residual_primals.h"
 
 namespace hlod::lazy {
 namespace {
@@ -34,22 +34,22 @@ void KeepForBackward(TapeEntry& entry, Graph& graph, const Caller& caller) {
   if (!entry.kept.empty() || !IsCostly(entry, graph.computation())) return;
   Graph scratch(graph.place, Graph::Kind::kFunction);
   Lowering inner{scratch};
-  Part part{graph.computation(), entry.first, entry.limit, {}, {}, &graph};
+  Subgraph part{graph.computation(), entry.first, entry.limit, {}, {}, &graph};
   for (const TapeInput& input : entry.inputs) {
     part.inputs.push_back(input.node);
     part.wanted.push_back(input.wanted);
   }
-  Residuals residuals(inner, graph, entry.first, part.inputs);
+  ResidualPrimals residuals(inner, graph, entry.first, part.inputs);
   std::vector<Op> cotangents;
   for (const Shape& shape : entry.output_shapes) {
     cotangents.push_back(scratch.op(scratch.ArgumentParameter(shape)));
   }
   try {
-    PullBack(inner, part, residuals, entry.outputs, cotangents);
+    AppendVjp(inner, part, residuals, entry.outputs, cotangents);
   } catch (const Refusal&) {
     return;  // Backward() says so, if it comes to that.
   }
-  for (const Residuals::Taken& taken : residuals.kept()) {
+  for (const ResidualPrimals::Residual& taken : residuals.kept()) {
     const Shape& shape = graph.computation()[taken.node].shape();
     auto value = MakeRef<Value>(shape.type, shape.dims, graph.place, caller);
     graph.AddLive(*value, taken.node);

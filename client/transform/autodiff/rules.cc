@@ -31,9 +31,9 @@ TangentRule TangentRuleOf(const hlo::Computation& computation, NodeId node) {
   return TheRules().tangent[static_cast<size_t>(instruction.opcode())];
 }
 
-Op TangentCase::TangentOf(size_t i) const { return IsZero(t[i]) ? Zeros(l, l.shape(x[i])) : t[i]; }
+Op TangentArgs::TangentOf(size_t i) const { return IsZero(t[i]) ? Zeros(l, l.shape(x[i])) : t[i]; }
 
-Op TangentCase::Again() const {
+Op TangentArgs::Again() const {
   std::vector<Op> tangents;
   for (size_t i = 0; i < x.size(); ++i) tangents.push_back(TangentOf(i));
   return l.b.Add(opcode, tangents, attributes, called, &shape);
@@ -46,9 +46,9 @@ Op SumOf(Lowering& l, Op x, Op y) {
   return IsZero(y) ? x : l.b.Binary(hlo::kAdd, x, y);
 }
 
-Tangents LinearInAll(const TangentCase& c) { return {c.Again()}; }
+Tangents LinearInAll(const TangentArgs& c) { return {c.Again()}; }
 
-Tangents Bilinear(const TangentCase& c) {
+Tangents Bilinear(const TangentArgs& c) {
   Op sum;
   for (size_t i = 0; i < 2; ++i) {
     if (IsZero(c.t[i])) continue;
@@ -80,7 +80,7 @@ Op ToOperandType(Lowering& l, Op cotangent, PrimitiveType type) {
 bool IsDifferentiable(PrimitiveType type) { return hlo::IsFloat(type) || hlo::IsComplex(type); }
 
 hlo::Opcode ReducerOpcode(hlo::ComputationId id) {
-  const hlo::Computation& reducer = Tracer::Get().callees().computation(id);
+  const hlo::Computation& reducer = TraceTables::Get().callees().computation(id);
   if (reducer.parameters().size() != 2) return hlo::kCustomCall;
   const hlo::Instruction root = reducer.root();
   if (root.opcode() == hlo::kParameter && root.parameter_number() == 1) return hlo::kParameter;

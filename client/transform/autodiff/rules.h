@@ -17,7 +17,7 @@ namespace hlod::lazy {
 inline bool IsZero(Op op) { return op.builder == nullptr; }
 
 // An instruction to differentiate, with its operands in the graph of `l`.
-struct TangentCase {
+struct TangentArgs {
   Lowering& l;
   hlo::Opcode opcode;
   const Shape& shape;
@@ -38,10 +38,10 @@ struct TangentCase {
 };
 // One tangent for each array of the result, zeros absent.
 using Tangents = std::vector<Op>;
-using TangentRule = Tangents (*)(const TangentCase&);
+using TangentRule = Tangents (*)(const TangentArgs&);
 
 // A linear instruction to transpose. Its operands that are not linear are in the graph of `l`.
-struct TransposeCase {
+struct TransposeArgs {
   Lowering& l;
   hlo::Opcode opcode;
   const Shape& shape;
@@ -59,7 +59,7 @@ struct TransposeCase {
 };
 // One cotangent for each operand, absent for those that are not linear.
 using Cotangents = std::vector<Op>;
-using TransposeRule = Cotangents (*)(const TransposeCase&);
+using TransposeRule = Cotangents (*)(const TransposeArgs&);
 
 // The tables by opcode; null: no rule.
 struct Rules {
@@ -86,15 +86,15 @@ void AddControlRules(Rules& rules);
 
 // What rules share.
 // Linear in each of the first two operands; those that follow have no tangent.
-Tangents Bilinear(const TangentCase& c);
+Tangents Bilinear(const TangentArgs& c);
 // The operation itself on the tangents: it is linear in all operands at once.
-Tangents LinearInAll(const TangentCase& c);
+Tangents LinearInAll(const TangentArgs& c);
 // Whether windows grow along a dimension, and the tangent of those, with any associative reducer
 // (rules/running.cc).
-bool IsRunning(const TangentCase& c);
-Op RunningTangent(const TangentCase& c);
+bool IsRunning(const TangentArgs& c);
+Op RunningTangent(const TangentArgs& c);
 inline TangentRule NoTangent() {
-  return +[](const TangentCase&) { return Tangents{Op{}}; };
+  return +[](const TangentArgs&) { return Tangents{Op{}}; };
 }
 Op Zeros(Lowering& l, const Shape& shape);
 Op SumOf(Lowering& l, Op x, Op y);  // One may be absent.

@@ -42,7 +42,7 @@ void BatchBody(const ControlBatchCase& c, const CalleeBody& body, const std::vec
   made.outputs = Batch(made.inner, body.computation, c.size, parameters, body.outputs, c.random_different);
 }
 
-std::vector<Batched> Values(const ControlBatchCase& c, NodeId operand) {
+std::vector<Batched> PrimalValues(const ControlBatchCase& c, NodeId operand) {
   std::vector<Batched> values;
   for (const Leaf& leaf : LeavesOf(c.from, operand)) values.push_back(c.value(leaf));
   return values;
@@ -54,9 +54,9 @@ std::vector<bool> Flags(const std::vector<Batched>& values) {
   return has;
 }
 
-// Where examples draw numbers of their own, each turn takes as many times more of the stream: positions,
-// u64[3] for each turn, are that much further apart.
-Op Spread(Lowering& l, Op input, int64_t size) {
+// Where examples draw numbers of their own, each iteration takes as many times more of the stream: positions,
+// u64[3] for each iteration, are that much further apart.
+Op Distribution(Lowering& l, Op input, int64_t size) {
   const Dims dims = l.dims(input);
   if (l.type(input) != hlo::kU64 || dims.size() != 2 || dims[1] != 3 || dims[0] == 0) return input;
   const Op first = l.b.Broadcast(l.Reshape(l.b.Slice(input, {0, 0}, {1, 3}), {3}), dims, {1});
@@ -75,7 +75,7 @@ std::vector<Batched> Scan(const ControlBatchCase& c) {
   std::vector<Batched> operands;
   for (const NodeId operand : scan.operands()) operands.push_back(c.value({operand}));
   std::vector<bool> has = Flags(operands);
-  // A carry has the batch dimension when it gets it in a turn.
+  // A carry has the batch dimension when it gets it in a iteration.
   for (bool again = true; again;) {
     again = false;
     BatchedBody made(l);
@@ -87,7 +87,8 @@ std::vector<Batched> Scan(const ControlBatchCase& c) {
     if (again) continue;
     std::vector<Op> given, results;
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (!has[i] && i < inputs && c.random_different) given.push_back(Spread(l, operands[i].op, c.size));
+      if (!has[i] && i < inputs && c.random_different)
+        given.push_back(Distribution(l, operands[i].op, c.size));
       else if (!has[i]) given.push_back(operands[i].op);
       else if (i < inputs) given.push_back(MovedDim(l, operands[i].op, 0, 1));
       else given.push_back(WithBatch(l, operands[i], c.size));
@@ -125,8 +126,8 @@ std::vector<Batched> Conditional(const ControlBatchCase& c) {
     std::vector<std::vector<Batched>> all;
     for (size_t b = 0; b < called.size(); ++b) {
       const CalleeBody body = BodyOf(called[b]);
-      all.push_back(
-          Batch(l, body.computation, c.size, Values(c, operands[b + 1]), body.outputs, c.random_different));
+      all.push_back(Batch(l, body.computation, c.size, PrimalValues(c, operands[b + 1]), body.outputs,
+                          c.random_different));
     }
     const bool two = l.type(selector.op) == hlo::kPred;
     std::vector<Batched> results = all.back();
@@ -145,7 +146,7 @@ std::vector<Batched> Conditional(const ControlBatchCase& c) {
   std::vector<Op> given;
   std::vector<bool> has;
   for (size_t b = 0; b < called.size(); ++b) {
-    const std::vector<Batched> values = Values(c, operands[b + 1]);
+    const std::vector<Batched> values = PrimalValues(c, operands[b + 1]);
     BatchedBody& made = *branches.emplace_back(std::make_unique<BatchedBody>(l));
     BatchBody(c, BodyOf(called[b]), Flags(values), made);
     has.resize(made.outputs.size());
@@ -178,7 +179,7 @@ std::vector<Batched> While(const ControlBatchCase& c) {
     if (body.computation[node].opcode() != hlo::kRngBitGenerator) continue;
     Refuse("a loop of unknown length draws random numbers, which cannot differ between examples");
   }
-  const std::vector<Batched> init = Values(c, loop.operands()[0]);
+  const std::vector<Batched> init = PrimalValues(c, loop.operands()[0]);
   std::vector<bool> has = Flags(init);
   for (;;) {
     BatchedBody test(l), step(l);
@@ -279,7 +280,7 @@ std::vector<Batched> Call(const ControlBatchCase& c) {
   const CalleeBody body = BodyOf(call.called()[0]);
   std::vector<Batched> values;
   for (const NodeId operand : call.operands()) {
-    for (const Batched& value : Values(c, operand)) values.push_back(value);
+    for (const Batched& value : PrimalValues(c, operand)) values.push_back(value);
   }
   if (!checkpoint) {
     return Batch(c.l, body.computation, c.size, values, body.outputs, c.random_different);

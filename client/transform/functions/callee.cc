@@ -9,8 +9,8 @@
 namespace hlod::lazy {
 
 NodeId Callee::Parameter(const Shape& shape) {
-  return computation_.Append(hlo::kParameter, Intern(shape), Tracer::Get().ParameterNumber(parameters_++),
-                             {});
+  return computation_.Append(hlo::kParameter, Intern(shape),
+                             TraceTables::Get().ParameterNumber(parameters_++), {});
 }
 
 std::vector<NodeId> Callee::Parameters(const std::vector<Shape>& shapes, bool tupled) {
@@ -54,17 +54,18 @@ hlo::ComputationId Callee::FinishTuple(const std::vector<NodeId>& elements) {
 
 hlo::ComputationId Callee::Finish(NodeId root) {
   computation_.set_root(root);
-  return Tracer::Get().Callee(computation_);
+  return TraceTables::Get().Callee(computation_);
 }
 
 CalleeBody BodyOf(hlo::ComputationId id) {
-  const hlo::Computation& from = Tracer::Get().callees().computation(id);
-  hlo::Tables& tables = *Tracer::Get().tables();
-  CalleeBody body{hlo::Computation(Tracer::Get().tables(), from.name()), {}, {}};
+  const hlo::Computation& from = TraceTables::Get().callees().computation(id);
+  hlo::Tables& tables = *TraceTables::Get().tables();
+  CalleeBody body{hlo::Computation(TraceTables::Get().tables(), from.name()), {}, {}};
   hlo::Computation& to = body.computation;
   const auto append_parameter = [&](hlo::ShapeId shape) {
     const auto number = static_cast<uint32_t>(body.parameters.size());
-    body.parameters.push_back(to.Append(hlo::kParameter, shape, Tracer::Get().ParameterNumber(number), {}));
+    body.parameters.push_back(
+        to.Append(hlo::kParameter, shape, TraceTables::Get().ParameterNumber(number), {}));
     return body.parameters.back();
   };
   const hlo::Instruction root = from.root();
@@ -146,7 +147,7 @@ hlo::ComputationId PlainCalleeOf(const char* name, const Graph& scratch, absl::S
       AppendScratch(callee, scratch, parameters, absl::MakeConstSpan(&output, 1), tupled)[0]);
 }
 
-bool Widen(hlo::Computation& computation, NodeId node, const Wider& wider) {
+bool ExtendTuple(hlo::Computation& computation, NodeId node, const TupleExtension& wider) {
   for (NodeId user = node + 1; user < computation.size(); ++user) {
     const hlo::Instruction instruction = computation[user];
     if (instruction.opcode() == hlo::kGetTupleElement) continue;

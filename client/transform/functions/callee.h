@@ -13,7 +13,7 @@ namespace hlod::lazy {
 // A computation on the way into the table of callees. REQUIRES: TraceLock.
 class Callee {
  public:
-  explicit Callee(const char* name) : computation_(Tracer::Get().tables(), name) {}
+  explicit Callee(const char* name) : computation_(TraceTables::Get().tables(), name) {}
 
   NodeId Parameter(const Shape& shape);
   // A parameter for each shape; `tupled`: the elements of one.
@@ -61,7 +61,7 @@ hlo::ComputationId PlainCalleeOf(const char* name, const Graph& scratch, absl::S
                                  Op output, bool tupled);
 
 // A wider form of an instruction with bodies: its tuple has `added` more elements from index `at` on.
-struct Wider {
+struct TupleExtension {
   absl::InlinedVector<hlo::ComputationId, 2> called;
   Shape shape;
   size_t at = 0, added = 0;
@@ -69,7 +69,7 @@ struct Wider {
 };
 // Puts the wider form in the place of `node`; every other node keeps its id. False, and nothing is changed,
 // where something other than get-tuple-element uses the node.
-bool Widen(hlo::Computation& computation, NodeId node, const Wider& wider);
+bool ExtendTuple(hlo::Computation& computation, NodeId node, const TupleExtension& wider);
 
 // The elements [begin, end) of a tuple.
 std::vector<Op> ElementsOf(Lowering& l, Op tuple, size_t begin, size_t end);

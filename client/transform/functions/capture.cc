@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/tensor/function/function.h"
-#include "client/tensor/trace/phase_cuts.h"
+#include "client/tensor/trace/backward_cuts.h"
 #include "client/tensor/value/throw.h"
 #include "common/base/text/strings.h"
 
@@ -85,7 +85,7 @@ TracingProfile ProfileOf(std::string name, bool cut_phases, int calls,
   profile.name = std::move(name);
   Sync(caller);  // What was recorded before is not the step's.
   profile.report = ReportGraphs([&] {
-    std::optional<PhaseCuts> cuts;
+    std::optional<BackwardCuts> cuts;
     if (cut_phases) cuts.emplace();
     for (int i = 0; i < calls; ++i) {
       const std::shared_ptr<void> results = call();

@@ -48,7 +48,7 @@ hlo::ComputationId CalleeOf(const Function& function, const CheckpointPolicy& po
   for (const NodeId element : elements) shapes.push_back(from[element].shape());
   const hlo::ShapeId tuple = callee.tables().Intern(Shape::Tuple(std::move(shapes)));
   callee.set_root(callee.Append(hlo::kTuple, tuple, 0, elements));
-  return Tracer::Get().Callee(callee);
+  return TraceTables::Get().Callee(callee);
 }
 
 }  // namespace

@@ -22,17 +22,17 @@ constexpr Operation kScan = {"Scan", "scan", Promotion::kNone, "a loop over slic
 constexpr Operation kWhile = {"While", "while_loop", Promotion::kNone, "a loop"};
 constexpr Operation kCond = {"Cond", "cond", Promotion::kNone, "one of several functions"};
 
-// What a While may draw from the stream of random numbers, whose number of turns is not known.
+// What a While may draw from the stream of random numbers, whose number of iterations is not known.
 constexpr uint64_t kStepsOfWhile = uint64_t{1} << 32;
 
 Literal PositionStep(uint64_t steps) { return Literal::Array<uint64_t>({3}, {0, steps, 0}); }
 
-// Positions for each turn of a loop, [length, 3], from that of the first.
+// Positions for each iteration of a loop, [length, 3], from that of the first.
 Op PositionRows(Lowering& l, Op first, uint64_t steps, int64_t length) {
   const Dims dims = {length, 3};
-  const Op turns = l.b.Iota(Shape::Array(hlo::kU64, dims), 0);
+  const Op iterations = l.b.Iota(Shape::Array(hlo::kU64, dims), 0);
   const Op step = l.b.Broadcast(l.b.Constant(PositionStep(steps)), dims, {1});
-  return l.b.Broadcast(first, dims, {1}) + turns * step;
+  return l.b.Broadcast(first, dims, {1}) + iterations * step;
 }
 
 std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, const LoopInputs& loop) {
@@ -196,8 +196,8 @@ void CheckLeaf(const Operation& operation, const Tensor& given, const std::strin
 
 std::vector<Tensor> SlicesOf(ScanInputs& inputs) {
   if (inputs.stacks.empty()) {
-    Throw(ErrorKind::kArgument, "xs holds no tensor: its first size is the number of turns", kScan.pytorch,
-          inputs.caller);
+    Throw(ErrorKind::kArgument, "xs holds no tensor: its first size is the number of iterations",
+          kScan.pytorch, inputs.caller);
   }
   std::vector<Tensor> slices;
   for (size_t i = 0; i < inputs.stacks.size(); ++i) {

@@ -12,17 +12,18 @@
 namespace hlod::lazy {
 namespace {
 
-// Turns up to which a loop becomes a scan: what its transpose needs of each turn is kept.
-constexpr int64_t kTurnsMax = int64_t{1} << 20;
+// Iterations up to which a loop becomes a scan: what its transpose needs of each iteration is kept.
+constexpr int64_t kIterationsMax = int64_t{1} << 20;
 
 std::optional<hlo::LoopCounter> CounterOf(const WhileLoop& loop) {
-  const hlo::Module& callees = Tracer::Get().callees();
+  const hlo::Module& callees = TraceTables::Get().callees();
   const std::optional<hlo::LoopCounter> counter = hlo::FindLoopCounter(
       loop.computation[loop.init], callees.computation(loop.body), callees.computation(loop.condition));
-  return counter.has_value() && counter->turns <= kTurnsMax ? counter : std::nullopt;
+  return counter.has_value() && counter->iterations <= kIterationsMax ? counter : std::nullopt;
 }
 
-// What the turns do with the arrays of the state, where each turn is one place further along dimension 0.
+// What the iterations do with the arrays of the state, where each iteration is one place further along
+// dimension 0.
 class Slices {
  public:
   // `counter`: the element that counts from 0 by 1 to `length`.
@@ -203,8 +204,8 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
   Appender in_step(step);
   uint32_t number = 0;
   const auto parameter = [&](const Shape& shape) {
-    return step.Append(hlo::kParameter, step.tables().Intern(shape), Tracer::Get().ParameterNumber(number++),
-                       {});
+    return step.Append(hlo::kParameter, step.tables().Intern(shape),
+                       TraceTables::Get().ParameterNumber(number++), {});
   };
   std::vector<NodeId> copy_of(body.computation.size(), hlo::Computation::kNoNode);
   std::vector<NodeId> operands, outputs, carried;
@@ -267,7 +268,7 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
   step.set_root(in_step.Tuple(outputs));
   attributes.is_reverse = slices.reverse();
   const NodeId scan =
-      appender.Scan(operands, attributes, Shape::Tuple(std::move(results)), Tracer::Get().Callee(step));
+      appender.Scan(operands, attributes, Shape::Tuple(std::move(results)), TraceTables::Get().Callee(step));
   // What the loop gave, in its order.
   std::vector<NodeId> elements;
   size_t next_output = 0, next_carry = stacked;
@@ -283,7 +284,7 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
 
 std::optional<int64_t> TripCountOf(const WhileLoop& loop) {
   const std::optional<hlo::LoopCounter> counter = CounterOf(loop);
-  return counter.has_value() ? std::optional<int64_t>(counter->turns) : std::nullopt;
+  return counter.has_value() ? std::optional<int64_t>(counter->iterations) : std::nullopt;
 }
 
 std::optional<hlo::ComputationId> ScanBodyOf(const WhileLoop& loop) {
@@ -306,16 +307,16 @@ std::optional<NodeId> AppendAsScan(hlo::Computation& to, const WhileLoop& loop) 
   const std::optional<hlo::LoopCounter> counter = CounterOf(loop);
   const std::optional<hlo::ComputationId> plain = counter.has_value() ? ScanBodyOf(loop) : std::nullopt;
   if (!plain.has_value()) return std::nullopt;
-  if (counter->turns > 0 && counter->begin == 0 && counter->step == 1) {
+  if (counter->iterations > 0 && counter->begin == 0 && counter->step == 1) {
     const CalleeBody body = BodyOf(loop.body);
-    const Slices slices(body, counter->index, counter->turns);
-    if (!slices.uses().empty()) return AppendSliced(to, loop, body, slices, counter->turns);
+    const Slices slices(body, counter->index, counter->iterations);
+    if (!slices.uses().empty()) return AppendSliced(to, loop, body, slices, counter->iterations);
   }
   Appender appender(to);
   const hlo::Instruction init = to[loop.init];
   const Shape shape = init.shape();
   std::vector<NodeId> operands(init.operands().begin(), init.operands().end());
-  operands.insert(operands.begin(), appender.Falses(counter->turns));
+  operands.insert(operands.begin(), appender.Falses(counter->iterations));
   hlo::ScanAttributes attributes;
   attributes.num_carries = static_cast<int64_t>(operands.size()) - 1;
   return appender.Scan(operands, attributes, shape, *plain);

@@ -145,7 +145,7 @@ Tangents PushCustom(const PushCase& c, const CustomRule& rule) {
     values.push_back(IsZero(tangent) ? Zeros(c.l, c.l.shape(values[i])) : tangent);
   }
   const CalleeBody body = BodyOf(rule.forward);
-  OnDemand copies(c.l, body.computation, values);
+  RecomputedPrimals copies(c.l, body.computation, values);
   std::vector<Op> results;
   for (const NodeId output : body.outputs) results.push_back(copies.Of(output));
   const auto half = static_cast<ptrdiff_t>(results.size() / 2);
@@ -167,14 +167,14 @@ std::vector<Op> ResidualsOf(const PullCase& c, const CustomRule& rule, size_t re
     return given;
   }
   const CalleeBody forward = BodyOf(rule.forward);
-  Wider wider{{rule.forward}, c.instruction().shape(), results, rule.residuals};
+  TupleExtension wider{{rule.forward}, c.instruction().shape(), results, rule.residuals};
   for (size_t i = 0; i < rule.residuals; ++i) {
     wider.shape.tuple.push_back(forward.OutputShape(results + i));
   }
   CustomRule wide = rule;
   wide.widened = true;
   wider.mark = [wide](hlo::Notes& notes) { SetCustomRule(notes, wide); };
-  given = c.values.Widen(c.node, wider);
+  given = c.values.ExtendTuple(c.node, wider);
   if (given.empty() && rule.residuals > 0) {
     std::vector<Op> values;
     for (const NodeId operand : c.Operands()) values.push_back(c.values.Of(operand));
@@ -199,9 +199,9 @@ void PullResiduals(const PullCase& c, const CustomRule& rule, size_t results) {
     values.push_back(c.values.Of(operand));
     wanted.push_back(c.is_active(operand));
   }
-  OnDemand copies(c.l, forward.computation, values);
+  RecomputedPrimals copies(c.l, forward.computation, values);
   const std::vector<Op> by =
-      PullBack(c.l, PartOf(forward, wanted, c.part, c.node), copies, forward.outputs, cotangents);
+      AppendVjp(c.l, SubgraphOf(forward, wanted, c.part, c.node), copies, forward.outputs, cotangents);
   for (size_t i = 0; i < operands.size(); ++i) c.add(operands[i], 0, by[i]);
 }
 
@@ -220,7 +220,7 @@ void PullVjp(const PullCase& c, const CustomRule& rule) {
   }
   for (size_t i = rule.arguments; i < operands.size(); ++i) given.push_back(c.values.Of(operands[i]));
   const CalleeBody backward = BodyOf(rule.backward);
-  OnDemand copies(c.l, backward.computation, given);
+  RecomputedPrimals copies(c.l, backward.computation, given);
   for (size_t i = 0; i < rule.arguments; ++i) c.add(operands[i], 0, copies.Of(backward.outputs[i]));
 }
 
@@ -235,7 +235,7 @@ void PullJvp(const PullCase& c, const CustomRule& rule) {
     values.push_back(values[i]);
     wanted[operands.size() + i] = c.is_active(operands[i]);
   }
-  OnDemand copies(c.l, body.computation, values);
+  RecomputedPrimals copies(c.l, body.computation, values);
   for (size_t i = 0; i < rule.arguments; ++i) {
     copies.SetLazily(body.parameters[operands.size() + i], [&c]() -> Op {
       Refuse("the rule of CustomJvp()%s is not linear in the tangents", OriginText(c.part, c.node));
@@ -244,7 +244,7 @@ void PullJvp(const PullCase& c, const CustomRule& rule) {
   std::vector<Op> cotangents(body.outputs.size());
   for (size_t i = 0; i < cotangents.size() / 2; ++i) cotangents[cotangents.size() / 2 + i] = c.Cotangent(i);
   const std::vector<Op> results =
-      PullBack(c.l, PartOf(body, wanted, c.part, c.node), copies, body.outputs, cotangents);
+      AppendVjp(c.l, SubgraphOf(body, wanted, c.part, c.node), copies, body.outputs, cotangents);
   for (size_t i = 0; i < rule.arguments; ++i) c.add(operands[i], 0, results[operands.size() + i]);
 }
 

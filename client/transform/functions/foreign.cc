@@ -51,12 +51,12 @@ class LoadedProgram {
   LoadedProgram(const Module& module, hlo::FlatSignature signature)
       : name_(module.name()),
         signature_(std::move(signature)),
-        entry_(std::make_unique<hlo::Computation>(Tracer::Get().tables(), module.name())) {
-    hlo::Translation translation(module.tables(), *Tracer::Get().tables());
+        entry_(std::make_unique<hlo::Computation>(TraceTables::Get().tables(), module.name())) {
+    hlo::Translation translation(module.tables(), *TraceTables::Get().tables());
     std::vector<hlo::ComputationId> ids;
     for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
       const hlo::Computation& from = module.computation(c);
-      hlo::Computation callee(Tracer::Get().tables(), from.name());
+      hlo::Computation callee(TraceTables::Get().tables(), from.name());
       const bool is_entry = c == module.entry_id();
       hlo::Computation& to = is_entry ? *entry_ : callee;
       std::vector<NodeId> copy_of(from.size());
@@ -89,7 +89,7 @@ class LoadedProgram {
         kept.sharding = notes->sharding;
       }
       to.set_root(copy_of[from.root_id()]);
-      ids.push_back(is_entry ? 0 : Tracer::Get().Callee(callee));
+      ids.push_back(is_entry ? 0 : TraceTables::Get().Callee(callee));
     }
     for (const auto& leaf : signature_.arguments) parameters_.push_back(leaf.shape);
     for (const auto& leaf : signature_.results) results_.push_back(leaf.shape);
@@ -128,7 +128,7 @@ class LoadedProgram {
     const bool call =
         instruction.opcode() == hlo::kCall && !instruction.attributes<hlo::CallAttributes>().is_composite;
     if (call || instruction.opcode() == hlo::kFusion) {
-      const hlo::Computation& callee = Tracer::Get().callees().computation(called[0]);
+      const hlo::Computation& callee = TraceTables::Get().callees().computation(called[0]);
       if (to.size() + callee.size() > kSplicedMax) return std::nullopt;
       return Spliced(to, callee, operands);
     }
@@ -222,7 +222,7 @@ LoadedFunction Loaded(std::string_view bytes, std::string_view source, const Cal
   check(module.status());
   // Batch norms, maps and scaled dots: transforms have rules for what they are made of.
   if (HasFunctions(**module)) *module = ExpandFunctions(**module);
-  if (HasOtherScans(**module)) *module = LeadingScans(**module);
+  if (HasOtherScans(**module)) *module = ScansAlongDimension0(**module);
   hlo::FlatSignature signature((*module)->entry());
   const lazy::TraceLock lock;
   return LoadedFunction(std::make_shared<const lazy::LoadedProgram>(**module, std::move(signature)));
@@ -273,7 +273,7 @@ Tensor CustomCall(const std::string& target, const std::vector<Tensor>& inputs, 
 std::vector<Tensor> HostFunction(const std::string& name,
                                  const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
                                  const std::vector<Tensor>& inputs, Caller caller) {
-  const internal::EventsAfter events;
+  const internal::DeliverEventsAtExit events;
   HostFunctionEvent event;
   Device device;
   std::vector<Tensor> on_host;

@@ -1,7 +1,7 @@
 // Finds max(x, y) + log1p(exp(-|x - y|)).
 #include "client/transform/functions/foreign_log_add_exp.h"
 
-#include "client/tensor/trace/tracer.h"
+#include "client/tensor/trace/trace_tables.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/own_derivative.h"
 
@@ -40,7 +40,7 @@ std::optional<hlo::NodeId> AppendAsLogAddExp(hlo::Computation& to, const hlo::In
     const hlo::NodeId x = larger.operands()[0], y = larger.operands()[1];
     const absl::Span<const hlo::NodeId> terms = to[*difference].operands();
     if (!(terms[0] == x && terms[1] == y) && !(terms[0] == y && terms[1] == x)) continue;
-    hlo::Builder b(Tracer::Get().callees(), to);
+    hlo::Builder b(TraceTables::Get().callees(), to);
     const hlo::Op both[] = {{&b, x}, {&b, y}};
     const hlo::Op result = hlo::OwnDerivative("log_add_exp", both, LogAddExpOf);
     if (!b.status().ok()) return std::nullopt;

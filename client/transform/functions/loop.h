@@ -11,7 +11,7 @@ namespace hlod::lazy {
 struct LoopInputs {
   std::vector<Tensor> carries;
   std::vector<Tensor> stacks;     // Sliced along dimension 0; one at least.
-  std::vector<Tensor> constants;  // Each turn takes them as they are.
+  std::vector<Tensor> constants;  // Each iteration takes them as they are.
   int64_t length = 0;
   bool reverse = false;
 };

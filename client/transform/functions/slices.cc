@@ -41,17 +41,18 @@ class PrefixScan {
 
   Tensors Run(const Tensors& x, int64_t count) const {
     if (count < 2) return x;
-    const Tensors pairs = Combine(Part(x, 0, count - 1, 2), Part(x, 1, count, 2));
+    const Tensors pairs = Combine(Subgraph(x, 0, count - 1, 2), Subgraph(x, 1, count, 2));
     const int64_t half = count / 2;
     const Tensors odd = Run(pairs, half);
-    const Tensors before = count % 2 == 0 ? Part(odd, 0, half - 1, 1) : odd;
-    const Tensors after = Part(x, 2, count, 2);
-    const Tensors even = count > 2 ? Joined(Part(x, 0, 1, 1), Combine(before, after)) : Part(x, 0, 1, 1);
+    const Tensors before = count % 2 == 0 ? Subgraph(odd, 0, half - 1, 1) : odd;
+    const Tensors after = Subgraph(x, 2, count, 2);
+    const Tensors even =
+        count > 2 ? Joined(Subgraph(x, 0, 1, 1), Combine(before, after)) : Subgraph(x, 0, 1, 1);
     return Interleaved(even, odd, count);
   }
 
  private:
-  Tensors Part(const Tensors& x, int64_t begin, int64_t end, int64_t step) const {
+  Tensors Subgraph(const Tensors& x, int64_t begin, int64_t end, int64_t step) const {
     Tensors parts;
     for (const Tensor& each : x) parts.push_back(each.Slice(dim_, begin, end, step, caller_));
     return parts;

@@ -17,7 +17,7 @@ bool IsCheckpoint(const hlo::Instruction& call) {
 
 constexpr char kKept[] = "checkpoint_kept";
 
-void SetResults(OnDemand& values, NodeId node, bool single, std::vector<Op> results) {
+void SetResults(RecomputedPrimals& values, NodeId node, bool single, std::vector<Op> results) {
   if (single) values.Set(node, results[0]);
   else values.SetElements(node, std::move(results));
 }
@@ -57,7 +57,7 @@ Tangents PushCall(const PushCase& c) {
     }
   }
   if (!checkpoint) {
-    Pushed pushed = PushBody(c.l, body, values, tangents, c.part, c.node);
+    JvpResult pushed = PushBody(c.l, body, values, tangents, c.part, c.node);
     SetResults(c.values, c.node, body.single, std::move(pushed.values));
     return pushed.tangents;
   }
@@ -73,7 +73,7 @@ Tangents PushCall(const PushCase& c) {
     operands.push_back(tangents[i]);
     parameters.push_back(inner_tangents[i]);
   }
-  const Pushed pushed = PushBody(inner, body, inner_values, inner_tangents, c.part, c.node);
+  const JvpResult pushed = PushBody(inner, body, inner_values, inner_tangents, c.part, c.node);
   std::vector<Op> outputs = pushed.values;
   for (const Op tangent : pushed.tangents) {
     if (!IsZero(tangent)) outputs.push_back(tangent);
@@ -119,7 +119,7 @@ void PullCall(const PullCase& c) {
     const Op barrier = c.l.b.Add(hlo::kOptBarrier, {c.l.b.Tuple(arguments)});
     arguments = ElementsOf(c.l, barrier, 0, arguments.size());
   }
-  OnDemand copies(c.l, body.computation, arguments);
+  RecomputedPrimals copies(c.l, body.computation, arguments);
   for (size_t i = 0; i < body.outputs.size(); ++i) {
     if (body.computation[body.outputs[i]].opcode() == hlo::kParameter) continue;
     if (checkpoint && !c.values.IsFree() && std::find(kept.begin(), kept.end(), i) == kept.end()) continue;
@@ -130,7 +130,7 @@ void PullCall(const PullCase& c) {
   std::vector<Op> given(c.cotangents.begin(), c.cotangents.end());
   given.resize(body.outputs.size());
   const std::vector<Op> results =
-      PullBack(c.l, PartOf(body, wanted, c.part, c.node), copies, body.outputs, given);
+      AppendVjp(c.l, SubgraphOf(body, wanted, c.part, c.node), copies, body.outputs, given);
   for (size_t i = 0; i < leaves.size(); ++i) c.add(leaves[i].node, leaves[i].element, results[i]);
 }
 

@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "client/transform/autodiff/control_rules.h"
-#include "client/transform/autodiff/residuals.h"
+#include "client/transform/autodiff/residual_primals.h"
 
 namespace hlod::lazy {
 namespace {
@@ -51,7 +51,7 @@ Op Emit(Lowering& l, const char* name, Op selector, std::deque<Branch>& branches
 Tangents PushConditional(const PushCase& c) {
   const Op selector = c.values.Of(c.Operands()[0]);
   std::deque<Branch> branches = BranchesOf(c.l, c.part.computation, c.node);
-  std::vector<Pushed> pushed;
+  std::vector<JvpResult> pushed;
   std::vector<bool> varies(branches.front().body.outputs.size());
   for (Branch& branch : branches) {
     std::vector<Op> values, tangents(branch.leaves.size());
@@ -100,7 +100,7 @@ class ConditionalPuller {
 
   void Pull() {
     std::vector<std::vector<Op>> results;
-    std::deque<Residuals> values;
+    std::deque<ResidualPrimals> values;
     for (Branch& branch : branches_) {
       std::vector<bool> wanted;
       for (const Leaf& leaf : branch.leaves) {
@@ -108,9 +108,9 @@ class ConditionalPuller {
                          IsDifferentiable(ShapeOf(c_.part.computation, leaf).type));
       }
       // What a branch is given is known outside; all else only in the run of that branch.
-      Residuals& residuals = values.emplace_back(
+      ResidualPrimals& residuals = values.emplace_back(
           branch.inner, branch.body,
-          std::vector<Residuals::Source>(branch.leaves.size(), Residuals::Source::kSlice));
+          std::vector<ResidualPrimals::Source>(branch.leaves.size(), ResidualPrimals::Source::kSlice));
       std::vector<Op> cotangents(branch.body.outputs.size());
       for (size_t i = 0; i < cotangents.size(); ++i) {
         if (IsZero(c_.Cotangent(i))) continue;
@@ -118,9 +118,9 @@ class ConditionalPuller {
         cotangents[i] = branch.Parameter(l_.shape(c_.Cotangent(i)));
       }
       const std::vector<NodeId> outputs = branch.body.outputs;
-      results.push_back(PullBack(branch.inner, PartOf(branch.body, wanted, c_.part, c_.node), residuals,
-                                 outputs, cotangents));
-      for (const Residuals::Taken& taken : residuals.slices()) {
+      results.push_back(AppendVjp(branch.inner, SubgraphOf(branch.body, wanted, c_.part, c_.node), residuals,
+                                  outputs, cotangents));
+      for (const ResidualPrimals::Residual& taken : residuals.slices()) {
         const auto number = static_cast<size_t>(branch.body.computation[taken.node].parameter_number());
         branch.operands.push_back(ValueOf(c_.values, branch.leaves[number]));
         branch.parameters.push_back(taken.parameter);
@@ -138,13 +138,13 @@ class ConditionalPuller {
   };
 
   // The residuals of all branches, as more results of the conditional.
-  void Keep(const std::deque<Residuals>& values) {
+  void Keep(const std::deque<ResidualPrimals>& values) {
     constexpr NodeId kNone = hlo::Computation::kNoNode;
     std::vector<Slot> slots;
     std::vector<std::vector<size_t>> place_of(branches_.size());  // Among the results, slots coming last.
     const size_t results = branches_.front().body.outputs.size();
     for (size_t b = 0; b < branches_.size(); ++b) {
-      for (const Residuals::Taken& taken : values[b].kept()) {
+      for (const ResidualPrimals::Residual& taken : values[b].kept()) {
         // What an earlier gradient has kept is there.
         const std::vector<NodeId>& outputs = branches_[b].body.outputs;
         const auto known = std::find(outputs.begin(), outputs.end(), taken.node);
@@ -173,7 +173,7 @@ class ConditionalPuller {
 
   std::vector<Op> Wide(const std::vector<Slot>& slots) {
     constexpr NodeId kNone = hlo::Computation::kNoNode;
-    Wider wider;
+    TupleExtension wider;
     wider.at = branches_.front().body.outputs.size();
     wider.added = slots.size();
     std::vector<Shape> shapes;
@@ -190,7 +190,7 @@ class ConditionalPuller {
       wider.called.push_back(CalleeOf("branch", body));
     }
     std::vector<Op> kept;
-    if (!single) kept = c_.values.Widen(c_.node, wider);
+    if (!single) kept = c_.values.ExtendTuple(c_.node, wider);
     if (kept.empty()) {  // Something else uses the result: the branch runs again, for the residuals.
       std::vector<Op> operands;
       for (const NodeId operand : operands_) operands.push_back(c_.values.Of(operand));

@@ -21,7 +21,7 @@ Dims Rest(size_t rank, const Dims& a, const Dims& b) {
 
 // The cotangent of operand `i`: the result's cotangent times the other operand, summed over what only the
 // other has, in the order of the operand's dimensions.
-Op DotCotangent(const TransposeCase& c, size_t i) {
+Op DotCotangent(const TransposeArgs& c, size_t i) {
   const auto& dot = c.Get<hlo::DotAttributes>();
   const Dims& mine = i == 0 ? dot.lhs_contracting : dot.rhs_contracting;
   const Dims& others = i == 0 ? dot.rhs_contracting : dot.lhs_contracting;
@@ -55,7 +55,7 @@ Op DotCotangent(const TransposeCase& c, size_t i) {
   return ToOperandType(c.l, Permuted(c.l, product, permutation), c.operands[i]->type);
 }
 
-Cotangents TDot(const TransposeCase& c) {
+Cotangents TDot(const TransposeArgs& c) {
   Cotangents both(2);
   const size_t linear = c.IsLinear(0) ? 0 : 1;
   both[linear] = DotCotangent(c, linear);
@@ -87,7 +87,7 @@ struct Span {
 };
 // The transposed convolution's window: `transpose(span, w, b)` makes the dimension b of each w.
 template <typename F>
-std::vector<hlo::WindowDimension> TransposedWindow(const TransposeCase& c,
+std::vector<hlo::WindowDimension> TransposedWindow(const TransposeArgs& c,
                                                    const hlo::ConvolutionAttributes& conv, F transpose) {
   std::vector<hlo::WindowDimension> window = conv.window;
   for (size_t i = 0; i < window.size(); ++i) {
@@ -109,7 +109,7 @@ Dims ReversedDims(const hlo::ConvolutionAttributes& conv, bool reversed) {
   return dims;
 }
 
-Op InputCotangent(const TransposeCase& c) {
+Op InputCotangent(const TransposeArgs& c) {
   Lowering& l = c.l;
   const auto& conv = c.Get<hlo::ConvolutionAttributes>();
   Op kernel = c.x[1];
@@ -143,7 +143,7 @@ Op InputCotangent(const TransposeCase& c) {
   return ToOperandType(l, result, c.operands[0]->type);
 }
 
-Op KernelCotangent(const TransposeCase& c) {
+Op KernelCotangent(const TransposeArgs& c) {
   Lowering& l = c.l;
   const auto& conv = c.Get<hlo::ConvolutionAttributes>();
   hlo::ConvolutionAttributes back = conv;
@@ -167,14 +167,14 @@ Op KernelCotangent(const TransposeCase& c) {
   return ToOperandType(l, Reversed(l, result, ReversedDims(conv, true)), c.operands[1]->type);
 }
 
-Cotangents TConvolution(const TransposeCase& c) {
+Cotangents TConvolution(const TransposeArgs& c) {
   if (c.IsLinear(0)) return {InputCotangent(c), Op{}};
   return {Op{}, KernelCotangent(c)};
 }
 
-Tangents Fft(const TangentCase& c) { return {c.Again()}; }
+Tangents Fft(const TangentArgs& c) { return {c.Again()}; }
 // Of real numbers: the transform of what the half of the spectrum leaves out as zeros, its real part.
-Op TRfft(const TransposeCase& c) {
+Op TRfft(const TransposeArgs& c) {
   Lowering& l = c.l;
   const hlo::FftAttributes& given = c.Get<hlo::FftAttributes>();
   const int64_t last = RankOf(l, c.ct) - 1, missing = given.length.back() - l.dims(c.ct)[last];
@@ -184,7 +184,7 @@ Op TRfft(const TransposeCase& c) {
 }
 // To real numbers: what the half of the spectrum leaves out are conjugates, so that every element but those
 // that are their own counts twice.
-Op TIrfft(const TransposeCase& c) {
+Op TIrfft(const TransposeArgs& c) {
   Lowering& l = c.l;
   const hlo::FftAttributes& given = c.Get<hlo::FftAttributes>();
   const Op half = l.b.Add(hlo::kFft, {c.ct}, hlo::FftAttributes{hlo::FftType::kRfft, given.length});
@@ -200,7 +200,7 @@ Op TIrfft(const TransposeCase& c) {
   return l.b.Binary(hlo::kComplex, l.b.Unary(hlo::kReal, half) * weight,
                     l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kImag, half) * weight));
 }
-Cotangents TFft(const TransposeCase& c) {
+Cotangents TFft(const TransposeArgs& c) {
   switch (c.Get<hlo::FftAttributes>().type) {
     case hlo::FftType::kRfft: return {TRfft(c)};
     case hlo::FftType::kIrfft: return {TIrfft(c)};

@@ -9,16 +9,16 @@ namespace {
 
 using Order = hlo::ComparisonDirection;
 
-Op N(const TangentCase& c, const Scalar& value) { return c.l.Number(c.l.type(c.y), value); }
-Op Unary(const TangentCase& c, hlo::Opcode opcode, Op x) { return c.l.b.Unary(opcode, x); }
+Op N(const TangentArgs& c, const Scalar& value) { return c.l.Number(c.l.type(c.y), value); }
+Op Unary(const TangentArgs& c, hlo::Opcode opcode, Op x) { return c.l.b.Unary(opcode, x); }
 
 // A rule of one operand whose derivative is an expression of the operand x and the result y.
-template <Op (*derivative)(const TangentCase&, Op x, Op y)>
-Tangents Scaled(const TangentCase& c) {
+template <Op (*derivative)(const TangentArgs&, Op x, Op y)>
+Tangents Scaled(const TangentArgs& c) {
   return {c.t[0] * derivative(c, c.x[0], c.y)};
 }
 
-Op AbsTangent(const TangentCase& c) {
+Op AbsTangent(const TangentArgs& c) {
   const Op x = c.x[0];
   Lowering& l = c.l;
   if (!hlo::IsComplex(l.type(x))) {  // Of NaN 0.
@@ -31,35 +31,35 @@ Op AbsTangent(const TangentCase& c) {
   return re * (l.b.Unary(hlo::kReal, x) / size) + im * (l.b.Unary(hlo::kImag, x) / size);
 }
 
-Op Rsqrt(const TangentCase& c, Op x) { return Unary(c, hlo::kRsqrt, x); }
-Op DAcos(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kNegate, Rsqrt(c, N(c, 1) - x * x)); }
-Op DAsin(const TangentCase& c, Op x, Op) { return Rsqrt(c, N(c, 1) - x * x); }
-Op DAtan(const TangentCase& c, Op x, Op) { return N(c, 1) / (N(c, 1) + x * x); }
-Op DAcosh(const TangentCase& c, Op x, Op) { return Rsqrt(c, x * x - N(c, 1)); }
-Op DAsinh(const TangentCase& c, Op x, Op) { return Rsqrt(c, x * x + N(c, 1)); }
-Op DAtanh(const TangentCase& c, Op x, Op) { return N(c, 1) / ((N(c, 1) - x) * (N(c, 1) + x)); }
-Op DCosh(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kSinh, x); }
-Op DSinh(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kCosh, x); }
-Op DCos(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kNegate, Unary(c, hlo::kSine, x)); }
-Op DSin(const TangentCase& c, Op x, Op) { return Unary(c, hlo::kCosine, x); }
-Op DTan(const TangentCase& c, Op, Op y) { return N(c, 1) + y * y; }
-Op DTanh(const TangentCase& c, Op, Op y) { return N(c, 1) - y * y; }
-Op DCbrt(const TangentCase& c, Op, Op y) { return N(c, 1) / (N(c, 3) * y * y); }
-Op DErf(const TangentCase& c, Op x, Op) {
+Op Rsqrt(const TangentArgs& c, Op x) { return Unary(c, hlo::kRsqrt, x); }
+Op DAcos(const TangentArgs& c, Op x, Op) { return Unary(c, hlo::kNegate, Rsqrt(c, N(c, 1) - x * x)); }
+Op DAsin(const TangentArgs& c, Op x, Op) { return Rsqrt(c, N(c, 1) - x * x); }
+Op DAtan(const TangentArgs& c, Op x, Op) { return N(c, 1) / (N(c, 1) + x * x); }
+Op DAcosh(const TangentArgs& c, Op x, Op) { return Rsqrt(c, x * x - N(c, 1)); }
+Op DAsinh(const TangentArgs& c, Op x, Op) { return Rsqrt(c, x * x + N(c, 1)); }
+Op DAtanh(const TangentArgs& c, Op x, Op) { return N(c, 1) / ((N(c, 1) - x) * (N(c, 1) + x)); }
+Op DCosh(const TangentArgs& c, Op x, Op) { return Unary(c, hlo::kSinh, x); }
+Op DSinh(const TangentArgs& c, Op x, Op) { return Unary(c, hlo::kCosh, x); }
+Op DCos(const TangentArgs& c, Op x, Op) { return Unary(c, hlo::kNegate, Unary(c, hlo::kSine, x)); }
+Op DSin(const TangentArgs& c, Op x, Op) { return Unary(c, hlo::kCosine, x); }
+Op DTan(const TangentArgs& c, Op, Op y) { return N(c, 1) + y * y; }
+Op DTanh(const TangentArgs& c, Op, Op y) { return N(c, 1) - y * y; }
+Op DCbrt(const TangentArgs& c, Op, Op y) { return N(c, 1) / (N(c, 3) * y * y); }
+Op DErf(const TangentArgs& c, Op x, Op) {
   return Unary(c, hlo::kExponential, Unary(c, hlo::kNegate, x * x)) * N(c, 2 / std::sqrt(std::numbers::pi));
 }
-Op DExp(const TangentCase&, Op, Op y) { return y; }
-Op DExpm1(const TangentCase& c, Op, Op y) { return y + N(c, 1); }
-Op DLogistic(const TangentCase& c, Op, Op y) { return y * (N(c, 1) - y); }
-Op DSqrt(const TangentCase& c, Op, Op y) { return N(c, 0.5) / y; }
-Op DRsqrt(const TangentCase& c, Op, Op y) { return N(c, -0.5) * (y * y * y); }
+Op DExp(const TangentArgs&, Op, Op y) { return y; }
+Op DExpm1(const TangentArgs& c, Op, Op y) { return y + N(c, 1); }
+Op DLogistic(const TangentArgs& c, Op, Op y) { return y * (N(c, 1) - y); }
+Op DSqrt(const TangentArgs& c, Op, Op y) { return N(c, 0.5) / y; }
+Op DRsqrt(const TangentArgs& c, Op, Op y) { return N(c, -0.5) * (y * y * y); }
 
-Tangents Abs(const TangentCase& c) { return {AbsTangent(c)}; }
-Tangents Log(const TangentCase& c) { return {c.t[0] / c.x[0]}; }
-Tangents Log1p(const TangentCase& c) { return {c.t[0] / (c.x[0] + N(c, 1))}; }
+Tangents Abs(const TangentArgs& c) { return {AbsTangent(c)}; }
+Tangents Log(const TangentArgs& c) { return {c.t[0] / c.x[0]}; }
+Tangents Log1p(const TangentArgs& c) { return {c.t[0] / (c.x[0] + N(c, 1))}; }
 
 // Of complex numbers z / |z|: what turns z, i y Im(conj(y) t) / |z|, and 0 at 0.
-Tangents Sign(const TangentCase& c) {
+Tangents Sign(const TangentArgs& c) {
   if (!hlo::IsComplex(c.shape.type)) return {Op{}};
   Lowering& l = c.l;
   const Op re = l.b.Unary(hlo::kReal, c.y), im = l.b.Unary(hlo::kImag, c.y);
@@ -70,43 +70,43 @@ Tangents Sign(const TangentCase& c) {
   return {l.b.Binary(hlo::kComplex, turn * l.b.Unary(hlo::kNegate, im), turn * re)};
 }
 
-Tangents Convert(const TangentCase& c) {
+Tangents Convert(const TangentArgs& c) {
   const bool both = IsDifferentiable(c.shape.type) && IsDifferentiable(c.l.type(c.x[0]));
   return {both ? c.Again() : Op{}};
 }
 
 // Linear in both operands.
-Tangents Add(const TangentCase& c) { return {SumOf(c.l, c.t[0], c.t[1])}; }
-Tangents Subtract(const TangentCase& c) {
+Tangents Add(const TangentArgs& c) { return {SumOf(c.l, c.t[0], c.t[1])}; }
+Tangents Subtract(const TangentArgs& c) {
   if (IsZero(c.t[1])) return {c.t[0]};
   const Op negative = Unary(c, hlo::kNegate, c.t[1]);
   return {IsZero(c.t[0]) ? negative : c.t[0] - c.t[1]};
 }
 
 // The sum of each operand's tangent times a factor that is asked for where the tangent is not zero.
-template <Op (*by_x)(const TangentCase&), Op (*by_y)(const TangentCase&)>
-Tangents Sum(const TangentCase& c) {
+template <Op (*by_x)(const TangentArgs&), Op (*by_y)(const TangentArgs&)>
+Tangents Sum(const TangentArgs& c) {
   const Op left = IsZero(c.t[0]) ? Op{} : c.t[0] * by_x(c);
   const Op right = IsZero(c.t[1]) ? Op{} : c.t[1] * by_y(c);
   return {SumOf(c.l, left, right)};
 }
-Op First(const TangentCase& c) { return c.x[0]; }
-Op Second(const TangentCase& c) { return c.x[1]; }
+Op First(const TangentArgs& c) { return c.x[0]; }
+Op Second(const TangentArgs& c) { return c.x[1]; }
 
-Tangents Divide(const TangentCase& c) {
+Tangents Divide(const TangentArgs& c) {
   const Op left = IsZero(c.t[0]) ? Op{} : c.t[0] / c.x[1];
   const Op right = IsZero(c.t[1]) ? Op{} : c.t[1] * Unary(c, hlo::kNegate, c.y / c.x[1]);
   return {SumOf(c.l, left, right)};
 }
 
-Tangents Remainder(const TangentCase& c) {
+Tangents Remainder(const TangentArgs& c) {
   if (IsZero(c.t[1])) return {c.t[0]};
   const Op quotient = c.x[0] / c.x[1];
   const Op whole = Unary(c, hlo::kSign, quotient) * Unary(c, hlo::kFloor, Unary(c, hlo::kAbs, quotient));
   return {SumOf(c.l, c.t[0], c.t[1] * Unary(c, hlo::kNegate, whole))};
 }
 
-Op PowerByX(const TangentCase& c) {
+Op PowerByX(const TangentArgs& c) {
   // y x^(y - 1), and 0 where that is 0 times what is not finite.
   Lowering& l = c.l;
   const Op pole =
@@ -115,7 +115,7 @@ Op PowerByX(const TangentCase& c) {
   const Op power = l.b.Binary(hlo::kPower, c.x[0], l.b.Select(zero, N(c, 1), c.x[1] - N(c, 1)));
   return l.b.Select(zero, N(c, 0), c.x[1] * power);
 }
-Op PowerByY(const TangentCase& c) {
+Op PowerByY(const TangentArgs& c) {
   // log(x) x^y, and 0 where x is 0 and y is not below 0.
   Lowering& l = c.l;
   const Op y = hlo::IsComplex(l.type(c.x[1])) ? l.b.Unary(hlo::kReal, c.x[1]) : c.x[1];
@@ -125,29 +125,29 @@ Op PowerByY(const TangentCase& c) {
 }
 
 // 1 where operand `i` is chosen, 0 where the other is, one half each where they are equal; of NaN both.
-Op Chosen(const TangentCase& c, size_t i) {
+Op Chosen(const TangentArgs& c, size_t i) {
   Lowering& l = c.l;
   const Order worse = c.opcode == hlo::kMaximum ? Order::kLt : Order::kGt;
   const Op ahead = l.b.Select(l.b.Compare(c.x[i], c.x[1 - i], worse), N(c, 0), N(c, 1));
   return l.b.Select(l.b.Compare(c.x[0], c.x[1], Order::kEq), N(c, 0.5), ahead);
 }
-Op FirstChosen(const TangentCase& c) { return Chosen(c, 0); }
-Op SecondChosen(const TangentCase& c) { return Chosen(c, 1); }
-Tangents Extreme(const TangentCase& c) {
+Op FirstChosen(const TangentArgs& c) { return Chosen(c, 0); }
+Op SecondChosen(const TangentArgs& c) { return Chosen(c, 1); }
+Tangents Extreme(const TangentArgs& c) {
   if (!hlo::IsFloat(c.shape.type)) return {Op{}};
   return Sum<FirstChosen, SecondChosen>(c);
 }
 
-Op Atan2ByFirst(const TangentCase& c) { return c.x[1] / (c.x[0] * c.x[0] + c.x[1] * c.x[1]); }
-Op Atan2BySecond(const TangentCase& c) {
+Op Atan2ByFirst(const TangentArgs& c) { return c.x[1] / (c.x[0] * c.x[0] + c.x[1] * c.x[1]); }
+Op Atan2BySecond(const TangentArgs& c) {
   return Unary(c, hlo::kNegate, c.x[0] / (c.x[0] * c.x[0] + c.x[1] * c.x[1]));
 }
 
-Tangents Select(const TangentCase& c) { return {c.l.b.Select(c.x[0], c.TangentOf(1), c.TangentOf(2))}; }
+Tangents Select(const TangentArgs& c) { return {c.l.b.Select(c.x[0], c.TangentOf(1), c.TangentOf(2))}; }
 
 // min(max(x, low), high). At a bound neither it nor x has a derivative, as in JAX; where the bounds are the
 // wrong way round, the result is high.
-Tangents Clamp(const TangentCase& c) {
+Tangents Clamp(const TangentArgs& c) {
   Lowering& l = c.l;
   const Dims dims = c.shape.dims;
   const Op low = l.BroadcastTo(c.x[0], dims), x = c.x[1], high = l.BroadcastTo(c.x[2], dims);
@@ -172,37 +172,37 @@ Tangents Clamp(const TangentCase& c) {
 
 // Transposes.
 
-Cotangents TNegate(const TransposeCase& c) { return {c.l.b.Unary(hlo::kNegate, c.ct)}; }
-Cotangents TCopy(const TransposeCase& c) { return {c.ct}; }
-Cotangents TReducePrecision(const TransposeCase& c) {  // Rounded on the way back, too.
+Cotangents TNegate(const TransposeArgs& c) { return {c.l.b.Unary(hlo::kNegate, c.ct)}; }
+Cotangents TCopy(const TransposeArgs& c) { return {c.ct}; }
+Cotangents TReducePrecision(const TransposeArgs& c) {  // Rounded on the way back, too.
   return {c.l.b.Add(hlo::kReducePrecision, {c.ct}, c.attributes)};
 }
-Cotangents TAdd(const TransposeCase& c) { return {c.IsLinear(0) ? c.ct : Op{}, c.IsLinear(1) ? c.ct : Op{}}; }
-Cotangents TSubtract(const TransposeCase& c) {
+Cotangents TAdd(const TransposeArgs& c) { return {c.IsLinear(0) ? c.ct : Op{}, c.IsLinear(1) ? c.ct : Op{}}; }
+Cotangents TSubtract(const TransposeArgs& c) {
   return {c.IsLinear(0) ? c.ct : Op{}, c.IsLinear(1) ? c.l.b.Unary(hlo::kNegate, c.ct) : Op{}};
 }
-Cotangents TMultiply(const TransposeCase& c) {
+Cotangents TMultiply(const TransposeArgs& c) {
   if (c.IsLinear(0)) return {c.ct * c.x[1], Op{}};
   return {Op{}, c.ct * c.x[0]};
 }
-Cotangents TDivide(const TransposeCase& c) { return {c.ct / c.x[1], Op{}}; }
-Cotangents TConvert(const TransposeCase& c) { return {ToOperandType(c.l, c.ct, c.operands[0]->type)}; }
+Cotangents TDivide(const TransposeArgs& c) { return {c.ct / c.x[1], Op{}}; }
+Cotangents TConvert(const TransposeArgs& c) { return {ToOperandType(c.l, c.ct, c.operands[0]->type)}; }
 // <ct, z> is Re(ct z), as JAX has it. A real number is its own real part, and has no imaginary one.
-Cotangents TReal(const TransposeCase& c) {
+Cotangents TReal(const TransposeArgs& c) {
   if (!hlo::IsComplex(c.operands[0]->type)) return {c.ct};
   return {c.l.b.Binary(hlo::kComplex, c.ct, Zeros(c.l, c.l.shape(c.ct)))};
 }
-Cotangents TImag(const TransposeCase& c) {
+Cotangents TImag(const TransposeArgs& c) {
   if (!hlo::IsComplex(c.operands[0]->type)) return {Op{}};
   return {c.l.b.Binary(hlo::kComplex, Zeros(c.l, c.l.shape(c.ct)), c.l.b.Unary(hlo::kNegate, c.ct))};
 }
-Cotangents TComplex(const TransposeCase& c) {
+Cotangents TComplex(const TransposeArgs& c) {
   Cotangents both(2);
   if (c.IsLinear(0)) both[0] = c.l.b.Unary(hlo::kReal, c.ct);
   if (c.IsLinear(1)) both[1] = c.l.b.Unary(hlo::kNegate, c.l.b.Unary(hlo::kImag, c.ct));
   return both;
 }
-Cotangents TSelect(const TransposeCase& c) {
+Cotangents TSelect(const TransposeArgs& c) {
   const Op zero = Zeros(c.l, c.shape);
   Cotangents all(3);
   if (c.IsLinear(1)) all[1] = c.l.b.Select(c.x[0], c.ct, zero);

@@ -27,12 +27,12 @@ Op Solve(Lowering& l, Op a, Op b, const hlo::TriangularSolveAttributes& solve) {
                           static_cast<Transposed>(solve.transpose_a));
 }
 
-Tangents TriangularSolve(const TangentCase& c) {
+Tangents TriangularSolve(const TangentArgs& c) {
   return {TriangularSolveTangent(c.l, c.Get<hlo::TriangularSolveAttributes>(), c.x[0], c.y, c.t[0], c.t[1])};
 }
 
 // Linear in B alone: the cotangent solves with the transposed matrix.
-Cotangents TTriangularSolve(const TransposeCase& c) {
+Cotangents TTriangularSolve(const TransposeArgs& c) {
   hlo::TriangularSolveAttributes solve = c.Get<hlo::TriangularSolveAttributes>();
   Op a = c.x[0];
   if (solve.transpose_a == kAdjoint) a = ConjugateOf(c.l, a);
@@ -40,7 +40,7 @@ Cotangents TTriangularSolve(const TransposeCase& c) {
   return {Op{}, Solve(c.l, a, c.ct, solve)};
 }
 
-Tangents Cholesky(const TangentCase& c) {
+Tangents Cholesky(const TangentArgs& c) {
   Lowering& l = c.l;
   const bool lower = c.Get<hlo::CholeskyAttributes>().lower;
   const Op half = l.Full(l.type(c.y), l.dims(c.y), 0.5);

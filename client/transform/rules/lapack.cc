@@ -97,7 +97,7 @@ RoutineRule RuleOf(std::string_view target) {
   return nullptr;
 }
 
-Tangents ByRoutine(const TangentCase& c) {
+Tangents ByRoutine(const TangentArgs& c) {
   const auto& call = c.Get<hlo::CustomCallAttributes>();
   absl::StatusOr<std::map<std::string, int64_t, std::less<>>> config =
       lapack::ParseConfig(call.backend_config);

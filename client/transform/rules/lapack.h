@@ -13,7 +13,7 @@ namespace hlod::lazy {
 
 // A custom call with the attributes in its backend_config.
 struct RoutineCase {
-  const TangentCase& c;
+  const TangentArgs& c;
   std::string_view target;
   std::map<std::string, int64_t, std::less<>> config;
 

@@ -143,7 +143,7 @@ Tangents GeqrfTangents(const RoutineCase& c) {
   return all;
 }
 
-Tangents OwnReflectedQr(const TangentCase& c) {
+Tangents OwnReflectedQr(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op q = c.x[0], packed = c.x[1];
   if (Count(l.dims(packed)) == 0) return Tangents(2);
@@ -188,7 +188,7 @@ std::optional<NodeId> AppendReflectedQr(hlo::Computation& to, NodeId product) {
     return std::nullopt;
   if (tau.dims.back() != call.shape().dims.back()) return std::nullopt;  // All of Q.
   const NodeId a = to[*factored].operands()[0];
-  hlo::Builder b(Tracer::Get().callees(), to);
+  hlo::Builder b(TraceTables::Get().callees(), to);
   const Op elements[] = {hlo::StopGradient({&b, product}), hlo::StopGradient({&b, packed}), {&b, a}};
   return b.GetTupleElement(hlo::TupleWithRule("reflected_qr", elements, 2), 0).id;
 }

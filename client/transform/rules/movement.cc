@@ -10,13 +10,13 @@ namespace hlod::lazy {
 namespace {
 
 // The same on the tangent of operand 0; the others are indices.
-Tangents OfFirst(const TangentCase& c) {
+Tangents OfFirst(const TangentArgs& c) {
   std::vector<Op> operands(c.x.begin(), c.x.end());
   operands[0] = c.t[0];
   return {c.l.b.Add(c.opcode, operands, c.attributes, c.called, &c.shape)};
 }
 // The same on the tangents of operands 0 and 1.
-Tangents OfFirstTwo(const TangentCase& c) {
+Tangents OfFirstTwo(const TangentArgs& c) {
   std::vector<Op> operands(c.x.begin(), c.x.end());
   operands[0] = c.TangentOf(0);
   operands[1] = c.TangentOf(1);
@@ -79,7 +79,7 @@ Op ScatterAddLike(Lowering& l, const hlo::ScatterAttributes& s, Op x, Op indices
 
 // Of a product, what each update was multiplied with: what is there and the other updates of its place. Where
 // updates are 0 the product is made without them.
-Op ProductOfOthers(const TangentCase& c, const hlo::ScatterAttributes& attributes) {
+Op ProductOfOthers(const TangentArgs& c, const hlo::ScatterAttributes& attributes) {
   using Order = hlo::ComparisonDirection;
   Lowering& l = c.l;
   const Op x = c.x[0], indices = c.x[1], updates = c.x[2];
@@ -113,7 +113,7 @@ Op IsKept(Lowering& l, const hlo::ScatterAttributes& s, const Dims& operand, Op 
 }
 
 // Operands: what is there, indices, updates.
-Tangents Scatter(const TangentCase& c) {
+Tangents Scatter(const TangentArgs& c) {
   if (c.x.size() != 3) Refuse("a scatter of several operands has no derivative rule");
   Lowering& l = c.l;
   const auto& attributes = c.Get<hlo::ScatterAttributes>();
@@ -156,7 +156,7 @@ Tangents Scatter(const TangentCase& c) {
   }
 }
 
-Cotangents TScatter(const TransposeCase& c) {
+Cotangents TScatter(const TransposeArgs& c) {
   Lowering& l = c.l;
   const auto& attributes = c.Get<hlo::ScatterAttributes>();
   const hlo::Opcode join = ReducerOpcode(c.called[0]);
@@ -200,7 +200,7 @@ Op StartsInside(Lowering& l, const hlo::GatherAttributes& g, const Dims& operand
   return l.b.Clamp(l.Number(type, 0), indices, high);
 }
 
-Cotangents TGather(const TransposeCase& c) {
+Cotangents TGather(const TransposeArgs& c) {
   const auto& g = c.Get<hlo::GatherAttributes>();
   hlo::ScatterAttributes s;
   s.update_window_dims = g.offset_dims;
@@ -214,7 +214,7 @@ Cotangents TGather(const TransposeCase& c) {
   return {ScatterAddLike(c.l, s, Zeros(c.l, *c.operands[0]), starts, c.ct), Op{}};
 }
 
-Cotangents TBroadcast(const TransposeCase& c) {
+Cotangents TBroadcast(const TransposeArgs& c) {
   Lowering& l = c.l;
   const Dims& to = c.Get<hlo::DimensionsAttributes>().dimensions;  // Of each operand dimension.
   Dims added;
@@ -231,16 +231,16 @@ Cotangents TBroadcast(const TransposeCase& c) {
   return {Permuted(l, sum, order)};
 }
 
-Cotangents TReshape(const TransposeCase& c) { return {c.l.Reshape(c.ct, c.operands[0]->dims)}; }
-Cotangents TTranspose(const TransposeCase& c) {
+Cotangents TReshape(const TransposeArgs& c) { return {c.l.Reshape(c.ct, c.operands[0]->dims)}; }
+Cotangents TTranspose(const TransposeArgs& c) {
   const Dims& permutation = c.Get<hlo::DimensionsAttributes>().dimensions;
   Dims inverse(permutation.size());
   for (size_t i = 0; i < permutation.size(); ++i) inverse[permutation[i]] = static_cast<int64_t>(i);
   return {c.l.b.Transpose(c.ct, inverse)};
 }
-Cotangents TReverse(const TransposeCase& c) { return {c.l.b.Add(hlo::kReverse, {c.ct}, c.attributes)}; }
+Cotangents TReverse(const TransposeArgs& c) { return {c.l.b.Add(hlo::kReverse, {c.ct}, c.attributes)}; }
 
-Cotangents TSlice(const TransposeCase& c) {
+Cotangents TSlice(const TransposeArgs& c) {
   const auto& slice = c.Get<hlo::SliceAttributes>();
   const Dims &from = c.operands[0]->dims, &to = c.shape.dims;
   std::vector<hlo::PadDimension> padding(from.size());
@@ -252,21 +252,21 @@ Cotangents TSlice(const TransposeCase& c) {
   return {c.l.b.Pad(c.ct, c.l.Number(c.shape.type, 0), padding)};
 }
 
-absl::Span<const Op> Starts(const TransposeCase& c, size_t first) { return c.x.subspan(first); }
+absl::Span<const Op> Starts(const TransposeArgs& c, size_t first) { return c.x.subspan(first); }
 
-Cotangents TDynamicSlice(const TransposeCase& c) {
+Cotangents TDynamicSlice(const TransposeArgs& c) {
   Cotangents all(c.x.size());
   all[0] = c.l.b.DynamicUpdateSlice(Zeros(c.l, *c.operands[0]), c.ct, Starts(c, 1));
   return all;
 }
-Cotangents TDynamicUpdateSlice(const TransposeCase& c) {
+Cotangents TDynamicUpdateSlice(const TransposeArgs& c) {
   Cotangents all(c.x.size());
   if (c.IsLinear(0)) all[0] = c.l.b.DynamicUpdateSlice(c.ct, Zeros(c.l, *c.operands[1]), Starts(c, 2));
   if (c.IsLinear(1)) all[1] = c.l.b.DynamicSlice(c.ct, Starts(c, 2), c.operands[1]->dims);
   return all;
 }
 
-Cotangents TPad(const TransposeCase& c) {
+Cotangents TPad(const TransposeArgs& c) {
   Lowering& l = c.l;
   const auto& padding = c.Get<hlo::PadAttributes>().dimensions;
   const Dims& from = c.operands[0]->dims;
@@ -287,7 +287,7 @@ Cotangents TPad(const TransposeCase& c) {
   return all;
 }
 
-Cotangents TConcatenate(const TransposeCase& c) {
+Cotangents TConcatenate(const TransposeArgs& c) {
   const int64_t dim = c.Get<hlo::DimensionsAttributes>().dimensions[0];
   Cotangents all;
   int64_t start = 0;
@@ -300,13 +300,13 @@ Cotangents TConcatenate(const TransposeCase& c) {
 }
 
 // The order that the sort gave, found by sorting positions along; then each tangent in that order.
-Tangents Sort(const TangentCase& c) {
+Tangents Sort(const TangentArgs& c) {
   Lowering& l = c.l;
   const auto& sort = c.Get<hlo::SortAttributes>();
   const size_t count = c.x.size();
   const Dims dims = l.dims(c.x[0]);
-  const hlo::Computation& comparator = Tracer::Get().callees().computation(c.called[0]);
-  const hlo::ComputationId with_position = Tracer::Get().Callee("before", [&](hlo::Builder& b) {
+  const hlo::Computation& comparator = TraceTables::Get().callees().computation(c.called[0]);
+  const hlo::ComputationId with_position = TraceTables::Get().Callee("before", [&](hlo::Builder& b) {
     std::vector<Op> copies(comparator.size());
     for (NodeId node = 0; node < comparator.size(); ++node) {
       const hlo::Instruction instruction = comparator[node];
@@ -332,7 +332,7 @@ Tangents Sort(const TangentCase& c) {
   return all;
 }
 
-Tangents TopK(const TangentCase& c) {
+Tangents TopK(const TangentArgs& c) {
   const Op order = c.l.Convert(c.l.b.GetTupleElement(c.y, 1), hlo::kS64);
   return {GatherAlong(c.l, c.t[0], RankOf(c.l, c.x[0]) - 1, order), Op{}};
 }

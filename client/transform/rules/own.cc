@@ -24,7 +24,7 @@ Op ZeroWhere(Lowering& l, Op pred, Op x) { return SelectOps(l, pred, N(l, x, 0),
 
 // Of one operand: the derivative by the result y and the operand x.
 template <Op (*derivative)(Lowering& l, Op y, Op x)>
-Tangents OfOne(const TangentCase& c) {
+Tangents OfOne(const TangentArgs& c) {
   return {c.t[1] * derivative(c.l, c.x[0], c.x[1])};
 }
 
@@ -70,7 +70,7 @@ Op Lgamma(Lowering& l, Op, Op x) { return DigammaOps(l, x); }
 Op Digamma(Lowering& l, Op, Op x) { return TrigammaOps(l, x, x * N(l, x, std::numbers::pi)); }
 Op Trigamma(Lowering& l, Op, Op x) { return ZetaOps(l, l.Full(l.type(x), l.dims(x), 3), x) * N(l, x, -2); }
 
-Tangents Zeta(const TangentCase& c) {
+Tangents Zeta(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op x = c.x[1], q = c.x[2];
   if (!IsZero(c.t[1])) Refuse("zeta has no derivative rule for its first argument");
@@ -79,7 +79,7 @@ Tangents Zeta(const TangentCase& c) {
 
 // Of the regularised incomplete gamma functions by x.
 template <bool kUpper>
-Tangents Igamma(const TangentCase& c) {
+Tangents Igamma(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op a = c.x[1], x = c.x[2];
   if (!IsZero(c.t[1])) Refuse("igamma has no derivative rule for its first argument");
@@ -89,7 +89,7 @@ Tangents Igamma(const TangentCase& c) {
 
 // x log(y + shift): by x nothing comes from where it is 0 and y is not within the logarithm.
 template <int kShift>
-Tangents Xlog(const TangentCase& c) {
+Tangents Xlog(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op x = c.x[1], y = c.x[2], zero = CompareOps(l, x, N(l, x, 0), Order::kEq);
   Op sum;
@@ -108,7 +108,7 @@ Tangents Xlog(const TangentCase& c) {
 // log(exp(x) + exp(y)): each by its share, halves of what is equal. The share is the logistic function of the
 // difference everywhere, so that it has its derivatives at ties, too; infinities of one sign have none, and 0
 // is it.
-Tangents LogAddExp(const TangentCase& c) {
+Tangents LogAddExp(const TangentArgs& c) {
   Lowering& l = c.l;
   Op sum;
   for (const size_t i : {size_t{1}, size_t{2}}) {
@@ -123,11 +123,11 @@ Tangents LogAddExp(const TangentCase& c) {
 }
 
 // Of x, the tangent times a factor.
-Tangents Scaled(const TangentCase& c) { return {c.t[1] * c.x[2]}; }
+Tangents Scaled(const TangentArgs& c) { return {c.t[1] * c.x[2]}; }
 
 // x exp(i angle). By x it is the result's own direction, as PyTorch's: 0 where x is 0, and for a negative x,
 // which is not a modulus, of the opposite sign.
-Tangents Polar(const TangentCase& c) {
+Tangents Polar(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op result = c.x[0], angle = c.x[2];
   const auto times = [&](Op real, Op re, Op im) { return l.b.Binary(hlo::kComplex, real * re, real * im); };
@@ -145,13 +145,13 @@ Tangents Polar(const TangentCase& c) {
 }
 
 // A mantissa and an exponent: x / 2^exponent.
-Tangents Frexp(const TangentCase& c) {
+Tangents Frexp(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op exponent = Negative(l, l.Convert(c.x[1], l.type(c.x[2])));
   return {c.t[2] * l.b.Binary(hlo::kPower, l.Full(l.type(c.x[2]), l.dims(c.x[2]), 2), exponent), Op{}};
 }
 
-Tangents BinaryCrossEntropy(const TangentCase& c) {
+Tangents BinaryCrossEntropy(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op x = c.x[1], target = c.x[2], one = N(l, x, 1);
   Op sum;
@@ -166,7 +166,7 @@ Tangents BinaryCrossEntropy(const TangentCase& c) {
 }
 
 // The value and the index of one element along a dimension, which has size 1 in both.
-Tangents AtIndex(const TangentCase& c) {
+Tangents AtIndex(const TangentArgs& c) {
   Lowering& l = c.l;
   const Dims kept = l.dims(c.x[1]), from = l.dims(c.x[2]);
   int64_t dim = 0;
@@ -175,13 +175,13 @@ Tangents AtIndex(const TangentCase& c) {
 }
 
 // Elements written to their places along dimension 1.
-Tangents Placed(const TangentCase& c) {
+Tangents Placed(const TangentArgs& c) {
   const Op zeros = c.l.Full(c.l.type(c.x[0]), c.l.dims(c.x[0]), 0);
   return {ScatterAlong(c.l, zeros, 1, c.x[2], c.t[1], Combine::kAdd)};
 }
 
 // One element of all: the mean of the tangents of those that equal it; a NaN equals a NaN.
-Tangents EqualShares(const TangentCase& c) {
+Tangents EqualShares(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op x = c.x[1], y = l.BroadcastTo(c.x[0], l.dims(x));
   const Op nans = l.b.Binary(hlo::kAnd, NanOps(l, x), NanOps(l, y));

@@ -7,13 +7,13 @@
 
 namespace hlod::lazy {
 
-Tangents OwnLu(const TangentCase& c);
-Tangents OwnQr(const TangentCase& c);
-Tangents OwnSvd(const TangentCase& c);
-Tangents OwnEigh(const TangentCase& c);
-Tangents OwnPinv(const TangentCase& c);
-Tangents OwnReflectedQr(const TangentCase& c);  // The results: Q, and R above what belongs to Q.
-Tangents OwnDeterminant(const TangentCase& c);
+Tangents OwnLu(const TangentArgs& c);
+Tangents OwnQr(const TangentArgs& c);
+Tangents OwnSvd(const TangentArgs& c);
+Tangents OwnEigh(const TangentArgs& c);
+Tangents OwnPinv(const TangentArgs& c);
+Tangents OwnReflectedQr(const TangentArgs& c);  // The results: Q, and R above what belongs to Q.
+Tangents OwnDeterminant(const TangentArgs& c);
 // The rule of a function of CHLO by its name ("chlo.lgamma"); null: none.
 TangentRule ChloTangentRule(std::string_view name);
 // For exp(-|x|) I0(x) as JAX writes it, whose last instruction is `node`: the same value under a rule,

@@ -26,14 +26,14 @@ Op Ruled(std::string_view rule, Op x, Op y) {
 }
 
 // The operands of a rule of one result: the result, then what it is made from.
-Op Wide(const TangentCase& c, size_t i) { return c.l.Convert(c.x[i], hlo::kF64); }
-Tangents TimesSlope(const TangentCase& c, size_t i, Op slope) {
+Op Wide(const TangentArgs& c, size_t i) { return c.l.Convert(c.x[i], hlo::kF64); }
+Tangents TimesSlope(const TangentArgs& c, size_t i, Op slope) {
   return {c.t[i] * c.l.Convert(slope, c.l.type(c.t[i]))};
 }
 
 // A function of one operand whose slope is an expression of the result y and the operand x.
 template <Op (*slope)(Lowering& l, Op y, Op x)>
-Tangents BySlope(const TangentCase& c) {
+Tangents BySlope(const TangentArgs& c) {
   return TimesSlope(c, 1, slope(c.l, Wide(c, 0), Wide(c, 1)));
 }
 
@@ -53,12 +53,12 @@ Op DBesselI1e(Lowering& l, Op y, Op x) {
 
 Op DBesselI0e(Lowering&, Op y, Op x) { return Ruled<hlo::BesselI1e>("chlo.bessel_i1e", x) - Sign(x) * y; }
 
-Tangents ChloPolygamma(const TangentCase& c) {
+Tangents ChloPolygamma(const TangentArgs& c) {
   if (!IsZero(c.t[1])) Refuse("polygamma has no derivative rule for its order");
   return TimesSlope(c, 2, Ruled<hlo::Polygamma>("chlo.polygamma", Wide(c, 1) + 1, Wide(c, 2)));
 }
 
-Tangents ChloZeta(const TangentCase& c) {
+Tangents ChloZeta(const TangentArgs& c) {
   if (!IsZero(c.t[1])) Refuse("zeta has no derivative rule for its exponent");
   const Op x = Wide(c, 1);
   return TimesSlope(c, 2, Negative(x) * Ruled<hlo::Zeta>("chlo.zeta", x + 1, Wide(c, 2)));
@@ -116,7 +116,7 @@ std::optional<hlo::NodeId> AppendBesselI0e(hlo::Computation& to, hlo::NodeId nod
   if (far.operand(1).opcode() != hlo::kSqrt || far.operand(1).operands()[0] != size.id()) return std::nullopt;
   if (!IsChebyshev(select.operand(1), kNear) || !IsChebyshev(far.operand(0), kFar)) return std::nullopt;
   const hlo::NodeId x = size.operands()[0];
-  hlo::Builder b(Tracer::Get().callees(), to);
+  hlo::Builder b(TraceTables::Get().callees(), to);
   const hlo::Op elements[] = {hlo::StopGradient({&b, node}), {&b, x}};
   return b.GetTupleElement(hlo::TupleWithRule("bessel_i0e", elements, 1), 0).id;
 }

@@ -60,11 +60,11 @@ Op LuTangent(Lowering& l, Op lu, Op permutation, Op t) {
 }
 
 // P A = L U, dA = t.
-Tangents OwnLu(const TangentCase& c) { return {LuTangent(c.l, c.x[0], c.x[2], c.t[3]), Op{}, Op{}}; }
+Tangents OwnLu(const TangentArgs& c) { return {LuTangent(c.l, c.x[0], c.x[2], c.t[3]), Op{}, Op{}}; }
 
 // d det = det tr(A^-1 dA), also where A has no inverse: a 0 on U's diagonal is taken as the least number that
 // counts. The results: sign, logarithm, value, L and U, the permutation and its sign.
-Tangents OwnDeterminant(const TangentCase& c) {
+Tangents OwnDeterminant(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op sign = c.x[0], lu = c.x[3];
   if (Count(l.dims(lu)) == 0) return Tangents(6);
@@ -119,7 +119,7 @@ QrOf QrTangents(Lowering& l, const QrOf& factors, Op t) {
   }
   return {dq, dr};
 }
-Tangents OwnQr(const TangentCase& c) {
+Tangents OwnQr(const TangentArgs& c) {
   const QrOf tangents = QrTangents(c.l, {c.x[0], c.x[1]}, c.t[2]);
   return {tangents.q, tangents.r};
 }
@@ -152,7 +152,7 @@ SvdOf SvdTangents(Lowering& l, const SvdOf& factors, Op t) {
   const Op dv = with_outside(ProductOf(l, v, of_v), ProductOf(l, AdjointOf(l, t), u), v);
   return {du, DiagonalOf(l, real), dv};
 }
-Tangents OwnSvd(const TangentCase& c) {
+Tangents OwnSvd(const TangentArgs& c) {
   Lowering& l = c.l;
   const SvdOf factors{c.x[0], c.x[1], c.x[2]};
   if (hlo::IsComplex(l.type(factors.u))) {
@@ -171,7 +171,7 @@ EighOf EighTangents(Lowering& l, const EighOf& factors, Op t) {
   return {RealType(l, DiagonalOf(l, inner)), ProductOf(l, factors.v, gaps * inner)};
 }
 // A is Hermitian whichever triangle was read, and so is what its gradient is projected to, as PyTorch's.
-Tangents OwnEigh(const TangentCase& c) {
+Tangents OwnEigh(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op t = (c.t[2] + AdjointOf(l, c.t[2])) * l.Full(l.type(c.t[2]), l.dims(c.t[2]), 0.5);
   const EighOf tangents = EighTangents(l, {c.x[0], c.x[1]}, t);
@@ -179,7 +179,7 @@ Tangents OwnEigh(const TangentCase& c) {
 }
 
 // P = A^+: -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P.
-Tangents OwnPinv(const TangentCase& c) {
+Tangents OwnPinv(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op p = c.x[0], a = c.x[1], t = c.t[1], adjoint = AdjointOf(l, t), p_adjoint = AdjointOf(l, p);
   const auto product = [&](Op x, Op y) { return ProductOf(l, x, y); };

@@ -23,7 +23,7 @@ Dims Counting(int64_t first, size_t count) {
 
 // The dimensions of a ragged dot by what becomes of them.
 struct RaggedForm {
-  explicit RaggedForm(const TransposeCase& c) : ragged(c.Get<hlo::RaggedDotAttributes>()) {
+  explicit RaggedForm(const TransposeArgs& c) : ragged(c.Get<hlo::RaggedDotAttributes>()) {
     for (int64_t d = 0; d < c.operands[0]->rank(); ++d) {
       if (!Has(dot.lhs_batch, d) && !Has(dot.lhs_contracting, d)) lhs_free.push_back(d);
     }
@@ -100,13 +100,13 @@ Back BackOfRhs(const RaggedForm& f) {
   return back;
 }
 
-Cotangents TRaggedDot(const TransposeCase& c) {
+Cotangents TRaggedDot(const TransposeArgs& c) {
   const RaggedForm form(c);
   const size_t linear = c.IsLinear(0) ? 0 : 1;
   Cotangents all(3);
   if (form.mode == hlo::RaggedMode::kBatch) {  // The same as a dot.
     const hlo::Attributes dot(form.dot);
-    const TransposeCase plain{c.l, hlo::kDot, c.shape, dot, c.called, c.x.subspan(0, 2), c.operands, c.ct};
+    const TransposeArgs plain{c.l, hlo::kDot, c.shape, dot, c.called, c.x.subspan(0, 2), c.operands, c.ct};
     all[linear] = TheRules().transpose[static_cast<size_t>(hlo::kDot)](plain)[linear];
     return all;
   }

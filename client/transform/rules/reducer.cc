@@ -58,10 +58,10 @@ Dual Combined(Lowering& l, hlo::ComputationId reducer, const Dual& left, const D
   if (!inner.b.status().ok()) throw Refusal{inner.b.TakeStatus()};
   std::vector<bool> wanted;
   for (const Op tangent : tangents) wanted.push_back(!IsZero(tangent));
-  const Part part{scratch.computation(), 0, scratch.computation().size(), inputs, wanted};
-  OnDemand copies(l, scratch.computation(), values);
+  const Subgraph part{scratch.computation(), 0, scratch.computation().size(), inputs, wanted};
+  RecomputedPrimals copies(l, scratch.computation(), values);
   Dual result;
-  for (const Op tangent : PushForward(l, part, copies, tangents, outputs)) {
+  for (const Op tangent : AppendJvp(l, part, copies, tangents, outputs)) {
     result.tangents.push_back(IsZero(tangent) ? Op{} : l.Reshape(tangent, dims));
   }
   for (const NodeId output : outputs) result.values.push_back(l.Reshape(copies.Of(output), dims));

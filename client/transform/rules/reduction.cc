@@ -11,7 +11,7 @@ namespace {
 using Order = hlo::ComparisonDirection;
 
 // A reduced value beside every element it was made of.
-Op Spread(Lowering& l, Op reduced, const Dims& to, const Dims& dimensions) {
+Op Distribution(Lowering& l, Op reduced, const Dims& to, const Dims& dimensions) {
   Dims kept;
   for (int64_t dim = 0; dim < static_cast<int64_t>(to.size()); ++dim) {
     if (std::find(dimensions.begin(), dimensions.end(), dim) == dimensions.end()) kept.push_back(dim);
@@ -20,12 +20,12 @@ Op Spread(Lowering& l, Op reduced, const Dims& to, const Dims& dimensions) {
 }
 
 // What a reduction reduces, and what it begins with.
-Dual DualOfOperands(const TangentCase& c) {
+Dual DualOfOperands(const TangentArgs& c) {
   const size_t count = c.x.size() / 2;
   return {{c.x.begin(), c.x.begin() + static_cast<std::ptrdiff_t>(count)},
           {c.t.begin(), c.t.begin() + static_cast<std::ptrdiff_t>(count)}};
 }
-Dual DualOfInits(const TangentCase& c) {
+Dual DualOfInits(const TangentArgs& c) {
   const size_t count = c.x.size() / 2;
   return {{c.x.begin() + static_cast<std::ptrdiff_t>(count), c.x.end()},
           {c.t.begin() + static_cast<std::ptrdiff_t>(count), c.t.end()}};
@@ -34,9 +34,9 @@ Dual DualOfInits(const TangentCase& c) {
 // Of one maximum or minimum: shared equally by all elements that are the result. Where the initial value is
 // it alone, none has a share; of NaN the shares are 0 / 0, except over no dimensions, where the element is
 // what it was.
-Op ExtremeTangent(const TangentCase& c, const Dims& dimensions) {
+Op ExtremeTangent(const TangentArgs& c, const Dims& dimensions) {
   Lowering& l = c.l;
-  const Op x = c.x[0], spread = Spread(l, c.y, l.dims(x), dimensions);
+  const Op x = c.x[0], spread = Distribution(l, c.y, l.dims(x), dimensions);
   const Op same = l.b.Compare(x, spread, Order::kEq);
   if (dimensions.empty()) {
     const Op here = l.b.Binary(hlo::kOr, same, l.b.Compare(x, x, Order::kNe));
@@ -46,10 +46,10 @@ Op ExtremeTangent(const TangentCase& c, const Dims& dimensions) {
   const Op none = l.b.Binary(hlo::kAnd, l.b.Compare(count, Zeros(l, c.shape), Order::kEq),
                              l.b.Compare(c.y, c.y, Order::kEq));
   const Op shares = l.b.Select(none, l.Full(c.shape.type, c.shape.dims, 1), count);
-  return l.Reduce(hlo::kAdd, c.t[0] * (here / Spread(l, shares, l.dims(x), dimensions)), dimensions);
+  return l.Reduce(hlo::kAdd, c.t[0] * (here / Distribution(l, shares, l.dims(x), dimensions)), dimensions);
 }
 
-Tangents Reduce(const TangentCase& c) {
+Tangents Reduce(const TangentArgs& c) {
   Lowering& l = c.l;
   const Dims& dimensions = c.Get<hlo::DimensionsAttributes>().dimensions;
   const hlo::Opcode join = c.x.size() == 2 ? ReducerOpcode(c.called[0]) : hlo::kCustomCall;
@@ -64,8 +64,8 @@ Tangents Reduce(const TangentCase& c) {
 }
 
 // init is constant in what is linear.
-Cotangents TReduce(const TransposeCase& c) {
-  return {Spread(c.l, c.ct, c.operands[0]->dims, c.Get<hlo::DimensionsAttributes>().dimensions), Op{}};
+Cotangents TReduce(const TransposeArgs& c) {
+  return {Distribution(c.l, c.ct, c.operands[0]->dims, c.Get<hlo::DimensionsAttributes>().dimensions), Op{}};
 }
 
 constexpr int64_t kWindowMax = 1024;  // Elements of a window that are looked at one by one.
@@ -130,7 +130,7 @@ Selected AtSelected(Lowering& l, Op given, Op init, Op t_given, const hlo::Windo
 }
 
 // Of one maximum or minimum: of the first of equal elements; of none where the initial value is beyond all.
-Op ExtremeInWindows(const TangentCase& c, const hlo::Window& window, bool maximum) {
+Op ExtremeInWindows(const TangentArgs& c, const hlo::Window& window, bool maximum) {
   Lowering& l = c.l;
   const Selected best =
       AtSelected(l, c.x[0], c.x[1], c.t[0], window, c.shape.dims, maximum ? Order::kGe : Order::kLe);
@@ -140,7 +140,7 @@ Op ExtremeInWindows(const TangentCase& c, const hlo::Window& window, bool maximu
 }
 
 // By the reducer itself, from the initial values through the positions of each window; padding takes no part.
-Tangents FoldedWindows(const TangentCase& c, const hlo::Window& window) {
+Tangents FoldedWindows(const TangentArgs& c, const hlo::Window& window) {
   Lowering& l = c.l;
   static_cast<void>(PositionsOf(window));
   const Dims to = c.shape.IsTuple() ? c.shape.tuple[0].dims : c.shape.dims;
@@ -160,7 +160,7 @@ Tangents FoldedWindows(const TangentCase& c, const hlo::Window& window) {
   return folded.tangents;
 }
 
-Tangents ReduceWindow(const TangentCase& c) {
+Tangents ReduceWindow(const TangentArgs& c) {
   Lowering& l = c.l;
   const hlo::Window& window = c.Get<hlo::WindowAttributes>().window;
   const bool one = c.x.size() == 2 && IsZero(c.t[1]);
@@ -178,7 +178,7 @@ Tangents ReduceWindow(const TangentCase& c) {
 int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
 
 // Sums over windows of the spread cotangent, after JAX's rule.
-Cotangents TReduceWindow(const TransposeCase& c) {
+Cotangents TReduceWindow(const TransposeArgs& c) {
   Lowering& l = c.l;
   const hlo::Window& window = c.Get<hlo::WindowAttributes>().window;
   std::vector<hlo::PadDimension> padding;
@@ -200,7 +200,7 @@ Cotangents TReduceWindow(const TransposeCase& c) {
 }
 
 // Which element a window selects is constant almost everywhere: linear in what is scattered.
-Tangents SelectAndScatter(const TangentCase& c) {
+Tangents SelectAndScatter(const TangentArgs& c) {
   if (!IsZero(c.t[2])) Refuse("windows whose initial value has a derivative have no derivative rule");
   if (ReducerOpcode(c.called[1]) != hlo::kAdd) {
     Refuse("a selection that is not scattered by a sum has no derivative rule");
@@ -210,9 +210,9 @@ Tangents SelectAndScatter(const TangentCase& c) {
 }
 
 // Gathers from where the windows scatter to.
-Cotangents TSelectAndScatter(const TransposeCase& c) {
+Cotangents TSelectAndScatter(const TransposeArgs& c) {
   Lowering& l = c.l;
-  const hlo::Computation& select = Tracer::Get().callees().computation(c.called[0]);
+  const hlo::Computation& select = TraceTables::Get().callees().computation(c.called[0]);
   const bool compares = ReducerOpcode(c.called[0]) == hlo::kCompare;
   const Order order = compares ? select.root().attributes<hlo::CompareAttributes>().direction : Order::kEq;
   const bool maximum = order == Order::kGe || order == Order::kGt;

@@ -42,11 +42,11 @@ Op Beside(Lowering& l, Op first, Op second, const Shape& first_shape, const Shap
 
 }  // namespace
 
-bool IsRunning(const TangentCase& c) {
+bool IsRunning(const TangentArgs& c) {
   return GrowingAlong(c.Get<hlo::WindowAttributes>().window, c.l.dims(c.x[0])).has_value();
 }
 
-Op RunningTangent(const TangentCase& c) {
+Op RunningTangent(const TangentArgs& c) {
   Lowering& l = c.l;
   const Dims dims = c.shape.dims;
   const std::optional<Along> along = GrowingAlong(c.Get<hlo::WindowAttributes>().window, dims);

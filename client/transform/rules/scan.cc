@@ -1,10 +1,10 @@
 // Derivatives of scans. Forward: one scan of values and tangents. Backward: the scan also stacks what its
-// transpose needs, and a scan in the other direction takes it apart turn by turn, so that a cotangent of a
-// slice is written once.
+// transpose needs, and a scan in the other direction takes it apart iteration by iteration, so that a
+// cotangent of a slice is written once.
 #include <algorithm>
 
 #include "client/transform/autodiff/control_rules.h"
-#include "client/transform/autodiff/residuals.h"
+#include "client/transform/autodiff/residual_primals.h"
 
 namespace hlod::lazy {
 namespace {
@@ -81,10 +81,10 @@ Shape Stacked(Shape shape, int64_t length) {
 
 // Which parameters of the body vary with those that are given: a carry does when what it becomes does.
 std::vector<bool> Varying(const CalleeBody& body, const ScanParts& parts, std::vector<bool> varying) {
-  const Part nowhere{body.computation};
+  const Subgraph nowhere{body.computation};
   for (bool changed = true; changed;) {
     changed = false;
-    const std::vector<bool> active = ActiveNodes(PartOf(body, varying, nowhere, 0));
+    const std::vector<bool> active = ActiveNodes(SubgraphOf(body, varying, nowhere, 0));
     for (size_t i = 0; i < parts.carries; ++i) {
       if (varying[parts.inputs + i] || !active[body.outputs[parts.outputs + i]]) continue;
       varying[parts.inputs + i] = changed = true;
@@ -127,7 +127,7 @@ Tangents PushScan(const PushCase& c) {
     if (i < parts.inputs) draft.AddInput(from, tangents[i]);
     else draft.AddCarry(from, tangents[i]);
   }
-  const Pushed pushed = PushBody(inner, body, parameters, tangents, c.part, c.node);
+  const JvpResult pushed = PushBody(inner, body, parameters, tangents, c.part, c.node);
   const auto first_carry = static_cast<ptrdiff_t>(parts.outputs);
   draft.outputs.assign(pushed.values.begin(), pushed.values.begin() + first_carry);
   draft.next.assign(pushed.values.begin() + first_carry, pushed.values.end());
@@ -167,9 +167,9 @@ class ScanPuller {
       varying_.push_back(c.is_active(operands_[i]));
       const bool invariant =
           i >= parts_.inputs && body.outputs[parts_.outputs + i - parts_.inputs] == body.parameters[i];
-      sources_.push_back(i < parts_.inputs ? Residuals::Source::kSlice
-                         : invariant       ? Residuals::Source::kInvariant
-                                           : Residuals::Source::kVarying);
+      sources_.push_back(i < parts_.inputs ? ResidualPrimals::Source::kSlice
+                         : invariant       ? ResidualPrimals::Source::kInvariant
+                                           : ResidualPrimals::Source::kVarying);
     }
     varying_ = Varying(body, parts_, varying_);
     for (size_t i = 0; i < parts_.carries; ++i) {
@@ -178,7 +178,7 @@ class ScanPuller {
   }
 
   void Pull() {
-    // A carry has a cotangent when it comes with one, or gets one from a turn.
+    // A carry has a cotangent when it comes with one, or gets one from an iteration.
     while (!Attempt()) {
     }
   }
@@ -189,8 +189,8 @@ class ScanPuller {
     Graph scratch(l_.graph.place, Graph::Kind::kFunction);
     Lowering inner{scratch};
     CalleeBody body = BodyOf(parts_.callee);
-    const Part part = PartOf(body, varying_, c_.part, c_.node);
-    Residuals values(inner, body, sources_);
+    const Subgraph part = SubgraphOf(body, varying_, c_.part, c_.node);
+    ResidualPrimals values(inner, body, sources_);
     Draft draft{l_, scratch, {}, {}, {}, {}, {}, {}};
     std::vector<Op> cotangents(body.outputs.size());
     const std::vector<NodeId> outputs = body.outputs;
@@ -204,7 +204,7 @@ class ScanPuller {
       if (is_output) draft.AddInput(given, cotangents[i]);
       else draft.AddCarry(given, cotangents[i]);
     }
-    const std::vector<Op> results = PullBack(inner, part, values, outputs, cotangents);
+    const std::vector<Op> results = AppendVjp(inner, part, values, outputs, cotangents);
     bool expected = true;
     for (size_t i = 0; i < parts_.carries; ++i) {
       if (IsZero(results[parts_.inputs + i]) || carried_[i]) continue;
@@ -216,7 +216,7 @@ class ScanPuller {
     return true;
   }
 
-  void Emit(Lowering& inner, CalleeBody& body, Residuals& values, Draft& draft,
+  void Emit(Lowering& inner, CalleeBody& body, ResidualPrimals& values, Draft& draft,
             const std::vector<Op>& results) {
     std::vector<size_t> with_output, with_carry;  // The operands whose cotangents come out.
     for (size_t i = 0; i < operands_.size(); ++i) {
@@ -229,7 +229,7 @@ class ScanPuller {
         with_carry.push_back(i);
       }
     }
-    for (const Residuals::Taken& taken : values.slices()) {
+    for (const ResidualPrimals::Residual& taken : values.slices()) {
       const auto number = static_cast<size_t>(body.computation[taken.node].parameter_number());
       draft.AddInput(c_.values.Of(operands_[number]), taken.parameter);
     }
@@ -238,12 +238,12 @@ class ScanPuller {
     // What does not vary is computed outside, once.
     std::vector<Op> outside(operands_.size());
     for (size_t i = parts_.inputs; i < operands_.size(); ++i) {
-      if (sources_[i] == Residuals::Source::kInvariant && !values.invariants().empty()) {
+      if (sources_[i] == ResidualPrimals::Source::kInvariant && !values.invariants().empty()) {
         outside[i] = c_.values.Of(operands_[i]);
       }
     }
-    OnDemand hoisted(l_, body.computation, outside);
-    for (const Residuals::Taken& taken : values.invariants()) {
+    RecomputedPrimals hoisted(l_, body.computation, outside);
+    for (const ResidualPrimals::Residual& taken : values.invariants()) {
       draft.AddCarry(hoisted.Of(taken.node), taken.parameter);
       draft.next.push_back(taken.parameter);
     }
@@ -253,12 +253,12 @@ class ScanPuller {
     for (size_t i = 0; i < with_carry.size(); ++i) c_.add(operands_[with_carry[i]], 0, all[outputs + i]);
   }
 
-  // The values of `kept` at all turns. The scan gives them beside what it gave.
-  std::vector<Op> Stacks(CalleeBody& body, const std::vector<Residuals::Taken>& kept) {
+  // The values of `kept` at all iterations. The scan gives them beside what it gave.
+  std::vector<Op> Stacks(CalleeBody& body, const std::vector<ResidualPrimals::Residual>& kept) {
     const auto first_carry = body.outputs.begin() + static_cast<ptrdiff_t>(parts_.outputs);
     std::vector<NodeId> outputs(body.outputs.begin(), first_carry), more;
     std::vector<size_t> index;  // Of each: among the outputs.
-    for (const Residuals::Taken& taken : kept) {
+    for (const ResidualPrimals::Residual& taken : kept) {
       const auto known = std::find(outputs.begin(), outputs.end(), taken.node);
       index.push_back(static_cast<size_t>(known - outputs.begin()));
       if (known != outputs.end()) continue;
@@ -275,7 +275,7 @@ class ScanPuller {
   }
 
   std::vector<Op> Wide(CalleeBody& body, const std::vector<NodeId>& more) {
-    Wider wider;
+    TupleExtension wider;
     wider.at = parts_.outputs;
     wider.added = more.size();
     wider.shape = c_.instruction().shape();
@@ -287,7 +287,7 @@ class ScanPuller {
     wider.shape.tuple.insert(wider.shape.tuple.begin() + at, shapes.begin(), shapes.end());
     body.outputs.insert(body.outputs.begin() + at, more.begin(), more.end());
     wider.called = {CalleeOf("scan_body", body)};
-    std::vector<Op> added = c_.values.Widen(c_.node, wider);
+    std::vector<Op> added = c_.values.ExtendTuple(c_.node, wider);
     if (!added.empty()) return added;
     // Something else uses the tuple: the loop runs again, for the residuals.
     const hlo::Attributes attributes = c_.instruction().attributes();
@@ -302,7 +302,7 @@ class ScanPuller {
   const ScanParts parts_;
   const std::vector<NodeId> operands_;
   std::vector<bool> varying_;
-  std::vector<Residuals::Source> sources_;
+  std::vector<ResidualPrimals::Source> sources_;
   std::vector<bool> carried_;
 };
 

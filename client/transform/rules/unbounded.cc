@@ -94,10 +94,10 @@ class Unbounded {
   bool Changes(size_t i) const { return body_.outputs[i] != body_.parameters[i]; }
 
   void FindVarying() {
-    const Part nowhere{body_.computation};
+    const Subgraph nowhere{body_.computation};
     for (bool changed = true; changed;) {
       changed = false;
-      const std::vector<bool> active = ActiveNodes(PartOf(body_, varying_, nowhere, 0));
+      const std::vector<bool> active = ActiveNodes(SubgraphOf(body_, varying_, nowhere, 0));
       for (size_t i = 0; i < count_; ++i) {
         if (varying_[i] || !active[body_.outputs[i]] || !IsDifferentiable(body_.ParameterShape(i).type))
           continue;
@@ -107,10 +107,10 @@ class Unbounded {
   }
 
   Op Holds(Lowering& l, const Ops& state) const {
-    return OnDemand(l, condition_.computation, state).Of(condition_.outputs[0]);
+    return RecomputedPrimals(l, condition_.computation, state).Of(condition_.outputs[0]);
   }
   Ops Next(Lowering& l, const Ops& state) const {
-    OnDemand copies(l, body_.computation, state);
+    RecomputedPrimals copies(l, body_.computation, state);
     Ops next;
     for (const NodeId output : body_.outputs) next.push_back(copies.Of(output));
     return next;
@@ -192,13 +192,14 @@ class Unbounded {
           AddTo(next, Next(inner, ArraysOf(s, 2, count_)));
           return next;
         });
-    OnDemand copies(l, body_.computation, ArraysOf(now, 2, count_));
+    RecomputedPrimals copies(l, body_.computation, ArraysOf(now, 2, count_));
     Ops given(count_);
     size_t at = 2 + count_;
     for (size_t i = 0; i < count_; ++i) {
       if (varying_[i]) given[i] = state[at++];
     }
-    const Ops pulled = PullBack(l, PartOf(body_, varying_, c_.part, c_.node), copies, body_.outputs, given);
+    const Ops pulled =
+        AppendVjp(l, SubgraphOf(body_, varying_, c_.part, c_.node), copies, body_.outputs, given);
     Ops next = {iteration, state[1]};
     AddTo(next, ArraysOf(state, 2, count_));
     for (size_t i = 0; i < count_; ++i) {

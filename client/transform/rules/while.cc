@@ -18,10 +18,10 @@ Tangents PushWhile(const PushCase& c) {
     varying.push_back(!IsZero(given.back()));
   }
   const size_t count = state.size();
-  const Part nowhere{body.computation};
+  const Subgraph nowhere{body.computation};
   for (bool changed = true; changed;) {
     changed = false;
-    const std::vector<bool> active = ActiveNodes(PartOf(body, varying, nowhere, 0));
+    const std::vector<bool> active = ActiveNodes(SubgraphOf(body, varying, nowhere, 0));
     for (size_t i = 0; i < count; ++i) {
       if (!varying[i] && active[body.outputs[i]]) varying[i] = changed = true;
     }
@@ -41,7 +41,8 @@ Tangents PushWhile(const PushCase& c) {
   Lowering test_lowering{test}, inner{step};
   const std::vector<Op> tested = parameters_of(test), parameters = parameters_of(step);
   const auto after_state = static_cast<ptrdiff_t>(count);
-  OnDemand copies(test_lowering, condition.computation, {tested.begin(), tested.begin() + after_state});
+  RecomputedPrimals copies(test_lowering, condition.computation,
+                           {tested.begin(), tested.begin() + after_state});
   const hlo::ComputationId condition_id =
       PlainCalleeOf("while_condition", test, tested, copies.Of(condition.outputs[0]), true);
   std::vector<Op> tangents(count);
@@ -49,7 +50,7 @@ Tangents PushWhile(const PushCase& c) {
   for (size_t i = 0; i < count; ++i) {
     if (varying[i]) tangents[i] = parameters[next++];
   }
-  const Pushed pushed =
+  const JvpResult pushed =
       PushBody(inner, body, {parameters.begin(), parameters.begin() + after_state}, tangents, c.part, c.node);
   std::vector<Op> results = pushed.values, init = state;
   for (size_t i = 0; i < count; ++i) {
@@ -77,7 +78,7 @@ void PullCounted(const PullCase& c, hlo::ComputationId body, int64_t length) {
   const std::vector<Leaf> leaves = LeavesOf(c.part.computation, c.Operands()[0]);
   Graph scratch(c.l.graph.place, Graph::Kind::kFunction);
   Lowering inner{scratch};
-  Part part{scratch.computation(), 0, 0, {}, {}, nullptr, &c.part, c.node};
+  Subgraph part{scratch.computation(), 0, 0, {}, {}, nullptr, &c.part, c.node};
   std::vector<Op> values, operands;
   for (const Leaf& leaf : leaves) {
     const Shape shape = ShapeOf(c.part.computation, leaf);
@@ -98,8 +99,8 @@ void PullCounted(const PullCase& c, hlo::ComputationId body, int64_t length) {
     outputs.push_back(element.id);
   }
   part.limit = scratch.size();
-  OnDemand copies(c.l, scratch.computation(), values);
-  const std::vector<Op> results = PullBack(c.l, part, copies, outputs, cotangents);
+  RecomputedPrimals copies(c.l, scratch.computation(), values);
+  const std::vector<Op> results = AppendVjp(c.l, part, copies, outputs, cotangents);
   for (size_t i = 0; i < count; ++i) c.add(leaves[i].node, leaves[i].element, results[i]);
 }
 
@@ -113,7 +114,8 @@ void PullWhile(const PullCase& c) {
   }
   if (IsReversible(c.part.computation, c.node)) return PullUnbounded(c);
   Refuse(
-      "a loop whose number of turns is not known before it runs%s has no gradient: what its turns need would "
+      "a loop whose number of iterations is not known before it runs%s has no gradient: what its iterations "
+      "need would "
       "have "
       "no bound; ForiLoop() and Scan() have one, and Jvp() goes forward through While()",
       OriginText(c.part, c.node));

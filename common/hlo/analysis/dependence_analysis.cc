@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kStoredMax = size_t{16} << 20;   // Members of all sets together: 128 MiB with the index.
 constexpr size_t kWalkedMax = size_t{512} << 20;  // Members visited: about a second.
-constexpr int kLoopTurnsMax = 64;                 // After that a loop's state is assumed to mix entirely.
+constexpr int kLoopIterationsMax = 64;            // After that a loop's state is assumed to mix entirely.
 
 }  // namespace
 
@@ -265,23 +265,23 @@ DependenceAnalysis::Value DependenceAnalysis::EvaluateWhile(Instruction instruct
   const Summary &body = summaries_[instruction.called()[0]], &condition = summaries_[instruction.called()[1]];
   Value state = init;
   // Sets only grow, so this ends; each iteration moves a dependence at least one leaf on.
-  SetId turns = kEmpty;
-  int turn = 0;
+  SetId iterations = kEmpty;
+  int iteration = 0;
   for (bool changed = true; changed;) {
     changed = false;
-    if (++turn > kLoopTurnsMax) return Mixed(instruction, std::move(state), summary);
-    turns = Substitute(condition.outputs[0].set, state);
+    if (++iteration > kLoopIterationsMax) return Mixed(instruction, std::move(state), summary);
+    iterations = Substitute(condition.outputs[0].set, state);
     for (size_t i = 0; i < state.size(); ++i) {
       const Leaf& next = body.outputs[i];
       if (next.same_as == static_cast<int64_t>(i)) continue;
-      SetId set = Union(state[i].set, turns);
+      SetId set = Union(state[i].set, iterations);
       set = Union(set, Substitute(next.set, state));
       changed = changed || set != state[i].set;
       state[i] = {set, kNoLeaf};
     }
   }
   for (const Summary* callee : {&body, &condition}) {
-    if (callee->has_effects) AddEffect(summary, Union(turns, Substitute(callee->effects, state)));
+    if (callee->has_effects) AddEffect(summary, Union(iterations, Substitute(callee->effects, state)));
   }
   return state;
 }

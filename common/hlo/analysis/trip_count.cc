@@ -16,7 +16,7 @@ namespace {
 using Order = ComparisonDirection;
 
 // Whole numbers up to this one are exact in JSON.
-constexpr double kTurnsMax = 9007199254740992;
+constexpr double kIterationsMax = 9007199254740992;
 
 // Returns the element of the only parameter that the instruction reads; nullopt when it reads something else.
 std::optional<size_t> StateIndex(Instruction instruction) {
@@ -56,15 +56,15 @@ std::optional<int64_t> NotedTripCount(Instruction loop) {
   const auto& fields = count->second.struct_value().fields();
   const auto n = fields.find("n");
   if (n == fields.end()) return std::nullopt;
-  int64_t turns = -1;
+  int64_t iterations = -1;
   if (n->second.kind_case() == google::protobuf::Value::kNumberValue) {
     const double number = n->second.number_value();
-    if (number >= 0 && number <= kTurnsMax && number == std::floor(number))
-      turns = static_cast<int64_t>(number);
-  } else if (!absl::SimpleAtoi(n->second.string_value(), &turns)) {
+    if (number >= 0 && number <= kIterationsMax && number == std::floor(number))
+      iterations = static_cast<int64_t>(number);
+  } else if (!absl::SimpleAtoi(n->second.string_value(), &iterations)) {
     return std::nullopt;
   }
-  return turns >= 0 ? std::optional<int64_t>(turns) : std::nullopt;
+  return iterations >= 0 ? std::optional<int64_t>(iterations) : std::nullopt;
 }
 
 }  // namespace
@@ -106,14 +106,14 @@ std::optional<LoopCounter> FindLoopCounter(Instruction init, const Computation& 
   return LoopCounter{.index = *index,
                      .begin = *first,
                      .step = *step,
-                     .turns = end <= *first ? 0 : (end - *first + *step - 1) / *step};
+                     .iterations = end <= *first ? 0 : (end - *first + *step - 1) / *step};
 }
 
 std::optional<int64_t> TripCountOf(const Module& module, Instruction loop) {
   if (const std::optional<int64_t> noted = NotedTripCount(loop); noted.has_value()) return noted;
   const std::optional<LoopCounter> counter = FindLoopCounter(
       loop.operand(0), module.computation(loop.called()[0]), module.computation(loop.called()[1]));
-  return counter.has_value() ? std::optional<int64_t>(counter->turns) : std::nullopt;
+  return counter.has_value() ? std::optional<int64_t>(counter->iterations) : std::nullopt;
 }
 
 }  // namespace hlod::hlo

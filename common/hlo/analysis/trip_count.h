@@ -13,10 +13,10 @@ namespace hlod::hlo {
 std::optional<int64_t> IntegerOf(Instruction instruction);
 
 // The element of a loop's state that counts: it begins at `begin`, grows by `step` per iteration, and the
-// loop ends after `turns` iterations.
+// loop ends after `iterations` iterations.
 struct LoopCounter {
   size_t index = 0;
-  int64_t begin = 0, step = 0, turns = 0;
+  int64_t begin = 0, step = 0, iterations = 0;
 };
 // Finds the counter of a while whose state begins as `init`: an element of the tuple that begins as a
 // constant, grows by a constant, and is compared with a constant, or with an element that begins as a

@@ -67,22 +67,23 @@ absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ParsePairs(std::string_
 // Turns pairs of ids into pairs of participants: the ids are partitions, in each replica, when there are
 // several partitions; else replicas.
 absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> MembersOfPairs(
-    absl::Span<const std::pair<int64_t, int64_t>> ids, const Members& members) {
-  const bool of_partitions = members.partitions > 1;
-  const int64_t count = of_partitions ? members.partitions : members.replicas;
+    absl::Span<const std::pair<int64_t, int64_t>> ids, const Participants& participants) {
+  const bool of_partitions = participants.partitions > 1;
+  const int64_t count = of_partitions ? participants.partitions : participants.replicas;
   std::vector<std::pair<int64_t, int64_t>> pairs;
   for (size_t i = 0; i < ids.size(); ++i) {
     const auto& [source, target] = ids[i];
     for (const int64_t id : {source, target}) {
-      if (id < 0 || id >= count) return InvalidArgument("%s names (%d) of (%d) members.", kPairs, id, count);
+      if (id < 0 || id >= count)
+        return InvalidArgument("%s names (%d) of (%d) participants.", kPairs, id, count);
     }
     for (size_t before = 0; before < i; ++before) {
       if (ids[before].first == source || ids[before].second == target)
         return InvalidArgument("%s has two pairs with one source (%d) or one target (%d).", kPairs, source,
                                target);
     }
-    for (int64_t replica = 0; replica < (of_partitions ? members.replicas : 1); ++replica) {
-      const int64_t first = replica * members.partitions;
+    for (int64_t replica = 0; replica < (of_partitions ? participants.replicas : 1); ++replica) {
+      const int64_t first = replica * participants.partitions;
       pairs.emplace_back(first + source, first + target);
     }
   }
@@ -97,7 +98,8 @@ std::string Channel::ToString() const {
     case Kind::kOutfeed: return "outfeed";
     case Kind::kToHost: return absl::StrFormat("channel %d to the host", id);
     case Kind::kFromHost: return absl::StrFormat("channel %d from the host", id);
-    case Kind::kPeer: return absl::StrFormat("channel %d from member %d to member %d", id, from, to);
+    case Kind::kPeer:
+      return absl::StrFormat("channel %d from participant %d to participant %d", id, from, to);
   }
   return "";
 }
@@ -116,13 +118,13 @@ absl::Status CheckTaken(const Channel& channel, absl::Span<const Shape> given,
   return absl::OkStatus();
 }
 
-std::optional<Channel> Transfer::Of(int member) const {
+std::optional<Channel> Transfer::Of(int participant) const {
   Channel own = channel;
   if (own.kind != Kind::kPeer) return own;
-  own.from = own.to = member;
+  own.from = own.to = participant;
   if (pairs.empty()) return own;
   for (const auto& [source, target] : pairs) {
-    if ((action == Action::kTake ? target : source) != member) continue;
+    if ((action == Action::kTake ? target : source) != participant) continue;
     own.from = static_cast<int>(source);
     own.to = static_cast<int>(target);
     return own;
@@ -142,7 +144,7 @@ bool HasTransfers(const Module& module) {
   return false;
 }
 
-absl::StatusOr<Transfer> ReadTransfer(Instruction instruction, const Members& members) {
+absl::StatusOr<Transfer> ReadTransfer(Instruction instruction, const Participants& participants) {
   const Row& row = *FindRow(instruction.opcode());
   Transfer transfer;
   transfer.action = row.action;
@@ -160,7 +162,7 @@ absl::StatusOr<Transfer> ReadTransfer(Instruction instruction, const Members& me
     text = PairsText(instruction.operand(0));
   if (text == nullptr) return transfer;
   ASSIGN_OR_RETURN(const auto ids, ParsePairs(*text));
-  ASSIGN_OR_RETURN(transfer.pairs, MembersOfPairs(ids, members));
+  ASSIGN_OR_RETURN(transfer.pairs, MembersOfPairs(ids, participants));
   return transfer;
 }
 

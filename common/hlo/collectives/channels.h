@@ -60,7 +60,7 @@ struct Transfer {
   // For kPeer, source and target; empty: each participant to itself.
   std::vector<std::pair<int64_t, int64_t>> pairs;
   // Returns the channel of one participant; nullopt when it takes no part, in which case it takes zeros.
-  std::optional<Channel> Of(int member) const;
+  std::optional<Channel> Of(int participant) const;
 };
 
 // Returns true for infeed, outfeed, send, recv, send-done and recv-done.
@@ -68,6 +68,6 @@ bool IsTransfer(Opcode opcode);
 bool HasTransfers(const Module& module);
 // INVALID_ARGUMENT when the pairs of a send or recv (the attribute _xla_send_recv_source_target_pairs) cannot
 // be read, or name an id that is out of range. REQUIRES: IsTransfer.
-absl::StatusOr<Transfer> ReadTransfer(Instruction instruction, const Members& members);
+absl::StatusOr<Transfer> ReadTransfer(Instruction instruction, const Participants& participants);
 
 }  // namespace hlod::hlo

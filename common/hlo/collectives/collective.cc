@@ -54,14 +54,14 @@ absl::StatusOr<Mode> ModeOf(Instruction instruction, Opcode opcode) {
 // Translates the ids of groups to participants.
 class Grouping {
  public:
-  Grouping(Mode mode, const Members& members) : mode_(mode), members_(members) {}
+  Grouping(Mode mode, const Participants& participants) : mode_(mode), participants_(participants) {}
 
   int64_t ids() const {
     switch (mode_) {
       case Mode::kReplicas:
-      case Mode::kReplicasOfPartitions: return members_.replicas;
-      case Mode::kPartitions: return members_.partitions;
-      case Mode::kMembers: return members_.count();
+      case Mode::kReplicasOfPartitions: return participants_.replicas;
+      case Mode::kPartitions: return participants_.partitions;
+      case Mode::kMembers: return participants_.count();
     }
     return 0;
   }
@@ -75,14 +75,14 @@ class Grouping {
     return "";
   }
   // Returns the groups of participants that a list of ids means.
-  std::vector<std::vector<int>> MembersOf(absl::Span<const int64_t> list) const {
-    const int64_t rows = mode_ == Mode::kReplicas     ? members_.partitions
-                         : mode_ == Mode::kPartitions ? members_.replicas
+  std::vector<std::vector<int>> ParticipantsOf(absl::Span<const int64_t> list) const {
+    const int64_t rows = mode_ == Mode::kReplicas     ? participants_.partitions
+                         : mode_ == Mode::kPartitions ? participants_.replicas
                                                       : 1;
     std::vector<std::vector<int>> groups(static_cast<size_t>(rows));
     for (int64_t row = 0; row < rows; ++row) {
       for (const int64_t id : list) {
-        const int64_t each = mode_ == Mode::kReplicasOfPartitions ? members_.partitions : 1;
+        const int64_t each = mode_ == Mode::kReplicasOfPartitions ? participants_.partitions : 1;
         for (int64_t i = 0; i < each; ++i)
           groups[static_cast<size_t>(row)].push_back(static_cast<int>(MemberOf(row, id, i)));
       }
@@ -93,16 +93,16 @@ class Grouping {
  private:
   int64_t MemberOf(int64_t row, int64_t id, int64_t partition) const {
     switch (mode_) {
-      case Mode::kReplicas: return id * members_.partitions + row;
-      case Mode::kPartitions: return row * members_.partitions + id;
-      case Mode::kReplicasOfPartitions: return id * members_.partitions + partition;
+      case Mode::kReplicas: return id * participants_.partitions + row;
+      case Mode::kPartitions: return row * participants_.partitions + id;
+      case Mode::kReplicasOfPartitions: return id * participants_.partitions + partition;
       case Mode::kMembers: return id;
     }
     return 0;
   }
 
   const Mode mode_;
-  const Members& members_;
+  const Participants& participants_;
 };
 
 Dims All(int64_t count) {
@@ -112,28 +112,28 @@ Dims All(int64_t count) {
 }
 
 absl::Status CheckId(Instruction instruction, Opcode opcode, int64_t id, const Grouping& grouping,
-                     const Members& members) {
+                     const Participants& participants) {
   if (id >= 0 && id < grouping.ids()) return absl::OkStatus();
   return InvalidArgument(
       "Collective %s (%s) names %s (%d); the program has (%d) of them: num_replicas (%d), num_partitions "
       "(%d).",
-      Name(opcode), instruction.name(), grouping.what(), id, grouping.ids(), members.replicas,
-      members.partitions);
+      Name(opcode), instruction.name(), grouping.what(), id, grouping.ids(), participants.replicas,
+      participants.partitions);
 }
 
 }  // namespace
 
-std::string Members::Name(int64_t member) const {
-  return absl::StrFormat("member %d (replica %d, partition %d)", member, member / partitions,
-                         member % partitions);
+std::string Participants::Name(int64_t participant) const {
+  return absl::StrFormat("participant %d (replica %d, partition %d)", participant, participant / partitions,
+                         participant % partitions);
 }
 
-Members MembersOf(const Module& module) {
+Participants ParticipantsOf(const Module& module) {
   return {module.config.replica_count, module.config.partition_count};
 }
 
 absl::Status CheckMembers(const Module& module) {
-  const auto [replicas, partitions] = MembersOf(module);
+  const auto [replicas, partitions] = ParticipantsOf(module);
   const std::optional<int64_t> count = CheckedMultiply(replicas, partitions);
   if (replicas > 0 && partitions > 0 && count.has_value() && *count <= kMembersMax) return absl::OkStatus();
   return InvalidArgument(
@@ -151,17 +151,17 @@ bool IsCollectiveEnd(Opcode opcode) {
   return opcode == kAllReduceDone || opcode == kAllGatherDone || opcode == kCollectivePermuteDone;
 }
 
-absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members& members) {
+absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Participants& participants) {
   Collective collective;
   collective.opcode = Started(instruction.opcode());
   ASSIGN_OR_RETURN(const Mode mode, ModeOf(instruction, collective.opcode));
-  const Grouping grouping(mode, members);
+  const Grouping grouping(mode, participants);
   std::vector<Dims> lists;
   if (const auto* attributes = std::get_if<CollectiveAttributes>(&instruction.attributes())) {
     RETURN_IF_ERROR(CheckGroups(attributes->groups));
-    if (const int64_t devices = GroupDevices(attributes->groups); devices > members.count()) {
-      return InvalidArgument("Collective %s (%s) groups (%d) devices; the program has (%d) members.",
-                             Name(instruction.opcode()), instruction.name(), devices, members.count());
+    if (const int64_t devices = GroupDevices(attributes->groups); devices > participants.count()) {
+      return InvalidArgument("Collective %s (%s) groups (%d) devices; the program has (%d) participants.",
+                             Name(instruction.opcode()), instruction.name(), devices, participants.count());
     }
     lists = ListGroups(attributes->groups);
     if (lists.empty() && mode == Mode::kMembers) {
@@ -170,12 +170,12 @@ absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members
     }
   }
   if (lists.empty()) lists.push_back(All(grouping.ids()));
-  collective.group_of.assign(static_cast<size_t>(members.count()), -1);
+  collective.group_of.assign(static_cast<size_t>(participants.count()), -1);
   collective.rank_of = collective.group_of;
   for (const Dims& list : lists) {
     for (const int64_t id : list)
-      RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), id, grouping, members));
-    for (std::vector<int>& group : grouping.MembersOf(list)) {
+      RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), id, grouping, participants));
+    for (std::vector<int>& group : grouping.ParticipantsOf(list)) {
       for (size_t rank = 0; rank < group.size(); ++rank) {
         collective.group_of[static_cast<size_t>(group[rank])] = static_cast<int>(collective.groups.size());
         collective.rank_of[static_cast<size_t>(group[rank])] = static_cast<int>(rank);
@@ -184,23 +184,23 @@ absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members
     }
   }
   const auto outside = std::ranges::find(collective.group_of, -1) - collective.group_of.begin();
-  if (collective.opcode != kCollectiveBroadcast && outside < members.count()) {
+  if (collective.opcode != kCollectiveBroadcast && outside < participants.count()) {
     return InvalidArgument("Collective %s (%s) has %s in none of its groups.", Name(instruction.opcode()),
-                           instruction.name(), members.Name(outside));
+                           instruction.name(), participants.Name(outside));
   }
   if (collective.opcode == kCollectiveBroadcast) {
     collective.sources.assign(collective.group_of.size(), -1);
     for (const std::vector<int>& group : collective.groups) {
-      for (const int member : group) collective.sources[static_cast<size_t>(member)] = group[0];
+      for (const int participant : group) collective.sources[static_cast<size_t>(participant)] = group[0];
     }
   } else if (collective.opcode == kCollectivePermute) {
     collective.sources.assign(collective.group_of.size(), -1);
     for (const auto& [source, target] : instruction.attributes<PermuteAttributes>().pairs) {
-      RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), source, grouping, members));
-      RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), target, grouping, members));
+      RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), source, grouping, participants));
+      RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), target, grouping, participants));
       // The source and the target of the pair, once in each row.
       const int64_t pair[] = {source, target};
-      for (const std::vector<int>& group : grouping.MembersOf(pair))
+      for (const std::vector<int>& group : grouping.ParticipantsOf(pair))
         collective.sources[static_cast<size_t>(group[1])] = group[0];
     }
   }
@@ -282,7 +282,7 @@ class GroupBuilder {
     std::vector<Op> results;
     for (size_t i = 0; i < operands_[0].size(); ++i) {
       std::vector<Op> pieces;
-      for (const std::vector<Op>& member : operands_) pieces.push_back(member[i]);
+      for (const std::vector<Op>& participant : operands_) pieces.push_back(participant[i]);
       results.push_back(b_.Concatenate(pieces, Dimension()));
     }
     return results;
@@ -301,8 +301,8 @@ class GroupBuilder {
     std::vector<Op> results;
     for (size_t m = 0; m < operands_.size(); ++m) {
       std::vector<Op> pieces;
-      for (const std::vector<Op>& member : operands_)
-        pieces.push_back(instruction_.shape().IsTuple() ? member[m] : Piece(member[0], m));
+      for (const std::vector<Op>& participant : operands_)
+        pieces.push_back(instruction_.shape().IsTuple() ? participant[m] : Piece(participant[0], m));
       if (instruction_.shape().IsTuple()) {
         results.insert(results.end(), pieces.begin(), pieces.end());
       } else {
@@ -396,17 +396,17 @@ class GroupBuilder {
 constexpr int64_t kRunsOfRowsMax = 1 << 14;
 
 absl::Status CheckRagged(Instruction instruction, const Collective& collective) {
-  const auto members = static_cast<int64_t>(collective.groups[0].size());
+  const auto participants = static_cast<int64_t>(collective.groups[0].size());
   const int64_t runs = instruction.operand(2).shape().dims[0];
-  if (runs % members != 0) {
+  if (runs % participants != 0) {
     return InvalidArgument(
-        "Collective %s (%s) has (%d) runs of rows, which do not divide among its (%d) members.",
-        Name(instruction.opcode()), instruction.name(), runs, members);
+        "Collective %s (%s) has (%d) runs of rows, which do not divide among its (%d) participants.",
+        Name(instruction.opcode()), instruction.name(), runs, participants);
   }
-  if (runs <= kRunsOfRowsMax / members) return absl::OkStatus();
+  if (runs <= kRunsOfRowsMax / participants) return absl::OkStatus();
   return Unimplemented(
-      "Collective %s (%s) has (%d) runs of rows for each of its (%d) members; the limit of all is (%d).",
-      Name(instruction.opcode()), instruction.name(), runs, members, kRunsOfRowsMax);
+      "Collective %s (%s) has (%d) runs of rows for each of its (%d) participants; the limit of all is (%d).",
+      Name(instruction.opcode()), instruction.name(), runs, participants, kRunsOfRowsMax);
 }
 
 }  // namespace
@@ -414,12 +414,12 @@ absl::Status CheckRagged(Instruction instruction, const Collective& collective) 
 int64_t GroupProgramSize(Instruction instruction, const Collective& collective) {
   if (!collective.sources.empty() || collective.groups.empty()) return 0;
   constexpr int64_t kOfRowRun = 40;  // The size of Sent() for one run.
-  const auto members = static_cast<int64_t>(collective.groups[0].size());
-  const int64_t operands = members * instruction.operand_count();
+  const auto participants = static_cast<int64_t>(collective.groups[0].size());
+  const int64_t operands = participants * instruction.operand_count();
   switch (collective.opcode) {
-    case kAllToAll: return operands + members * members;
+    case kAllToAll: return operands + participants * participants;
     case kReduceScatter: return 3 * operands;
-    case kRaggedAllToAll: return operands + members * instruction.operand(2).shape().dims[0] * kOfRowRun;
+    case kRaggedAllToAll: return operands + participants * instruction.operand(2).shape().dims[0] * kOfRowRun;
     default: return 2 * operands;
   }
 }
@@ -449,8 +449,9 @@ absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction 
       results = builder.Sent();
       break;
     default:
-      return Unimplemented("Collective %s (%s) of more than one member has no implementation in this build.",
-                           Name(collective.opcode), instruction.name());
+      return Unimplemented(
+          "Collective %s (%s) of more than one participant has no implementation in this build.",
+          Name(collective.opcode), instruction.name());
   }
   ASSIGN_OR_RETURN(program.module, builder.Finish(results));
   return program;

@@ -13,15 +13,15 @@ namespace hlod::hlo {
 
 // A program is run by replicas x partitions participants. Participant replica * partitions + partition runs
 // that partition of that replica.
-struct Members {
+struct Participants {
   int64_t replicas = 1, partitions = 1;
   int64_t count() const { return replicas * partitions; }
-  // Returns "member 3 (replica 1, partition 1)".
-  std::string Name(int64_t member) const;
+  // Returns "participant 3 (replica 1, partition 1)".
+  std::string Name(int64_t participant) const;
 };
 
 // Returns the counts of the module's configuration. REQUIRES: CheckMembers.
-Members MembersOf(const Module& module);
+Participants ParticipantsOf(const Module& module);
 // INVALID_ARGUMENT when the counts are not positive or their product exceeds kMembersMax.
 inline constexpr int64_t kMembersMax = 4096;
 absl::Status CheckMembers(const Module& module);
@@ -40,7 +40,7 @@ struct Collective {
 
 // INVALID_ARGUMENT, with the reason, when an id of a group exceeds the participants or a participant is in no
 // group. REQUIRES: `instruction` is verified and not the end (-done) of a collective.
-absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Members& members);
+absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Participants& participants);
 
 // Returns true when the result of a start has its operands beside its results; words of context may follow.
 bool KeepsOperands(Opcode start);

@@ -174,10 +174,10 @@ absl::StatusOr<std::vector<Dims>> MeshGroups(const xla::MeshAxesReplicaGroupList
   ASSIGN_OR_RETURN(const Factors factors, FactorsOf(list, devices_max));
   const Dims devices = DevicesOf(list.mesh(), factors.devices);
   std::vector<Dims> groups;
-  const Dims members = Places(factors.inside);
+  const Dims participants = Places(factors.inside);
   for (const int64_t first : Places(factors.outside)) {
     Dims& group = groups.emplace_back();
-    for (const int64_t place : members) group.push_back(devices[static_cast<size_t>(first + place)]);
+    for (const int64_t place : participants) group.push_back(devices[static_cast<size_t>(first + place)]);
   }
   return groups;
 }

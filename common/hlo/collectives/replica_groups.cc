@@ -21,10 +21,10 @@ absl::Status CheckIota(const ReplicaGroups& groups) {
   if (groups.count < 1 || groups.size < 1)
     return InvalidArgument("An iota of (%d) replica groups of (%d) devices is empty.", groups.count,
                            groups.size);
-  const std::optional<int64_t> members = CheckedMultiply(groups.count, groups.size);
-  if (!members || *members > kGroupMembersMax) {
+  const std::optional<int64_t> participants = CheckedMultiply(groups.count, groups.size);
+  if (!participants || *participants > kGroupParticipantsMax) {
     return InvalidArgument("The number of devices (%d groups of %d) of a collective exceeds the limit (%d).",
-                           groups.count, groups.size, kGroupMembersMax);
+                           groups.count, groups.size, kGroupParticipantsMax);
   }
   constexpr size_t kDimensionsMax = 64;
   if (groups.reshape.size() > kDimensionsMax) {
@@ -33,11 +33,12 @@ absl::Status CheckIota(const ReplicaGroups& groups) {
   }
   int64_t reshaped = 1;
   for (const int64_t size : groups.reshape) {
-    if (size < 1 || size > *members) reshaped = 0;
-    reshaped = reshaped > *members ? reshaped : reshaped * size;
+    if (size < 1 || size > *participants) reshaped = 0;
+    reshaped = reshaped > *participants ? reshaped : reshaped * size;
   }
-  if (reshaped != *members) {
-    return InvalidArgument("An iota of replica groups is reshaped to other than its (%d) devices.", *members);
+  if (reshaped != *participants) {
+    return InvalidArgument("An iota of replica groups is reshaped to other than its (%d) devices.",
+                           *participants);
   }
   Dims sorted = groups.transpose;
   std::sort(sorted.begin(), sorted.end());
@@ -60,12 +61,13 @@ absl::StatusOr<xla::MeshAxesReplicaGroupListProto> MeshOf(const ReplicaGroups& g
 
 absl::Status CheckMesh(const ReplicaGroups& groups) {
   ASSIGN_OR_RETURN(const xla::MeshAxesReplicaGroupListProto list, MeshOf(groups));
-  return CheckMeshGroups(list, kGroupMembersMax);
+  return CheckMeshGroups(list, kGroupParticipantsMax);
 }
 
 std::vector<Dims> ListMesh(const ReplicaGroups& groups) {
   const auto list = MeshOf(groups);
-  return list.ok() ? MeshGroups(*list, kGroupMembersMax).value_or(std::vector<Dims>()) : std::vector<Dims>();
+  return list.ok() ? MeshGroups(*list, kGroupParticipantsMax).value_or(std::vector<Dims>())
+                   : std::vector<Dims>();
 }
 
 }  // namespace
@@ -73,9 +75,9 @@ std::vector<Dims> ListMesh(const ReplicaGroups& groups) {
 absl::Status CheckGroups(const ReplicaGroups& groups) {
   if (IsIota(groups)) return CheckIota(groups);
   if (IsMesh(groups)) return CheckMesh(groups);
-  if (const int64_t devices = GroupDevices(groups); devices > kGroupMembersMax) {
+  if (const int64_t devices = GroupDevices(groups); devices > kGroupParticipantsMax) {
     return InvalidArgument("The number of devices (%d, in %d groups) of a collective exceeds the limit (%d).",
-                           devices, groups.lists.size(), kGroupMembersMax);
+                           devices, groups.lists.size(), kGroupParticipantsMax);
   }
   absl::flat_hash_set<int64_t> seen;
   for (const Dims& group : groups.lists) {

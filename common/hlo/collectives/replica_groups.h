@@ -11,10 +11,10 @@
 namespace hlod::hlo {
 
 // The limit of the ids of all groups together, so that a few numbers cannot become a large table.
-inline constexpr int64_t kGroupMembersMax = 1 << 20;
+inline constexpr int64_t kGroupParticipantsMax = 1 << 20;
 
 // INVALID_ARGUMENT unless groups are not empty and of one size, each id is not negative and in one group
-// only, and the numbers of an iota or a mesh agree with one another and with kGroupMembersMax.
+// only, and the numbers of an iota or a mesh agree with one another and with kGroupParticipantsMax.
 absl::Status CheckGroups(const ReplicaGroups& groups);
 
 // Returns the number of ids per group, or nullopt when the program does not state groups and all devices are

@@ -87,7 +87,7 @@ class ModuleEncoder {
   // Keeps the device assignment that the module came with when its counts of replicas and partitions are
   // still right; else writes one that numbers the devices 0, 1, ...
   void EncodeDevices() {
-    const auto [replicas, partitions] = MembersOf(module_);
+    const auto [replicas, partitions] = ParticipantsOf(module_);
     xla::DeviceAssignmentProto& devices = *proto_.mutable_device_assignment();
     if (replicas == std::max(1, devices.replica_count()) &&
         partitions == std::max(1, devices.computation_count())) {

@@ -53,7 +53,7 @@ class ManualExpansion {
  public:
   explicit ManualExpansion(const Module& module)
       : module_(module),
-        members_(MembersOf(module)),
+        participants_(ParticipantsOf(module)),
         meshes_(ParseMeshes(Attribute(module.config.frontend_attributes, "xla.sdy.meshes"))) {}
 
   // Appends the replacement of `old` over its new operands.
@@ -71,7 +71,7 @@ class ManualExpansion {
       const Shape& whole = change.joins ? wanted : b.shape(given);
       RETURN_IF_ERROR(CountPlaces(whole));
       ASSIGN_OR_RETURN(const std::string sharding, ShardingOf(old, change, named, i, whole.dims.size()));
-      ASSIGN_OR_RETURN(const Tiling tiling, TilingOf(sharding, whole.dims.size(), members_.partitions));
+      ASSIGN_OR_RETURN(const Tiling tiling, TilingOf(sharding, whole.dims.size(), participants_.partitions));
       RETURN_IF_ERROR(CheckParts(tiling, whole, change.joins ? b.shape(given) : wanted));
       results.push_back(change.joins ? Joined(b, given, tiling) : Cut(b, given, tiling));
     }
@@ -83,11 +83,11 @@ class ManualExpansion {
   // Counts the table entries that hold each partition's position along each dimension.
   absl::Status CountPlaces(const Shape& whole) {
     constexpr int64_t kPlacesMax = 1 << 22;
-    places_ += members_.count() * (1 + static_cast<int64_t>(whole.dims.size()));
+    places_ += participants_.count() * (1 + static_cast<int64_t>(whole.dims.size()));
     if (places_ <= kPlacesMax) return absl::OkStatus();
     return ResourceExhausted(
         "Among (%d) devices, the arrays that are cut up until here have (%d) places; the limit is (%d).",
-        members_.count(), places_, kPlacesMax);
+        participants_.count(), places_, kPlacesMax);
   }
 
   // The shardings that an instruction names by axes of a mesh; views of its attributes.
@@ -138,10 +138,10 @@ class ManualExpansion {
     const Shape shape = b.shape(whole);
     const auto rank = static_cast<int64_t>(shape.dims.size());
     if (std::ranges::all_of(tiling.parts, [](int64_t parts) { return parts == 1; })) return whole;
-    Literal table(Shape::Array(kS32, {members_.partitions, rank}));
+    Literal table(Shape::Array(kS32, {participants_.partitions, rank}));
     Dims sizes = shape.dims;
     for (int64_t d = 0; d < rank; ++d) sizes[static_cast<size_t>(d)] /= tiling.parts[static_cast<size_t>(d)];
-    for (int64_t p = 0; p < members_.partitions; ++p) {
+    for (int64_t p = 0; p < participants_.partitions; ++p) {
       for (int64_t d = 0; d < rank; ++d) {
         const auto at = static_cast<size_t>(d);
         table.data<int32_t>()[p * rank + d] =
@@ -186,18 +186,18 @@ class ManualExpansion {
       along[{std::move(others), copy}][place] = static_cast<int64_t>(p);
     }
     std::vector<Dims> groups;
-    for (int64_t replica = 0; replica < members_.replicas; ++replica) {
+    for (int64_t replica = 0; replica < participants_.replicas; ++replica) {
       for (const auto& [key, partitions] : along) {
         Dims& group = groups.emplace_back();
         for (const auto& [place, partition] : partitions)
-          group.push_back(replica * members_.partitions + partition);
+          group.push_back(replica * participants_.partitions + partition);
       }
     }
     return groups;
   }
 
   const Module& module_;
-  const Members members_;
+  const Participants participants_;
   const Meshes meshes_;
   int64_t places_ = 0;
   int64_t channel_ = int64_t{1} << 32;  // Above the channel ids of programs.

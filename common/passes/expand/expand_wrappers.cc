@@ -89,7 +89,7 @@ using Rule = NodeId (*)(Replacement&);
 
 Rule RuleOf(const Module& module, Instruction instruction) {
   if (HasTrait(instruction.opcode(), kCollective) && !IsCollectiveEnd(instruction.opcode()) &&
-      (MembersOf(module).count() > 1 || !CheckOneParticipant(instruction).ok()))
+      (ParticipantsOf(module).count() > 1 || !CheckOneParticipant(instruction).ok()))
     return nullptr;
   switch (instruction.opcode()) {
     case kCopyStart: return [](Replacement& r) { return r.CopyStart(); };

@@ -87,7 +87,7 @@ bool HasOtherScans(const Module& module) {
   return false;
 }
 
-std::unique_ptr<Module> LeadingScans(const Module& module) {
+std::unique_ptr<Module> ScansAlongDimension0(const Module& module) {
   return Rewritten(module, nullptr, [](ComputationCopy& copy, Instruction instruction) {
     return IsLeading(instruction) ? copy.Clone(instruction) : Leading(copy, instruction);
   });

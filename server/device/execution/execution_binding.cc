@@ -51,22 +51,23 @@ struct Binding {
 // A device each, and as many arguments and results each.
 void Binding::CheckMembers() {
   if (!status.ok()) return;
-  const size_t members = request.members();
+  const size_t participants = request.participants();
   absl::flat_hash_set<uint32_t> seen;
-  for (size_t m = 0; m < members && status.ok(); ++m) {
+  for (size_t m = 0; m < participants && status.ok(); ++m) {
     if (m >= state.devices.count()) {
       status = ArgumentError(
-          absl::StrFormat("devices names %d; the daemon has %d.", members, state.devices.count()));
+          absl::StrFormat("devices names %d; the daemon has %d.", participants, state.devices.count()));
     } else if (!seen.insert(request.DeviceOf(m)).second) {
       status = ArgumentError(absl::StrFormat("devices names device %d twice.", request.DeviceOf(m)));
     } else {
       status = CheckDevice(request.DeviceOf(m), state.devices.count());
     }
   }
-  if (!status.ok() || (request.arguments.size() % members == 0 && request.results.size() % members == 0))
+  if (!status.ok() ||
+      (request.arguments.size() % participants == 0 && request.results.size() % participants == 0))
     return;
   status = ArgumentError(absl::StrFormat("%d arguments and %d results do not divide among %d devices.",
-                                         request.arguments.size(), request.results.size(), members));
+                                         request.arguments.size(), request.results.size(), participants));
 }
 
 // Handles for the results, and host memory for what waits.

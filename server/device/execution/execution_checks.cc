@@ -63,23 +63,25 @@ absl::Status CheckResults(const Execution& execution, const Limits& limits) {
   return absl::OkStatus();
 }
 
-std::string OfEach(size_t members) {
-  return members == 1 ? "" : absl::StrFormat(" for each of %d members", members);
+std::string OfEach(size_t participants) {
+  return participants == 1 ? "" : absl::StrFormat(" for each of %d participants", participants);
 }
 
-// As many members as the program has, all of them with values.
+// As many participants as the program has, all of them with values.
 absl::Status CheckMembers(const ExecuteRequest& request, const Executable& executable) {
-  const hlo::Members& members = executable.plan().stats().members;
-  if (static_cast<int64_t>(request.members()) != members.count()) {
-    return ArgumentError(absl::StrFormat(
-        "\"%s\" is run by %d members, num_replicas %d times num_partitions %d, a device each; %d devices are "
-        "given.",
-        executable.name(), members.count(), members.replicas, members.partitions, request.members()));
+  const hlo::Participants& participants = executable.plan().stats().participants;
+  if (static_cast<int64_t>(request.participants()) != participants.count()) {
+    return ArgumentError(
+        absl::StrFormat("\"%s\" is run by %d participants, num_replicas %d times num_partitions %d, a device "
+                        "each; %d devices are "
+                        "given.",
+                        executable.name(), participants.count(), participants.replicas,
+                        participants.partitions, request.participants()));
   }
-  if (members.count() == 1 || !request.abstract) return absl::OkStatus();
+  if (participants.count() == 1 || !request.abstract) return absl::OkStatus();
   return MakeError(ErrorKind::kUnimplemented,
-                   absl::StrFormat("\"%s\" is run by %d members; abstract executes are of one alone.",
-                                   executable.name(), members.count()));
+                   absl::StrFormat("\"%s\" is run by %d participants; abstract executes are of one alone.",
+                                   executable.name(), participants.count()));
 }
 
 // The results that are not to be computed: of an abstract execute, and such that exist.
@@ -105,14 +107,16 @@ absl::Status CheckArguments(Execution& execution, SessionState& state) {
   const Executable& executable = *execution.executable->compiled;
   const engine::Plan& plan = executable.plan();
   RETURN_IF_ERROR(CheckMembers(request, executable));
-  const size_t members = request.members();
-  if (request.arguments.size() != members * plan.arguments().size()) {
+  const size_t participants = request.participants();
+  if (request.arguments.size() != participants * plan.arguments().size()) {
     return ArgumentError(absl::StrFormat("\"%s\" takes %d arguments%s; %d are given.", executable.name(),
-                                         plan.arguments().size(), OfEach(members), request.arguments.size()));
+                                         plan.arguments().size(), OfEach(participants),
+                                         request.arguments.size()));
   }
-  if (request.results.size() != members * plan.results().size()) {
+  if (request.results.size() != participants * plan.results().size()) {
     return ArgumentError(absl::StrFormat("\"%s\" gives %d results%s; %d are named.", executable.name(),
-                                         plan.results().size(), OfEach(members), request.results.size()));
+                                         plan.results().size(), OfEach(participants),
+                                         request.results.size()));
   }
   std::vector<bool> absent;
   for (size_t i = 0; i < request.arguments.size(); ++i) {

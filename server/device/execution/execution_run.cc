@@ -118,18 +118,18 @@ void PlanRun::CopyShared() {
 }
 
 // `used` of the execute's time was spent before.
-absl::Status PlanRun::RunPlan(absl::Duration used, Meeting* meeting) {
+absl::Status PlanRun::RunPlan(absl::Duration used, Rendezvous* rendezvous) {
   absl::InlinedVector<std::byte*, 16> results;
   for (const Block& block : blocks) results.push_back(block.data());
   engine::RunContext context;
   context.deadline = absl::Now() + limit - used;
   context.cancel = &execution.cancel;
-  const hlo::Members& members = plan.stats().members;
-  context.replica_id = static_cast<uint32_t>(member / static_cast<size_t>(members.partitions));
-  context.partition_id = static_cast<uint32_t>(member % static_cast<size_t>(members.partitions));
-  context.meeting = meeting;
-  context.member = static_cast<int>(member);
-  RunChannels channels(state, device, execution.request.command.id, /*alone=*/meeting == nullptr);
+  const hlo::Participants& participants = plan.stats().participants;
+  context.replica_id = static_cast<uint32_t>(participant / static_cast<size_t>(participants.partitions));
+  context.partition_id = static_cast<uint32_t>(participant % static_cast<size_t>(participants.partitions));
+  context.rendezvous = rendezvous;
+  context.participant = static_cast<int>(participant);
+  RunChannels channels(state, device, execution.request.command.id, /*alone=*/rendezvous == nullptr);
   context.channels = &channels;
   engine::StrayCalls strays(state.devices.device(device).strays);
   context.strays = &strays;

@@ -7,7 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "common/base/system/meeting.h"
+#include "common/base/system/rendezvous.h"
 #include "server/device/execution/execution.h"
 
 namespace hlod::device {
@@ -15,18 +15,18 @@ namespace hlod::device {
 // On the memory of a device. All memory is there before anything happens: an execute that
 // is refused leaves its arguments alone.
 struct PlanRun {
-  // Of a program of several members the run of one.
-  PlanRun(SessionState& state, Execution& execution, const engine::Plan& plan, size_t member = 0)
+  // Of a program of several participants the run of one.
+  PlanRun(SessionState& state, Execution& execution, const engine::Plan& plan, size_t participant = 0)
       : state(state),
         execution(execution),
         plan(plan),
-        member(member),
-        device(execution.request.DeviceOf(member)),
+        participant(participant),
+        device(execution.request.DeviceOf(participant)),
         memory(state.devices.device(device).memory),
         limit(TimeLimit(execution.request, state.limits)),
-        arguments(execution.arguments.size() / execution.request.members()),
-        first_argument(member * arguments.size()),
-        first_result(member * (execution.results.size() / execution.request.members())),
+        arguments(execution.arguments.size() / execution.request.participants()),
+        first_argument(participant * arguments.size()),
+        first_result(participant * (execution.results.size() / execution.request.participants())),
         takes(plan.results().size(), -1),
         copies(plan.results().size(), -1),
         blocks(plan.results().size()) {}
@@ -40,15 +40,15 @@ struct PlanRun {
   // The blocks of arguments that results take over.
   void TakeOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   void CopyShared();
-  // With `meeting` as a member that meets others there.
-  absl::Status RunPlan(absl::Duration used, Meeting* meeting = nullptr);
+  // With `rendezvous` as a participant that meets others there.
+  absl::Status RunPlan(absl::Duration used, Rendezvous* rendezvous = nullptr);
   // The results that have names get their values.
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
 
   SessionState& state;
   Execution& execution;
   const engine::Plan& plan;
-  const size_t member;
+  const size_t participant;
   const uint32_t device;
   DeviceMemory& memory;
   const absl::Duration limit;

@@ -161,7 +161,7 @@ void Executions::Close(DeferringLock& lock) {
 void Executions::ForEachWaiting(absl::FunctionRef<void(uint32_t device)> call) const {
   for (const auto& [command, execution] : executions_) {
     if (execution->ready) continue;
-    for (size_t m = 0; m < execution->request.members(); ++m) call(execution->request.DeviceOf(m));
+    for (size_t m = 0; m < execution->request.participants(); ++m) call(execution->request.DeviceOf(m));
   }
 }
 

@@ -65,19 +65,19 @@ class Executions {
   // `started`: it has its memory, and was not refused for want of it.
   absl::Status RunReal(Execution& execution, bool& started);
   absl::Status RunAbstract(Execution& execution, bool& started);
-  // Of several members (execution_members.cc): one after the other gets its device, then all run.
-  struct Members;
-  void QueueMembers(const std::shared_ptr<Execution>& execution);
-  void QueueMember(const std::shared_ptr<Members>& members, size_t position);
-  bool PostponeMember(const std::shared_ptr<Members>& members, size_t position);
-  void RunMember(const std::shared_ptr<Members>& members, size_t position);
-  absl::Status Gather(Members& members, size_t position);
-  static void Count(Members& members, int inside);
-  static void Refuse(Members& members, const absl::Status& status);
-  void StartMembers(Members& members);
-  static bool AwaitStart(Members& members);
-  static void RunMemberPlan(Members& members, size_t member);
-  void EndMember(const std::shared_ptr<Members>& members);
+  // Of several participants (execution_members.cc): one after the other gets its device, then all run.
+  struct Participants;
+  void QueueParticipants(const std::shared_ptr<Execution>& execution);
+  void QueueParticipant(const std::shared_ptr<Participants>& participants, size_t position);
+  bool PostponeMember(const std::shared_ptr<Participants>& participants, size_t position);
+  void RunMember(const std::shared_ptr<Participants>& participants, size_t position);
+  absl::Status Gather(Participants& participants, size_t position);
+  static void Count(Participants& participants, int inside);
+  static void Refuse(Participants& participants, const absl::Status& status);
+  void StartMembers(Participants& participants);
+  static bool AwaitStart(Participants& participants);
+  static void RunMemberPlan(Participants& participants, size_t participant);
+  void EndMember(const std::shared_ptr<Participants>& participants);
   // Accounts for an execute that started and is over.
   void RecordRun(const Execution& execution, std::chrono::microseconds queued, int64_t run_us,
                  int64_t peak_bytes);

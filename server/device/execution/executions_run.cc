@@ -18,7 +18,7 @@ int64_t ArrayBytes(const hlo::Shape& shape) { return StoredByteSize(shape).value
 }  // namespace
 
 void Executions::Queue(const std::shared_ptr<Execution>& execution, double expected_us) {
-  if (execution->request.members() > 1) return QueueMembers(execution);
+  if (execution->request.participants() > 1) return QueueParticipants(execution);
   if (execution->executable->compiled->plan().stats().transfers && !JoinLine(execution)) return;
   Submit(execution, expected_us);
 }

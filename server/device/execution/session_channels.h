@@ -24,7 +24,7 @@ namespace hlod::device {
 // Knows neither commands nor handles. Thread-safe: what it is given is called and destroyed without its lock.
 class SessionChannels {
  public:
-  // One queue: a channel of a device, or between the members of an execute.
+  // One queue: a channel of a device, or between the participants of an execute.
   struct Place {
     hlo::Channel channel;
     uint32_t device = 0;     // Of kPeer 0.
@@ -62,7 +62,7 @@ class SessionChannels {
   absl::Status Put(const Place& place, Value value, Stop stop);
   absl::StatusOr<Value> Take(const Place& place, Stop stop);
 
-  // What an execute's members have not taken from each other goes.
+  // What an execute's participants have not taken from each other goes.
   void EndExecution(uint64_t execution);
   // Nothing is received any more, and what programs put is dropped. What there was, for the caller to
   // destroy.

@@ -12,14 +12,14 @@
 namespace hlod::device {
 
 // Several times, in microseconds.
-struct Spread {
+struct Distribution {
   int64_t min_us = 0, max_us = 0, sum_us = 0;
-  void Add(const Spread& other, bool first) {
+  void Add(const Distribution& other, bool first) {
     min_us = first ? other.min_us : std::min(min_us, other.min_us);
     max_us = std::max(max_us, other.max_us);
     sum_us += other.sum_us;
   }
-  static Spread Of(int64_t us) { return {us, us, us}; }
+  static Distribution Of(int64_t us) { return {us, us, us}; }
 };
 
 struct RunKey {
@@ -38,7 +38,7 @@ struct RunKey {
 
 struct RunFigures {
   int64_t count = 0;
-  Spread queue, run;
+  Distribution queue, run;
   int64_t peak_bytes = 0;
   void Add(const RunFigures& other) {
     queue.Add(other.queue, count == 0);

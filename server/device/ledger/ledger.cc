@@ -116,7 +116,7 @@ void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::strin
     key = {.device = key.device, .other_steps = true, .other_programs = true};
   const auto [run, is_first] = runs_.try_emplace(key);
   if (is_first) held_.Grow(kTableFactor * static_cast<int64_t>(sizeof(*run)));
-  run->second.Add({1, Spread::Of(times.queue_us), Spread::Of(times.run_us), peak_bytes});
+  run->second.Add({1, Distribution::Of(times.queue_us), Distribution::Of(times.run_us), peak_bytes});
 }
 
 void SessionLedger::RecordCompile(CompileRow row) {

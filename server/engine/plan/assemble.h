@@ -1,4 +1,4 @@
-// Turns a flat program whose buffers are assigned into the code that runs it.
+// Iterations a flat program whose buffers are assigned into the code that runs it.
 #pragma once
 
 #include "server/engine/plan/buffer_assignment.h"

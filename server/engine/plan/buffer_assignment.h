@@ -45,7 +45,8 @@ absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program, PassWatch* 
 // Plays the program symbolically: each value is a tag on the bytes that it was written to. Returns INTERNAL
 // when an op would read bytes that hold another value, write bytes that it may not write, or overlap its own
 // operands in a way that its step does not allow. The check does not depend on how the assignment was made.
-// Loops run `turns` iterations, and switches take branch `branch` (modulo the number of their branches).
-absl::Status CheckAssignment(const FlatProgram& program, const Assignment& assignment, int turns, int branch);
+// Loops run `iterations` iterations, and switches take branch `branch` (modulo the number of their branches).
+absl::Status CheckAssignment(const FlatProgram& program, const Assignment& assignment, int iterations,
+                             int branch);
 
 }  // namespace hlod::engine

@@ -26,10 +26,10 @@ struct Range {
 
 class Machine {
  public:
-  Machine(const FlatProgram& program, const Assignment& assignment, int turns, int branch)
+  Machine(const FlatProgram& program, const Assignment& assignment, int iterations, int branch)
       : program_(program),
         assignment_(assignment),
-        turns_(turns),
+        iterations_(iterations),
         branch_(branch),
         turn_(program.loops.size(), 0) {
     for (size_t a = 0; a < program.arguments.size(); ++a) writable_argument_.push_back(false);
@@ -174,7 +174,7 @@ class Machine {
     switch (op.kind) {
       case Op::Kind::kLoopBegin: turn_[op.control] = 0; return pc + 1;
       case Op::Kind::kLoopTest:
-        return exhausted_ || turn_[op.control] == turns_ ? program_.loops[op.control].exit : pc + 1;
+        return exhausted_ || turn_[op.control] == iterations_ ? program_.loops[op.control].exit : pc + 1;
       case Op::Kind::kLoopBack: ++turn_[op.control]; return program_.loops[op.control].begin + 1;
       case Op::Kind::kSwitch: {
         const Switch& branches = program_.switches[op.control];
@@ -187,7 +187,7 @@ class Machine {
 
   const FlatProgram& program_;
   const Assignment& assignment_;
-  const int turns_, branch_;
+  const int iterations_, branch_;
   std::vector<int> turn_;
   std::vector<bool> writable_argument_;
   std::map<std::pair<Space, int32_t>, std::map<int64_t, std::pair<int64_t, ValueId>>> memory_;
@@ -197,9 +197,9 @@ class Machine {
 
 }  // namespace
 
-absl::Status CheckAssignment(const FlatProgram& program, const Assignment& assignment, int turns,
+absl::Status CheckAssignment(const FlatProgram& program, const Assignment& assignment, int iterations,
                              int branch) {
-  return Machine(program, assignment, turns, branch).Run();
+  return Machine(program, assignment, iterations, branch).Run();
 }
 
 }  // namespace hlod::engine

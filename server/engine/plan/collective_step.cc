@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/errors/status.h"
-#include "common/base/system/meeting.h"
+#include "common/base/system/rendezvous.h"
 #include "common/hlo/collectives/collective.h"
 #include "server/engine/run/step_util.h"
 
@@ -47,21 +47,21 @@ class CollectiveStep final : public Step {
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     RunContext& run = context.run;
-    if (run.meeting == nullptr)
-      return Unimplemented("%s is of several members, and this run is of one.", what_);
+    if (run.rendezvous == nullptr)
+      return Unimplemented("%s is of several participants, and this run is of one.", what_);
     for (size_t i = 0; i < first_result_; ++i)
       RETURN_IF_ERROR(CopyBytes(inputs[i], outputs[i], operand_bytes_[i], run));
     for (size_t i = first_result_ + result_count_; i < output_bytes_.size(); ++i)
       std::memset(outputs[i], 0, static_cast<size_t>(output_bytes_[i]));
     Part own{inputs, outputs + first_result_};
-    const int group_number = collective_.group_of[static_cast<size_t>(run.member)];
+    const int group_number = collective_.group_of[static_cast<size_t>(run.participant)];
     if (group_number < 0) {
       Zero(own);
       return absl::OkStatus();
     }
     const std::vector<int>& group = collective_.groups[static_cast<size_t>(group_number)];
-    return run.meeting->Meet(
-        run.member, this, what_, group, &own, [&run] { return StopCheck::Verdict(run); },
+    return run.rendezvous->Meet(
+        run.participant, this, what_, group, &own, [&run] { return StopCheck::Verdict(run); },
         [&](absl::Span<void* const> brought) {
           return plan_ == nullptr ? Copy(group, brought, run) : Compute(brought, context);
         });
@@ -103,7 +103,7 @@ class CollectiveStep final : public Step {
         results.insert(results.end(), part.outputs, part.outputs + result_count_);
     }
     RunContext alone = context.run;
-    alone.meeting = nullptr;
+    alone.rendezvous = nullptr;
     RETURN_IF_ERROR(plan_->Run(arguments, absl::MakeSpan(results), context.scratch, alone));
     for (size_t rank = 1; rank < brought.size(); ++rank) {
       const Part& part = PartOf(brought[rank]);
@@ -126,7 +126,7 @@ class CollectiveStep final : public Step {
 absl::StatusOr<std::unique_ptr<Step>> MakeCollectiveStep(const hlo::Module& module,
                                                          hlo::Instruction instruction,
                                                          const CompileOptions& options) {
-  ASSIGN_OR_RETURN(Collective collective, hlo::ReadCollective(instruction, hlo::MembersOf(module)));
+  ASSIGN_OR_RETURN(Collective collective, hlo::ReadCollective(instruction, hlo::ParticipantsOf(module)));
   Results results = Results::kEach;
   std::unique_ptr<const Plan> plan;
   if (collective.sources.empty()) {

@@ -355,7 +355,7 @@ absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
 absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
   std::unique_ptr<Step> step;
   if (HasTrait(instruction.opcode(), hlo::kCollective) && !hlo::IsCollectiveEnd(instruction.opcode()) &&
-      hlo::MembersOf(*module_).count() > 1) {
+      hlo::ParticipantsOf(*module_).count() > 1) {
     ASSIGN_OR_RETURN(step, MakeCollectiveStep(*module_, instruction, options_));
   } else if (hlo::IsTransfer(instruction.opcode())) {
     ASSIGN_OR_RETURN(step, MakeTransferStep(*module_, instruction));

@@ -46,7 +46,7 @@ class PlanImpl final : public Plan {
   // Sums up sizes and counts. Returns RESOURCE_EXHAUSTED when a sum overflows.
   absl::Status Account();
   void set_compile_us(int64_t us) { stats_.compile_us = us; }
-  void set_members(const hlo::Members& members) { stats_.members = members; }
+  void set_participants(const hlo::Participants& participants) { stats_.participants = participants; }
   void set_transfers(bool transfers) { stats_.transfers = transfers; }
 
   absl::Span<const hlo::Shape> arguments() const override { return program_.arguments; }
@@ -135,7 +135,7 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
                                                    const CompileOptions& options) {
   const int threads = TeamSize(options.threads);
   PassWatch watch([&options] { return Interrupted(options); });
-  const hlo::Members members = hlo::MembersOf(*module);
+  const hlo::Participants participants = hlo::ParticipantsOf(*module);
   const bool transfers = hlo::HasTransfers(*module);
 
   // Makes one flat list of steps over array values.
@@ -154,7 +154,7 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
 
   auto plan = std::make_unique<PlanImpl>(std::move(program), std::move(assignment), threads);
   RETURN_IF_ERROR(plan->Account());
-  plan->set_members(members);
+  plan->set_participants(participants);
   plan->set_transfers(transfers);
   return plan;
 }
@@ -194,7 +194,7 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
   const hlo::Module& cut = expanded != nullptr ? *expanded : given;
   // The conversions between whole arrays and the parts of partitions become slices and collectives.
   std::unique_ptr<hlo::Module> joined;
-  if (hlo::MembersOf(cut).partitions > 1 && HasManualComputations(cut)) {
+  if (hlo::ParticipantsOf(cut).partitions > 1 && HasManualComputations(cut)) {
     ASSIGN_OR_RETURN(joined, ExpandManual(cut));
     RETURN_IF_ERROR(hlo::Verify(*joined));
   }
@@ -207,7 +207,7 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
   PassWatch watch([&options] { return Interrupted(options); });
   // Inlines, folds and simplifies. The cross-check takes the module unchanged.
   std::shared_ptr<const hlo::Module> simplified;
-  if (options.reference_only && hlo::MembersOf(module).count() > 1) {
+  if (options.reference_only && hlo::ParticipantsOf(module).count() > 1) {
     // Participants meet in steps, not inside of what the evaluator runs by itself.
     simplified = ExpandWrappers(module, &watch);
   } else if (options.reference_only) {

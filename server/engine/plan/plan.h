@@ -45,7 +45,8 @@ struct PlanStats {
   // why". Sorted, without duplicates, at most kSlowStepsListed.
   std::vector<std::string> slow_steps;
   static constexpr size_t kSlowStepsListed = 32;
-  hlo::Members members;    // The participants, each of which runs the plan by itself, all at the same time.
+  hlo::Participants
+      participants;        // The participants, each of which runs the plan by itself, all at the same time.
   bool transfers = false;  // True when it uses RunContext::channels, where a run may wait for long.
   int64_t compile_us = 0;
   // Twice the multiply-adds of dots and convolutions, plus one per element of an elementwise result. Loops

@@ -51,21 +51,21 @@ std::string NearestOwnTarget(std::string_view target) {
 constexpr int64_t kGroupInstructionsMax = 1 << 20;
 
 // Adds the size of the collective's group program to `group_instructions`.
-absl::Status CheckCollective(Instruction instruction, const hlo::Members& members,
+absl::Status CheckCollective(Instruction instruction, const hlo::Participants& participants,
                              int64_t& group_instructions) {
   if (hlo::IsCollectiveEnd(instruction.opcode())) return absl::OkStatus();
-  if (members.count() == 1) return hlo::CheckOneParticipant(instruction);
-  ASSIGN_OR_RETURN(const hlo::Collective collective, hlo::ReadCollective(instruction, members));
+  if (participants.count() == 1) return hlo::CheckOneParticipant(instruction);
+  ASSIGN_OR_RETURN(const hlo::Collective collective, hlo::ReadCollective(instruction, participants));
   // The collective's tables of participants are counted as well: this many entries as one instruction.
   constexpr int64_t kMembersAnInstruction = 64;
   const int64_t size =
-      hlo::GroupProgramSize(instruction, collective) + members.count() / kMembersAnInstruction;
+      hlo::GroupProgramSize(instruction, collective) + participants.count() / kMembersAnInstruction;
   if (size <= kGroupInstructionsMax - group_instructions) {
     group_instructions += size;
     return absl::OkStatus();
   }
   return ResourceExhausted(
-      "Collective %s (%s) among (%d) members takes (%d) instructions of theirs, after (%d) of the "
+      "Collective %s (%s) among (%d) participants takes (%d) instructions of theirs, after (%d) of the "
       "collectives "
       "before it; the limit of all is (%d).",
       hlo::Name(instruction.opcode()), instruction.name(), collective.groups[0].size(), size,
@@ -87,15 +87,16 @@ bool AppliesToElements(hlo::Opcode opcode) {
 }
 
 absl::Status CheckInstruction(Instruction instruction, const NativeKernels* kernels,
-                              const hlo::Members& members, int64_t& group_instructions) {
+                              const hlo::Participants& participants, int64_t& group_instructions) {
   RETURN_IF_ERROR(CheckStatic(instruction.shape(), instruction));
   if (HasTrait(instruction.opcode(), hlo::kCollective)) {
-    RETURN_IF_ERROR(Annotate(CheckCollective(instruction, members, group_instructions), Where(instruction)));
+    RETURN_IF_ERROR(
+        Annotate(CheckCollective(instruction, participants, group_instructions), Where(instruction)));
   }
   if (instruction.opcode() == hlo::kBitcast)
     return Annotate(hlo::BitcastFormOf(instruction).status(), Where(instruction));
   if (hlo::IsTransfer(instruction.opcode()))
-    return Annotate(hlo::ReadTransfer(instruction, members).status(), Where(instruction));
+    return Annotate(hlo::ReadTransfer(instruction, participants).status(), Where(instruction));
   if (instruction.opcode() == hlo::kCustomCall) return CheckCustomCall(instruction, kernels);
   if (IsStructural(instruction) || CanEvaluate(instruction)) return absl::OkStatus();
   return Unimplemented("Opcode %s has no implementation in this build (%s).", hlo::Name(instruction.opcode()),
@@ -152,7 +153,7 @@ absl::Status CheckLaidOut(const hlo::Module& module) {
 absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kernels) {
   RETURN_IF_ERROR(hlo::CheckMembers(module));
   RETURN_IF_ERROR(CheckLaidOut(module));
-  const hlo::Members members = hlo::MembersOf(module);
+  const hlo::Participants participants = hlo::ParticipantsOf(module);
   int64_t group_instructions = 0;
   std::vector<bool> reached(module.computation_count(), false), applied(reached);
   reached[module.entry_id()] = true;
@@ -162,7 +163,7 @@ absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kerne
     const hlo::Computation& computation = module.computation(c);
     for (hlo::NodeId id = 0; id < computation.size(); ++id) {
       const Instruction instruction = computation[id];
-      RETURN_IF_ERROR(CheckInstruction(instruction, kernels, members, group_instructions));
+      RETURN_IF_ERROR(CheckInstruction(instruction, kernels, participants, group_instructions));
       if (applied[c] && hlo::IsTransfer(instruction.opcode())) {
         return Unimplemented("Opcode %s is in computation %s, which is applied to elements (%s).",
                              hlo::Name(instruction.opcode()), computation.name(), Where(instruction));

@@ -25,7 +25,7 @@ class TransferStep final : public Step {
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     RunContext& run = context.run;
-    const std::optional<hlo::Channel> channel = transfer_.Of(run.member);
+    const std::optional<hlo::Channel> channel = transfer_.Of(run.participant);
     const bool takes = transfer_.action == hlo::Transfer::Action::kTake && channel;
     for (size_t i = takes ? transfer_.shapes.size() : 0; i < output_bytes_.size(); ++i) {
       if (i < kept_) {
@@ -53,7 +53,7 @@ class TransferStep final : public Step {
 
 absl::StatusOr<std::unique_ptr<Step>> MakeTransferStep(const hlo::Module& module,
                                                        hlo::Instruction instruction) {
-  ASSIGN_OR_RETURN(hlo::Transfer transfer, hlo::ReadTransfer(instruction, hlo::MembersOf(module)));
+  ASSIGN_OR_RETURN(hlo::Transfer transfer, hlo::ReadTransfer(instruction, hlo::ParticipantsOf(module)));
   return std::make_unique<TransferStep>(instruction, std::move(transfer));
 }
 

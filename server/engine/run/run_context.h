@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 
 namespace hlod {
-class Meeting;
+class Rendezvous;
 namespace hlo {
 class Channels;
 }
@@ -30,8 +30,8 @@ struct RunContext {
   uint32_t replica_id = 0, partition_id = 0;
   // For a program of several participants, the rendezvous where they meet, and the number of this one. Not
   // owned.
-  Meeting* meeting = nullptr;
-  int member = 0;
+  Rendezvous* rendezvous = nullptr;
+  int participant = 0;
   // The channels of infeed, outfeed, send and recv, which fail when it is null. Not owned.
   hlo::Channels* channels = nullptr;
   // For library calls that cannot be stopped; when it is null, the run waits for their end. Not owned.

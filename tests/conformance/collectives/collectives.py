@@ -1,4 +1,4 @@
-"""What the members of a program do together: each opcode, mode of groups and type."""
+"""What the participants of a program do together: each opcode, mode of groups and type."""
 
 import dataclasses
 from typing import Callable
@@ -9,11 +9,11 @@ import numpy as np
 
 @dataclasses.dataclass
 class Program:
-    """HLO text for replicas x partitions members, replica by replica.
+    """HLO text for replicas x partitions participants, replica by replica.
 
-    arguments: one array a parameter, over the members and then as the parameter.
+    arguments: one array a parameter, over the participants and then as the parameter.
     reference: another text that computes the same, where XLA's CPU backend does not run this one.
-    expected: where it runs none: the results by NumPy, over the members.
+    expected: where it runs none: the results by NumPy, over the participants.
     """
 
     text: str
@@ -46,7 +46,7 @@ def module(entry: list[str], replicas=1, partitions=1, others="") -> str:
     """A module of these lines; the last one is the root."""
     lines = [f"  {'ROOT ' if line is entry[-1] else ''}{line}" for line in entry]
     counts = f"replica_count={replicas}, num_partitions={partitions}"
-    return f"HloModule members, {counts}\n\n{others}ENTRY main {{\n" + "\n".join(lines) + "\n}\n"
+    return f"HloModule participants, {counts}\n\n{others}ENTRY main {{\n" + "\n".join(lines) + "\n}\n"
 
 
 def reducer(name: str, dtype: str, opcode: str) -> str:
@@ -60,8 +60,8 @@ def tuple_of(names: dict[str, str]) -> str:
     return f"t = ({', '.join(names.values())}) tuple({', '.join(names)})"
 
 
-def normal(rng, members: int, *shape: int, dtype=np.float32) -> np.ndarray:
-    return rng.standard_normal((members, *shape)).astype(dtype)
+def normal(rng, participants: int, *shape: int, dtype=np.float32) -> np.ndarray:
+    return rng.standard_normal((participants, *shape)).astype(dtype)
 
 
 def results(program_lines: list[str], first: int) -> str:
@@ -160,13 +160,13 @@ def all_reduce_several(rng):
 
 @case
 def all_reduce_modes(rng):
-    """Groups of replicas, of replicas with all of their partitions, and of members by their numbers."""
+    """Groups of replicas, of replicas with all of their partitions, and of participants by their numbers."""
     groups = {
         "replicas": "replica_groups={{0,1}}",
         "alone": "replica_groups={{0},{1}}",
         "together": "channel_id=1, replica_groups={{0,1}}",
         "within": "channel_id=2, replica_groups={{1},{0}}",
-        "members": "channel_id=3, replica_groups={{0,5},{1,4},{7,2},{3,6}}, use_global_device_ids=true",
+        "participants": "channel_id=3, replica_groups={{0,5},{1,4},{7,2},{3,6}}, use_global_device_ids=true",
         "iota": "channel_id=4, replica_groups=[2,4]<=[8], use_global_device_ids=true",
         "transposed": "channel_id=5, replica_groups=[4,2]<=[2,2,2]T(2,0,1), use_global_device_ids=true",
     }
@@ -178,7 +178,7 @@ def all_reduce_modes(rng):
 
 @case
 def all_reduce_chained(rng):
-    """What one collective gives, others take, between computations of each member's own."""
+    """What one collective gives, others take, between computations of each participant's own."""
     lines = [
         "x = f32[8] parameter(0)",
         "r = u32[] replica-id()",
@@ -236,7 +236,7 @@ def all_gather(rng, name, dtype):
 
 @case
 def all_gather_modes(rng):
-    """Groups of replicas, of replicas with their partitions, and of members."""
+    """Groups of replicas, of replicas with their partitions, and of participants."""
     lines = [
         "x = f32[1,3] parameter(0)",
         "a = f32[2,3] all-gather(x), replica_groups={{1,0}}, dimensions={0}",
@@ -266,7 +266,7 @@ def reduce_scatter(rng, name, dtype):
 
 @case
 def reduce_scatter_modes(rng):
-    """Groups of replicas with their partitions, and of members."""
+    """Groups of replicas with their partitions, and of participants."""
     lines = [
         "x = f32[8,2] parameter(0)",
         "a = f32[4,2] reduce-scatter(x), replica_groups={{0,1}}, dimensions={0}, to_apply=add",
@@ -296,9 +296,9 @@ def all_to_all_arrays(rng):
     def exchanged(groups, axis):
         out = np.empty_like(x)
         for group in groups:
-            for rank, member in enumerate(group):
+            for rank, participant in enumerate(group):
                 pieces = [np.split(x[other], len(group), axis)[rank] for other in group]
-                out[member] = np.concatenate(pieces, axis)
+                out[participant] = np.concatenate(pieces, axis)
         return out
 
     expected = [exchanged([[0, 1, 2, 3]], 0), exchanged([[2, 0], [1, 3]], 1)]
@@ -372,7 +372,7 @@ def collective_broadcast(rng):
 
 
 def exchanged_rows(x, out, input_offsets, send_sizes, output_offsets, groups):
-    """ragged-all-to-all by its definition: rows that a member sends to the others of its group, put where it
+    """ragged-all-to-all by its definition: rows that a participant sends to the others of its group, put where it
     says."""
     out = out.copy()
     for group in groups:

@@ -1,4 +1,4 @@
-"""Writes cases/: programs of several replicas and partitions, with the arguments and results of each member.
+"""Writes cases/: programs of several replicas and partitions, with the arguments and results of each participant.
 
     python generate.py                 every case
     python generate.py --only 'ragged*'   those whose name matches
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import zlib
 
-# Before JAX is imported: a device for each member, and each bf16 result rounded where the module says so.
+# Before JAX is imported: a device for each participant, and each bf16 result rounded where the module says so.
 os.environ["XLA_FLAGS"] = " ".join(
     [
         "--xla_allow_excess_precision=false",
@@ -62,7 +62,7 @@ def manual(text: str) -> str:
 
 
 def run(text: str, replicas: int, partitions: int, arguments: list[np.ndarray]) -> list[np.ndarray]:
-    """The results on XLA's CPU backend, a device a member: arrays over all members, as `arguments` are."""
+    """The results on XLA's CPU backend, a device a participant: arrays over all participants, as `arguments` are."""
     count = replicas * partitions
     proto = _hlo.hlo_module_from_text(manual(text) if partitions > 1 else text).as_serialized_hlo_module_proto()
     devices = jax.devices()[:count]
@@ -74,7 +74,7 @@ def run(text: str, replicas: int, partitions: int, arguments: list[np.ndarray]) 
     executable = devices[0].client.compile_and_load(
         _jax.mlir.hlo_to_stablehlo(proto), _jax.DeviceList(tuple(devices)), options
     )
-    sharding = NamedSharding(Mesh(np.array(devices), ("member",)), PartitionSpec("member"))
+    sharding = NamedSharding(Mesh(np.array(devices), ("participant",)), PartitionSpec("participant"))
     given = []
     for array in arguments:
         shards = [jax.device_put(array[m], devices[m]) for m in range(count)]

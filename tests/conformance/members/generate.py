@@ -1,9 +1,9 @@
-"""Writes cases.json: programs of several members and what XLA computes for them on a CPU with 8 devices.
+"""Writes cases.json: programs of several participants and what XLA computes for them on a CPU with 8 devices.
 
     XLA_FLAGS=--xla_force_host_platform_device_count=8 python generate.py
 
-Packages: ../jax/requirements.txt. Each case is HLO text for `replicas` x `partitions` members; arguments and
-results are lists by member (replica * partitions + partition), then by parameter or leaf of the result; an
+Packages: ../jax/requirements.txt. Each case is HLO text for `replicas` x `partitions` participants; arguments and
+results are lists by participant (replica * partitions + partition), then by parameter or leaf of the result; an
 array is {"dims", "type", "values"}. XLA's CPU does not run collective-broadcast, nor collective-reduce: those are
 worked by hand (common/evaluator/members_test.cc).
 """
@@ -159,7 +159,7 @@ def run(text, replicas, partitions, arguments):
     executable = devices[0].client.compile_and_load(
         _jax.mlir.hlo_to_stablehlo(proto), _jax.DeviceList(tuple(devices)), options
     )
-    # Nobody compares the copies of a replicated array: each member gets its own.
+    # Nobody compares the copies of a replicated array: each participant gets its own.
     everywhere = jax.sharding.NamedSharding(jax.sharding.Mesh(devices, "m"), jax.sharding.PartitionSpec())
     given = []
     for k in range(len(arguments[0])):
@@ -185,8 +185,8 @@ def main():
         written.append({
             "name": name,
             "text": (header + text).split("\n"),
-            "arguments": [[to_json(a) for a in member] for member in arguments],
-            "results": [[to_json(a) for a in member] for member in results],
+            "arguments": [[to_json(a) for a in participant] for participant in arguments],
+            "results": [[to_json(a) for a in participant] for participant in results],
         })
     rows = ",\n".join(json.dumps(row) for row in written)
     (HERE / "cases.json").write_text("[\n" + rows + "\n]\n")

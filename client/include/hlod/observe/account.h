@@ -24,9 +24,9 @@ struct TransferRow : LedgerRow {
 };
 
 // Several times, in microseconds.
-struct Spread {
+struct Distribution {
   int64_t min_us = 0, max_us = 0, sum_us = 0;
-  friend bool operator==(const Spread&, const Spread&) = default;
+  friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
 // Executes of one program, from one line, in one step.
@@ -37,8 +37,8 @@ struct RunRow {
   uint64_t step = 0;
   int device = 0;
   int64_t count = 0;
-  Spread queue;            // With all arguments there, until it ran.
-  Spread run;              // From then until its results were there.
+  Distribution queue;      // With all arguments there, until it ran.
+  Distribution run;        // From then until its results were there.
   int64_t peak_bytes = 0;  // The most device memory the session held (abstract: would have held) during one.
   uint64_t session = 0;    // In administration's listings; 0 for sessions that ended long ago.
   bool other_steps = false, other_programs = false;  // Of several: there were too many rows.
@@ -121,7 +121,7 @@ struct RunSum {
   // By kProgram `key` is the name, and the beginning of the digest. `program`: the name, or "several".
   std::string key, program;
   int64_t count = 0, peak_bytes = 0;
-  Spread queue, run;
+  Distribution queue, run;
 };
 // By run time, longest first (steps in order).
 std::vector<RunSum> AddUp(const std::vector<RunRow>& rows, RunView by);

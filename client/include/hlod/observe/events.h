@@ -51,21 +51,21 @@ struct EventValue {
 };
 
 // Why a value of a trace was computed.
-enum class Alive : uint8_t {
+enum class LiveReason : uint8_t {
   kTensor,    // A tensor, or a view of it, holds the value.
   kBackward,  // Only Backward() may need it: an operand of an operation that is remembered.
   kResidual,  // The close added it, so that Backward() need not compute it again.
 };
-std::string_view Name(Alive alive);
+std::string_view Name(LiveReason alive);
 
 // Where a close found its program.
-enum class Found : uint8_t {
+enum class ProgramSource : uint8_t {
   kRecorded,   // A trace of the same words ran before.
   kCanonical,  // One that is the same without dead code, in a canonical order.
   kCompiled,   // Nowhere: it was sent to be compiled.
   kNothing,    // It failed before that.
 };
-std::string_view Name(Found found);
+std::string_view Name(ProgramSource found);
 
 // A trace was closed and its graph run.
 struct CloseEvent {
@@ -84,10 +84,10 @@ struct CloseEvent {
   };
   std::vector<Input> inputs;  // The program's arguments, in order.
   struct Output : EventValue {
-    Alive alive = Alive::kTensor;
+    LiveReason alive = LiveReason::kTensor;
   };
   std::vector<Output> outputs;  // Values that became its results; several may share one buffer.
-  Found found = Found::kNothing;
+  ProgramSource found = ProgramSource::kNone;
   std::string program;   // SHA-256 of the program, hexadecimal.
   std::string name;      // The module's.
   uint64_t command = 0;  // The execute, in the session.
@@ -152,7 +152,7 @@ struct HostFunctionEvent {
 };
 
 // A value with a buffer is not needed any more.
-struct DeathEvent {
+struct ValueFreedEvent {
   EventValue value;
   std::string how;  // "released", "donated", "deleted", "failed"
 };
@@ -182,8 +182,8 @@ struct Event {
   uint64_t number = 0;  // Counts up from 1 while something is observed.
   double at_us = 0;     // Of a steady clock.
   uint64_t thread = 0;  // The operating system's number.
-  std::variant<CloseEvent, CompileEvent, ForceEvent, TransferEvent, WaitEvent, HostFunctionEvent, DeathEvent,
-               StepEvent, SlowEvent>
+  std::variant<CloseEvent, CompileEvent, ForceEvent, TransferEvent, WaitEvent, HostFunctionEvent,
+               ValueFreedEvent, StepEvent, SlowEvent>
       what;
 };
 // One line for people.

@@ -54,9 +54,9 @@ struct GraphRow {
   Origin origin;      // Where.
   int64_t nodes = 0, inputs = 0, outputs = 0;
   int64_t compiles = 0, cache_hits = 0, executes = 0;  // cache_hits: found in this process.
-  Spread compile;                                      // Of the daemon.
+  Distribution compile;                                // Of the daemon.
   int64_t compiles_timed = 0;                          // How many `compile` is of.
-  Spread queue, execute;
+  Distribution queue, execute;
   int64_t executes_timed = 0;
   int64_t host_to_device_bytes = 0;  // Uploaded since the graph before.
   int64_t device_to_host_bytes = 0;  // Of its results.

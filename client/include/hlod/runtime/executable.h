@@ -45,7 +45,8 @@ struct ExecuteOptions {
   // Run time at most; zero is the daemon's limit execute_us_max.
   absl::Duration deadline = absl::ZeroDuration();
   std::optional<int> device;  // Else the first buffer argument's, else 0.
-  // Of a program of several members the device of each, no two the same; empty: 0, 1, ... (ExecuteMembers).
+  // Of a program of several participants the device of each, no two the same; empty: 0, 1, ...
+  // (ExecuteParticipants).
   std::vector<int> devices;
   std::vector<std::pair<int, Buffer>>
       fill;  // (result index, placeholder that takes the result and keeps its handle)
@@ -87,13 +88,13 @@ class Executable {
 
   bool valid() const { return state_ != nullptr; }
   const std::string& name() const;  // The module's.
-  // The program is run by replica_count() x partition_count() members, each on a device of its own; mostly by
-  // one. They meet at the program's collectives. Member replica * partition_count() + partition is a
-  // partition of a replica.
+  // The program is run by replica_count() x partition_count() participants, each on a device of its own;
+  // mostly by one. They meet at the program's collectives. Participant replica * partition_count() +
+  // partition is a partition of a replica.
   int replica_count() const;
   int partition_count() const;
   int member_count() const { return replica_count() * partition_count(); }
-  // The flat array leaves of the entry's parameters and of its root: of each member.
+  // The flat array leaves of the entry's parameters and of its root: of each participant.
   const std::vector<Shape>& argument_shapes() const;
   const std::vector<Shape>& result_shapes() const;
 
@@ -108,10 +109,10 @@ class Executable {
                                               Caller caller = Caller::Here()) const {
     return Execute(absl::Span<const Argument>(arguments.begin(), arguments.size()), options, caller);
   }
-  // Runs every member at the same time: `arguments` and results are lists, one a member. Execute and Start do
-  // the same with the lists one after the other; indices in `options` count in those. A member that fails, is
-  // cancelled or passes its deadline ends the others' runs; the error names it.
-  absl::StatusOr<std::vector<std::vector<Buffer>>> ExecuteMembers(
+  // Runs every participant at the same time: `arguments` and results are lists, one a participant. Execute
+  // and Start do the same with the lists one after the other; indices in `options` count in those. A
+  // participant that fails, is cancelled or passes its deadline ends the others' runs; the error names it.
+  absl::StatusOr<std::vector<std::vector<Buffer>>> ExecuteParticipants(
       absl::Span<const std::vector<Argument>> arguments, const ExecuteOptions& options = {},
       Caller caller = Caller::Here()) const;
   // Execute with a future for its end and a way to cancel.

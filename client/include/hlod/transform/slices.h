@@ -56,8 +56,8 @@ Xs AssociativeScan(F f, const Xs& xs, AssociativeScanOptions options = {}, Calle
                     lazy::CallAssociativeScan(leafwise, Leaves(xs), LeafPaths(xs, "xs"), options, caller));
 }
 
-// f(x) for each slice of `xs` along dimension 0, stacked: one loop in the program, a slice a turn, or with
-// `batch_size` so many together. Trees all. jax.lax.map.
+// f(x) for each slice of `xs` along dimension 0, stacked: one loop in the program, a slice an iteration, or
+// with `batch_size` so many together. Trees all. jax.lax.map.
 template <typename F, typename Xs>
 auto Map(F f, const Xs& xs, MapOptions options = {}, Caller caller = Caller::Here()) {
   const auto loop = [&](const auto& body, const Xs& over) {

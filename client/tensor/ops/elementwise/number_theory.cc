@@ -26,7 +26,7 @@ Op GcdOps(Lowering& l, Op x, Op y) {
     const Op rest = b.GetTupleElement(state, 1);
     return std::pair{rest, b.Compare(rest, b.Broadcast(b.Constant(zero), dims, {}), lazy::Order::kNe)};
   };
-  lazy::Tracer& tracer = lazy::Tracer::Get();
+  lazy::TraceTables& tracer = lazy::TraceTables::Get();
   const hlo::ComputationId condition = tracer.Callee("unfinished", [&](hlo::Builder& b) {
     const auto [rest, unfinished] = rest_of(b, b.Parameter(0, pair));
     return all.empty() ? unfinished

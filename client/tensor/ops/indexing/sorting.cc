@@ -25,7 +25,7 @@ std::vector<Op> SortOps(Lowering& l, absl::Span<const Op> operands, int64_t dim,
   std::vector<PrimitiveType> types;
   for (const Op operand : operands) types.push_back(l.type(operand));
   if (hlo::IsComplex(types[0])) Refuse("complex numbers have no order");
-  const hlo::ComputationId comparator = Tracer::Get().Callee("before", [&](hlo::Builder& b) {
+  const hlo::ComputationId comparator = TraceTables::Get().Callee("before", [&](hlo::Builder& b) {
     Op x, y;
     for (size_t i = 0; i < types.size(); ++i) {
       const Op first = b.Parameter(static_cast<int64_t>(2 * i), Shape::Scalar(types[i]));

@@ -21,8 +21,8 @@ struct Body {
 
   Dims whole() const { return {batch, rows, columns}; }
   Op Index(const Dims& dims, int64_t dim) const { return b.Iota(Shape::Array(hlo::kS64, dims), dim); }
-  Op Compare(Op x, Op y, Order order) const { return b.Compare(x, Spread(y, b.shape(x).dims), order); }
-  Op Spread(Op scalar, const Dims& dims) const {
+  Op Compare(Op x, Op y, Order order) const { return b.Compare(x, Distribution(y, b.shape(x).dims), order); }
+  Op Distribution(Op scalar, const Dims& dims) const {
     return b.shape(scalar).dims.empty() && !dims.empty() ? b.Broadcast(scalar, dims, {}) : scalar;
   }
   Op Zero() const { return NumberIn(b, hlo::kS64, 0); }

@@ -18,7 +18,7 @@ constexpr int32_t kTypedFfi = 4;  // CustomCallApiVersion, as JAX's calls have i
 hlo::ComputationId CalleeOfRoutine(const std::string& name, const Graph& scratch,
                                    absl::Span<const NodeId> parameters, absl::Span<const NodeId> outputs) {
   const Function function = Extract(scratch, parameters, outputs);
-  hlo::Computation callee(Tracer::Get().tables(), name);
+  hlo::Computation callee(TraceTables::Get().tables(), name);
   const hlo::Computation& from = *function.computation;
   for (NodeId node = 0; node < from.size(); ++node) {
     const hlo::Instruction instruction = from[node];
@@ -30,12 +30,12 @@ hlo::ComputationId CalleeOfRoutine(const std::string& name, const Graph& scratch
   for (const NodeId output : function.outputs) shapes.push_back(from[output].shape());
   const hlo::ShapeId tuple = callee.tables().Intern(Shape::Tuple(std::move(shapes)));
   callee.set_root(callee.Append(hlo::kTuple, tuple, 0, function.outputs));
-  return Tracer::Get().Callee(callee);
+  return TraceTables::Get().Callee(callee);
 }
 
 std::vector<Op> Add(Lowering& l, hlo::CustomCallAttributes attributes, absl::Span<const Op> operands,
                     hlo::ComputationId body) {
-  const Shape shape = Tracer::Get().callees().computation(body).root().shape();
+  const Shape shape = TraceTables::Get().callees().computation(body).root().shape();
   const Op call = l.b.Add(hlo::kCustomCall, operands, std::move(attributes), {body}, &shape);
   std::vector<Op> results;
   for (size_t i = 0; i < shape.tuple.size(); ++i)

@@ -84,7 +84,7 @@ Placed PlacedOps(Lowering& l, Op x, int64_t spatial) {
 
 hlo::ComputationId PlacedMaximum(PrimitiveType type) {
   using enum hlo::ComparisonDirection;
-  return Tracer::Get().Callee("placed_maximum", [&](hlo::Builder& b) {
+  return TraceTables::Get().Callee("placed_maximum", [&](hlo::Builder& b) {
     const Op x = b.Parameter(0, Shape::Scalar(type)), i = b.Parameter(1, Shape::Scalar(hlo::kS64));
     const Op y = b.Parameter(2, Shape::Scalar(type)), j = b.Parameter(3, Shape::Scalar(hlo::kS64));
     const Op before = b.Compare(i, j, kLt);

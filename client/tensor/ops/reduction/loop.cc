@@ -19,10 +19,10 @@ State While(Lowering& l, const State& initial, absl::FunctionRef<Op(hlo::Builder
   const Op tuple = l.b.Tuple(initial);
   const Shape shape = l.b.shape(tuple);
   if (!l.b.status().ok()) return initial;  // Reported by the caller.
-  const hlo::ComputationId goes_on = Tracer::Get().Callee("while_condition", [&](hlo::Builder& b) {
+  const hlo::ComputationId goes_on = TraceTables::Get().Callee("while_condition", [&](hlo::Builder& b) {
     return condition(b, Elements(b, b.Parameter(0, shape), count));
   });
-  const hlo::ComputationId step = Tracer::Get().Callee("while_body", [&](hlo::Builder& b) {
+  const hlo::ComputationId step = TraceTables::Get().Callee("while_body", [&](hlo::Builder& b) {
     return b.Tuple(body(b, Elements(b, b.Parameter(0, shape), count)));
   });
   return Elements(l.b, l.b.While(tuple, goes_on, step), count);

@@ -48,8 +48,8 @@ Moments MomentsOps(Lowering& l, Op x, const Dims& reduced, double correction) {
 // f32 as f64: a deviation of what is large is not too large, its square may be.
 Op Wider(Lowering& l, Op x) { return l.type(x) == hlo::kF32 ? l.Convert(x, hlo::kF64) : x; }
 
-Tensor Spread(const lazy::Operation& operation, const Operand& x, DimList dims, double correction,
-              bool keepdim, bool root) {
+Tensor Distribution(const lazy::Operation& operation, const Operand& x, DimList dims, double correction,
+                    bool keepdim, bool root) {
   return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
     const Dims reduced = lazy::WrapDims(l, x, dims);
     Op spread = MomentsOps(l, root ? Wider(l, x) : x, reduced, correction).variance;
@@ -147,10 +147,10 @@ Tensor Logsumexp(const Operand& x, DimList dims, bool keepdim) {
   });
 }
 Tensor Var(const Operand& x, DimList dims, double correction, bool keepdim) {
-  return Spread(lazy::ops::Var, x, dims, correction, keepdim, false);
+  return Distribution(lazy::ops::Var, x, dims, correction, keepdim, false);
 }
 Tensor Std(const Operand& x, DimList dims, double correction, bool keepdim) {
-  return Spread(lazy::ops::Std, x, dims, correction, keepdim, true);
+  return Distribution(lazy::ops::Std, x, dims, correction, keepdim, true);
 }
 std::pair<Tensor, Tensor> VarMean(const Operand& x, DimList dims, double correction, bool keepdim) {
   return SpreadAndMean(lazy::ops::VarMean, x, dims, correction, keepdim, false);

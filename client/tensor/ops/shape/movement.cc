@@ -135,14 +135,14 @@ namespace {
 
 hlo::ComputationId Combiner(Combine combine, PrimitiveType type) {
   switch (combine) {
-    case Combine::kAdd: return Tracer::Get().Reducer(type == hlo::kPred ? hlo::kOr : hlo::kAdd, type);
+    case Combine::kAdd: return TraceTables::Get().Reducer(type == hlo::kPred ? hlo::kOr : hlo::kAdd, type);
     case Combine::kMultiply:
-      return Tracer::Get().Reducer(type == hlo::kPred ? hlo::kAnd : hlo::kMultiply, type);
-    case Combine::kMinimum: return Tracer::Get().Reducer(hlo::kMinimum, type);
-    case Combine::kMaximum: return Tracer::Get().Reducer(hlo::kMaximum, type);
+      return TraceTables::Get().Reducer(type == hlo::kPred ? hlo::kAnd : hlo::kMultiply, type);
+    case Combine::kMinimum: return TraceTables::Get().Reducer(hlo::kMinimum, type);
+    case Combine::kMaximum: return TraceTables::Get().Reducer(hlo::kMaximum, type);
     case Combine::kSet: break;
   }
-  return Tracer::Get().Callee("set", [&](hlo::Builder& b) {
+  return TraceTables::Get().Callee("set", [&](hlo::Builder& b) {
     b.Parameter(0, Shape::Scalar(type));
     return b.Parameter(1, Shape::Scalar(type));
   });

@@ -1,5 +1,5 @@
 // Recordings as files: complete, of another version, cut anywhere, damaged anywhere.
-#include "client/analysis/preflight/recording.h"
+#include "client/analysis/preflight/command_log.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/io/coded_stream.h>

@@ -84,7 +84,7 @@ TEST(ConvertCollective, ErrorsNameWhatIsWrong) {
               HasSubstr("split_dimension (2) and concat_dimension (0) must be below the operand's rank (2)"));
   EXPECT_THAT(exchange("-1", "2"), HasSubstr("split (-1)"));
   EXPECT_THAT(exchange("1", "4"),
-              HasSubstr("split_count is (4), but its replica_groups have (2) members each"));
+              HasSubstr("split_count is (4), but its replica_groups have (2) participants each"));
   EXPECT_THAT(exchange("1", "0"), HasSubstr("split_count is (0)"));
   EXPECT_THAT(ErrorOf("\"stablehlo.collective_broadcast\"(%arg0) <{has_dynamic_root = true, replica_groups = "
                       "dense<[[0, 1]]> : tensor<1x2xi64>}>",

@@ -131,7 +131,7 @@ TEST(Report, ALineThatCompilesAgainOrUploadsAgainIsNamed) {
     close.close = static_cast<uint64_t>(step) + 1;
     close.cause = TraceCause::kSync;
     close.origin = {"a.cc", 7, "f"};
-    close.found = Found::kCompiled;
+    close.found = ProgramSource::kCompiled;
     close.program = compile.program;
     close.compile_us = 100;
     add(1000.0 * step + 1, close);

@@ -33,8 +33,8 @@ TEST(GraphReports, GraphsAndTheirTimesAreTheRunsAndTheAccounts) {
   EXPECT_EQ(first.nodes, 4);
   EXPECT_EQ(first.inputs, 1);
   EXPECT_EQ(first.outputs, 2);
-  EXPECT_EQ(first.compile, (Spread{2000, 2000, 2000}));
-  EXPECT_EQ(first.execute, (Spread{30, 30, 30}));
+  EXPECT_EQ(first.compile, (Distribution{2000, 2000, 2000}));
+  EXPECT_EQ(first.execute, (Distribution{30, 30, 30}));
   EXPECT_EQ(first.host_to_device_bytes, 1024);
   EXPECT_EQ(first.device_to_host_bytes, 4);
   EXPECT_EQ(report.graphs[1].cause, "sync");
@@ -106,7 +106,7 @@ class Story {
     event.operation = std::string(Name(cause));
     event.origin = {"a.cc", line, "f"};
     event.session = 1;
-    event.found = Found::kRecorded;
+    event.found = ProgramSource::kRecorded;
     event.program = program;
     Add(at_us, event);
     RunRow& row = account_.account.runs.emplace_back();

@@ -23,11 +23,11 @@ std::string Program(const std::string& rows, const std::string& constant, const 
 
 class Reasons : public ::testing::Test {
  protected:
-  Verdict Add(const std::string& text, std::vector<Origin> made = {}) {
+  CompileCause Add(const std::string& text, std::vector<Origin> made = {}) {
     const std::unique_ptr<hlo::Module> module = hlo::ParseModule(text).value();
     return AddModule(*module, std::move(made));
   }
-  Verdict AddModule(const hlo::Module& module, std::vector<Origin> made = {}) {
+  CompileCause AddModule(const hlo::Module& module, std::vector<Origin> made = {}) {
     const std::string bytes = hlo::Serialize(module);
     return history_.Add(module, bytes, Sha256(bytes), {"train.cc", 7, "main"}, made);
   }
@@ -35,7 +35,7 @@ class Reasons : public ::testing::Test {
 };
 
 TEST_F(Reasons, TheFirstProgramIsTheFirst) {
-  const Verdict verdict = Add(Program("4", "2", "add"));
+  const CompileCause verdict = Add(Program("4", "2", "add"));
   EXPECT_EQ(verdict.reason, CompileReason::kFirst);
   EXPECT_EQ(verdict.nearest, "");
 }
@@ -49,14 +49,14 @@ TEST_F(Reasons, RecompilesOfALineAreCounted) {
 
 TEST_F(Reasons, TheSameBytesAreTheSameProgram) {
   Add(Program("4", "2", "add"));
-  const Verdict verdict = Add(Program("4", "2", "add"));
+  const CompileCause verdict = Add(Program("4", "2", "add"));
   EXPECT_EQ(verdict.reason, CompileReason::kAgain);
   EXPECT_THAT(verdict.text, HasSubstr("train.cc:7"));
 }
 
 TEST_F(Reasons, AParametersShapeComesBeforeWhatFollowsFromIt) {
   Add(Program("4", "2", "add"));
-  const Verdict verdict = Add(Program("3", "2", "add"), {{"data.cc", 88, ""}});
+  const CompileCause verdict = Add(Program("3", "2", "add"), {{"data.cc", 88, ""}});
   EXPECT_EQ(verdict.reason, CompileReason::kParameter);
   EXPECT_THAT(verdict.text, HasSubstr("parameter 0 was f32[4], now f32[3], made at data.cc:88"));
   EXPECT_EQ(verdict.nearest, "step");
@@ -74,7 +74,7 @@ TEST_F(Reasons, AParametersShapeComesBeforeAConstantThatFollowsFromItInAnotherFo
            (scale == divisor ? "n" : "m") + ")\n}\n";
   };
   Add(mean("32", "32", "31"));
-  const Verdict verdict = Add(mean("31", "31", "31"), {{"data.cc", 88, ""}});
+  const CompileCause verdict = Add(mean("31", "31", "31"), {{"data.cc", 88, ""}});
   EXPECT_EQ(verdict.reason, CompileReason::kParameter);
   EXPECT_THAT(verdict.text, HasSubstr("parameter 0 was f32[32,512], now f32[31,512], made at data.cc:88"));
 }
@@ -93,14 +93,14 @@ TEST_F(Reasons, ParametersInAnotherOrderAreNotTakenForAnotherShape) {
 
 TEST_F(Reasons, AConstantIsNamedWithBothValues) {
   Add(Program("4", "2", "add"));
-  const Verdict verdict = Add(Program("4", "3", "add"));
+  const CompileCause verdict = Add(Program("4", "3", "add"));
   EXPECT_EQ(verdict.reason, CompileReason::kConstant);
   EXPECT_THAT(verdict.text, HasSubstr("the constant f32[] 2 is now f32[] 3"));
 }
 
 TEST_F(Reasons, AnOperationIsNamedWithBothForms) {
   Add(Program("4", "2", "add"));
-  const Verdict verdict = Add(Program("4", "2", "subtract"));
+  const CompileCause verdict = Add(Program("4", "2", "subtract"));
   EXPECT_EQ(verdict.reason, CompileReason::kOperation);
   EXPECT_THAT(verdict.text, HasSubstr("where add f32[4] stood is now subtract f32[4]"));
 }
@@ -109,14 +109,14 @@ TEST_F(Reasons, TheNearestOfSeveralIsTaken) {
   Add(Program("4", "2", "add"));
   Add("HloModule other\nENTRY main {\n  p = f32[4] parameter(0)\n  e = f32[4] exponential(p)\n"
       "  ROOT t = f32[4] tanh(e)\n}\n");
-  const Verdict verdict = Add(Program("8", "2", "add"));
+  const CompileCause verdict = Add(Program("8", "2", "add"));
   EXPECT_EQ(verdict.reason, CompileReason::kParameter);
   EXPECT_EQ(verdict.nearest, "step");
 }
 
 TEST_F(Reasons, WhatIsLikeNothingIsTheFirstOfItsKind) {
   Add(Program("4", "2", "add"));
-  const Verdict verdict =
+  const CompileCause verdict =
       Add("HloModule other\nENTRY main {\n  p = f32[4] parameter(0)\n  e = f32[4] exponential(p)\n"
           "  n = f32[4] negate(e)\n  ROOT t = f32[4] tanh(n)\n}\n");
   EXPECT_EQ(verdict.reason, CompileReason::kFirst);
@@ -126,7 +126,7 @@ TEST_F(Reasons, DonationsAndOptionsAreSeen) {
   const std::unique_ptr<hlo::Module> module = hlo::ParseModule(Program("4", "2", "add")).value();
   AddModule(*module);
   module->config.buffer_donors.push_back({1, {}});
-  Verdict verdict = AddModule(*module);
+  CompileCause verdict = AddModule(*module);
   EXPECT_EQ(verdict.reason, CompileReason::kDonation);
   EXPECT_THAT(verdict.text, HasSubstr("parameter 1 is now donated"));
   module->config.frontend_attributes["a"] = "b";
@@ -141,7 +141,7 @@ TEST_F(Reasons, ResultsInAnotherOrderAreTheSameResults) {
            "(x)\n  b = f32[4] " + second + "(x)\n  ROOT r = (f32[4], f32[4]) tuple(a, b)\n}\n";
   };
   Add(two("sine", "cosine"));
-  const Verdict verdict = Add(two("cosine", "sine"));
+  const CompileCause verdict = Add(two("cosine", "sine"));
   EXPECT_EQ(verdict.reason, CompileReason::kResult);
   EXPECT_THAT(verdict.text, HasSubstr("in another order"));
 }
@@ -150,7 +150,7 @@ TEST_F(Reasons, OnlyNamesMayDiffer) {
   Add(Program("4", "2", "add"));
   std::string renamed = Program("4", "2", "add");
   renamed.replace(renamed.find("HloModule step"), 14, "HloModule stop");
-  const Verdict verdict = Add(renamed);
+  const CompileCause verdict = Add(renamed);
   EXPECT_EQ(verdict.reason, CompileReason::kNames);
 }
 

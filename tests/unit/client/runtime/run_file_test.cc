@@ -42,12 +42,12 @@ TEST(RunFiles, TheExampleIsReadAsItStands) {
   EXPECT_EQ(close.inputs[0].shape, Shape::Array(hlo::kF32, {256}));
   EXPECT_TRUE(close.inputs[0].donated);
   EXPECT_TRUE(close.inputs[1].number);
-  EXPECT_EQ(close.found, Found::kCompiled);
+  EXPECT_EQ(close.found, ProgramSource::kCompiled);
   EXPECT_EQ(std::get<WaitEvent>(run.events[5].what).us, 2051);
   ASSERT_EQ(run.accounts.size(), 1u);
   const SessionAccount& account = run.accounts[0].account;
   EXPECT_EQ(account.stats.host_to_device, (Amount{1024, 1}));
-  EXPECT_EQ(account.runs[0].run, (Spread{30, 30, 30}));
+  EXPECT_EQ(account.runs[0].run, (Distribution{30, 30, 30}));
   EXPECT_EQ(account.compiles[1].reason, CompileReason::kFirst);
   EXPECT_EQ(account.stats.rows.size(), 2u);
 }

@@ -56,7 +56,7 @@ TEST_F(EventRows, Row_GB2_APrintInTheMiddleSplitsTheStepInTwo) {
   EXPECT_EQ(closes[0].origin.line, print_line);
   EXPECT_EQ(closes[1].cause, TraceCause::kSync);
   EXPECT_EQ(closes[1].close, closes[0].close + 1);
-  EXPECT_EQ(closes[0].found, Found::kCompiled);
+  EXPECT_EQ(closes[0].found, ProgramSource::kCompiled);
   EXPECT_EQ(closes[0].nodes, 2) << "x, x + x";
   EXPECT_FALSE(closes[0].program.empty());
   // What one graph would not have kept: y went from the first to the second.
@@ -86,7 +86,7 @@ TEST_F(EventRows, Row_GB2_APrintInTheMiddleSplitsTheStepInTwo) {
   EXPECT_EQ(waits[0].cause, WaitCause::kRead);
   EXPECT_EQ(waits[0].origin.line, print_line);
   // x, y and z ended with their scope.
-  EXPECT_EQ(recorder.All<DeathEvent>().size(), 3u);
+  EXPECT_EQ(recorder.All<ValueFreedEvent>().size(), 3u);
   EXPECT_EQ(recorder.All<StepEvent>().size(), 1u);
 }
 
@@ -103,15 +103,15 @@ TEST_F(EventRows, Row_GB5_TheSameShapesAgainCompileNothing) {
   const std::vector<CloseEvent> closes = recorder.closes();
   ASSERT_EQ(closes.size(), 3u);
   EXPECT_EQ(recorder.All<CompileEvent>().size(), 1u);
-  EXPECT_EQ(closes[0].found, Found::kCompiled);
+  EXPECT_EQ(closes[0].found, ProgramSource::kCompiled);
   for (int i = 1; i < 3; ++i) {
-    EXPECT_EQ(closes[i].found, Found::kRecorded) << i;
+    EXPECT_EQ(closes[i].found, ProgramSource::kRecorded) << i;
     EXPECT_EQ(closes[i].program, closes[0].program);
     EXPECT_EQ(closes[i].step, closes[0].step + static_cast<uint64_t>(i));
     EXPECT_TRUE(closes[i].inputs[0].donated) << "Nothing else holds the old value.";
   }
   std::map<std::string, int> deaths;
-  for (const DeathEvent& death : recorder.All<DeathEvent>()) ++deaths[death.how];
+  for (const ValueFreedEvent& death : recorder.All<ValueFreedEvent>()) ++deaths[death.how];
   EXPECT_EQ(deaths["donated"], 3);
   EXPECT_EQ(deaths["released"], 1) << "The last one.";
 }
@@ -217,7 +217,7 @@ TEST_F(EventRows, Row_GB7_EveryCauseHasItsEventAndItsLine) {
       {TraceCause::kToHost, [](const Tensor& y) { y.ToHost(); }},
       {TraceCause::kItem, [](const Tensor& y) { Sum(y).Item<float>(); }},
       {TraceCause::kPrint, [](const Tensor& y) { static_cast<void>(y.ToString()); }},
-      {TraceCause::kExchange, [](const Tensor& y) { y.ToBuffer(); }},
+      {TraceCause::kExport, [](const Tensor& y) { y.ToBuffer(); }},
       {TraceCause::kDynamicShape, [](const Tensor& y) { Nonzero(y); }},
       {TraceCause::kHostFunction,
        [](const Tensor& y) { HostFunction("same", [](const std::vector<Tensor>& t) { return t; }, {y}); }},
@@ -291,7 +291,7 @@ TEST_F(EventRows, WhatBackwardAloneNeedsIsMarked) {
   const std::vector<CloseEvent> closes = recorder.closes();
   ASSERT_GE(closes.size(), 2u);
   const auto held = std::count_if(closes[0].outputs.begin(), closes[0].outputs.end(),
-                                  [](const auto& output) { return output.alive != Alive::kTensor; });
+                                  [](const auto& output) { return output.alive != LiveReason::kTensor; });
   EXPECT_GE(held, 1) << "The read splits forward and backward: something is kept between them.";
   EXPECT_EQ(std::count_if(closes[0].outputs.begin(), closes[0].outputs.end(),
                           [&](const auto& output) { return output.value == closes[0].forced; }),

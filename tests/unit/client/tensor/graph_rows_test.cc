@@ -219,7 +219,7 @@ TEST_F(GraphRows, Row_GB7_EveryBreakHasItsCauseStageAndLine) {
   line = __LINE__ + 1;
   EXPECT_EQ(break_of([](const Tensor& y) { static_cast<void>(y.ToString()); }), TraceCause::kPrint);
   line = __LINE__ + 1;
-  EXPECT_EQ(break_of([](const Tensor& y) { static_cast<void>(y.ToBuffer()); }), TraceCause::kExchange);
+  EXPECT_EQ(break_of([](const Tensor& y) { static_cast<void>(y.ToBuffer()); }), TraceCause::kExport);
   line = __LINE__ + 1;
   EXPECT_EQ(break_of([](const Tensor& y) { static_cast<void>(Nonzero(y)); }), TraceCause::kDynamicShape);
 }

@@ -1,5 +1,5 @@
 // Participants that meet, that do not come, and that wait for each other in vain.
-#include "common/base/system/meeting.h"
+#include "common/base/system/rendezvous.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ const char kHere = 0, kThere = 0;
 
 absl::Status Nothing(absl::Span<void* const>) { return absl::OkStatus(); }
 
-TEST(Meeting, TheLastOneWorksForAllInTheGroupsOrder) {
-  Meeting meeting({"a", "b", "c"});
+TEST(Rendezvous, TheLastOneWorksForAllInTheGroupsOrder) {
+  Rendezvous rendezvous({"a", "b", "c"});
   std::atomic<int> works = 0;
   int sums[3] = {0, 0, 0};
   {
@@ -34,35 +34,36 @@ TEST(Meeting, TheLastOneWorksForAllInTheGroupsOrder) {
       threads.emplace_back([&, m] {
         for (int turn = 1; turn <= 100; ++turn) {
           int own = (m + 1) * turn;
-          const absl::Status met = meeting.Meet(m, &kHere, "here", {2, 0, 1}, &own, kGoOn, [&](auto brought) {
-            ++works;
-            int all[3];
-            for (int i = 0; i < 3; ++i) all[i] = *static_cast<int*>(brought[i]);
-            EXPECT_EQ(all[0], 3 * turn);  // Participant 2 is the group's first.
-            EXPECT_EQ(all[2], 2 * turn);
-            for (int i = 0; i < 3; ++i) *static_cast<int*>(brought[i]) = all[0] + all[1] + all[2];
-            return absl::OkStatus();
-          });
+          const absl::Status met =
+              rendezvous.Meet(m, &kHere, "here", {2, 0, 1}, &own, kGoOn, [&](auto brought) {
+                ++works;
+                int all[3];
+                for (int i = 0; i < 3; ++i) all[i] = *static_cast<int*>(brought[i]);
+                EXPECT_EQ(all[0], 3 * turn);  // Participant 2 is the group's first.
+                EXPECT_EQ(all[2], 2 * turn);
+                for (int i = 0; i < 3; ++i) *static_cast<int*>(brought[i]) = all[0] + all[1] + all[2];
+                return absl::OkStatus();
+              });
           EXPECT_TRUE(met.ok()) << met;
           sums[m] += own;
         }
-        meeting.Leave(m, absl::OkStatus());
+        rendezvous.Leave(m, absl::OkStatus());
       });
     }
   }
   EXPECT_EQ(works, 100);
   for (const int sum : sums) EXPECT_EQ(sum, 6 * 5050);
-  EXPECT_TRUE(meeting.cause().ok());
+  EXPECT_TRUE(rendezvous.cause().ok());
 }
 
-TEST(Meeting, GroupsAtOnePlaceDoNotMix) {
-  Meeting meeting({"a", "b", "c", "d"});
+TEST(Rendezvous, GroupsAtOnePlaceDoNotMix) {
+  Rendezvous rendezvous({"a", "b", "c", "d"});
   std::vector<std::jthread> threads;
   for (int m = 0; m < 4; ++m) {
     threads.emplace_back([&, m] {
       const std::vector<int> group = m < 2 ? std::vector{0, 1} : std::vector{2, 3};
       int own = m;
-      EXPECT_TRUE(meeting
+      EXPECT_TRUE(rendezvous
                       .Meet(m, &kHere, "here", group, &own, kGoOn,
                             [&](auto brought) {
                               EXPECT_EQ(brought.size(), 2u);
@@ -74,12 +75,12 @@ TEST(Meeting, GroupsAtOnePlaceDoNotMix) {
   }
 }
 
-TEST(Meeting, TheErrorOfTheWorkIsEverybodys) {
-  Meeting meeting({"a", "b"});
+TEST(Rendezvous, TheErrorOfTheWorkIsEverybodys) {
+  Rendezvous rendezvous({"a", "b"});
   const auto meet = [&](int m) {
     int own = 0;
-    return meeting.Meet(m, &kHere, "here", {0, 1}, &own, kGoOn,
-                        [](auto) { return ResourceExhausted("no %s", "room"); });
+    return rendezvous.Meet(m, &kHere, "here", {0, 1}, &own, kGoOn,
+                           [](auto) { return ResourceExhausted("no %s", "room"); });
   };
   absl::Status other;
   std::jthread thread([&] { other = meet(1); });
@@ -88,64 +89,65 @@ TEST(Meeting, TheErrorOfTheWorkIsEverybodys) {
   EXPECT_EQ(other.message(), "no room");
 }
 
-TEST(Meeting, AMemberThatFailsReleasesTheOthers) {
-  Meeting meeting({"a", "b"});
-  std::jthread failing([&] { meeting.Leave(1, DataLoss("it broke")); });
+TEST(Rendezvous, AMemberThatFailsReleasesTheOthers) {
+  Rendezvous rendezvous({"a", "b"});
+  std::jthread failing([&] { rendezvous.Leave(1, DataLoss("it broke")); });
   int own = 0;
-  const absl::Status met = meeting.Meet(0, &kHere, "here", {0, 1}, &own, kGoOn, Nothing);
+  const absl::Status met = rendezvous.Meet(0, &kHere, "here", {0, 1}, &own, kGoOn, Nothing);
   EXPECT_EQ(met.code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(met.message()), AllOf(HasSubstr("it broke"), HasSubstr("running b")));
-  meeting.Leave(0, met);
-  EXPECT_EQ(meeting.cause().code(), absl::StatusCode::kDataLoss);  // The first, not the last.
+  rendezvous.Leave(0, met);
+  EXPECT_EQ(rendezvous.cause().code(), absl::StatusCode::kDataLoss);  // The first, not the last.
 }
 
-TEST(Meeting, OneThatEndedIsNotWaitedFor) {
-  Meeting meeting({"a", "b"});
-  meeting.Leave(1, absl::OkStatus());
+TEST(Rendezvous, OneThatEndedIsNotWaitedFor) {
+  Rendezvous rendezvous({"a", "b"});
+  rendezvous.Leave(1, absl::OkStatus());
   int own = 0;
-  EXPECT_FALSE(meeting.Meet(0, &kHere, "all-reduce (y)", {0, 1}, &own, kGoOn, Nothing).ok());
-  EXPECT_EQ(meeting.cause().message(), "b has ended, and others wait for it at all-reduce (y).");
+  EXPECT_FALSE(rendezvous.Meet(0, &kHere, "all-reduce (y)", {0, 1}, &own, kGoOn, Nothing).ok());
+  EXPECT_EQ(rendezvous.cause().message(), "b has ended, and others wait for it at all-reduce (y).");
 }
 
-TEST(Meeting, WaitingForEachOtherAtTwoPlacesEnds) {
-  Meeting meeting({"a", "b"});
+TEST(Rendezvous, WaitingForEachOtherAtTwoPlacesEnds) {
+  Rendezvous rendezvous({"a", "b"});
   const auto meet = [&](int m, const char* place, std::string_view what) {
     int own = 0;
-    return meeting.Meet(m, place, what, {0, 1}, &own, kGoOn, Nothing);
+    return rendezvous.Meet(m, place, what, {0, 1}, &own, kGoOn, Nothing);
   };
   std::jthread thread([&] { EXPECT_FALSE(meet(1, &kThere, "there").ok()); });
   EXPECT_FALSE(meet(0, &kHere, "here").ok());
-  EXPECT_THAT(std::string(meeting.cause().message()), AllOf(HasSubstr("a at here"), HasSubstr("b at there")));
+  EXPECT_THAT(std::string(rendezvous.cause().message()),
+              AllOf(HasSubstr("a at here"), HasSubstr("b at there")));
 }
 
-TEST(Meeting, WhoHasToStopReleasesTheOthers) {
-  Meeting meeting({"a", "b", "c"});
+TEST(Rendezvous, WhoHasToStopReleasesTheOthers) {
+  Rendezvous rendezvous({"a", "b", "c"});
   std::atomic<bool> stop = false;
   std::jthread thread([&] {
     int own = 0;
-    EXPECT_EQ(meeting.Meet(1, &kHere, "here", {0, 1, 2}, &own, kGoOn, Nothing).code(),
+    EXPECT_EQ(rendezvous.Meet(1, &kHere, "here", {0, 1, 2}, &own, kGoOn, Nothing).code(),
               absl::StatusCode::kAborted);
   });
   std::jthread later([&] { stop = true; });
   int own = 0;
-  const absl::Status met = meeting.Meet(
+  const absl::Status met = rendezvous.Meet(
       0, &kHere, "here", {0, 1, 2}, &own,
       [&] { return stop ? DeadlineExceeded("too %s", "late") : absl::OkStatus(); }, Nothing);
   EXPECT_EQ(met.message(), "too late");
-  EXPECT_EQ(meeting.context(), "a waited at here.");
+  EXPECT_EQ(rendezvous.context(), "a waited at here.");
 }
 
-TEST(Meeting, WorkThatThrowsEndsTheWaitingOfAll) {
-  Meeting meeting({"a", "b"});
+TEST(Rendezvous, WorkThatThrowsEndsTheWaitingOfAll) {
+  Rendezvous rendezvous({"a", "b"});
   absl::Status met[2];
   {
     std::vector<std::jthread> threads;
     for (int m = 0; m < 2; ++m) {
       threads.emplace_back([&, m] {
         int own = m;
-        met[m] = meeting.Meet(m, &kHere, "here", {0, 1}, &own, kGoOn,
-                              [](absl::Span<void* const>) -> absl::Status { throw std::bad_alloc(); });
-        meeting.Leave(m, met[m]);
+        met[m] = rendezvous.Meet(m, &kHere, "here", {0, 1}, &own, kGoOn,
+                                 [](absl::Span<void* const>) -> absl::Status { throw std::bad_alloc(); });
+        rendezvous.Leave(m, met[m]);
       });
     }
   }

@@ -1,6 +1,6 @@
 // Collectives among participants, worked out by hand: those that XLA's CPU does not run, and those that are
 // refused.
-#include "common/evaluator/members.h"
+#include "common/evaluator/participants.h"
 
 #include "common/base/text/strings.h"
 #include "common/hlo/text/text.h"
@@ -71,7 +71,7 @@ TEST(EvaluateMembers, GroupsThatDoNotFitAreNamed) {
   EXPECT_THAT(message("num_partitions=4", "all-reduce(x), replica_groups={{0,1}}, to_apply=add"),
               HasSubstr("replica (1)"));
   EXPECT_THAT(message("replica_count=4", "all-reduce(x), replica_groups={{0,1}}, to_apply=add"),
-              HasSubstr("has member 2 (replica 2, partition 0) in none of its groups"));
+              HasSubstr("has participant 2 (replica 2, partition 0) in none of its groups"));
   EXPECT_THAT(message("replica_count=4",
                       "all-reduce(x), use_global_device_ids=true, to_apply=add, replica_groups={}"),
               HasSubstr("no channel_id"));
@@ -82,7 +82,7 @@ TEST(EvaluateMembers, GroupsThatDoNotFitAreNamed) {
   EXPECT_THAT(message("replica_count=4", "collective-permute(x), source_target_pairs={{0,9}}"),
               HasSubstr("replica (9)"));
   EXPECT_THAT(message("replica_count=3", "all-reduce(x), replica_groups={}, to_apply=add"),
-              HasSubstr("has 3 members, and arguments of 4 were given"));
+              HasSubstr("has 3 participants, and arguments of 4 were given"));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "common/base/text/strings.h"
 #include "common/evaluator/evaluator.h"
 #include "common/evaluator/local_channels.h"
-#include "common/evaluator/members.h"
+#include "common/evaluator/participants.h"
 #include "common/hlo/text/text.h"
 #include "tests/unit/common/evaluator/evaluate_one.h"
 
@@ -166,7 +166,7 @@ TEST(Transfers, MembersSendToEachOtherAndNobodysValueIsZeros) {
 
 TEST(Transfers, PairsThatCannotBeReadAreNamed) {
   for (const auto& [pairs, message] :
-       std::vector<std::pair<std::string, std::string>>{{"{{0,1},{1,3}}", "names (3) of (3) members"},
+       std::vector<std::pair<std::string, std::string>>{{"{{0,1},{1,3}}", "names (3) of (3) participants"},
                                                         {"{{0,1},{2}}", "an odd number of ids"},
                                                         {"{{0,one}}", "not a list of pairs"},
                                                         {"{{0,1},{0,2}}", "two pairs with one source (0)"}}) {

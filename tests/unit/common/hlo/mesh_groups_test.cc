@@ -117,7 +117,7 @@ TEST(MeshGroups, WhatDoesNotFitIsNamed) {
 TEST(MeshGroups, MembersMeetByThem) {
   const auto module = ParseModule(Program("mesh['x'=2,'y'=4] {'x'}"));
   ASSERT_TRUE(module.ok()) << module.status();
-  const auto collective = ReadCollective((*module)->entry().root(), MembersOf(**module));
+  const auto collective = ReadCollective((*module)->entry().root(), ParticipantsOf(**module));
   ASSERT_TRUE(collective.ok()) << collective.status();
   EXPECT_EQ(collective->groups, (std::vector<std::vector<int>>{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
 }

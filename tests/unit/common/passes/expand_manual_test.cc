@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "common/evaluator/members.h"
+#include "common/evaluator/participants.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/text/text.h"
 
@@ -126,7 +126,7 @@ TEST(ExpandManual, DevicesInAnotherOrderAndPartsOfAxes) {
     for (int m = 0; m < 4; ++m) {
       EXPECT_EQ(results[m],
                 c.half[m] == 0 ? Literal::Vector<int32_t>({1, 2}) : Literal::Vector<int32_t>({3, 4}))
-          << c.mesh << " " << c.axis << " of member " << m;
+          << c.mesh << " " << c.axis << " of participant " << m;
     }
   }
 }

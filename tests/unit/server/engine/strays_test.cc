@@ -43,7 +43,7 @@ TEST(Strays, ARunThatHasToStopDoesNotWaitForACallThatDoesNotEnd) {
     std::weak_ptr<int> used;
     {
       Strays all;
-      StrayCalls calls(all);
+      AbandonedCalls calls(all);
       EXPECT_FALSE(calls.Make(run, [&gate] { gate.Await(); }));
       ASSERT_TRUE(calls.any());
       auto memory = std::make_shared<int>();
@@ -58,7 +58,7 @@ TEST(Strays, ARunThatHasToStopDoesNotWaitForACallThatDoesNotEnd) {
 
 TEST(Strays, ACallIsWaitedForWhenNothingStopsTheRun) {
   Strays all;
-  StrayCalls calls(all);
+  AbandonedCalls calls(all);
   bool made = false;
   EXPECT_TRUE(calls.Make(RunContext(), [&made] { made = true; }));
   EXPECT_TRUE(made);
@@ -71,7 +71,7 @@ TEST(Strays, BeyondTheMostARunWaits) {
   run.cancel = &cancel;
   Gate gate, last;
   Strays all;
-  StrayCalls calls(all);
+  AbandonedCalls calls(all);
   for (int i = 0; i < Strays::kMax; ++i) EXPECT_FALSE(calls.Make(run, [&gate] { gate.Await(); }));
   std::thread opener([&last] { last.Open(); });
   EXPECT_TRUE(calls.Make(run, [&last] { last.Await(); }));

@@ -7,13 +7,13 @@
 
 namespace hlod::lazy {
 
-Part PartOf(const CalleeBody& body, std::vector<bool> wanted, const Part& around, NodeId caller) {
+Subgraph SubgraphOf(const CalleeBody& body, std::vector<bool> wanted, const Subgraph& around, NodeId caller) {
   return {body.computation, 0,     body.computation.size(), body.parameters, std::move(wanted), nullptr,
           &around,          caller};
 }
 
-std::string OriginText(const Part& part, NodeId node) {
-  const Part* at = &part;
+std::string OriginText(const Subgraph& part, NodeId node) {
+  const Subgraph* at = &part;
   while (at->graph == nullptr && at->around != nullptr) {
     node = at->caller;
     at = at->around;
@@ -23,7 +23,7 @@ std::string OriginText(const Part& part, NodeId node) {
   return std::string(", of ") + row.operation + " (" + LineText(row.caller) + "),";
 }
 
-void RefuseRule(const Part& part, NodeId node, const char* rule) {
+void RefuseRule(const Subgraph& part, NodeId node, const char* rule) {
   const hlo::Instruction instruction = part.computation[node];
   std::string text(hlo::Name(instruction.opcode()));
   if (instruction.opcode() == hlo::kCustomCall) {
@@ -34,7 +34,7 @@ void RefuseRule(const Part& part, NodeId node, const char* rule) {
          is_call ? "; CustomVjp() and CustomJvp() give one to the function that calls it" : "");
 }
 
-std::vector<bool> ActiveNodes(const Part& part) {
+std::vector<bool> ActiveNodes(const Subgraph& part) {
   absl::flat_hash_map<NodeId, bool> inputs;
   for (size_t i = 0; i < part.inputs.size(); ++i) inputs.try_emplace(part.inputs[i], part.wanted[i]);
   std::vector<bool> active(part.limit - part.first, false);

@@ -1,5 +1,5 @@
 // Recording again what was recorded before.
-#include "client/tensor/trace/repeated.h"
+#include "client/tensor/trace/record_cached.h"
 
 #include <algorithm>
 #include <array>
@@ -52,8 +52,8 @@ NodeId PlainNode(const Graph& graph, const Operand& operand) {
 
 }  // namespace
 
-Tensor RecordAgain(const Operation& operation, const void* lowering,
-                   absl::Span<const Operand* const> operands) {
+Tensor RecordCached(const Operation& operation, const void* lowering,
+                    absl::Span<const Operand* const> operands) {
   if (operands.size() > kOperands || autocast_active || FunctionTrace::Innermost() != nullptr) return {};
   const Tensor* const first = operands[0]->tensor();
   if (first == nullptr || !first->defined()) return {};

@@ -1,5 +1,5 @@
 // The shared tables of tracing: callees by content, source lines, numbers that vary.
-#include "client/tensor/trace/tracer.h"
+#include "client/tensor/trace/trace_tables.h"
 
 #include <algorithm>
 #include <utility>
@@ -40,21 +40,22 @@ bool SameNotes(const hlo::Computation& a, const hlo::Computation& b) {
 
 }  // namespace
 
-Tracer& Tracer::Get() {
-  static Tracer* const tracer = new Tracer;  // Tensors of static storage outlive every destructor.
+TraceTables& TraceTables::Get() {
+  static TraceTables* const tracer = new TraceTables;  // Tensors of static storage outlive every destructor.
   return *tracer;
 }
 
-Tracer::Tracer() : callees_(std::make_unique<hlo::Module>("callees")) { origins_.push_back({}); }
+TraceTables::TraceTables() : callees_(std::make_unique<hlo::Module>("callees")) { origins_.push_back({}); }
 
-hlo::ComputationId Tracer::Reducer(hlo::Opcode opcode, hlo::PrimitiveType type) {
+hlo::ComputationId TraceTables::Reducer(hlo::Opcode opcode, hlo::PrimitiveType type) {
   const uint32_t key = static_cast<uint32_t>(opcode) << 8 | static_cast<uint32_t>(type);
   const auto [found, added] = reducers_.try_emplace(key);
   if (added) found->second = hlo::AddScalarReducer(*callees_, opcode, type);
   return found->second;
 }
 
-hlo::ComputationId Tracer::Callee(std::string_view name, absl::FunctionRef<hlo::Op(hlo::Builder&)> build) {
+hlo::ComputationId TraceTables::Callee(std::string_view name,
+                                       absl::FunctionRef<hlo::Op(hlo::Builder&)> build) {
   hlo::Computation candidate(tables(), std::string(name));
   hlo::Builder builder(*callees_, candidate);
   const hlo::Op root = build(builder);
@@ -62,7 +63,7 @@ hlo::ComputationId Tracer::Callee(std::string_view name, absl::FunctionRef<hlo::
   return Callee(candidate);
 }
 
-hlo::ComputationId Tracer::Callee(const hlo::Computation& candidate) {
+hlo::ComputationId TraceTables::Callee(const hlo::Computation& candidate) {
   const uint64_t hash = HashWords(candidate.words()) ^ candidate.root_id();
   std::vector<hlo::ComputationId>& same = callees_by_hash_[hash];
   for (const hlo::ComputationId id : same) {
@@ -85,7 +86,7 @@ hlo::ComputationId Tracer::Callee(const hlo::Computation& candidate) {
   return same.back();
 }
 
-uint32_t Tracer::InternOrigin(const Caller& caller, const char* operation) {
+uint32_t TraceTables::InternOrigin(const Caller& caller, const char* operation) {
   const uint64_t key = Key(caller, operation);
   auto& recent = recent_origins_[key % recent_origins_.size()];
   if (recent.first == key && recent.second != 0) return recent.second;
@@ -95,22 +96,22 @@ uint32_t Tracer::InternOrigin(const Caller& caller, const char* operation) {
   return found->second;
 }
 
-bool Tracer::Varies(uint64_t site, const Scalar& value) {
+bool TraceTables::Varies(uint64_t site, const Scalar& value) {
   const auto [found, added] = sites_.try_emplace(site, Site{value});
   if (!added && !(found->second.first == value)) found->second.varied = true;
   return found->second.varied;
 }
 
-bool Tracer::SettingVaries(const Caller& caller, const char* name, double value) {
+bool TraceTables::SettingVaries(const Caller& caller, const char* name, double value) {
   return Varies(Key(caller, name), value);
 }
 
-bool Tracer::IndexVaries(const Caller& caller, int64_t index) {
+bool TraceTables::IndexVaries(const Caller& caller, int64_t index) {
   static constexpr char kIndex = 0;  // Apart from the numbers of the same line.
   return Varies(Key(caller, &kIndex), index);
 }
 
-bool Tracer::StartVaries(const Caller& caller, uint64_t trace, int64_t start) {
+bool TraceTables::StartVaries(const Caller& caller, uint64_t trace, int64_t start) {
   static constexpr char kStart = 0;
   static constexpr size_t kStarts = 1024;  // Of more slices of one line nothing is remembered.
   SliceSite& site = slice_sites_[Key(caller, &kStart)];
@@ -125,13 +126,13 @@ bool Tracer::StartVaries(const Caller& caller, uint64_t trace, int64_t start) {
   return site.varied;
 }
 
-bool Tracer::IsParameter(const Caller& caller, const Scalar& value) {
+bool TraceTables::IsParameter(const Caller& caller, const Scalar& value) {
   if (Varies(Key(caller, nullptr), value)) return true;
   return !(value == Scalar(0) || value == Scalar(1) || value == Scalar(-1) || value == Scalar(0.0) ||
            value == Scalar(1.0) || value == Scalar(-1.0) || value.is_bool());
 }
 
-hlo::AttributesId Tracer::ParameterNumber(uint32_t number) {
+hlo::AttributesId TraceTables::ParameterNumber(uint32_t number) {
   while (parameter_numbers_.size() <= number) {
     const auto next = static_cast<int64_t>(parameter_numbers_.size());
     parameter_numbers_.push_back(tables()->Intern(hlo::Attributes(hlo::ParameterAttributes{next})));

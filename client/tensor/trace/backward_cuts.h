@@ -6,18 +6,18 @@
 namespace hlod::lazy {
 
 // While it lives, Backward() of this thread closes the trace when it begins and when it ends.
-class PhaseCuts {
+class BackwardCuts {
  public:
-  PhaseCuts();
-  ~PhaseCuts();
-  PhaseCuts(const PhaseCuts&) = delete;
-  PhaseCuts& operator=(const PhaseCuts&) = delete;
+  BackwardCuts();
+  ~BackwardCuts();
+  BackwardCuts(const BackwardCuts&) = delete;
+  BackwardCuts& operator=(const BackwardCuts&) = delete;
 
  private:
   const bool before_;
 };
 
-// Closes what this thread has recorded, while there are PhaseCuts and no function is traced.
+// Closes what this thread has recorded, while there are BackwardCuts and no function is traced.
 void CutAtPhase(const Caller& caller);
 
 }  // namespace hlod::lazy

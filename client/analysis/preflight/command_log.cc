@@ -1,5 +1,5 @@
 // Entries out of bytes.
-#include "client/analysis/preflight/recording.h"
+#include "client/analysis/preflight/command_log.h"
 
 #include <google/protobuf/io/coded_stream.h>
 

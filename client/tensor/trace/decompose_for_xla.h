@@ -12,10 +12,10 @@
 namespace hlod::lazy {
 
 // The computations of one module that stand for such opcodes, one for each opcode and shape.
-class Portable {
+class DecomposeForXla {
  public:
   // `module` must outlive this.
-  explicit Portable(hlo::Module& module) : module_(module) {}
+  explicit DecomposeForXla(hlo::Module& module) : module_(module) {}
 
   // Adds to the module what stands for the instructions of `computation`, which has the module's tables.
   void Prepare(const hlo::Computation& computation);

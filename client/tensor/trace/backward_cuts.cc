@@ -1,5 +1,5 @@
 // Closes between phases.
-#include "client/tensor/trace/phase_cuts.h"
+#include "client/tensor/trace/backward_cuts.h"
 
 #include <iterator>
 #include <utility>
@@ -19,12 +19,12 @@ constinit thread_local bool cuts = false;
 
 }  // namespace
 
-PhaseCuts::PhaseCuts() : before_(std::exchange(cuts, true)) {}
-PhaseCuts::~PhaseCuts() { cuts = before_; }
+BackwardCuts::BackwardCuts() : before_(std::exchange(cuts, true)) {}
+BackwardCuts::~BackwardCuts() { cuts = before_; }
 
 void CutAtPhase(const Caller& caller) {
   if (!cuts || FunctionTrace::Innermost() != nullptr) return;
-  const internal::EventsAfter events;
+  const internal::DeliverEventsAtExit events;
   std::vector<Parameter> garbage;  // Ends after the lock.
   const TraceLock lock;
   for (const auto& graph : ThreadTrace::Get().graphs()) {

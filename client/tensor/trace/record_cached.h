@@ -16,8 +16,8 @@ namespace hlod::lazy {
 // Records `operation` as it was recorded the last time with operands of these shapes: an undefined tensor
 // when it was not, or when anything wants the general way (a number, a host tensor, a view, a gradient,
 // autocast, a function that is traced, a full graph).
-Tensor RecordAgain(const Operation& operation, const void* lowering,
-                   absl::Span<const Operand* const> operands);
+Tensor RecordCached(const Operation& operation, const void* lowering,
+                    absl::Span<const Operand* const> operands);
 
 // Remembers that `operation` on `operands` became the one instruction `made`, if it did: `before` is how many
 // nodes the graph had. REQUIRES: TraceLock; what the operation becomes depends on the operands' shapes alone.

@@ -5,19 +5,19 @@
 
 namespace hlod::lazy {
 
-Op Same::Element(NodeId node, size_t index) {
+Op InPlacePrimals::Element(NodeId node, size_t index) {
   return l_.b.GetTupleElement(Of(node), static_cast<int64_t>(index));
 }
 
-std::vector<Op> Same::Widen(NodeId node, const Wider& wider) {
-  if (!lazy::Widen(l_.graph.mutable_computation(), node, wider)) return {};
+std::vector<Op> InPlacePrimals::ExtendTuple(NodeId node, const TupleExtension& wider) {
+  if (!lazy::ExtendTuple(l_.graph.mutable_computation(), node, wider)) return {};
   return ElementsOf(l_, Of(node), wider.at, wider.at + wider.added);
 }
 
-OnDemand::OnDemand(Lowering& l, const hlo::Computation& from, std::vector<Op> parameters)
+RecomputedPrimals::RecomputedPrimals(Lowering& l, const hlo::Computation& from, std::vector<Op> parameters)
     : l_(l), from_(from), parameters_(std::move(parameters)), copies_(from.size(), kNoNode) {}
 
-void OnDemand::Set(NodeId node, Op op) {
+void RecomputedPrimals::Set(NodeId node, Op op) {
   copies_[node] = op.id;
   const hlo::Instruction instruction = from_[node];
   if (instruction.opcode() != hlo::kGetTupleElement) return;
@@ -26,7 +26,7 @@ void OnDemand::Set(NodeId node, Op op) {
 }
 
 // What needs no operands: nodes that were copied before, parameters, and what was set.
-NodeId OnDemand::Known(NodeId node) {
+NodeId RecomputedPrimals::Known(NodeId node) {
   if (copies_[node] != kNoNode) return copies_[node];
   const hlo::Instruction instruction = from_[node];
   if (const auto lazy = lazy_.find(node); lazy != lazy_.end()) {
@@ -45,7 +45,7 @@ NodeId OnDemand::Known(NodeId node) {
   return copies_[node];
 }
 
-Op OnDemand::Of(NodeId node) {
+Op RecomputedPrimals::Of(NodeId node) {
   std::vector<NodeId> stack = {node};
   absl::InlinedVector<NodeId, 8> operands;
   while (!stack.empty()) {
@@ -69,16 +69,16 @@ Op OnDemand::Of(NodeId node) {
   return l_.graph.op(copies_[node]);
 }
 
-Op OnDemand::Element(NodeId node, size_t index) {
+Op RecomputedPrimals::Element(NodeId node, size_t index) {
   if (const auto elements = elements_.find(node); elements != elements_.end()) return elements->second[index];
   const auto set = set_elements_.find({node, index});
   if (set != set_elements_.end()) return set->second;
   return l_.b.GetTupleElement(Of(node), static_cast<int64_t>(index));
 }
 
-std::vector<Op> OnDemand::Widen(NodeId node, const Wider& wider) {
+std::vector<Op> RecomputedPrimals::ExtendTuple(NodeId node, const TupleExtension& wider) {
   if (elements_.contains(node)) return {};
-  return Same(l_).Widen(Of(node).id, wider);
+  return InPlacePrimals(l_).ExtendTuple(Of(node).id, wider);
 }
 
 }  // namespace hlod::lazy

@@ -1,7 +1,7 @@
 // The formulas: those of the functions' own identities, in the form that keeps the last bits near 0 and does
 // not overflow early. A formula is a function of real numbers; complex ones have none here and keep the
 // opcode.
-#include "client/tensor/trace/portable.h"
+#include "client/tensor/trace/decompose_for_xla.h"
 
 #include <array>
 #include <cmath>
@@ -97,7 +97,7 @@ const Row* Find(hlo::Instruction instruction) {
 
 }  // namespace
 
-void Portable::Prepare(const hlo::Computation& computation) {
+void DecomposeForXla::Prepare(const hlo::Computation& computation) {
   for (NodeId node = 0; node < computation.size(); ++node) {
     const hlo::Instruction instruction = computation[node];
     const Row* const row = lazy::Find(instruction);
@@ -112,7 +112,7 @@ void Portable::Prepare(const hlo::Computation& computation) {
   }
 }
 
-std::optional<hlo::ComputationId> Portable::Find(hlo::Instruction instruction) const {
+std::optional<hlo::ComputationId> DecomposeForXla::Find(hlo::Instruction instruction) const {
   const auto found = computations_.find({instruction.opcode(), instruction.shape_id()});
   if (found == computations_.end()) return std::nullopt;
   return found->second;

@@ -1,5 +1,5 @@
-// The rendezvous of participants: one table per group that is meeting, and the detection of deadlocks.
-#include "common/base/system/meeting.h"
+// The rendezvous of participants: one table per group that is rendezvous, and the detection of deadlocks.
+#include "common/base/system/rendezvous.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kBetweenStops(5);
 
 // Runs `work`, and turns what it throws into an error: the other participants wait until the work returns, so
 // an exception must not escape.
-absl::Status Done(Meeting::Work work, absl::Span<void* const> brought) {
+absl::Status Done(Rendezvous::Work work, absl::Span<void* const> brought) {
   try {
     return work(brought);
   } catch (const std::exception& e) {  // For example bad_alloc.
@@ -25,20 +25,20 @@ absl::Status Done(Meeting::Work work, absl::Span<void* const> brought) {
 
 }  // namespace
 
-Meeting::Meeting(std::vector<std::string> names)
+Rendezvous::Rendezvous(std::vector<std::string> names)
     : names_(std::move(names)), left_(names_.size(), false), waits_at_(names_.size(), nullptr) {}
 
-absl::Status Meeting::cause() const {
+absl::Status Rendezvous::cause() const {
   const MutexLock lock(&mu_);
   return cause_;
 }
 
-std::string Meeting::context() const {
+std::string Rendezvous::context() const {
   const MutexLock lock(&mu_);
   return context_;
 }
 
-void Meeting::Fail(absl::Status cause, std::string context) {
+void Rendezvous::Fail(absl::Status cause, std::string context) {
   if (cause_.ok()) {
     cause_ = std::move(cause);
     context_ = std::move(context);
@@ -46,11 +46,12 @@ void Meeting::Fail(absl::Status cause, std::string context) {
   changed_.SignalAll();
 }
 
-absl::Status Meeting::Released() const {
-  return Aborted("Another member's run has failed: %s", Annotate(cause_, context_).message());
+absl::Status Rendezvous::Released() const {
+  return Aborted("Another participant's run has failed: %s", Annotate(cause_, context_).message());
 }
 
-Meeting::Table& Meeting::TableOf(const void* place, std::string_view what, absl::Span<const int> group) {
+Rendezvous::Table& Rendezvous::TableOf(const void* place, std::string_view what,
+                                       absl::Span<const int> group) {
   for (Table& table : tables_) {
     if (table.missing > 0 && table.place == place && absl::MakeConstSpan(table.group) == group) return table;
   }
@@ -63,7 +64,7 @@ Meeting::Table& Meeting::TableOf(const void* place, std::string_view what, absl:
   return table;
 }
 
-void Meeting::CheckProgress() {
+void Rendezvous::CheckProgress() {
   bool all_wait = true, any_waits = false;
   for (size_t m = 0; m < names_.size(); ++m) {
     any_waits = any_waits || waits_at_[m] != nullptr;
@@ -76,7 +77,7 @@ void Meeting::CheckProgress() {
       if (table.brought[i] != nullptr || !left_[absent]) continue;
       return Fail(
           FailedPrecondition("%s has ended, and others wait for it at %s.", names_[absent], table.what),
-          "meeting the others.");
+          "rendezvous the others.");
     }
   }
   if (!all_wait || !any_waits) return;
@@ -85,19 +86,19 @@ void Meeting::CheckProgress() {
   const auto other = std::find_if(
       first, waits_at_.end(), [&](const Table* at) { return at != nullptr && at->place != (*first)->place; });
   if (other == waits_at_.end()) return;
-  Fail(FailedPrecondition("The members wait for each other at different places: %s at %s, %s at %s.",
+  Fail(FailedPrecondition("The participants wait for each other at different places: %s at %s, %s at %s.",
                           names_[static_cast<size_t>(first - waits_at_.begin())], (*first)->what,
                           names_[static_cast<size_t>(other - waits_at_.begin())], (*other)->what),
-       "meeting each other.");
+       "rendezvous each other.");
 }
 
-absl::Status Meeting::Meet(int member, const void* place, std::string_view what, absl::Span<const int> group,
-                           void* brought, Stop stop, Work work) {
-  const auto own = static_cast<size_t>(member);
+absl::Status Rendezvous::Meet(int participant, const void* place, std::string_view what,
+                              absl::Span<const int> group, void* brought, Stop stop, Work work) {
+  const auto own = static_cast<size_t>(participant);
   const MutexLock lock(&mu_);
   if (!cause_.ok()) return Released();
   Table& table = TableOf(place, what, group);
-  const auto position = std::ranges::find(table.group, member) - table.group.begin();
+  const auto position = std::ranges::find(table.group, participant) - table.group.begin();
   table.brought[static_cast<size_t>(position)] = brought;
   ++table.leaving;
   if (--table.missing == 0) {
@@ -124,15 +125,15 @@ absl::Status Meeting::Meet(int member, const void* place, std::string_view what,
     }
     waits_at_[own] = nullptr;
   }
-  // After a failure no further participant arrives; the table stays until the Meeting is destroyed.
+  // After a failure no further participant arrives; the table stays until the Rendezvous is destroyed.
   if (!table.over) return Released();
   absl::Status result = table.result;
   if (--table.leaving == 0) tables_.remove_if([&table](const Table& other) { return &other == &table; });
   return result;
 }
 
-void Meeting::Leave(int member, const absl::Status& status) {
-  const auto own = static_cast<size_t>(member);
+void Rendezvous::Leave(int participant, const absl::Status& status) {
+  const auto own = static_cast<size_t>(participant);
   const MutexLock lock(&mu_);
   left_[own] = true;
   if (!status.ok()) return Fail(status, absl::StrCat("running ", names_[own], "."));

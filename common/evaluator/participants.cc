@@ -1,5 +1,5 @@
 // Threads of participants, and the one rule of collectives among them.
-#include "common/evaluator/members.h"
+#include "common/evaluator/participants.h"
 
 #include <algorithm>
 #include <string>
@@ -54,7 +54,7 @@ absl::Status RunGroup(const hlo::Module& module, Instruction instruction, const 
     for (const Value& operand : *PartOf(part).operands) operands.push_back(operand.array.get());
   }
   EvaluateOptions alone = options;
-  alone.member = nullptr;
+  alone.participant = nullptr;
   alone.random = nullptr;
   ASSIGN_OR_RETURN(const Literal all, Evaluate(*program.module, operands, alone));
   const std::vector<Literal>& results = all.elements();
@@ -78,20 +78,20 @@ Value OneOrTuple(std::vector<Value> values, bool tuple) {
 
 }  // namespace
 
-absl::StatusOr<Value> MeetMembers(Evaluation& evaluation, Instruction instruction,
-                                  std::vector<Value>& operands) {
-  const MemberRun& run = *evaluation.options().member;
-  ASSIGN_OR_RETURN(const Collective collective, hlo::ReadCollective(instruction, run.members));
+absl::StatusOr<Value> MeetParticipants(Evaluation& evaluation, Instruction instruction,
+                                       std::vector<Value>& operands) {
+  const ParticipantRun& run = *evaluation.options().participant;
+  ASSIGN_OR_RETURN(const Collective collective, hlo::ReadCollective(instruction, run.participants));
   Part own{&operands, {}};
-  const int group_number = collective.group_of[static_cast<size_t>(run.member)];
+  const int group_number = collective.group_of[static_cast<size_t>(run.participant)];
   if (group_number < 0) {
     Zero(instruction, own);
   } else {
     const std::vector<int>& group = collective.groups[static_cast<size_t>(group_number)];
     const std::string what = absl::StrFormat("%s (%s)", Name(instruction.opcode()), instruction.name());
     // Within one module, the address of an instruction's operands identifies it for all participants.
-    RETURN_IF_ERROR(run.meeting->Meet(
-        run.member, instruction.operands().data(), what, group, &own,
+    RETURN_IF_ERROR(run.rendezvous->Meet(
+        run.participant, instruction.operands().data(), what, group, &own,
         [&] { return evaluation.CheckInterrupt(); },
         [&](absl::Span<void* const> brought) {
           if (collective.sources.empty())
@@ -115,9 +115,9 @@ absl::StatusOr<Value> MeetMembers(Evaluation& evaluation, Instruction instructio
 // Runs replica-id and partition-id.
 absl::StatusOr<Value> DeviceId(Evaluation& evaluation, Instruction instruction, std::vector<Value>&) {
   int64_t id = 0;
-  if (const MemberRun* run = evaluation.options().member; run != nullptr) {
-    id = instruction.opcode() == hlo::kReplicaId ? run->member / run->members.partitions
-                                                 : run->member % run->members.partitions;
+  if (const ParticipantRun* run = evaluation.options().participant; run != nullptr) {
+    id = instruction.opcode() == hlo::kReplicaId ? run->participant / run->participants.partitions
+                                                 : run->participant % run->participants.partitions;
   }
   return Value::Own(Literal::Scalar<uint32_t>(static_cast<uint32_t>(id)));
 }
@@ -128,14 +128,14 @@ absl::StatusOr<std::vector<hlo::Literal>> EvaluateMembers(
     const hlo::Module& module, absl::Span<const std::vector<const hlo::Literal*>> arguments,
     const EvaluateOptions& options) {
   RETURN_IF_ERROR(hlo::CheckMembers(module));
-  const hlo::Members members = hlo::MembersOf(module);
-  if (static_cast<int64_t>(arguments.size()) != members.count()) {
-    return InvalidArgument("%s has %d members, and arguments of %d were given", module.name(),
-                           members.count(), arguments.size());
+  const hlo::Participants participants = hlo::ParticipantsOf(module);
+  if (static_cast<int64_t>(arguments.size()) != participants.count()) {
+    return InvalidArgument("%s has %d participants, and arguments of %d were given", module.name(),
+                           participants.count(), arguments.size());
   }
   std::vector<std::string> names;
-  for (int64_t m = 0; m < members.count(); ++m) names.push_back(members.Name(m));
-  Meeting meeting(std::move(names));
+  for (int64_t m = 0; m < participants.count(); ++m) names.push_back(participants.Name(m));
+  Rendezvous rendezvous(std::move(names));
   // Channels between the participants. One that ends without sending does not keep the others waiting for
   // long.
   LocalChannels between(absl::Seconds(10));
@@ -144,17 +144,17 @@ absl::StatusOr<std::vector<hlo::Literal>> EvaluateMembers(
     std::vector<std::jthread> threads;
     for (size_t m = 0; m < arguments.size(); ++m) {
       threads.emplace_back([&, m] {
-        const MemberRun member{&meeting, members, static_cast<int>(m)};
+        const ParticipantRun participant{&rendezvous, participants, static_cast<int>(m)};
         EvaluateOptions own = options;
-        own.member = &member;
+        own.participant = &participant;
         own.random = nullptr;
         if (own.channels == nullptr) own.channels = &between;
         results[m] = Evaluate(module, arguments[m], own);
-        meeting.Leave(static_cast<int>(m), results[m].status());
+        rendezvous.Leave(static_cast<int>(m), results[m].status());
       });
     }
   }
-  RETURN_IF_ERROR(Annotate(meeting.cause(), meeting.context()));
+  RETURN_IF_ERROR(Annotate(rendezvous.cause(), rendezvous.context()));
   std::vector<hlo::Literal> literals;
   for (absl::StatusOr<hlo::Literal>& result : results) {
     RETURN_IF_ERROR(result.status());

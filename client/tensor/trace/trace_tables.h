@@ -24,9 +24,9 @@ struct OriginRow {
 
 // The shared tables. Because one lock guards them, ids mean the same in every thread's trace: a graph is
 // copied between threads word by word, and equal words are equal programs.
-class Tracer {
+class TraceTables {
  public:
-  static Tracer& Get();
+  static TraceTables& Get();
 
   // Computations that traces call, each once: equal contents have equal ids.
   hlo::Module& callees() { return *callees_; }
@@ -56,7 +56,7 @@ class Tracer {
   hlo::AttributesId ParameterNumber(uint32_t number);
 
  private:
-  Tracer();
+  TraceTables();
 
   struct Site {
     Scalar first;

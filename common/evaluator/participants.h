@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "common/base/system/meeting.h"
+#include "common/base/system/rendezvous.h"
 #include "common/evaluator/evaluator.h"
 #include "common/hlo/collectives/collective.h"
 #include "common/hlo/literal.h"
@@ -14,10 +14,10 @@
 namespace hlod {
 
 // The participant of a program that a run is.
-struct MemberRun {
-  Meeting* meeting = nullptr;  // Not owned.
-  hlo::Members members;
-  int member = 0;
+struct ParticipantRun {
+  Rendezvous* rendezvous = nullptr;  // Not owned.
+  hlo::Participants participants;
+  int participant = 0;
 };
 
 // Runs the entry computation of a verified module once per participant, side by side, with one list of

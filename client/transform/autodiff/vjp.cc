@@ -29,9 +29,9 @@ bool IsNumber(const hlo::Instruction& instruction) {
   return instruction.opcode() == hlo::kConstant && instruction.shape().dims.empty();
 }
 
-class Puller {
+class VjpBuilder {
  public:
-  Puller(Lowering& l, const Part& part, Values& values)
+  VjpBuilder(Lowering& l, const Subgraph& part, PrimalValues& values)
       : l_(l),
         part_(part),
         values_(values),
@@ -98,7 +98,7 @@ class Puller {
     const std::function<bool(NodeId)> is_active = [this](NodeId id) { return IsActive(id); };
     // A loop over the elements of an array keeps them apart.
     const bool apart = arrived.mask != nullptr && instruction.opcode() == hlo::kWhile &&
-                       IsElementwise(Tracer::Get().callees().computation(instruction.called()[0]));
+                       IsElementwise(TraceTables::Get().callees().computation(instruction.called()[0]));
     const std::function<void(NodeId, size_t, Op)> add = [&](NodeId id, size_t element, Op cotangent) {
       const bool masked = apart && !IsZero(cotangent) && l_.dims(cotangent) == arrived.mask->dims();
       Add(id, element, masked ? Masked(l_, arrived.mask, cotangent) : cotangent,
@@ -163,7 +163,7 @@ class Puller {
       if (IsZero(tangents[i]) || IsZero(cotangents[i])) continue;
       ct[tangents[i].id] = SumOf(l_, ct[tangents[i].id], cotangents[i]);
     }
-    // Values are asked for only where a transpose needs them.
+    // PrimalValues are asked for only where a transpose needs them.
     std::vector<Op> values(scratch.size());
     const std::function<Op(NodeId)> value = [&](NodeId id) {
       if (!IsZero(values[id])) return values[id];
@@ -212,8 +212,8 @@ class Puller {
   }
 
   Lowering& l_;
-  const Part& part_;
-  Values& values_;
+  const Subgraph& part_;
+  PrimalValues& values_;
   Graph scratch_;
   absl::flat_hash_map<NodeId, size_t> inputs_;
   std::vector<bool> active_;
@@ -222,9 +222,9 @@ class Puller {
 
 }  // namespace
 
-std::vector<Op> PullBack(Lowering& l, const Part& part, Values& values, absl::Span<const NodeId> outputs,
-                         absl::Span<const Op> cotangents) {
-  Puller puller(l, part, values);
+std::vector<Op> AppendVjp(Lowering& l, const Subgraph& part, PrimalValues& values,
+                          absl::Span<const NodeId> outputs, absl::Span<const Op> cotangents) {
+  VjpBuilder puller(l, part, values);
   for (size_t i = 0; i < outputs.size(); ++i) puller.Add(outputs[i], 0, cotangents[i]);
   puller.Pull();
   std::vector<Op> results;

@@ -1,5 +1,5 @@
-// Residuals.
-#include "client/transform/autodiff/residuals.h"
+// ResidualPrimals.
+#include "client/transform/autodiff/residual_primals.h"
 
 #include <algorithm>
 #include <string>
@@ -50,17 +50,17 @@ bool IsShowing(const hlo::Instruction& instruction) {
 
 }  // namespace
 
-Residuals::Residuals(Lowering& inner, CalleeBody& body, const std::vector<Source>& sources)
+ResidualPrimals::ResidualPrimals(Lowering& inner, CalleeBody& body, const std::vector<Source>& sources)
     : inner_(inner), computation_(body.computation) {
   for (size_t i = 0; i < sources.size(); ++i) sources_[body.parameters[i]] = sources[i];
 }
 
-Residuals::Residuals(Lowering& inner, Graph& graph, NodeId first, absl::Span<const NodeId> known)
+ResidualPrimals::ResidualPrimals(Lowering& inner, Graph& graph, NodeId first, absl::Span<const NodeId> known)
     : inner_(inner), computation_(graph.mutable_computation()), first_(first) {
   for (const NodeId node : known) sources_[node] = Source::kSlice;
 }
 
-uint8_t Residuals::NeedsOf(Source source) {
+uint8_t ResidualPrimals::NeedsOf(Source source) {
   switch (source) {
     case Source::kInvariant: return kInvariants;
     case Source::kSlice: return kSlices;
@@ -69,7 +69,7 @@ uint8_t Residuals::NeedsOf(Source source) {
   return kRun;
 }
 
-uint8_t Residuals::NeedsOf(NodeId node) {
+uint8_t ResidualPrimals::NeedsOf(NodeId node) {
   if (node < first_) return computation_[node].opcode() == hlo::kConstant ? kNothing : kSlices;
   // In order: operands come first.
   while (first_ + needs_.size() <= node) {
@@ -89,7 +89,7 @@ uint8_t Residuals::NeedsOf(NodeId node) {
   return needs_[node - first_];
 }
 
-bool Residuals::IsCheap(NodeId node) {
+bool ResidualPrimals::IsCheap(NodeId node) {
   const uint8_t needs = NeedsOf(node);
   if ((needs & kRun) != 0) return false;
   const bool known = node < first_ || sources_.contains(node);
@@ -101,14 +101,14 @@ bool Residuals::IsCheap(NodeId node) {
   return cheap_[node] = cheap;
 }
 
-Op Residuals::Take(std::vector<Taken>& list, NodeId node) {
+Op ResidualPrimals::Take(std::vector<Residual>& list, NodeId node) {
   const Shape shape = computation_[node].shape();
   list.push_back({node, inner_.graph.op(inner_.graph.ArgumentParameter(shape))});
   return list.back().parameter;
 }
 
 // The instruction again on its operands.
-Op Residuals::Again(NodeId node) {
+Op ResidualPrimals::Again(NodeId node) {
   const absl::Span<const NodeId> given = computation_[node].operands();
   const std::vector<NodeId> operands(given.begin(), given.end());
   absl::InlinedVector<NodeId, 8> made;
@@ -116,7 +116,7 @@ Op Residuals::Again(NodeId node) {
   return inner_.graph.op(inner_.graph.AppendCopy(computation_, node, made));
 }
 
-Op Residuals::Make(NodeId node) {
+Op ResidualPrimals::Make(NodeId node) {
   const hlo::Instruction instruction = computation_[node];
   const uint8_t needs = NeedsOf(node);
   const auto source = sources_.find(node);
@@ -144,7 +144,7 @@ Op Residuals::Make(NodeId node) {
   return Take(kept_, node);
 }
 
-Op Residuals::Of(NodeId node) {
+Op ResidualPrimals::Of(NodeId node) {
   if (const auto found = made_.find(node); found != made_.end()) return found->second;
   const Op op = Make(node);
   made_[node] = op;
@@ -152,7 +152,7 @@ Op Residuals::Of(NodeId node) {
 }
 
 // Elements that the computation takes already: a residual is the same node whenever it is asked for.
-void Residuals::FindElements() {
+void ResidualPrimals::FindElements() {
   elements_found_ = true;
   for (NodeId node = first_; node < computation_.size(); ++node) {
     const hlo::Instruction instruction = computation_[node];
@@ -162,7 +162,7 @@ void Residuals::FindElements() {
   }
 }
 
-Op Residuals::Element(NodeId node, size_t index) {
+Op ResidualPrimals::Element(NodeId node, size_t index) {
   const hlo::Instruction instruction = computation_[node];
   if (instruction.opcode() == hlo::kTuple) return Of(instruction.operands()[index]);
   if (!elements_found_) FindElements();
@@ -177,9 +177,9 @@ Op Residuals::Element(NodeId node, size_t index) {
   return Of(found->second);
 }
 
-std::vector<Op> Residuals::Widen(NodeId node, const Wider& wider) {
+std::vector<Op> ResidualPrimals::ExtendTuple(NodeId node, const TupleExtension& wider) {
   if (!elements_found_) FindElements();
-  if (!lazy::Widen(computation_, node, wider)) return {};
+  if (!lazy::ExtendTuple(computation_, node, wider)) return {};
   // The indices of elements that were asked for before have moved with their nodes.
   std::vector<std::pair<size_t, NodeId>> moved;
   for (auto entry = elements_.begin(); entry != elements_.end();) {

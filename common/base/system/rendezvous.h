@@ -18,7 +18,7 @@ namespace hlod {
 // Participants are numbered from 0 and each runs on a thread of its own. A group of them meets at a place,
 // identified by a pointer that all of the group use. When a participant has left, or the run is in a state in
 // which none can go on, all of them stop waiting. Thread-safe.
-class Meeting {
+class Rendezvous {
  public:
   // Called every few milliseconds while a participant waits. An error makes that participant stop and is the
   // reason.
@@ -28,19 +28,19 @@ class Meeting {
   using Work = absl::FunctionRef<absl::Status(absl::Span<void* const> brought)>;
 
   // `names` has one entry per participant, for messages.
-  explicit Meeting(std::vector<std::string> names);
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
+  explicit Rendezvous(std::vector<std::string> names);
+  Rendezvous(const Rendezvous&) = delete;
+  Rendezvous& operator=(const Rendezvous&) = delete;
 
-  // Waits until every participant of `group`, which includes `member`, is at `place` (called `what` in
+  // Waits until every participant of `group`, which includes `participant`, is at `place` (called `what` in
   // messages), and runs `work` on one of them. Returns the result of the work; the error of `stop`; or, when
   // another participant has ended or all wait for each other at different places, ABORTED with a text that
   // names it.
-  absl::Status Meet(int member, const void* place, std::string_view what, absl::Span<const int> group,
+  absl::Status Meet(int participant, const void* place, std::string_view what, absl::Span<const int> group,
                     void* brought, Stop stop, Work work);
   // Reports that a participant's run is over. With an error, or when others wait for it, the others stop
   // waiting.
-  void Leave(int member, const absl::Status& status);
+  void Leave(int participant, const absl::Status& status);
 
   // cause() is the error of the first participant that failed, or OK when none has. context() says which one
   // it was and what it was doing.

@@ -14,32 +14,32 @@ namespace hlod::lazy {
 // What is cheap to make of what is known outside is made again. A value that depends on nothing that varies
 // is computed once, outside. Every other one that is asked for is a residual, which the computation gives as
 // one more result.
-class Residuals : public Values {
+class ResidualPrimals : public PrimalValues {
  public:
   enum class Source : uint8_t {
-    kInvariant,  // Known outside, the same at each turn.
-    kSlice,      // Known outside, of each turn.
+    kInvariant,  // Known outside, the same at each iteration.
+    kSlice,      // Known outside, of each iteration.
     kVarying,    // Known during the first run only.
   };
 
   // A body, and where its parameters come from. It is added to.
-  Residuals(Lowering& inner, CalleeBody& body, const std::vector<Source>& sources);
+  ResidualPrimals(Lowering& inner, CalleeBody& body, const std::vector<Source>& sources);
   // The nodes of an open graph from `first` on; those before it and `known` are known outside, as slices are.
-  Residuals(Lowering& inner, Graph& graph, NodeId first, absl::Span<const NodeId> known);
+  ResidualPrimals(Lowering& inner, Graph& graph, NodeId first, absl::Span<const NodeId> known);
 
   Op Of(NodeId node) override;
   Op Element(NodeId node, size_t index) override;
-  std::vector<Op> Widen(NodeId node, const Wider& wider) override;
+  std::vector<Op> ExtendTuple(NodeId node, const TupleExtension& wider) override;
   bool IsFree() const override { return false; }
 
   // What was asked for: nodes, each with the scratch graph's parameter that is to have its value.
-  struct Taken {
+  struct Residual {
     NodeId node = 0;
     Op parameter;
   };
-  const std::vector<Taken>& invariants() const { return invariants_; }  // Also nodes computed of such.
-  const std::vector<Taken>& slices() const { return slices_; }          // Known ones.
-  const std::vector<Taken>& kept() const { return kept_; }              // Residuals.
+  const std::vector<Residual>& invariants() const { return invariants_; }  // Also nodes computed of such.
+  const std::vector<Residual>& slices() const { return slices_; }          // Known ones.
+  const std::vector<Residual>& kept() const { return kept_; }              // ResidualPrimals.
 
  private:
   enum Needs : uint8_t { kNothing = 0, kInvariants = 1, kSlices = 2, kRun = 4 };
@@ -48,7 +48,7 @@ class Residuals : public Values {
   bool IsCheap(NodeId node);     // To make again from what is known outside.
   Op Make(NodeId node);
   Op Again(NodeId node);
-  Op Take(std::vector<Taken>& list, NodeId node);
+  Op Take(std::vector<Residual>& list, NodeId node);
 
   void FindElements();
 
@@ -61,7 +61,7 @@ class Residuals : public Values {
   absl::flat_hash_map<NodeId, bool> cheap_;
   absl::flat_hash_map<NodeId, Op> made_;
   absl::flat_hash_map<std::pair<NodeId, size_t>, NodeId> elements_;
-  std::vector<Taken> invariants_, slices_, kept_;
+  std::vector<Residual> invariants_, slices_, kept_;
 };
 
 class TapeEntry;

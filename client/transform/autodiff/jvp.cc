@@ -11,9 +11,10 @@
 namespace hlod::lazy {
 namespace {
 
-class Pusher {
+class JvpBuilder {
  public:
-  Pusher(Lowering& l, const Part& part, OnDemand& values) : l_(l), part_(part), values_(values) {}
+  JvpBuilder(Lowering& l, const Subgraph& part, RecomputedPrimals& values)
+      : l_(l), part_(part), values_(values) {}
 
   void Set(NodeId node, Op tangent) { tangents_[node] = {tangent}; }
   Op Of(NodeId node, size_t element = 0) const {
@@ -83,16 +84,16 @@ class Pusher {
   }
 
   Lowering& l_;
-  const Part& part_;
-  OnDemand& values_;
+  const Subgraph& part_;
+  RecomputedPrimals& values_;
   absl::flat_hash_map<NodeId, Tangents> tangents_;
 };
 
 }  // namespace
 
-std::vector<Op> PushForward(Lowering& l, const Part& part, OnDemand& values, absl::Span<const Op> tangents,
-                            absl::Span<const NodeId> outputs) {
-  Pusher pusher(l, part, values);
+std::vector<Op> AppendJvp(Lowering& l, const Subgraph& part, RecomputedPrimals& values,
+                          absl::Span<const Op> tangents, absl::Span<const NodeId> outputs) {
+  JvpBuilder pusher(l, part, values);
   absl::flat_hash_map<NodeId, bool> is_input;
   for (size_t i = 0; i < part.inputs.size(); ++i) {
     if (!is_input.try_emplace(part.inputs[i], true).second) continue;
@@ -106,14 +107,14 @@ std::vector<Op> PushForward(Lowering& l, const Part& part, OnDemand& values, abs
   return results;
 }
 
-Pushed PushBody(Lowering& l, const CalleeBody& body, const std::vector<Op>& parameters,
-                const std::vector<Op>& tangents, const Part& around, NodeId caller) {
+JvpResult PushBody(Lowering& l, const CalleeBody& body, const std::vector<Op>& parameters,
+                   const std::vector<Op>& tangents, const Subgraph& around, NodeId caller) {
   std::vector<bool> wanted;
   for (const Op tangent : tangents) wanted.push_back(!IsZero(tangent));
-  OnDemand values(l, body.computation, parameters);
-  Pushed pushed;
+  RecomputedPrimals values(l, body.computation, parameters);
+  JvpResult pushed;
   pushed.tangents =
-      PushForward(l, PartOf(body, std::move(wanted), around, caller), values, tangents, body.outputs);
+      AppendJvp(l, SubgraphOf(body, std::move(wanted), around, caller), values, tangents, body.outputs);
   for (const NodeId output : body.outputs) pushed.values.push_back(values.Of(output));
   return pushed;
 }

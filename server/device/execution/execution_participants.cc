@@ -1,0 +1,234 @@
+// Executes of several participants: each runs on its own device's queue, and they meet at collectives.
+//
+// The participants' devices are taken in the order of their ordinals: a participant gets its turn and its
+// memory, and only then the next one asks for its device. So of two executes that want the same devices one
+// has them all first, and neither waits for a device that the other holds while that one waits for its own.
+// The run starts when the last participant has its memory; until then nothing has happened, and a device that
+// is held runs short work of other sessions beside, as it does beside any long execute.
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "common/base/errors/status.h"
+#include "common/base/system/rendezvous.h"
+#include "server/device/execution/execution_run.h"
+#include "server/device/execution/executions.h"
+
+namespace hlod::device {
+
+// What the participants of one execute share. Lives as long as one of their jobs.
+struct Executions::Participants {
+  enum class Phase : uint8_t { kGathering, kRunning, kOver };
+
+  Participants(std::shared_ptr<Execution> e, const engine::Plan& plan)
+      : execution(std::move(e)), rendezvous(Names(*execution, plan.stats().participants)) {
+    order.resize(execution->request.participants());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::sort(order, {}, [this](size_t m) { return execution->request.DeviceOf(m); });
+    runs.resize(order.size());
+  }
+  static std::vector<std::string> Names(const Execution& execution, const hlo::Participants& participants) {
+    std::vector<std::string> names;
+    for (size_t m = 0; m < execution.request.participants(); ++m) {
+      names.push_back(absl::StrFormat("%s on device %d", participants.Name(static_cast<int64_t>(m)),
+                                      execution.request.DeviceOf(m)));
+    }
+    return names;
+  }
+
+  const std::shared_ptr<Execution> execution;
+  std::vector<size_t> order;  // Participants by their devices.
+  Rendezvous rendezvous;
+  // Of each participant from when it has its memory. Its own thread's, but at the start, when all others
+  // wait.
+  std::vector<std::optional<PlanRun>> runs;
+  std::chrono::steady_clock::time_point start;
+  int64_t peak_bytes = 0;
+
+  Mutex mu;
+  CondVar changed ABSL_GUARDED_BY(mu);
+  Phase phase ABSL_GUARDED_BY(mu) = Phase::kGathering;
+  size_t inside ABSL_GUARDED_BY(mu) = 0;  // Participants that hold their device.
+  size_t ended ABSL_GUARDED_BY(mu) = 0;   // Participants whose run is over.
+  bool settled ABSL_GUARDED_BY(mu) = false;
+  absl::Status refused ABSL_GUARDED_BY(mu);  // While they gathered.
+};
+
+void Executions::QueueParticipants(const std::shared_ptr<Execution>& execution) {
+  QueueParticipant(std::make_shared<Participants>(execution, execution->executable->compiled->plan()), 0);
+}
+
+void Executions::QueueParticipant(const std::shared_ptr<Participants>& participants, size_t position) {
+  const uint32_t device = participants->execution->request.DeviceOf(participants->order[position]);
+  state_.devices.device(device).queue.Submit(
+      state_.session, Executable::kUnknownRunUs,
+      [self = Self(), participants, position] { self->RunMember(participants, position); });
+}
+
+bool Executions::PostponeMember(const std::shared_ptr<Participants>& participants, size_t position) {
+  if (position == 0) {
+    MutexLock lock(&state_.mu);
+    participants->execution->running = false;
+  }
+  const uint32_t device = participants->execution->request.DeviceOf(participants->order[position]);
+  return state_.devices.device(device).queue.Postpone(
+      state_.session, Executable::kUnknownRunUs,
+      [self = Self(), participants, position] { self->RunMember(participants, position); });
+}
+
+// A job of a device's queue: the device is free for the next one when it returns.
+void Executions::RunMember(const std::shared_ptr<Participants>& participants, size_t position) {
+  Execution& execution = *participants->execution;
+  if (position == 0) {
+    MutexLock lock(&state_.mu);
+    if (execution.reported) return;  // Cancelled, or its session is gone: it holds nothing any more.
+    execution.running = true;
+  }
+  {
+    MutexLock lock(&participants->mu);
+    if (participants->phase != Participants::Phase::kGathering) return;  // It was given up meanwhile.
+    ++participants->inside;
+  }
+  absl::Status status;
+  try {
+    status = Gather(*participants, position);
+    if (KindOf(status) == ErrorKind::kNoMemory) {
+      // A run beside it may hold what it needs. The job may start again before PostponeMember returns.
+      Count(*participants, -1);
+      if (PostponeMember(participants, position)) return;
+      Count(*participants, 1);
+    }
+    if (status.ok() && position + 1 < participants->order.size()) {
+      QueueParticipant(participants, position + 1);
+    } else if (status.ok()) {
+      StartMembers(*participants);
+    }
+  } catch (const std::exception& e) {  // bad_alloc.
+    status = Internal("The run could not start: %s.", e.what());
+  }
+  if (!status.ok()) Refuse(*participants, status);
+  if (AwaitStart(*participants)) RunMemberPlan(*participants, participants->order[position]);
+  EndMember(participants);
+}
+
+// The participant's memory.
+absl::Status Executions::Gather(Participants& participants, size_t position) {
+  const size_t participant = participants.order[position];
+  Execution& execution = *participants.execution;
+  if (execution.cancel) return MakeError(ErrorKind::kCancelled, "The command was cancelled.");
+  std::optional<PlanRun>& run = participants.runs[participant];
+  run.emplace(state_, execution, execution.executable->compiled->plan(), participant);
+  run->CollectArguments();
+  {
+    MutexLock lock(&state_.mu);
+    run->ChooseAliases();
+  }
+  absl::Status allocated = run->Allocate();
+  if (!allocated.ok()) run.reset();
+  return allocated;
+}
+
+void Executions::Count(Participants& participants, int inside) {
+  MutexLock lock(&participants.mu);
+  participants.inside += static_cast<size_t>(inside);
+}
+
+void Executions::Refuse(Participants& participants, const absl::Status& status) {
+  MutexLock lock(&participants.mu);
+  if (participants.phase != Participants::Phase::kGathering) return;
+  participants.refused = status;
+  participants.phase = Participants::Phase::kOver;
+  participants.changed.SignalAll();
+}
+
+// All have their memory: from here on what was donated is gone.
+void Executions::StartMembers(Participants& participants) {
+  {
+    MutexLock lock(&participants.mu);
+    if (participants.phase != Participants::Phase::kGathering) return;
+  }
+  {
+    DeferringLock lock(&state_.mu);
+    Consume(*participants.execution, state_, lock);
+    for (std::optional<PlanRun>& run : participants.runs) run->TakeOver();
+  }
+  for (std::optional<PlanRun>& run : participants.runs) run->CopyShared();
+  participants.peak_bytes = state_.account->figures().live_bytes;
+  participants.start = std::chrono::steady_clock::now();
+  MutexLock lock(&participants.mu);
+  participants.phase = Participants::Phase::kRunning;
+  participants.changed.SignalAll();
+}
+
+// True when the run starts, false when it will not.
+bool Executions::AwaitStart(Participants& participants) {
+  static constexpr std::chrono::milliseconds kBetweenLooks(5);
+  MutexLock lock(&participants.mu);
+  while (participants.phase == Participants::Phase::kGathering) {
+    // The last participant has its memory, and starts all at once: a cancel must not come between.
+    const bool last = participants.inside == participants.order.size();
+    if (participants.execution->cancel && !last) {
+      participants.refused = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
+      participants.phase = Participants::Phase::kOver;
+      participants.changed.SignalAll();
+      break;
+    }
+    participants.changed.WaitFor(&participants.mu, kBetweenLooks);
+  }
+  return participants.phase == Participants::Phase::kRunning;
+}
+
+void Executions::RunMemberPlan(Participants& participants, size_t participant) {
+  absl::Status status;
+  try {
+    status = participants.runs[participant]->RunPlan(absl::ZeroDuration(), &participants.rendezvous);
+  } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+    status = Internal("The run failed: %s.", e.what());
+  }
+  participants.rendezvous.Leave(static_cast<int>(participant), status);
+  // Without this participant the others cannot come to an end.
+  if (!status.ok()) participants.execution->cancel = true;
+  MutexLock lock(&participants.mu);
+  ++participants.ended;
+}
+
+// The last one answers.
+void Executions::EndMember(const std::shared_ptr<Participants>& participants) {
+  absl::Status status;
+  {
+    MutexLock lock(&participants->mu);
+    --participants->inside;
+    const bool all_ended = participants->ended == participants->order.size();
+    const bool given_up = participants->phase == Participants::Phase::kOver && participants->inside == 0;
+    if (!(all_ended || given_up) || std::exchange(participants->settled, true)) return;
+    participants->phase = Participants::Phase::kOver;
+    status = participants->refused;
+  }
+  Execution& execution = *participants->execution;
+  if (participants->start != std::chrono::steady_clock::time_point()) {
+    const auto run_us = std::chrono::duration_cast<std::chrono::microseconds>(
+        std::chrono::steady_clock::now() - participants->start);
+    execution.executable->compiled->CountRun(run_us.count());
+    RecordRun(
+        execution,
+        std::chrono::duration_cast<std::chrono::microseconds>(participants->start - execution.ready_since),
+        run_us.count(), participants->peak_bytes);
+    DropDonated(execution);
+    status = WithRunKind(participants->rendezvous.cause(), TimeLimit(execution.request, state_.limits),
+                         state_.limits);
+    if (KindOf(status) != ErrorKind::kCancelled)
+      status = Annotate(status, participants->rendezvous.context());
+    if (status.ok()) {
+      MutexLock lock(&state_.mu);
+      for (std::optional<PlanRun>& run : participants->runs) run->Publish();
+    }
+  }
+  participants->runs.clear();
+  Settle(participants->execution, status);
+}
+
+}  // namespace hlod::device
