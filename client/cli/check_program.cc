@@ -85,14 +85,14 @@ absl::StatusOr<int> RunProgram(const std::vector<std::string>& words, const std:
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-absl::StatusOr<std::vector<analysis::Record>> ReadRecords(const std::string& folder) {
+absl::StatusOr<std::vector<analysis::PreflightLog>> ReadRecords(const std::string& folder) {
   std::vector<std::pair<std::filesystem::file_time_type, std::string>> files;
   for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(folder))
     files.emplace_back(entry.last_write_time(), entry.path().string());
   std::sort(files.begin(), files.end());
-  std::vector<analysis::Record> records;
+  std::vector<analysis::PreflightLog> records;
   for (const auto& [time, path] : files) {
-    ASSIGN_OR_RETURN(records.emplace_back(), analysis::ReadRecord(path));
+    ASSIGN_OR_RETURN(records.emplace_back(), analysis::ReadPreflightLog(path));
   }
   return records;
 }
@@ -197,11 +197,11 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
   testing::DaemonOptions daemon_options;
   daemon_options.flags = {"--log-level", "warn", "--buffer-bytes-max", std::to_string(int64_t{1} << 50)};
   ASSIGN_OR_RETURN(const testing::Daemon daemon, testing::Daemon::Start(daemon_options));
-  std::string abstract = absl::StrCat("address=", daemon.address(), ",record=", records);
+  std::string abstract = absl::StrCat("address=", daemon.address(), ",log=", records);
   if (options.steps > 0) absl::StrAppend(&abstract, ",steps=", options.steps);
   if (!options.stand_in.empty()) absl::StrAppend(&abstract, ",stand_in=", options.stand_in);
   ASSIGN_OR_RETURN(const int code, RunProgram(options.program, abstract, common.json));
-  ASSIGN_OR_RETURN(const std::vector<analysis::Record> sessions, ReadRecords(records));
+  ASSIGN_OR_RETURN(const std::vector<analysis::PreflightLog> sessions, ReadRecords(records));
   ASSIGN_OR_RETURN(RunReport report, analysis::FollowRun(sessions, target, budget));
   const absl::Status counts = CheckRun(options.program[0], code, report);
   if (!counts.ok()) {

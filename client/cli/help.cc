@@ -34,7 +34,7 @@ const char kJsonKeys[] = R"(JSON keys (--json; sizes in bytes, times in microsec
                alias_bytes temporary_bytes steps reference_steps reference_opcodes slow_steps}
                run{count min_us median_us max_us}
                results[index shape placeholder (file | value)] stats (a session part)
-  replay       recording client complete commands failed not_read recorded_us replayed_us programs (the sum of compiles and
+  replay       command_log client complete commands failed not_read recorded_us replayed_us programs (the sum of compiles and
                cache hits) stats (a session part)
   convert      module computations instructions parameters result (shapes) file bytes
   check-module module computations instructions parameters result (shapes)

@@ -33,9 +33,9 @@ constexpr hlod::cli::Command kCommands[] = {
      &hlod::cli::AddCheck},
     {"convert", "Write a module in another form", &hlod::cli::AddConvert},
     {"check-module", "Check that a module can be read and is well-formed", &hlod::cli::AddCheckModule},
-    {"replay", "Run a recorded session again (HLOD_RECORD=FILE ./program records one)",
+    {"replay", "Run a recorded session again (HLOD_COMMAND_LOG=FILE ./program records one)",
      &hlod::cli::AddReplay},
-    {"report", "Write a run as a page (HLOD_RUN=FILE ./program records one)", &hlod::cli::AddReport},
+    {"report", "Write a run as a page (HLOD_PROFILE=FILE ./program records one)", &hlod::cli::AddReport},
     {"devices", "List the devices and their memory", &hlod::cli::AddDevices},
     {"buffers", "List the live buffers, largest first", &hlod::cli::AddBuffers},
     {"executables", "List the compiled programs", &hlod::cli::AddExecutables},
@@ -131,8 +131,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   app.add_option("--address", common.connect.address, "Address of the daemon: unix:PATH or HOST:PORT");
   app.add_flag("--json", common.json, "Print JSON");
   std::string record;
-  app.add_option("--record", record,
-                 "Record the session's commands into this file, without the contents of tensors");
+  app.add_option("--command-log", record, "Write the session's commands, without contents, to this file");
   CLI::Option* const token =
       app.add_option("--token-file", token_file,
                      "File with the token for a daemon that requires one; no other user "
@@ -166,7 +165,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   if (status.ok()) status = ReadTokenFile(argc, argv, *token, token_file, common.connect.token);
   if (!status.ok()) return Report(status, json);
   common.connect.name = "hloctl";
-  if (!record.empty()) setenv("HLOD_RECORD", record.c_str(), /*overwrite=*/1);
+  if (!record.empty()) setenv("HLOD_COMMAND_LOG", record.c_str(), /*overwrite=*/1);
 
   const auto chosen = std::find_if(commands.begin(), commands.end(),
                                    [](const auto& command) { return command.first->parsed(); });

@@ -63,11 +63,11 @@ Action AddGraphs(CLI::App& command, Words) {
   command.add_option("--by", list->by, "Sum by program (the default), line, step or session")
       ->excludes(from_torch_xla);
   CLI::Option* const file = command
-                                .add_option("RUN", profile->path,
-                                            "Run file ($HLOD_RUN) to report on in place of the daemon: "
+                                .add_option("PROFILE", profile->path,
+                                            "Profile ($HLOD_PROFILE) to report on in place of the daemon: "
                                             "graphs, breaks with their cost, recompiles")
                                 ->excludes(from_torch_xla);
-  command.add_flag("--incomplete", profile->allow_incomplete, "Accept an incomplete run file")->needs(file);
+  command.add_flag("--incomplete", profile->allow_incomplete, "Accept an incomplete profile")->needs(file);
   return [=](const CommonOptions& common) -> absl::StatusOr<CheckOutcome> {
     const absl::Status status = !profile->path.empty() ? ReportRun(common, *profile)
                                 : dumps->empty()       ? ListGraphs(common, *list)

@@ -9,7 +9,7 @@ namespace hlod::cli {
 
 Action AddReplay(CLI::App& command, const std::vector<std::string>&) {
   const auto options = std::make_shared<ReplayOptions>();
-  command.add_option("recording", options->recording, "Recording to replay")->required();
+  command.add_option("log", options->log, "CommandLog to replay")->required();
   const std::map<std::string, ReplayData> replay_data = {{"zeros", ReplayData::kZeros},
                                                          {"random", ReplayData::kRandom},
                                                          {"placeholder", ReplayData::kPlaceholder}};
@@ -17,20 +17,20 @@ Action AddReplay(CLI::App& command, const std::vector<std::string>&) {
       .add_option("--data", options->data,
                   "Data in place of the contents of tensors: zeros, random, placeholder")
       ->transform(CLI::CheckedTransformer(replay_data));
-  command.add_flag("--incomplete", options->allow_incomplete, "Accept an incomplete recording");
+  command.add_flag("--incomplete", options->allow_incomplete, "Accept an incomplete command log");
   return ActionOf<ReplayOptions>(options, &Replay);
 }
 
 Action AddReport(CLI::App& command, const std::vector<std::string>&) {
   const auto options = std::make_shared<ReportOptions>();
-  command.add_option("run", options->run, "Run file to report on")->required();
+  command.add_option("run", options->run, "Profile to report on")->required();
   command.add_option("-o,--output", options->output, "Write the page to this HTML file");
   command.add_option("--trace", options->trace, "Write a trace for Perfetto to this file");
-  command.add_option("--recording", options->recording,
-                     "Recording (HLOD_RECORD) of the same run, for the costs of its programs");
+  command.add_option("--command-log", options->log,
+                     "Command log (HLOD_COMMAND_LOG) of the same run, for the costs of its programs");
   command.add_option("--target", options->target, "Draw the roofline of this CHIP: v5p, h100, ...");
   command.add_option("--chips", options->chips, "TOML file of further chips, as for check");
-  command.add_flag("--incomplete", options->allow_incomplete, "Accept an incomplete run file");
+  command.add_flag("--incomplete", options->allow_incomplete, "Accept an incomplete profile");
   return ActionOf<ReportOptions>(options, &Report);
 }
 

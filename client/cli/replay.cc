@@ -21,8 +21,8 @@
 namespace hlod::cli {
 namespace {
 
-// Repeats the commands of a recording in a session of this process. Handles are those of this session; lines,
-// steps and causes are the recorded ones, so that the account names the lines of the recorded program.
+// Repeats the commands of a command log in a session of this process. Handles are those of this session;
+// lines, steps and causes are the recorded ones, so that the account names the lines of the recorded program.
 class Replayer {
  public:
   Replayer(const Client& client, ReplayData data) : client_(client), data_(data) {}
@@ -251,36 +251,36 @@ class Replayer {
 }  // namespace
 
 absl::Status Replay(const CommonOptions& common, const ReplayOptions& options) {
-  ASSIGN_OR_RETURN(const analysis::Recording recording,
-                   analysis::ReadRecording(options.recording, options.allow_incomplete));
+  ASSIGN_OR_RETURN(const analysis::CommandLog log,
+                   analysis::ReadCommandLog(options.log, options.allow_incomplete));
   ASSIGN_OR_RETURN(const Client client, Client::Connect(common.connect));
   const ClosedAtEnd closed(client);
-  if (client.device_count() < recording.header.devices_size()) {
-    return FailedPrecondition("%s was recorded on %d devices; the daemon at %s has %d.", options.recording,
-                              recording.header.devices_size(), client.address(), client.device_count());
+  if (client.device_count() < log.header.devices_size()) {
+    return FailedPrecondition("%s was recorded on %d devices; the daemon at %s has %d.", options.log,
+                              log.header.devices_size(), client.address(), client.device_count());
   }
   const absl::Time start = absl::Now();
   Replayer replayer(client, options.data);
-  for (const v1::RecordingEntry& entry : recording.entries) replayer.Do(entry.command());
+  for (const v1::CommandLogEntry& entry : log.entries) replayer.Do(entry.command());
   RETURN_IF_ERROR(client.Sync());
   const double took_us = absl::ToDoubleMicroseconds(absl::Now() - start);
-  const int64_t recorded_us = recording.entries.empty() ? 0 : recording.entries.back().at_us();
+  const int64_t recorded_us = log.entries.empty() ? 0 : log.entries.back().at_us();
   ASSIGN_OR_RETURN(const SessionStats stats, client.Stats());
   // The numbers of compiles and cache hits depend on what the daemon has kept, and the peak on when the
   // device executes each program: they differ from the recorded session's.
   const int64_t kept = stats.compile_cache_hits + stats.persistent_cache_hits;
   const int64_t programs = stats.compiles + kept;
   if (common.json) {
-    const Json json = {{"recording", options.recording}, {"client", recording.header.client()},
-                       {"complete", recording.complete}, {"commands", replayer.commands()},
-                       {"failed", replayer.failed()},    {"not_read", replayer.not_read()},
-                       {"recorded_us", recorded_us},     {"replayed_us", took_us},
-                       {"programs", programs},           {"stats", ToJson(stats)}};
+    const Json json = {{"command_log", options.log},  {"client", log.header.client()},
+                       {"complete", log.complete},    {"commands", replayer.commands()},
+                       {"failed", replayer.failed()}, {"not_read", replayer.not_read()},
+                       {"recorded_us", recorded_us},  {"replayed_us", took_us},
+                       {"programs", programs},        {"stats", ToJson(stats)}};
     Show(Dump(json) + "\n");
   } else {
-    std::printf("%s: %s of %s, %d commands in %.3f s; replayed in %.3f s\n", options.recording.c_str(),
-                recording.complete ? "the session" : "the beginning of the session",
-                Printable(recording.header.client()).c_str(), static_cast<int>(replayer.commands()),
+    std::printf("%s: %s of %s, %d commands in %.3f s; replayed in %.3f s\n", options.log.c_str(),
+                log.complete ? "the session" : "the beginning of the session",
+                Printable(log.header.client()).c_str(), static_cast<int>(replayer.commands()),
                 static_cast<double>(recorded_us) / 1e6, took_us / 1e6);
     std::printf(
         "programs %lld (%lld compiled, %lld from the daemon's caches), executes %lld, host to device %lld "

@@ -24,14 +24,13 @@ absl::Status WriteText(const std::string& path, const std::string& text) {
   return FailedPrecondition("File %s cannot be written.", path);
 }
 
-// Returns the costs of a recording's programs. A program that cannot be read is left out: the report shows no
-// operations for it.
+// Returns the costs of a command log's programs. A program that cannot be read is left out: the report shows
+// no operations for it.
 absl::StatusOr<std::map<std::string, analysis::Cost>> CostsOf(const std::string& path) {
   std::map<std::string, analysis::Cost> costs;
   if (path.empty()) return costs;
-  ASSIGN_OR_RETURN(const analysis::Recording recording,
-                   analysis::ReadRecording(path, /*allow_incomplete=*/true));
-  for (const auto& [digest, bytes] : analysis::ProgramsOf(recording)) {
+  ASSIGN_OR_RETURN(const analysis::CommandLog log, analysis::ReadCommandLog(path, /*allow_incomplete=*/true));
+  for (const auto& [digest, bytes] : analysis::ProgramsOf(log)) {
     const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
     if (module.ok()) costs[digest] = analysis::CostOf(**module).total;
   }
@@ -46,8 +45,9 @@ absl::Status Report(const CommonOptions& common, const ReportOptions& options) {
     ASSIGN_OR_RETURN(const std::vector<analysis::Chip> chips, analysis::KnownChips(options.chips));
     ASSIGN_OR_RETURN(how.target, analysis::ParseTarget(options.target, chips));
   }
-  ASSIGN_OR_RETURN(const RunLog run, ReadRun(options.run, {.allow_incomplete = options.allow_incomplete}));
-  ASSIGN_OR_RETURN(how.costs, CostsOf(options.recording));
+  ASSIGN_OR_RETURN(const Profile run,
+                   ReadProfile(options.run, {.allow_incomplete = options.allow_incomplete}));
+  ASSIGN_OR_RETURN(how.costs, CostsOf(options.log));
   const report::Json report = report::MakeReport(run, how);
   if (!options.output.empty()) RETURN_IF_ERROR(WriteText(options.output, report::MakePage(report)));
   if (!options.trace.empty())

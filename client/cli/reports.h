@@ -7,12 +7,12 @@
 
 namespace hlod::cli {
 
-// The data that replaces the contents of tensors, which a recording does not have.
+// The data that replaces the contents of tensors, which a command log does not have.
 enum class ReplayData { kZeros, kRandom, kPlaceholder };
 struct ReplayOptions {
-  std::string recording;
+  std::string log;
   ReplayData data = ReplayData::kZeros;
-  bool allow_incomplete = false;  // Accept an incomplete recording.
+  bool allow_incomplete = false;  // Accept an incomplete command log.
 };
 // Repeats the commands of a recorded session and prints its account. Returns an error when a command fails.
 absl::Status Replay(const CommonOptions& common, const ReplayOptions& options);
@@ -20,7 +20,7 @@ absl::Status Replay(const CommonOptions& common, const ReplayOptions& options);
 struct ReportOptions {
   std::string run;                // A run file.
   std::string output, trace;      // Files for the page and the trace; empty: none.
-  std::string recording;          // A recording of the same run, for the cost of its programs; empty: none.
+  std::string log;                // A command log of the same run, for the cost of its programs; empty: none.
   std::string target, chips;      // As in CheckOptions.
   bool allow_incomplete = false;  // Accept an incomplete run file.
 };

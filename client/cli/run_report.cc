@@ -9,7 +9,8 @@
 namespace hlod::cli {
 
 absl::Status ReportRun(const CommonOptions& common, const RunReportOptions& options) {
-  ASSIGN_OR_RETURN(const RunLog run, ReadRun(options.path, {.allow_incomplete = options.allow_incomplete}));
+  ASSIGN_OR_RETURN(const Profile run,
+                   ReadProfile(options.path, {.allow_incomplete = options.allow_incomplete}));
   const GraphReport report = MakeGraphReport(run);
   const std::string text = common.json ? ToJson(report) + "\n" : ToText(report);
   Show(text);

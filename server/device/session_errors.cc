@@ -10,7 +10,7 @@
 namespace hlod::device {
 namespace {
 
-constexpr size_t kNameMax = 1024;  // More of a path or a function's name helps nobody.
+constexpr size_t kProgramNameMax = 1024;  // More of a path or a function's name helps nobody.
 // Lines after the first ones of a session, more than programs have, are clipped more.
 constexpr size_t kOriginsInFull = 16384;
 constexpr size_t kShortNameMax = 128;
@@ -37,7 +37,7 @@ std::shared_ptr<ByteBudget> KeptBudget(int64_t max, std::shared_ptr<MemoryShare>
 
 std::string ShapeText(const hlo::Shape& shape) {
   std::string text = ToStringNoLayout(shape);
-  ClipWithDots(text, kNameMax);
+  ClipWithDots(text, kProgramNameMax);
   return text;
 }
 
@@ -52,7 +52,7 @@ Violation SessionErrors::DefineOrigin(uint32_t id, Origin origin, absl::Status& 
                                         id, limits_.origins_per_session_max));
     return Violation();
   }
-  const size_t name_max = origins_.size() < kOriginsInFull ? kNameMax : kShortNameMax;
+  const size_t name_max = origins_.size() < kOriginsInFull ? kProgramNameMax : kShortNameMax;
   // Copies: what is cut off a string stays in its memory.
   origin.file = std::string(ClipUtf8(origin.file, name_max));
   origin.function = std::string(ClipUtf8(origin.function, name_max));
@@ -84,7 +84,7 @@ Origin SessionErrors::OriginOf(uint32_t id) const {
 ErrorDetails SessionErrors::Root(std::string_view what, const absl::Status& status,
                                  const CommandRef& command) const {
   ErrorDetails error = ErrorOf(status);
-  ClipWithDots(error.shape, kNameMax);
+  ClipWithDots(error.shape, kProgramNameMax);
   ClipWithDots(error.text, kErrorTextMax);
   if (error.root_command != 0) return error;  // It began earlier.
   if (error.kind == ErrorKind::kNone) error.kind = ErrorKind::kFailed;

@@ -129,7 +129,7 @@ TEST_F(AbstractSession, OptionsThatMakeNoSenseAreRefused) {
   options.steps = -1;
   const absl::Status status = ConnectAbstract(options, {.address = daemon_->address()}).status();
   EXPECT_EQ(KindOf(status), ErrorKind::kArgument) << status;
-  options = {.record = "/nowhere/at/all"};
+  options = {.log = "/nowhere/at/all"};
   const absl::Status record = ConnectAbstract(options, {.address = daemon_->address()}).status();
   EXPECT_NE(record.message().find("/nowhere/at/all"), absl::string_view::npos) << record;
 }

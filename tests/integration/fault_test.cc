@@ -117,7 +117,8 @@ TEST_F(DaemonFault, AKilledDaemonIsATypedErrorAtOnceAndLaterConnectWorks) {
   EXPECT_EQ(Must(y.ToLiteral()), Literal::Vector<float>({3, 4}));
 }
 
-TEST_F(DaemonFault, Row_LT9_KilledDuringAnExecuteTheWaitEnds) {
+// Acceptance row LT9.
+TEST_F(DaemonFault, KilledDuringAnExecuteTheWaitEnds) {
   const Executable forever = Must(client_->CompileText(kForever));
   const Buffer x = Must(client_->device(0).Upload(Literal::Scalar<int32_t>(0)));
   const Buffer result = Must(forever.Execute({x}))[0];

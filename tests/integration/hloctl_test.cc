@@ -6,7 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "common/base/text/printable.h"
 #include "common/hlo/builder.h"
-#include "hlod/observe/run.h"
+#include "hlod/observe/profile.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod {
@@ -238,14 +238,14 @@ TEST_F(Hloctl, ASlowStepIsWarnedOfOnce) {
 }
 
 TEST_F(Hloctl, SlowStepsAreInTheReportOfGraphs) {
-  const std::string file = File("run.jsonl");
+  const std::string file = File("profile.jsonl");
   {
-    const std::unique_ptr<RunFile> recording = Must(RunFile::Open(file));
+    const std::unique_ptr<ProfileFile> log = Must(ProfileFile::Open(file));
     const Executable sorts =
         Must(client_->CompileText(absl::StrReplaceAll(kSlowSort, {{"%s.cc", "graphs.cc"}, {"%s", "sorts"}})));
     const Buffer zeros = Must(client_->device(0).Upload<float>(std::vector<float>(8), {8}));
     Must(Must(sorts.Execute({zeros}))[0].ToLiteral());
-    ASSERT_OK(recording->Finish());
+    ASSERT_OK(log->Finish());
   }
   const nlohmann::json json = RunJson("graphs " + file);
   ASSERT_EQ(json["slow"].size(), 1u) << json;

@@ -23,7 +23,8 @@ class Isolation : public DaemonTest {
   std::unique_ptr<Buffer> secret_value_;
 };
 
-TEST_F(Isolation, Row_LT10_AnothersHandleIsUnknown) {
+// Acceptance row LT10.
+TEST_F(Isolation, AnothersHandleIsUnknown) {
   RawSession thief(daemon_->address());
   ASSERT_TRUE(thief.open());
   const uint64_t handle = secret_value_->handle();

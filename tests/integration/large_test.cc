@@ -29,7 +29,8 @@ struct Transport {
 
 class Large : public ::testing::TestWithParam<Transport> {};
 
-TEST_P(Large, Row_LT18_ATensorOfMoreThanTwoGibibytesComesBackAsItWas) {
+// Acceptance row LT18.
+TEST_P(Large, ATensorOfMoreThanTwoGibibytesComesBackAsItWas) {
   testing::Daemon daemon = Must(testing::Daemon::Start({.tcp = GetParam().tcp}));
   const ConnectOptions options{.shared_memory = GetParam().shared_memory};
   Client client = Must(GetParam().tcp ? daemon.ConnectTcp(options) : daemon.Connect(options));

@@ -75,7 +75,8 @@ TEST_P(Placeholder, OfMoreThanTheDevicesMemoryCostsNothing) {
   EXPECT_EQ(Must(client_->Stats()).live_bytes, 0);
 }
 
-TEST_P(Placeholder, Row_PH3_ReadIsRefusedByEveryRouteAndTheSessionGoesOn) {
+// Acceptance row PH3.
+TEST_P(Placeholder, ReadIsRefusedByEveryRouteAndTheSessionGoesOn) {
   const int line = __LINE__ + 1;
   const Buffer p = Must(device_->Placeholder(Shape::Array(hlo::kF32, {2, 3})));
   const int64_t before = Refusals();
@@ -184,7 +185,8 @@ TEST_P(Placeholder, DeletedItIsDeletedAndNotAPlaceholder) {
   EXPECT_EQ(Must(client_->Stats()).placeholders, 0);
 }
 
-TEST_P(Placeholder, Row_LT7_ADonatedBufferSaysByWhichCommandAtWhichLine) {
+// Acceptance row LT7.
+TEST_P(Placeholder, ADonatedBufferSaysByWhichCommandAtWhichLine) {
   const Executable increment = Must(client_->CompileText(IncrementProgram(2)));
   const Buffer x = Must(device_->Upload(Literal::Vector<float>({1, 2})));
   const int made = __LINE__ - 1;

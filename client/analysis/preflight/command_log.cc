@@ -16,20 +16,20 @@
 namespace hlod::analysis {
 namespace {
 
-constexpr std::string_view kName = "hlod recording ";
+constexpr std::string_view kName = "hlod command log ";
 constexpr int kRecordingVersion = 1;
 
 // What follows the first line, which says the version.
 absl::StatusOr<size_t> ReadFirstLine(std::string_view bytes, std::string_view name) {
   const std::string_view start = bytes.substr(0, kName.size());
-  if (start != kName.substr(0, start.size())) return InvalidArgument("%s is not a recording.", name);
+  if (start != kName.substr(0, start.size())) return InvalidArgument("%s is not a command log.", name);
   const size_t end = bytes.substr(0, 64).find('\n');
   if (bytes.empty() || end == bytes.npos) return InvalidArgument("%s is cut in its first line.", name);
   int version = 0;
   if (!absl::SimpleAtoi(ToAbsl(bytes.substr(kName.size(), end - kName.size())), &version))
-    return InvalidArgument("%s is not a recording.", name);
+    return InvalidArgument("%s is not a command log.", name);
   if (version != kRecordingVersion) {
-    return InvalidArgument("%s is a recording of version %d; this program reads version %d.", name, version,
+    return InvalidArgument("%s is a command log of version %d; this program reads version %d.", name, version,
                            kRecordingVersion);
   }
   return end + 1;
@@ -37,16 +37,16 @@ absl::StatusOr<size_t> ReadFirstLine(std::string_view bytes, std::string_view na
 
 }  // namespace
 
-absl::StatusOr<Recording> ParseRecording(std::string_view bytes, std::string_view name,
-                                         bool allow_incomplete) {
+absl::StatusOr<CommandLog> ParseCommandLog(std::string_view bytes, std::string_view name,
+                                           bool allow_incomplete) {
   ASSIGN_OR_RETURN(size_t at, ReadFirstLine(bytes, name));
-  Recording recording;
+  CommandLog log;
   bool has_header = false, ended = false;
   uint64_t last = 0;
   while (at < bytes.size()) {
     const auto damaged = [&](std::string_view why) {
       return InvalidArgument("%s is damaged at byte %d, in entry %d: %s.", name, at,
-                             recording.entries.size() + has_header, why);
+                             log.entries.size() + has_header, why);
     };
     const std::string_view rest = bytes.substr(at);
     google::protobuf::io::CodedInputStream coded(reinterpret_cast<const uint8_t*>(rest.data()),
@@ -60,25 +60,25 @@ absl::StatusOr<Recording> ParseRecording(std::string_view bytes, std::string_vie
       return InvalidArgument(
           "%s ends in the middle of entry %d, at byte %d: it was cut. What is there can be replayed with "
           "--incomplete.",
-          name, recording.entries.size() + has_header, bytes.size());
+          name, log.entries.size() + has_header, bytes.size());
     }
-    v1::RecordingEntry entry;
+    v1::CommandLogEntry entry;
     if (!entry.ParseFromArray(rest.data() + begin, static_cast<int>(size)))
       return damaged("it is not an entry");
     if (ended) return damaged("something follows the end");
     if (entry.has_header() == has_header) return damaged("a header is the first entry, and only the first");
     if (entry.has_header()) {
-      recording.header = entry.header();
+      log.header = entry.header();
       has_header = true;
     } else if (entry.has_end()) {
-      if (entry.end().commands() != static_cast<int64_t>(recording.entries.size()))
+      if (entry.end().commands() != static_cast<int64_t>(log.entries.size()))
         return damaged(absl::StrFormat("%d commands were recorded", entry.end().commands()));
       ended = true;
     } else {
       if (!entry.has_command()) return damaged("it has no command");
       if (entry.command().id() <= last) return damaged("its command is not after the one before");
       last = entry.command().id();
-      recording.entries.push_back(std::move(entry));
+      log.entries.push_back(std::move(entry));
     }
     at += begin + size;
   }
@@ -89,22 +89,22 @@ absl::StatusOr<Recording> ParseRecording(std::string_view bytes, std::string_vie
     return InvalidArgument(
         "%s has no end after %d commands: the program or its session ended abnormally, or the file was cut. "
         "What is there can be replayed with --incomplete.",
-        name, recording.entries.size());
+        name, log.entries.size());
   }
-  recording.complete = ended;
-  return recording;
+  log.complete = ended;
+  return log;
 }
 
-absl::StatusOr<Recording> ReadRecording(const std::string& path, bool allow_incomplete) {
+absl::StatusOr<CommandLog> ReadCommandLog(const std::string& path, bool allow_incomplete) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  return ParseRecording(bytes, path, allow_incomplete);
+  return ParseCommandLog(bytes, path, allow_incomplete);
 }
 
-std::map<std::string, std::string> ProgramsOf(const Recording& recording) {
+std::map<std::string, std::string> ProgramsOf(const CommandLog& log) {
   std::map<std::string, std::string> programs;
   std::string chunks;
   uint64_t missing = 0;
-  for (const v1::RecordingEntry& entry : recording.entries) {
+  for (const v1::CommandLogEntry& entry : log.entries) {
     const v1::Command& command = entry.command();
     if (command.has_compile()) {
       missing = command.compile().module_bytes();

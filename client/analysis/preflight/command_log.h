@@ -1,4 +1,4 @@
-// A recording of a session, read from its file (proto/hlod/v1/recording.proto).
+// A command log of a session, read from its file (proto/hlod/v1/command_log.proto).
 #pragma once
 
 #include <map>
@@ -7,25 +7,25 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "proto/hlod/v1/recording.pb.h"
+#include "proto/hlod/v1/command_log.pb.h"
 
 namespace hlod::analysis {
 
-struct Recording {
-  v1::RecordingHeader header;
-  std::vector<v1::RecordingEntry> entries;  // Commands, in order.
+struct CommandLog {
+  v1::CommandLogHeader header;
+  std::vector<v1::CommandLogEntry> entries;  // Commands, in order.
   bool complete = true;                     // It has its end.
 };
 
 // `allow_incomplete`: a file that ends early is read as far as it goes. INVALID_ARGUMENT names the file and
-// what is wrong: it is not a recording, is one of another version, is damaged at a byte, or was cut.
-absl::StatusOr<Recording> ReadRecording(const std::string& path, bool allow_incomplete = false);
+// what is wrong: it is not a command log, is one of another version, is damaged at a byte, or was cut.
+absl::StatusOr<CommandLog> ReadCommandLog(const std::string& path, bool allow_incomplete = false);
 // From the file's bytes; `name` names it in errors.
-absl::StatusOr<Recording> ParseRecording(std::string_view bytes, std::string_view name,
-                                         bool allow_incomplete = false);
+absl::StatusOr<CommandLog> ParseCommandLog(std::string_view bytes, std::string_view name,
+                                           bool allow_incomplete = false);
 
-// The programs of a recording: serialized modules, put together from their chunks, by the SHA-256 of their
+// The programs of a command log: serialized modules, put together from their chunks, by the SHA-256 of their
 // bytes, in hexadecimal.
-std::map<std::string, std::string> ProgramsOf(const Recording& recording);
+std::map<std::string, std::string> ProgramsOf(const CommandLog& log);
 
 }  // namespace hlod::analysis

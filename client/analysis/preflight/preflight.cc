@@ -78,12 +78,12 @@ class Follower {
     }
   }
 
-  absl::Status Follow(const Record& record) {
+  absl::Status Follow(const PreflightLog& record) {
     labels_.clear();
     held_.clear();
     step_ = {};
     // What a buffer is may become known after it was made; handles are never used twice.
-    for (const v1::RecordEvent& event : record.events) {
+    for (const v1::PreflightEvent& event : record.events) {
       if (!event.has_label()) continue;
       Label& label = labels_[event.label().handle()];
       if (!event.label().role().empty()) label.role = event.label().role();
@@ -91,34 +91,34 @@ class Follower {
       if (!event.label().sharding().empty()) label.sharding = event.label().sharding();
     }
     report_.cut_off |= record.cut_off;
-    for (const v1::RecordEvent& event : record.events) RETURN_IF_ERROR(Take(event));
+    for (const v1::PreflightEvent& event : record.events) RETURN_IF_ERROR(Take(event));
     EndStep();
     return absl::OkStatus();
   }
 
  private:
-  absl::Status Take(const v1::RecordEvent& event) {
+  absl::Status Take(const v1::PreflightEvent& event) {
     switch (event.what_case()) {
-      case v1::RecordEvent::kBegin: report_.program = event.begin().program(); break;
-      case v1::RecordEvent::kProgram: return TakeProgram(event.program());
-      case v1::RecordEvent::kBuffer: return TakeBuffer(event.buffer());
-      case v1::RecordEvent::kExecute: return TakeExecute(event.execute());
-      case v1::RecordEvent::kFree:
+      case v1::PreflightEvent::kBegin: report_.program = event.begin().program(); break;
+      case v1::PreflightEvent::kProgram: return TakeProgram(event.program());
+      case v1::PreflightEvent::kBuffer: return TakeBuffer(event.buffer());
+      case v1::PreflightEvent::kExecute: return TakeExecute(event.execute());
+      case v1::PreflightEvent::kFree:
         for (const uint64_t handle : event.free().handles()) held_.erase(handle);
         break;
-      case v1::RecordEvent::kRead: TakeRead(event.read()); break;
-      case v1::RecordEvent::kClose:
+      case v1::PreflightEvent::kRead: TakeRead(event.read()); break;
+      case v1::PreflightEvent::kClose:
         if (event.close().cause() != "sync")
           ++Row(report_.breaks, event.close().cause(), LineOf(event.close().origin())).calls;
         break;
-      case v1::RecordEvent::kStep:
+      case v1::PreflightEvent::kStep:
         ++report_.steps;
         EndStep();
         break;
-      case v1::RecordEvent::kFailure: TakeFailure(event.failure().error()); break;
-      case v1::RecordEvent::kEnd: TakeEnd(event.end()); break;
-      case v1::RecordEvent::kLabel:
-      case v1::RecordEvent::WHAT_NOT_SET: break;
+      case v1::PreflightEvent::kFailure: TakeFailure(event.failure().error()); break;
+      case v1::PreflightEvent::kEnd: TakeEnd(event.end()); break;
+      case v1::PreflightEvent::kLabel:
+      case v1::PreflightEvent::WHAT_NOT_SET: break;
     }
     return absl::OkStatus();
   }
@@ -136,7 +136,7 @@ class Follower {
     return row;
   }
 
-  void TakeRead(const v1::RecordRead& read) {
+  void TakeRead(const v1::PreflightRead& read) {
     const Cause cause = CauseFromNumber(read.cause()).value_or(Cause::kDownload);
     RunLine& row = TransferRow(cause, read.origin());
     row.bytes += read.bytes();
@@ -152,7 +152,7 @@ class Follower {
       report_.failures.push_back(error.text());
   }
 
-  void TakeEnd(const v1::RecordEnd& end) {
+  void TakeEnd(const v1::PreflightEnd& end) {
     report_.simulated_peak_bytes = std::max(report_.simulated_peak_bytes, end.simulated_peak_bytes());
     if (end.reason() != "stopped") return;
     report_.stopped_at = LineOf(end.origin());
@@ -160,7 +160,7 @@ class Follower {
     --report_.stand_ins;  // It was asked for, and not stood in for.
   }
 
-  absl::Status TakeProgram(const v1::RecordProgram& program) {
+  absl::Status TakeProgram(const v1::PreflightProgram& program) {
     Known& known = known_[program.digest()];
     if (known.module != nullptr) return absl::OkStatus();
     ASSIGN_OR_RETURN(known.module, hlo::FromSerialized(program.module()));
@@ -219,7 +219,7 @@ class Follower {
 
   // Returns what the result of `execute` takes on a chip. One that takes over a donated argument's memory
   // lies as that does, unless it is marked itself.
-  Bracket BytesOfResult(const v1::RecordExecute& execute, uint64_t handle, const hlo::Shape& shape,
+  Bracket BytesOfResult(const v1::PreflightExecute& execute, uint64_t handle, const hlo::Shape& shape,
                         int donated_argument) const {
     if (donated_argument >= 0 && ShardingOf(handle).empty()) {
       const auto argument = held_.find(execute.arguments(donated_argument));
@@ -241,7 +241,7 @@ class Follower {
     held_[handle] = std::move(held);
   }
 
-  absl::Status TakeBuffer(const v1::RecordBuffer& buffer) {
+  absl::Status TakeBuffer(const v1::PreflightBuffer& buffer) {
     ASSIGN_OR_RETURN(const hlo::Shape shape, hlo::FromProto(buffer.shape()));
     const bool uploaded = buffer.cause() != 0;
     const Bracket bytes = OnAChip(shape, ShardingOf(buffer.handle()), /*known=*/true);
@@ -262,7 +262,7 @@ class Follower {
   }
 
   // The line that made a result: the one that asked for all of them is the session's Sync().
-  static SourceLine LineOfResult(const v1::RecordExecute& execute, const Known& known, size_t result) {
+  static SourceLine LineOfResult(const v1::PreflightExecute& execute, const Known& known, size_t result) {
     if (result < static_cast<size_t>(execute.result_origins_size())) {
       const SourceLine made = LineOf(execute.result_origins(static_cast<int>(result)));
       if (!made.file.empty()) return made;
@@ -271,7 +271,7 @@ class Follower {
     return LineOf(execute.origin());
   }
 
-  absl::Status TakeExecute(const v1::RecordExecute& execute) {
+  absl::Status TakeExecute(const v1::PreflightExecute& execute) {
     const auto found = known_.find(execute.digest());
     if (found == known_.end() || found->second.module == nullptr)
       return InvalidArgument("The record runs a program that it does not have.");
@@ -429,13 +429,13 @@ Budget ValuesOf(const RunReport& report) {
   return values;
 }
 
-absl::StatusOr<RunReport> FollowRun(const std::vector<Record>& sessions, const std::optional<Target>& target,
-                                    const Budget& budget) {
+absl::StatusOr<RunReport> FollowRun(const std::vector<PreflightLog>& sessions,
+                                    const std::optional<Target>& target, const Budget& budget) {
   RunReport report;
   report.target = target;
   report.budget = budget;
   Follower follower(report);
-  for (const Record& record : sessions) {
+  for (const PreflightLog& record : sessions) {
     ++report.sessions;
     RETURN_IF_ERROR(follower.Follow(record));
   }

@@ -15,7 +15,7 @@
 #include "client/analysis/module/chips.h"
 #include "client/analysis/module/module_check.h"
 #include "client/analysis/module/source_lines.h"
-#include "client/analysis/preflight/record.h"
+#include "client/analysis/preflight/preflight_log.h"
 #include "common/base/kinds.h"
 
 namespace hlod::analysis {
@@ -91,8 +91,8 @@ struct RunReport {
 };
 
 // Follows the executes of a run's sessions, each by itself.
-absl::StatusOr<RunReport> FollowRun(const std::vector<Record>& sessions, const std::optional<Target>& target,
-                                    const Budget& budget);
+absl::StatusOr<RunReport> FollowRun(const std::vector<PreflightLog>& sessions,
+                                    const std::optional<Target>& target, const Budget& budget);
 
 // What a budget may limit, by the metric's name.
 Budget ValuesOf(const RunReport& report);

@@ -110,11 +110,11 @@ void AddGraphs(const Timeline& timeline, GraphReport& report) {
 }
 
 // The daemon's times; and what ran without a trace.
-void AddAccounts(const RunLog& run, GraphReport& report) {
+void AddAccounts(const Profile& run, GraphReport& report) {
   std::multimap<std::pair<std::string, int>, size_t> rows_of;  // By program and line.
   for (size_t i = 0; i < report.graphs.size(); ++i)
     rows_of.emplace(std::pair(report.graphs[i].program, report.graphs[i].origin.line), i);
-  for (const RunAccount& account : run.accounts) {
+  for (const ProfileAccount& account : run.accounts) {
     for (const RunRow& row : account.account.runs) {
       const auto [begin, end] = rows_of.equal_range({row.digest, row.origin.line});
       bool known = false;
@@ -211,7 +211,7 @@ void AddBreaks(const Timeline& timeline, GraphReport& report) {
                    [](const BreakRow& a, const BreakRow& b) { return a.saves_us > b.saves_us; });
 }
 
-void AddRecompiles(const RunLog& run, const Timeline& timeline, GraphReport& report) {
+void AddRecompiles(const Profile& run, const Timeline& timeline, GraphReport& report) {
   std::map<std::string, double> cost;  // By program.
   for (const Piece& piece : timeline.pieces()) {
     if (piece.close->found == ProgramSource::kCompiled)
@@ -243,7 +243,7 @@ std::string_view Name(BreakStage stage) { return stage == BreakStage::kTrace ? "
 BreakStage StageOf(TraceCause cause) { return KindOf(cause).stage; }
 std::string_view Remedy(TraceCause cause) { return KindOf(cause).remedy; }
 
-GraphReport MakeGraphReport(const RunLog& run) {
+GraphReport MakeGraphReport(const Profile& run) {
   const Timeline timeline(run);
   GraphReport report;
   AddGraphs(timeline, report);
@@ -257,7 +257,7 @@ GraphReport MakeGraphReport(const RunLog& run) {
 }
 
 GraphReport ReportGraphs(const std::function<void()>& body) {
-  RunRecording recording;
+  ProfileRecorder recording;
   body();
   return MakeGraphReport(recording.Finish());
 }

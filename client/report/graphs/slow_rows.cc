@@ -35,14 +35,14 @@ std::string LineOfStep(const std::string& step) {
 }
 
 // By digest and step: a program that was compiled twice has its steps once.
-void AddSteps(const RunLog& run, std::vector<SlowRow>& rows) {
+void AddSteps(const Profile& run, std::vector<SlowRow>& rows) {
   struct Ran {
     int64_t count = 0;
     double us = 0;
   };
   std::map<std::string, Ran> ran;
   std::map<std::pair<std::string, std::string>, std::string> programs;
-  for (const RunAccount& account : run.accounts) {
+  for (const ProfileAccount& account : run.accounts) {
     for (const RunRow& row : account.account.runs) {
       Ran& sum = ran[row.digest];
       sum.count += row.count;
@@ -59,7 +59,7 @@ void AddSteps(const RunLog& run, std::vector<SlowRow>& rows) {
   }
 }
 
-void AddEvents(const RunLog& run, std::vector<SlowRow>& rows) {
+void AddEvents(const Profile& run, std::vector<SlowRow>& rows) {
   std::map<std::tuple<SlowPath, std::string, std::string>, std::pair<int64_t, double>> sums;
   for (const Event& event : run.events) {
     const auto* const slow = std::get_if<SlowEvent>(&event.what);
@@ -77,7 +77,7 @@ void AddEvents(const RunLog& run, std::vector<SlowRow>& rows) {
 
 }  // namespace
 
-std::vector<SlowRow> SlowRows(const RunLog& run) {
+std::vector<SlowRow> SlowRows(const Profile& run) {
   std::vector<SlowRow> rows;
   AddSteps(run, rows);
   AddEvents(run, rows);

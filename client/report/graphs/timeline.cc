@@ -53,13 +53,13 @@ double Piece::wait_us() const {
   return us;
 }
 
-Timeline::Timeline(const RunLog& run) {
+Timeline::Timeline(const Profile& run) {
   Collect(run);
   TakeTimes(run);
   FindSharing();
 }
 
-void Timeline::Collect(const RunLog& run) {
+void Timeline::Collect(const Profile& run) {
   std::map<std::pair<uint64_t, int>, size_t> lane_of;
   std::map<uint64_t, size_t> lane_of_session;  // The last one that closed.
   std::map<uint64_t, int64_t> uploaded;        // By session, since its last close.
@@ -162,14 +162,14 @@ void Timeline::AddForce(const ForceEvent& force, const std::map<uint64_t, size_t
   if (is_last && std::none_of(piece.stops.begin(), piece.stops.end(), same)) piece.stops.push_back(stop);
 }
 
-void Timeline::TakeTimes(const RunLog& run) {
+void Timeline::TakeTimes(const Profile& run) {
   // The most exact row that there is: of the program, line and step; of the program and line; of the program.
   using ByStep = std::tuple<std::string, std::string, int, uint64_t>;
   std::map<ByStep, Times> by_step;
   std::map<std::pair<std::string, int>, Times> by_line;  // Program and line; its file goes with it.
   std::map<std::string, Times> by_program;
   std::map<std::string, std::pair<double, int64_t>> compiled;
-  for (const RunAccount& account : run.accounts) {
+  for (const ProfileAccount& account : run.accounts) {
     for (const RunRow& row : account.account.runs) {
       by_program[row.digest].Add(row);
       if (row.other_steps || row.other_programs) continue;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "hlod/observe/run.h"
+#include "hlod/observe/profile.h"
 #include "hlod/tensor/trace.h"
 
 namespace hlod::analysis {
@@ -59,7 +59,7 @@ struct TimelineEvent {
 class Timeline {
  public:
   // Refers to the run, which must outlive it.
-  explicit Timeline(const RunLog& run);
+  explicit Timeline(const Profile& run);
 
   // In order of closing.
   const std::vector<Piece>& pieces() const { return pieces_; }
@@ -77,8 +77,8 @@ class Timeline {
     std::vector<TimelineEvent> moments;
     double us_per_byte = 0;  // Of memory, as far as the graphs show it.
   };
-  void Collect(const RunLog& run);
-  void TakeTimes(const RunLog& run);
+  void Collect(const Profile& run);
+  void TakeTimes(const Profile& run);
   void FindSharing();
   // What a wait took beyond the device's executes: the way there and back, and with uploads on the way the
   // time until the device had them, which is not saved with the wait.

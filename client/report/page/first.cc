@@ -90,7 +90,7 @@ void AddSlow(const GraphReport& graphs, Rows& rows) {
 }
 
 // One upload of a tensor is needed; what a line uploads again may not be.
-void AddUploads(const RunLog& run, Rows& rows) {
+void AddUploads(const Profile& run, Rows& rows) {
   std::map<std::tuple<std::string, std::string>, Uploads> lines;  // By line and cause.
   ForEach<TransferEvent>(run, [&](const Event&, const TransferEvent& transfer) {
     if (DirectionOf(transfer.cause) != Direction::kHostToDevice) return;
@@ -111,7 +111,7 @@ void AddUploads(const RunLog& run, Rows& rows) {
 
 }  // namespace
 
-Json FirstThings(const GraphReport& graphs, const RunLog& run) {
+Json FirstThings(const GraphReport& graphs, const Profile& run) {
   Rows rows(graphs.wall_us);
   AddBreaks(graphs, rows);
   AddRecompiles(graphs, rows);

@@ -13,6 +13,6 @@ namespace hlod::report {
 // slow path nine tenths of SlowRow::us. `share`: of the run's time. Lines that save less than a thousandth of
 // the run are left out, and lines that recompile once: the numbers of a program become parameters when they
 // first vary.
-Json FirstThings(const GraphReport& graphs, const RunLog& run);
+Json FirstThings(const GraphReport& graphs, const Profile& run);
 
 }  // namespace hlod::report

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "hlod/observe/run.h"
+#include "hlod/observe/profile.h"
 
 namespace hlod::report {
 
@@ -18,11 +18,11 @@ inline std::string LineOf(const Origin& origin) {
 }
 
 // The time of the first event, from which a report counts; 0 without events.
-inline double StartOf(const RunLog& run) { return run.events.empty() ? 0 : run.events.front().at_us; }
+inline double StartOf(const Profile& run) { return run.events.empty() ? 0 : run.events.front().at_us; }
 
 // Calls body(event, what) for each event that is an E, in order.
 template <typename E, typename Body>
-void ForEach(const RunLog& run, Body body) {
+void ForEach(const Profile& run, Body body) {
   for (const Event& event : run.events) {
     if (const E* const what = std::get_if<E>(&event.what)) body(event, *what);
   }

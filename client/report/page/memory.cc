@@ -15,8 +15,8 @@ namespace {
 
 class Account {
  public:
-  explicit Account(const RunLog& run) {
-    for (const RunAccount& account : run.accounts) {
+  explicit Account(const Profile& run) {
+    for (const ProfileAccount& account : run.accounts) {
       for (const CompileRow& row : account.account.compiles) {
         int64_t& bytes = temporaries_[row.digest];
         bytes = std::max(bytes, row.temporary_bytes);
@@ -131,6 +131,6 @@ std::string_view Name(MemoryKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Memory MemoryOf(const RunLog& run) { return Account(run).Take(); }
+Memory MemoryOf(const Profile& run) { return Account(run).Take(); }
 
 }  // namespace hlod::report

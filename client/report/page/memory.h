@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hlod/observe/run.h"
+#include "hlod/observe/profile.h"
 
 namespace hlod::report {
 
@@ -47,6 +47,6 @@ constexpr size_t kLargest = 30;
 // Buffers that tensors hold, and uploads; results of executes without tensors leave no events. A donated
 // argument is gone when its execute is sent: a result has its memory. A program's temporaries are held at
 // that moment.
-Memory MemoryOf(const RunLog& run);
+Memory MemoryOf(const Profile& run);
 
 }  // namespace hlod::report

@@ -36,9 +36,9 @@ void Add(Amount& sum, const Amount& amount) {
 }
 Json ToJson(const Amount& amount) { return {{"bytes", amount.bytes}, {"calls", amount.calls}}; }
 
-Json RunPart(const RunLog& run) {
+Json RunPart(const Profile& run) {
   std::set<std::string> daemons;
-  for (const RunAccount& account : run.accounts) daemons.insert(account.daemon);
+  for (const ProfileAccount& account : run.accounts) daemons.insert(account.daemon);
   int64_t steps = 0;
   ForEach<StepEvent>(run, [&](const Event&, const StepEvent&) { ++steps; });
   const double seconds = run.events.empty() ? 0 : (run.events.back().at_us - StartOf(run)) / 1e6;
@@ -47,10 +47,10 @@ Json RunPart(const RunLog& run) {
           {"seconds", seconds},     {"events", run.events.size()}};
 }
 
-Json Totals(const RunLog& run, const GraphReport& graphs) {
+Json Totals(const Profile& run, const GraphReport& graphs) {
   Amount in, out, on;
   int64_t compiles = 0, hits = 0, executes = 0, peak = 0;
-  for (const RunAccount& account : run.accounts) {
+  for (const ProfileAccount& account : run.accounts) {
     const SessionStats& stats = account.account.stats;
     Add(in, stats.host_to_device);
     Add(out, stats.device_to_host);
@@ -90,7 +90,7 @@ std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points) {
   return thin;
 }
 
-Json MemoryPart(const RunLog& run) {
+Json MemoryPart(const Profile& run) {
   const Memory memory = MemoryOf(run);
   const double start = StartOf(run);
   Json points = Json::array(), largest = Json::array();
@@ -116,10 +116,10 @@ Json MemoryPart(const RunLog& run) {
 }
 
 // The daemon's rows: their sums are its totals.
-Json Transfers(const RunLog& run) {
+Json Transfers(const Profile& run) {
   std::map<std::tuple<bool, uint64_t, Cause>, Amount> steps;  // Those of several steps come last.
   std::map<std::tuple<std::string, std::string, Cause>, Amount> lines;
-  for (const RunAccount& account : run.accounts) {
+  for (const ProfileAccount& account : run.accounts) {
     for (const TransferRow& row : account.account.transfers) {
       Add(steps[{row.other_steps, row.step, row.cause}], row.amount);
       Add(lines[{row.other_lines ? "others" : LineOf(row.origin), row.name, row.cause}], row.amount);
@@ -170,7 +170,7 @@ struct GraphRow {
   }
 };
 
-Json Graphs(const RunLog& run) {
+Json Graphs(const Profile& run) {
   std::map<std::tuple<TraceCause, std::string, std::string>, GraphRow> rows;
   std::map<std::string, double> waits;  // By line.
   ForEach<WaitEvent>(run,
@@ -217,10 +217,10 @@ Json Graphs(const RunLog& run) {
 }
 
 // When the program sent each, by its clock, with what the daemon says of it.
-Json Compiles(const RunLog& run) {
+Json Compiles(const Profile& run) {
   // The latest first.
   std::map<std::tuple<uint64_t, std::string, uint64_t>, std::vector<const CompileRow*>> rows;
-  for (const RunAccount& account : run.accounts) {
+  for (const ProfileAccount& account : run.accounts) {
     for (const CompileRow& row : account.account.compiles)
       rows[{account.session, row.digest, row.step}].push_back(&row);
   }
@@ -250,13 +250,13 @@ Json Compiles(const RunLog& run) {
   return {{"rows", list}};
 }
 
-Json Programs(const RunLog& run, const ReportOptions& options) {
+Json Programs(const Profile& run, const ReportOptions& options) {
   struct Sums {
     std::string name;
     int64_t count = 0, run_us = 0, queue_us = 0, peak = 0;
   };
   std::map<std::string, Sums> programs;
-  for (const RunAccount& account : run.accounts) {
+  for (const ProfileAccount& account : run.accounts) {
     for (const RunRow& row : account.account.runs) {
       Sums& sums = programs[row.other_programs ? "" : row.digest];
       sums.name = row.other_programs ? "others" : row.program;
@@ -297,7 +297,7 @@ Json SlowPart(const GraphReport& graphs) {
 
 }  // namespace
 
-Json MakeReport(const RunLog& run, const ReportOptions& options) {
+Json MakeReport(const Profile& run, const ReportOptions& options) {
   const GraphReport graphs = MakeGraphReport(run);
   Json report = {{"run", RunPart(run)},
                  {"totals", Totals(run, graphs)},

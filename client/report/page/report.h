@@ -32,7 +32,7 @@ struct ReportOptions {
 //   compiles   rows[at_us us name program reason why outcome origin step instructions temporary_bytes]
 //   programs   rows[name program count run_us queue_us peak_bytes flops bytes]
 //   chip       name flops bandwidth source, when there is a target
-Json MakeReport(const RunLog& run, const ReportOptions& options = {});
+Json MakeReport(const Profile& run, const ReportOptions& options = {});
 
 // The page, with the report inside: one file that needs no network.
 std::string MakePage(const Json& report);

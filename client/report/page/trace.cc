@@ -55,7 +55,7 @@ class Slices {
 // The tracks of the program.
 class ProgramTracks {
  public:
-  explicit ProgramTracks(const RunLog& run) : start_(StartOf(run)) {
+  explicit ProgramTracks(const Profile& run) : start_(StartOf(run)) {
     for (const Event& event : run.events) {
       end_ = event.at_us - start_;
       std::visit([this](const auto& what) { Add(what); }, event.what);
@@ -184,7 +184,7 @@ std::optional<double> OffsetOf(const std::vector<Sample>& samples, int64_t execu
   return offset;
 }
 
-TraceProcess DaemonProcess(const RunLog& run, const RunAccount& session) {
+TraceProcess DaemonProcess(const Profile& run, const ProfileAccount& session) {
   std::vector<SentClose> closes;
   ForEach<CloseEvent>(run, [&](const Event& event, const CloseEvent& close) {
     if (close.session == session.session && close.command != 0 && close.status.ok())
@@ -270,11 +270,11 @@ void AddSlice(Json& events, const TraceTrack& track, const TraceSlice& slice, in
 
 }  // namespace
 
-Trace TraceOf(const RunLog& run) {
+Trace TraceOf(const Profile& run) {
   Trace trace = {.program = run.program, .started = run.started, .memory = MemoryOf(run).points};
   for (MemoryPoint& point : trace.memory) point.at_us -= StartOf(run);
   trace.processes.push_back({run.program, ProgramTracks(run).Take()});
-  for (const RunAccount& account : run.accounts) trace.processes.push_back(DaemonProcess(run, account));
+  for (const ProfileAccount& account : run.accounts) trace.processes.push_back(DaemonProcess(run, account));
   BeginAtZero(trace);
   return trace;
 }

@@ -43,7 +43,7 @@ struct Trace {
 //
 // The daemon's clock is another one. Where each of its last runs is known to be of one close, its tracks are
 // moved so that no execute begins before it was sent; else they stand by themselves, from 0.
-Trace TraceOf(const RunLog& run);
+Trace TraceOf(const Profile& run);
 
 // The file, with the device memory as a counter. Every slice has the source line among its arguments.
 Json ToJson(const Trace& trace);

@@ -10,7 +10,7 @@
 #include "absl/time/clock.h"
 #include "client/runtime/observe/debug_analysis.h"
 #include "client/runtime/observe/metrics.h"
-#include "client/runtime/observe/run_recorder.h"
+#include "client/runtime/observe/profile_writer.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/background_closer.h"
 #include "client/runtime/session/connector.h"

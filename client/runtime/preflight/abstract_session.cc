@@ -42,53 +42,53 @@ absl::StatusOr<std::shared_ptr<AbstractSession>> AbstractSession::Open(const Abs
   }
   std::shared_ptr<AbstractSession> session(new AbstractSession(options));
   any_was_opened = true;
-  if (options.record.empty()) return session;
-  RETURN_IF_ERROR(session->recorder_.Open(options.record));
-  v1::RecordEvent event;
-  v1::RecordBegin& begin = *event.mutable_begin();
+  if (options.log.empty()) return session;
+  RETURN_IF_ERROR(session->log_.Open(options.log));
+  v1::PreflightEvent event;
+  v1::PreflightBegin& begin = *event.mutable_begin();
   begin.set_version(kRecordVersion);
   begin.set_program(name);
   begin.set_real_bytes_max(options.real_bytes_max);
-  session->recorder_.Write(event);
+  session->log_.Write(event);
   return session;
 }
 
 AbstractSession::~AbstractSession() {
   if (ended_.exchange(true)) return;
-  v1::RecordEvent event;
+  v1::PreflightEvent event;
   event.mutable_end()->set_reason("closed");
-  recorder_.Write(event);
+  log_.Write(event);
 }
 
 void AbstractSession::Compiled(const Digest& digest, const std::string& program, const Caller& caller) {
-  v1::RecordEvent event;
-  v1::RecordProgram& recorded = *event.mutable_program();
+  v1::PreflightEvent event;
+  v1::PreflightProgram& recorded = *event.mutable_program();
   recorded.set_digest(DigestBytes(digest));
   recorded.set_module(program);
   *recorded.mutable_origin() = OriginProto(caller);
-  recorder_.Write(event);
+  log_.Write(event);
 }
 
 void AbstractSession::Made(const Buffer& buffer, std::optional<Cause> cause, const Caller& caller) {
-  if (!recorder_.is_open()) return;
-  v1::RecordEvent event;
-  v1::RecordBuffer& made = *event.mutable_buffer();
+  if (!log_.is_open()) return;
+  v1::PreflightEvent event;
+  v1::PreflightBuffer& made = *event.mutable_buffer();
   made.set_handle(buffer.handle());
   *made.mutable_shape() = hlo::ToProto(buffer.shape());
   made.set_bytes(buffer.byte_size());
   made.set_absent(buffer.is_placeholder());
   if (cause.has_value()) made.set_cause(static_cast<int>(*cause));
   *made.mutable_origin() = OriginProto(caller);
-  recorder_.Write(event);
+  log_.Write(event);
 }
 
 void AbstractSession::Executed(const Digest& digest, const std::vector<uint64_t>& arguments,
                                const std::vector<Buffer>& results, const std::vector<int>& donated,
                                const std::vector<Caller>& result_callers, const Caller& caller) {
   ran_ = true;
-  if (!recorder_.is_open()) return;
-  v1::RecordEvent event;
-  v1::RecordExecute& execute = *event.mutable_execute();
+  if (!log_.is_open()) return;
+  v1::PreflightEvent event;
+  v1::PreflightExecute& execute = *event.mutable_execute();
   execute.set_digest(DigestBytes(digest));
   for (const uint64_t argument : arguments) execute.add_arguments(argument);
   for (const Buffer& result : results) {
@@ -99,47 +99,47 @@ void AbstractSession::Executed(const Digest& digest, const std::vector<uint64_t>
   for (const Caller& line : result_callers) *execute.add_result_origins() = OriginProto(line);
   *execute.mutable_origin() = OriginProto(caller);
   execute.set_stand_in(stood_in_);
-  recorder_.Write(event);
+  log_.Write(event);
 }
 
 void AbstractSession::Labelled(uint64_t handle, std::string_view role, const std::string& name,
                                const std::string& sharding) {
-  v1::RecordEvent event;
-  v1::RecordLabel& label = *event.mutable_label();
+  v1::PreflightEvent event;
+  v1::PreflightLabel& label = *event.mutable_label();
   label.set_handle(handle);
   label.set_role(std::string(role));
   label.set_name(name);
   label.set_sharding(sharding);
-  recorder_.Write(event);
+  log_.Write(event);
 }
 
 void AbstractSession::Dropped(uint64_t handle) {
-  v1::RecordEvent event;
+  v1::PreflightEvent event;
   event.mutable_free()->add_handles(handle);
-  recorder_.Write(event);
+  log_.Write(event);
 }
 
 void AbstractSession::ReadValue(int64_t bytes, Cause cause, bool absent, const Caller& caller) {
-  v1::RecordEvent event;
-  v1::RecordRead& read = *event.mutable_read();
+  v1::PreflightEvent event;
+  v1::PreflightRead& read = *event.mutable_read();
   read.set_bytes(bytes);
   read.set_cause(static_cast<int>(cause));
   read.set_absent(absent);
   *read.mutable_origin() = OriginProto(caller);
-  recorder_.Write(event);
+  log_.Write(event);
 }
 
 void AbstractSession::Closed(std::string_view cause, const Caller& caller) {
-  v1::RecordEvent event;
+  v1::PreflightEvent event;
   event.mutable_close()->set_cause(std::string(cause));
   *event.mutable_close()->mutable_origin() = OriginProto(caller);
-  recorder_.Write(event);
+  log_.Write(event);
 }
 
 void AbstractSession::Failed(const v1::Error& error) {
-  v1::RecordEvent event;
+  v1::PreflightEvent event;
   *event.mutable_failure()->mutable_error() = error;
-  recorder_.Write(event);
+  log_.Write(event);
 }
 
 absl::StatusOr<Literal> AbstractSession::Ask(BufferState& placeholder, Cause cause, const Caller& caller) {
@@ -180,27 +180,27 @@ absl::StatusOr<Literal> AbstractSession::MakeStandIn(const Shape& shape) {
 
 void AbstractSession::EndStep(Session& session, bool marked, const Caller& caller) {
   if (!ran_.exchange(false) && marked) return;
-  v1::RecordEvent event;
+  v1::PreflightEvent event;
   *event.mutable_step()->mutable_origin() = OriginProto(caller);
-  recorder_.Write(event);
+  log_.Write(event);
   if (++steps_ == options_.steps && options_.end_process) EndProcess(session, "steps", caller, "");
 }
 
 void AbstractSession::End(Session& session, std::string_view reason, const Caller& caller,
                           const std::string& text) {
-  if (!recorder_.is_open() || session.InForkedChild() || ended_.exchange(true)) return;
+  if (!log_.is_open() || session.InForkedChild() || ended_.exchange(true)) return;
   // The answer comes after those of all commands before, so that their errors are in the record.
   v1::Command command;
   command.mutable_stats();
   const absl::StatusOr<Command> sent = session.Send(caller, std::move(command));
   const bool answered = sent.ok() && session.Wait(**sent, absl::Now() + kEndTimeout).ok();
-  v1::RecordEvent event;
-  v1::RecordEnd& end = *event.mutable_end();
+  v1::PreflightEvent event;
+  v1::PreflightEnd& end = *event.mutable_end();
   end.set_reason(std::string(reason));
   *end.mutable_origin() = OriginProto(caller);
   end.set_text(text);
   if (answered) end.set_simulated_peak_bytes((*sent)->reply.stats().simulated_peak_bytes());
-  recorder_.Write(event);
+  log_.Write(event);
 }
 
 void AbstractSession::EndProcess(Session& session, std::string_view reason, const Caller& caller,
@@ -263,7 +263,7 @@ absl::StatusOr<std::optional<AbstractRun>> ParseAbstractRun(std::string_view tex
     const auto& [key, value] = field;
     bool known = true;
     if (key == "address") run.address = value;
-    else if (key == "record") run.options.record = value;
+    else if (key == "record") run.options.log = value;
     else if (key == "steps") known = absl::SimpleAtoi(value, &run.options.steps) && run.options.steps >= 0;
     else if (key == "real_bytes_max") known = absl::SimpleAtoi(value, &run.options.real_bytes_max);
     else if (key == "stand_in") {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/runtime/preflight/recorder.h"
+#include "client/runtime/preflight/preflight_log_writer.h"
 #include "common/base/sha256.h"
 #include "hlod/runtime/abstract.h"
 #include "hlod/runtime/buffer.h"
@@ -60,7 +60,7 @@ class AbstractSession {
   absl::StatusOr<Literal> MakeStandIn(const Shape& shape);
 
   const AbstractOptions options_;
-  Recorder recorder_;
+  PreflightLogWriter log_;
   std::atomic<bool> ended_ = false;
   std::atomic<bool> stood_in_ = false;  // True once a stand-in was returned.
   std::atomic<bool> ran_ = false;       // True when an execute ran since the last step.
@@ -79,7 +79,7 @@ bool MayBeAbstract();
 // Has the session's record end when the process exits while the session is still open.
 void EndAtExit(const std::shared_ptr<Session>& session);
 
-// The value of HLOD_ABSTRACT: "address=unix:/tmp/x.sock,record=/tmp/x,steps=3,stand_in=0".
+// The value of HLOD_ABSTRACT: "address=unix:/tmp/x.sock,log=/tmp/x,steps=3,stand_in=0".
 struct AbstractRun {
   AbstractOptions options;
   std::string address;  // Every connection of the process goes there.

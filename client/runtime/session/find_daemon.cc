@@ -22,8 +22,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/runtime/session/command_log_writer.h"
 #include "client/runtime/session/connector.h"
-#include "client/runtime/session/session_recorder.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/shared_memory.h"
 
@@ -117,7 +117,7 @@ class PrivateConnector : public Connector {
 
 }  // namespace
 
-std::string RecordingPath() { return Environment("HLOD_RECORD"); }
+std::string CommandLogPath() { return Environment("HLOD_COMMAND_LOG"); }
 
 absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
   if (!address.empty()) return Parse(address);

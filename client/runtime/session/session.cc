@@ -8,7 +8,7 @@
 #include "client/runtime/observe/warnings.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/background_closer.h"
-#include "client/runtime/session/session_recorder.h"
+#include "client/runtime/session/command_log_writer.h"
 #include "client/runtime/transfer/arena.h"
 #include "common/base/errors/status.h"
 #include "common/base/text/utf8.h"
@@ -54,7 +54,7 @@ Session::Session(std::unique_ptr<Connector> connector, const SessionOptions& opt
     : connector_(std::move(connector)), options_(options) {}
 
 Session::~Session() {
-  const EndOfRecording end(this);
+  const EndOfCommandLog end(this);
   if (InForkedChild()) {
     // Leaked: releasing gRPC's state of the connection takes threads that only the parent has.
     new std::shared_ptr<Pipe>(ABSL_TS_UNCHECKED_READ(pipe_));
@@ -103,7 +103,7 @@ Command Session::AddCommand(v1::Command&& command, uint32_t origin) {
   state->has_reply = HasReply(command);
   command.set_id(state->id);
   command.set_origin(origin);
-  if (SessionRecorder::any()) SessionRecorder::Record(this, command);
+  if (CommandLogWriter::any()) CommandLogWriter::Record(this, command);
   const bool piece = command.has_upload_piece() || command.has_program_chunk();
   std::shared_ptr<const std::string> bytes = outbox_.Encode(command);
   log_bytes_ += static_cast<int64_t>(bytes->size());

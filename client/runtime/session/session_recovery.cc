@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/runtime/session/command_log_writer.h"
 #include "client/runtime/session/heart.h"
 #include "client/runtime/session/session.h"
-#include "client/runtime/session/session_recorder.h"
 #include "client/runtime/transfer/arena.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/message_size.h"
@@ -81,8 +81,8 @@ v1::Hello MakeHello(const std::string& name, bool local) {
   return hello;
 }
 
-v1::RecordingHeader HeaderOf(const Session& session) {
-  v1::RecordingHeader header;
+v1::CommandLogHeader HeaderOf(const Session& session) {
+  v1::CommandLogHeader header;
   header.set_client(session.options().name);
   header.set_daemon(session.daemon());
   header.set_address(session.address());
@@ -103,8 +103,8 @@ absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector
   std::shared_ptr<Session> session(new Session(std::move(connector), options));
   RETURN_IF_ERROR(session->Greet(absl::Now() + options.timeout));
   if (session->connector().may_stall()) KeepBeating(session, options.beat);
-  if (const std::string path = RecordingPath(); !path.empty())
-    RETURN_IF_ERROR(SessionRecorder::Start(session.get(), path, HeaderOf(*session)));
+  if (const std::string path = CommandLogPath(); !path.empty())
+    RETURN_IF_ERROR(CommandLogWriter::Start(session.get(), path, HeaderOf(*session)));
   return session;
 }
 

@@ -48,7 +48,7 @@ Shape BatchCase::Whole(const Shape& one) const {
 
 namespace {
 
-using Elements = std::vector<Batched>;  // Of a tuple; one for an array.
+using BatchedElements = std::vector<Batched>;  // Of a tuple; one for an array.
 
 class Batcher {
  public:
@@ -64,16 +64,16 @@ class Batcher {
       for (Batched& value : values_[node]) value.op = StopGradient(l_, value.op);
     }
   }
-  const Elements& Of(NodeId node) const { return values_[node]; }
+  const BatchedElements& Of(NodeId node) const { return values_[node]; }
 
  private:
-  Elements Value(NodeId node) {
+  BatchedElements Value(NodeId node) {
     const hlo::Instruction instruction = from_[node];
     const absl::Span<const NodeId> operands = instruction.operands();
     switch (instruction.opcode()) {
       case hlo::kParameter: return {parameters_[static_cast<size_t>(instruction.parameter_number())]};
       case hlo::kTuple: {
-        Elements elements;
+        BatchedElements elements;
         for (const NodeId operand : operands) elements.push_back(values_[operand][0]);
         return WithRule(node, std::move(elements));
       }
@@ -121,7 +121,7 @@ class Batcher {
     return l_.b.Tuple(elements);
   }
   // A tuple with a derivative of its own keeps it: all of its elements are batched then.
-  Elements WithRule(NodeId node, Elements elements) {
+  BatchedElements WithRule(NodeId node, BatchedElements elements) {
     const std::string_view rule = OwnRule(from_, node);
     if (rule.empty()) return elements;
     bool any = false;
@@ -141,28 +141,28 @@ class Batcher {
     return l_.b.Broadcast(op, dims, kept);
   }
 
-  Elements Parts(Op op, const Shape& shape, bool has_batch) {
+  BatchedElements Parts(Op op, const Shape& shape, bool has_batch) {
     if (shape.IsArray()) return {{op, has_batch}};
-    Elements elements;
+    BatchedElements elements;
     for (size_t i = 0; i < shape.tuple.size(); ++i) {
       elements.push_back({l_.b.GetTupleElement(op, static_cast<int64_t>(i)), has_batch});
     }
     return elements;
   }
 
-  Elements Barrier(const Elements& in, bool array) {
+  BatchedElements Barrier(const BatchedElements& in, bool array) {
     if (array) return {{l_.b.Add(hlo::kOptBarrier, {in[0].op}), in[0].has_batch}};
     std::vector<Op> ops;
     for (const Batched& element : in) ops.push_back(element.op);
     const Op barrier = l_.b.Add(hlo::kOptBarrier, {l_.b.Tuple(ops)});
-    Elements elements;
+    BatchedElements elements;
     for (size_t i = 0; i < in.size(); ++i) {
       elements.push_back({l_.b.GetTupleElement(barrier, static_cast<int64_t>(i)), in[i].has_batch});
     }
     return elements;
   }
 
-  Elements RandomBits(const hlo::Instruction& instruction) {
+  BatchedElements RandomBits(const hlo::Instruction& instruction) {
     const Batched state = values_[instruction.operands()[0]][0];
     if (state.has_batch) Refuse("random bits from a state of each example have no batching rule");
     const Shape& one = instruction.shape();
@@ -178,7 +178,7 @@ class Batcher {
   const int64_t size_;
   const absl::Span<const Batched> parameters_;
   const bool random_different_;
-  std::vector<Elements> values_;
+  std::vector<BatchedElements> values_;
 };
 
 int64_t Axis(const Tensor& leaf, int64_t axis) { return axis < 0 ? axis + leaf.rank() : axis; }

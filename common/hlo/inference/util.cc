@@ -6,13 +6,13 @@
 namespace hlod::hlo {
 namespace {
 
-using Wide = __int128;  // Holds any product of two int64 and a sum of a few.
+using Wide128 = __int128;  // Holds any product of two int64 and a sum of a few.
 
 // Returns the size of n elements with (dilation - 1) holes between neighbours.
-Wide Dilated(int64_t n, int64_t dilation) { return n <= 0 ? Wide{0} : (Wide{n} - 1) * dilation + 1; }
+Wide128 Dilated(int64_t n, int64_t dilation) { return n <= 0 ? Wide128{0} : (Wide128{n} - 1) * dilation + 1; }
 
 // Clamps a size that may not fit 64 bits, for a comparison and a message.
-int64_t Extent(Wide size) { return static_cast<int64_t>(std::clamp<Wide>(size, INT64_MIN, INT64_MAX)); }
+int64_t Extent(Wide128 size) { return static_cast<int64_t>(std::clamp<Wide128>(size, INT64_MIN, INT64_MAX)); }
 
 }  // namespace
 
@@ -174,10 +174,10 @@ absl::Status ExpectExtent(const InferenceInput& in, int64_t dimension, int64_t v
 int64_t WindowedSize(int64_t size, const WindowDimension& window) {
   if (size == kUnboundedSize) return kUnboundedSize;
   if (window.stride <= 0) return 0;
-  const Wide padded = Dilated(size, window.base_dilation) + window.padding_low + window.padding_high;
-  const Wide reach = Dilated(window.size, window.window_dilation);
+  const Wide128 padded = Dilated(size, window.base_dilation) + window.padding_low + window.padding_high;
+  const Wide128 reach = Dilated(window.size, window.window_dilation);
   if (padded < reach || padded <= 0) return 0;
-  const Wide count = (padded - reach) / window.stride + 1;
+  const Wide128 count = (padded - reach) / window.stride + 1;
   return count > INT64_MAX ? INT64_MAX : static_cast<int64_t>(count);
 }
 
@@ -202,7 +202,7 @@ absl::StatusOr<int64_t> WindowedDimension(const InferenceInput& in, int64_t dime
   RETURN_IF_ERROR(bounded(window.padding_high, "high padding"));
   RETURN_IF_ERROR(bounded(Extent(Dilated(window.size, window.window_dilation)), "dilated window size"));
   if (size == kUnboundedSize) return kUnboundedSize;
-  const Wide dilated = Dilated(size, window.base_dilation);
+  const Wide128 dilated = Dilated(size, window.base_dilation);
   RETURN_IF_ERROR(bounded(Extent(dilated), "dilated size"));
   RETURN_IF_ERROR(bounded(Extent(dilated + window.padding_low + window.padding_high), "padded size"));
   return WindowedSize(size, window);

@@ -63,7 +63,7 @@ enum class ProgramSource : uint8_t {
   kRecorded,   // A trace of the same words ran before.
   kCanonical,  // One that is the same without dead code, in a canonical order.
   kCompiled,   // Nowhere: it was sent to be compiled.
-  kNothing,    // It failed before that.
+  kNone,    // It failed before that.
 };
 std::string_view Name(ProgramSource found);
 

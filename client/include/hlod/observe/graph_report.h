@@ -4,7 +4,7 @@
 //   hlod::GraphReport report = hlod::ReportGraphs([&] { Step(batch); });
 //   std::puts(hlod::ToText(report).c_str());
 //
-//   HLOD_RUN=run.jsonl ./train && hloctl graphs run.jsonl
+//   HLOD_PROFILE=profile.jsonl ./train && hloctl graphs profile.jsonl
 //
 // A *break* is where the program needed a value before it had recorded its step: what it had recorded until
 // then ran as a graph, and the rest became another one. The end of a step, Sync(), ends a graph and is not a
@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "hlod/observe/account.h"
-#include "hlod/observe/run.h"
+#include "hlod/observe/profile.h"
 #include "hlod/tensor/trace.h"
 
 namespace hlod {
@@ -124,7 +124,7 @@ struct GraphReport {
   double wall_us = 0;
 };
 
-GraphReport MakeGraphReport(const RunLog& run);
+GraphReport MakeGraphReport(const Profile& run);
 // Of what `body` does, until its results are there: in this thread and others.
 GraphReport ReportGraphs(const std::function<void()>& body);
 

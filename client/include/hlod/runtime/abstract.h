@@ -24,7 +24,8 @@ struct AbstractOptions {
   // kNone: asking for a value that does not exist is an error of kind placeholder. Printing a tensor is not
   // asking: it shows a placeholder.
   StandIn stand_in = StandIn::kNone;
-  std::string record;  // A folder, for a file of what happened (proto/hlod/v1/record.proto); empty: none.
+  std::string
+      log;  // A folder, for a file of what happened (proto/hlod/v1/preflight_log.proto); empty: none.
   // Asking for a value that does not exist ends the process, with exit code 0, and so does the end of step
   // `steps`, a Sync() of tensors or a StepMark() after an execute; 0: none does.
   bool end_process = false;

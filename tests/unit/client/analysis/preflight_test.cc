@@ -35,19 +35,19 @@ ENTRY main {
 class Writer {
  public:
   Writer() {
-    v1::RecordBegin& begin = *Add().mutable_begin();
+    v1::PreflightBegin& begin = *Add().mutable_begin();
     begin.set_version(1);
     begin.set_program("train pid 17");
   }
-  v1::RecordEvent& Add() { return record_.events.emplace_back(); }
-  v1::RecordEvent& Last() { return record_.events.back(); }
+  v1::PreflightEvent& Add() { return record_.events.emplace_back(); }
+  v1::PreflightEvent& Last() { return record_.events.back(); }
   void Program(const std::string& digest, const char* text) {
-    v1::RecordProgram& program = *Add().mutable_program();
+    v1::PreflightProgram& program = *Add().mutable_program();
     program.set_digest(digest);
     program.set_module(hlo::Serialize(*hlo::ParseModule(text).value()));
   }
   void Buffer(uint64_t handle, Cause cause, bool absent = false) {
-    v1::RecordBuffer& buffer = *Add().mutable_buffer();
+    v1::PreflightBuffer& buffer = *Add().mutable_buffer();
     buffer.set_handle(handle);
     *buffer.mutable_shape() = hlo::ToProto(Shape::Array(hlo::kF32, {1024}));
     buffer.set_bytes(4096);
@@ -60,7 +60,7 @@ class Writer {
     record_.events.back().mutable_buffer()->set_cause(0);
   }
   void Label(uint64_t handle, const std::string& role, const std::string& sharding = "") {
-    v1::RecordLabel& label = *Add().mutable_label();
+    v1::PreflightLabel& label = *Add().mutable_label();
     label.set_handle(handle);
     label.set_role(role);
     label.set_name("w" + std::to_string(handle));
@@ -68,7 +68,7 @@ class Writer {
   }
   void Execute(const std::string& digest, const std::vector<uint64_t>& arguments, uint64_t result,
                const std::vector<uint32_t>& donated = {}) {
-    v1::RecordExecute& execute = *Add().mutable_execute();
+    v1::PreflightExecute& execute = *Add().mutable_execute();
     execute.set_digest(digest);
     execute.mutable_arguments()->Add(arguments.begin(), arguments.end());
     execute.add_results(result);
@@ -78,7 +78,7 @@ class Writer {
   void Free(uint64_t handle) { Add().mutable_free()->add_handles(handle); }
   void Step() { Add().mutable_step(); }
   void Read(Cause cause, bool absent) {
-    v1::RecordRead& read = *Add().mutable_read();
+    v1::PreflightRead& read = *Add().mutable_read();
     read.set_bytes(4);
     read.set_cause(static_cast<int>(cause));
     read.set_absent(absent);
@@ -92,10 +92,10 @@ class Writer {
     origin->set_file("train.cc");
     origin->set_line(line);
   }
-  const Record& record() const { return record_; }
+  const PreflightLog& record() const { return record_; }
 
  private:
-  Record record_;
+  PreflightLog record_;
 };
 
 RunReport Follow(const Writer& writer, const std::optional<Target>& target = {}, const Budget& budget = {}) {
@@ -298,7 +298,7 @@ TEST(Preflight, CountsStepsBreaksReadsAndWhatWasRefused) {
   run.Read(Cause::kPrint, /*absent=*/true);
   run.Add().mutable_failure()->mutable_error()->set_text("no");
   run.Read(Cause::kDownload, /*absent=*/true);
-  v1::RecordEnd& end = *run.Add().mutable_end();
+  v1::PreflightEnd& end = *run.Add().mutable_end();
   end.set_reason("stopped");
   end.set_text("asked");
   Writer::Line(end.mutable_origin(), 41);
@@ -320,7 +320,7 @@ TEST(Preflight, CountsStepsBreaksReadsAndWhatWasRefused) {
   EXPECT_THAT(ToText(report), HasSubstr("stopped at train.cc:41: asked."));
 }
 
-std::string Framed(const v1::RecordEvent& event) {
+std::string Framed(const v1::PreflightEvent& event) {
   const std::string bytes = event.SerializeAsString();
   std::string framed(4, '\0');
   framed[0] = static_cast<char>(bytes.size());
@@ -328,24 +328,24 @@ std::string Framed(const v1::RecordEvent& event) {
 }
 
 TEST(Records, AreReadAsFarAsTheyGo) {
-  v1::RecordEvent begin, step;
+  v1::PreflightEvent begin, step;
   begin.mutable_begin()->set_version(1);
   step.mutable_step()->mutable_origin()->set_file("a.cc");
   const std::string path = testing::TempDir() + "a.record", whole = Framed(begin) + Framed(step);
   ASSERT_TRUE(WriteFile(path, whole).ok());
-  EXPECT_EQ(ReadRecord(path)->events.size(), 2u);
-  EXPECT_TRUE(ReadRecord(path)->cut_off) << "it has no end";
+  EXPECT_EQ(ReadPreflightLog(path)->events.size(), 2u);
+  EXPECT_TRUE(ReadPreflightLog(path)->cut_off) << "it has no end";
   for (size_t size = 1; size < whole.size(); ++size) {
     ASSERT_TRUE(WriteFile(path, whole.substr(0, size)).ok());
-    const absl::StatusOr<Record> record = ReadRecord(path);
+    const absl::StatusOr<PreflightLog> record = ReadPreflightLog(path);
     if (record.ok()) EXPECT_EQ(record->events.size(), 1u) << size;
     else EXPECT_LT(size, Framed(begin).size());
   }
   begin.mutable_begin()->set_version(2);
   ASSERT_TRUE(WriteFile(path, Framed(begin)).ok());
-  EXPECT_THAT(std::string(ReadRecord(path).status().message()), HasSubstr("begins with version 2"));
+  EXPECT_THAT(std::string(ReadPreflightLog(path).status().message()), HasSubstr("begins with version 2"));
   ASSERT_TRUE(WriteFile(path, "#!/bin/sh\necho this is something else\n").ok());
-  EXPECT_FALSE(ReadRecord(path).ok());
+  EXPECT_FALSE(ReadPreflightLog(path).ok());
 }
 
 }  // namespace

@@ -19,14 +19,14 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-RunLog ExampleLog() {
-  absl::StatusOr<RunLog> run = ReadRun(SourceDir() / "tests/unit/client/report/example.jsonl");
+Profile ExampleLog() {
+  absl::StatusOr<Profile> run = ReadProfile(SourceDir() / "tests/unit/client/report/example.jsonl");
   EXPECT_TRUE(run.ok()) << run.status();
-  return run.ok() ? *std::move(run) : RunLog{};
+  return run.ok() ? *std::move(run) : Profile{};
 }
 // Returns the example with temporaries of `bytes` in the first program; the second one has none.
-RunLog ExampleWithTemporaries(int64_t bytes) {
-  RunLog run = ExampleLog();
+Profile ExampleWithTemporaries(int64_t bytes) {
+  Profile run = ExampleLog();
   for (CompileRow& row : run.accounts[0].account.compiles)
     row.temporary_bytes = row.digest == "aa01" ? bytes : 0;
   return run;
@@ -116,7 +116,7 @@ TEST(Report, BeginsWithTheBreakThatCostsMost) {
 }
 
 TEST(Report, ALineThatCompilesAgainOrUploadsAgainIsNamed) {
-  RunLog run;
+  Profile run;
   const auto add = [&](double at_us, decltype(Event::what) what) {
     run.events.push_back({run.events.size() + 1, at_us, 1, std::move(what)});
   };
@@ -159,7 +159,7 @@ TEST(Report, ALineThatCompilesAgainOrUploadsAgainIsNamed) {
 // A program with a slow step ran for 4.5 ms of a run of 10 ms: without the step nine tenths of them are
 // saved.
 TEST(Report, SlowStepsAreNamedWithTheirLines) {
-  RunLog run;
+  Profile run;
   run.events.push_back({1, 0, 1, StepEvent{1, 1, {"a.cc", 9, "f"}}});
   run.events.push_back({2, 10'000, 1, StepEvent{1, 2, {"a.cc", 9, "f"}}});
   SessionAccount& account = run.accounts.emplace_back().account;
@@ -201,16 +201,16 @@ TEST(Report, MemoryIsStackedByKind) {
 }
 
 TEST(Report, ARunOfNothingIsAReport) {
-  const Json report = MakeReport(RunLog{});
+  const Json report = MakeReport(Profile{});
   EXPECT_EQ(report["memory"]["points"].size(), 0);
   EXPECT_EQ(report["totals"]["executes"], 0);
   EXPECT_THAT(MakePage(report), HasSubstr("</html>"));
-  EXPECT_EQ(ToJson(TraceOf(RunLog{}))["traceEvents"].size(), 0);
+  EXPECT_EQ(ToJson(TraceOf(Profile{}))["traceEvents"].size(), 0);
 }
 
 // Parsed again, the data in the page is the report: names with markup neither end its element nor get lost.
 TEST(Report, ThePageHoldsTheReportAndNeedsNoNetwork) {
-  RunLog run = ExampleLog();
+  Profile run = ExampleLog();
   run.program = "</script><script>alert(1)</script>";
   const Json report = MakeReport(run);
   const std::string page = MakePage(report);
@@ -254,7 +254,7 @@ TEST(Trace, HasTracksAndSlicesWithLines) {
 
 // Three overlapping waits need three tracks; a fourth one after them reuses a track.
 TEST(Trace, WhatOverlapsIsSideBySide) {
-  RunLog run;
+  Profile run;
   for (const double at : {100.0, 110.0, 120.0, 300.0}) {
     WaitEvent wait;
     wait.us = 90;
@@ -270,7 +270,7 @@ TEST(Trace, WhatOverlapsIsSideBySide) {
 
 // The daemon's clock has another origin: no execute begins before its close.
 TEST(Trace, TheDaemonsRunsComeAfterTheirCloses) {
-  RunLog run;
+  Profile run;
   for (const double at : {1000.0, 2000.0}) {
     CloseEvent close;
     close.session = 1;
@@ -279,7 +279,7 @@ TEST(Trace, TheDaemonsRunsComeAfterTheirCloses) {
     run.events.push_back({run.events.size() + 1, at, 1, close});
   }
   // By its clock they were ready at 50 and 1070: 950 and 930 before the closes, so 950 it is.
-  RunAccount& session = run.accounts.emplace_back();
+  ProfileAccount& session = run.accounts.emplace_back();
   session.session = 1;
   session.account.stats.executes = 2;
   session.account.samples = {{.at_us = 150, .queue_us = 10, .run_us = 90},

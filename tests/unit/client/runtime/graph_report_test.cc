@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 GraphReport ExampleReport() {
-  return MakeGraphReport(ReadRun(SourceDir() / "tests/golden/run/example.jsonl").value());
+  return MakeGraphReport(ReadProfile(SourceDir() / "tests/golden/run/example.jsonl").value());
 }
 
 TEST(GraphReports, GraphsAndTheirTimesAreTheRunsAndTheAccounts) {
@@ -45,7 +45,7 @@ TEST(GraphReports, GraphsAndTheirTimesAreTheRunsAndTheAccounts) {
 
 // The bytes of the graphs and those without a graph add up to the account's.
 TEST(GraphReports, BytesOfGraphsAddUpToTheAccounts) {
-  RunLog run = ReadRun(SourceDir() / "tests/golden/run/example.jsonl").value();
+  Profile run = ReadProfile(SourceDir() / "tests/golden/run/example.jsonl").value();
   EXPECT_EQ(MakeGraphReport(run).other_host_to_device_bytes, 0);
   EXPECT_EQ(MakeGraphReport(run).other_device_to_host_bytes, 0);
   // An upload without a graph after it, and a read of it.
@@ -125,8 +125,8 @@ class Story {
   }
 
  private:
-  RunLog run_;
-  RunAccount account_{.session = 1};
+  Profile run_;
+  ProfileAccount account_{.session = 1};
   uint64_t closes_ = 0;
 };
 
@@ -207,13 +207,13 @@ TEST(GraphReports, ALinesFirstProgramIsNoRecompile) {
 // tensors took 20 ms twice. By time: the product, then the sort.
 TEST(GraphReports, SlowPathsAreCountedAndNamedWithTheirLines) {
   const std::string step = "sort (model.cc:12): its comparator is not an order of keys";
-  RunLog run;
+  Profile run;
   for (int i = 0; i < 2; ++i) {
     run.events.push_back({static_cast<uint64_t>(i) + 1, 1.0 * i, 1,
                           SlowEvent{SlowPath::kHostTensor, "matmul", {"host.cc", 4, "f"}, 20'000}});
   }
   for (uint64_t session = 1; session <= 2; ++session) {
-    RunAccount& account = run.accounts.emplace_back();
+    ProfileAccount& account = run.accounts.emplace_back();
     account.session = session;
     CompileRow& compiled = account.account.compiles.emplace_back();
     compiled.digest = "aa";
@@ -226,7 +226,7 @@ TEST(GraphReports, SlowPathsAreCountedAndNamedWithTheirLines) {
     ran.run.sum_us = 4500;
   }
   // Reads the run back from its file form.
-  const absl::StatusOr<RunLog> read = ParseRun(ToJsonLines(run), "run.jsonl");
+  const absl::StatusOr<Profile> read = ParseProfile(ToJsonLines(run), "profile.jsonl");
   ASSERT_TRUE(read.ok()) << read.status();
   const GraphReport report = MakeGraphReport(*read);
   ASSERT_EQ(report.slow.size(), 2u);

@@ -30,7 +30,8 @@ class AutocastRows : public TensorTest {
   Tensor Random(Dims dims, PrimitiveType type = kF32) { return Randn(dims, {.device = device()}).To(type); }
 };
 
-TEST_F(AutocastRows, Row_AC1_EinsumRunsInTheLowerType) {
+// Acceptance row AC1.
+TEST_F(AutocastRows, EinsumRunsInTheLowerType) {
   for (const PrimitiveType type : {kF32, kBF16}) {
     const Tensor x = Random({2, 3, 4}, type), w = Random({5, 4}, type);
     Sync();
@@ -96,7 +97,8 @@ PrimitiveType Expected(const std::string& policy, PrimitiveType type, bool mixed
   return type;
 }
 
-TEST_F(AutocastRows, Row_AC2_TheListsDecideTheResultTypes) {
+// Acceptance row AC2.
+TEST_F(AutocastRows, TheListsDecideTheResultTypes) {
   std::map<std::string, const Listed*> lists;
   for (const Listed& listed : Lists()) lists[listed.name] = &listed;
   for (const AutocastProfile profile :
@@ -119,7 +121,8 @@ TEST_F(AutocastRows, Row_AC2_TheListsDecideTheResultTypes) {
   }
 }
 
-TEST_F(AutocastRows, Row_AC3_WhatIsNotListedKeepsItsType) {
+// Acceptance row AC3.
+TEST_F(AutocastRows, WhatIsNotListedKeepsItsType) {
   const Autocast autocast(kBF16);
   for (const PrimitiveType type : {kF32, kBF16}) {
     const Tensor x = Random({4, 4}, type);
@@ -127,7 +130,8 @@ TEST_F(AutocastRows, Row_AC3_WhatIsNotListedKeepsItsType) {
   }
 }
 
-TEST_F(AutocastRows, Row_AC4_RegionsNestAndAreRestored) {
+// Acceptance row AC4.
+TEST_F(AutocastRows, RegionsNestAndAreRestored) {
   const Tensor x = Random({4, 4});
   const auto type = [&] { return MatMul(x, x).dtype(); };
   EXPECT_EQ(type(), kF32);
@@ -156,7 +160,8 @@ TEST_F(AutocastRows, Row_AC4_RegionsNestAndAreRestored) {
   EXPECT_EQ(type(), kF32);
 }
 
-TEST_F(AutocastRows, Row_AC5_DoublesAndIntegersAreLeftAlone) {
+// Acceptance row AC5.
+TEST_F(AutocastRows, DoublesAndIntegersAreLeftAlone) {
   const Autocast autocast(kBF16);
   EXPECT_EQ(MatMul(Random({4, 4}, kF64), Random({4, 4}, kF64)).dtype(), kF64);
   EXPECT_EQ(MatMul(Random({4, 4}, kS32), Random({4, 4}, kS32)).dtype(), kS32);
@@ -179,7 +184,8 @@ TEST_F(AutocastRows, ABannedOperationNamesTheOneToTake) {
   EXPECT_THAT(last_what_, HasSubstr("binary_cross_entropy_with_logits"));
 }
 
-TEST_F(AutocastRows, Row_AC6_PromotionOfTypesThatDoNotHoldEachOtherIsRefused) {
+// Acceptance row AC6.
+TEST_F(AutocastRows, PromotionOfTypesThatDoNotHoldEachOtherIsRefused) {
   const Autocast autocast(kBF16);
   const absl::Status status = Thrown([&] { Cat({Random({2}, kF16), Random({2}, kBF16)}); });
   EXPECT_EQ(KindOf(status), ErrorKind::kArgument);
@@ -193,7 +199,8 @@ int Count(const std::string& text, const std::string& what) {
   return count;
 }
 
-TEST_F(AutocastRows, Row_AC7_AWeightIsConvertedOnceInARegion) {
+// Acceptance row AC7.
+TEST_F(AutocastRows, AWeightIsConvertedOnceInARegion) {
   Tensor w = Random({4, 4});
   w.RequiresGrad_();
   const Tensor x = Random({2, 4}, kBF16), z = Random({3, 4}, kBF16);
@@ -205,7 +212,8 @@ TEST_F(AutocastRows, Row_AC7_AWeightIsConvertedOnceInARegion) {
   }
 }
 
-TEST_F(AutocastRows, Row_AC8_AnUnsupportedTypeWarnsAndDisables) {
+// Acceptance row AC8.
+TEST_F(AutocastRows, AnUnsupportedTypeWarnsAndDisables) {
   const Tensor x = Random({4, 4});
   for (const PrimitiveType type : {kF32, kF64}) {
     ::testing::internal::CaptureStderr();
@@ -218,7 +226,8 @@ TEST_F(AutocastRows, Row_AC8_AnUnsupportedTypeWarnsAndDisables) {
 }
 
 // Every equation is lowered here, so that no fallback exists to be counted.
-TEST_F(AutocastRows, Row_AC10_EveryEinsumFollowsThePolicy) {
+// Acceptance row AC10.
+TEST_F(AutocastRows, EveryEinsumFollowsThePolicy) {
   const Tensor a = OnDevice({1, 2, 3, 4}, {2, 2});
   const Autocast autocast(kBF16);
   const Tensor three = Einsum("ij,jk,kl->il", {a, a, a}), implicit = Einsum("ij,jk", {a, a});
@@ -235,7 +244,8 @@ TEST_F(AutocastRows, Row_AC10_EveryEinsumFollowsThePolicy) {
   EXPECT_THAT(integers.ToVector<int64_t>(), ElementsAre(7, 10, 15, 22));
 }
 
-TEST_F(AutocastRows, Row_AC11_AttentionMultipliesInBf16AndComputesItsSoftmaxInF32) {
+// Acceptance row AC11.
+TEST_F(AutocastRows, AttentionMultipliesInBf16AndComputesItsSoftmaxInF32) {
   const Tensor q = Random({2, 4, 8});
   Sync();
   const Autocast autocast(kBF16);

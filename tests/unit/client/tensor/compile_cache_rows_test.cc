@@ -55,7 +55,8 @@ class CompileCacheRows : public ::testing::Test {
   std::filesystem::path around_;
 };
 
-TEST_F(CompileCacheRows, Row_LT15_ASecondProcessCompilesNothing) {
+// Acceptance row LT15.
+TEST_F(CompileCacheRows, ASecondProcessCompilesNothing) {
   const SessionStats first = Run();
   EXPECT_EQ(first.compiles, 3);
   EXPECT_EQ(first.persistent_cache_hits, 0);
@@ -65,7 +66,8 @@ TEST_F(CompileCacheRows, Row_LT15_ASecondProcessCompilesNothing) {
   EXPECT_EQ(second.persistent_cache_hits, 3);
 }
 
-TEST_F(CompileCacheRows, Row_LT15_ATruncatedFileIsAWarningAndACompile) {
+// Acceptance row LT15.
+TEST_F(CompileCacheRows, ATruncatedFileIsAWarningAndACompile) {
   Run();
   const std::filesystem::path cut = Files().at(0);
   std::filesystem::resize_file(cut, std::filesystem::file_size(cut) / 2);
@@ -79,7 +81,8 @@ TEST_F(CompileCacheRows, Row_LT15_ATruncatedFileIsAWarningAndACompile) {
   EXPECT_THAT(log, Not(HasSubstr("compiled again")));
 }
 
-TEST_F(CompileCacheRows, Row_LT15_TwoDaemonsShareAFolder) {
+// Acceptance row LT15.
+TEST_F(CompileCacheRows, TwoDaemonsShareAFolder) {
   std::thread other([this] { Run(); });
   Run();
   other.join();
@@ -90,7 +93,8 @@ TEST_F(CompileCacheRows, Row_LT15_TwoDaemonsShareAFolder) {
 }
 
 // Each program starts a daemon of its own, and finds what another one compiled.
-TEST_F(CompileCacheRows, Row_LT15_PrivateDaemonsFindTheFolder) {
+// Acceptance row LT15.
+TEST_F(CompileCacheRows, PrivateDaemonsFindTheFolder) {
   const char* const before = std::getenv("HLOD_COMPILE_CACHE");
   const std::string kept = before == nullptr ? "" : before;
   setenv("HLOD_COMPILE_CACHE", folder().c_str(), 1);

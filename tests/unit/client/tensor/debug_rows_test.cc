@@ -36,7 +36,8 @@ class DebugRows : public TensorTest {
   int line_ = 0;
 };
 
-TEST_F(DebugRows, Row_GB11_LevelsSayWhatWasCompiledAndWhatRan) {
+// Acceptance row GB11.
+TEST_F(DebugRows, LevelsSayWhatWasCompiledAndWhatRan) {
   EXPECT_EQ(Analysed(DebugAnalysis::kNothing), "");
 
   const std::string compilations = Analysed(DebugAnalysis::kCompilations);
@@ -61,7 +62,8 @@ TEST_F(DebugRows, Row_GB11_LevelsSayWhatWasCompiledAndWhatRan) {
 }
 
 // As a user sets it, for a program of its own.
-TEST_F(DebugRows, Row_GB11_TheEnvironmentSetsLevelAndFile) {
+// Acceptance row GB11.
+TEST_F(DebugRows, TheEnvironmentSetsLevelAndFile) {
   const std::filesystem::path file =
       std::filesystem::temp_directory_path() / ("debug-rows-" + std::to_string(getpid()));
   const std::string program =

@@ -8,7 +8,8 @@ namespace {
 
 class DeviceRows : public TensorTest {};
 
-TEST_F(DeviceRows, Row_DV1_ATensorWithoutADeviceStaysOnTheHost) {
+// Acceptance row DV1.
+TEST_F(DeviceRows, ATensorWithoutADeviceStaysOnTheHost) {
   const SessionStats before = Account();
   const Tensor x = Randn({2}), y = x + x;
   EXPECT_TRUE(y.device().is_host());
@@ -18,7 +19,8 @@ TEST_F(DeviceRows, Row_DV1_ATensorWithoutADeviceStaysOnTheHost) {
   EXPECT_EQ(after.host_to_device, before.host_to_device);
 }
 
-TEST_F(DeviceRows, Row_DV2_WithoutNativeHostTensorsATensorLivesOnTheDefaultDevice) {
+// Acceptance row DV2.
+TEST_F(DeviceRows, WithoutNativeHostTensorsATensorLivesOnTheDefaultDevice) {
   DefaultEnvironment() = Environment(*client_);
   const SettingsScope scope({.native_host_tensors = false});
   const Tensor x = FromValues<float>({1, 2}), y = x + Ones({2});
@@ -29,7 +31,8 @@ TEST_F(DeviceRows, Row_DV2_WithoutNativeHostTensorsATensorLivesOnTheDefaultDevic
   DefaultEnvironment().End();
 }
 
-TEST_F(DeviceRows, Row_DV3_ANamedDeviceHolds) {
+// Acceptance row DV3.
+TEST_F(DeviceRows, ANamedDeviceHolds) {
   for (const bool native : {true, false}) {
     const SettingsScope scope({.native_host_tensors = native});
     EXPECT_EQ(Randn({2}, {.device = device()}).device(), device());
@@ -37,7 +40,8 @@ TEST_F(DeviceRows, Row_DV3_ANamedDeviceHolds) {
   }
 }
 
-TEST_F(DeviceRows, Row_DV4_MixedDevicesAreAnErrorThatNamesBoth) {
+// Acceptance row DV4.
+TEST_F(DeviceRows, MixedDevicesAreAnErrorThatNamesBoth) {
   const Tensor on_device = OnDevice({1, 2}, {2}), on_host = FromValues<float>({3, 4});
   const absl::Status status = Thrown([&] { Add(on_device, on_host); });
   EXPECT_EQ(KindOf(status), ErrorKind::kArgument);
@@ -48,7 +52,8 @@ TEST_F(DeviceRows, Row_DV4_MixedDevicesAreAnErrorThatNamesBoth) {
   EXPECT_THAT((on_device + on_device).ToVector<float>(), ElementsAre(2, 4));
 }
 
-TEST_F(DeviceRows, Row_DV5_ImplicitCopiesAreCountedOnceWithTheirLine) {
+// Acceptance row DV5.
+TEST_F(DeviceRows, ImplicitCopiesAreCountedOnceWithTheirLine) {
   const SettingsScope scope({.mixed_devices = MixedDevices::kImplicit});
   const Tensor on_device = OnDevice({1, 2}, {2});
   Tensor on_host = FromValues<float>({3, 4});
@@ -72,7 +77,8 @@ TEST_F(DeviceRows, Row_DV5_ImplicitCopiesAreCountedOnceWithTheirLine) {
   EXPECT_EQ(GetTraceStats().implicit_copies, 2);
 }
 
-TEST_F(DeviceRows, Row_DV6_OneElementOfTheHostIsANumberUnderEveryPolicy) {
+// Acceptance row DV6.
+TEST_F(DeviceRows, OneElementOfTheHostIsANumberUnderEveryPolicy) {
   const Tensor on_device = OnDevice({1, 2}, {2});
   for (const MixedDevices policy : {MixedDevices::kError, MixedDevices::kWarn, MixedDevices::kImplicit}) {
     const SettingsScope scope({.mixed_devices = policy});
@@ -85,7 +91,8 @@ TEST_F(DeviceRows, Row_DV6_OneElementOfTheHostIsANumberUnderEveryPolicy) {
   EXPECT_EQ(KindOf(Thrown([&] { Mul(on_device, FromValues<float>({3}, Dims{})); })), ErrorKind::kArgument);
 }
 
-TEST_F(DeviceRows, Row_DV7_CopyBetweenPlacesIsAnExplicitTransfer) {
+// Acceptance row DV7.
+TEST_F(DeviceRows, CopyBetweenPlacesIsAnExplicitTransfer) {
   Tensor on_device = Zeros({2}, {.device = device()});
   Tensor on_host = FromValues<float>({3, 4});
   on_device.Copy_(on_host);
@@ -95,7 +102,8 @@ TEST_F(DeviceRows, Row_DV7_CopyBetweenPlacesIsAnExplicitTransfer) {
   EXPECT_THAT(on_host.ToVector<float>(), ElementsAre(4, 5));
 }
 
-TEST_F(DeviceRows, Row_DV8_ATensorOfAnEndedEnvironmentSaysWhatToDo) {
+// Acceptance row DV8.
+TEST_F(DeviceRows, ATensorOfAnEndedEnvironmentSaysWhatToDo) {
   Environment environment(daemon_->Connect().value());
   const Tensor x = Ones({2}, {.device = environment.device()}), kept = x.ToHost();
   environment.End();
@@ -107,7 +115,8 @@ TEST_F(DeviceRows, Row_DV8_ATensorOfAnEndedEnvironmentSaysWhatToDo) {
   EXPECT_THAT(kept.ToVector<float>(), ElementsAre(1, 1));
 }
 
-TEST_F(DeviceRows, Row_DV9_AnOperationWithoutALoweringIsNamedWithTheNearest) {
+// Acceptance row DV9.
+TEST_F(DeviceRows, AnOperationWithoutALoweringIsNamedWithTheNearest) {
   const Tensor x = OnDevice({0, 1}, {2});
   // By PyTorch's names, with and without where PyTorch keeps them.
   EXPECT_THAT(Apply("exp", {x * 0}).ToVector<float>(), ElementsAre(1, 1));
@@ -129,7 +138,8 @@ TEST_F(DeviceRows, Row_DV9_AnOperationWithoutALoweringIsNamedWithTheNearest) {
   EXPECT_THAT((x + x).ToVector<float>(), ElementsAre(0, 2));
 }
 
-TEST_F(DeviceRows, Row_DV10_SettingsBelongToAThreadAndScopesRestoreThem) {
+// Acceptance row DV10.
+TEST_F(DeviceRows, SettingsBelongToAThreadAndScopesRestoreThem) {
   const SettingsScope outer({.mixed_devices = MixedDevices::kWarn});
   try {
     const SettingsScope inner({.mixed_devices = MixedDevices::kImplicit, .closes_unsettled_max = 2});
@@ -152,7 +162,8 @@ TEST_F(DeviceRows, Row_DV10_SettingsBelongToAThreadAndScopesRestoreThem) {
   }
 }
 
-TEST_F(DeviceRows, Row_DV11_EverySettingIsPrintedWithItsOrigin) {
+// Acceptance row DV11.
+TEST_F(DeviceRows, EverySettingIsPrintedWithItsOrigin) {
   const SettingsScope scope({.mixed_devices = MixedDevices::kImplicit});
   const std::string line = "device_rows_test.cc:" + std::to_string(__LINE__ - 1);
   const std::string text = DefaultEnvironment().Describe();

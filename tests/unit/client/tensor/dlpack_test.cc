@@ -85,7 +85,8 @@ TEST_F(Dlpack, WhatOthersMayWriteIsCopiedToTheDeviceEachTime) {
   EXPECT_THAT((on_device + shared).ToVector<float>(), ElementsAre(15, 22));
 }
 
-TEST_F(Dlpack, Row_PH16_APlaceholderIsNotExported) {
+// Acceptance row PH16.
+TEST_F(Dlpack, APlaceholderIsNotExported) {
   const Tensor p = Placeholder({2}, kF32, device());
   EXPECT_EQ(KindOf(Thrown([&] { ToDlpack(p); })), ErrorKind::kPlaceholder);
   EXPECT_EQ(KindOf(Thrown([&] { ToDlpack(p + p); })), ErrorKind::kPlaceholder);

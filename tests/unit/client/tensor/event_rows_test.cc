@@ -37,7 +37,8 @@ class Recorder : public Observer {
 
 class EventRows : public TensorTest {};
 
-TEST_F(EventRows, Row_GB2_APrintInTheMiddleSplitsTheStepInTwo) {
+// Acceptance row GB2.
+TEST_F(EventRows, APrintInTheMiddleSplitsTheStepInTwo) {
   Recorder recorder;
   int print_line = 0;
   {
@@ -90,7 +91,8 @@ TEST_F(EventRows, Row_GB2_APrintInTheMiddleSplitsTheStepInTwo) {
   EXPECT_EQ(recorder.All<StepEvent>().size(), 1u);
 }
 
-TEST_F(EventRows, Row_GB5_TheSameShapesAgainCompileNothing) {
+// Acceptance row GB5.
+TEST_F(EventRows, TheSameShapesAgainCompileNothing) {
   Recorder recorder;
   {
     const Observation observation(recorder);
@@ -126,7 +128,8 @@ std::vector<CompileEvent> CompilesOf(const std::function<void()>& body) {
   return recorder.All<CompileEvent>();
 }
 
-TEST_F(EventRows, Row_GB6_AnotherShapeNamesTheParameterAndItsLine) {
+// Acceptance row GB6.
+TEST_F(EventRows, AnotherShapeNamesTheParameterAndItsLine) {
   const auto compiles = CompilesOf([&] {
     for (const int64_t rows : {4, 4, 3}) {
       const Tensor batch = Ones({rows, 2}).To(device());
@@ -152,7 +155,8 @@ TEST_F(EventRows, Row_GB6_AnotherShapeNamesTheParameterAndItsLine) {
   EXPECT_EQ(uploaded[1].nearest, uploaded[0].name);
 }
 
-TEST_F(EventRows, Row_GB6_AnotherTypeIsAParameter) {
+// Acceptance row GB6.
+TEST_F(EventRows, AnotherTypeIsAParameter) {
   const auto compiles = CompilesOf([&] {
     const Tensor narrow = OnDevice({1, 2}, {2}).To(kBF16);
     Sync();
@@ -167,7 +171,8 @@ TEST_F(EventRows, Row_GB6_AnotherTypeIsAParameter) {
   EXPECT_THAT(compiles[2].why, HasSubstr("parameter 0 was f32[2], now bf16[2]"));
 }
 
-TEST_F(EventRows, Row_GB6_ANumberThatBeginsToVaryWasAConstant) {
+// Acceptance row GB6.
+TEST_F(EventRows, ANumberThatBeginsToVaryWasAConstant) {
   const Tensor x = OnDevice({1, 2}, {2});
   const auto compiles = CompilesOf([&] {
     for (const double factor : {1.0, 0.5, 0.25}) {
@@ -181,7 +186,8 @@ TEST_F(EventRows, Row_GB6_ANumberThatBeginsToVaryWasAConstant) {
   EXPECT_THAT(compiles[1].why, HasSubstr("is now parameter 1, f32[]"));
 }
 
-TEST_F(EventRows, Row_GB6_ResultsInAnotherOrderAndDonations) {
+// Acceptance row GB6.
+TEST_F(EventRows, ResultsInAnotherOrderAndDonations) {
   const Tensor x = OnDevice({1, 2}, {2});
   const auto ordered = CompilesOf([&] {
     for (const bool swapped : {false, true}) {
@@ -207,7 +213,8 @@ TEST_F(EventRows, Row_GB6_ResultsInAnotherOrderAndDonations) {
   EXPECT_THAT(donated[1].why, HasSubstr("parameter 0 is now donated"));
 }
 
-TEST_F(EventRows, Row_GB7_EveryCauseHasItsEventAndItsLine) {
+// Acceptance row GB7.
+TEST_F(EventRows, EveryCauseHasItsEventAndItsLine) {
   struct Case {
     TraceCause cause;
     std::function<void(const Tensor&)> ask;
@@ -244,7 +251,8 @@ TEST_F(EventRows, Row_GB7_EveryCauseHasItsEventAndItsLine) {
   }
 }
 
-TEST_F(EventRows, Row_GB7_AThreadsClosesHaveTheirLinesToo) {
+// Acceptance row GB7.
+TEST_F(EventRows, AThreadsClosesHaveTheirLinesToo) {
   Recorder recorder;
   {
     const Observation observation(recorder);
@@ -365,7 +373,8 @@ TEST_F(EventRows, TheAccountHasRunsAndCompilesByProgramLineAndStep) {
 }
 
 // f32[2] taken, f32[2] given.
-TEST_F(EventRows, Row_GB12_SizesOfAProgramComeFromTheDaemon) {
+// Acceptance row GB12.
+TEST_F(EventRows, SizesOfAProgramComeFromTheDaemon) {
   const Tensor x = OnDevice({1, 2}, {2});
   const Tensor y = x + x;
   Sync();
@@ -398,7 +407,8 @@ std::map<std::string, std::map<std::string, std::string>> Parsed(const std::stri
   return parsed;
 }
 
-TEST_F(EventRows, Row_GB10_TheReportHasUpstreamsNamesAndCanBeReadBack) {
+// Acceptance row GB10.
+TEST_F(EventRows, TheReportHasUpstreamsNamesAndCanBeReadBack) {
   ClearMetrics();
   ClearCounters();
   EXPECT_EQ(GetMetric("OutboundData"), std::nullopt);

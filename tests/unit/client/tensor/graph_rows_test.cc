@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/text/strings.h"
 #include "hlod/observe/graph_report.h"
-#include "hlod/observe/run.h"
+#include "hlod/observe/profile.h"
 #include "hlod/optim/optimizers.h"
 #include "hlod/transform/capture.h"
 #include "hlod/transform/foreign.h"
@@ -27,7 +27,8 @@ std::vector<std::string> Causes(const GraphReport& report) {
 }
 
 // Two graphs: x, x + x; then y, Exp(y). x is uploaded before.
-TEST_F(GraphRows, Row_GB1_AReportHasEachGraphWithItsFigures) {
+// Acceptance row GB1.
+TEST_F(GraphRows, AReportHasEachGraphWithItsFigures) {
   const Tensor x = OnDevice({1, 2, 3, 4}, {4});
   Sync();
   int line = 0;
@@ -69,7 +70,8 @@ TEST_F(GraphRows, Row_GB1_AReportHasEachGraphWithItsFigures) {
   EXPECT_EQ(json["graphs"][0]["execute"]["total_us"], first.execute.sum_us);
 }
 
-TEST_F(GraphRows, Row_GB2_AnItemInTheMiddleIsTwoGraphsInEachWay) {
+// Acceptance row GB2.
+TEST_F(GraphRows, AnItemInTheMiddleIsTwoGraphsInEachWay) {
   const Tensor x = OnDevice({1, 2, 3, 4}, {4});
   int line = 0;
   const auto step = [&line](const Tensor& t) {
@@ -94,7 +96,8 @@ TEST_F(GraphRows, Row_GB2_AnItemInTheMiddleIsTwoGraphsInEachWay) {
   EXPECT_THAT(ToText(both), HasSubstr("Capture broke"));
 }
 
-TEST_F(GraphRows, Row_GB3_ATrainingStepIsOneGraphLazilyAndThreeByPhases) {
+// Acceptance row GB3.
+TEST_F(GraphRows, ATrainingStepIsOneGraphLazilyAndThreeByPhases) {
   const Tensor w = OnDevice({8, 2}, {2});
   const Tensor x = OnDevice({3, 4}, {2});
   const auto step = [](const Tensor& before, const Tensor& input) {
@@ -112,7 +115,8 @@ TEST_F(GraphRows, Row_GB3_ATrainingStepIsOneGraphLazilyAndThreeByPhases) {
   EXPECT_EQ(ways.phases.modules, 3);
 }
 
-TEST_F(GraphRows, Row_GB4_AHostFunctionSplitsOneGraphWhenItIsLowered) {
+// Acceptance row GB4.
+TEST_F(GraphRows, AHostFunctionSplitsOneGraphWhenItIsLowered) {
   const Tensor x = OnDevice({1, 2, 3, 4}, {4});
   const auto step = [](const Tensor& t) {
     const Tensor y = HostFunction(
@@ -134,7 +138,8 @@ TEST_F(GraphRows, Row_GB4_AHostFunctionSplitsOneGraphWhenItIsLowered) {
   EXPECT_EQ(row.host_to_device_bytes, 3 * 16);
 }
 
-TEST_F(GraphRows, Row_GB5_AnUnbrokenFunctionIsRecordedOnceAndReplayed) {
+// Acceptance row GB5.
+TEST_F(GraphRows, AnUnbrokenFunctionIsRecordedOnceAndReplayed) {
   const Tensor x = OnDevice({1, 2}, {2});
   int runs = 0;
   const auto step = Compile([&runs](const Tensor& t) {
@@ -159,7 +164,8 @@ TEST_F(GraphRows, Row_GB5_AnUnbrokenFunctionIsRecordedOnceAndReplayed) {
   EXPECT_EQ(runs, 2);
 }
 
-TEST_F(GraphRows, Row_GB8_AFullGraphDoesNotBreakAndNothingRuns) {
+// Acceptance row GB8.
+TEST_F(GraphRows, AFullGraphDoesNotBreakAndNothingRuns) {
   const Tensor x = OnDevice({1, 2}, {2});
   Sync();
   int line = 0;
@@ -180,7 +186,8 @@ TEST_F(GraphRows, Row_GB8_AFullGraphDoesNotBreakAndNothingRuns) {
   EXPECT_THAT((x + x).ToVector<float>(), ElementsAre(2, 4)) << "the program may go on";
 }
 
-TEST_F(GraphRows, Row_GB9_OneGraphTooManySaysWhereItDiffers) {
+// Acceptance row GB9.
+TEST_F(GraphRows, OneGraphTooManySaysWhereItDiffers) {
   const Tensor x = OnDevice({1, 2}, {2});
   bool add = true;
   const auto step =
@@ -197,7 +204,8 @@ TEST_F(GraphRows, Row_GB9_OneGraphTooManySaysWhereItDiffers) {
 }
 
 // Every cause, by the breaks of one step each; the line is the break's.
-TEST_F(GraphRows, Row_GB7_EveryBreakHasItsCauseStageAndLine) {
+// Acceptance row GB7.
+TEST_F(GraphRows, EveryBreakHasItsCauseStageAndLine) {
   const Tensor x = OnDevice({1, 0, 2}, {3});
   Sync();
   int line = 0;
@@ -286,7 +294,8 @@ GraphReport ReportOf(Tensor x, const Breaks& breaks, int steps) {
 
 // From each program that has some of three breaks each of them is removed: what is left is what was promised.
 // By hand: a step of n breaks is n + 1 graphs, and a break is an execute a step.
-TEST_F(GraphRows, Row_GB6_RemovingABreakSavesTheGraphsExecutesAndTransfersThatWerePromised) {
+// Acceptance row GB6.
+TEST_F(GraphRows, RemovingABreakSavesTheGraphsExecutesAndTransfersThatWerePromised) {
   constexpr int kSteps = 4;
   const Tensor x = OnDevice({1, 2, 3, 4, 5, 6, 7, 8}, {8});
   const struct {
@@ -363,14 +372,14 @@ TEST_F(GraphRows, WhatAnOptimizerDoesStandsAtTheProgramsLine) {
     Tensor w = OnDevice({1, 2}, {2});
     w.RequiresGrad_();
     const auto optimizer = rule.make({w});
-    RunRecording recording;
+    ProfileRecorder recording;
     for (int i = 0; i < 2; ++i) {
       Sum(w * w).Backward();
       optimizer->Step();
       optimizer->ZeroGrad();
       Sync();
     }
-    const RunLog run = recording.Finish();
+    const Profile run = recording.Finish();
     int values = 0;
     for (const Event& event : run.events) {
       const auto* const close = std::get_if<CloseEvent>(&event.what);
@@ -384,7 +393,7 @@ TEST_F(GraphRows, WhatAnOptimizerDoesStandsAtTheProgramsLine) {
   }
   // Optax's manner.
   const Tensor w = OnDevice({1, 2}, {2});
-  RunRecording recording;
+  ProfileRecorder recording;
   const optim::Optimizer adam = optim::Adam(0.1);
   optim::State state = adam.Init(w);
   auto [update, next] = adam.Update(w, state, w);
@@ -403,13 +412,13 @@ TEST_F(GraphRows, ARunFileIsWhatHappenedAndReadsBack) {
   const Tensor x = OnDevice({1, 2, 3, 4}, {4});
   Sync();
   {
-    const auto file = RunFile::Open(path).value();
+    const auto file = ProfileFile::Open(path).value();
     const Tensor y = x + x;
     y.ToHost();
     Sync();
     EXPECT_TRUE(file->Finish().ok());
   }
-  const RunLog run = ReadRun(path).value();
+  const Profile run = ReadProfile(path).value();
   std::remove(path.c_str());
   EXPECT_TRUE(run.complete);
   ASSERT_EQ(run.accounts.size(), 1u);
@@ -422,7 +431,7 @@ TEST_F(GraphRows, ARunFileIsWhatHappenedAndReadsBack) {
 
 // A program that closes its connection before the recording ends: its account is taken then.
 TEST_F(GraphRows, AClosedSessionsAccountIsKept) {
-  RunRecording recording;
+  ProfileRecorder recording;
   {
     Client client = daemon_->Connect().value();
     Environment environment(client);
@@ -430,7 +439,7 @@ TEST_F(GraphRows, AClosedSessionsAccountIsKept) {
     EXPECT_THAT((x + x).ToVector<float>(), ElementsAre(2, 4));
     environment.End();
   }
-  const RunLog run = recording.Finish();
+  const Profile run = recording.Finish();
   ASSERT_EQ(run.accounts.size(), 2u) << "and the fixture's";
   EXPECT_EQ(run.accounts[0].account.stats.device_to_host, (Amount{8, 1}));
 }

@@ -11,7 +11,8 @@ namespace {
 class LazyRows : public TensorTest {};
 
 // Upstream's hash is one for both (its issue 8353); here they differ, and both are right.
-TEST_F(LazyRows, Row_LT1_ProgramsThatDifferInWhichOperandIsTransposedAreTwo) {
+// Acceptance row LT1.
+TEST_F(LazyRows, ProgramsThatDifferInWhichOperandIsTransposedAreTwo) {
   const Tensor x = OnDevice({1, 2, 3, 4}, {2, 2}), y = OnDevice({5, 6, 7, 8}, {2, 2});
   const Tensor first = MatMul(x.T(), y);
   EXPECT_THAT(first.ToVector<float>(), ElementsAre(26, 30, 38, 44));
@@ -20,7 +21,8 @@ TEST_F(LazyRows, Row_LT1_ProgramsThatDifferInWhichOperandIsTransposedAreTwo) {
   EXPECT_EQ(GetTraceStats().compiles, 2);
 }
 
-TEST_F(LazyRows, Row_LT2_TheOrderOfCreationDoesNotChangeTheProgramAnAttributeDoes) {
+// Acceptance row LT2.
+TEST_F(LazyRows, TheOrderOfCreationDoesNotChangeTheProgramAnAttributeDoes) {
   const Tensor x = OnDevice({1, 2, 3, 4}, {2, 2});
   const auto run = [&](bool sine_first) {
     Tensor product;
@@ -43,7 +45,8 @@ TEST_F(LazyRows, Row_LT2_TheOrderOfCreationDoesNotChangeTheProgramAnAttributeDoe
   EXPECT_EQ(GetTraceStats().compiles, compiles + 2);
 }
 
-TEST_F(LazyRows, Row_LT3_ALongChainTakesLinearTime) {
+// Acceptance row LT3.
+TEST_F(LazyRows, ALongChainTakesLinearTime) {
   const SettingsScope scope({.trace_nodes_max = 1'000'000});
   Tensor x = OnDevice({1, 0}, {2});
   for (int i = 0; i < 100'000; ++i) x = x + x * 0;  // A diamond in each link.
@@ -51,7 +54,8 @@ TEST_F(LazyRows, Row_LT3_ALongChainTakesLinearTime) {
   EXPECT_EQ(GetTraceStats().closes, 1);
 }
 
-TEST_F(LazyRows, Row_LT4_NumbersDoNotRecompile) {
+// Acceptance row LT4.
+TEST_F(LazyRows, NumbersDoNotRecompile) {
   const Tensor x = OnDevice({1, 2}, {2});
   const auto scaled = [&](double rate) { return (x * rate).ToVector<float>(); };
   EXPECT_THAT(scaled(0.5), ElementsAre(0.5, 1));
@@ -80,7 +84,8 @@ TEST_F(LazyRows, AnIndexThatVariesDoesNotRecompile) {
   EXPECT_THAT(y[-1].ToVector<float>(), ElementsAre(18, 20, 22));
 }
 
-TEST_F(LazyRows, Row_LT5_ANumberIsNeverAnUpload) {
+// Acceptance row LT5.
+TEST_F(LazyRows, ANumberIsNeverAnUpload) {
   const Tensor x = OnDevice({1, 2}, {2});
   const SessionStats before = Account();
   const Tensor y = x + 0.125, z = x + 0.125;
@@ -90,7 +95,8 @@ TEST_F(LazyRows, Row_LT5_ANumberIsNeverAnUpload) {
   EXPECT_EQ(after.inline_argument_bytes - before.inline_argument_bytes, 8);
 }
 
-TEST_F(LazyRows, Row_LT6_WhatIsOverwrittenIsDonated) {
+// Acceptance row LT6.
+TEST_F(LazyRows, WhatIsOverwrittenIsDonated) {
   Tensor x = OnDevice({1, 2}, {2}), y = OnDevice({3, 4}, {2});
   x += 1;
   y += 1;
@@ -107,7 +113,8 @@ TEST_F(LazyRows, Row_LT6_WhatIsOverwrittenIsDonated) {
   EXPECT_EQ(Account().live_bytes, 24);
 }
 
-TEST_F(LazyRows, Row_LT8_AFailureSurfacesWhereItsResultIsRead) {
+// Acceptance row LT8.
+TEST_F(LazyRows, AFailureSurfacesWhereItsResultIsRead) {
   const Tensor x = OnDevice({1, 2}, {2});
   Tensor huge = Zeros({1 << 20, 1 << 20}, {.type = kF64, .device = device()}) + 1.0;  // 8 TiB.
   Sync();
@@ -124,7 +131,8 @@ TEST_F(LazyRows, Row_LT8_AFailureSurfacesWhereItsResultIsRead) {
   EXPECT_EQ(huge.state(), TensorState::kFailed);
 }
 
-TEST_F(LazyRows, Row_LT12_ViewsSeeUpdatesAndUpdatesGoThroughViews) {
+// Acceptance row LT12.
+TEST_F(LazyRows, ViewsSeeUpdatesAndUpdatesGoThroughViews) {
   // Expected values by hand.
   Tensor x = Arange(0, 12, 1, {.type = kF32, .device = device()}).Reshape({3, 4});
   const Tensor row = x[1], column = x.Select(1, 2), even = x.Slice(1, {}, {}, 2), diagonal = x.Diagonal();
@@ -144,7 +152,8 @@ TEST_F(LazyRows, Row_LT12_ViewsSeeUpdatesAndUpdatesGoThroughViews) {
   EXPECT_THAT(strided.ToVector<float>(), ElementsAre(101, 2, 7, 7));
 }
 
-TEST_F(LazyRows, Row_LT13_RandomNumbersDoNotDependOnWhereSyncFalls) {
+// Acceptance row LT13.
+TEST_F(LazyRows, RandomNumbersDoNotDependOnWhereSyncFalls) {
   const auto draw = [&](bool sync) {
     ManualSeed(11);
     const Tensor a = Randn({5}, {.device = device()});
@@ -161,7 +170,8 @@ TEST_F(LazyRows, Row_LT13_RandomNumbersDoNotDependOnWhereSyncFalls) {
   EXPECT_EQ(GetTraceStats().compiles, compiles) << "another position is the same program";
 }
 
-TEST_F(LazyRows, Row_LT14_AShapeThatDependsOnValuesIsReadOrBounded) {
+// Acceptance row LT14.
+TEST_F(LazyRows, AShapeThatDependsOnValuesIsReadOrBounded) {
   const auto closes = [] {
     return GetTraceStats().closes_by_cause[static_cast<int>(TraceCause::kDynamicShape)];
   };
@@ -207,7 +217,8 @@ TEST_F(LazyRows, Row_LT14_AShapeThatDependsOnValuesIsReadOrBounded) {
   EXPECT_TRUE(UniqueBounded(p, 4).count.is_placeholder());
 }
 
-TEST_F(LazyRows, Row_LT16_DumpsAreDeterministicAndOfEveryState) {
+// Acceptance row LT16.
+TEST_F(LazyRows, DumpsAreDeterministicAndOfEveryState) {
   const Tensor live = OnDevice({1, 2}, {2}), placeholder = Placeholder({2}, kF32, device());
   const Tensor lazy = live + 1.0;
   for (const Tensor& tensor : {live, lazy, placeholder, lazy * placeholder}) {
@@ -222,7 +233,8 @@ TEST_F(LazyRows, Row_LT16_DumpsAreDeterministicAndOfEveryState) {
   }
 }
 
-TEST_F(LazyRows, Row_LT19_MoreThan3200Parameters) {
+// Acceptance row LT19.
+TEST_F(LazyRows, MoreThan3200Parameters) {
   std::vector<Tensor> parts;
   for (int i = 0; i < 3300; ++i) parts.push_back(OnDevice({1}, {1}));
   Tensor sum = parts[0];
@@ -230,7 +242,8 @@ TEST_F(LazyRows, Row_LT19_MoreThan3200Parameters) {
   EXPECT_EQ(sum.Item<float>(), 3300);
 }
 
-TEST_F(LazyRows, Row_LT21_SourceLinesAreInTheModuleAndNotInTheKey) {
+// Acceptance row LT21.
+TEST_F(LazyRows, SourceLinesAreInTheModuleAndNotInTheKey) {
   const Tensor x = OnDevice({1, 2}, {2});
   Sin(x).ToHost();
   const std::string text = Dump(Sin(x), Form::kHlo);

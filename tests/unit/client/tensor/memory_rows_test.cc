@@ -37,7 +37,8 @@ class MemoryRows : public ::testing::Test {
   std::unique_ptr<Client> client_;
 };
 
-TEST_F(MemoryRows, Row_LT11_AFullDeviceNamesWhatFillsItAndWhereItWasMade) {
+// Acceptance row LT11.
+TEST_F(MemoryRows, AFullDeviceNamesWhatFillsItAndWhereItWasMade) {
   const Tensor small = Large(1, 1);
   Tensor larger = Large(24, 2);
   const int larger_line = __LINE__ - 1;
@@ -69,7 +70,8 @@ TEST_F(MemoryRows, Row_LT11_AFullDeviceNamesWhatFillsItAndWhereItWasMade) {
   EXPECT_EQ(small[0].Item<float>(), 1);
 }
 
-TEST_F(MemoryRows, Row_LT11_AnUploadThatDoesNotFitIsTheSame) {
+// Acceptance row LT11.
+TEST_F(MemoryRows, AnUploadThatDoesNotFitIsTheSame) {
   Tensor large = Large(48, 2);
   Sync();
   ASSERT_TRUE(client_->Sync().ok());  // They are there.

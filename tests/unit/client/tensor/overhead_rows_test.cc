@@ -36,7 +36,8 @@ namespace {
 class OverheadRows : public TensorTest {};
 
 #ifdef HLOD_COUNT_ALLOCATIONS
-TEST_F(OverheadRows, Row_GB13_WithoutReportsAnOperationAllocatesNothing) {
+// Acceptance row GB13.
+TEST_F(OverheadRows, WithoutReportsAnOperationAllocatesNothing) {
   constexpr int kOperations = 1000;
   const Tensor start = OnDevice({1, 2}, {2});
   const auto allocations_of_a_step = [&start] {
@@ -55,7 +56,8 @@ TEST_F(OverheadRows, Row_GB13_WithoutReportsAnOperationAllocatesNothing) {
 }
 #endif
 
-TEST_F(OverheadRows, Row_GB13_WithoutReportsNoEventIsMade) {
+// Acceptance row GB13.
+TEST_F(OverheadRows, WithoutReportsNoEventIsMade) {
   class Numbers : public Observer {
    public:
     void OnEvent(const Event& event) override { last = event.number; }

@@ -27,7 +27,8 @@ class PlaceholderRows : public TensorTest {
   }
 };
 
-TEST_F(PlaceholderRows, Row_PH1_HasAShapeAndNoBytes) {
+// Acceptance row PH1.
+TEST_F(PlaceholderRows, HasAShapeAndNoBytes) {
   const SessionStats before = Account();
   for (const PrimitiveType type : {kF32, kBF16, kS8}) {
     for (const Dims& dims : {Dims{1, 2}, Dims{2, 3, 4}, Dims{3, 4, 5, 6}}) {
@@ -44,7 +45,8 @@ TEST_F(PlaceholderRows, Row_PH1_HasAShapeAndNoBytes) {
   EXPECT_EQ(after.placeholders, before.placeholders) << "not even the daemon was told";
 }
 
-TEST_F(PlaceholderRows, Row_PH2_EveryReadIsATypedError) {
+// Acceptance row PH2.
+TEST_F(PlaceholderRows, EveryReadIsATypedError) {
   const Tensor p = Placeholder({2, 3}, kF32, device());
   const std::string line = "placeholder_rows_test.cc:" + std::to_string(__LINE__ - 1);
   ExpectEveryReadIsRefused(p, line);
@@ -58,7 +60,8 @@ TEST_F(PlaceholderRows, Row_PH2_EveryReadIsATypedError) {
   EXPECT_EQ(Sum(OnDevice({1, 2}, {2})).Item<float>(), 3);
 }
 
-TEST_F(PlaceholderRows, Row_PH4_OnePlaceholderIsOneParameter) {
+// Acceptance row PH4.
+TEST_F(PlaceholderRows, OnePlaceholderIsOneParameter) {
   const Tensor p1 = Placeholder({2, 3}, kBF16, device()), p2 = Placeholder({3, 4}, kBF16, device());
   const SessionStats before = Account();
   const Tensor a = Sin(p1), b = MatMul(MatMul(a, p2), p2.T());
@@ -79,7 +82,8 @@ TEST_F(PlaceholderRows, Row_PH4_OnePlaceholderIsOneParameter) {
   }
 }
 
-TEST_F(PlaceholderRows, Row_PH5_IdsAreNeverUsedAgain) {
+// Acceptance row PH5.
+TEST_F(PlaceholderRows, IdsAreNeverUsedAgain) {
   const Tensor p = Placeholder({2}, kF32, device()), q = Placeholder({2}, kF32, device());
   EXPECT_NE(p.id(), q.id());
   EXPECT_EQ(Lower(std::vector<Tensor>{p + q})->entry().parameters().size(), 2u);
@@ -91,7 +95,8 @@ TEST_F(PlaceholderRows, Row_PH5_IdsAreNeverUsedAgain) {
   }
 }
 
-TEST_F(PlaceholderRows, Row_PH6_OneParameterForEachDistinctData) {
+// Acceptance row PH6.
+TEST_F(PlaceholderRows, OneParameterForEachDistinctData) {
   const Tensor x = OnDevice({1, 2, 3, 4}, {2, 2});
   const Tensor view = x.T(), detached = x.Detach(), same_buffer = Tensor::FromBuffer(x.ToBuffer());
   const Tensor p = Placeholder({2, 2}, kF32, device());
@@ -100,7 +105,8 @@ TEST_F(PlaceholderRows, Row_PH6_OneParameterForEachDistinctData) {
   EXPECT_EQ(Lower({&y, 1}, &arguments)->entry().parameters().size(), 2u);
 }
 
-TEST_F(PlaceholderRows, Row_PH7_RequiresGradIsKept) {
+// Acceptance row PH7.
+TEST_F(PlaceholderRows, RequiresGradIsKept) {
   Tensor p = Placeholder({2, 3}, kBF16, device(), /*requires_grad=*/true);
   EXPECT_TRUE(p.requires_grad());
   Lower(std::vector<Tensor>{Sin(p)});
@@ -110,7 +116,8 @@ TEST_F(PlaceholderRows, Row_PH7_RequiresGradIsKept) {
   EXPECT_THAT(last_what_, HasSubstr("s32"));
 }
 
-TEST_F(PlaceholderRows, Row_PH8_SyncNamesThePlaceholderAndTheWayThere) {
+// Acceptance row PH8.
+TEST_F(PlaceholderRows, SyncNamesThePlaceholderAndTheWayThere) {
   const Tensor p = Placeholder({2}, kF32, device());
   const Tensor x = OnDevice({1, 2}, {2});
   const Tensor independent = x + x;
@@ -127,7 +134,8 @@ TEST_F(PlaceholderRows, Row_PH8_SyncNamesThePlaceholderAndTheWayThere) {
   EXPECT_THAT(last_what_, HasSubstr("sin (placeholder_rows_test.cc"));
 }
 
-TEST_F(PlaceholderRows, Row_PH9_BarePlaceholdersNeedNoSync) {
+// Acceptance row PH9.
+TEST_F(PlaceholderRows, BarePlaceholdersNeedNoSync) {
   const Tensor p = Placeholder({2}, kF32, device());
   const int64_t before = Account().executes;
   Sync();
@@ -135,7 +143,8 @@ TEST_F(PlaceholderRows, Row_PH9_BarePlaceholdersNeedNoSync) {
   EXPECT_EQ(GetTraceStats().closes, 0);
 }
 
-TEST_F(PlaceholderRows, Row_PH10_AnUpdateInPlaceOfAPlaceholderIsLazy) {
+// Acceptance row PH10.
+TEST_F(PlaceholderRows, AnUpdateInPlaceOfAPlaceholderIsLazy) {
   Tensor p = Placeholder({2}, kF32, device());
   const uint64_t id = p.id();
   p += 1;
@@ -147,7 +156,8 @@ TEST_F(PlaceholderRows, Row_PH10_AnUpdateInPlaceOfAPlaceholderIsLazy) {
   EXPECT_THAT(last_what_, HasSubstr("add (placeholder_rows_test.cc"));
 }
 
-TEST_F(PlaceholderRows, Row_PH11_FillingMakesItAndWhatDependsOnItReadable) {
+// Acceptance row PH11.
+TEST_F(PlaceholderRows, FillingMakesItAndWhatDependsOnItReadable) {
   Tensor p = Placeholder({2}, kF32, device());
   const uint64_t id = p.id();
   const Tensor y = p * 2.0;
@@ -162,7 +172,8 @@ TEST_F(PlaceholderRows, Row_PH11_FillingMakesItAndWhatDependsOnItReadable) {
   EXPECT_EQ(KindOf(Thrown([&] { p.Fill(Literal::Vector<float>({1, 2})); })), ErrorKind::kArgument);
 }
 
-TEST_F(PlaceholderRows, Row_PH12_TheFourStatesAreToldApart) {
+// Acceptance row PH12.
+TEST_F(PlaceholderRows, TheFourStatesAreToldApart) {
   const Tensor placeholder = Placeholder({2}, kF32, device());
   const Tensor lazy = OnDevice({1, 2}, {2}) + 1.0;
   EXPECT_EQ(placeholder.state(), TensorState::kPlaceholder);
@@ -186,7 +197,8 @@ TEST_F(PlaceholderRows, Row_PH12_TheFourStatesAreToldApart) {
   EXPECT_EQ(lazy.state(), TensorState::kReady);
 }
 
-TEST_F(PlaceholderRows, Row_PH13_EveryDumpWorksWithoutTransfers) {
+// Acceptance row PH13.
+TEST_F(PlaceholderRows, EveryDumpWorksWithoutTransfers) {
   const Tensor p = Placeholder({2, 3}, kF32, device()), y = Tanh(p + 1.0);
   const SessionStats before = Account();
   EXPECT_THAT(Dump(y, Form::kText), HasSubstr("placeholder"));
@@ -197,7 +209,8 @@ TEST_F(PlaceholderRows, Row_PH13_EveryDumpWorksWithoutTransfers) {
   EXPECT_EQ(after.compiles, before.compiles);
 }
 
-TEST_F(PlaceholderRows, Row_PH14_AShardedPlaceholdersParameterCarriesTheSharding) {
+// Acceptance row PH14.
+TEST_F(PlaceholderRows, AShardedPlaceholdersParameterCarriesTheSharding) {
   const Tensor p = ShardedPlaceholder({4, 6}, kF32, device(), "{devices=[2,1]<=[2]}"), q = p + p;
   EXPECT_THAT(Dump(q, Form::kHlo), HasSubstr("sharding={devices=[2,1]<=[2]}"));
   EXPECT_EQ(KindOf(Thrown([&] { q.ToHost(); })), ErrorKind::kPlaceholder);
@@ -219,13 +232,15 @@ TEST_F(PlaceholderRows, Row_PH14_AShardedPlaceholdersParameterCarriesTheSharding
   }
 }
 
-TEST_F(PlaceholderRows, Row_PH15_TheDeviceIsHonouredAndBadTypesAreNamed) {
+// Acceptance row PH15.
+TEST_F(PlaceholderRows, TheDeviceIsHonouredAndBadTypesAreNamed) {
   EXPECT_EQ(Placeholder({2}, kF8E4M3FN, device()).device(), device());
   EXPECT_TRUE(Placeholder({2}, kF32, Device()).device().is_host());
   EXPECT_EQ(KindOf(Thrown([&] { Placeholder({2}, kTupleType, device()); })), ErrorKind::kArgument);
 }
 
-TEST_F(PlaceholderRows, Row_PH16_ACopyToAnotherDeviceIsARead) {
+// Acceptance row PH16.
+TEST_F(PlaceholderRows, ACopyToAnotherDeviceIsARead) {
   const Tensor p = Placeholder({2}, kF32, device());
   EXPECT_EQ(KindOf(Thrown([&] { p.To(Device()); })), ErrorKind::kPlaceholder);
   Tensor host = Zeros({2});

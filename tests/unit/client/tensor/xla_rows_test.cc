@@ -65,7 +65,8 @@ class XlaRows : public TensorTest {
 
 // Every operation of the recorded cases once, one of its cases after the other being tried until one gives a
 // program.
-TEST_F(XlaRows, Row_LT17_EveryProgramIsValidInXlaAndGivesTheSame) {
+// Acceptance row LT17.
+TEST_F(XlaRows, EveryProgramIsValidInXlaAndGivesTheSame) {
   const std::optional<std::string> python = PythonWith("numpy, jax, ml_dtypes");
   if (!python.has_value()) GTEST_SKIP() << kNoPython << "numpy, jax, ml_dtypes";
   std::map<std::string, int> written;  // By operation and variant.

@@ -24,7 +24,8 @@ int Count(const std::string& text, const std::string& what) {
   return count;
 }
 
-TEST_F(ControlRows, Row_SC1_CumulativeSum) {
+// Acceptance row SC1.
+TEST_F(ControlRows, CumulativeSum) {
   for (const bool on_device : {true, false}) {
     const Tensor xs = on_device ? Rows() : Rows().ToHost();
     const auto [carry, ys] = Scan(Accumulate, xs[0] * 0, xs);
@@ -37,7 +38,8 @@ TEST_F(ControlRows, Row_SC1_CumulativeSum) {
   EXPECT_THAT(ys.ToVector<float>(), ElementsAre(9, 12, 8, 10, 5, 6));
 }
 
-TEST_F(ControlRows, Row_SC2_TracingMovesNothing) {
+// Acceptance row SC2.
+TEST_F(ControlRows, TracingMovesNothing) {
   const Tensor xs = Rows(), zero = OnDevice({0, 0}, {2});
   const SessionStats before = Account();
   const auto [carry, ys] =
@@ -48,7 +50,8 @@ TEST_F(ControlRows, Row_SC2_TracingMovesNothing) {
   EXPECT_EQ(Account().executes, before.executes + 1);
 }
 
-TEST_F(ControlRows, Row_SC4_TheProgramDoesNotGrowWithTheNumberOfTurns) {
+// Acceptance row SC4.
+TEST_F(ControlRows, TheProgramDoesNotGrowWithTheNumberOfTurns) {
   int64_t sizes[2];
   for (const int64_t turns : {4, 400}) {
     const Tensor xs = Placeholder({turns, 8}, kF32, device()), zero = Placeholder({8}, kF32, device());
@@ -62,7 +65,8 @@ TEST_F(ControlRows, Row_SC4_TheProgramDoesNotGrowWithTheNumberOfTurns) {
   EXPECT_EQ(sizes[0], sizes[1]);
 }
 
-TEST_F(ControlRows, Row_SC7_RandomNumbersDifferFromTurnToTurnAndRepeatWithTheSeed) {
+// Acceptance row SC7.
+TEST_F(ControlRows, RandomNumbersDifferFromTurnToTurnAndRepeatWithTheSeed) {
   const Tensor xs = Zeros({8, 4}, {.type = kF32, .device = device()});
   const auto draw = [&] {
     ManualSeed(7);
@@ -87,7 +91,8 @@ TEST_F(ControlRows, Row_SC7_RandomNumbersDifferFromTurnToTurnAndRepeatWithTheSee
   }
 }
 
-TEST_F(ControlRows, Row_SC8_WhatDoesNotFitIsNamed) {
+// Acceptance row SC8.
+TEST_F(ControlRows, WhatDoesNotFitIsNamed) {
   const Tensor xs = Rows(), zero = OnDevice({0, 0}, {2});
   const int64_t compiles = GetTraceStats().compiles;
   const auto refused = [&](const std::function<void()>& body, const char* why) {
@@ -114,7 +119,8 @@ TEST_F(ControlRows, Row_SC8_WhatDoesNotFitIsNamed) {
   EXPECT_THAT(Scan(Accumulate, zero, xs).first.ToVector<float>(), ElementsAre(9, 12));
 }
 
-TEST_F(ControlRows, Row_SC9_CapturedTensorsAreReadAnew) {
+// Acceptance row SC9.
+TEST_F(ControlRows, CapturedTensorsAreReadAnew) {
   Tensor scale = OnDevice({2, 3}, {2});
   const Tensor xs = Rows(), zero = OnDevice({0, 0}, {2});
   const SessionStats before = Account();
@@ -127,7 +133,8 @@ TEST_F(ControlRows, Row_SC9_CapturedTensorsAreReadAnew) {
   EXPECT_THAT(ys.ToVector<float>(), ElementsAre(0, 0, 2, 6, 8, 18));
 }
 
-TEST_F(ControlRows, Row_SC10_OutputsMayAliasInputsAndDifferInType) {
+// Acceptance row SC10.
+TEST_F(ControlRows, OutputsMayAliasInputsAndDifferInType) {
   const Tensor xs = Rows(), zero = OnDevice({0, 0}, {2});
   struct Outputs {
     Tensor carry, x;
@@ -145,7 +152,8 @@ TEST_F(ControlRows, Row_SC10_OutputsMayAliasInputsAndDifferInType) {
   EXPECT_THAT(ys.integer.ToVector<int32_t>(), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
-TEST_F(ControlRows, Row_SC11_ASecondCallWithOtherValuesDoesNotCompile) {
+// Acceptance row SC11.
+TEST_F(ControlRows, ASecondCallWithOtherValuesDoesNotCompile) {
   const Tensor zero = OnDevice({0, 0}, {2});
   Tensor scale = OnDevice({2, 3}, {2});
   const auto run = [&](const Tensor& xs) {
@@ -161,7 +169,8 @@ TEST_F(ControlRows, Row_SC11_ASecondCallWithOtherValuesDoesNotCompile) {
   EXPECT_EQ(GetTraceStats().compiles, compiles + 1);
 }
 
-TEST_F(ControlRows, Row_SC12_ReadingAndWritingInABodyIsRefused) {
+// Acceptance row SC12.
+TEST_F(ControlRows, ReadingAndWritingInABodyIsRefused) {
   const Tensor xs = Rows();
   Tensor zero = OnDevice({0, 0}, {2}), outside = OnDevice({1, 1}, {2});
   const absl::Status read = Thrown([&] {
@@ -187,7 +196,8 @@ TEST_F(ControlRows, Row_SC12_ReadingAndWritingInABodyIsRefused) {
   EXPECT_THAT(outside.ToVector<float>(), ElementsAre(1, 1));
 }
 
-TEST_F(ControlRows, Row_SC13_NoSlicesGiveTheCarryAndEmptyStacks) {
+// Acceptance row SC13.
+TEST_F(ControlRows, NoSlicesGiveTheCarryAndEmptyStacks) {
   const Tensor zero = OnDevice({5, 6}, {2}), none = Zeros({0, 2}, {.type = kF32, .device = device()});
   const auto [carry, ys] = Scan(Accumulate, zero, none);
   EXPECT_THAT(carry.ToVector<float>(), ElementsAre(5, 6));
@@ -199,7 +209,8 @@ struct Layer {
   Tensor w, b;
 };
 
-TEST_F(ControlRows, Row_SC14_LayersInALoopGiveWhatTheyGiveInARow) {
+// Acceptance row SC14.
+TEST_F(ControlRows, LayersInALoopGiveWhatTheyGiveInARow) {
   std::vector<Layer> layers;
   for (int i = 1; i <= 3; ++i) {
     const auto f = static_cast<float>(i);

@@ -60,7 +60,8 @@ func.func private @scale(%a: tensor<2xf32>, %b: tensor<f32>) -> tensor<2xf32> {
 }
 )";
 
-TEST_F(ForeignRows, Row_JX4_AModuleIsAFunctionOfTensors) {
+// Acceptance row JX4.
+TEST_F(ForeignRows, AModuleIsAFunctionOfTensors) {
   const std::string bytes = hlo::Serialize(*hlo::ParseModule(Text()).value());
   for (const std::string& form : {Text(), bytes, std::string(kStablehlo)}) {
     const LoadedFunction scaled = LoadFunctionFromBytes(form);
@@ -80,7 +81,8 @@ TEST_F(ForeignRows, Row_JX4_AModuleIsAFunctionOfTensors) {
   }
 }
 
-TEST_F(ForeignRows, Row_JX5_CallsAreFoundByContent) {
+// Acceptance row JX5.
+TEST_F(ForeignRows, CallsAreFoundByContent) {
   const Tensor x = OnDevice({1, 2}, {2}), factor = OnDevice({3}, {}),
                unused = Zeros({3}, {.type = kS32, .device = device()});
   unused.ToHost();
@@ -101,12 +103,14 @@ TEST_F(ForeignRows, WhatDoesNotFitAModuleIsNamed) {
   EXPECT_THAT(last_what_, HasSubstr("nonsense"));
 }
 
-TEST_F(ForeignRows, Row_JX11_AMissingPathIsNamed) {
+// Acceptance row JX11.
+TEST_F(ForeignRows, AMissingPathIsNamed) {
   Thrown([&] { LoadFunction("/nowhere/at/all.hlo"); });
   EXPECT_THAT(last_what_, HasSubstr("No such file or directory: /nowhere/at/all.hlo"));
 }
 
-TEST_F(ForeignRows, Row_JX1_ACustomCallCarriesItsPayloadByteForByte) {
+// Acceptance row JX1.
+TEST_F(ForeignRows, ACustomCallCarriesItsPayloadByteForByte) {
   const Tensor x = OnDevice({1, 2}, {2});
   const std::string payload("{\"custom_call_config\": {\"body\": \"TUzvUg\0\"}}", 44);
   const Tensor y =
@@ -122,7 +126,8 @@ TEST_F(ForeignRows, Row_JX1_ACustomCallCarriesItsPayloadByteForByte) {
   EXPECT_EQ(pair[1].dtype(), kS32);
 }
 
-TEST_F(ForeignRows, Row_JX2_PayloadAndVersionArePartOfTheKey) {
+// Acceptance row JX2.
+TEST_F(ForeignRows, PayloadAndVersionArePartOfTheKey) {
   const Tensor x = OnDevice({1, 2}, {2});
   const auto text = [&](const CustomCallOptions& options) {
     return Dump(CustomCall("f", {x}, Shape::Array(kF32, {2}), options), Form::kHlo);
@@ -141,7 +146,8 @@ TEST_F(ForeignRows, Row_JX2_PayloadAndVersionArePartOfTheKey) {
   EXPECT_EQ(GetTraceStats().compiles, compiles + 1);
 }
 
-TEST_F(ForeignRows, Row_JX3_AnUnknownTargetIsNamed) {
+// Acceptance row JX3.
+TEST_F(ForeignRows, AnUnknownTargetIsNamed) {
   const Tensor x = OnDevice({1, 2}, {2});
   const Tensor y = CustomCall("my_kernel", {x}, Shape::Array(kF32, {2}));
   Thrown([&] { y.ToHost(); });

@@ -39,7 +39,8 @@ ENTRY main {
   }
 };
 
-TEST_F(JaxRows, Row_JX6_AnEqualFunctionDefinedAgainIsNotCompiledAgain) {
+// Acceptance row JX6.
+TEST_F(JaxRows, AnEqualFunctionDefinedAgainIsNotCompiledAgain) {
   const Tensor xs = OnDevice({1, 2, 3, 4}, {2, 2}), zero = OnDevice({0, 0}, {2});
   for (int i = 0; i < 5; ++i) {
     const auto f = [](const Tensor& c, const Tensor& x) { return std::pair(c + Sin(x), c * x); };
@@ -49,7 +50,8 @@ TEST_F(JaxRows, Row_JX6_AnEqualFunctionDefinedAgainIsNotCompiledAgain) {
   EXPECT_EQ(GetTraceStats().compiles, 2);
 }
 
-TEST_F(JaxRows, Row_JX7_ATensorAndABufferAreOneArray) {
+// Acceptance row JX7.
+TEST_F(JaxRows, ATensorAndABufferAreOneArray) {
   const Tensor x = OnDevice({1, 2}, {2});
   Sync();
   const SessionStats before = Account();
@@ -64,7 +66,8 @@ TEST_F(JaxRows, Row_JX7_ATensorAndABufferAreOneArray) {
   EXPECT_THAT((back + x).ToVector<float>(), ElementsAre(2, 4));
 }
 
-TEST_F(JaxRows, Row_JX8_TransformsOfALoadedFunction) {
+// Acceptance row JX8.
+TEST_F(JaxRows, TransformsOfALoadedFunction) {
   const LoadedFunction loaded = Weighted();
   const auto f = [&](const Tensor& x, const Tensor& w) {
     const Ts both = loaded({x, w});
@@ -87,7 +90,8 @@ TEST_F(JaxRows, Row_JX8_TransformsOfALoadedFunction) {
   EXPECT_EQ(again, gradient.ToVector<float>());
 }
 
-TEST_F(JaxRows, Row_JX8_RandomNumbersGoOnAndStateDoesNotLeak) {
+// Acceptance row JX8.
+TEST_F(JaxRows, RandomNumbersGoOnAndStateDoesNotLeak) {
   const LoadedFunction loaded = Weighted();
   const auto draw = Jit([&](const Tensor& x, const Tensor& w) {
     return loaded({x, w})[0] + Rand({}, {.device = x.device()});
@@ -100,7 +104,8 @@ TEST_F(JaxRows, Row_JX8_RandomNumbersGoOnAndStateDoesNotLeak) {
   EXPECT_FLOAT_EQ(loaded({x, w})[0].Item<float>(), 3 * std::sin(1.0f));
 }
 
-TEST_F(JaxRows, Row_JX8_AnImportedLoopOfKnownLengthHasAGradient) {
+// Acceptance row JX8.
+TEST_F(JaxRows, AnImportedLoopOfKnownLengthHasAGradient) {
   // What jax.lax.fori_loop(0, 3, lambda i, c: c * c, x) lowers to.
   const LoadedFunction squared = LoadFunctionFromBytes(R"(HloModule squared
 body {
@@ -174,7 +179,8 @@ ENTRY main {
 }
 )";
 
-TEST_F(JaxRows, Row_JX8_AnImportedScanIsAScan) {
+// Acceptance row JX8.
+TEST_F(JaxRows, AnImportedScanIsAScan) {
   const LoadedFunction scanned = LoadFunctionFromBytes(kScanned);
   const Tensor c = OnDevice({2}, {}), xs = OnDevice({3, 5, 7}, {3});
   const Ts results = scanned({c, xs});
@@ -206,7 +212,8 @@ struct Tied : nn::Module {
   Tensor Twice(const Tensor& x) const { return first(first(x)); }
 };
 
-TEST_F(JaxRows, Row_JX9_CallsWithOtherWeights) {
+// Acceptance row JX9.
+TEST_F(JaxRows, CallsWithOtherWeights) {
   Tied model;
   model.To(device());
   const Tensor x = OnDevice({1, 2}, {1, 2});
@@ -222,7 +229,8 @@ TEST_F(JaxRows, Row_JX9_CallsWithOtherWeights) {
   EXPECT_NE(dynamic_cast<const nn::Module*>(&model), nullptr);
 }
 
-TEST_F(JaxRows, Row_JX12_TheFirstDimensionThatFitsIsCut) {
+// Acceptance row JX12.
+TEST_F(JaxRows, TheFirstDimensionThatFitsIsCut) {
   const nn::SingleAxisSharder four(4);
   EXPECT_EQ(four({8, 12}), "{devices=[4,1]<=[4]}");
   EXPECT_EQ(four({6, 12}), "{devices=[1,4]<=[4]}");

@@ -57,7 +57,8 @@ Tensor Looped(const Layer& stacked, const Tensor& x, const CheckpointPolicy& pol
       .first;
 }
 
-TEST_F(ScanRows, Row_SC3_AScanMovesNoMoreThanALoop) {
+// Acceptance row SC3.
+TEST_F(ScanRows, AScanMovesNoMoreThanALoop) {
   constexpr int kLayers = 6;
   constexpr int64_t kSize = 32;
   const auto uploads = [&](const std::function<void()>& body) {
@@ -94,7 +95,8 @@ TEST_F(ScanRows, Row_SC3_AScanMovesNoMoreThanALoop) {
   EXPECT_GE(by_fakes, by_scan + kLayers * kSize * kSize * 4);
 }
 
-TEST_F(ScanRows, Row_SC5_EveryCombinationOfGradients) {
+// Acceptance row SC5.
+TEST_F(ScanRows, EveryCombinationOfGradients) {
   const Tensor h0 = Ramp({3}, 1), xs = Ramp({4, 3}, 2), w = Ramp({3, 3}, 3);
   const auto step = [](const Tensor& h, const Tensor& x, const Tensor& w) { return Tanh(MatMul(h, w) + x); };
   const auto by_loop = [&](const Ts& v) {
@@ -133,7 +135,8 @@ TEST_F(ScanRows, Row_SC5_EveryCombinationOfGradients) {
   }
 }
 
-TEST_F(ScanRows, Row_SC6_ThePolicyDecidesWhatIsKept) {
+// Acceptance row SC6.
+TEST_F(ScanRows, ThePolicyDecidesWhatIsKept) {
   constexpr int64_t kLayers = 16, kSize = 16, kRows = 512;
   const Layer stacked = Stacked(kLayers, kSize);
   const Tensor x = Ramp({kRows, kSize}, 5);
@@ -179,7 +182,8 @@ TEST_F(ScanRows, Row_SC6_ThePolicyDecidesWhatIsKept) {
   EXPECT_EQ(everything.sines, 1);
 }
 
-TEST_F(ScanRows, Row_SC6_ThePeakOfMemoryFollowsThePolicy) {
+// Acceptance row SC6.
+TEST_F(ScanRows, ThePeakOfMemoryFollowsThePolicy) {
   constexpr int64_t kLayers = 24, kSize = 16, kRows = 4096;
   const auto peak = [&](const CheckpointPolicy& policy) {
     Client client = daemon_->Connect().value();
@@ -199,7 +203,8 @@ TEST_F(ScanRows, Row_SC6_ThePeakOfMemoryFollowsThePolicy) {
   EXPECT_LT(nothing, everything);
 }
 
-TEST_F(ScanRows, Row_SC15_ACustomCallInABodyStays) {
+// Acceptance row SC15.
+TEST_F(ScanRows, ACustomCallInABodyStays) {
   const Tensor xs = Ramp({3, 2}, 1), zero = Ramp({2}, 2);
   const auto [carry, ys] = Scan(
       [](const Tensor& c, const Tensor& x) {
@@ -212,7 +217,8 @@ TEST_F(ScanRows, Row_SC15_ACustomCallInABodyStays) {
   EXPECT_EQ(Count(text, "backend_config=\"pay load\""), 1);
 }
 
-TEST_F(ScanRows, Row_SC15_AShardingInABodyStays) {
+// Acceptance row SC15.
+TEST_F(ScanRows, AShardingInABodyStays) {
   const LoadedFunction annotated = LoadFunctionFromBytes(R"(HloModule annotated
 step {
   x = f32[2] parameter(0)
@@ -241,7 +247,8 @@ std::map<std::string, int> Products(const std::string& text) {
   return types;
 }
 
-TEST_F(ScanRows, Row_AC9_TheGradientOfALinearHasProductsOfTheLowType) {
+// Acceptance row AC9.
+TEST_F(ScanRows, TheGradientOfALinearHasProductsOfTheLowType) {
   Tensor w = Ramp({4, 3}, 1).RequiresGrad_();
   const Tensor x = Ramp({2, 3}, 2);
   Tensor loss;
@@ -256,7 +263,8 @@ TEST_F(ScanRows, Row_AC9_TheGradientOfALinearHasProductsOfTheLowType) {
   RecordProperty("converts", Count(text, " convert("));
 }
 
-TEST_F(ScanRows, Row_AC12_RecomputationHasTheTypesOfTheFirstTime) {
+// Acceptance row AC12.
+TEST_F(ScanRows, RecomputationHasTheTypesOfTheFirstTime) {
   const Layer stacked = Stacked(4, 3);
   const auto loss = [](const Layer& l, const Tensor& x) {
     const Autocast autocast(kBF16);
@@ -331,7 +339,8 @@ TEST_F(ScanRows, ALoopOfUnknownLengthHasNoGradientAndSaysWhere) {
   EXPECT_EQ(loss.Detach().Item<float>(), 256 + 6561);  // The program goes on.
 }
 
-TEST_F(ScanRows, Row_SC4_TheGradientDoesNotGrowWithTheNumberOfLayers) {
+// Acceptance row SC4.
+TEST_F(ScanRows, TheGradientDoesNotGrowWithTheNumberOfLayers) {
   int64_t sizes[2], operations[2];
   for (const int64_t count : {3, 126}) {
     const Layer stacked = Stacked(count, 4);

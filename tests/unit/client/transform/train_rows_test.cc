@@ -54,7 +54,8 @@ const std::map<std::string, optim::Optimizer>& Optimizers() {
   return *optimizers;
 }
 
-TEST_F(TrainRows, Row_JX10_LossesAreOptaxs) {
+// Acceptance row JX10.
+TEST_F(TrainRows, LossesAreOptaxs) {
   for (const auto& [name, optimizer] : Optimizers()) {
     const auto step = MakeTrainStep(Model, MeanSquare, optimizer, CheckpointPolicy::Nothing());
     Params params = Start();
@@ -73,7 +74,8 @@ TEST_F(TrainRows, Row_JX10_LossesAreOptaxs) {
   }
 }
 
-TEST_F(TrainRows, Row_JX10_TheOldParametersAndStateAreGivenUp) {
+// Acceptance row JX10.
+TEST_F(TrainRows, TheOldParametersAndStateAreGivenUp) {
   const optim::Optimizer adam = optim::Adam(1e-2);
   const auto apply = [](const Params& p, const Tensor& x) { return MatMul(x, p.at("w")); };
   const auto step = MakeTrainStep(apply, MeanSquare, adam);
@@ -95,7 +97,8 @@ TEST_F(TrainRows, Row_JX10_TheOldParametersAndStateAreGivenUp) {
   EXPECT_EQ(KindOf(Thrown([&] { first.at("w").ToHost(); })), ErrorKind::kDonated);
 }
 
-TEST_F(TrainRows, Row_JX10_WhatIsNotKeptIsComputedAgain) {
+// Acceptance row JX10.
+TEST_F(TrainRows, WhatIsNotKeptIsComputedAgain) {
   const optim::Optimizer sgd = optim::Sgd(0.1);
   const auto sines = [&](const CheckpointPolicy& policy) {
     const auto apply = [](const Params& p, const Tensor& x) {

@@ -92,7 +92,8 @@ class PersistentCache : public ::testing::Test {
   std::shared_ptr<spdlog::logger> logger_;
 };
 
-TEST_F(PersistentCache, Row_LT15_ASecondDaemonCompilesNothing) {
+// Acceptance row LT15.
+TEST_F(PersistentCache, ASecondDaemonCompilesNothing) {
   const Counters first = Run(ScaleProgram(3), 3);
   EXPECT_EQ(first.compiles, 1);
   EXPECT_EQ(first.persistent_cache_hits, 0);
@@ -130,7 +131,8 @@ TEST_F(PersistentCache, WhatIsLoadedAnswersAsWhatIsCompiled) {
   }
 }
 
-TEST_F(PersistentCache, Row_LT15_ADamagedFileIsAWarningAndACompile) {
+// Acceptance row LT15.
+TEST_F(PersistentCache, ADamagedFileIsAWarningAndACompile) {
   Run(ScaleProgram(3), 3);
   const std::filesystem::path file = Files().at(0);
   const std::string good = ReadFile(file.string()).value();
@@ -186,7 +188,8 @@ TEST_F(PersistentCache, AModuleThatCannotBePlannedIsCompiledAgain) {
   EXPECT_EQ(Run(ScaleProgram(3), 3).compiles, 0);
 }
 
-TEST_F(PersistentCache, Row_LT15_AnotherBuildOrProcessorIsAMiss) {
+// Acceptance row LT15.
+TEST_F(PersistentCache, AnotherBuildOrProcessorIsAMiss) {
   Run(ScaleProgram(3), 3);
   CompileCache::Options build = Options(), cpu = Options();
   build.build = "hlod 1.0 build 12";
@@ -200,7 +203,8 @@ TEST_F(PersistentCache, Row_LT15_AnotherBuildOrProcessorIsAMiss) {
   EXPECT_EQ(log_.str(), "");
 }
 
-TEST_F(PersistentCache, Row_LT15_TwoWritersLeaveNoTornFile) {
+// Acceptance row LT15.
+TEST_F(PersistentCache, TwoWritersLeaveNoTornFile) {
   const CompileCache::Options options = Options();
   const std::string optimised(1 << 20, 'x');
   std::vector<std::thread> writers;
@@ -227,7 +231,8 @@ TEST_F(PersistentCache, Row_LT15_TwoWritersLeaveNoTornFile) {
   EXPECT_EQ(log_.str(), "");
 }
 
-TEST_F(PersistentCache, Row_LT15_TheLeastRecentlyUsedGoAtTheBound) {
+// Acceptance row LT15.
+TEST_F(PersistentCache, TheLeastRecentlyUsedGoAtTheBound) {
   CompileCache::Options options = Options();
   options.bytes_max = 10 << 10;
   const std::unique_ptr<CompileCache> cache = CompileCache::Open(options).value();

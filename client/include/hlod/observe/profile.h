@@ -1,17 +1,18 @@
 // A run: what a program did, as its events with the daemon's account at the end, in memory or in a file that
 // reports are made from.
 //
-//   HLOD_RUN=run.jsonl ./train              the whole program, into a file
-//   { auto file = hlod::RunFile::Open("run.jsonl"); ... }         a part of it
-//   hlod::RunRecording recording; ...; hlod::RunLog run = recording.Finish();     in memory
+//   HLOD_PROFILE=profile.jsonl ./train              the whole program, into a file
+//   { auto file = hlod::ProfileFile::Open("profile.jsonl"); ... }         a part of it
+//   hlod::ProfileRecorder recording; ...; hlod::Profile run = recording.Finish();     in memory
 //
-// HLOD_RUN. Recording begins with the first connection and ends with the program. "%p" in the name becomes
-// the number of the process. A file that cannot be written fails the connection. While a program is recorded,
-// its sessions stay open until they are closed or the recording ends.
+// HLOD_PROFILE. Recording begins with the first connection and ends with the program. "%p" in the name
+// becomes the number of the process. A file that cannot be written fails the connection. While a program is
+// recorded, its sessions stay open until they are closed or the recording ends.
 //
 // THE FILE is JSON, one object a line; sizes in bytes, times in microseconds. What is 0, false or empty is
 // left out, so a field that is missing has that value.
-//   {"hlod_run": 1, "program": "train", "pid": 17, "started": "2026-01-31T12:00:00Z"}        the first line
+//   {"hlod_profile": 1, "program": "train", "pid": 17, "started": "2026-01-31T12:00:00Z"}        the first
+//   line
 //   {"event": "close", "number": 1, "at_us": 5.25, "thread": 17, "close": 1, "cause": "item", ...}
 //   {"account": 3, "daemon": "hlod 0.1.0 pid 9", "transfers": [...], "runs": [...], ...}     of session 3
 //   {"end": true, "events": 1, "accounts": 1}                                                the last line
@@ -36,69 +37,69 @@
 
 namespace hlod {
 
-struct RunAccount {
+struct ProfileAccount {
   uint64_t session = 0;
   std::string daemon;  // "hlod 0.1.0 pid 17"
   SessionAccount account;
 };
 
-struct RunLog {
+struct Profile {
   std::string program;  // Its short name.
   int64_t pid = 0;
   std::string started;               // "2026-01-31T12:00:00Z"
   std::vector<Event> events;         // In order.
-  std::vector<RunAccount> accounts;  // Of the sessions, as they ended. A session that was lost has none.
-  bool complete = true;              // False when the end of the file is missing, which ReadRun was to allow.
+  std::vector<ProfileAccount> accounts;  // Of the sessions, as they ended. A session that was lost has none.
+  bool complete = true;  // False when the end of the file is missing, which ReadProfile was to allow.
 };
 
-struct ReadRunOptions {
+struct ReadProfileOptions {
   // Takes a file without its end: of a program that was killed or still runs. What follows the last whole
   // line is left out.
   bool allow_incomplete = false;
 };
 // Errors name the file, the line and what is wrong there: a file of another version, cut in half, an unknown
 // field, a value of another type or out of range.
-absl::StatusOr<RunLog> ReadRun(const std::string& path, const ReadRunOptions& options = {});
+absl::StatusOr<Profile> ReadProfile(const std::string& path, const ReadProfileOptions& options = {});
 // From the file's text; `name` names it in errors.
-absl::StatusOr<RunLog> ParseRun(std::string_view text, std::string_view name,
-                                const ReadRunOptions& options = {});
+absl::StatusOr<Profile> ParseProfile(std::string_view text, std::string_view name,
+                                     const ReadProfileOptions& options = {});
 // The file's text.
-std::string ToJsonLines(const RunLog& run);
+std::string ToJsonLines(const Profile& run);
 
 namespace internal {
-class RunRecorder;
+class ProfileWriter;
 }
 
 // Records what this process does from construction until Finish() or destruction.
-class RunRecording {
+class ProfileRecorder {
  public:
-  RunRecording();
-  ~RunRecording();
-  RunRecording(const RunRecording&) = delete;
-  RunRecording& operator=(const RunRecording&) = delete;
+  ProfileRecorder();
+  ~ProfileRecorder();
+  ProfileRecorder(const ProfileRecorder&) = delete;
+  ProfileRecorder& operator=(const ProfileRecorder&) = delete;
 
   // Waits until what was sent before is settled, so that the accounts are whole. To be called once.
-  RunLog Finish();
+  Profile Finish();
 
  private:
-  std::unique_ptr<internal::RunRecorder> recorder_;
+  std::unique_ptr<internal::ProfileWriter> recorder_;
 };
 
 // The same into a file, line by line as it happens.
-class RunFile {
+class ProfileFile {
  public:
   // Overwrites the file.
-  static absl::StatusOr<std::unique_ptr<RunFile>> Open(const std::string& path);
-  ~RunFile();
-  RunFile(const RunFile&) = delete;
-  RunFile& operator=(const RunFile&) = delete;
+  static absl::StatusOr<std::unique_ptr<ProfileFile>> Open(const std::string& path);
+  ~ProfileFile();
+  ProfileFile(const ProfileFile&) = delete;
+  ProfileFile& operator=(const ProfileFile&) = delete;
 
   // Writes the accounts and the last line. The first error of writing, also of the lines before.
   absl::Status Finish();
 
  private:
-  explicit RunFile(std::unique_ptr<internal::RunRecorder> recorder);
-  std::unique_ptr<internal::RunRecorder> recorder_;
+  explicit ProfileFile(std::unique_ptr<internal::ProfileWriter> recorder);
+  std::unique_ptr<internal::ProfileWriter> recorder_;
 };
 
 }  // namespace hlod

@@ -1,5 +1,5 @@
 // Reading a sequence of events.
-#include "client/analysis/preflight/record.h"
+#include "client/analysis/preflight/preflight_log.h"
 
 #include <string_view>
 
@@ -9,13 +9,13 @@
 namespace hlod::analysis {
 namespace {
 
-constexpr uint32_t kRecordVersion = 1;
+constexpr uint32_t kPreflightLogVersion = 1;
 
 }  // namespace
 
-absl::StatusOr<Record> ReadRecord(const std::string& path) {
+absl::StatusOr<PreflightLog> ReadPreflightLog(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  Record record;
+  PreflightLog record;
   std::string_view rest = bytes;
   while (!rest.empty()) {
     uint32_t length = 0;
@@ -23,12 +23,12 @@ absl::StatusOr<Record> ReadRecord(const std::string& path) {
       length |= static_cast<uint32_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
     record.cut_off = rest.size() < 4 || rest.size() - 4 < length;
     if (record.cut_off) break;
-    v1::RecordEvent event;
+    v1::PreflightEvent event;
     if (!event.ParseFromArray(rest.data() + 4, static_cast<int>(length)))
       return InvalidArgument("%s is not a record: event %d cannot be read.", path, record.events.size());
-    if (record.events.empty() && event.begin().version() != kRecordVersion) {
+    if (record.events.empty() && event.begin().version() != kPreflightLogVersion) {
       return InvalidArgument("%s is not a record of version %d: it begins with version %d.", path,
-                             kRecordVersion, event.begin().version());
+                             kPreflightLogVersion, event.begin().version());
     }
     record.events.push_back(std::move(event));
     rest.remove_prefix(4 + length);

@@ -1,5 +1,5 @@
-// Records profiles ($HLOD_RUN, RunRecording): the events as they come, and the accounts of the sessions that
-// end meanwhile or are open at the end.
+// Records profiles ($HLOD_PROFILE, ProfileRecorder): the events as they come, and the accounts of the
+// sessions that end meanwhile or are open at the end.
 #pragma once
 
 #include <map>
@@ -14,14 +14,14 @@
 #include "absl/synchronization/mutex.h"
 #include "client/runtime/session/process.h"
 #include "hlod/observe/events.h"
-#include "hlod/observe/run.h"
+#include "hlod/observe/profile.h"
 
 namespace hlod::internal {
 
 class Session;
 
 // Called when a session was opened: recordings keep it, so that they can ask for its account. The first call
-// begins the recording that $HLOD_RUN asks for, and fails when its file cannot be written.
+// begins the recording that $HLOD_PROFILE asks for, and fails when its file cannot be written.
 absl::Status RecordSession(const std::shared_ptr<Session>& session);
 // Called when a session is about to be closed: recordings take its account.
 void RecordSessionEnd(const std::shared_ptr<Session>& session);
@@ -29,11 +29,11 @@ void RecordSessionEnd(const std::shared_ptr<Session>& session);
 // Returns the part of `later` that `earlier`, an earlier account of the same session, does not contain.
 SessionAccount AccountSince(const SessionAccount& earlier, SessionAccount later);
 
-class RunRecorder : public Observer {
+class ProfileWriter : public Observer {
  public:
   // Records into the file `fd`, or into memory when it is -1.
-  explicit RunRecorder(int fd);
-  ~RunRecorder() override;
+  explicit ProfileWriter(int fd);
+  ~ProfileWriter() override;
 
   void OnEvent(const Event& event) override;
   void Open(const std::shared_ptr<Session>& session, const SessionAccount* account);
@@ -41,7 +41,7 @@ class RunRecorder : public Observer {
 
   // Ends the recording. A second call does nothing.
   absl::Status Finish();
-  RunLog Take() { return std::move(run_); }
+  Profile Take() { return std::move(run_); }
 
  private:
   void Write(const std::string& line) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -54,7 +54,7 @@ class RunRecorder : public Observer {
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
   // The open sessions, with their accounts at the beginning of the recording.
   std::map<std::shared_ptr<Session>, std::optional<SessionAccount>> sessions_ ABSL_GUARDED_BY(mu_);
-  RunLog run_;  // The recording in memory; guarded by mu_ until it is finished.
+  Profile run_;  // The recording in memory; guarded by mu_ until it is finished.
   std::optional<Observation> observation_;
 };
 

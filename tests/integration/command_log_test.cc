@@ -16,11 +16,11 @@
 namespace hlod {
 namespace {
 
-class Recordings : public DaemonTest {
+class CommandLogs : public DaemonTest {
  protected:
   void SetUp() override {
     DaemonTest::SetUp();
-    folder_ = std::filesystem::temp_directory_path() / ("recording-test-" + std::to_string(getpid()));
+    folder_ = std::filesystem::temp_directory_path() / ("command log-test-" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -37,12 +37,13 @@ class Recordings : public DaemonTest {
   }
   std::string Record(const std::string& program, const std::string& arguments = "") {
     int code = -1;
-    const std::string text = Shell("cd " + SourceDir().string() + " && HLOD_RECORD=" + File("run.rec") +
-                                       " HLOD_ADDRESS=" + daemon_->address() + " " +
-                                       Beside("../bin/" + program) + " " + arguments + " 2>&1",
-                                   code);
+    const std::string text =
+        Shell("cd " + SourceDir().string() + " && HLOD_COMMAND_LOG=" + File("commands.log") +
+                  " HLOD_ADDRESS=" + daemon_->address() + " " + Beside("../bin/" + program) + " " +
+                  arguments + " 2>&1",
+              code);
     EXPECT_EQ(code, 0) << text;
-    return File("run.rec");
+    return File("commands.log");
   }
   static std::string Replay(const testing::Daemon& daemon, const std::string& arguments, int& code) {
     return Shell(
@@ -64,15 +65,15 @@ std::map<std::tuple<Cause, std::string, int, uint64_t>, std::pair<int64_t, int64
   return sums;
 }
 
-TEST_F(Recordings, AReplayOfATrainingProgramHasItsAccount) {
+TEST_F(CommandLogs, AReplayOfATrainingProgramHasItsAccount) {
   const SessionStats before = Must(daemon_->Stats()).totals;
-  const std::string recording = Record("example_digits", "--epochs 1");
+  const std::string log = Record("example_digits", "--epochs 1");
   const SessionStats after = Must(daemon_->Stats()).totals;
   EXPECT_GT(after.executes, 10);
 
   const testing::Daemon other = Must(testing::Daemon::Start());
   int code = -1;
-  const std::string text = Replay(other, recording, code);
+  const std::string text = Replay(other, log, code);
   EXPECT_EQ(code, 0) << text;
   const SessionStats replayed = Must(other.Stats()).totals;
   EXPECT_EQ(replayed.executes, after.executes - before.executes);
@@ -86,13 +87,12 @@ TEST_F(Recordings, AReplayOfATrainingProgramHasItsAccount) {
   EXPECT_EQ(replayed.failed_commands, after.failed_commands);
 
   // The daemon has kept the programs: none is compiled, and the replay says why.
-  const auto first = nlohmann::json::parse(Replay(other, "--json " + recording, code), nullptr, false);
+  const auto first = nlohmann::json::parse(Replay(other, "--json " + log, code), nullptr, false);
   EXPECT_EQ(code, 0);
   EXPECT_EQ(first["programs"],
             replayed.compiles + replayed.compile_cache_hits + replayed.persistent_cache_hits);
   EXPECT_EQ(first["stats"]["compiles"], 0);
-  const std::string again = Replay(other, recording, code),
-                    programs = std::to_string(first["programs"].get<int>());
+  const std::string again = Replay(other, log, code), programs = std::to_string(first["programs"].get<int>());
   EXPECT_NE(again.find("programs " + programs + " (0 compiled, " + programs + " from the daemon's caches), "),
             std::string::npos)
       << again;
@@ -102,7 +102,7 @@ TEST_F(Recordings, AReplayOfATrainingProgramHasItsAccount) {
 
   // With placeholders no bytes cross, and the number of executes is the same.
   const testing::Daemon third = Must(testing::Daemon::Start());
-  const std::string abstract = Replay(third, recording + " --data placeholder", code);
+  const std::string abstract = Replay(third, log + " --data placeholder", code);
   EXPECT_EQ(code, 0) << abstract;
   const SessionStats shapes = Must(third.Stats()).totals;
   EXPECT_EQ(shapes.executes, replayed.executes);
@@ -110,10 +110,10 @@ TEST_F(Recordings, AReplayOfATrainingProgramHasItsAccount) {
 }
 
 // Covers uploads of both sizes, inline literals, donation, fills, steps, reads in pieces, origins.
-TEST_F(Recordings, HaveLinesAndStepsAndNoContents) {
-  setenv("HLOD_RECORD", File("client.rec").c_str(), 1);
+TEST_F(CommandLogs, HaveLinesAndStepsAndNoContents) {
+  setenv("HLOD_COMMAND_LOG", File("client.rec").c_str(), 1);
   Client client = Must(daemon_->Connect());
-  unsetenv("HLOD_RECORD");
+  unsetenv("HLOD_COMMAND_LOG");
   EXPECT_OK(client.StepMark(7));
   const Buffer x = Must(client.device(0).Upload(Counting(300'000)));
   const Buffer small = Must(client.device(0).Upload(Counting(4)));
@@ -159,7 +159,7 @@ TEST_F(Recordings, HaveLinesAndStepsAndNoContents) {
   }
 }
 
-TEST_F(Recordings, BadOnesAreRefusedInASentence) {
+TEST_F(CommandLogs, BadOnesAreRefusedInASentence) {
   const std::string path = File("bad.rec");
   int code = -1;
   const auto expect = [&](const std::string& bytes, const std::string& words) {
@@ -168,13 +168,13 @@ TEST_F(Recordings, BadOnesAreRefusedInASentence) {
     EXPECT_EQ(code, 1) << text;
     EXPECT_NE(text.find(words), std::string::npos) << text;
   };
-  expect("hlod recording 9\n", "version 9; this program reads version 1");
-  expect("HloModule x", "is not a recording");
+  expect("hlod log 9\n", "version 9; this program reads version 1");
+  expect("HloModule x", "is not a command log");
   std::string good;
   {
-    setenv("HLOD_RECORD", File("good.rec").c_str(), 1);
+    setenv("HLOD_COMMAND_LOG", File("good.rec").c_str(), 1);
     const Client client = Must(daemon_->Connect());
-    unsetenv("HLOD_RECORD");
+    unsetenv("HLOD_COMMAND_LOG");
     EXPECT_OK(client.device(0).Upload(Counting(4)).status());
     EXPECT_OK(client.Close());
     good = Must(ReadFile(File("good.rec")));
@@ -185,10 +185,10 @@ TEST_F(Recordings, BadOnesAreRefusedInASentence) {
   EXPECT_EQ(code, 0) << text;
   EXPECT_NE(text.find("the beginning of the session"), std::string::npos) << text;
   // A file that cannot be written fails the connection.
-  setenv("HLOD_RECORD", "/proc/none/run.rec", 1);
+  setenv("HLOD_COMMAND_LOG", "/proc/none/commands.log", 1);
   const absl::StatusOr<Client> refused = daemon_->Connect();
-  unsetenv("HLOD_RECORD");
-  EXPECT_NE(std::string(refused.status().message()).find("/proc/none/run.rec cannot be written"),
+  unsetenv("HLOD_COMMAND_LOG");
+  EXPECT_NE(std::string(refused.status().message()).find("/proc/none/commands.log cannot be written"),
             std::string::npos)
       << refused.status();
 }

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "absl/strings/str_replace.h"
-#include "client/runtime/observe/run_recorder.h"
-#include "hlod/observe/run.h"
+#include "client/runtime/observe/profile_writer.h"
+#include "hlod/observe/profile.h"
 #include "hlod/tensor/trace.h"
 #include "tests/support/source_dir.h"
 
@@ -26,12 +26,12 @@ std::string Example() {
   return text.str();
 }
 std::string ErrorOfText(const std::string& text) {
-  const absl::StatusOr<RunLog> run = ParseRun(text, "run.jsonl");
+  const absl::StatusOr<Profile> run = ParseProfile(text, "profile.jsonl");
   return run.ok() ? "" : std::string(run.status().message());
 }
 
 TEST(RunFiles, TheExampleIsReadAsItStands) {
-  const RunLog run = ReadRun(ExamplePath()).value();
+  const Profile run = ReadProfile(ExamplePath()).value();
   EXPECT_TRUE(run.complete);
   EXPECT_EQ(run.program, "example");
   ASSERT_EQ(run.events.size(), 11u);
@@ -53,13 +53,13 @@ TEST(RunFiles, TheExampleIsReadAsItStands) {
 }
 
 TEST(RunFiles, WhatIsWrittenIsReadAgain) {
-  RunLog run = ReadRun(ExamplePath()).value();
+  Profile run = ReadProfile(ExamplePath()).value();
   auto& close = std::get<CloseEvent>(run.events[2].what);
   close.status = MakeError(ErrorKind::kDonated, "gone \"quoted\"\nsecond line");
   close.lower_us = 0.1;
   run.events[0].thread = UINT64_MAX;
   const std::string text = ToJsonLines(run);
-  const RunLog again = ParseRun(text, "again").value();
+  const Profile again = ParseProfile(text, "again").value();
   EXPECT_EQ(ToJsonLines(again), text);
   const auto& read = std::get<CloseEvent>(again.events[2].what);
   EXPECT_EQ(read.status.message(), close.status.message());
@@ -71,9 +71,10 @@ TEST(RunFiles, WhatIsWrittenIsReadAgain) {
 TEST(RunFiles, AFileCutInHalfIsNamedWithItsLine) {
   const std::string text = Example();
   const size_t end = text.rfind("{\"end\"");
-  EXPECT_THAT(ErrorOfText(text.substr(0, end)), HasSubstr("run.jsonl, line 13: the file is cut after this"));
+  EXPECT_THAT(ErrorOfText(text.substr(0, end)),
+              HasSubstr("profile.jsonl, line 13: the file is cut after this"));
   EXPECT_THAT(ErrorOfText(text.substr(0, end - 10)), HasSubstr("line 13: the file is cut here"));
-  const RunLog half = ParseRun(text.substr(0, end - 10), "half", {.allow_incomplete = true}).value();
+  const Profile half = ParseProfile(text.substr(0, end - 10), "half", {.allow_incomplete = true}).value();
   EXPECT_FALSE(half.complete);
   EXPECT_EQ(half.events.size(), 11u);
   EXPECT_TRUE(half.accounts.empty());
@@ -83,8 +84,8 @@ TEST(RunFiles, AFileCutInHalfIsNamedWithItsLine) {
 TEST(RunFiles, ACutAnywhereIsAnError) {
   const std::string text = Example();
   for (size_t size = 0; size + 1 < text.size(); size += 7) {
-    EXPECT_FALSE(ParseRun(text.substr(0, size), "cut").ok()) << size;
-    static_cast<void>(ParseRun(text.substr(0, size), "cut", {.allow_incomplete = true}));
+    EXPECT_FALSE(ParseProfile(text.substr(0, size), "cut").ok()) << size;
+    static_cast<void>(ParseProfile(text.substr(0, size), "cut", {.allow_incomplete = true}));
   }
 }
 
@@ -113,14 +114,14 @@ TEST(RunFiles, DamageIsNamed) {
   }
   EXPECT_THAT(ErrorOfText(""), HasSubstr("is empty"));
   EXPECT_THAT(ErrorOfText(text + "{}\n"), HasSubstr("line 15: there is more after the end"));
-  EXPECT_THAT(std::string(ReadRun("/nonexistent/run").status().message()),
+  EXPECT_THAT(std::string(ReadProfile("/nonexistent/run").status().message()),
               HasSubstr("/nonexistent/run cannot be read: No such file"));
 }
 
 TEST(RunFiles, AFileThatCannotBeWrittenIsAnError) {
-  const auto file = RunFile::Open("/nonexistent/run.jsonl");
+  const auto file = ProfileFile::Open("/nonexistent/profile.jsonl");
   EXPECT_THAT(std::string(file.status().message()),
-              HasSubstr("The run file /nonexistent/run.jsonl cannot be written: No such file"));
+              HasSubstr("The run file /nonexistent/profile.jsonl cannot be written: No such file"));
 }
 
 // 2 of 5 uploads and 1 of 3 runs are in the earlier account.

@@ -1,20 +1,20 @@
-// Records of abstract sessions, read back (proto/hlod/v1/record.proto).
+// Records of abstract sessions, read back (proto/hlod/v1/preflight_log.proto).
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "proto/hlod/v1/record.pb.h"
+#include "proto/hlod/v1/preflight_log.pb.h"
 
 namespace hlod::analysis {
 
-struct Record {
-  std::vector<v1::RecordEvent> events;  // The first is `begin`.
+struct PreflightLog {
+  std::vector<v1::PreflightEvent> events;  // The first is `begin`.
   bool cut_off = false;                 // The file ends within an event, or there is no `end`.
 };
 
 // INVALID_ARGUMENT naming the file when it is not a record, or one of another version.
-absl::StatusOr<Record> ReadRecord(const std::string& path);
+absl::StatusOr<PreflightLog> ReadPreflightLog(const std::string& path);
 
 }  // namespace hlod::analysis

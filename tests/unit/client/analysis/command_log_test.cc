@@ -1,4 +1,4 @@
-// Recordings as files: complete, of another version, cut anywhere, damaged anywhere.
+// Command logs as files: complete, of another version, cut anywhere, damaged anywhere.
 #include "client/analysis/preflight/command_log.h"
 
 #include <gmock/gmock.h>
@@ -11,15 +11,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-void Append(std::string& file, const v1::RecordingEntry& entry) {
+void Append(std::string& file, const v1::CommandLogEntry& entry) {
   google::protobuf::io::StringOutputStream out(&file);
   google::protobuf::io::CodedOutputStream coded(&out);
   coded.WriteVarint64(entry.ByteSizeLong());
   entry.SerializeToCodedStream(&coded);
 }
 
-v1::RecordingEntry CommandEntry(uint64_t id) {
-  v1::RecordingEntry entry;
+v1::CommandLogEntry CommandEntry(uint64_t id) {
+  v1::CommandLogEntry entry;
   entry.set_at_us(static_cast<int64_t>(id) * 10);
   entry.mutable_command()->set_id(id);
   return entry;
@@ -27,39 +27,39 @@ v1::RecordingEntry CommandEntry(uint64_t id) {
 
 // Returns a header, a program in two chunks and one in one piece, a goodbye, the end.
 std::string WholeFile() {
-  std::string file = "hlod recording 1\n";
-  v1::RecordingEntry header;
+  std::string file = "hlod command log 1\n";
+  v1::CommandLogEntry header;
   header.mutable_header()->set_client("train pid 17");
   Append(file, header);
-  v1::RecordingEntry compile = CommandEntry(1);
+  v1::CommandLogEntry compile = CommandEntry(1);
   compile.mutable_command()->mutable_compile()->set_executable(1);
   compile.mutable_command()->mutable_compile()->set_module_bytes(6);
   Append(file, compile);
   for (uint64_t id : {2, 3}) {
-    v1::RecordingEntry chunk = CommandEntry(id);
+    v1::CommandLogEntry chunk = CommandEntry(id);
     chunk.mutable_command()->mutable_program_chunk()->set_data(id == 2 ? "abc" : "def");
     Append(file, chunk);
   }
-  v1::RecordingEntry whole = CommandEntry(4);
+  v1::CommandLogEntry whole = CommandEntry(4);
   whole.mutable_command()->mutable_compile()->set_executable(2);
   whole.mutable_command()->mutable_compile()->set_module("abc");
   Append(file, whole);
-  v1::RecordingEntry goodbye = CommandEntry(5);
+  v1::CommandLogEntry goodbye = CommandEntry(5);
   goodbye.mutable_command()->mutable_goodbye();
   Append(file, goodbye);
-  v1::RecordingEntry end;
+  v1::CommandLogEntry end;
   end.mutable_end()->set_commands(5);
   Append(file, end);
   return file;
 }
 
 std::string ErrorOf(const std::string& file) {
-  const absl::StatusOr<Recording> read = ParseRecording(file, "run.rec");
+  const absl::StatusOr<CommandLog> read = ParseCommandLog(file, "commands.log");
   return read.ok() ? "" : std::string(read.status().message());
 }
 
-TEST(Recording, HasItsCommandsAndPrograms) {
-  const absl::StatusOr<Recording> read = ParseRecording(WholeFile(), "run.rec");
+TEST(CommandLog, HasItsCommandsAndPrograms) {
+  const absl::StatusOr<CommandLog> read = ParseCommandLog(WholeFile(), "commands.log");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_TRUE(read->complete);
   EXPECT_EQ(read->header.client(), "train pid 17");
@@ -71,33 +71,33 @@ TEST(Recording, HasItsCommandsAndPrograms) {
   EXPECT_EQ(programs.at("bef57ec7f53a6d40beb640a780a639c83bc29ac8a9816f1fc6c5c6dcd93c4721"), "abcdef");
 }
 
-TEST(Recording, OfAnotherVersionOrKindIsNamed) {
+TEST(CommandLog, OfAnotherVersionOrKindIsNamed) {
   std::string later = WholeFile();
   later.replace(later.find('1'), 1, "2");
-  EXPECT_EQ(ErrorOf(later), "run.rec is a recording of version 2; this program reads version 1.");
-  EXPECT_EQ(ErrorOf("HloModule axpy\n"), "run.rec is not a recording.");
-  EXPECT_EQ(ErrorOf("hlod recording x\n"), "run.rec is not a recording.");
-  EXPECT_EQ(ErrorOf(""), "run.rec is cut in its first line.");
+  EXPECT_EQ(ErrorOf(later), "commands.log is a command log of version 2; this program reads version 1.");
+  EXPECT_EQ(ErrorOf("HloModule axpy\n"), "commands.log is not a log.");
+  EXPECT_EQ(ErrorOf("hlod log x\n"), "commands.log is not a log.");
+  EXPECT_EQ(ErrorOf(""), "commands.log is cut in its first line.");
 }
 
-TEST(Recording, CutAnywhereIsAnErrorOrReadAsFarAsItGoes) {
+TEST(CommandLog, CutAnywhereIsAnErrorOrReadAsFarAsItGoes) {
   const std::string whole = WholeFile();
   std::string header;
-  v1::RecordingEntry entry;
+  v1::CommandLogEntry entry;
   entry.mutable_header()->set_client("train pid 17");
   Append(header, entry);
   const size_t header_end = whole.find('\n') + 1 + header.size();
   for (size_t size = 0; size < whole.size(); ++size) {
     const std::string cut = whole.substr(0, size);
     EXPECT_NE(ErrorOf(cut), "") << size;
-    const absl::StatusOr<Recording> read = ParseRecording(cut, "run.rec", /*allow_incomplete=*/true);
+    const absl::StatusOr<CommandLog> read = ParseCommandLog(cut, "commands.log", /*allow_incomplete=*/true);
     if (size < whole.find('\n') + 1) {
       EXPECT_FALSE(read.ok()) << size;
       continue;
     }
     if (size < header_end) {  // Without the header the commands' session is unknown.
       EXPECT_EQ(std::string(read.status().message()),
-                "run.rec is cut: it has no header, without which none of it can be replayed.")
+                "commands.log is cut: it has no header, without which none of it can be replayed.")
           << size;
       continue;
     }
@@ -105,32 +105,32 @@ TEST(Recording, CutAnywhereIsAnErrorOrReadAsFarAsItGoes) {
     EXPECT_FALSE(read->complete) << size;
   }
   EXPECT_THAT(ErrorOf(whole.substr(0, whole.size() - 1)),
-              HasSubstr("run.rec ends in the middle of entry 6, at byte "));
+              HasSubstr("commands.log ends in the middle of entry 6, at byte "));
   // Without its last entry.
   std::string no_end = whole;
-  v1::RecordingEntry end;
+  v1::CommandLogEntry end;
   end.mutable_end()->set_commands(5);
   std::string last;
   Append(last, end);
   no_end.resize(whole.size() - last.size());
-  EXPECT_THAT(ErrorOf(no_end), HasSubstr("run.rec has no end after 5 commands"));
+  EXPECT_THAT(ErrorOf(no_end), HasSubstr("commands.log has no end after 5 commands"));
 }
 
-TEST(Recording, DamagedAnywhereIsAnErrorOrARecordingAndNeverACrash) {
+TEST(CommandLog, DamagedAnywhereIsAnErrorOrARecordingAndNeverACrash) {
   const std::string whole = WholeFile();
   for (size_t at = 0; at < whole.size(); ++at) {
     for (const char damage : {'\0', '\x7f', '\xff'}) {
       std::string damaged = whole;
       damaged[at] = damage;
-      ParseRecording(damaged, "run.rec").status().IgnoreError();
-      ParseRecording(damaged, "run.rec", /*allow_incomplete=*/true).status().IgnoreError();
+      ParseCommandLog(damaged, "commands.log").status().IgnoreError();
+      ParseCommandLog(damaged, "commands.log", /*allow_incomplete=*/true).status().IgnoreError();
     }
   }
 }
 
-TEST(Recording, CommandsInWrongOrderOrCountAreDamage) {
-  std::string file = "hlod recording 1\n";
-  v1::RecordingEntry header;
+TEST(CommandLog, CommandsInWrongOrderOrCountAreDamage) {
+  std::string file = "hlod command log 1\n";
+  v1::CommandLogEntry header;
   header.mutable_header();
   Append(file, header);
   Append(file, CommandEntry(2));
@@ -140,7 +140,7 @@ TEST(Recording, CommandsInWrongOrderOrCountAreDamage) {
   std::string second_header = file;
   Append(second_header, header);
   EXPECT_THAT(ErrorOf(second_header), HasSubstr("a header is the first entry, and only the first"));
-  v1::RecordingEntry end;
+  v1::CommandLogEntry end;
   end.mutable_end()->set_commands(7);
   Append(file, end);
   EXPECT_THAT(ErrorOf(file), HasSubstr("7 commands were recorded"));

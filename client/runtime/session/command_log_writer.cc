@@ -1,5 +1,5 @@
 // Writes command logs, without the contents of tensors.
-#include "client/runtime/session/session_recorder.h"
+#include "client/runtime/session/command_log_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,32 +40,32 @@ v1::Command WithoutContents(const v1::Command& command) {
 }
 
 absl::Status CannotBeWritten(const std::string& path) {
-  return FailedPrecondition("The recording %s cannot be written: %s.", path, std::strerror(errno));
+  return FailedPrecondition("The command log %s cannot be written: %s.", path, std::strerror(errno));
 }
 
 }  // namespace
 
 // The recorders of sessions that are open: a program need not end its sessions before it exits.
-class Recordings {
+class OpenCommandLogs {
  public:
-  static Recordings& Get() {
-    static auto* const all = new Recordings;
+  static OpenCommandLogs& Get() {
+    static auto* const all = new OpenCommandLogs;
     struct EndAtExit {
       ~EndAtExit() { all->EndAll(); }
     };
     static const EndAtExit end;
     return *all;
   }
-  void Add(const void* session, std::shared_ptr<SessionRecorder> recorder) {
+  void Add(const void* session, std::shared_ptr<CommandLogWriter> recorder) {
     const absl::MutexLock lock(&mu_);
     recorders_[session] = std::move(recorder);
-    SessionRecorder::any_ = true;
+    CommandLogWriter::any_ = true;
   }
   void Remove(const void* session) {
     const absl::MutexLock lock(&mu_);
     recorders_.erase(session);
   }
-  std::shared_ptr<SessionRecorder> Find(const void* session) {
+  std::shared_ptr<CommandLogWriter> Find(const void* session) {
     const absl::MutexLock lock(&mu_);
     const auto found = recorders_.find(session);
     return found == recorders_.end() ? nullptr : found->second;
@@ -81,32 +81,32 @@ class Recordings {
   }
   const pid_t process_ = getpid();
   absl::Mutex mu_;
-  std::map<const void*, std::shared_ptr<SessionRecorder>> recorders_ ABSL_GUARDED_BY(mu_);
+  std::map<const void*, std::shared_ptr<CommandLogWriter>> recorders_ ABSL_GUARDED_BY(mu_);
 };
 
-std::atomic<bool> SessionRecorder::any_{false};
+std::atomic<bool> CommandLogWriter::any_{false};
 
-absl::Status SessionRecorder::Start(const void* session, const std::string& path,
-                                    const v1::RecordingHeader& header) {
-  ASSIGN_OR_RETURN(std::shared_ptr<SessionRecorder> recorder, Open(path, header));
-  Recordings::Get().Add(session, std::move(recorder));
+absl::Status CommandLogWriter::Start(const void* session, const std::string& path,
+                                     const v1::CommandLogHeader& header) {
+  ASSIGN_OR_RETURN(std::shared_ptr<CommandLogWriter> recorder, Open(path, header));
+  OpenCommandLogs::Get().Add(session, std::move(recorder));
   return absl::OkStatus();
 }
 
-void SessionRecorder::Record(const void* session, const v1::Command& command) {
-  if (const auto recorder = Recordings::Get().Find(session)) recorder->Add(command);
+void CommandLogWriter::Record(const void* session, const v1::Command& command) {
+  if (const auto recorder = OpenCommandLogs::Get().Find(session)) recorder->Add(command);
 }
 
-EndOfRecording::~EndOfRecording() {
+EndOfCommandLog::~EndOfCommandLog() {
   // Not in a forked child, whose copy of the lock may be held for ever.
-  if (SessionRecorder::any() && Recordings::Get().InItsProcess()) Recordings::Get().Remove(session_);
+  if (CommandLogWriter::any() && OpenCommandLogs::Get().InItsProcess()) OpenCommandLogs::Get().Remove(session_);
 }
 
-SessionRecorder::SessionRecorder(std::string path, rpc::Descriptor file)
+CommandLogWriter::CommandLogWriter(std::string path, rpc::Descriptor file)
     : path_(std::move(path)), process_(getpid()), start_(absl::Now()), file_(std::move(file)) {}
 
-absl::StatusOr<std::shared_ptr<SessionRecorder>> SessionRecorder::Open(const std::string& path,
-                                                                       const v1::RecordingHeader& header) {
+absl::StatusOr<std::shared_ptr<CommandLogWriter>> CommandLogWriter::Open(const std::string& path,
+                                                                         const v1::CommandLogHeader& header) {
   const std::string next = NextPath(path);
   rpc::Descriptor file(open(next.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!file.valid()) return CannotBeWritten(next);
@@ -114,11 +114,11 @@ absl::StatusOr<std::shared_ptr<SessionRecorder>> SessionRecorder::Open(const std
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     return FailedPrecondition("Another process records into %s.", next);
   if (ftruncate(file.get(), 0) != 0) return CannotBeWritten(next);
-  std::shared_ptr<SessionRecorder> recorder(new SessionRecorder(next, std::move(file)));
+  std::shared_ptr<CommandLogWriter> recorder(new CommandLogWriter(next, std::move(file)));
   {
     const absl::MutexLock lock(&recorder->mu_);
-    RETURN_IF_ERROR(recorder->Write(kRecordingMagic));
-    v1::RecordingEntry entry;
+    RETURN_IF_ERROR(recorder->Write(kCommandLogMagic));
+    v1::CommandLogEntry entry;
     *entry.mutable_header() = header;
     entry.mutable_header()->set_started_us(absl::ToUnixMicros(recorder->start_));
     RETURN_IF_ERROR(recorder->WriteEntry(entry));
@@ -126,9 +126,9 @@ absl::StatusOr<std::shared_ptr<SessionRecorder>> SessionRecorder::Open(const std
   return recorder;
 }
 
-void SessionRecorder::Add(const v1::Command& command) {
+void CommandLogWriter::Add(const v1::Command& command) {
   if (command.has_upload_piece() || getpid() != process_) return;
-  v1::RecordingEntry entry;
+  v1::CommandLogEntry entry;
   entry.set_at_us(absl::ToInt64Microseconds(absl::Now() - start_));
   *entry.mutable_command() = WithoutContents(command);
   const absl::MutexLock lock(&mu_);
@@ -142,23 +142,23 @@ void SessionRecorder::Add(const v1::Command& command) {
   }
 }
 
-void SessionRecorder::End() {
+void CommandLogWriter::End() {
   if (getpid() != process_) return;
   const absl::MutexLock lock(&mu_);
   EndLocked();
 }
 
-void SessionRecorder::EndLocked() {
+void CommandLogWriter::EndLocked() {
   if (ended_) return;
   ended_ = true;
-  v1::RecordingEntry entry;
+  v1::CommandLogEntry entry;
   entry.set_at_us(absl::ToInt64Microseconds(absl::Now() - start_));
   entry.mutable_end()->set_commands(commands_);
   if (const absl::Status written = WriteEntry(entry); !written.ok())
     std::fprintf(stderr, "hlod: %s\n", std::string(written.message()).c_str());
 }
 
-absl::Status SessionRecorder::Write(const std::string& text) {
+absl::Status CommandLogWriter::Write(const std::string& text) {
   for (size_t done = 0; done < text.size();) {
     const ssize_t n = write(file_.get(), text.data() + done, text.size() - done);
     if (n < 0 && errno == EINTR) continue;
@@ -168,7 +168,7 @@ absl::Status SessionRecorder::Write(const std::string& text) {
   return absl::OkStatus();
 }
 
-absl::Status SessionRecorder::WriteEntry(const v1::RecordingEntry& entry) {
+absl::Status CommandLogWriter::WriteEntry(const v1::CommandLogEntry& entry) {
   std::string text;
   {
     google::protobuf::io::StringOutputStream out(&text);

@@ -1,5 +1,5 @@
 // Profiles of runs, and the sessions that they include.
-#include "client/runtime/observe/run_recorder.h"
+#include "client/runtime/observe/profile_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
-#include "client/runtime/observe/run_json.h"
+#include "client/runtime/observe/profile_json.h"
 #include "client/runtime/session/session.h"
 #include "common/base/errors/status.h"
 
@@ -23,14 +23,14 @@ namespace internal {
 namespace {
 
 // The open sessions of the process, and the recordings under way. Never destroyed.
-class Recordings {
+class OpenProfiles {
  public:
-  static Recordings& Get() {
-    static auto* const recordings = new Recordings;
+  static OpenProfiles& Get() {
+    static auto* const recordings = new OpenProfiles;
     return *recordings;
   }
 
-  void Add(RunRecorder* recorder) {
+  void Add(ProfileWriter* recorder) {
     for (const std::shared_ptr<Session>& session : OpenSessions()) {
       const absl::StatusOr<SessionAccount> account = GetAccount(Client(session));
       if (account.ok()) recorder->Open(session, &*account);
@@ -38,7 +38,7 @@ class Recordings {
     absl::MutexLock lock(&mu_);
     recorders_.push_back(recorder);
   }
-  void Remove(RunRecorder* recorder) {
+  void Remove(ProfileWriter* recorder) {
     absl::MutexLock lock(&mu_);
     std::erase(recorders_, recorder);
   }
@@ -47,7 +47,7 @@ class Recordings {
     absl::MutexLock lock(&mu_);
     std::erase_if(sessions_, [](const std::weak_ptr<Session>& each) { return each.expired(); });
     sessions_.push_back(session);
-    for (RunRecorder* const recorder : recorders_) recorder->Open(session, nullptr);
+    for (ProfileWriter* const recorder : recorders_) recorder->Open(session, nullptr);
   }
   void EndSession(const std::shared_ptr<Session>& session) {
     {
@@ -57,7 +57,7 @@ class Recordings {
     const absl::StatusOr<SessionAccount> account = GetAccount(Client(session));
     if (!account.ok()) return;
     absl::MutexLock lock(&mu_);
-    for (RunRecorder* const recorder : recorders_) recorder->End(session, *account);
+    for (ProfileWriter* const recorder : recorders_) recorder->End(session, *account);
   }
 
  private:
@@ -72,7 +72,7 @@ class Recordings {
 
   absl::Mutex mu_;
   std::vector<std::weak_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
-  std::vector<RunRecorder*> recorders_ ABSL_GUARDED_BY(mu_);
+  std::vector<ProfileWriter*> recorders_ ABSL_GUARDED_BY(mu_);
 };
 
 absl::StatusOr<int> OpenFile(const std::string& path) {
@@ -84,19 +84,19 @@ absl::StatusOr<int> OpenFile(const std::string& path) {
 // The recording of the whole program. It is destroyed before the objects that the connection needs.
 struct RecordingOfProgram {
   RecordingOfProgram() {
-    const char* const path = std::getenv("HLOD_RUN");
+    const char* const path = std::getenv("HLOD_PROFILE");
     if (path == nullptr || *path == '\0') return;
     const absl::StatusOr<int> fd = OpenFile(absl::StrReplaceAll(path, {{"%p", absl::StrCat(getpid())}}));
-    status = fd.ok() ? absl::OkStatus() : InvalidArgument("$HLOD_RUN: %s", fd.status().message());
-    if (fd.ok()) recorder = std::make_unique<RunRecorder>(*fd);
+    status = fd.ok() ? absl::OkStatus() : InvalidArgument("$HLOD_PROFILE: %s", fd.status().message());
+    if (fd.ok()) recorder = std::make_unique<ProfileWriter>(*fd);
   }
   ~RecordingOfProgram() {
     if (!recorder) return;
     const absl::Status finished = recorder->Finish();
     if (finished.ok()) return;
-    std::fprintf(stderr, "hlod: $HLOD_RUN: %s\n", std::string(finished.message()).c_str());
+    std::fprintf(stderr, "hlod: $HLOD_PROFILE: %s\n", std::string(finished.message()).c_str());
   }
-  std::unique_ptr<RunRecorder> recorder;
+  std::unique_ptr<ProfileWriter> recorder;
   absl::Status status;
 };
 
@@ -163,13 +163,13 @@ SessionAccount AccountSince(const SessionAccount& earlier, SessionAccount later)
 absl::Status RecordSession(const std::shared_ptr<Session>& session) {
   static RecordingOfProgram recording;
   RETURN_IF_ERROR(recording.status);
-  Recordings::Get().AddSession(session);
+  OpenProfiles::Get().AddSession(session);
   return absl::OkStatus();
 }
 
-void RecordSessionEnd(const std::shared_ptr<Session>& session) { Recordings::Get().EndSession(session); }
+void RecordSessionEnd(const std::shared_ptr<Session>& session) { OpenProfiles::Get().EndSession(session); }
 
-RunRecorder::RunRecorder(int fd) : fd_(fd) {
+ProfileWriter::ProfileWriter(int fd) : fd_(fd) {
   run_.program = program_invocation_short_name;
   run_.pid = getpid();
   run_.started = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
@@ -178,16 +178,16 @@ RunRecorder::RunRecorder(int fd) : fd_(fd) {
     absl::MutexLock lock(&mu_);
     if (fd_ >= 0) Write(RunHeaderLine(run_));
   }
-  Recordings::Get().Add(this);
+  OpenProfiles::Get().Add(this);
   observation_.emplace(*this);
 }
 
-RunRecorder::~RunRecorder() {
+ProfileWriter::~ProfileWriter() {
   Finish().IgnoreError();
   if (fd_ >= 0) close(fd_);
 }
 
-void RunRecorder::Write(const std::string& line) {
+void ProfileWriter::Write(const std::string& line) {
   for (size_t written = 0; written < line.size() && status_.ok();) {
     const ssize_t n = write(fd_, line.data() + written, line.size() - written);
     if (n >= 0) written += static_cast<size_t>(n);
@@ -196,23 +196,23 @@ void RunRecorder::Write(const std::string& line) {
   }
 }
 
-void RunRecorder::OnEvent(const Event& event) {
+void ProfileWriter::OnEvent(const Event& event) {
   absl::MutexLock lock(&mu_);
   ++events_;
   if (fd_ >= 0) Write(RunEventLine(event));
   else run_.events.push_back(event);
 }
 
-void RunRecorder::Open(const std::shared_ptr<Session>& session, const SessionAccount* account) {
+void ProfileWriter::Open(const std::shared_ptr<Session>& session, const SessionAccount* account) {
   absl::MutexLock lock(&mu_);
   sessions_[session] = account == nullptr ? std::nullopt : std::optional<SessionAccount>(*account);
 }
 
-void RunRecorder::End(const std::shared_ptr<Session>& session, const SessionAccount& account) {
+void ProfileWriter::End(const std::shared_ptr<Session>& session, const SessionAccount& account) {
   absl::MutexLock lock(&mu_);
   const auto found = sessions_.find(session);
   if (found == sessions_.end() || finished_) return;
-  RunAccount entry{session->id(), session->daemon(), account};
+  ProfileAccount entry{session->id(), session->daemon(), account};
   if (found->second.has_value()) entry.account = AccountSince(*found->second, account);
   sessions_.erase(found);
   ++accounts_;
@@ -220,7 +220,7 @@ void RunRecorder::End(const std::shared_ptr<Session>& session, const SessionAcco
   else run_.accounts.push_back(std::move(entry));
 }
 
-absl::Status RunRecorder::Finish() {
+absl::Status ProfileWriter::Finish() {
   if (!owner_.IsThisOne()) return absl::OkStatus();  // In a forked child: the recording is the parent's.
   std::vector<std::shared_ptr<Session>> open;
   {
@@ -234,7 +234,7 @@ absl::Status RunRecorder::Finish() {
       End(session, *account);
   }
   observation_.reset();
-  Recordings::Get().Remove(this);
+  OpenProfiles::Get().Remove(this);
   absl::MutexLock lock(&mu_);
   finished_ = true;
   sessions_.clear();
@@ -245,19 +245,20 @@ absl::Status RunRecorder::Finish() {
 
 }  // namespace internal
 
-RunRecording::RunRecording() : recorder_(std::make_unique<internal::RunRecorder>(-1)) {}
-RunRecording::~RunRecording() = default;
-RunLog RunRecording::Finish() {
+ProfileRecorder::ProfileRecorder() : recorder_(std::make_unique<internal::ProfileWriter>(-1)) {}
+ProfileRecorder::~ProfileRecorder() = default;
+Profile ProfileRecorder::Finish() {
   recorder_->Finish().IgnoreError();
   return recorder_->Take();
 }
 
-absl::StatusOr<std::unique_ptr<RunFile>> RunFile::Open(const std::string& path) {
+absl::StatusOr<std::unique_ptr<ProfileFile>> ProfileFile::Open(const std::string& path) {
   ASSIGN_OR_RETURN(const int fd, internal::OpenFile(path));
-  return std::unique_ptr<RunFile>(new RunFile(std::make_unique<internal::RunRecorder>(fd)));
+  return std::unique_ptr<ProfileFile>(new ProfileFile(std::make_unique<internal::ProfileWriter>(fd)));
 }
-RunFile::RunFile(std::unique_ptr<internal::RunRecorder> recorder) : recorder_(std::move(recorder)) {}
-RunFile::~RunFile() = default;
-absl::Status RunFile::Finish() { return recorder_->Finish(); }
+ProfileFile::ProfileFile(std::unique_ptr<internal::ProfileWriter> recorder)
+    : recorder_(std::move(recorder)) {}
+ProfileFile::~ProfileFile() = default;
+absl::Status ProfileFile::Finish() { return recorder_->Finish(); }
 
 }  // namespace hlod

@@ -1,5 +1,5 @@
 // Appending events to a file.
-#include "client/runtime/preflight/recorder.h"
+#include "client/runtime/preflight/preflight_log_writer.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,18 +11,18 @@
 
 namespace hlod::internal {
 
-Recorder::~Recorder() {
+PreflightLogWriter::~PreflightLogWriter() {
   if (file_ >= 0) close(file_);
 }
 
-absl::Status Recorder::Open(const std::string& folder) {
+absl::Status PreflightLogWriter::Open(const std::string& folder) {
   std::string path = absl::StrCat(folder, "/", getpid(), "-XXXXXX");
   file_ = mkostemp(path.data(), O_CLOEXEC | O_APPEND);
   if (file_ >= 0) return absl::OkStatus();
   return Unavailable("No record can be written in the folder %s: %s.", folder, std::strerror(errno));
 }
 
-void Recorder::Write(const v1::RecordEvent& event) {
+void PreflightLogWriter::Write(const v1::PreflightEvent& event) {
   if (file_ < 0) return;
   std::string bytes(4, '\0');
   if (!event.AppendToString(&bytes)) return;

@@ -1,4 +1,4 @@
-// Writes the preflight record of an abstract session (proto/hlod/v1/record.proto).
+// Writes the preflight record of an abstract session (proto/hlod/v1/preflight_log.proto).
 #pragma once
 
 #include <string>
@@ -6,23 +6,23 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "proto/hlod/v1/record.pb.h"
+#include "proto/hlod/v1/preflight_log.pb.h"
 
 namespace hlod::internal {
 
 // A file to which each event is appended at once, so that the file stays valid however the process ends.
 // Thread-safe; calls nothing while it holds its lock.
-class Recorder {
+class PreflightLogWriter {
  public:
-  Recorder() = default;  // Discards events until Open().
-  ~Recorder();
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
+  PreflightLogWriter() = default;  // Discards events until Open().
+  ~PreflightLogWriter();
+  PreflightLogWriter(const PreflightLogWriter&) = delete;
+  PreflightLogWriter& operator=(const PreflightLogWriter&) = delete;
 
   // Creates a new file in `folder`.
   absl::Status Open(const std::string& folder);
   bool is_open() const { return file_ >= 0; }
-  void Write(const v1::RecordEvent& event);
+  void Write(const v1::PreflightEvent& event);
 
  private:
   int file_ = -1;  // Constant after Open.

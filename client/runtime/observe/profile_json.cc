@@ -1,5 +1,5 @@
 // Run files: converts fields to JSON and back.
-#include "client/runtime/observe/run_json.h"
+#include "client/runtime/observe/profile_json.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/runtime/observe/run_fields.h"
+#include "client/runtime/observe/profile_fields.h"
 #include "common/base/errors/status.h"
 #include "common/base/text/strings.h"
 #include "common/hlo/text/text.h"
@@ -234,10 +234,10 @@ void Fields(V&, Nothing&) {}
 
 class RunReader {
  public:
-  RunReader(std::string_view text, std::string_view name, const ReadRunOptions& options)
+  RunReader(std::string_view text, std::string_view name, const ReadProfileOptions& options)
       : text_(text), name_(name), options_(options) {}
 
-  absl::StatusOr<RunLog> Read() {
+  absl::StatusOr<Profile> Read() {
     for (size_t begin = 0; begin < text_.size();) {
       const size_t newline = text_.find('\n', begin);
       ++line_;
@@ -280,11 +280,11 @@ class RunReader {
   }
 
   absl::Status TakeHeader(const Json& json) {
-    if (!json.is_object() || !json.contains("hlod_run") || !json["hlod_run"].is_number_integer()) {
+    if (!json.is_object() || !json.contains("hlod_profile") || !json["hlod_profile"].is_number_integer()) {
       return InvalidArgument("%s is not a run file: it does not begin with {\"hlod_run\": %d", ToAbsl(name_),
                              kRunVersion);
     }
-    const int64_t version = json["hlod_run"].get<int64_t>();
+    const int64_t version = json["hlod_profile"].get<int64_t>();
     if (version != kRunVersion) {
       return InvalidArgument("%s is a run file of version %d; this program reads version %d.", ToAbsl(name_),
                              version, kRunVersion);
@@ -292,7 +292,7 @@ class RunReader {
     int read = 0;
     Nothing nothing;
     const absl::Status status = ReadLine(json, nothing, [&](FieldReader& reader) {
-      reader("hlod_run", read);
+      reader("hlod_profile", read);
       reader("program", run_.program);
       reader("pid", run_.pid);
       reader("started", run_.started);
@@ -324,7 +324,7 @@ class RunReader {
   }
 
   absl::Status TakeAccount(const Json& json) {
-    RunAccount account;
+    ProfileAccount account;
     RETURN_IF_ERROR(ReadLine(json, account.account, [&](FieldReader& reader) {
       reader("account", account.session);
       reader("daemon", account.daemon);
@@ -350,17 +350,17 @@ class RunReader {
   }
 
   const std::string_view text_, name_;
-  const ReadRunOptions options_;
+  const ReadProfileOptions options_;
   int line_ = 0;
   bool ended_ = false;
-  RunLog run_;
+  Profile run_;
 };
 
 }  // namespace
 
-std::string RunHeaderLine(const RunLog& run) {
+std::string RunHeaderLine(const Profile& run) {
   return Line(
-      {{"hlod_run", kRunVersion}, {"program", run.program}, {"pid", run.pid}, {"started", run.started}});
+      {{"hlod_profile", kRunVersion}, {"program", run.program}, {"pid", run.pid}, {"started", run.started}});
 }
 
 std::string RunEventLine(const Event& event) {
@@ -373,7 +373,7 @@ std::string RunEventLine(const Event& event) {
   return Line(json);
 }
 
-std::string RunAccountLine(const RunAccount& account) {
+std::string RunAccountLine(const ProfileAccount& account) {
   Json json = {{"account", account.session}, {"daemon", account.daemon}};
   FieldWriter writer(json);
   Fields(writer, account.account);
@@ -386,22 +386,23 @@ std::string RunEndLine(size_t events, size_t accounts) {
 
 }  // namespace internal
 
-absl::StatusOr<RunLog> ParseRun(std::string_view text, std::string_view name, const ReadRunOptions& options) {
+absl::StatusOr<Profile> ParseProfile(std::string_view text, std::string_view name,
+                                     const ReadProfileOptions& options) {
   return internal::RunReader(text, name, options).Read();
 }
 
-absl::StatusOr<RunLog> ReadRun(const std::string& path, const ReadRunOptions& options) {
+absl::StatusOr<Profile> ReadProfile(const std::string& path, const ReadProfileOptions& options) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream bytes;
   if (file) bytes << file.rdbuf();
   if (!file) return InvalidArgument("%s cannot be read: %s.", path, std::strerror(errno));
-  return ParseRun(bytes.str(), path, options);
+  return ParseProfile(bytes.str(), path, options);
 }
 
-std::string ToJsonLines(const RunLog& run) {
+std::string ToJsonLines(const Profile& run) {
   std::string text = internal::RunHeaderLine(run);
   for (const Event& event : run.events) text += internal::RunEventLine(event);
-  for (const RunAccount& account : run.accounts) text += internal::RunAccountLine(account);
+  for (const ProfileAccount& account : run.accounts) text += internal::RunAccountLine(account);
   if (run.complete) text += internal::RunEndLine(run.events.size(), run.accounts.size());
   return text;
 }
