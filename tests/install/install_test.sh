@@ -31,7 +31,7 @@ library=$(pkg-config --variable=libdir hlod)
 expect "$scratch/axpy"
 
 # What is installed of common/ is what the public headers reach, and nothing else.
-find "$prefix/include/hlod" -maxdepth 1 -name '*.h' -printf '#include <hlod/%f>\n' >"$scratch/all.cc"
+find "$prefix/include/hlod" -path "$prefix/include/hlod/common" -prune -o -name '*.h' -printf '#include <hlod/%P>\n' >"$scratch/all.cc"
 # shellcheck disable=SC2046
 "$cxx" -std=c++20 -M "$scratch/all.cc" $(pkg-config --cflags hlod) | tr ' \\' '\n\n' | grep "include/hlod/common/" | xargs realpath | sort -u >"$scratch/reached"
 find "$prefix/include/hlod/common" -type f | xargs realpath | sort >"$scratch/installed"
@@ -43,6 +43,15 @@ diff "$scratch/reached" "$scratch/installed" || { echo "FAILED: the installed he
 for file in lib/systemd/system/hlod.service lib/systemd/system/hlod.socket lib/sysusers.d/hlod.conf include/hlod/native_kernel.h; do
   [[ -f $prefix/$file ]] || { echo "FAILED: $file is not installed" >&2; exit 1; }
 done
+
+# The manual pages have what --help has, and the shell's completion asks the installed program.
+for option in "hlod device" "hloctl random"; do
+  read -r program name <<<"$option"
+  grep -q -- "$name" "$prefix/share/man/man1/$program.1" || { echo "FAILED: $program(1) does not explain $name" >&2; exit 1; }
+done
+completed=$(PATH=$prefix/bin:$PATH bash -c '. "$1"; COMP_WORDS=(hloctl run --ran); COMP_CWORD=2; _hlod hloctl; echo "${COMPREPLY[@]}"' \
+  _ "$prefix/share/bash-completion/completions/hloctl")
+[[ $completed == --random ]] || { echo "FAILED: --ran is completed to '$completed'" >&2; exit 1; }
 
 # The installed Python package finds the installed hloctl.
 PYTHONPATH=$prefix/share/hlod/python "${HLOD_TEST_PYTHON:-python3}" - "$prefix/bin/hloctl" <<'END'
