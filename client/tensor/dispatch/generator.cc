@@ -130,7 +130,7 @@ GeneratorScope::GeneratorScope(const Generator& generator, Caller caller) : arou
     lazy::Throw(
         ErrorKind::kArgument,
         "a generator does not serve in a function that is traced, whose numbers differ from call to call: "
-        "take keys (hlod/tensor/random_key.h)",
+        "take keys (hlod/ops/random_key.h)",
         "generator", caller);
   }
   lazy::InScope() = generator.stream_;

@@ -90,7 +90,7 @@ class Generator {
 };
 
 // While it lives, this thread draws from `generator`, on every device. In a function that is traced, whose
-// numbers differ from call to call, it is refused: keys (hlod/tensor/random_key.h) serve there.
+// numbers differ from call to call, it is refused: keys (hlod/ops/random_key.h) serve there.
 class GeneratorScope {
  public:
   explicit GeneratorScope(const Generator& generator, Caller caller = Caller::Here());

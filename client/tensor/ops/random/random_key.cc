@@ -1,7 +1,7 @@
 // Random numbers from explicit keys: Threefry-2x32 (Salmon et al., "Parallel random numbers: as easy as 1, 2,
 // 3", 2011), laid over elements as JAX does. The block of an element is its flat position, as two words; 32
 // bits are the exclusive or of the two words that come out, 64 bits are both.
-#include "hlod/tensor/random_key.h"
+#include "hlod/ops/random_key.h"
 
 #include <cmath>
 #include <limits>
