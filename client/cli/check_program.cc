@@ -214,7 +214,7 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
     RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
   if (common.json) Show(Dump(ToJson(report)) + "\n");
   else Show(ToText(report));
-  const std::vector<analysis::Verdict> verdicts = analysis::VerdictsOf(report, options.steps);
+  const std::vector<analysis::CheckResult> verdicts = analysis::VerdictsOf(report, options.steps);
   // The suite's name omits the process's id, which would make every run another suite.
   const std::string suite = std::filesystem::path(options.program[0]).filename().string();
   if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(suite, verdicts)));

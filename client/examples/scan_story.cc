@@ -121,7 +121,7 @@ int main(int argc, char** argv) try {
   const Layer large = Placeholders({kManyLayers}, kLargeSize, device);
   const Tensor h = ByScan(large, hlod::Ones({1, kLargeSize}, {.device = device}));
   absl::PrintF("\nTheir program has %d characters of HLO. Reading its result is refused:\n",
-               hlod::Dump(h, hlod::Form::kHlo).size());
+               hlod::Dump(h, hlod::DumpFormat::kHlo).size());
   try {
     h.ToHost();
   } catch (const hlod::Error& error) {

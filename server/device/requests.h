@@ -1,6 +1,6 @@
-// What commands ask of a workspace. Each has one field `refused`: what was found wrong with it before, by
-// those who read the message. Then the rest may be incomplete; what it was to define is defined to hold that
-// error.
+// What commands ask of a session device. Each has one field `refused`: what was found wrong with it before,
+// by those who read the message. Then the rest may be incomplete; what it was to define is defined to hold
+// that error.
 #pragma once
 
 #include <algorithm>
@@ -119,8 +119,8 @@ struct ReadyBytes {
   int64_t bytes = 0;
   std::shared_ptr<Task> task;  // Release() finishes it.
   // When asked for: as long as a copy of it lives, the bytes stay in their place unchanged, whatever becomes
-  // of the buffer and its handle. A reader of `data` holds one. The last one takes the workspace's lock as it
-  // goes.
+  // of the buffer and its handle. A reader of `data` holds one. The last one takes the session device's lock
+  // as it goes.
   std::shared_ptr<const void> pin;
 };
 using DownloadDone = std::function<void(absl::StatusOr<ReadyBytes>)>;

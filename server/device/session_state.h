@@ -1,5 +1,5 @@
 // What the commands of a session share, whatever they are about: its handles, its errors, its account.
-// Private to the workspace and its parts.
+// Private to the session device and its parts.
 #pragma once
 
 #include <cstdint>

@@ -33,9 +33,9 @@ std::vector<std::shared_ptr<Session>> Chosen(Registry& registry, const Request& 
 std::string ListDevices(Registry& registry, const Request&) {
   v1::DeviceList list;
   device::Devices& devices = registry.devices();
-  std::vector<device::Workspace::Counts> counts(devices.count());
+  std::vector<device::SessionDevice::Counts> counts(devices.count());
   for (const std::shared_ptr<Session>& session : registry.List()) {
-    const std::vector<device::Workspace::Counts> of_session = session->workspace().device_counts();
+    const std::vector<device::SessionDevice::Counts> of_session = session->session_device().device_counts();
     for (uint32_t i = 0; i < devices.count(); ++i) counts[i] += of_session[i];
   }
   for (uint32_t i = 0; i < devices.count(); ++i) {
@@ -59,7 +59,7 @@ std::string ListDevices(Registry& registry, const Request&) {
 std::string ListBuffers(Registry& registry, const Request& request) {
   std::vector<std::pair<uint64_t, device::BufferInfo>> all;
   for (const std::shared_ptr<Session>& session : Chosen(registry, request)) {
-    for (device::BufferInfo& buffer : session->workspace().ListBuffers())
+    for (device::BufferInfo& buffer : session->session_device().ListBuffers())
       all.emplace_back(session->identity().id, std::move(buffer));
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
@@ -130,9 +130,9 @@ void ForEachAccount(
   const Registry::Accounts accounts = registry.AllAccounts();
   for (const std::shared_ptr<Session>& session : accounts.sessions) {
     if (request.session() != 0 && request.session() != session->identity().id) continue;
-    const std::shared_ptr<device::Workspace>& workspace = session->shared_workspace();
+    const std::shared_ptr<device::SessionDevice>& session_device = session->shared_session_device();
     call(
-        workspace->ledger().account(detail), [&](uint32_t id) { return LineOf(*workspace, id); },
+        session_device->ledger().account(detail), [&](uint32_t id) { return LineOf(*session_device, id); },
         session->identity().id);
   }
   for (const auto& account : accounts.kept) {

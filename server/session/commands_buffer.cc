@@ -12,13 +12,13 @@ device::Violation HandlePlaceholder(Session& session, const v1::Command& command
   request.device = message.device();
   request.refused = refused;
   request.shape = ShapeOf(message.shape(), request.refused);
-  return session.workspace().DefinePlaceholder(request, session.Settler(command.id()));
+  return session.session_device().DefinePlaceholder(request, session.Settler(command.id()));
 }
 
 device::Violation HandleFree(Session& session, const v1::Command& command) {
-  return session.workspace().Free(RefOf(session, command),
-                                  {command.free().handles().begin(), command.free().handles().end()},
-                                  session.Settler(command.id()));
+  return session.session_device().Free(RefOf(session, command),
+                                       {command.free().handles().begin(), command.free().handles().end()},
+                                       session.Settler(command.id()));
 }
 
 }  // namespace hlod::session

@@ -12,7 +12,7 @@ device::Violation HandleInfeed(Session& session, const v1::Command& command) {
   request.channel.device = message.device();
   if (message.has_channel()) request.channel.id = message.channel();
   request.arguments.assign(message.arguments().begin(), message.arguments().end());
-  return session.workspace().Infeed(std::move(request), session.Settler(command.id()));
+  return session.session_device().Infeed(std::move(request), session.Settler(command.id()));
 }
 
 device::Violation HandleOutfeed(Session& session, const v1::Command& command, const absl::Status& refused) {
@@ -25,7 +25,7 @@ device::Violation HandleOutfeed(Session& session, const v1::Command& command, co
   request.refused = refused;
   for (const hlod::xla::ShapeProto& shape : message.shapes())
     request.shapes.push_back(ShapeOf(shape, request.refused));
-  return session.workspace().Outfeed(std::move(request), session.Settler(command.id()));
+  return session.session_device().Outfeed(std::move(request), session.Settler(command.id()));
 }
 
 }  // namespace hlod::session

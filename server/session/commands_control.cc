@@ -13,8 +13,8 @@ device::Violation HandleStepMark(Session& session, const v1::Command& command) {
 
 device::Violation HandleDefineOrigin(Session& session, const v1::Command& command) {
   const v1::DefineOrigin& request = command.define_origin();
-  return session.workspace().DefineOrigin(request.id(), rpc::FromProto(request.origin()),
-                                          session.Settler(command.id()), request.origin().name());
+  return session.session_device().DefineOrigin(request.id(), rpc::FromProto(request.origin()),
+                                               session.Settler(command.id()), request.origin().name());
 }
 
 device::Violation HandlePing(Session& session, const v1::Command& command) {
@@ -50,7 +50,7 @@ device::Violation HandleStats(Session& session, const v1::Command& command) {
   // Thousands of rows take a while: in the session's turn on the transfer thread, so that the sessions which
   // are read on this thread do not wait.
   session.answers().WhenAllBefore(command.id(), [self = session.shared_from_this(), id = command.id()] {
-    self->workspace().devices().transfers().Submit(self->identity().id, 0, [self, id] {
+    self->session_device().devices().transfers().Submit(self->identity().id, 0, [self, id] {
       try {
         AnswerStats(*self, id);
       } catch (const std::exception&) {

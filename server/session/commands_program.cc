@@ -37,8 +37,8 @@ v1::CompileResult Describe(const device::ExecutableCache::Compiled& compiled) {
 }
 
 // `bytes` were reserved for the program.
-device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool describe,
-                                        int64_t bytes = 0) {
+device::SessionDevice::CompileDone Answerer(Session& session, uint64_t command, bool describe,
+                                            int64_t bytes = 0) {
   return [self = session.shared_from_this(), command, describe,
           bytes](const absl::StatusOr<device::ExecutableCache::Compiled>& compiled) {
     self->budgets().staging.Release(bytes);
@@ -60,7 +60,7 @@ device::Workspace::CompileDone Answerer(Session& session, uint64_t command, bool
 device::Violation Compile(Session& session, device::CompileRequest request, bool describe) {
   const uint64_t command = request.command.id;
   const auto bytes = static_cast<int64_t>(request.program.size());
-  return session.workspace().Compile(std::move(request), Answerer(session, command, describe, bytes));
+  return session.session_device().Compile(std::move(request), Answerer(session, command, describe, bytes));
 }
 
 }  // namespace
@@ -198,7 +198,7 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
                 reinterpret_cast<char*>(argument.literal->bytes().data()));
     }
   }
-  return session.workspace().Execute(std::move(request), session.Settler(command.id()));
+  return session.session_device().Execute(std::move(request), session.Settler(command.id()));
 }
 
 }  // namespace hlod::session

@@ -26,7 +26,7 @@ absl::StatusOr<Cause> CauseOf(int number, Direction direction) {
 // Runs a copy, whose bytes are reserved (SessionBudgets::copies), here or on the transfer thread.
 void Copy(Session& session, int64_t bytes, std::function<void()> copy) {
   if (bytes <= kCopyHereBytes) return copy();
-  session.workspace().devices().transfers().Submit(session.identity().id, 0, std::move(copy));
+  session.session_device().devices().transfers().Submit(session.identity().id, 0, std::move(copy));
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ device::Violation HandleUpload(Session& session, const v1::Command& command, con
              message.bytes() > 0) {
     request.refused = Argument("The Upload does not say how its bytes come.");
   }
-  return session.workspace().Upload(request, session.Settler(command.id()));
+  return session.session_device().Upload(request, session.Settler(command.id()));
 }
 
 device::Violation HandleUploadPiece(Session& session, const v1::Command& command) {
@@ -76,8 +76,8 @@ device::Violation HandleUploadPiece(Session& session, const v1::Command& command
     }
     const auto bytes = static_cast<int64_t>(request.length());
     RETURN_IF_ERROR(session.budgets().copies.Reserve(bytes, "A copy"));
-    absl::StatusOr<device::UploadPart> part =
-        session.workspace().uploads().NextPiece(request.upload(), request.buffer_offset(), request.length());
+    absl::StatusOr<device::UploadPart> part = session.session_device().uploads().NextPiece(
+        request.upload(), request.buffer_offset(), request.length());
     if (!part.ok()) {
       session.budgets().copies.Release(bytes);
       return part.status();
@@ -94,8 +94,8 @@ device::Violation HandleUploadPiece(Session& session, const v1::Command& command
         upload = request.upload(), id] {
          CopyBytes(part.target.data(), from, part.target.size());
          self->budgets().copies.Release(static_cast<int64_t>(part.target.size()));
-         self->workspace().uploads().AddReceived(upload, part.generation,
-                                                 static_cast<int64_t>(part.target.size()));
+         self->session_device().uploads().AddReceived(upload, part.generation,
+                                                      static_cast<int64_t>(part.target.size()));
          // Answered by name: its Upload is older and not finished, so progress alone would never tell.
          v1::Reply reply;
          reply.set_command(id);
@@ -128,7 +128,7 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
     reply.set_command(id);
     *reply.mutable_download()->mutable_shape() = hlo::ToProto(ready->shape);
     const device::RowKey row{ready->buffer->device, cause, ref.origin, ref.step};
-    device::Workspace& workspace = self->workspace();
+    device::SessionDevice& session_device = self->session_device();
     if (way == v1::Download::kStream) {
       if (const absl::Status kept = self->transfers().KeepDownload(id, *ready, row, calls); !kept.ok())
         return self->answers().Settle(id, kept);
@@ -136,7 +136,7 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
       return self->answers().Answer(std::move(reply));
     }
     const auto refuse = [&](const absl::Status& status) {
-      workspace.Release(*ready);
+      session_device.Release(*ready);
       self->answers().Settle(id, status);
     };
     if (way == v1::Download::kInline) {
@@ -148,8 +148,8 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
       if (const absl::Status kept = self->budgets().replies.Check(ready->bytes, "A reply"); !kept.ok())
         return refuse(kept);
       reply.mutable_download()->set_inline_(ready->data, static_cast<size_t>(ready->bytes));
-      workspace.Release(*ready);
-      workspace.ledger().Record(row, ready->bytes, calls);
+      session_device.Release(*ready);
+      session_device.ledger().Record(row, ready->bytes, calls);
       // Its share of the buffer goes before the answer: a Free that follows finds no other.
       ready = absl::CancelledError();
       return self->answers().Answer(std::move(reply));
@@ -170,13 +170,13 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
           reply = std::move(reply)]() mutable {
            CopyBytes(to, ready.data, static_cast<size_t>(ready.bytes));
            self->budgets().copies.Release(ready.bytes);
-           self->workspace().Release(ready);
-           self->workspace().ledger().Record(row, ready.bytes, calls);
+           self->session_device().Release(ready);
+           self->session_device().ledger().Record(row, ready.bytes, calls);
            ready = {};
            self->answers().Answer(std::move(reply));
          });
   };
-  return session.workspace().Download(download, deliver);
+  return session.session_device().Download(download, deliver);
 }
 
 }  // namespace hlod::session

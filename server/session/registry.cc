@@ -162,7 +162,7 @@ void Registry::End(const std::shared_ptr<Session>& session, const absl::Status& 
   {
     MutexLock lock(&mu_);
     if (sessions_.erase(session->identity().id) == 0) return;
-    ending_.push_back(session->shared_workspace());
+    ending_.push_back(session->shared_session_device());
     ++sessions_ended_;
   }
   session->End(status);
@@ -195,16 +195,16 @@ void Registry::OnProcessEnded(int64_t pid) {
 namespace {
 
 // The rows of an ended session with their lines, as far as these are not too many.
-std::shared_ptr<const Registry::EndedAccount> AccountOf(device::Workspace& workspace) {
+std::shared_ptr<const Registry::EndedAccount> AccountOf(device::SessionDevice& session_device) {
   constexpr size_t kLineBytesMax = 1 << 20;
   auto ended = std::make_shared<Registry::EndedAccount>();
-  ended->session = workspace.session();
-  ended->account = workspace.ledger().account(device::Detail::kAll);
+  ended->session = session_device.session();
+  ended->account = session_device.ledger().account(device::Detail::kAll);
   ended->account.samples.clear();
   size_t bytes = 0;
   const auto keep = [&](uint32_t id) {
     if (id == 0 || bytes > kLineBytesMax || ended->lines.contains(id)) return;
-    v1::Origin line = LineOf(workspace, id);
+    v1::Origin line = LineOf(session_device, id);
     bytes += line.ByteSizeLong();
     ended->lines.emplace(id, std::move(line));
   };
@@ -217,14 +217,14 @@ std::shared_ptr<const Registry::EndedAccount> AccountOf(device::Workspace& works
 }  // namespace
 
 bool Registry::FoldEnded() {
-  std::vector<std::shared_ptr<device::Workspace>> over;  // Goes after the lock.
+  std::vector<std::shared_ptr<device::SessionDevice>> over;  // Goes after the lock.
   MutexLock lock(&mu_);
-  for (std::shared_ptr<device::Workspace>& workspace : ending_) {
-    if (workspace.use_count() > 1) continue;
-    const std::shared_ptr<const EndedAccount> ended = AccountOf(*workspace);
+  for (std::shared_ptr<device::SessionDevice>& session_device : ending_) {
+    if (session_device.use_count() > 1) continue;
+    const std::shared_ptr<const EndedAccount> ended = AccountOf(*session_device);
     devices_.ledger().FoldTotals(ended->account);
     kept_.push_front(ended);
-    over.push_back(std::move(workspace));
+    over.push_back(std::move(session_device));
   }
   std::erase(ending_, nullptr);
   for (; kept_.size() > kEndedKept; kept_.pop_back()) devices_.ledger().FoldRows(kept_.back()->account);
@@ -285,8 +285,8 @@ Registry::Moment Registry::Snapshot() const {
 device::Account Registry::EndedOf(const Moment& moment) {
   device::Ledger sum;
   sum.Fold(moment.ended);
-  for (const std::shared_ptr<device::Workspace>& workspace : moment.ending)
-    sum.Fold(workspace->ledger().account());
+  for (const std::shared_ptr<device::SessionDevice>& session_device : moment.ending)
+    sum.Fold(session_device->ledger().account());
   return sum.ended();
 }
 
@@ -294,8 +294,8 @@ Registry::Accounts Registry::AllAccounts() const {
   Moment moment = Snapshot();
   Accounts accounts{std::move(moment.sessions), std::move(moment.kept), std::move(moment.ended)};
   // What still runs may still count: as of now.
-  for (const std::shared_ptr<device::Workspace>& workspace : moment.ending)
-    accounts.kept.insert(accounts.kept.begin(), AccountOf(*workspace));
+  for (const std::shared_ptr<device::SessionDevice>& session_device : moment.ending)
+    accounts.kept.insert(accounts.kept.begin(), AccountOf(*session_device));
   return accounts;
 }
 

@@ -84,7 +84,7 @@ class Registry {
   struct Moment {
     device::Account ended;
     std::vector<std::shared_ptr<const EndedAccount>> kept;  // In the totals of `ended`, but for their rows.
-    std::vector<std::shared_ptr<device::Workspace>> ending;
+    std::vector<std::shared_ptr<device::SessionDevice>> ending;
     std::vector<std::shared_ptr<Session>> sessions;
   };
   Moment Snapshot() const;
@@ -106,7 +106,7 @@ class Registry {
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
   // Of ended sessions: what still runs may still count. Folded into the ledger when nobody else has them.
-  std::vector<std::shared_ptr<device::Workspace>> ending_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::shared_ptr<device::SessionDevice>> ending_ ABSL_GUARDED_BY(mu_);
   std::deque<std::shared_ptr<const EndedAccount>> kept_ ABSL_GUARDED_BY(mu_);  // The latest first.
   MemoryReturn memory_return_;  // Of the thread that calls Tick.
 };

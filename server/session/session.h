@@ -12,7 +12,7 @@
 #include "common/base/limits.h"
 #include "common/rpc/secret.h"
 #include "proto/hlod/v1/session.pb.h"
-#include "server/device/workspace.h"
+#include "server/device/session_device.h"
 #include "server/session/answers.h"
 #include "server/session/budgets.h"
 #include "server/session/session_stream.h"
@@ -64,8 +64,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void Goodbye() { goodbye_ = true; }
 
   const Identity& identity() const { return identity_; }
-  device::Workspace& workspace() { return *workspace_; }
-  const std::shared_ptr<device::Workspace>& shared_workspace() { return workspace_; }
+  device::SessionDevice& session_device() { return *workspace_; }
+  const std::shared_ptr<device::SessionDevice>& shared_session_device() { return workspace_; }
   Answers& answers() { return answers_; }
   SessionTransfers& transfers() { return transfers_; }
   SessionBudgets& budgets() { return budgets_; }
@@ -87,7 +87,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const Identity identity_;
   const Limits& limits_;
   const absl::Time created_;
-  const std::shared_ptr<device::Workspace> workspace_;
+  const std::shared_ptr<device::SessionDevice> workspace_;
 
   // These lock for themselves.
   const device::MemoryCharge charge_;

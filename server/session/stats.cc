@@ -45,9 +45,9 @@ void FillAccount(const device::Account& account, v1::SessionStats* stats) {
 #undef HLOD_COUNTER
 }
 
-v1::Origin LineOf(const device::Workspace& workspace, uint32_t id) {
-  v1::Origin line = rpc::ToProto(workspace.origin(id));
-  if (const std::string name = workspace.origin_name(id); !name.empty()) line.set_name(name);
+v1::Origin LineOf(const device::SessionDevice& session_device, uint32_t id) {
+  v1::Origin line = rpc::ToProto(session_device.origin(id));
+  if (const std::string name = session_device.origin_name(id); !name.empty()) line.set_name(name);
   return line;
 }
 
@@ -104,7 +104,7 @@ v1::SessionStats Session::Stats(bool with_rows) {
   const device::Account account =
       workspace_->ledger().account(with_rows ? device::Detail::kAll : device::Detail::kTransfers);
   const device::MemoryAccount::Figures memory = workspace_->account()->figures();
-  const device::Workspace::Counts counts = workspace_->counts();
+  const device::SessionDevice::Counts counts = workspace_->counts();
   v1::SessionStats stats;
   FillAccount(account, &stats);
   stats.set_live_bytes(memory.live_bytes);
@@ -144,12 +144,12 @@ v1::DaemonStats Registry::Stats() const {
   add_rows(sum);
   for (const auto& kept : moment.kept) add_rows(kept->account);
   for (const std::shared_ptr<Session>& session : moment.sessions) {
-    device::Workspace& workspace = session->workspace();
-    const device::Account account = workspace.ledger().account();
+    device::SessionDevice& session_device = session->session_device();
+    const device::Account account = session_device.ledger().account();
     sum.AddTotals(account);
     add_rows(account);
-    const device::MemoryAccount::Figures memory = workspace.account()->figures();
-    const device::Workspace::Counts counts = workspace.counts();
+    const device::MemoryAccount::Figures memory = session_device.account()->figures();
+    const device::SessionDevice::Counts counts = session_device.counts();
     totals.set_simulated_live_bytes(
         CheckedAdd(totals.simulated_live_bytes(), memory.simulated_live_bytes).value_or(INT64_MAX));
     totals.set_simulated_peak_bytes(std::max(totals.simulated_peak_bytes(), memory.simulated_peak_bytes));

@@ -6,7 +6,7 @@
 #include "common/base/errors/error.h"
 #include "proto/hlod/v1/session.pb.h"
 #include "server/device/ledger/ledger.h"
-#include "server/device/workspace.h"
+#include "server/device/session_device.h"
 
 namespace hlod::session {
 
@@ -17,7 +17,7 @@ using Lines = std::function<v1::Origin(uint32_t id)>;
 void FillRow(const device::Row& row, const v1::Origin& line, uint64_t session, v1::LedgerRow* proto);
 void FillRow(const device::RunRow& row, const v1::Origin& line, uint64_t session, v1::RunRow* proto);
 void FillRow(const device::CompileRow& row, const v1::Origin& line, uint64_t session, v1::CompileRow* proto);
-// The lines of a workspace.
-v1::Origin LineOf(const device::Workspace& workspace, uint32_t id);
+// The lines of a session device.
+v1::Origin LineOf(const device::SessionDevice& session_device, uint32_t id);
 
 }  // namespace hlod::session

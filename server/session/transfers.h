@@ -14,7 +14,7 @@
 #include "absl/types/span.h"
 #include "common/base/limits.h"
 #include "common/rpc/shared_memory.h"
-#include "server/device/workspace.h"
+#include "server/device/session_device.h"
 #include "server/session/budgets.h"
 #include "server/session/session_stream.h"
 
@@ -34,8 +34,8 @@ struct KeptDownload {
 class SessionTransfers {
  public:
   // What is given outlives it.
-  SessionTransfers(device::Workspace& workspace, const Limits& limits, SessionBudgets& budgets)
-      : workspace_(workspace), limits_(limits), budgets_(budgets) {}
+  SessionTransfers(device::SessionDevice& session_device, const Limits& limits, SessionBudgets& budgets)
+      : workspace_(session_device), limits_(limits), budgets_(budgets) {}
 
   // Keeps a download's bytes for Bulk.Download until it is acknowledged.
   absl::Status KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
@@ -78,10 +78,10 @@ class SessionTransfers {
   // Takes it out and gives its bytes back; it goes when the caller lets go of it, after the lock.
   std::shared_ptr<KeptDownload> Take(Downloads::iterator download) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  device::Workspace& workspace_;
+  device::SessionDevice& workspace_;
   const Limits& limits_;
   SessionBudgets& budgets_;
-  // State below is guarded by mu_, which is never held while a stream or a workspace is called.
+  // State below is guarded by mu_, which is never held while a stream or a session device is called.
   mutable Mutex mu_;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   Downloads downloads_ ABSL_GUARDED_BY(mu_);

@@ -141,7 +141,7 @@ std::vector<Row> LargeRows(Touched touched) {
   return rows;
 }
 
-std::string Verdict(bool near, bool brackets) { return near ? "" : brackets ? "between" : "missed"; }
+std::string CheckResult(bool near, bool brackets) { return near ? "" : brackets ? "between" : "missed"; }
 
 void AppendTable(const std::vector<Row>& rows, std::string& text) {
   int near_xla = 0, brackets_xla = 0, ran = 0, near_touched = 0, brackets_touched = 0;
@@ -160,9 +160,9 @@ void AppendTable(const std::vector<Row>& rows, std::string& text) {
                         near_xla, rows.size(), brackets_xla, near_touched, ran, brackets_touched);
   for (const Row& row : rows) {
     absl::StrAppendFormat(&text, "| %s | %d | %d | %d | %s | %s | %s |\n", row.name, row.low, row.high,
-                          row.xla, Verdict(row.near_xla(), row.brackets_xla()),
+                          row.xla, CheckResult(row.near_xla(), row.brackets_xla()),
                           row.touched < 0 ? "-" : absl::StrCat(row.touched),
-                          row.touched < 0 ? "" : Verdict(row.near_touched(), row.brackets_touched()));
+                          row.touched < 0 ? "" : CheckResult(row.near_touched(), row.brackets_touched()));
   }
 }
 

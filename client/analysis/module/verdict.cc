@@ -14,7 +14,7 @@
 namespace hlod::analysis {
 namespace {
 
-using Level = Verdict::Level;
+using Level = CheckResult::Level;
 
 // Of the arrays that make up the peak the largest with a known line.
 SourceLine Heaviest(const Peak& peak) {
@@ -63,8 +63,8 @@ std::string_view Below(std::string_view file, std::string_view folder) {
   return inside ? file.substr(folder.size() + 1) : file;
 }
 
-Verdict FitVerdict(const Target& target, ModuleReport::Fit fit, const Bracket& peak_bytes,
-                   const SourceLine& at) {
+CheckResult FitVerdict(const Target& target, ModuleReport::Fit fit, const Bracket& peak_bytes,
+                       const SourceLine& at) {
   static constexpr Level kLevels[] = {Level::kPassed, Level::kPassed, Level::kWarning, Level::kError};
   return {.name = absl::StrCat("fits ", target.chip.name, ":", target.count),
           .level = kLevels[static_cast<size_t>(fit)],
@@ -76,9 +76,9 @@ Verdict FitVerdict(const Target& target, ModuleReport::Fit fit, const Bracket& p
 // One a limit; `line_of` knows the line that has most of a metric.
 template <typename LineOf>
 void AppendLimits(const Budget& budget, const std::vector<Finding>& findings, const LineOf& line_of,
-                  std::vector<Verdict>& verdicts) {
+                  std::vector<CheckResult>& verdicts) {
   for (const auto& [metric, limit] : budget) {
-    Verdict verdict{.name = metric};
+    CheckResult verdict{.name = metric};
     for (const Finding& finding : findings) {
       if (finding.metric != metric) continue;
       verdict.level = finding.over ? Level::kError : Level::kWarning;
@@ -133,8 +133,8 @@ SourceLine LineOf(const RunReport& report, std::string_view metric) {
 
 }  // namespace
 
-std::vector<Verdict> VerdictsOf(const ModuleReport& report) {
-  std::vector<Verdict> verdicts;
+std::vector<CheckResult> VerdictsOf(const ModuleReport& report) {
+  std::vector<CheckResult> verdicts;
   if (report.target.has_value())
     verdicts.push_back(FitVerdict(*report.target, report.fit(), report.peak_bytes, Heaviest(report.fused)));
   const auto line_of = [&](std::string_view metric) {
@@ -145,8 +145,8 @@ std::vector<Verdict> VerdictsOf(const ModuleReport& report) {
   return verdicts;
 }
 
-std::vector<Verdict> VerdictsOf(const RunReport& report, int64_t steps_wanted) {
-  std::vector<Verdict> verdicts;
+std::vector<CheckResult> VerdictsOf(const RunReport& report, int64_t steps_wanted) {
+  std::vector<CheckResult> verdicts;
   if (report.incomplete(steps_wanted)) {
     verdicts.push_back(
         {.name = "steps",
@@ -163,14 +163,15 @@ std::vector<Verdict> VerdictsOf(const RunReport& report, int64_t steps_wanted) {
   return verdicts;
 }
 
-std::string ToJUnit(std::string_view suite, const std::vector<Verdict>& verdicts) {
-  const auto failures = std::count_if(verdicts.begin(), verdicts.end(),
-                                      [](const Verdict& verdict) { return verdict.level == Level::kError; });
+std::string ToJUnit(std::string_view suite, const std::vector<CheckResult>& verdicts) {
+  const auto failures = std::count_if(verdicts.begin(), verdicts.end(), [](const CheckResult& verdict) {
+    return verdict.level == Level::kError;
+  });
   const std::string counts = absl::StrFormat("tests=\"%d\" failures=\"%d\"", verdicts.size(), failures);
   std::string text = absl::StrFormat(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites %s>\n  <testsuite name=\"%s\" %s>\n", counts,
       Xml(suite), counts);
-  for (const Verdict& verdict : verdicts) {
+  for (const CheckResult& verdict : verdicts) {
     absl::StrAppendFormat(&text, "    <testcase classname=\"%s\" name=\"%s\"", Xml(suite), Xml(verdict.name));
     if (!verdict.at.file.empty() && verdict.level != Level::kPassed)
       absl::StrAppendFormat(&text, " file=\"%s\" line=\"%d\"", Xml(verdict.at.file), verdict.at.line);
@@ -188,10 +189,10 @@ std::string ToJUnit(std::string_view suite, const std::vector<Verdict>& verdicts
   return text;
 }
 
-std::string ToGithub(std::string_view suite, const std::vector<Verdict>& verdicts,
+std::string ToGithub(std::string_view suite, const std::vector<CheckResult>& verdicts,
                      std::string_view workspace) {
   std::string text;
-  for (const Verdict& verdict : verdicts) {
+  for (const CheckResult& verdict : verdicts) {
     if (verdict.level == Level::kPassed) continue;
     absl::StrAppend(&text, verdict.level == Level::kError ? "::error " : "::warning ");
     if (!verdict.at.file.empty()) {

@@ -75,7 +75,7 @@ bool NeedsOperand(const hlo::Instruction& instruction, size_t i, const std::vect
 
 }  // namespace
 
-void TapeEntry::ForgetUnneeded(const Graph& graph) {
+void TapeEntry::ForgetUnneeded(const Trace& graph) {
   const hlo::Computation& computation = graph.computation();
   absl::flat_hash_map<NodeId, bool> varies, needed;  // Of nodes before `first`: only inputs matter.
   for (const TapeInput& input : inputs) varies.try_emplace(input.node, input.wanted);
@@ -127,7 +127,7 @@ void TapeEntry::Release() {
   backward = nullptr;
 }
 
-void KeepResiduals(Graph& graph, const Caller& caller) {
+void KeepResiduals(Trace& graph, const Caller& caller) {
   absl::flat_hash_set<TapeEntry*> seen;
   std::vector<TapeEntry*> pending;
   const auto visit = [&](const Ref<TapeEntry>& entry) {

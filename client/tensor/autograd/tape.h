@@ -23,7 +23,7 @@ class GradientEngine {
  public:
   // Marks as results of the graph, which is about to run, the residuals of the entry that would cost much to
   // compute again.
-  virtual void KeepResiduals(TapeEntry& entry, Graph& graph, const Caller& caller) const = 0;
+  virtual void KeepResiduals(TapeEntry& entry, Trace& graph, const Caller& caller) const = 0;
 
  protected:
   ~GradientEngine() = default;
@@ -91,7 +91,7 @@ class TapeEntry : public RefCounted {
   std::vector<Shape> output_shapes;
   std::vector<Ref<GradLeaf>> retained;  // By output: where RetainGrad() wants the gradient.
 
-  Graph* graph = nullptr;  // Null once it was cleared.
+  Trace* graph = nullptr;  // Null once it was cleared.
   uint32_t graph_index = 0;
   NodeId first = 0;                  // Its nodes are those from here ...
   NodeId limit = 0;                  // ... to before this.
@@ -109,7 +109,7 @@ class TapeEntry : public RefCounted {
   bool released = false;
 
   // Lets go of the inputs' values that no gradient needs.
-  void ForgetUnneeded(const Graph& graph);
+  void ForgetUnneeded(const Trace& graph);
   // The nodes as a function, as the graph is about to forget them or another graph needs them.
   void KeepFunction();
   void LeaveGraph();
@@ -118,7 +118,7 @@ class TapeEntry : public RefCounted {
 };
 
 // Keeps the residuals of all entries that live values of the graph lead to. REQUIRES: TraceLock.
-void KeepResiduals(Graph& graph, const Caller& caller);
+void KeepResiduals(Trace& graph, const Caller& caller);
 
 // Where the gradient of what a tensor is a view of goes: to a leaf, or on to what made the value.
 struct GradEdge {

@@ -29,7 +29,7 @@ Op TapeOperand(Taping& taping, Lowering& lowering, TensorImpl& tensor, Op op) {
   return op;
 }
 
-void Remember(Taping& taping, const Operation& operation, Graph& graph, const Caller& caller) {
+void Remember(Taping& taping, const Operation& operation, Trace& graph, const Caller& caller) {
   auto entry = MakeRef<TapeEntry>(operation.pytorch, caller);
   for (const auto& [value, node, lineage] : taping.results) {
     if (!hlo::IsFloat(value->type) && !hlo::IsComplex(value->type)) continue;

@@ -29,6 +29,6 @@ bool NeedsTape(const BoundOperands& bound);
 // detached, or a copy) become two nodes, so that each has its own gradient.
 Op TapeOperand(Taping& taping, Lowering& lowering, TensorImpl& tensor, Op op);
 // Remembers what was recorded since `taping` began.
-void Remember(Taping& taping, const Operation& operation, Graph& graph, const Caller& caller);
+void Remember(Taping& taping, const Operation& operation, Trace& graph, const Caller& caller);
 
 }  // namespace hlod::lazy

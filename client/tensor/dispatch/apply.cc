@@ -19,7 +19,7 @@
 #include "client/tensor/trace/placeholder.h"
 #include "client/tensor/trace/record_cached.h"
 #include "client/tensor/trace/runtime.h"
-#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/trace/thread_traces.h"
 #include "client/tensor/value/host.h"
 #include "client/tensor/value/overlap.h"
 #include "client/tensor/value/throw.h"
@@ -77,7 +77,7 @@ PrimitiveType Promote(const Operation& operation, OperandSpan operands, const Bo
 // The operands as instructions of `graph`.
 LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const BoundOperands& bound,
                         Lowering& lowering, Taping& taping) {
-  Graph& graph = lowering.graph;
+  Trace& graph = lowering.graph;
   PrimitiveType common = hlo::kInvalid, first = hlo::kInvalid;
   if (operation.promotion != Promotion::kNone) common = Promote(operation, operands, bound);
   for (const Bound& operand : bound) {
@@ -113,33 +113,33 @@ LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const 
   return ops;
 }
 
-Ref<Value> MakeValue(Graph& graph, Op result, const Caller& caller) {
+Ref<Value> MakeValue(Trace& graph, Op result, const Caller& caller) {
   const Shape& shape = graph.builder().shape(result);
   return MakeRef<Value>(shape.type, shape.dims, graph.place, caller);
 }
 
 // What is computed in a NoGrad scope inside a function: the function's transforms see no way through it.
-Op Stopped(Graph& graph, Op result) {
-  if (graph.kind != Graph::Kind::kFunction || GradMode()) return result;
+Op Stopped(Trace& graph, Op result) {
+  if (graph.kind != Trace::Kind::kFunction || GradMode()) return result;
   Lowering lowering{graph};
   const PrimitiveType type = lowering.type(result);
   return hlo::IsFloat(type) || hlo::IsComplex(type) ? StopGradient(lowering, result) : result;
 }
 
 // What `lower` appended, as a value of its own.
-Tensor MakeResult(Graph& graph, Op result, const Caller& caller, Taping& taping) {
+Tensor MakeResult(Trace& graph, Op result, const Caller& caller, Taping& taping) {
   result = Stopped(graph, result);
   Ref<Value> value = MakeValue(graph, result, caller);
   if (taping.on) taping.results.push_back({value.get(), result.id});
-  if (graph.kind == Graph::Kind::kHost) value->Become(std::move(Evaluate(graph, {result.id})[0]));
+  if (graph.kind == Trace::Kind::kHost) value->Become(std::move(Evaluate(graph, {result.id})[0]));
   else graph.AddLive(*value, result.id);
   return MakeTensor(std::move(value));
 }
 
-std::vector<Tensor> MakeResults(Graph& graph, absl::Span<const Op> results, const Caller& caller,
+std::vector<Tensor> MakeResults(Trace& graph, absl::Span<const Op> results, const Caller& caller,
                                 Taping& taping) {
   std::vector<Tensor> tensors;
-  if (graph.kind != Graph::Kind::kHost) {
+  if (graph.kind != Trace::Kind::kHost) {
     for (const Op result : results) tensors.push_back(MakeResult(graph, result, caller, taping));
     return tensors;
   }
@@ -160,14 +160,14 @@ using Body = absl::FunctionRef<void(Lowering&, absl::Span<const Op>, Taping&)>;
 
 // Runs `body` with the operands as instructions, and closes the trace when it has become too long. `garbage`
 // is destroyed after the lock is released.
-void RecordIn(Graph& graph, const Operation& operation, OperandSpan operands, const BoundOperands& bound,
+void RecordIn(Trace& graph, const Operation& operation, OperandSpan operands, const BoundOperands& bound,
               Body body, std::vector<Parameter>& garbage) {
   // Nothing in the graph is referred to: it is cleared, not run.
-  if (graph.size() > 0 && !graph.has_live() && graph.kind != Graph::Kind::kFunction) garbage = graph.Clear();
+  if (graph.size() > 0 && !graph.has_live() && graph.kind != Trace::Kind::kFunction) garbage = graph.Clear();
   // Host operations are evaluated one at a time: nothing stays open.
   const absl::Cleanup clear = [&] {
     static_cast<void>(graph.builder().TakeStatus());
-    if (graph.kind == Graph::Kind::kHost) garbage = graph.Clear();
+    if (graph.kind == Trace::Kind::kHost) garbage = graph.Clear();
   };
   graph.SetOrigin(CallerOf(operands), operation.pytorch);
   Lowering lowering{graph};
@@ -177,8 +177,8 @@ void RecordIn(Graph& graph, const Operation& operation, OperandSpan operands, co
   const LoweredOperands ops = Lowered(operation, operands, bound, lowering, taping);
   body(lowering, ops, taping);
   if (taping.on) Remember(taping, operation, graph, CallerOf(operands));
-  if (graph.kind != Graph::Kind::kHost) ++Stats().operations;
-  if (graph.kind == Graph::Kind::kReal && IsFull(graph)) {
+  if (graph.kind != Trace::Kind::kHost) ++Stats().operations;
+  if (graph.kind == Trace::Kind::kReal && IsFull(graph)) {
     garbage = Close(graph, TraceCause::kLimit, CallerOf(operands), operation.pytorch);
   }
 }
@@ -367,7 +367,7 @@ Tensor Create(const Operation& operation, const Dims& dims, PrimitiveType type, 
       value->recipe = std::move(recipe);
     } else {
       if (!place.is_host() && place.runtime->ended()) throw Refusal{EndedError()};
-      Graph& graph = ThreadTrace::Get().Open(place, Graph::Kind::kReal);
+      Trace& graph = ThreadTraces::Get().Open(place, Trace::Kind::kReal);
       graph.SetOrigin(caller, operation.pytorch);
       Lowering lowering{graph};
       const Op made = recipe(lowering);

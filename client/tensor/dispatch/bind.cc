@@ -13,7 +13,7 @@
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/placeholder.h"
 #include "client/tensor/trace/runtime.h"
-#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/trace/thread_traces.h"
 #include "client/tensor/value/host.h"
 
 namespace hlod::lazy {
@@ -44,7 +44,7 @@ void UploadMissing(const Operation& operation, const Caller& caller, const Missi
 // Whether it depends on a placeholder, as far as its graph says.
 bool IsAbstract(const Value& value) {
   return value.IsPlaceholder() ||
-         (value.state == Value::State::kNode && value.graph->kind == Graph::Kind::kAbstract);
+         (value.state == Value::State::kNode && value.graph->kind == Trace::Kind::kAbstract);
 }
 
 }  // namespace
@@ -117,24 +117,24 @@ void Fetch(const Operation& operation, const Caller& caller, const Missing& miss
   else UploadMissing(operation, caller, missing, place);
 }
 
-Graph& GraphFor(Place place, const BoundOperands& bound) {
-  ThreadTrace& trace = ThreadTrace::Get();
+Trace& GraphFor(Place place, const BoundOperands& bound) {
+  ThreadTraces& trace = ThreadTraces::Get();
   if (place.is_host()) {
     for (const Bound& operand : bound) {
       if (operand.tensor == nullptr || !FunctionTrace::IsInside(*operand.tensor)) continue;
-      if (Graph* const function = FunctionTrace::GraphAt(place); function != nullptr) return *function;
+      if (Trace* const function = FunctionTrace::GraphAt(place); function != nullptr) return *function;
     }
     for (size_t i = 0; i < bound.size(); ++i) {
       if (bound[i].tensor != nullptr && IsAbstract(bound[i].tensor->value())) {
-        return trace.Open(place, Graph::Kind::kAbstract);
+        return trace.Open(place, Trace::Kind::kAbstract);
       }
     }
-    return trace.Open(place, Graph::Kind::kHost);
+    return trace.Open(place, Trace::Kind::kHost);
   }
   if (place.runtime->ended()) throw Refusal{EndedError()};
   for (const Bound& operand : bound) {
     if (operand.tensor != nullptr && IsAbstract(operand.tensor->value())) {
-      Graph& graph = trace.Open(place, Graph::Kind::kAbstract);
+      Trace& graph = trace.Open(place, Trace::Kind::kAbstract);
       if (graph.size() > Current().placeholder_nodes_max) {
         Refuse("more than placeholder_nodes_max (%d) instructions depend on placeholders",
                Current().placeholder_nodes_max);
@@ -142,7 +142,7 @@ Graph& GraphFor(Place place, const BoundOperands& bound) {
       return graph;
     }
   }
-  return trace.Open(place, Graph::Kind::kReal);
+  return trace.Open(place, Trace::Kind::kReal);
 }
 
 }  // namespace hlod::lazy

@@ -8,7 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "client/tensor/dispatch/operation.h"
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 #include "client/tensor/value/impl.h"
 #include "hlod/tensor/operand.h"
 
@@ -55,6 +55,6 @@ BoundOperands Bind(const Operation& operation, OperandSpan operands, Place place
 void Fetch(const Operation& operation, const Caller& caller, const Missing& missing, Place place);
 
 // The open graph that an operation on such operands belongs to.
-Graph& GraphFor(Place place, const BoundOperands& bound);
+Trace& GraphFor(Place place, const BoundOperands& bound);
 
 }  // namespace hlod::lazy

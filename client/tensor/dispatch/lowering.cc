@@ -90,18 +90,18 @@ Op Lowering::Number(PrimitiveType type, const Scalar& value) {
 }
 
 Op Lowering::Varying(PrimitiveType type, const Scalar& value) {
-  if (graph.kind == Graph::Kind::kHost) return Number(type, value);
+  if (graph.kind == Trace::Kind::kHost) return Number(type, value);
   return graph.op(graph.NumberParameter(NumberLiteral(type, value)));
 }
 
 Op Lowering::Number(PrimitiveType type, const Scalar& value, const Caller& caller) {
-  const bool varies = graph.kind != Graph::Kind::kHost && TraceTables::Get().IsParameter(caller, value);
+  const bool varies = graph.kind != Trace::Kind::kHost && TraceTables::Get().IsParameter(caller, value);
   return varies ? Varying(type, value) : Number(type, value);
 }
 
 Op Lowering::Setting(PrimitiveType type, double value, const Caller& caller, const char* name) {
   const bool varies =
-      graph.kind != Graph::Kind::kHost && TraceTables::Get().SettingVaries(caller, name, value);
+      graph.kind != Trace::Kind::kHost && TraceTables::Get().SettingVaries(caller, name, value);
   return varies ? Varying(type, value) : Number(type, value);
 }
 

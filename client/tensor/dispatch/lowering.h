@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 #include "common/hlo/builder.h"
 #include "hlod/ops/sizes.h"
 
@@ -25,9 +25,9 @@ template <typename... Args>
 }
 
 struct Lowering {
-  explicit Lowering(Graph& graph) : graph(graph), b(graph.builder()) {}
+  explicit Lowering(Trace& graph) : graph(graph), b(graph.builder()) {}
 
-  Graph& graph;
+  Trace& graph;
   hlo::Builder& b;
 
   const Shape& shape(Op x) const { return b.shape(x); }

@@ -38,7 +38,7 @@ std::vector<Tensor> Function::Captured() const {
   return tensors;
 }
 
-Function Extract(const Graph& graph, absl::Span<const NodeId> inputs, absl::Span<const NodeId> outputs) {
+Function Extract(const Trace& graph, absl::Span<const NodeId> inputs, absl::Span<const NodeId> outputs) {
   const hlo::Computation& from = graph.computation();
   Function function;
   function.computation = std::make_unique<hlo::Computation>(from.shared_tables(), "function");
@@ -109,7 +109,7 @@ std::vector<Op> ExtraArgumentsFrom(Lowering& l, const Function& function, absl::
 std::vector<Op> Inline(Lowering& l, const Function& function, absl::Span<const Op> arguments,
                        absl::Span<const Op> captured) {
   const hlo::Computation& from = *function.computation;
-  Graph& graph = l.graph;
+  Trace& graph = l.graph;
   std::vector<NodeId> parameters;
   for (const Op argument : arguments) parameters.push_back(argument.id);
   for (const Op extra : ExtraArguments(l, function, captured)) parameters.push_back(extra.id);

@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 #include "client/tensor/dispatch/lowering.h"
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 #include "common/hlo/own_derivative.h"
 
 namespace hlod::lazy {
@@ -28,7 +28,7 @@ struct Function {
 
 // What computes `outputs` from `inputs`: the walk stops at them, also where one input depends on another. A
 // parameter of the graph that is not an input becomes an extra one. REQUIRES: TraceLock.
-Function Extract(const Graph& graph, absl::Span<const NodeId> inputs, absl::Span<const NodeId> outputs);
+Function Extract(const Trace& graph, absl::Span<const NodeId> inputs, absl::Span<const NodeId> outputs);
 
 // What the parameters after the arguments stand for in one call: `captured` (as Captured() gives them), and
 // numbers, random ones being the next of the stream, or those `repeats` times as far apart.

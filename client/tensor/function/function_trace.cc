@@ -48,10 +48,10 @@ FunctionTrace::~FunctionTrace() {
   graph_->Clear();
 }
 
-Graph& FunctionTrace::graph() {
+Trace& FunctionTrace::graph() {
   if (graph_ == nullptr) {
     const TraceLock lock;
-    graph_ = std::make_unique<Graph>(place(), Graph::Kind::kFunction);
+    graph_ = std::make_unique<Trace>(place(), Trace::Kind::kFunction);
   }
   return *graph_;
 }
@@ -64,7 +64,7 @@ FunctionTrace* FunctionTrace::At(Place place) {
   return nullptr;
 }
 
-Graph* FunctionTrace::GraphAt(Place place) {
+Trace* FunctionTrace::GraphAt(Place place) {
   FunctionTrace* const trace = At(place);
   return trace == nullptr ? nullptr : &trace->graph();
 }
@@ -83,12 +83,12 @@ void FunctionTrace::Reseed(uint64_t seed) {
 
 bool FunctionTrace::IsInside(const TensorImpl& tensor) {
   const Value& value = tensor.value();
-  return value.state == Value::State::kNode && value.graph->kind == Graph::Kind::kFunction;
+  return value.state == Value::State::kNode && value.graph->kind == Trace::Kind::kFunction;
 }
 
 void FunctionTrace::CheckRead(const Value& value, const char* operation, const Caller& caller) {
   const FunctionTrace* const trace = OpenTrace();
-  const bool node = value.state == Value::State::kNode && value.graph->kind == Graph::Kind::kFunction;
+  const bool node = value.state == Value::State::kNode && value.graph->kind == Trace::Kind::kFunction;
   if (trace == nullptr || (value.place.is_host() && !node)) return;
   Throw(ErrorKind::kArgument,
         absl::StrCat("a value is read while the function of ", trace->what_, " (", LineText(trace->caller_),
@@ -105,7 +105,7 @@ void FunctionTrace::CheckSync(const Caller& caller) {
         "sync", caller);
 }
 
-void FunctionTrace::CheckWrite(const Graph& graph, const Storage& storage) {
+void FunctionTrace::CheckWrite(const Trace& graph, const Storage& storage) {
   const Value& value = *storage.value;
   const char* kind = "a tensor of its surroundings";
   bool refused = value.state != Value::State::kNode || value.graph != &graph;

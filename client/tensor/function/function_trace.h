@@ -24,7 +24,7 @@ class FunctionTrace {
 
   static FunctionTrace* Innermost();
   // The graph of the innermost function that is traced at `place`, or null.
-  static Graph* GraphAt(Place place);
+  static Trace* GraphAt(Place place);
   // The random numbers of the innermost function that is traced at `place`, or null: positions that begin at
   // 0, to which a call adds where the device's stream stands.
   static RandomState* StreamAt(Place place);
@@ -37,7 +37,7 @@ class FunctionTrace {
   static void CheckRead(const Value& value, const char* operation, const Caller& caller);
   static void CheckSync(const Caller& caller);
   // Refuses to write to an argument, and to a tensor that is not of the function.
-  static void CheckWrite(const Graph& graph, const Storage& storage);
+  static void CheckWrite(const Trace& graph, const Storage& storage);
   // Refuses to write to a host tensor that was there before the function was traced.
   static void CheckHostWrite(const Storage& storage);
 
@@ -48,7 +48,7 @@ class FunctionTrace {
 
   const char* what() const { return what_; }
   Place place() const { return place_.value_or(Place{}); }
-  Graph& graph();
+  Trace& graph();
 
  private:
   static FunctionTrace* At(Place place);
@@ -56,7 +56,7 @@ class FunctionTrace {
   const char* const what_;
   const Caller caller_;
   std::optional<Place> place_;
-  std::unique_ptr<Graph> graph_;
+  std::unique_ptr<Trace> graph_;
   std::vector<NodeId> arguments_;
   std::vector<Ref<Storage>> argument_storages_;
   bool grad_mode_;

@@ -85,7 +85,7 @@ std::string PrintAbstract(TensorImpl& tensor, const Caller& caller) {
   return absl::StrCat("tensor(placeholder ", ShapeText(*shown), " made at ", LineText(shown->origin), ")");
 }
 
-void DeclarePlaceholders(Graph& graph, const Caller& caller) {
+void DeclarePlaceholders(Trace& graph, const Caller& caller) {
   for (const Parameter& parameter : graph.parameters()) {
     if (!parameter.value || parameter.value->state != Value::State::kPlaceholder) continue;
     Value& value = *parameter.value;

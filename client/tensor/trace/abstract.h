@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 
 namespace hlod::internal {
 class AbstractSession;
@@ -39,7 +39,7 @@ bool IsLargeIn(const Place& place, const Value& value);
 std::string PrintAbstract(TensorImpl& tensor, const Caller& caller);
 
 // Declares the placeholders among a graph's parameters to the daemon. REQUIRES: TraceLock.
-void DeclarePlaceholders(Graph& graph, const Caller& caller);
+void DeclarePlaceholders(Trace& graph, const Caller& caller);
 // A result that takes over the memory of a donated argument lies as that did: the sharding and the role of
 // `arguments[donated[i]]` go to the first of `results` of its type and dimensions that no other took.
 // `results`: the values that each is. REQUIRES: TraceLock.

@@ -9,7 +9,7 @@
 #include "client/tensor/function/function_trace.h"
 #include "client/tensor/trace/close.h"
 #include "client/tensor/trace/lock.h"
-#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/trace/thread_traces.h"
 #include "hlod/tensor/trace.h"
 
 namespace hlod::lazy {
@@ -27,8 +27,8 @@ void CutAtPhase(const Caller& caller) {
   const internal::DeliverEventsAtExit events;
   std::vector<Parameter> garbage;  // Ends after the lock.
   const TraceLock lock;
-  for (const auto& graph : ThreadTrace::Get().graphs()) {
-    if (graph->kind != Graph::Kind::kReal || graph->size() == 0) continue;
+  for (const auto& graph : ThreadTraces::Get().graphs()) {
+    if (graph->kind != Trace::Kind::kReal || graph->size() == 0) continue;
     std::vector<Parameter> dropped = Close(*graph, TraceCause::kSync, caller, "phase");
     garbage.insert(garbage.end(), std::make_move_iterator(dropped.begin()),
                    std::make_move_iterator(dropped.end()));

@@ -74,7 +74,7 @@ std::map<hlo::ComputationId, hlo::ComputationId> CopyCallees(const hlo::Computat
 
 }  // namespace
 
-Canonical Canonicalise(const Graph& graph, absl::Span<const NodeId> outputs) {
+Canonical Canonicalise(const Trace& graph, absl::Span<const NodeId> outputs) {
   const hlo::Computation& from = graph.computation();
   Canonical result;
   result.computation = std::make_unique<hlo::Computation>(from.shared_tables(), "main");
@@ -108,7 +108,7 @@ Canonical Canonicalise(const Graph& graph, absl::Span<const NodeId> outputs) {
   return result;
 }
 
-std::unique_ptr<Module> MakeModule(std::string name, const Graph& graph, const Canonical& canonical,
+std::unique_ptr<Module> MakeModule(std::string name, const Trace& graph, const Canonical& canonical,
                                    absl::Span<const uint32_t> donated) {
   const hlo::Computation& from = *canonical.computation;
   auto module = std::make_unique<Module>(std::move(name), from.shared_tables());

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 
 namespace hlod::lazy {
 
@@ -20,7 +20,7 @@ struct Canonical {
 };
 
 // Walks from `outputs`, operands first.
-Canonical Canonicalise(const Graph& graph, absl::Span<const NodeId> outputs);
+Canonical Canonicalise(const Trace& graph, absl::Span<const NodeId> outputs);
 
 // A module over the same tables whose entry returns the outputs: one as it is, several as a tuple. Its
 // instructions stand in the order in which they were recorded. A daemon runs them in that order, so the order
@@ -28,7 +28,7 @@ Canonical Canonicalise(const Graph& graph, absl::Span<const NodeId> outputs);
 // gradients, where the backward pass reaches the layer, while the canonical order, from the outputs down,
 // would compute all layers again first. Instructions carry the operation and the source line as metadata.
 // `donated`: canonical parameters whose memory it may take over.
-std::unique_ptr<Module> MakeModule(std::string name, const Graph& graph, const Canonical& canonical,
+std::unique_ptr<Module> MakeModule(std::string name, const Trace& graph, const Canonical& canonical,
                                    absl::Span<const uint32_t> donated);
 
 }  // namespace hlod::lazy

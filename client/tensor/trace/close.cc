@@ -20,7 +20,7 @@
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/placeholder.h"
 #include "client/tensor/trace/runtime.h"
-#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/trace/thread_traces.h"
 #include "client/tensor/value/host.h"
 #include "client/tensor/value/throw.h"
 #include "common/base/text/strings.h"
@@ -36,7 +36,7 @@ struct Outputs {
   std::vector<std::vector<Value*>> values;
 };
 
-Outputs OutputsOf(const Graph& graph) {
+Outputs OutputsOf(const Trace& graph) {
   Outputs outputs;
   for (Value* value : graph.LiveInOrder()) {
     if (outputs.nodes.empty() || outputs.nodes.back() != value->node) {
@@ -50,7 +50,7 @@ Outputs OutputsOf(const Graph& graph) {
 
 // Fails the live values that depend on a parameter that cannot be used: donated or deleted behind our back,
 // or failed itself.
-void FailWhatDependsOnDead(Graph& graph) {
+void FailWhatDependsOnDead(Trace& graph) {
   std::vector<const absl::Status*> dead;
   std::vector<absl::Status> reasons(graph.parameters().size());
   for (size_t i = 0; i < reasons.size(); ++i) {
@@ -74,7 +74,7 @@ void FailWhatDependsOnDead(Graph& graph) {
 }
 
 // Parameters that nobody but the graph holds: their memory is the program's to reuse.
-std::vector<bool> Donated(const Graph& graph) {
+std::vector<bool> Donated(const Trace& graph) {
   std::vector<bool> donated;
   for (const Parameter& parameter : graph.parameters()) {
     donated.push_back(parameter.value && parameter.value->references() == 1 &&
@@ -85,7 +85,7 @@ std::vector<bool> Donated(const Graph& graph) {
 }
 
 // Appends the parameters' shardings, which are notes and not words: number, length, bytes of each.
-void AppendShardings(const Graph& graph, absl::Span<const uint32_t> parameters, std::vector<uint32_t>& tail) {
+void AppendShardings(const Trace& graph, absl::Span<const uint32_t> parameters, std::vector<uint32_t>& tail) {
   for (uint32_t i = 0; i < parameters.size(); ++i) {
     const Parameter& parameter = graph.parameters()[parameters[i]];
     if (!parameter.value || parameter.value->sharding == nullptr) continue;
@@ -109,7 +109,7 @@ std::vector<uint32_t> Tail(absl::Span<const NodeId> outputs, const std::vector<b
 }
 
 // The lines that made a program's arguments.
-std::vector<Origin> LinesOf(const Graph& graph, absl::Span<const uint32_t> parameters) {
+std::vector<Origin> LinesOf(const Trace& graph, absl::Span<const uint32_t> parameters) {
   std::vector<Origin> lines;
   for (const uint32_t number : parameters) {
     const Parameter& parameter = graph.parameters()[number];
@@ -120,7 +120,7 @@ std::vector<Origin> LinesOf(const Graph& graph, absl::Span<const uint32_t> param
 }
 
 // The program in the cache of canonical forms, or compiled.
-Program FindOrCompile(Graph& graph, const Outputs& outputs, const std::vector<bool>& donated,
+Program FindOrCompile(Trace& graph, const Outputs& outputs, const std::vector<bool>& donated,
                       const Caller& caller, CloseReport& report) {
   Runtime& runtime = *graph.place.runtime;
   const Canonical canonical = Canonicalise(graph, outputs.nodes);
@@ -161,7 +161,7 @@ Program FindOrCompile(Graph& graph, const Outputs& outputs, const std::vector<bo
 }
 
 // Starts `program` and hands its results out.
-void Start(Graph& graph, const Program& program, const Outputs& outputs, const Caller& caller,
+void Start(Trace& graph, const Program& program, const Outputs& outputs, const Caller& caller,
            CloseReport& report) {
   std::vector<Argument> arguments;
   std::vector<Value*> values;  // Of each argument; null for a number.
@@ -196,7 +196,7 @@ void Start(Graph& graph, const Program& program, const Outputs& outputs, const C
   graph.place.runtime->Started(std::move(execution.done));
 }
 
-void CountClose(const Graph& graph, TraceCause cause) {
+void CountClose(const Trace& graph, TraceCause cause) {
   TraceStats& stats = Stats();
   ++stats.closes;
   ++stats.closes_by_cause[static_cast<size_t>(cause)];
@@ -205,7 +205,7 @@ void CountClose(const Graph& graph, TraceCause cause) {
 
 }  // namespace
 
-bool IsFull(const Graph& graph) {
+bool IsFull(const Trace& graph) {
   if (graph.size() > Current().trace_nodes_max) return true;
   // Counted now and then, and only where it can be too much.
   static constexpr size_t kFew = 1024;
@@ -219,7 +219,7 @@ bool IsFull(const Graph& graph) {
   return bytes > session.limits().inline_bytes_max / 2;
 }
 
-std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller, const char* operation,
+std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& caller, const char* operation,
                              const Value* forced) {
   const internal::DeferEvents events;
   FailWhatDependsOnDead(graph);
@@ -302,14 +302,14 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
       return;
     }
     if (value->state != Value::State::kNode) return;
-    if (value->graph->kind == Graph::Kind::kAbstract) CheckNoPlaceholder(*value, operation, caller);
+    if (value->graph->kind == Trace::Kind::kAbstract) CheckNoPlaceholder(*value, operation, caller);
     if (value->place.is_host()) {  // Its placeholders have been filled since.
-      Graph host(value->place, Graph::Kind::kHost);
+      Trace host(value->place, Trace::Kind::kHost);
       const NodeId node = host.NodeOf(*value);
       value->Become(Evaluate(host, {node})[0]);
       return;
     }
-    Graph& mine = ThreadTrace::Get().Open(value->place, Graph::Kind::kReal);
+    Trace& mine = ThreadTraces::Get().Open(value->place, Trace::Kind::kReal);
     if (value->graph != &mine) {
       // Another thread's, or one whose placeholders have been filled since: it moves here.
       const NodeId node = mine.NodeOf(*value);
@@ -353,7 +353,7 @@ void EndSteps(const Caller& caller) {
   std::vector<std::shared_ptr<internal::Session>> sessions;
   {
     const TraceLock lock;
-    for (const auto& graph : ThreadTrace::Get().graphs()) {
+    for (const auto& graph : ThreadTraces::Get().graphs()) {
       if (AbstractOf(graph->place) == nullptr) continue;
       std::shared_ptr<internal::Session> session = DeviceOf(graph->place).internal_session();
       if (std::find(sessions.begin(), sessions.end(), session) == sessions.end())
@@ -377,8 +377,8 @@ void Sync(Caller caller) {
   std::vector<lazy::Runtime*> runtimes, all;  // With recorded work; that the thread has used.
   {
     const lazy::TraceLock lock;
-    for (const auto& graph : lazy::ThreadTrace::Get().graphs()) {
-      if (graph->kind != lazy::Graph::Kind::kReal) continue;
+    for (const auto& graph : lazy::ThreadTraces::Get().graphs()) {
+      if (graph->kind != lazy::Trace::Kind::kReal) continue;
       if (std::find(all.begin(), all.end(), graph->place.runtime) == all.end())
         all.push_back(graph->place.runtime);
       if (graph->size() == 0) continue;
@@ -398,8 +398,8 @@ void Sync(Caller caller) {
   const lazy::TraceLock lock;
   // A program that reads seldom learns here that its daemon is gone.
   for (const lazy::Runtime* runtime : runtimes) lazy::ThrowIfError(runtime->status(), "sync", caller);
-  for (const auto& graph : lazy::ThreadTrace::Get().graphs()) {
-    if (graph->kind == lazy::Graph::Kind::kAbstract) lazy::CheckLivePlaceholders(*graph, caller);
+  for (const auto& graph : lazy::ThreadTraces::Get().graphs()) {
+    if (graph->kind == lazy::Trace::Kind::kAbstract) lazy::CheckLivePlaceholders(*graph, caller);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 #include "hlod/tensor/trace.h"
 
 namespace hlod::lazy {
@@ -13,12 +13,12 @@ namespace hlod::lazy {
 // buffers. Waits for nothing. Values that depend on a dead buffer fail with that buffer's reason. What is
 // returned is let go of after the lock. REQUIRES: TraceLock, and an DeliverEventsAtExit that was made before
 // it. `operation` and `forced` say what asked for which value, if for one.
-std::vector<Parameter> Close(Graph& graph, TraceCause cause, const Caller& caller, const char* operation,
+std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& caller, const char* operation,
                              const Value* forced = nullptr);
 
 // Whether the trace is to be closed before anything else is recorded: it has as many instructions as the setting
 // trace_nodes_max allows, or as many numbers as an execute takes.
-bool IsFull(const Graph& graph);
+bool IsFull(const Trace& graph);
 
 // The value on the host or in a buffer: closes what it takes, evaluates a recipe. Throws Error of kind
 // placeholder for what depends on one, naming the way from `value` to it. `operation` is what reads it.

@@ -41,7 +41,7 @@ thread_local Recording recording;
 Origin OriginOf(const Caller& caller) { return internal::OriginOf(CallerScope::Of(caller)); }
 
 // The live values of the graph that nothing refers to but operations remembered for Backward().
-absl::flat_hash_set<const Value*> HeldByTapeAlone(const Graph& graph) {
+absl::flat_hash_set<const Value*> HeldByTapeAlone(const Trace& graph) {
   absl::flat_hash_set<const TapeEntry*> seen;
   std::vector<const TapeEntry*> pending;
   const auto visit = [&](const Ref<TapeEntry>& entry) {
@@ -93,7 +93,7 @@ void RecordingTime::End() {
   if (--recording.depth == 0) recording.End();
 }
 
-CloseReport::CloseReport(Graph& graph) : graph_(graph), on_(internal::Observed()) {
+CloseReport::CloseReport(Trace& graph) : graph_(graph), on_(internal::Observed()) {
   if (!on_) return;
   for (const Value* value : graph.LiveInOrder()) live_.insert(value);
   backward_ = HeldByTapeAlone(graph);

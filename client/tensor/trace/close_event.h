@@ -8,8 +8,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "client/runtime/observe/events.h"
-#include "client/tensor/trace/graph.h"
 #include "client/tensor/trace/program_cache.h"
+#include "client/tensor/trace/trace.h"
 #include "hlod/observe/events.h"
 
 namespace hlod::lazy {
@@ -43,7 +43,7 @@ class RecordingTime {
 class CloseReport {
  public:
   // Before residuals are added.
-  explicit CloseReport(Graph& graph);
+  explicit CloseReport(Trace& graph);
   // The close takes place.
   void Begin(TraceCause cause, const Caller& caller, const char* operation, const Value* forced);
   // The program, before it starts; and its execute, before its results are handed out.
@@ -58,7 +58,7 @@ class CloseReport {
   absl::Status status;
 
  private:
-  Graph& graph_;
+  Trace& graph_;
   const bool on_;
   absl::flat_hash_set<const Value*> live_;      // Before residuals were added.
   absl::flat_hash_set<const Value*> backward_;  // That nothing but the tape holds.

@@ -6,7 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 
 namespace hlod::lazy {
 

@@ -6,7 +6,7 @@
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/trace/canonical.h"
 #include "client/tensor/trace/lock.h"
-#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/trace/thread_traces.h"
 #include "client/tensor/value/throw.h"
 #include "common/base/text/strings.h"
 #include "common/hlo/text/text.h"
@@ -21,7 +21,7 @@ using lazy::NodeId;
 // What the tensors depend on, in one graph of their own: what is recorded is copied there, so that dumping
 // changes no trace.
 struct Copied {
-  std::unique_ptr<lazy::Graph> graph;
+  std::unique_ptr<lazy::Trace> graph;
   lazy::Canonical canonical;
 };
 
@@ -36,7 +36,7 @@ Copied Copy(absl::Span<const Tensor> tensors, const Caller& caller) {
   }
   const lazy::Place place = tensors[0].impl()->value().place;
   // The kind of graph that takes every value's node as its own.
-  copied.graph = std::make_unique<lazy::Graph>(place, lazy::Graph::Kind::kReal);
+  copied.graph = std::make_unique<lazy::Trace>(place, lazy::Trace::Kind::kReal);
   std::vector<NodeId> outputs;
   for (const Tensor& tensor : tensors) {
     if (!(tensor.impl()->value().place == place)) {
@@ -131,13 +131,14 @@ std::unique_ptr<Module> Lower(absl::Span<const Tensor> tensors, std::vector<Tens
   return lazy::MakeModule("trace", *copied.graph, copied.canonical, {});
 }
 
-std::string Dump(absl::Span<const Tensor> tensors, Form form, Caller caller) {
+std::string Dump(absl::Span<const Tensor> tensors, DumpFormat form, Caller caller) {
   const lazy::TraceLock lock;
   const Copied copied = Copy(tensors, caller);
   switch (form) {
-    case Form::kText: return ToTraceText(copied);
-    case Form::kHlo: return hlo::ToText(*lazy::MakeModule("trace", *copied.graph, copied.canonical, {}));
-    case Form::kDot: return ToDot(copied);
+    case DumpFormat::kText: return ToTraceText(copied);
+    case DumpFormat::kHlo:
+      return hlo::ToText(*lazy::MakeModule("trace", *copied.graph, copied.canonical, {}));
+    case DumpFormat::kDot: return ToDot(copied);
   }
   return "";
 }

@@ -25,7 +25,7 @@ std::string Describe(const Value& value) {
 }
 
 // "sum (model.cc:43) <- einsum (model.cc:41) <- a placeholder bf16[4,8], tensor 7, made at model.cc:39".
-std::string Way(const Graph& graph, const std::vector<NodeId>& path) {
+std::string Way(const Trace& graph, const std::vector<NodeId>& path) {
   std::vector<std::string> steps;
   const OriginRow* last = nullptr;
   for (size_t i = 0; i + 1 < path.size(); ++i) {
@@ -75,7 +75,7 @@ void CheckNoPlaceholder(const Value& value, const char* operation, const Caller&
         operation, caller);
 }
 
-void CheckLivePlaceholders(const Graph& graph, const Caller& caller) {
+void CheckLivePlaceholders(const Trace& graph, const Caller& caller) {
   std::string text;
   size_t count = 0;
   const Value* first = nullptr;

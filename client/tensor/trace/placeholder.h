@@ -1,7 +1,7 @@
 // Refusing to read what has no value, with the way from what was read to the placeholder.
 #pragma once
 
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 
 namespace hlod::lazy {
 
@@ -11,7 +11,7 @@ namespace hlod::lazy {
 void CheckNoPlaceholder(const Value& value, const char* operation, const Caller& caller);
 // Throws when a live value of an abstract graph still depends on a placeholder: it names each such output and
 // its placeholder, up to ten.
-void CheckLivePlaceholders(const Graph& graph, const Caller& caller);
+void CheckLivePlaceholders(const Trace& graph, const Caller& caller);
 
 // What reads and operations on tensors of an ended connection say.
 absl::Status EndedError();

@@ -11,7 +11,7 @@
 #include "client/tensor/trace/close_event.h"
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/runtime.h"
-#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/trace/thread_traces.h"
 #include "client/tensor/value/impl.h"
 
 namespace hlod::lazy {
@@ -40,7 +40,7 @@ Recorded& SlotOf(const Operation& operation, const void* lowering,
 }
 
 // The node that the tensor is in `graph` already, when it is an ordinary value there.
-NodeId PlainNode(const Graph& graph, const Operand& operand) {
+NodeId PlainNode(const Trace& graph, const Operand& operand) {
   if (operand.tensor() == nullptr || !operand.tensor()->defined()) return kNoNode;
   const TensorImpl& tensor = *operand.tensor()->impl();
   const Value& value = tensor.value();
@@ -61,7 +61,7 @@ Tensor RecordCached(const Operation& operation, const void* lowering,
   const TraceLock lock;
   const Place place = first->impl()->value().place;
   if (place.is_host() || place.runtime->ended()) return {};
-  Graph& graph = ThreadTrace::Get().Open(place, Graph::Kind::kReal);
+  Trace& graph = ThreadTraces::Get().Open(place, Trace::Kind::kReal);
   if (!graph.has_live() || graph.size() >= Current().trace_nodes_max) return {};
   std::array<NodeId, kOperands> nodes;
   std::array<hlo::ShapeId, kOperands> shapes;
@@ -85,8 +85,8 @@ Tensor RecordCached(const Operation& operation, const void* lowering,
 }
 
 void RememberRecorded(const Operation& operation, const void* lowering, absl::Span<const hlo::Op> operands,
-                      const Graph& graph, uint32_t before, hlo::Op made) {
-  if (operands.size() > kOperands || graph.kind != Graph::Kind::kReal) return;
+                      const Trace& graph, uint32_t before, hlo::Op made) {
+  if (operands.size() > kOperands || graph.kind != Trace::Kind::kReal) return;
   if (graph.size() != before + 1 || made.id != before) return;
   const hlo::Instruction instruction = graph.computation()[made.id];
   if (!instruction.called().empty() || instruction.operand_count() != operands.size()) return;

@@ -4,7 +4,7 @@
 
 #include "absl/types/span.h"
 #include "client/tensor/dispatch/operation.h"
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 #include "hlod/tensor/operand.h"
 #include "hlod/tensor/tensor.h"
 
@@ -22,6 +22,6 @@ Tensor RecordCached(const Operation& operation, const void* lowering,
 // Remembers that `operation` on `operands` became the one instruction `made`, if it did: `before` is how many
 // nodes the graph had. REQUIRES: TraceLock; what the operation becomes depends on the operands' shapes alone.
 void RememberRecorded(const Operation& operation, const void* lowering, absl::Span<const hlo::Op> operands,
-                      const Graph& graph, uint32_t before, hlo::Op made);
+                      const Trace& graph, uint32_t before, hlo::Op made);
 
 }  // namespace hlod::lazy

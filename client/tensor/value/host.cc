@@ -12,7 +12,7 @@
 #include "client/tensor/trace/canonical.h"
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/runtime.h"
-#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/trace/thread_traces.h"
 #include "common/evaluator/evaluator.h"
 
 namespace hlod::lazy {
@@ -38,7 +38,7 @@ void TellOfSlow(const OriginRow& row, double us) {
 
 }  // namespace
 
-std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::Span<const NodeId> nodes) {
+std::vector<std::shared_ptr<const Literal>> Evaluate(const Trace& graph, absl::Span<const NodeId> nodes) {
   const Canonical canonical = Canonicalise(graph, nodes);
   const std::unique_ptr<Module> module = MakeModule("host", graph, canonical, {});
   std::vector<const Literal*> arguments;
@@ -86,7 +86,7 @@ void Materialize(Value& value) {
     value.Become(std::make_shared<const Literal>(*std::move(loaded)));
   }
   if (value.state != Value::State::kRecipe) return;
-  Graph graph(value.place, Graph::Kind::kHost);
+  Trace graph(value.place, Trace::Kind::kHost);
   Lowering lowering{graph};
   const Recipe recipe = value.recipe;
   const NodeId node = recipe(lowering).id;

@@ -4,12 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 
 namespace hlod::lazy {
 
 // The values of nodes of a host graph. REQUIRES: TraceLock. Throws Refusal.
-std::vector<std::shared_ptr<const Literal>> Evaluate(const Graph& graph, absl::Span<const NodeId> nodes);
+std::vector<std::shared_ptr<const Literal>> Evaluate(const Trace& graph, absl::Span<const NodeId> nodes);
 // Evaluates a recipe, or reads a file: nothing for a value that has bytes. REQUIRES: TraceLock. Throws
 // Refusal.
 void Materialize(Value& value);

@@ -9,7 +9,7 @@
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/placeholder.h"
 #include "client/tensor/trace/runtime.h"
-#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/trace/thread_traces.h"
 #include "client/tensor/value/host.h"
 #include "client/tensor/value/throw.h"
 
@@ -78,17 +78,17 @@ Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int6
 namespace {
 
 // Of the storage's value, or of the tensor itself where a function takes it so.
-NodeId BaseNode(Graph& graph, TensorImpl& tensor, bool& is_whole) {
+NodeId BaseNode(Trace& graph, TensorImpl& tensor, bool& is_whole) {
   is_whole = true;
   const Value& value = tensor.value();
   const bool outside = value.state != Value::State::kNode || value.graph != &graph;
-  if (graph.kind == Graph::Kind::kFunction && outside) return graph.CaptureParameter(tensor, is_whole);
+  if (graph.kind == Trace::Kind::kFunction && outside) return graph.CaptureParameter(tensor, is_whole);
   return graph.NodeOf(tensor.value());
 }
 
 }  // namespace
 
-NodeId NodeOf(Graph& graph, TensorImpl& tensor) {
+NodeId NodeOf(Trace& graph, TensorImpl& tensor) {
   bool is_whole = true;
   if (!tensor.is_view()) return BaseNode(graph, tensor, is_whole);
   if (tensor.cached_graph == graph.generation() && tensor.cached_version == tensor.storage->version) {
@@ -98,7 +98,7 @@ NodeId NodeOf(Graph& graph, TensorImpl& tensor) {
   const Op base = graph.op(BaseNode(graph, tensor, is_whole));
   Op shown = is_whole ? Apply(lowering, tensor.view(), base) : base;
   const bool flows = hlo::IsFloat(tensor.type()) || hlo::IsComplex(tensor.type());
-  if (graph.kind == Graph::Kind::kFunction && flows && tensor.lineage && tensor.lineage->made_without_grad) {
+  if (graph.kind == Trace::Kind::kFunction && flows && tensor.lineage && tensor.lineage->made_without_grad) {
     shown = StopGradient(lowering, shown);
   }
   if (!lowering.b.status().ok()) throw Refusal{lowering.b.TakeStatus()};
@@ -111,7 +111,7 @@ NodeId NodeOf(Graph& graph, TensorImpl& tensor) {
 namespace {
 
 // Writes `update` to where the tensor looks in `base`, its storage's node; gives the storage's new node.
-NodeId WriteThroughView(Graph& graph, const TensorImpl& tensor, NodeId base_node, NodeId update,
+NodeId WriteThroughView(Trace& graph, const TensorImpl& tensor, NodeId base_node, NodeId update,
                         Written& written) {
   Lowering lowering{graph};
   View view = MarkedView(tensor);
@@ -143,14 +143,14 @@ NodeId WriteThroughView(Graph& graph, const TensorImpl& tensor, NodeId base_node
 
 }  // namespace
 
-Written Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller) {
+Written Write(Trace& graph, TensorImpl& tensor, NodeId node, const Caller& caller) {
   Storage& storage = *tensor.storage;
-  if (graph.kind == Graph::Kind::kFunction) FunctionTrace::CheckWrite(graph, storage);
-  if (graph.kind == Graph::Kind::kHost) FunctionTrace::CheckHostWrite(storage);
+  if (graph.kind == Trace::Kind::kFunction) FunctionTrace::CheckWrite(graph, storage);
+  if (graph.kind == Trace::Kind::kHost) FunctionTrace::CheckHostWrite(storage);
   Written written = {node, node};
   if (tensor.is_view()) node = WriteThroughView(graph, tensor, graph.NodeOf(*storage.value), node, written);
   auto value = MakeRef<Value>(storage.value->type, storage.value->dims, storage.value->place, caller);
-  if (graph.kind == Graph::Kind::kHost) value->Become(Evaluate(graph, {node})[0]);
+  if (graph.kind == Trace::Kind::kHost) value->Become(Evaluate(graph, {node})[0]);
   else graph.AddLive(*value, node);
   // An update that is not remembered lets gradients flow as before it.
   value->history = storage.value->history;
@@ -181,13 +181,13 @@ Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& c
   auto shown = MakeRef<Value>(tensor.type(), tensor.dims(), base.place, caller);
   try {
     if (base.place.is_host() && base.state != Value::State::kNode) {
-      Graph graph(base.place, Graph::Kind::kHost);
+      Trace graph(base.place, Trace::Kind::kHost);
       shown->Become(Evaluate(graph, {NodeOf(graph, tensor)})[0]);
       return shown;
     }
-    const bool abstract = base.state == Value::State::kNode && base.graph->kind == Graph::Kind::kAbstract;
-    Graph& graph =
-        ThreadTrace::Get().Open(base.place, abstract ? Graph::Kind::kAbstract : Graph::Kind::kReal);
+    const bool abstract = base.state == Value::State::kNode && base.graph->kind == Trace::Kind::kAbstract;
+    Trace& graph =
+        ThreadTraces::Get().Open(base.place, abstract ? Trace::Kind::kAbstract : Trace::Kind::kReal);
     graph.SetOrigin(caller, operation);
     graph.AddLive(*shown, NodeOf(graph, tensor));
   } catch (const Refusal& refusal) {

@@ -52,14 +52,14 @@ Tensor MakeTensor(Ref<Value> value);
 Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int64_t offset);
 
 // The node of what a tensor shows, in `graph`. REQUIRES: TraceLock.
-NodeId NodeOf(Graph& graph, TensorImpl& tensor);
+NodeId NodeOf(Trace& graph, TensorImpl& tensor);
 // What the tensor that gradients flow to shows, which the tensor that was written to is a view of.
 struct Written {
   NodeId before, after;
 };
 // Replaces what the tensor shows, which for a view is part of its storage's value. `node` has its shape and
 // type. REQUIRES: TraceLock; the graph is one the tensor's place computes in.
-Written Write(Graph& graph, TensorImpl& tensor, NodeId node, const Caller& caller);
+Written Write(Trace& graph, TensorImpl& tensor, NodeId node, const Caller& caller);
 // A value of its own with what the tensor shows: its storage's value when it is not a view.
 Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& caller);
 

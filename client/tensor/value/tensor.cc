@@ -13,7 +13,7 @@
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/placeholder.h"
 #include "client/tensor/trace/runtime.h"
-#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/trace/thread_traces.h"
 #include "client/tensor/value/convert_later.h"
 #include "client/tensor/value/copy_to.h"
 #include "client/tensor/value/defined.h"
@@ -71,7 +71,7 @@ TensorState Tensor::state(Caller caller) const {
     case Value::State::kFailed:
       return KindOf(value.failure) == ErrorKind::kDonated ? TensorState::kDonated : TensorState::kFailed;
     case Value::State::kNode:
-      return value.graph->kind == lazy::Graph::Kind::kAbstract &&
+      return value.graph->kind == lazy::Trace::Kind::kAbstract &&
                      !value.graph->PathToPlaceholder(value.node).empty()
                  ? TensorState::kPlaceholder
                  : TensorState::kLazy;
@@ -137,7 +137,7 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
     Explain(ops::To, {}, caller, [&] {
       const TraceLock lock;
       if (to.runtime->ended()) throw Refusal{EndedError()};
-      Graph& graph = ThreadTrace::Get().Open(to, Graph::Kind::kReal);
+      Trace& graph = ThreadTraces::Get().Open(to, Trace::Kind::kReal);
       graph.SetOrigin(caller, "to");
       graph.AddLive(*moved, graph.NodeOf(*shown));
     });

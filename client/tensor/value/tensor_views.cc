@@ -4,7 +4,7 @@
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/function/function_trace.h"
 #include "client/tensor/trace/lock.h"
-#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/trace/thread_traces.h"
 #include "client/tensor/trace/trace_tables.h"
 #include "client/tensor/value/impl.h"
 #include "hlod/tensor/tensor.h"
@@ -37,7 +37,7 @@ bool StartVaries(const Tensor& tensor, int64_t start, const Caller& caller) {
   const lazy::Place place = tensor.impl()->place();
   if (place.is_host() || lazy::FunctionTrace::Innermost() != nullptr) return false;
   const lazy::TraceLock lock;
-  const lazy::Graph& graph = lazy::ThreadTrace::Get().Open(place, lazy::Graph::Kind::kReal);
+  const lazy::Trace& graph = lazy::ThreadTraces::Get().Open(place, lazy::Trace::Kind::kReal);
   return lazy::TraceTables::Get().StartVaries(caller, graph.generation(), start);
 }
 

@@ -7,8 +7,8 @@
 #include "client/tensor/autograd/tape.h"
 #include "client/tensor/trace/abstract.h"
 #include "client/tensor/trace/close_event.h"
-#include "client/tensor/trace/graph.h"
 #include "client/tensor/trace/lock.h"
+#include "client/tensor/trace/trace.h"
 #include "common/base/text/strings.h"
 
 namespace hlod::lazy {

@@ -17,7 +17,7 @@
 
 namespace hlod::lazy {
 
-class Graph;
+class Trace;
 class Runtime;
 class TapeEntry;
 struct Lowering;
@@ -70,7 +70,7 @@ class Value : public RefCounted, public Pooled<Value> {
   Recipe recipe;
   Load load;
   bool keeps_loaded = false;  // The host keeps what `load` computes, also when it is for a device.
-  Graph* graph = nullptr;
+  Trace* graph = nullptr;
   NodeId node = 0;
   uint32_t live_index = 0;  // In graph->live.
   Buffer buffer;

@@ -10,7 +10,7 @@
 #include "client/tensor/trace/abstract.h"
 #include "client/tensor/trace/backward_cuts.h"
 #include "client/tensor/trace/lock.h"
-#include "client/tensor/trace/thread_trace.h"
+#include "client/tensor/trace/thread_traces.h"
 #include "client/tensor/value/defined.h"
 #include "client/tensor/value/throw.h"
 #include "client/transform/autodiff/differentiate.h"
@@ -43,7 +43,7 @@ Operation Named(const char* operation) { return {operation, operation, Promotion
 // From the cotangent of what a view shows to that of the root of its lineage; null: the whole `base`.
 Op ThroughView(Lowering& l, const Shape& base, const View& view, const View* root, Op ct) {
   if (view.steps.size() <= view.leading) return ct;
-  Graph scratch(l.graph.place, Graph::Kind::kFunction);
+  Trace scratch(l.graph.place, Trace::Kind::kFunction);
   Lowering s{scratch};
   const Op from = Apply(s, FirstSteps(view, view.leading), scratch.op(scratch.ArgumentParameter(base)));
   const Op shown = Apply(s, StepsAfter(view, view.leading), from);
@@ -199,11 +199,11 @@ class BackwardPass {
       const Value& value = gradient.impl()->value();
       place = value.place;
       abstract = abstract || value.IsPlaceholder() ||
-                 (value.state == Value::State::kNode && value.graph->kind == Graph::Kind::kAbstract);
+                 (value.state == Value::State::kNode && value.graph->kind == Trace::Kind::kAbstract);
     }
     if (place.is_host()) return false;
     return entry.graph ==
-           &ThreadTrace::Get().Open(place, abstract ? Graph::Kind::kAbstract : Graph::Kind::kReal);
+           &ThreadTraces::Get().Open(place, abstract ? Trace::Kind::kAbstract : Trace::Kind::kReal);
   }
 
   std::vector<Tensor> AppendTransposed(TapeEntry& entry, const std::vector<Tensor>& gradients,

@@ -18,7 +18,7 @@ struct Subgraph {
   NodeId first = 0, limit = 0;
   std::vector<NodeId> inputs;
   std::vector<bool> wanted;      // Of each input: whether it varies.
-  const Graph* graph = nullptr;  // Whose computation it is, for errors: may be null.
+  const Trace* graph = nullptr;  // Whose computation it is, for errors: may be null.
   const Subgraph* around = nullptr;  // Of a body: the part that has the instruction that calls it ...
   NodeId caller = 0;             // ... for errors, too.
 };

@@ -123,7 +123,7 @@ class TransposedFunction {
 
 namespace {
 
-TransposedFunction::Source SourceOf(const Graph& graph, NodeId node, const std::vector<NodeId>& inputs) {
+TransposedFunction::Source SourceOf(const Trace& graph, NodeId node, const std::vector<NodeId>& inputs) {
   const auto input = std::find(inputs.begin(), inputs.end(), node);
   if (input != inputs.end()) return {static_cast<size_t>(input - inputs.begin()), {}, nullptr};
   const Parameter* const parameter = graph.ParameterAt(node);
@@ -153,7 +153,7 @@ std::shared_ptr<const TransposedFunction> Transposed(const char* what, const std
   residuals = CallSeveral(Named(what), operands, [&](Lowering& l, Operands o) {
     const size_t count = outputs.size();
     const Subgraph part = WholeGraph(l, Ids(o.subspan(count, inputs.size())));
-    Graph scratch(l.graph.place, Graph::Kind::kFunction);
+    Trace scratch(l.graph.place, Trace::Kind::kFunction);
     Lowering inner{scratch};
     std::vector<Op> cotangents;
     for (const Shape& shape : made->cotangents) {

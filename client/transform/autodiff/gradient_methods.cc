@@ -20,7 +20,7 @@ namespace {
 // Differentiates by the rules of this room.
 class RuleGradients : public GradientEngine {
  public:
-  void KeepResiduals(TapeEntry& entry, Graph& graph, const Caller& caller) const override {
+  void KeepResiduals(TapeEntry& entry, Trace& graph, const Caller& caller) const override {
     KeepForBackward(entry, graph, caller);
   }
 };

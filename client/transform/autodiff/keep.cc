@@ -30,9 +30,9 @@ bool IsCostly(const TapeEntry& entry, const hlo::Computation& computation) {
 }  // namespace
 
 // The gradient on trial, in a scratch graph: what it asks for is kept.
-void KeepForBackward(TapeEntry& entry, Graph& graph, const Caller& caller) {
+void KeepForBackward(TapeEntry& entry, Trace& graph, const Caller& caller) {
   if (!entry.kept.empty() || !IsCostly(entry, graph.computation())) return;
-  Graph scratch(graph.place, Graph::Kind::kFunction);
+  Trace scratch(graph.place, Trace::Kind::kFunction);
   Lowering inner{scratch};
   Subgraph part{graph.computation(), entry.first, entry.limit, {}, {}, &graph};
   for (const TapeInput& input : entry.inputs) {

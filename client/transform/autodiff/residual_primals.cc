@@ -55,7 +55,7 @@ ResidualPrimals::ResidualPrimals(Lowering& inner, CalleeBody& body, const std::v
   for (size_t i = 0; i < sources.size(); ++i) sources_[body.parameters[i]] = sources[i];
 }
 
-ResidualPrimals::ResidualPrimals(Lowering& inner, Graph& graph, NodeId first, absl::Span<const NodeId> known)
+ResidualPrimals::ResidualPrimals(Lowering& inner, Trace& graph, NodeId first, absl::Span<const NodeId> known)
     : inner_(inner), computation_(graph.mutable_computation()), first_(first) {
   for (const NodeId node : known) sources_[node] = Source::kSlice;
 }

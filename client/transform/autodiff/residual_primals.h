@@ -25,7 +25,7 @@ class ResidualPrimals : public PrimalValues {
   // A body, and where its parameters come from. It is added to.
   ResidualPrimals(Lowering& inner, CalleeBody& body, const std::vector<Source>& sources);
   // The nodes of an open graph from `first` on; those before it and `known` are known outside, as slices are.
-  ResidualPrimals(Lowering& inner, Graph& graph, NodeId first, absl::Span<const NodeId> known);
+  ResidualPrimals(Lowering& inner, Trace& graph, NodeId first, absl::Span<const NodeId> known);
 
   Op Of(NodeId node) override;
   Op Element(NodeId node, size_t index) override;
@@ -67,6 +67,6 @@ class ResidualPrimals : public PrimalValues {
 class TapeEntry;
 
 // keep.cc: the entry's residuals as live values of the graph.
-void KeepForBackward(TapeEntry& entry, Graph& graph, const Caller& caller);
+void KeepForBackward(TapeEntry& entry, Trace& graph, const Caller& caller);
 
 }  // namespace hlod::lazy

@@ -35,7 +35,7 @@ class VjpBuilder {
       : l_(l),
         part_(part),
         values_(values),
-        scratch_(l.graph.place, Graph::Kind::kFunction),
+        scratch_(l.graph.place, Trace::Kind::kFunction),
         active_(ActiveNodes(part)) {
     for (size_t i = 0; i < part.inputs.size(); ++i) inputs_.try_emplace(part.inputs[i], i);
   }
@@ -214,7 +214,7 @@ class VjpBuilder {
   Lowering& l_;
   const Subgraph& part_;
   PrimalValues& values_;
-  Graph scratch_;
+  Trace scratch_;
   absl::flat_hash_map<NodeId, size_t> inputs_;
   std::vector<bool> active_;
   absl::flat_hash_map<NodeId, Arrived> arrived_;

@@ -15,9 +15,9 @@ namespace {
 
 // A body over a batch, in a scratch graph.
 struct BatchedBody {
-  explicit BatchedBody(const Lowering& l) : scratch(l.graph.place, Graph::Kind::kFunction), inner{scratch} {}
+  explicit BatchedBody(const Lowering& l) : scratch(l.graph.place, Trace::Kind::kFunction), inner{scratch} {}
 
-  Graph scratch;
+  Trace scratch;
   Lowering inner;
   std::vector<Op> parameters;
   std::vector<Batched> outputs;

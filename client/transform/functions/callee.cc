@@ -124,7 +124,7 @@ hlo::ComputationId CalleeOf(const char* name, const CalleeBody& body) {
 
 namespace {
 
-std::vector<NodeId> AppendScratch(Callee& callee, const Graph& scratch, absl::Span<const Op> parameters,
+std::vector<NodeId> AppendScratch(Callee& callee, const Trace& scratch, absl::Span<const Op> parameters,
                                   absl::Span<const Op> outputs, bool tupled) {
   const Function function = Extract(scratch, Ids(parameters), Ids(outputs));
   std::vector<Shape> shapes;
@@ -134,13 +134,13 @@ std::vector<NodeId> AppendScratch(Callee& callee, const Graph& scratch, absl::Sp
 
 }  // namespace
 
-hlo::ComputationId CalleeOf(const char* name, const Graph& scratch, absl::Span<const Op> parameters,
+hlo::ComputationId CalleeOf(const char* name, const Trace& scratch, absl::Span<const Op> parameters,
                             absl::Span<const Op> outputs, bool tupled) {
   Callee callee(name);
   return callee.FinishTuple(AppendScratch(callee, scratch, parameters, outputs, tupled));
 }
 
-hlo::ComputationId PlainCalleeOf(const char* name, const Graph& scratch, absl::Span<const Op> parameters,
+hlo::ComputationId PlainCalleeOf(const char* name, const Trace& scratch, absl::Span<const Op> parameters,
                                  Op output, bool tupled) {
   Callee callee(name);
   return callee.Finish(

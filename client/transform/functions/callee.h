@@ -54,10 +54,10 @@ hlo::ComputationId CalleeOf(const char* name, const CalleeBody& body);
 
 // What computes `outputs` from `parameters`, all of its parameters, in a scratch graph. `tupled`: it takes
 // one tuple. The result is a tuple.
-hlo::ComputationId CalleeOf(const char* name, const Graph& scratch, absl::Span<const Op> parameters,
+hlo::ComputationId CalleeOf(const char* name, const Trace& scratch, absl::Span<const Op> parameters,
                             absl::Span<const Op> outputs, bool tupled);
 // The same with one output, as it is.
-hlo::ComputationId PlainCalleeOf(const char* name, const Graph& scratch, absl::Span<const Op> parameters,
+hlo::ComputationId PlainCalleeOf(const char* name, const Trace& scratch, absl::Span<const Op> parameters,
                                  Op output, bool tupled);
 
 // A wider form of an instruction with bodies: its tuple has `added` more elements from index `at` on.

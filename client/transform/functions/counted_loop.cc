@@ -282,7 +282,7 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
 
 }  // namespace
 
-std::optional<int64_t> TripCountOf(const WhileLoop& loop) {
+std::optional<int64_t> ScanLengthOf(const WhileLoop& loop) {
   const std::optional<hlo::LoopCounter> counter = CounterOf(loop);
   return counter.has_value() ? std::optional<int64_t>(counter->iterations) : std::nullopt;
 }

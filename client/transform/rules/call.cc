@@ -61,7 +61,7 @@ Tangents PushCall(const PushCase& c) {
     SetResults(c.values, c.node, body.single, std::move(pushed.values));
     return pushed.tangents;
   }
-  Graph scratch(c.l.graph.place, Graph::Kind::kFunction);
+  Trace scratch(c.l.graph.place, Trace::Kind::kFunction);
   Lowering inner{scratch};
   const auto parameter = [&](Op like) { return scratch.op(scratch.ArgumentParameter(c.l.shape(like))); };
   std::vector<Op> operands = values, parameters, inner_tangents(values.size());

@@ -11,15 +11,15 @@ namespace {
 
 // One branch on the way.
 struct Branch {
-  Branch(const Graph& like, hlo::ComputationId id)
-      : scratch(like.place, Graph::Kind::kFunction), inner{scratch}, body(BodyOf(id)) {}
+  Branch(const Trace& like, hlo::ComputationId id)
+      : scratch(like.place, Trace::Kind::kFunction), inner{scratch}, body(BodyOf(id)) {}
 
   Op Parameter(const Shape& shape) {
     parameters.push_back(scratch.op(scratch.ArgumentParameter(shape)));
     return parameters.back();
   }
 
-  Graph scratch;
+  Trace scratch;
   Lowering inner;
   CalleeBody body;
   std::vector<Leaf> leaves;  // What it is given.

@@ -37,7 +37,7 @@ Dual Where(Lowering& l, Op pred, const Dual& x, const Dual& y) {
 Dual Combined(Lowering& l, hlo::ComputationId reducer, const Dual& left, const Dual& right) {
   const CalleeBody scalar = BodyOf(reducer);
   const Dims dims = l.dims(left.values[0]), flat = {Count(dims)};
-  Graph scratch(l.graph.place, Graph::Kind::kFunction);
+  Trace scratch(l.graph.place, Trace::Kind::kFunction);
   Lowering inner{scratch};
   std::vector<Batched> parameters;
   std::vector<NodeId> inputs;

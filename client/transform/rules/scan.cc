@@ -35,7 +35,7 @@ ScanParts PartsOf(const hlo::Instruction& scan) {
 // body gives.
 struct Draft {
   Lowering& l;
-  const Graph& body;
+  const Trace& body;
   std::vector<Op> inputs, carries;  // In the graph.
   std::vector<Op> slices, states;   // In the body.
   std::vector<Op> outputs, next;    // In the body: outputs to be stacked, and the next carries.
@@ -108,7 +108,7 @@ Tangents PushScan(const PushCase& c) {
   }
   varying = Varying(body, parts, varying);
 
-  Graph scratch(c.l.graph.place, Graph::Kind::kFunction);
+  Trace scratch(c.l.graph.place, Trace::Kind::kFunction);
   Lowering inner{scratch};
   Draft draft{c.l, scratch, {}, {}, {}, {}, {}, {}};
   std::vector<Op> parameters, tangents(operands.size());
@@ -186,7 +186,7 @@ class ScanPuller {
  private:
   // False when a carry has a cotangent that was not expected.
   bool Attempt() {
-    Graph scratch(l_.graph.place, Graph::Kind::kFunction);
+    Trace scratch(l_.graph.place, Trace::Kind::kFunction);
     Lowering inner{scratch};
     CalleeBody body = BodyOf(parts_.callee);
     const Subgraph part = SubgraphOf(body, varying_, c_.part, c_.node);

@@ -27,7 +27,7 @@ using Ops = std::vector<Op>;
 // A loop over arrays; `test` and `step` append to the graphs of its condition and its body.
 Ops LoopOver(Lowering& l, const Ops& init, const std::function<Op(Lowering&, const Ops&)>& test,
              const std::function<Ops(Lowering&, const Ops&)>& step) {
-  Graph of_test(l.graph.place, Graph::Kind::kFunction), of_step(l.graph.place, Graph::Kind::kFunction);
+  Trace of_test(l.graph.place, Trace::Kind::kFunction), of_step(l.graph.place, Trace::Kind::kFunction);
   Lowering testing{of_test}, stepping{of_step};
   Ops tested, parameters;
   for (const Op x : init) {

@@ -27,7 +27,7 @@ Tangents PushWhile(const PushCase& c) {
     }
   }
   // The state, then the tangents of what varies.
-  const auto parameters_of = [&](Graph& graph) {
+  const auto parameters_of = [&](Trace& graph) {
     std::vector<Op> parameters;
     for (size_t i = 0; i < count; ++i) {
       parameters.push_back(graph.op(graph.ArgumentParameter(body.ParameterShape(i))));
@@ -37,7 +37,7 @@ Tangents PushWhile(const PushCase& c) {
     }
     return parameters;
   };
-  Graph test(c.l.graph.place, Graph::Kind::kFunction), step(c.l.graph.place, Graph::Kind::kFunction);
+  Trace test(c.l.graph.place, Trace::Kind::kFunction), step(c.l.graph.place, Trace::Kind::kFunction);
   Lowering test_lowering{test}, inner{step};
   const std::vector<Op> tested = parameters_of(test), parameters = parameters_of(step);
   const auto after_state = static_cast<ptrdiff_t>(count);
@@ -76,7 +76,7 @@ namespace {
 // A loop that counts is pulled back as the scan that it is; the scan runs beside it, for its residuals.
 void PullCounted(const PullCase& c, hlo::ComputationId body, int64_t length) {
   const std::vector<Leaf> leaves = LeavesOf(c.part.computation, c.Operands()[0]);
-  Graph scratch(c.l.graph.place, Graph::Kind::kFunction);
+  Trace scratch(c.l.graph.place, Trace::Kind::kFunction);
   Lowering inner{scratch};
   Subgraph part{scratch.computation(), 0, 0, {}, {}, nullptr, &c.part, c.node};
   std::vector<Op> values, operands;
@@ -109,7 +109,7 @@ void PullCounted(const PullCase& c, hlo::ComputationId body, int64_t length) {
 void PullWhile(const PullCase& c) {
   const absl::Span<const hlo::ComputationId> called = c.instruction().called();
   const WhileLoop loop{c.part.computation, c.Operands()[0], called[0], called[1]};
-  if (const std::optional<int64_t> length = TripCountOf(loop); length.has_value()) {
+  if (const std::optional<int64_t> length = ScanLengthOf(loop); length.has_value()) {
     if (const auto body = ScanBodyOf(loop); body.has_value()) return PullCounted(c, *body, *length);
   }
   if (IsReversible(c.part.computation, c.node)) return PullUnbounded(c);

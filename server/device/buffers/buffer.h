@@ -31,8 +31,8 @@ enum class BufferState : uint8_t { kPendingUpload, kPendingExecute, kReady, kPla
 std::string_view Name(BufferState state);
 
 // One version of a value: filling a placeholder makes a new one under the same handle. All but the bytes is
-// guarded by the workspace's lock. Shared, because executes and downloads under way keep what they use alive
-// after the handle is freed.
+// guarded by the session device's lock. Shared, because executes and downloads under way keep what they use
+// alive after the handle is freed.
 struct Buffer {
   Handle handle = 0;
   uint32_t device = 0;
@@ -64,7 +64,7 @@ void AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader);
 void AddConsumer(Buffer& buffer, const std::shared_ptr<Task>& consumer);
 
 // What a session's handle holds of an executable: pending until compiled, then shared with other sessions by
-// the cache, or an error. Guarded by the workspace's lock.
+// the cache, or an error. Guarded by the session device's lock.
 struct SessionExecutable {
   Handle handle = 0;
   CommandRef made_by;

@@ -22,7 +22,7 @@ struct DeadReason {
       error;  // Of a handle whose definition was refused for a limit: its root cause.
 };
 
-// Not thread-safe: the workspace locks.
+// Not thread-safe: the session device locks.
 class BufferTable {
  public:
   // What a live handle, and the reason of a dead one, are charged with: at least what they take.

@@ -39,7 +39,7 @@ class SessionUploads {
   // Fails uploads whose bytes have not come in time.
   void Expire(absl::Time now);
 
-  // For the workspace. Nothing when there is none.
+  // For the session device. Nothing when there is none.
   void Cancel(uint64_t command, const absl::Status& cancelled, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   // Drops them. None is answered.

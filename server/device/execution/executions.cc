@@ -6,11 +6,11 @@
 
 #include "common/base/errors/status.h"
 #include "server/device/execution/execution.h"
-#include "server/device/workspace.h"
+#include "server/device/session_device.h"
 
 namespace hlod::device {
 
-Executions::Executions(Workspace& owner, SessionState& state)
+Executions::Executions(SessionDevice& owner, SessionState& state)
     : owner_(owner),
       state_(state),
       waiting_arguments_(state.limits.staging_bytes_max, "staging_bytes_max", "of executes that wait",

@@ -1,5 +1,5 @@
 // The executes of a session that are not over: binding to buffers, waiting for them, running, answering.
-// Private to the workspace.
+// Private to the session device.
 #pragma once
 
 #include <chrono>
@@ -21,13 +21,13 @@
 namespace hlod::device {
 
 struct Execution;
-class Workspace;
+class SessionDevice;
 
 // Thread-safe, as far as it does not say otherwise.
 class Executions {
  public:
   // A member of `owner`, which work under way keeps alive.
-  Executions(Workspace& owner, SessionState& state);
+  Executions(SessionDevice& owner, SessionState& state);
 
   Violation Execute(ExecuteRequest request, Done done);
   // Answers the execute, unless it runs: its run ends soon. Nothing when there is none.
@@ -84,7 +84,7 @@ class Executions {
   // Runs it again when another execute of the device has completed; false when there was none beside it.
   bool Postpone(const std::shared_ptr<Execution>& execution);
 
-  Workspace& owner_;
+  SessionDevice& owner_;
   SessionState& state_;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Execution>> executions_ ABSL_GUARDED_BY(state_.mu);
   // By device: the one that runs, and those that wait for it.

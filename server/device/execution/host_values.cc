@@ -6,7 +6,7 @@
 #include "common/base/errors/status.h"
 #include "server/device/buffers/buffer_rules.h"
 #include "server/device/execution/execution_run.h"
-#include "server/device/workspace.h"
+#include "server/device/session_device.h"
 
 namespace hlod::device {
 namespace {

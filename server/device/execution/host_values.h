@@ -1,4 +1,4 @@
-// What a client gives its programs, and takes from them, while they run. Private to the workspace.
+// What a client gives its programs, and takes from them, while they run. Private to the session device.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace hlod::device {
 
-class Workspace;
+class SessionDevice;
 
 // Thread-safe, as far as it does not say otherwise.
 class HostValues {
  public:
   // A member of `owner`, which commands under way keep alive.
-  HostValues(Workspace& owner, SessionState& state) : owner_(owner), state_(state) {}
+  HostValues(SessionDevice& owner, SessionState& state) : owner_(owner), state_(state) {}
 
   // The value has its place in its channel at once, and is there when its buffers are: then `done` comes.
   // Until a program has taken it, what was sent later cannot consume the buffers.
   Violation Infeed(InfeedRequest request, Done done);
   // Defines handles, which get the channel's next value. `done` comes when it is there.
   Violation Outfeed(OutfeedRequest request, Done done);
-  // For the workspace. Nothing when there is none.
+  // For the session device. Nothing when there is none.
   void Cancel(uint64_t command, const absl::Status& cancelled, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   // Drops them. None is answered.
@@ -50,7 +50,7 @@ class HostValues {
   void Settle(Taking& taking, const absl::Status& status, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
 
-  Workspace& owner_;
+  SessionDevice& owner_;
   SessionState& state_;
   // By command, until they are answered.
   absl::flat_hash_map<uint64_t, std::shared_ptr<Giving>> giving_ ABSL_GUARDED_BY(state_.mu);

@@ -8,7 +8,7 @@
 namespace hlod::device {
 
 // A step of work that waits for others: an execute, a download, an upload under way, a compile. Tasks depend
-// on earlier ones only, so they form no cycle. Guarded by the workspace's lock.
+// on earlier ones only, so they form no cycle. Guarded by the session device's lock.
 struct Task {
   int waits = 1;                // Tasks it depends on, and one until it is started.
   std::function<void()> ready;  // Called once, without the lock, when `waits` has come down to 0.

@@ -49,15 +49,17 @@ struct TraceStats {
 TraceStats GetTraceStats();
 void ResetTraceStats();
 
-enum class Form {
+enum class DumpFormat {
   kText,  // One line an operation in the program's terms: names, shapes, source lines.
   kHlo,   // The HLO module as text, as it would be compiled.
   kDot,   // The same as a graph for Graphviz.
 };
 // What computes the tensors: their part of the open trace, lowered as a close would lower it. Reads nothing
 // and sends nothing, so it works on placeholders. A tensor that has its value is a parameter.
-std::string Dump(absl::Span<const Tensor> tensors, Form form = Form::kText, Caller caller = Caller::Here());
-inline std::string Dump(const Tensor& tensor, Form form = Form::kText, Caller caller = Caller::Here()) {
+std::string Dump(absl::Span<const Tensor> tensors, DumpFormat form = DumpFormat::kText,
+                 Caller caller = Caller::Here());
+inline std::string Dump(const Tensor& tensor, DumpFormat form = DumpFormat::kText,
+                        Caller caller = Caller::Here()) {
   return Dump(absl::MakeConstSpan(&tensor, 1), form, caller);
 }
 // The same as a module. Parameters are in order of first use; `arguments`, when not null, takes the tensors

@@ -74,7 +74,7 @@ std::vector<Op> FirstByTopk(Lowering& l, Op x, int64_t k, int64_t dim, bool desc
 std::vector<Op> SortedWithIndex(Lowering& l, Op x, int64_t dim, bool descending) {
   if (l.dims(x).empty()) return {x, l.Number(hlo::kS64, 0)};
   // The evaluator asks a comparator pair by pair, and topk's keys are numbers.
-  if (l.graph.kind == Graph::Kind::kHost) {
+  if (l.graph.kind == Trace::Kind::kHost) {
     std::vector<Op> sorted = FirstByTopk(l, x, l.dims(x)[dim], dim, descending);
     if (!sorted.empty()) return sorted;
   }

@@ -15,7 +15,7 @@ namespace {
 constexpr int32_t kTypedFfi = 4;  // CustomCallApiVersion, as JAX's calls have it.
 
 // What computes `outputs` from the parameters of a scratch graph, as a callee.
-hlo::ComputationId CalleeOfRoutine(const std::string& name, const Graph& scratch,
+hlo::ComputationId CalleeOfRoutine(const std::string& name, const Trace& scratch,
                                    absl::Span<const NodeId> parameters, absl::Span<const NodeId> outputs) {
   const Function function = Extract(scratch, parameters, outputs);
   hlo::Computation callee(TraceTables::Get().tables(), name);
@@ -76,7 +76,7 @@ std::string RoutineTarget(std::string_view routine, PrimitiveType type) {
 std::vector<Op> CallRoutine(Lowering& l, const std::string& target, std::string_view config,
                             std::vector<Op> x,
                             absl::FunctionRef<std::vector<Op>(Lowering&, absl::Span<const Op>)> body) {
-  Graph scratch(l.graph.place, Graph::Kind::kFunction);
+  Trace scratch(l.graph.place, Trace::Kind::kFunction);
   Lowering inner{scratch};
   std::vector<Op> operands;
   std::vector<NodeId> parameters, outputs;

@@ -17,7 +17,7 @@ std::optional<int64_t> Outside(const Literal& values, int64_t first, int64_t lim
 }
 
 std::shared_ptr<const Literal> KnownValue(Lowering& l, Op x) {
-  if (l.graph.kind != Graph::Kind::kHost) return nullptr;
+  if (l.graph.kind != Trace::Kind::kHost) return nullptr;
   const Parameter* const parameter = l.graph.ParameterAt(x.id);
   if (parameter == nullptr) return Evaluate(l.graph, {x.id})[0];
   return parameter->literal != nullptr ? parameter->literal : parameter->value->literal;

@@ -93,7 +93,7 @@ void RequireDivisor(const Operation& operation, const Operand& x, const Operand&
 }
 
 void RequireNoZeros(Lowering& l, Op divisor) {
-  if (l.graph.kind != Graph::Kind::kHost || !IsExact(l.type(divisor))) return;
+  if (l.graph.kind != Trace::Kind::kHost || !IsExact(l.type(divisor))) return;
   const std::shared_ptr<const Literal> values = Evaluate(l.graph, {l.Convert(divisor, hlo::kPred).id})[0];
   const absl::Span<const bool> nonzero = values->data<bool>();
   if (std::find(nonzero.begin(), nonzero.end(), false) != nonzero.end()) {

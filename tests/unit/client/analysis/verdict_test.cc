@@ -15,13 +15,13 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<Verdict> kVerdicts = {
+const std::vector<CheckResult> kVerdicts = {
     {.name = "flops"},
     {.name = "peak_bytes",
-     .level = Verdict::Level::kError,
+     .level = CheckResult::Level::kError,
      .message = "peak_bytes 2 GiB is over <1 GiB> & 100%",
      .at = {"/repo/train/step.py", 41}},
-    {.name = "step_seconds", .level = Verdict::Level::kWarning, .message = "loose"},
+    {.name = "step_seconds", .level = CheckResult::Level::kWarning, .message = "loose"},
 };
 
 TEST(Verdicts, AsJUnit) {
@@ -44,9 +44,10 @@ TEST(Verdicts, AsGithubCommands) {
             "::error file=train/step.py,line=41,title=hlod%3A peak_bytes::"
             "jit_f: peak_bytes 2 GiB is over <1 GiB> & 100%25\n"
             "::warning title=hlod%3A step_seconds::jit_f: loose\n");
-  EXPECT_THAT(ToGithub("f", {{.name = "a,b", .level = Verdict::Level::kError, .at = {"/repository/x.py", 1}}},
-                       "/repo"),
-              HasSubstr("file=/repository/x.py,line=1,title=hlod%3A a%2Cb::"));
+  EXPECT_THAT(
+      ToGithub("f", {{.name = "a,b", .level = CheckResult::Level::kError, .at = {"/repository/x.py", 1}}},
+               "/repo"),
+      HasSubstr("file=/repository/x.py,line=1,title=hlod%3A a%2Cb::"));
 }
 
 // CMake with Ninja compiles in the build's folder: __FILE__ is ../../src/model.cc.
@@ -55,7 +56,7 @@ TEST(Verdicts, FilesRelativeToTheBuildAreFoundInTheWorkspace) {
   std::filesystem::create_directories(workspace / "src");
   ASSERT_TRUE(WriteFile((workspace / "src/model.cc").string(), "x").ok());
   const auto annotate = [&](const char* file) {
-    return ToGithub("f", {{.name = "a", .level = Verdict::Level::kError, .at = {file, 1}}},
+    return ToGithub("f", {{.name = "a", .level = CheckResult::Level::kError, .at = {file, 1}}},
                     workspace.string());
   };
   EXPECT_THAT(annotate("../../src/model.cc"), HasSubstr("file=src/model.cc,"));
@@ -90,16 +91,16 @@ TEST(Verdicts, OfARunStandAtTheLineWithMostOfWhatIsLimited) {
     report.budget[metric] = 1;
     report.findings.push_back({.metric = metric, .value = 2, .limit = 1, .over = true});
   }
-  for (const Verdict& verdict : VerdictsOf(report)) {
-    EXPECT_EQ(verdict.level, Verdict::Level::kError);
+  for (const CheckResult& verdict : VerdictsOf(report)) {
+    EXPECT_EQ(verdict.level, CheckResult::Level::kError);
     EXPECT_EQ(verdict.at, (SourceLine{"a.cc", lines.at(verdict.name)})) << verdict.name;
   }
   EXPECT_EQ(VerdictsOf(report).size(), lines.size());
   report.stopped_why = "a value was asked for";
   report.stopped_at = {"a.cc", 41};
   EXPECT_EQ(VerdictsOf(report).size(), lines.size()) << "after one step of one";
-  const Verdict stopped = VerdictsOf(report, /*steps_wanted=*/2)[0];
-  EXPECT_EQ(stopped.level, Verdict::Level::kError);
+  const CheckResult stopped = VerdictsOf(report, /*steps_wanted=*/2)[0];
+  EXPECT_EQ(stopped.level, CheckResult::Level::kError);
   EXPECT_EQ(stopped.at.line, 41);
 }
 

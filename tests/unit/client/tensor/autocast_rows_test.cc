@@ -38,7 +38,7 @@ TEST_F(AutocastRows, EinsumRunsInTheLowerType) {
     const Autocast autocast(kBF16);
     const Tensor y = Einsum("...n,mn->...m", {x, w});
     EXPECT_EQ(y.dtype(), kBF16);
-    const std::string text = Dump(y, Form::kHlo);
+    const std::string text = Dump(y, DumpFormat::kHlo);
     EXPECT_THAT(text, ::testing::ContainsRegex("bf16\\[[^ ]* dot\\("));
     EXPECT_THAT(text, ::testing::Not(::testing::ContainsRegex("f32\\[[^ ]* dot\\(")));
   }
@@ -250,7 +250,7 @@ TEST_F(AutocastRows, AttentionMultipliesInBf16AndComputesItsSoftmaxInF32) {
   Sync();
   const Autocast autocast(kBF16);
   const Tensor y = ScaledDotProductAttention(q, q, q);
-  const std::string text = Dump(y, Form::kHlo);
+  const std::string text = Dump(y, DumpFormat::kHlo);
   EXPECT_EQ(y.dtype(), kBF16);
   EXPECT_THAT(text, ::testing::ContainsRegex("bf16\\[[^ ]* dot\\("));
   EXPECT_THAT(text, ::testing::Not(::testing::ContainsRegex("f32\\[[^ ]* dot\\(")));

@@ -137,7 +137,7 @@ TEST_F(Convenience, ALineThatSlicesSeveralTimesStaysOneProgram) {
   Tensor dumped;
   for (int64_t i = 0; i < 6; i += 2)
     dumped = dumped.defined() ? dumped + data.Slice(0, i, i + 2) : data.Slice(0, i, i + 2);
-  EXPECT_EQ(Dump({dumped}, Form::kHlo).find("dynamic-slice"), std::string::npos);
+  EXPECT_EQ(Dump({dumped}, DumpFormat::kHlo).find("dynamic-slice"), std::string::npos);
 }
 
 TEST_F(Convenience, ErrorsInLayersStandAtTheLineThatCallsThem) {

@@ -222,12 +222,12 @@ TEST_F(LazyRows, DumpsAreDeterministicAndOfEveryState) {
   const Tensor live = OnDevice({1, 2}, {2}), placeholder = Placeholder({2}, kF32, device());
   const Tensor lazy = live + 1.0;
   for (const Tensor& tensor : {live, lazy, placeholder, lazy * placeholder}) {
-    for (const Form form : {Form::kText, Form::kHlo, Form::kDot}) {
+    for (const DumpFormat form : {DumpFormat::kText, DumpFormat::kHlo, DumpFormat::kDot}) {
       const std::string text = Dump(tensor, form);
       EXPECT_FALSE(text.empty());
       EXPECT_EQ(Dump(tensor, form), text);
     }
-    const auto parsed = hlo::ParseModule(Dump(tensor, Form::kHlo));
+    const auto parsed = hlo::ParseModule(Dump(tensor, DumpFormat::kHlo));
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     EXPECT_TRUE(hlo::Verify(**parsed).ok());
   }
@@ -246,7 +246,7 @@ TEST_F(LazyRows, MoreThan3200Parameters) {
 TEST_F(LazyRows, SourceLinesAreInTheModuleAndNotInTheKey) {
   const Tensor x = OnDevice({1, 2}, {2});
   Sin(x).ToHost();
-  const std::string text = Dump(Sin(x), Form::kHlo);
+  const std::string text = Dump(Sin(x), DumpFormat::kHlo);
   EXPECT_THAT(text, HasSubstr("source_line=" + std::to_string(__LINE__ - 1)));
   EXPECT_THAT(text, HasSubstr("lazy_rows_test.cc"));
   const int64_t compiles = GetTraceStats().compiles;

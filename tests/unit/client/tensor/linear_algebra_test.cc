@@ -130,7 +130,7 @@ TEST_F(LinearAlgebra, WhatIsNotANumberStaysIt) {
 TEST_F(LinearAlgebra, ABatchIsOneRoutine) {
   const Tensor x = FromValues<double>({2, 1, 1, 2, /**/ 5, 0, 0, 3}, Dims{2, 2, 2}, device());
   const Tensor values = Vmap([](const Tensor& one) { return linalg::Eigvalsh(one); })(x);
-  EXPECT_THAT(Dump(values, Form::kHlo), HasSubstr("lapack_dsyevd_ffi"));
+  EXPECT_THAT(Dump(values, DumpFormat::kHlo), HasSubstr("lapack_dsyevd_ffi"));
   ExpectNear(values, {1, 3, 3, 5});
 }
 

@@ -156,7 +156,7 @@ TEST_F(Network, MatchesPyTorchOnTheHost) { Run(Device()); }
 TEST_F(Network, AnEquationOfTwoOperandsIsOneDotWithoutATranspose) {
   const Tensor x = Placeholder({2, 3, 4}, kF32, device()), y = Placeholder({2, 4, 5}, kF32, device());
   for (const char* equation : {"bij,bjk->bik", "bij,bjk->bki"}) {
-    const std::string text = Dump(Einsum(equation, {x, y}), Form::kHlo);
+    const std::string text = Dump(Einsum(equation, {x, y}), DumpFormat::kHlo);
     EXPECT_THAT(text, HasSubstr(" dot("));
     EXPECT_THAT(text, ::testing::Not(HasSubstr("transpose("))) << equation;
   }

@@ -47,7 +47,7 @@ TEST_F(NnSequence, ARecurrentLayersProgramDoesNotGrowWithItsLength) {
   lstm.To(device());
   const auto lines = [&](int64_t length) {
     const Tensor x = Placeholder({length, 2, 3}, kF32, device());
-    const std::string text = Dump(lstm(x).output, Form::kHlo);
+    const std::string text = Dump(lstm(x).output, DumpFormat::kHlo);
     return std::count(text.begin(), text.end(), '\n');
   };
   EXPECT_EQ(lines(7), lines(70));

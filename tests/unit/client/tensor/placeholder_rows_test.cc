@@ -201,9 +201,9 @@ TEST_F(PlaceholderRows, TheFourStatesAreToldApart) {
 TEST_F(PlaceholderRows, EveryDumpWorksWithoutTransfers) {
   const Tensor p = Placeholder({2, 3}, kF32, device()), y = Tanh(p + 1.0);
   const SessionStats before = Account();
-  EXPECT_THAT(Dump(y, Form::kText), HasSubstr("placeholder"));
-  EXPECT_TRUE(hlo::ParseModule(Dump(y, Form::kHlo)).ok());
-  EXPECT_THAT(Dump(y, Form::kDot), HasSubstr("digraph"));
+  EXPECT_THAT(Dump(y, DumpFormat::kText), HasSubstr("placeholder"));
+  EXPECT_TRUE(hlo::ParseModule(Dump(y, DumpFormat::kHlo)).ok());
+  EXPECT_THAT(Dump(y, DumpFormat::kDot), HasSubstr("digraph"));
   const SessionStats after = Account();
   EXPECT_EQ(after.host_to_device, before.host_to_device);
   EXPECT_EQ(after.compiles, before.compiles);
@@ -212,7 +212,7 @@ TEST_F(PlaceholderRows, EveryDumpWorksWithoutTransfers) {
 // Acceptance row PH14.
 TEST_F(PlaceholderRows, AShardedPlaceholdersParameterCarriesTheSharding) {
   const Tensor p = ShardedPlaceholder({4, 6}, kF32, device(), "{devices=[2,1]<=[2]}"), q = p + p;
-  EXPECT_THAT(Dump(q, Form::kHlo), HasSubstr("sharding={devices=[2,1]<=[2]}"));
+  EXPECT_THAT(Dump(q, DumpFormat::kHlo), HasSubstr("sharding={devices=[2,1]<=[2]}"));
   EXPECT_EQ(KindOf(Thrown([&] { q.ToHost(); })), ErrorKind::kPlaceholder);
   // The program of a sharded parameter is another one than that of a whole one.
   Tensor sharded = ShardedPlaceholder({2}, kF32, device(), "{devices=[2]<=[2]}");

@@ -23,7 +23,7 @@ class ProgramOrder : public TensorTest {
 TEST_F(ProgramOrder, InstructionsStandAsTheyWereRecorded) {
   const Tensor x = OnDevice({1, 2}, {2});
   const Tensor first = Exp(x), second = Tanh(x);
-  const std::string text = Dump(second + first, Form::kHlo);
+  const std::string text = Dump(second + first, DumpFormat::kHlo);
   ASSERT_NE(text.find("exponential("), std::string::npos) << text;
   EXPECT_LT(text.find("exponential("), text.find("tanh(")) << text;
 }
@@ -38,7 +38,7 @@ TEST_F(ProgramOrder, ALayerIsComputedAgainWhereTheBackwardPassReachesIt) {
   };
   const Tensor x = OnDevice({1, 0, 0, 1}, {2, 2});
   Sum(layer(v)(layer(w)(x))).Backward();
-  const std::string text = Dump(w.Grad(), Form::kHlo);
+  const std::string text = Dump(w.Grad(), DumpFormat::kHlo);
   std::vector<size_t> barriers;  // One per layer that is computed again.
   for (size_t at = 0; (at = text.find("opt-barrier(", at)) != std::string::npos; ++at) barriers.push_back(at);
   ASSERT_EQ(barriers.size(), 2u) << text;

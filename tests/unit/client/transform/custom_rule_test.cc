@@ -34,7 +34,7 @@ TEST_F(CustomRules, AVjpReplacesTheGradient) {
   const auto f = [](const Tensor& x) { return Sum(Tenfold()(x) * 3); };
   EXPECT_NEAR(f(x).Item<float>(), 3 * (std::sin(1.0f) + std::sin(2.0f)), 1e-5);
   const Tensor gradient = Grad(f)(x);
-  EXPECT_EQ(Count(Dump(gradient, Form::kHlo), " cosine("), 0);
+  EXPECT_EQ(Count(Dump(gradient, DumpFormat::kHlo), " cosine("), 0);
   EXPECT_THAT(gradient.ToVector<float>(), ElementsAre(30, 60));
   EXPECT_THAT(Jit(Grad(f))(x).ToVector<float>(), ElementsAre(30, 60));
   // Of the rule itself: d/dx (10 x) = 10.

@@ -130,7 +130,7 @@ TEST_F(ForeignRows, ACustomCallCarriesItsPayloadByteForByte) {
 TEST_F(ForeignRows, PayloadAndVersionArePartOfTheKey) {
   const Tensor x = OnDevice({1, 2}, {2});
   const auto text = [&](const CustomCallOptions& options) {
-    return Dump(CustomCall("f", {x}, Shape::Array(kF32, {2}), options), Form::kHlo);
+    return Dump(CustomCall("f", {x}, Shape::Array(kF32, {2}), options), DumpFormat::kHlo);
   };
   EXPECT_NE(text({.payload = "a"}), text({.payload = "b"}));
   EXPECT_NE(text({.payload = "a"}), text({.payload = "a", .api_version = 4}));

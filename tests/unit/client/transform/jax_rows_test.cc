@@ -184,7 +184,7 @@ TEST_F(JaxRows, AnImportedScanIsAScan) {
   const LoadedFunction scanned = LoadFunctionFromBytes(kScanned);
   const Tensor c = OnDevice({2}, {}), xs = OnDevice({3, 5, 7}, {3});
   const Ts results = scanned({c, xs});
-  const std::string text = Dump(results, Form::kHlo);
+  const std::string text = Dump(results, DumpFormat::kHlo);
   EXPECT_EQ(text.find("dynamic-slice"), std::string::npos) << text;
   EXPECT_EQ(text.find("while("), std::string::npos);
   EXPECT_EQ(results[0].Item<float>(), 210);
@@ -200,7 +200,7 @@ TEST_F(JaxRows, AnImportedScanIsAScan) {
   reversed.replace(reversed.find(index), index.size(),
                    "two = s32[] constant(2)\n  at = s32[] subtract(two, i)");
   const Ts back = LoadFunctionFromBytes(reversed)({c, xs});
-  EXPECT_NE(Dump(back, Form::kHlo).find("is_reverse=true"), std::string::npos);
+  EXPECT_NE(Dump(back, DumpFormat::kHlo).find("is_reverse=true"), std::string::npos);
   EXPECT_THAT(back[1].ToVector<float>(), ElementsAre(70, 14, 2));
 }
 

@@ -151,7 +151,7 @@ TEST_F(ScanRows, ThePolicyDecidesWhatIsKept) {
     const Layer gradient =
         Grad([&](const Layer& l, const Tensor& x) { return Sum(Looped(l, x, policy)); })(stacked, x);
     const std::vector<Tensor> outputs = {gradient.w, gradient.b};
-    result.sines = Count(Dump(outputs, Form::kHlo), " sine(");
+    result.sines = Count(Dump(outputs, DumpFormat::kHlo), " sine(");
     // A daemon's peak only rises: what one program needs, a session of its own says.
     const std::unique_ptr<Module> module = Lower(outputs);
     std::vector<std::pair<Dims, int64_t>> stacks;
@@ -212,7 +212,7 @@ TEST_F(ScanRows, ACustomCallInABodyStays) {
         return Pair(c + y, y);
       },
       zero, xs);
-  const std::string text = Dump(std::vector<Tensor>{carry, ys}, Form::kHlo);
+  const std::string text = Dump(std::vector<Tensor>{carry, ys}, DumpFormat::kHlo);
   EXPECT_EQ(Count(text, "custom_call_target=\"some.target\""), 1);
   EXPECT_EQ(Count(text, "backend_config=\"pay load\""), 1);
 }
@@ -234,7 +234,7 @@ ENTRY main {
 }
 )");
   const Ts results = annotated({Ramp({3, 2}, 1), Ramp({2}, 2)});
-  EXPECT_EQ(Count(Dump(results, Form::kHlo), "sharding={devices=[2]<=[2]}"), 1);
+  EXPECT_EQ(Count(Dump(results, DumpFormat::kHlo), "sharding={devices=[2]<=[2]}"), 1);
 }
 
 // The types of the products in a program, and how many there are.
@@ -257,7 +257,7 @@ TEST_F(ScanRows, TheGradientOfALinearHasProductsOfTheLowType) {
     loss = Mean(Pow(Einsum("...n,mn->...m", {x, w}), 2));
   }
   loss.Backward();
-  const std::string text = Dump(std::vector<Tensor>{loss, w.Grad()}, Form::kHlo);
+  const std::string text = Dump(std::vector<Tensor>{loss, w.Grad()}, DumpFormat::kHlo);
   EXPECT_EQ(Products(text), (std::map<std::string, int>{{"bf16", 2}}));
   EXPECT_EQ(w.Grad().dtype(), kF32);
   RecordProperty("converts", Count(text, " convert("));
@@ -272,13 +272,13 @@ TEST_F(ScanRows, RecomputationHasTheTypesOfTheFirstTime) {
   };
   const Layer gradient = Grad(loss)(stacked, Ramp({2, 3}, 5));
   const std::map<std::string, int> products =
-      Products(Dump(std::vector<Tensor>{gradient.w, gradient.b}, Form::kHlo));
+      Products(Dump(std::vector<Tensor>{gradient.w, gradient.b}, DumpFormat::kHlo));
   EXPECT_EQ(products.size(), 1u);
   EXPECT_EQ(products.begin()->first, "bf16");
   // Backward() outside of the region, too.
   Layer leaf = {stacked.w.Clone().RequiresGrad_(), stacked.b.Clone().RequiresGrad_()};
   loss(leaf, Ramp({2, 3}, 5)).Backward();
-  EXPECT_EQ(Products(Dump(std::vector<Tensor>{leaf.w.Grad(), leaf.b.Grad()}, Form::kHlo)), products);
+  EXPECT_EQ(Products(Dump(std::vector<Tensor>{leaf.w.Grad(), leaf.b.Grad()}, DumpFormat::kHlo)), products);
 }
 
 TEST_F(ScanRows, TheLoopRunsForwardOnceAndWhatDoesNotVaryIsNotStacked) {
@@ -291,7 +291,7 @@ TEST_F(ScanRows, TheLoopRunsForwardOnceAndWhatDoesNotVaryIsNotStacked) {
   const auto [value, gradients] = ValueAndGrad<0, 1, 2>(f)(h0, xs, w);
   const auto& [by_h, by_xs, by_w] = gradients;
   const Ts all = {value, by_h, by_xs, by_w};
-  const std::string text = Dump(all, Form::kHlo);
+  const std::string text = Dump(all, DumpFormat::kHlo);
   EXPECT_EQ(Count(text, " scan("), 2);
   EXPECT_EQ(Count(text, " tanh("), 1);
   // h before each turn and tanh's result are stacked; exp(w) is not.
@@ -309,7 +309,7 @@ TEST_F(ScanRows, ReadingTheLossFirstChangesNothingThatIsComputed) {
             .first);
     if (read) static_cast<void>(loss.Item<float>());
     loss.Backward();
-    *text = Dump(w.Grad(), Form::kHlo);
+    *text = Dump(w.Grad(), DumpFormat::kHlo);
     return w.Grad().ToVector<float>();
   };
   std::string together, after;
@@ -395,7 +395,7 @@ TEST_F(ScanRows, VjpRunsTheLoopForwardOnce) {
   const auto [value, pull] = Vjp(f, std::tuple(h0, xs));
   const Tensor ct = Ramp({3}, 4);
   const auto [by_h, by_xs] = pull(ct);
-  EXPECT_EQ(Count(Dump(std::vector<Tensor>{value, by_h, by_xs}, Form::kHlo), " tanh("), 1);
+  EXPECT_EQ(Count(Dump(std::vector<Tensor>{value, by_h, by_xs}, DumpFormat::kHlo), " tanh("), 1);
   const auto wanted =
       Grad<0, 1>([&](const Tensor& h0, const Tensor& xs) { return Sum(f(h0, xs) * ct); })(h0, xs);
   ExpectNear(by_h, std::get<0>(wanted), 1e-6, "h0");
@@ -418,9 +418,9 @@ TEST_F(ScanRows, VmapOfACheckpointKeepsIt) {
     return Grad([&](const Tensor& w) { return Sum(Vmap(f(policy), {.in = {std::nullopt, 0}})(w, x)); })(w);
   };
   const Tensor kept = batched(CheckpointPolicy::Nothing()), plain = batched(CheckpointPolicy::Everything());
-  EXPECT_EQ(Count(Dump(kept, Form::kHlo), "opt-barrier("), 1);
-  EXPECT_EQ(Count(Dump(kept, Form::kHlo), " sine("), 2);
-  EXPECT_EQ(Count(Dump(plain, Form::kHlo), " sine("), 1);
+  EXPECT_EQ(Count(Dump(kept, DumpFormat::kHlo), "opt-barrier("), 1);
+  EXPECT_EQ(Count(Dump(kept, DumpFormat::kHlo), " sine("), 2);
+  EXPECT_EQ(Count(Dump(plain, DumpFormat::kHlo), " sine("), 1);
   ExpectNear(kept, plain, 1e-5, "gradient");
 }
 

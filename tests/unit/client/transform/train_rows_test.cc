@@ -107,7 +107,7 @@ TEST_F(TrainRows, WhatIsNotKeptIsComputedAgain) {
     const auto step = MakeTrainStep(apply, MeanSquare, sgd, policy);
     const Params params = {{"w", OnDevice({1, 2, 3, 4}, {2, 2})}};
     const auto result = step(params, sgd.Init(params), OnDevice({1, 2}, {1, 2}), OnDevice({0, 0}, {1, 2}));
-    const std::string text = Dump(result.params.at("w"), Form::kHlo);
+    const std::string text = Dump(result.params.at("w"), DumpFormat::kHlo);
     return text.find("opt-barrier") != std::string::npos;
   };
   EXPECT_FALSE(sines(CheckpointPolicy::Everything()));

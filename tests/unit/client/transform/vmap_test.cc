@@ -228,7 +228,7 @@ TEST_F(Checkpoints, PoliciesChangeTheCostAndNotTheGradient) {
   const std::vector<float> plain = Grad(Loss(CheckpointPolicy::Everything()))(w, x).ToVector<float>();
   const auto sines = [&](const CheckpointPolicy& policy) {
     const Tensor gradient = Grad(Loss(policy))(w, x);
-    const std::string text = Dump(gradient, Form::kHlo);
+    const std::string text = Dump(gradient, DumpFormat::kHlo);
     const std::vector<float> values = gradient.ToVector<float>();
     for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], plain[i], 1e-5);
     return std::pair(CountOf(text, " tanh("), CountOf(text, "opt-barrier("));
@@ -238,7 +238,7 @@ TEST_F(Checkpoints, PoliciesChangeTheCostAndNotTheGradient) {
   EXPECT_EQ(sines(CheckpointPolicy::Nothing()).second, 1);
   EXPECT_EQ(sines(CheckpointPolicy::Dots()).second, 1);
   const auto dots = [&](const CheckpointPolicy& policy) {
-    return CountOf(Dump(Grad(Loss(policy))(w, x), Form::kHlo), " dot(");
+    return CountOf(Dump(Grad(Loss(policy))(w, x), DumpFormat::kHlo), " dot(");
   };
   const int64_t everything = dots(CheckpointPolicy::Everything());
   EXPECT_EQ(dots(CheckpointPolicy::Dots()), everything);  // None is computed twice.

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/server/device/workspace.h"
+#include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
 namespace {
@@ -37,14 +37,14 @@ TEST_F(Abstract, APartThatFailsAfterItsStartHasConsumedItsDonations) {
   upload.shape = hlo::Shape::Array(hlo::kS64, {});
   upload.bytes = sizeof(forever);
   upload.data = std::string_view(reinterpret_cast<const char*>(&forever), sizeof(forever));
-  ASSERT_TRUE(session.workspace->Upload(upload, session.Keep(upload.command.id)).ok());
+  ASSERT_TRUE(session.session_device->Upload(upload, session.Keep(upload.command.id)).ok());
   session.Placeholder(3);
   ExecuteRequest request = session.ExecuteOf(1, {2, 3}, {4, 5}, {0});
   request.abstract = true;
   request.deadline_us = 1'000'000;  // Compiling the part may take long on a busy machine.
   EXPECT_EQ(KindOf(session.Await(session.Execute(std::move(request)))), ErrorKind::kDeadline);
   EXPECT_EQ(KindOf(session.Read(2).status()), ErrorKind::kDonated);
-  EXPECT_EQ(session.workspace->ledger().account().counters.executes, 1);
+  EXPECT_EQ(session.session_device->ledger().account().counters.executes, 1);
 }
 
 // A compilation for an abstract execute does not hold up a device, and may be cancelled.
@@ -55,7 +55,7 @@ TEST_F(Abstract, IsPreparedOnACompileThread) {
   session.Placeholder(4);
   const auto compilers_go_on = std::make_shared<absl::Notification>();
   for (int i = 0; i < 2; ++i) {  // They keep jobs of the same session from starting.
-    devices->executables().Run(session.workspace->session(),
+    devices->executables().Run(session.session_device->session(),
                                [compilers_go_on] { compilers_go_on->WaitForNotification(); });
   }
   const auto abstract_execute = [&](Handle first) {
@@ -66,7 +66,7 @@ TEST_F(Abstract, IsPreparedOnACompileThread) {
   const uint64_t cancelled = abstract_execute(10), waiting = abstract_execute(12);
   EXPECT_TRUE(session.Await(session.Execute(session.ExecuteOf(1, {3, 3}, {14}))).ok());
   EXPECT_FALSE(session.AnswerTo(cancelled).has_value());
-  session.workspace->Cancel(cancelled);
+  session.session_device->Cancel(cancelled);
   ASSERT_TRUE(session.AnswerTo(cancelled).has_value());
   EXPECT_EQ(KindOf(*session.AnswerTo(cancelled)), ErrorKind::kCancelled);
   EXPECT_FALSE(session.AnswerTo(waiting).has_value());

@@ -1,7 +1,7 @@
 // Values in channels without a program: order, limits, cancelling, and their release at the session's end.
 #include <gmock/gmock.h>
 
-#include "tests/unit/server/device/workspace.h"
+#include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
 namespace {
@@ -16,7 +16,7 @@ struct ChannelSession : TestSession {
     request.channel.id = channel;
     request.arguments = arguments;
     const uint64_t id = request.command.id;
-    EXPECT_TRUE(workspace->Infeed(std::move(request), Keep(id)).ok());
+    EXPECT_TRUE(session_device->Infeed(std::move(request), Keep(id)).ok());
     return id;
   }
   uint64_t Outfeed(const std::vector<Handle>& results, const std::vector<hlo::Shape>& shapes) {
@@ -25,7 +25,7 @@ struct ChannelSession : TestSession {
     request.results = results;
     request.shapes = shapes;
     const uint64_t id = request.command.id;
-    EXPECT_TRUE(workspace->Outfeed(std::move(request), Keep(id)).ok());
+    EXPECT_TRUE(session_device->Outfeed(std::move(request), Keep(id)).ok());
     return id;
   }
 };
@@ -55,7 +55,7 @@ TEST(Channels, ValuesAreLimitedAndACancelledOneMakesRoom) {
   const absl::Status refused = session.Await(session.Infeed({1}));
   EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
   EXPECT_THAT(Text(refused), HasSubstr("channel_values_max is 2"));
-  session.workspace->Cancel(second);
+  session.session_device->Cancel(second);
   EXPECT_EQ(KindOf(session.Await(second)), ErrorKind::kCancelled);
   const uint64_t third = session.Infeed({1});
   EXPECT_FALSE(session.AnswerTo(third).has_value());
@@ -82,7 +82,7 @@ TEST(Channels, AnOutfeedWaitsAndIsCancelled) {
   const uint64_t outfeed = session.Outfeed({1, 2}, {F32x4(), F32x4()});
   const uint64_t read = session.Download(2);
   EXPECT_FALSE(session.AnswerTo(outfeed).has_value());
-  session.workspace->Cancel(outfeed);
+  session.session_device->Cancel(outfeed);
   EXPECT_EQ(KindOf(session.Await(outfeed)), ErrorKind::kCancelled);
   EXPECT_EQ(KindOf(session.Await(read)), ErrorKind::kCancelled);
   EXPECT_THAT(Text(session.Await(session.Outfeed({3}, {}))), HasSubstr("names 1 handles and 0 shapes"));
@@ -91,10 +91,10 @@ TEST(Channels, AnOutfeedWaitsAndIsCancelled) {
 TEST(Channels, AnEndedSessionLetsGoOfAllOfThem) {
   FakeClock clock;
   const std::unique_ptr<Devices> devices = MakeDevices(clock);
-  std::weak_ptr<Workspace> workspace;
+  std::weak_ptr<SessionDevice> session_device;
   {
     ChannelSession session(*devices);
-    workspace = session.workspace;
+    session_device = session.session_device;
     session.Upload(1, {1, 2, 3, 4});
     EXPECT_TRUE(session.Await(session.Infeed({1})).ok());
     session.Announce(2);
@@ -102,7 +102,7 @@ TEST(Channels, AnEndedSessionLetsGoOfAllOfThem) {
     session.Outfeed({3}, {F32x4()});
     EXPECT_GT(devices->device(0).memory.figures().used_bytes, 0);
   }
-  EXPECT_TRUE(Eventually([&] { return workspace.expired(); }));
+  EXPECT_TRUE(Eventually([&] { return session_device.expired(); }));
   EXPECT_EQ(devices->device(0).memory.figures().used_bytes, 0);
 }
 

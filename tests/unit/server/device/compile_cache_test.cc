@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "common/base/system/file.h"
-#include "tests/unit/server/device/workspace.h"
+#include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
 namespace {
@@ -83,7 +83,7 @@ class PersistentCache : public ::testing::Test {
     EXPECT_TRUE(session.Await(read).ok());
     const float times = factor + 1;
     EXPECT_THAT(session.Values(session.reads[read]), ElementsAre(times, 2 * times, 3 * times, 4 * times));
-    return session.workspace->ledger().account().counters;
+    return session.session_device->ledger().account().counters;
   }
   Counters Run(const std::string& program, float factor) { return Run(program, factor, Options()); }
 
@@ -118,7 +118,7 @@ TEST_F(PersistentCache, WhatIsLoadedAnswersAsWhatIsCompiled) {
     session.Upload(1, {1, 2, 3, 4});
     session.Placeholder(2);
     EXPECT_TRUE(session.Await(session.Compile(3, SeparateProgram())).ok());
-    EXPECT_EQ(session.workspace->ledger().account().counters.persistent_cache_hits, loaded ? 1 : 0);
+    EXPECT_EQ(session.session_device->ledger().account().counters.persistent_cache_hits, loaded ? 1 : 0);
     ExecuteRequest abstract = session.ExecuteOf(3, {1, 2}, {4, 5});
     abstract.abstract = true;
     EXPECT_TRUE(session.Await(session.Execute(std::move(abstract))).ok());

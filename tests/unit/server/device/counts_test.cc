@@ -1,7 +1,7 @@
 // The counts in listings, and the time that an upload is waited for.
 #include <gtest/gtest.h>
 
-#include "tests/unit/server/device/workspace.h"
+#include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
 namespace {
@@ -20,13 +20,13 @@ TEST_F(Figures, BuffersAreThoseThatHoldMemory) {
   session.Placeholder(4);
   const uint64_t waiting = session.Execute(session.ExecuteOf(1, {2, 3}, {5}));
   EXPECT_FALSE(session.Await(session.Execute(session.ExecuteOf(1, {2}, {6}))).ok());
-  EXPECT_EQ(session.workspace->counts().buffers, 2) << "2, and 3, whose memory is reserved.";
-  EXPECT_EQ(session.workspace->counts().placeholders, 1);
-  EXPECT_EQ(session.workspace->counts().waiting_executes, 1);
+  EXPECT_EQ(session.session_device->counts().buffers, 2) << "2, and 3, whose memory is reserved.";
+  EXPECT_EQ(session.session_device->counts().placeholders, 1);
+  EXPECT_EQ(session.session_device->counts().waiting_executes, 1);
   session.Deliver(late);
   EXPECT_TRUE(session.Await(waiting).ok());
-  EXPECT_EQ(session.workspace->counts().buffers, 3);
-  EXPECT_EQ(session.workspace->counts().waiting_executes, 0);
+  EXPECT_EQ(session.session_device->counts().buffers, 3);
+  EXPECT_EQ(session.session_device->counts().waiting_executes, 0);
 }
 
 TEST_F(Figures, EachDeviceHasItsOwn) {
@@ -35,7 +35,7 @@ TEST_F(Figures, EachDeviceHasItsOwn) {
   pair.Upload(1, {1, 2, 3, 4});
   pair.Placeholder(2, F32x4(), 1);
   pair.Placeholder(3, F32x4(), 7);
-  const std::vector<Workspace::Counts> counts = pair.workspace->device_counts();
+  const std::vector<SessionDevice::Counts> counts = pair.session_device->device_counts();
   ASSERT_EQ(counts.size(), 2u) << "Device 7 does not exist.";
   EXPECT_EQ(counts[0].buffers, 1);
   EXPECT_EQ(counts[0].placeholders, 0);
@@ -54,24 +54,24 @@ TEST_F(Figures, ExecutablesAreListedMostRecentlyAskedForFirst) {
 TEST_F(Figures, AnOrphanUploadExpiresThoughLaterOnesMove) {
   const uint64_t orphan = session.Announce(1);
   const uint64_t moving = session.Announce(2);
-  const UploadPart part = session.workspace->uploads().Claim(moving).value();
+  const UploadPart part = session.session_device->uploads().Claim(moving).value();
   clock.Advance(absl::Seconds(20));
-  EXPECT_TRUE(session.workspace->uploads().AddReceived(moving, part.generation, 4));
+  EXPECT_TRUE(session.session_device->uploads().AddReceived(moving, part.generation, 4));
   clock.Advance(absl::Seconds(10));
-  session.workspace->uploads().Expire(clock.Now());
+  session.session_device->uploads().Expire(clock.Now());
   EXPECT_EQ(KindOf(session.Await(orphan)), ErrorKind::kPending);
   EXPECT_FALSE(session.AnswerTo(moving).has_value());
 }
 
 TEST_F(Figures, BytesOfAStaleTransferAreNoProgress) {
   const uint64_t upload = session.Announce(1);
-  const UploadPart stale = session.workspace->uploads().Claim(upload).value();
-  const UploadPart part = session.workspace->uploads().Claim(upload).value();
+  const UploadPart stale = session.session_device->uploads().Claim(upload).value();
+  const UploadPart part = session.session_device->uploads().Claim(upload).value();
   clock.Advance(absl::Seconds(20));
-  EXPECT_FALSE(session.workspace->uploads().AddReceived(upload, stale.generation, 8));
-  EXPECT_TRUE(session.workspace->uploads().AddReceived(upload, part.generation, 0));
+  EXPECT_FALSE(session.session_device->uploads().AddReceived(upload, stale.generation, 8));
+  EXPECT_TRUE(session.session_device->uploads().AddReceived(upload, part.generation, 0));
   clock.Advance(absl::Seconds(11));
-  session.workspace->uploads().Expire(clock.Now());
+  session.session_device->uploads().Expire(clock.Now());
   EXPECT_EQ(KindOf(session.Await(upload)), ErrorKind::kPending);
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/text/utf8.h"
-#include "tests/unit/server/device/workspace.h"
+#include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
 namespace {
@@ -27,15 +27,15 @@ TEST(ClipUtf8, CutsBetweenCharacters) {
 TEST_F(Errors, AnOriginIsCutBetweenCharacters) {
   std::string file(1023, 'a');
   for (int i = 0; i < 10; ++i) file += "\xc3\xa4";
-  ASSERT_TRUE(session.workspace->DefineOrigin(1, {file, 7, file}, session.Keep(session.Next().id)).ok());
-  EXPECT_EQ(session.workspace->origin(1).file, std::string(1023, 'a'));
-  EXPECT_EQ(session.workspace->origin(1).function, std::string(1023, 'a'));
+  ASSERT_TRUE(session.session_device->DefineOrigin(1, {file, 7, file}, session.Keep(session.Next().id)).ok());
+  EXPECT_EQ(session.session_device->origin(1).file, std::string(1023, 'a'));
+  EXPECT_EQ(session.session_device->origin(1).function, std::string(1023, 'a'));
   // The refusal keeps its kind, though it contains the name.
   PlaceholderRequest request;
   request.command = {session.Next().id, 1, 0};
   request.handle = 1;
   request.shape = F32x4();
-  ASSERT_TRUE(session.workspace->DefinePlaceholder(request, session.Keep(request.command.id)).ok());
+  ASSERT_TRUE(session.session_device->DefinePlaceholder(request, session.Keep(request.command.id)).ok());
   EXPECT_EQ(KindOf(session.Read(1).status()), ErrorKind::kPlaceholder);
   EXPECT_EQ(ErrorOf(session.Read(1).status()).origin.line, 7);
 }

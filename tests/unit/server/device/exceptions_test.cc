@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "tests/unit/server/device/workspace.h"
+#include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
 namespace {
@@ -20,7 +20,7 @@ TEST(Exceptions, OneStepThatFailsDoesNotStopTheNextOnes) {
   request.command = session.Next();
   request.handle = 1;
   const auto failing = [](const absl::StatusOr<ReadyBytes>&) { throw std::bad_alloc(); };
-  ASSERT_TRUE(session.workspace->Download(request, failing).ok());
+  ASSERT_TRUE(session.session_device->Download(request, failing).ok());
   const uint64_t next = session.Download(1);
   session.Deliver(upload);
   EXPECT_TRUE(session.AnswerTo(next).has_value()) << "It was ready_tasks by the same upload.";

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/server/device/workspace.h"
+#include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
 namespace {

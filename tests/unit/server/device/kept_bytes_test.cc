@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/hlo/builder.h"
-#include "tests/unit/server/device/workspace.h"
+#include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
 namespace {
@@ -73,18 +73,18 @@ TEST(KeptBytes, LinesAreChargedUntilTheSessionEnds) {
     ASSERT_LT(++line, 4u);
     const Origin origin{std::string(1000, 'f'), 1, ""};
     EXPECT_TRUE(
-        session.workspace->DefineOrigin(line, origin, [&](const absl::Status& a) { answer = a; }).ok());
+        session.session_device->DefineOrigin(line, origin, [&](const absl::Status& a) { answer = a; }).ok());
   }
   EXPECT_EQ(line, 2u);
   EXPECT_EQ(KindOf(answer), ErrorKind::kLimit);
   EXPECT_THAT(std::string(answer.message()), HasSubstr("session_bytes_max"));
-  EXPECT_EQ(session.workspace->origin(1).file.size(), 1000u);
-  EXPECT_EQ(session.workspace->origin(2).file, "");
+  EXPECT_EQ(session.session_device->origin(1).file.size(), 1000u);
+  EXPECT_EQ(session.session_device->origin(2).file, "");
   EXPECT_TRUE(
-      session.workspace->DefineOrigin(3, {"short.cc", 1, ""}, [&](const absl::Status& a) { answer = a; })
+      session.session_device->DefineOrigin(3, {"short.cc", 1, ""}, [&](const absl::Status& a) { answer = a; })
           .ok());
   EXPECT_EQ(KindOf(answer), ErrorKind::kLimit) << "A line after one that was refused keeps its number.";
-  EXPECT_EQ(session.workspace->origin(2).file, "");
+  EXPECT_EQ(session.session_device->origin(2).file, "");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/server/device/workspace.h"
+#include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
 namespace {
@@ -54,7 +54,7 @@ TEST_F(Order, ACancelledDonationStillWaitsForTheReadsBeforeIt) {
   const uint64_t read = session.Download(2);  // The copy is not done until EndRead.
   ASSERT_TRUE(session.Await(read).ok());
   const uint64_t first = session.Execute(session.ExecuteOf(1, {2}, {3}, {0}));
-  session.workspace->Cancel(first);
+  session.session_device->Cancel(first);
   EXPECT_EQ(KindOf(session.Await(first)), ErrorKind::kCancelled) << "Told at once.";
   EXPECT_EQ(KindOf(session.Read(3).status()), ErrorKind::kCancelled);
   const uint64_t second = session.Execute(session.ExecuteOf(1, {2}, {4}, {0}));
@@ -72,7 +72,7 @@ TEST_F(Order, ACancelledDonationDoesNotHideTheOneBeforeIt) {
   const uint64_t late = session.Announce(3);
   const uint64_t first = session.Execute(session.ExecuteOf(1, {2, 3}, {4}, {0}));
   const uint64_t second = session.Execute(session.ExecuteOf(1, {2, 3}, {5}, {0}));
-  session.workspace->Cancel(second);
+  session.session_device->Cancel(second);
   const uint64_t read = session.Download(2);
   EXPECT_FALSE(session.AnswerTo(read).has_value()) << "Whether the first one consumes it is not known yet.";
   session.Deliver(late);
@@ -99,9 +99,9 @@ TEST_F(Order, ADeadSessionsQueuedWorkHoldsNoMemory) {
   dead.Upload(2, {1, 2, 3, 4});
   Busy busy(*devices, 2);
   for (Handle result = 3; result < 10; ++result) dead.Execute(dead.ExecuteOf(1, {2, 2}, {result}));
-  dead.workspace->Close();
+  dead.session_device->Close();
   EXPECT_EQ(devices->device(0).memory.figures().used_bytes, 0);
-  EXPECT_EQ(dead.workspace->account()->figures().live_bytes, 0);
+  EXPECT_EQ(dead.session_device->account()->figures().live_bytes, 0);
 }
 
 TEST_F(Order, CancelOfAQueuedExecuteIsAnsweredAtOnce) {
@@ -109,7 +109,7 @@ TEST_F(Order, CancelOfAQueuedExecuteIsAnsweredAtOnce) {
   session.Upload(2, {1, 2, 3, 4});
   Busy busy(*devices, 1);
   const uint64_t execute = session.Execute(session.ExecuteOf(1, {2, 2}, {3}, {0}));
-  session.workspace->Cancel(execute);
+  session.session_device->Cancel(execute);
   ASSERT_TRUE(session.AnswerTo(execute).has_value());
   EXPECT_EQ(KindOf(*session.AnswerTo(execute)), ErrorKind::kCancelled);
   EXPECT_THAT(*session.Read(2), ElementsAre(1, 2, 3, 4)) << "It never started: nothing is consumed.";
@@ -117,7 +117,7 @@ TEST_F(Order, CancelOfAQueuedExecuteIsAnsweredAtOnce) {
 
 TEST_F(Order, CommandsAfterTheEndDoNothing) {
   ASSERT_TRUE(session.Await(session.Compile(1, AddProgram())).ok());
-  session.workspace->Close();
+  session.session_device->Close();
   const std::vector<uint64_t> late = {session.Upload(2, {1, 2, 3, 4}),
                                       session.Announce(3),
                                       session.Placeholder(4),
@@ -128,9 +128,9 @@ TEST_F(Order, CommandsAfterTheEndDoNothing) {
   for (const uint64_t command : late)
     EXPECT_FALSE(session.AnswerTo(command).has_value()) << "Command " << command;
   EXPECT_EQ(devices->device(0).memory.figures().used_bytes, 0);
-  EXPECT_EQ(session.workspace->account()->figures().simulated_live_bytes, 0);
-  std::weak_ptr<Workspace> gone = session.workspace;
-  session.workspace = std::make_shared<Workspace>(1, *devices);
+  EXPECT_EQ(session.session_device->account()->figures().simulated_live_bytes, 0);
+  std::weak_ptr<SessionDevice> gone = session.session_device;
+  session.session_device = std::make_shared<SessionDevice>(1, *devices);
   EXPECT_TRUE(Eventually([&] { return gone.expired(); })) << "A command keeps its session alive for good.";
 }
 

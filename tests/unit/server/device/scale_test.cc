@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <time.h>
 
-#include "tests/unit/server/device/workspace.h"
+#include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
 namespace {

@@ -11,7 +11,7 @@
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 #include "server/device/devices.h"
-#include "server/device/workspace.h"
+#include "server/device/session_device.h"
 
 namespace hlod::device {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/errors/error.h"
-#include "tests/unit/server/device/workspace.h"
+#include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
 namespace {
@@ -62,7 +62,7 @@ TEST_F(Turns, ATrivialProgramDoesNotWaitForAnotherSessionsEndlessOne) {
     EXPECT_THAT(*bystander.Read(result), ElementsAre(2, 4, 6, 8));
   }
   EXPECT_FALSE(hog.AnswerTo(endless).has_value());
-  hog.workspace->Cancel(endless);
+  hog.session_device->Cancel(endless);
   EXPECT_EQ(KindOf(hog.Await(endless)), ErrorKind::kCancelled);
 }
 
@@ -74,7 +74,7 @@ TEST_F(Turns, AnExecuteIsNotRefusedForMemoryThatAnotherHoldsBesideIt) {
   // Long enough for the daemon to try it beside the other.
   absl::SleepFor(absl::Milliseconds(300));  // tidy: nothing must happen.
   EXPECT_FALSE(bystander.AnswerTo(waits).has_value());
-  hog.workspace->Cancel(endless);
+  hog.session_device->Cancel(endless);
   EXPECT_EQ(KindOf(hog.Await(endless)), ErrorKind::kCancelled);
   EXPECT_TRUE(bystander.Await(waits).ok()) << *bystander.AnswerTo(waits);
   // It is refused when the device does not have that much memory at all.
@@ -95,7 +95,7 @@ TEST_F(Turns, NorIsAnAbstractOne) {
   // Long enough for the daemon to try it beside the other.
   absl::SleepFor(absl::Milliseconds(300));  // tidy: nothing must happen.
   EXPECT_FALSE(bystander.AnswerTo(waits).has_value());
-  hog.workspace->Cancel(endless);
+  hog.session_device->Cancel(endless);
   EXPECT_EQ(KindOf(hog.Await(endless)), ErrorKind::kCancelled);
   EXPECT_TRUE(bystander.Await(waits).ok()) << *bystander.AnswerTo(waits);
   const ErrorDetails refused = ErrorOf(bystander.Await(abstract_execute(5)));
@@ -111,7 +111,7 @@ TEST_F(Turns, ACompileThatIsCancelledIsAnsweredAtOnce) {
   }
   const uint64_t compile = hog.Compile(1, LoopProgram());
   const uint64_t execute = hog.Execute(LoopOf(hog, {2}, 1));
-  hog.workspace->Cancel(compile);
+  hog.session_device->Cancel(compile);
   ASSERT_TRUE(hog.AnswerTo(compile).has_value());
   EXPECT_EQ(KindOf(*hog.AnswerTo(compile)), ErrorKind::kCancelled);
   EXPECT_EQ(KindOf(hog.Await(execute)), ErrorKind::kCancelled) << "What it was to run.";

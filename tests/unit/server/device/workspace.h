@@ -1,4 +1,4 @@
-// A session's workspace in a test: sends commands with the next id, and keeps their answers.
+// A session's session device in a test: sends commands with the next id, and keeps their answers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ inline hlo::Shape F32x4() { return hlo::Shape::Array(hlo::kF32, {4}); }
 
 struct TestSession {
   explicit TestSession(Devices& d, uint64_t session = 1)
-      : devices(d), workspace(std::make_shared<Workspace>(session, d)) {}
-  ~TestSession() { workspace->Close(); }
+      : devices(d), session_device(std::make_shared<SessionDevice>(session, d)) {}
+  ~TestSession() { session_device->Close(); }
 
   CommandRef Next() { return {++last_command, 0, 0}; }
   // Returns the callback that keeps a command's answer.
@@ -51,7 +51,7 @@ struct TestSession {
     request.shape = hlo::Shape::Array(hlo::kF32, {static_cast<int64_t>(values.size())});
     request.bytes = bytes.size();
     request.data = bytes;
-    EXPECT_TRUE(workspace->Upload(request, Keep(request.command.id)).ok());
+    EXPECT_TRUE(session_device->Upload(request, Keep(request.command.id)).ok());
     return request.command.id;
   }
   // Starts an upload whose bytes come later. Returns its command's id.
@@ -61,13 +61,13 @@ struct TestSession {
     request.handle = handle;
     request.shape = shape;
     request.bytes = static_cast<uint64_t>(ByteSize(shape).value());
-    EXPECT_TRUE(workspace->Upload(request, Keep(request.command.id)).ok());
+    EXPECT_TRUE(session_device->Upload(request, Keep(request.command.id)).ok());
     return request.command.id;
   }
   // Delivers the bytes of an announced upload, all zero.
   void Deliver(uint64_t command) {
-    const UploadPart part = workspace->uploads().Claim(command).value();
-    workspace->uploads().AddReceived(command, part.generation, static_cast<int64_t>(part.target.size()));
+    const UploadPart part = session_device->uploads().Claim(command).value();
+    session_device->uploads().AddReceived(command, part.generation, static_cast<int64_t>(part.target.size()));
   }
   uint64_t Compile(Handle handle, const std::string& program) {
     const CommandRef command = Next();
@@ -75,7 +75,7 @@ struct TestSession {
     request.command = command;
     request.handle = handle;
     request.program = program;
-    EXPECT_TRUE(workspace
+    EXPECT_TRUE(session_device
                     ->Compile(std::move(request),
                               [keep = Keep(command.id)](const absl::StatusOr<ExecutableCache::Compiled>& c) {
                                 keep(c.status());
@@ -95,12 +95,12 @@ struct TestSession {
   }
   uint64_t Execute(ExecuteRequest request) {
     const uint64_t id = request.command.id;
-    EXPECT_TRUE(workspace->Execute(std::move(request), Keep(id)).ok());
+    EXPECT_TRUE(session_device->Execute(std::move(request), Keep(id)).ok());
     return id;
   }
   uint64_t Free(const std::vector<Handle>& handles) {
     const CommandRef command = Next();
-    EXPECT_TRUE(workspace->Free(command, handles, Keep(command.id)).ok());
+    EXPECT_TRUE(session_device->Free(command, handles, Keep(command.id)).ok());
     return command.id;
   }
   uint64_t Placeholder(Handle handle, const hlo::Shape& shape = F32x4(), uint32_t device = 0) {
@@ -109,7 +109,7 @@ struct TestSession {
     request.handle = handle;
     request.device = device;
     request.shape = shape;
-    EXPECT_TRUE(workspace->DefinePlaceholder(request, Keep(request.command.id)).ok());
+    EXPECT_TRUE(session_device->DefinePlaceholder(request, Keep(request.command.id)).ok());
     return request.command.id;
   }
   // Starts a read. Its result is in `reads`.
@@ -127,7 +127,7 @@ struct TestSession {
       }
       Keep(id)(status);
     };
-    EXPECT_TRUE(workspace->Download(request, done).ok());
+    EXPECT_TRUE(session_device->Download(request, done).ok());
     return id;
   }
   std::vector<float> Values(const ReadyBytes& bytes) {
@@ -145,7 +145,7 @@ struct TestSession {
     return values;
   }
   void EndRead(uint64_t command) {
-    workspace->Release(reads.at(command));
+    session_device->Release(reads.at(command));
     reads.erase(command);
   }
 
@@ -154,7 +154,7 @@ struct TestSession {
   std::mutex mu;
   std::map<uint64_t, absl::Status> answers;
   std::map<uint64_t, ReadyBytes> reads;
-  std::shared_ptr<Workspace> workspace;
+  std::shared_ptr<SessionDevice> session_device;
 };
 
 }  // namespace hlod::device

@@ -90,7 +90,8 @@ TEST(Account, RowsWithLongLinesFitIntoAMessage) {
     line.mutable_define_origin()->mutable_origin()->set_file(file);
     line.mutable_define_origin()->mutable_origin()->set_function(file);
     client.Send(line);
-    client.machine()->workspace().ledger().Record({0, Cause::kUpload, static_cast<uint32_t>(i + 1), 0}, 1);
+    client.machine()->session_device().ledger().Record({0, Cause::kUpload, static_cast<uint32_t>(i + 1), 0},
+                                                       1);
   }
   const v1::SessionStats stats = client.Stats();
   EXPECT_LT(stats.ByteSizeLong(), 32u << 20);
@@ -102,11 +103,11 @@ TEST(Account, RowsWithLongLinesFitIntoAMessage) {
 
 TEST(Account, WhatRunsOnAfterASessionsEndIsStillCounted) {
   Daemon daemon;
-  std::shared_ptr<device::Workspace> running;
+  std::shared_ptr<device::SessionDevice> running;
   {
     Client client(daemon);
     client.Do(client.UploadOf({1, 2, 3, 4}, 1));
-    running = client.machine()->shared_workspace();
+    running = client.machine()->shared_session_device();
     v1::Command goodbye;
     goodbye.mutable_goodbye();
     client.Send(goodbye);

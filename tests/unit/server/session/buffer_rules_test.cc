@@ -180,10 +180,10 @@ TEST(Donation, WaitsForThoseWhoReadBefore) {
   execute.mutable_execute()->add_donated(0);
   f.client.Send(execute);
   const uint64_t after = f.client.Send(f.client.DownloadOf(3));
-  device::Workspace& workspace = f.client.machine()->workspace();
-  const device::UploadPart part = workspace.uploads().Claim(late).value();
+  device::SessionDevice& session_device = f.client.machine()->session_device();
+  const device::UploadPart part = session_device.uploads().Claim(late).value();
   std::memcpy(part.target.data(), Client::Bytes({10, 20, 30, 40}).data(), 16);
-  EXPECT_TRUE(workspace.uploads().AddReceived(late, part.generation, 16));
+  EXPECT_TRUE(session_device.uploads().AddReceived(late, part.generation, 16));
   EXPECT_THAT(f.client.Read(5), ElementsAre(11, 22, 33, 44));
   EXPECT_THAT(f.client.Read(6), ElementsAre(2, 4, 6, 8));
   EXPECT_EQ(f.client.ErrorOfReply(f.client.Await(after)).kind, ErrorKind::kDonated);
@@ -299,14 +299,14 @@ TEST(Upload, WhoseBytesDoNotComePoisonsWhoWaits) {
 TEST(Upload, AStaleTransferIsStopped) {
   Fixture f;
   const uint64_t id = f.client.Send(f.client.StreamUploadOf(2));
-  device::Workspace& workspace = f.client.machine()->workspace();
-  const device::UploadPart first = workspace.uploads().Claim(id).value();
-  EXPECT_TRUE(workspace.uploads().AddReceived(id, first.generation, 8));
-  const device::UploadPart second = workspace.uploads().Claim(id).value();
-  EXPECT_FALSE(workspace.uploads().Owns(first));
-  EXPECT_FALSE(workspace.uploads().AddReceived(id, first.generation, 8));
+  device::SessionDevice& session_device = f.client.machine()->session_device();
+  const device::UploadPart first = session_device.uploads().Claim(id).value();
+  EXPECT_TRUE(session_device.uploads().AddReceived(id, first.generation, 8));
+  const device::UploadPart second = session_device.uploads().Claim(id).value();
+  EXPECT_FALSE(session_device.uploads().Owns(first));
+  EXPECT_FALSE(session_device.uploads().AddReceived(id, first.generation, 8));
   std::memcpy(second.target.data(), Client::Bytes({1, 2, 3, 4}).data(), 16);
-  EXPECT_TRUE(workspace.uploads().AddReceived(id, second.generation, 16));
+  EXPECT_TRUE(session_device.uploads().AddReceived(id, second.generation, 16));
   EXPECT_THAT(f.client.Read(2), ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(f.client.Stats().aborted_bytes(), 8);
   EXPECT_EQ(f.client.Stats().host_to_device().bytes(), 16) << "Counted once.";
@@ -367,7 +367,7 @@ TEST(Execute, IsCancelledWhileItRunsAndWhileItWaits) {
   literal.set_data(std::string(8, '\xff'));
   std::thread canceller([&] {  // The run may be on this very thread: its estimate is that of one iteration.
     absl::SleepFor(absl::Milliseconds(100));  // tidy: an endless loop announces nothing.
-    f.client.machine()->workspace().Cancel(f.client.last_command);
+    f.client.machine()->session_device().Cancel(f.client.last_command);
   });
   const uint64_t running = f.client.Send(execute);
   EXPECT_EQ(f.client.ErrorOfReply(f.client.Await(running)).kind, ErrorKind::kCancelled);

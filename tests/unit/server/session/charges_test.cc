@@ -55,7 +55,7 @@ int64_t HoldProgramChunks(Client& client) {
 
 int64_t HoldPrograms(Client& client) {
   client.Do(client.CompileOf(1, device::AddProgram()));
-  return client.machine()->workspace().devices().executables().List().front()->held_bytes();
+  return client.machine()->session_device().devices().executables().List().front()->held_bytes();
 }
 
 int64_t HoldLines(Client& client) {
@@ -95,7 +95,7 @@ int64_t HoldChannelValues(Client& client) {
   return 50 * 10 * static_cast<int64_t>(sizeof(hlo::Shape) + sizeof(void*));
 }
 
-int64_t HoldSession(Client&) { return static_cast<int64_t>(sizeof(Session) + sizeof(device::Workspace)); }
+int64_t HoldSession(Client&) { return static_cast<int64_t>(sizeof(Session) + sizeof(device::SessionDevice)); }
 
 // The function that fills each limit; without one, `why` says where the memory is charged instead.
 struct Bounded {
@@ -213,7 +213,7 @@ TEST(Charges, AFailedHandleDoesNotKeepATuple) {
   Client client(daemon);
   const hlo::Shape wide = hlo::Shape::Tuple(std::vector<hlo::Shape>(10'000, Client::F32x4()));
   EXPECT_EQ(client.Fails(client.PlaceholderOf(1, wide)).kind, ErrorKind::kArgument);
-  const std::vector<device::BufferInfo> buffers = client.machine()->workspace().ListBuffers();
+  const std::vector<device::BufferInfo> buffers = client.machine()->session_device().ListBuffers();
   ASSERT_EQ(buffers.size(), 1u);
   EXPECT_TRUE(buffers[0].shape.tuple.empty());
 }

@@ -127,8 +127,8 @@ TEST(Limits, InlineBytes) {
   const hlo::Shape five = hlo::Shape::Array(hlo::kF32, {5});
   ExpectLimit(client.Fails(client.UploadOf({1, 2, 3, 4, 5}, 2, five)), "inline_bytes_max", 16);
   const uint64_t upload = client.Send(client.StreamUploadOf(3, five));
-  device::Workspace& workspace = client.machine()->workspace();
-  workspace.uploads().AddReceived(upload, workspace.uploads().Claim(upload)->generation, 20);
+  device::SessionDevice& session_device = client.machine()->session_device();
+  session_device.uploads().AddReceived(upload, session_device.uploads().Claim(upload)->generation, 20);
   ExpectLimit(client.Fails(client.DownloadOf(3)), "inline_bytes_max", 16);
   v1::Command execute = client.ExecuteOf(9, {0}, {10});
   *execute.mutable_execute()->add_literals()->mutable_shape() = Client::Shape(five);
@@ -184,8 +184,8 @@ TEST(Limits, CopiesUnderWay) {
   {
     Client client(daemon);
     const uint64_t upload = client.Send(client.StreamUploadOf(1, hlo::Shape::Array(hlo::kU8, {kBytes})));
-    device::Workspace& workspace = client.machine()->workspace();
-    workspace.uploads().AddReceived(upload, workspace.uploads().Claim(upload)->generation, kBytes);
+    device::SessionDevice& session_device = client.machine()->session_device();
+    session_device.uploads().AddReceived(upload, session_device.uploads().Claim(upload)->generation, kBytes);
     int fd = -1;
     ASSERT_TRUE(client.machine()->transfers().MapArena(&fd).ok());
     v1::Command download = client.DownloadOf(1);

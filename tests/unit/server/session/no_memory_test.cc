@@ -64,9 +64,9 @@ TEST(NoMemory, ABarrierThatFailsIsAnsweredAndLetsTheNextOnePass) {
   const uint64_t failing = client.Send(client.StreamUploadOf(2));  // Settled by its barrier alone.
   session->answers().WhenAllBefore(failing, [] { throw std::runtime_error("out of order"); });
   const uint64_t ping = client.Send(client.PingOf());
-  const device::UploadPart part = session->workspace().uploads().Claim(upload).value();
-  session->workspace().uploads().AddReceived(upload, part.generation,
-                                             static_cast<int64_t>(part.target.size()));
+  const device::UploadPart part = session->session_device().uploads().Claim(upload).value();
+  session->session_device().uploads().AddReceived(upload, part.generation,
+                                                  static_cast<int64_t>(part.target.size()));
   EXPECT_TRUE(client.Await(ping).has_pong());
   EXPECT_THAT(client.ErrorOfReply(client.Await(failing)).text, testing::HasSubstr("out of order"));
 }

@@ -4,7 +4,7 @@
 
 #include "common/base/errors/status.h"
 #include "common/hlo/proto/serialized.h"
-#include "server/device/workspace.h"
+#include "server/device/session_device.h"
 
 namespace hlod::device {
 namespace {
@@ -45,7 +45,7 @@ CompileRow RowOf(SessionExecutable& executable, const ExecutableCache::Compiled&
 
 }  // namespace
 
-Violation Workspace::Compile(CompileRequest request, CompileDone done) {
+Violation SessionDevice::Compile(CompileRequest request, CompileDone done) {
   std::shared_ptr<SessionExecutable> executable;
   absl::Status refused;
   bool sent = false;
@@ -97,7 +97,7 @@ Violation Workspace::Compile(CompileRequest request, CompileDone done) {
 }
 
 // The handle names an executable that is not settled; or it is dead, for there is no room for one more.
-absl::StatusOr<std::shared_ptr<SessionExecutable>> Workspace::DefineExecutable(
+absl::StatusOr<std::shared_ptr<SessionExecutable>> SessionDevice::DefineExecutable(
     const CompileRequest& request) {
   absl::Status refused = state_.CheckHandles(1);
   if (refused.ok() && executables_ >= state_.limits.executables_per_session_max) {
@@ -122,9 +122,10 @@ absl::StatusOr<std::shared_ptr<SessionExecutable>> Workspace::DefineExecutable(
   return executable;
 }
 
-void Workspace::SettleExecutable(const std::shared_ptr<SessionExecutable>& executable, std::string_view what,
-                                 absl::StatusOr<ExecutableCache::Compiled> compiled,
-                                 const CompileDone& done) {
+void SessionDevice::SettleExecutable(const std::shared_ptr<SessionExecutable>& executable,
+                                     std::string_view what,
+                                     absl::StatusOr<ExecutableCache::Compiled> compiled,
+                                     const CompileDone& done) {
   DeferringLock lock(&state_.mu);
   if (state_.closed || executable->producer == nullptr) return;  // Ended, or cancelled and answered.
   if (const auto asked = compiles_.find(executable->made_by.id); asked != compiles_.end()) {

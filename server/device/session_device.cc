@@ -1,5 +1,5 @@
 // A session's lines and handles, what ends commands early, and what listings show.
-#include "server/device/workspace.h"
+#include "server/device/session_device.h"
 
 #include <utility>
 
@@ -8,7 +8,7 @@
 
 namespace hlod::device {
 
-Workspace::Workspace(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share)
+SessionDevice::SessionDevice(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share)
     : state_(session, devices, share != nullptr ? std::move(share) : devices.side_memory().ShareOf("")),
       programs_(state_.kept),
       uploads_(state_),
@@ -18,7 +18,7 @@ Workspace::Workspace(uint64_t session, Devices& devices, std::shared_ptr<MemoryS
 // -----------------------------------------------------------------------------------------------------------
 // lines
 
-Violation Workspace::DefineOrigin(uint32_t id, Origin origin, Done done, std::string name) {
+Violation SessionDevice::DefineOrigin(uint32_t id, Origin origin, Done done, std::string name) {
   DeferringLock lock(&state_.mu);
   if (state_.closed) return Violation();
   absl::Status refused;
@@ -27,12 +27,12 @@ Violation Workspace::DefineOrigin(uint32_t id, Origin origin, Done done, std::st
   return Violation();
 }
 
-Origin Workspace::origin(uint32_t id) const {
+Origin SessionDevice::origin(uint32_t id) const {
   MutexLock lock(&state_.mu);
   return state_.errors.OriginOf(id);
 }
 
-std::string Workspace::origin_name(uint32_t id) const {
+std::string SessionDevice::origin_name(uint32_t id) const {
   MutexLock lock(&state_.mu);
   return state_.errors.NameOf(id);
 }
@@ -40,7 +40,7 @@ std::string Workspace::origin_name(uint32_t id) const {
 // -----------------------------------------------------------------------------------------------------------
 // handles
 
-Violation Workspace::DefinePlaceholder(const PlaceholderRequest& request, Done done) {
+Violation SessionDevice::DefinePlaceholder(const PlaceholderRequest& request, Done done) {
   DeferringLock lock(&state_.mu);
   if (state_.closed) return Violation();
   RETURN_IF_VIOLATION(state_.table.Claim(request.handle));
@@ -71,7 +71,7 @@ Violation Workspace::DefinePlaceholder(const PlaceholderRequest& request, Done d
   return Violation();
 }
 
-Violation Workspace::Free(const CommandRef& command, const std::vector<Handle>& handles, Done done) {
+Violation SessionDevice::Free(const CommandRef& command, const std::vector<Handle>& handles, Done done) {
   DeferringLock lock(&state_.mu);
   if (state_.closed) return Violation();
   absl::Status answer;
@@ -116,7 +116,7 @@ Violation Workspace::Free(const CommandRef& command, const std::vector<Handle>& 
 // -----------------------------------------------------------------------------------------------------------
 // ends
 
-void Workspace::Cancel(uint64_t command) {
+void SessionDevice::Cancel(uint64_t command) {
   const absl::Status cancelled = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
   WaitingCompile compile;
   {
@@ -142,7 +142,7 @@ void Workspace::Cancel(uint64_t command) {
 }
 
 // Nothing is answered: what would be is only destroyed.
-void Workspace::Close() {
+void SessionDevice::Close() {
   DeferringLock lock(&state_.mu);
   if (state_.closed) return;
   state_.closed = true;
@@ -170,7 +170,7 @@ void Workspace::Close() {
 // -----------------------------------------------------------------------------------------------------------
 // listings
 
-std::vector<BufferInfo> Workspace::ListBuffers() const {
+std::vector<BufferInfo> SessionDevice::ListBuffers() const {
   MutexLock lock(&state_.mu);
   std::vector<BufferInfo> list;
   for (const auto& [handle, entry] : state_.table.live()) {
@@ -183,14 +183,14 @@ std::vector<BufferInfo> Workspace::ListBuffers() const {
   return list;
 }
 
-Workspace::Counts& Workspace::Counts::operator+=(const Counts& other) {
+SessionDevice::Counts& SessionDevice::Counts::operator+=(const Counts& other) {
   buffers += other.buffers;
   placeholders += other.placeholders;
   waiting_executes += other.waiting_executes;
   return *this;
 }
 
-std::vector<Workspace::Counts> Workspace::device_counts() const {
+std::vector<SessionDevice::Counts> SessionDevice::device_counts() const {
   std::vector<Counts> counts(state_.devices.count());
   MutexLock lock(&state_.mu);
   for (const auto& [handle, entry] : state_.table.live()) {
@@ -204,7 +204,7 @@ std::vector<Workspace::Counts> Workspace::device_counts() const {
   return counts;
 }
 
-Workspace::Counts Workspace::counts() const {
+SessionDevice::Counts SessionDevice::counts() const {
   Counts sum;
   for (const Counts& device : device_counts()) sum += device;
   return sum;

@@ -44,12 +44,12 @@ struct BufferInfo {
 };
 
 // Thread-safe. Always held by shared_ptr: work under way keeps it alive.
-class Workspace : public std::enable_shared_from_this<Workspace> {
+class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
  public:
   // `share`: what the session's memory beside the devices' is charged to; null: that of no owner.
-  Workspace(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share = nullptr);
+  SessionDevice(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share = nullptr);
 
-  // Commands: each calls `done` once, unless the workspace is closed first.
+  // Commands: each calls `done` once, unless the session device is closed first.
   // A line of the program. Ids count up from 1.
   Violation DefineOrigin(uint32_t id, Origin origin, Done done, std::string name = "");
   Violation DefinePlaceholder(const PlaceholderRequest& request, Done done);

@@ -29,7 +29,7 @@ struct Parameter {
   Tensor captured;
 };
 
-class Graph {
+class Trace {
  public:
   enum class Kind : uint8_t {
     kReal,      // Runs on a device.
@@ -38,10 +38,10 @@ class Graph {
     kFunction,  // A function that is traced: its arguments have no values.
   };
 
-  Graph(Place place, Kind kind);
-  ~Graph();
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
+  Trace(Place place, Kind kind);
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
 
   const Place place;
   const Kind kind;
@@ -121,7 +121,7 @@ class Graph {
   NodeId Remembered(Value& value, Make make);
   NodeId ParameterOf(Value& value);
   NodeId AppendParameter(Parameter parameter, const Shape& shape);
-  NodeId CopyFrom(Graph& other, NodeId root);
+  NodeId CopyFrom(Trace& other, NodeId root);
 
   hlo::Computation computation_;
   hlo::Builder builder_;

@@ -1,5 +1,5 @@
 // Open graphs: parameters, live values, and copies of what another graph recorded.
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 
 #include <algorithm>
 
@@ -19,16 +19,16 @@ uint64_t NextGeneration() {
 
 }  // namespace
 
-Graph::Graph(Place place, Kind kind)
+Trace::Trace(Place place, Kind kind)
     : place(place),
       kind(kind),
       computation_(TraceTables::Get().tables(), "trace"),
       builder_(TraceTables::Get().callees(), computation_),
       generation_(NextGeneration()) {}
 
-Graph::~Graph() { KeepTape(); }
+Trace::~Trace() { KeepTape(); }
 
-void Graph::SetOrigin(const Caller& caller, const char* operation) {
+void Trace::SetOrigin(const Caller& caller, const char* operation) {
   const uint32_t id = TraceTables::Get().InternOrigin(CallerScope::Of(caller), operation);
   if (id == origin_) return;
   origin_ = id;
@@ -36,18 +36,18 @@ void Graph::SetOrigin(const Caller& caller, const char* operation) {
   else origins_.emplace_back(size(), id);
 }
 
-uint32_t Graph::OriginId(NodeId node) const {
+uint32_t Trace::OriginId(NodeId node) const {
   const auto after = std::upper_bound(origins_.begin(), origins_.end(), node,
                                       [](NodeId id, const auto& entry) { return id < entry.first; });
   return after == origins_.begin() ? 0 : std::prev(after)->second;
 }
 
-const Parameter* Graph::ParameterAt(NodeId node) const {
+const Parameter* Trace::ParameterAt(NodeId node) const {
   if (computation_[node].opcode() != hlo::kParameter) return nullptr;
   return &parameters_[static_cast<size_t>(computation_[node].parameter_number())];
 }
 
-NodeId Graph::AppendParameter(Parameter parameter, const Shape& shape) {
+NodeId Trace::AppendParameter(Parameter parameter, const Shape& shape) {
   const auto number = static_cast<uint32_t>(parameters_.size());
   const hlo::ShapeId id = computation_.tables().Intern(shape);
   parameter.node = computation_.Append(hlo::kParameter, id, TraceTables::Get().ParameterNumber(number), {});
@@ -56,7 +56,7 @@ NodeId Graph::AppendParameter(Parameter parameter, const Shape& shape) {
 }
 
 // The node under which the value is known here, or kNoNode. Two values that hold one buffer are one.
-NodeId* Graph::Known(Value& value) {
+NodeId* Trace::Known(Value& value) {
   const auto [found, added] = node_of_value_.try_emplace(value.id, kNoNode);
   if (added && value.state == Value::State::kData) {
     found->second = node_of_buffer_.try_emplace(value.buffer.handle(), kNoNode).first->second;
@@ -65,7 +65,7 @@ NodeId* Graph::Known(Value& value) {
 }
 
 template <typename Make>
-NodeId Graph::Remembered(Value& value, Make make) {
+NodeId Trace::Remembered(Value& value, Make make) {
   if (value.known_graph == generation_) return value.known_node;
   NodeId node = *Known(value);
   if (node == kNoNode) {
@@ -78,11 +78,11 @@ NodeId Graph::Remembered(Value& value, Make make) {
   return node;
 }
 
-NodeId Graph::ParameterOf(Value& value) {
+NodeId Trace::ParameterOf(Value& value) {
   return Remembered(value, [&] { return AppendParameter({Ref<Value>(&value), nullptr}, value.shape()); });
 }
 
-NodeId Graph::NodeOf(Value& value) {
+NodeId Trace::NodeOf(Value& value) {
   switch (value.state) {
     case Value::State::kNode:
       if (value.graph == this) return value.node;
@@ -110,7 +110,7 @@ NodeId Graph::NodeOf(Value& value) {
   }
 }
 
-NodeId Graph::Constant(Literal literal) {
+NodeId Trace::Constant(Literal literal) {
   hlo::Tables& tables = computation_.tables();
   const hlo::ShapeId shape = tables.Intern(literal.shape());
   const hlo::LiteralId id = tables.Intern(std::make_shared<const Literal>(std::move(literal)));
@@ -122,7 +122,7 @@ NodeId Graph::Constant(Literal literal) {
   return found->second;
 }
 
-NodeId Graph::NumberParameter(Literal literal, bool random) {
+NodeId Trace::NumberParameter(Literal literal, bool random) {
   const Shape shape = literal.shape();
   Parameter parameter;
   parameter.literal = std::make_shared<const Literal>(std::move(literal));
@@ -130,7 +130,7 @@ NodeId Graph::NumberParameter(Literal literal, bool random) {
   return AppendParameter(std::move(parameter), shape);
 }
 
-NodeId Graph::AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<const NodeId> operands) {
+NodeId Trace::AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<const NodeId> operands) {
   const hlo::Instruction instruction = from[node];
   if (instruction.opcode() == hlo::kConstant) {
     const hlo::LiteralId id = instruction.attributes<hlo::ConstantAttributes>().literal;
@@ -150,7 +150,7 @@ NodeId Graph::AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<c
   return copy;
 }
 
-NodeId Graph::CaptureParameter(TensorImpl& tensor, bool& is_whole) {
+NodeId Trace::CaptureParameter(TensorImpl& tensor, bool& is_whole) {
   const Lineage* const lineage = tensor.lineage.get();
   const bool collects = lineage != nullptr && (lineage->leaf || lineage->history);
   is_whole = !collects || lineage->root->steps.empty();
@@ -175,19 +175,19 @@ NodeId Graph::CaptureParameter(TensorImpl& tensor, bool& is_whole) {
   return found->second;
 }
 
-void Graph::AddTape(TapeEntry& entry) {
+void Trace::AddTape(TapeEntry& entry) {
   entry.graph = this;
   entry.graph_index = static_cast<uint32_t>(tape_.size());
   tape_.push_back(&entry);
 }
 
-void Graph::RemoveTape(TapeEntry& entry) {
+void Trace::RemoveTape(TapeEntry& entry) {
   tape_.back()->graph_index = entry.graph_index;
   tape_[entry.graph_index] = tape_.back();
   tape_.pop_back();
 }
 
-void Graph::KeepTape() {
+void Trace::KeepTape() {
   for (TapeEntry* entry : tape_) {
     if (kind == Kind::kFunction) entry->released = true;  // Its values end with it.
     else entry->KeepFunction();
@@ -196,7 +196,7 @@ void Graph::KeepTape() {
   tape_.clear();
 }
 
-NodeId Graph::CopyFrom(Graph& other, NodeId root) {
+NodeId Trace::CopyFrom(Trace& other, NodeId root) {
   if (const auto found = copied_.find({other.generation_, root}); found != copied_.end())
     return found->second;
   // Backwards: what is needed. Operands have smaller ids than their users.
@@ -231,7 +231,7 @@ NodeId Graph::CopyFrom(Graph& other, NodeId root) {
   return copied_.at({other.generation_, root});
 }
 
-void Graph::AddLive(Value& value, NodeId node) {
+void Trace::AddLive(Value& value, NodeId node) {
   value.state = Value::State::kNode;
   value.graph = this;
   value.node = node;
@@ -239,13 +239,13 @@ void Graph::AddLive(Value& value, NodeId node) {
   live_.push_back(&value);
 }
 
-void Graph::RemoveLive(Value& value) {
+void Trace::RemoveLive(Value& value) {
   live_.back()->live_index = value.live_index;
   live_[value.live_index] = live_.back();
   live_.pop_back();
 }
 
-std::vector<Value*> Graph::LiveInOrder() const {
+std::vector<Value*> Trace::LiveInOrder() const {
   std::vector<Value*> values = live_;
   std::sort(values.begin(), values.end(), [](const Value* a, const Value* b) {
     return a->node != b->node ? a->node < b->node : a->id < b->id;
@@ -253,7 +253,7 @@ std::vector<Value*> Graph::LiveInOrder() const {
   return values;
 }
 
-std::vector<NodeId> Graph::PathToPlaceholder(NodeId root) const {
+std::vector<NodeId> Trace::PathToPlaceholder(NodeId root) const {
   // Forwards over what `root` depends on: whether a node reaches a placeholder, and through which operand.
   constexpr NodeId kNone = kNoNode, kItself = kNoNode - 1;
   std::vector<NodeId> towards(root + 1, kNone);
@@ -276,7 +276,7 @@ std::vector<NodeId> Graph::PathToPlaceholder(NodeId root) const {
   }
 }
 
-std::vector<Parameter> Graph::Clear() {
+std::vector<Parameter> Trace::Clear() {
   KeepTape();
   computation_.Clear();
   generation_ = NextGeneration();

@@ -4,21 +4,21 @@
 #include <memory>
 #include <vector>
 
-#include "client/tensor/trace/graph.h"
+#include "client/tensor/trace/trace.h"
 
 namespace hlod::lazy {
 
-class ThreadTrace {
+class ThreadTraces {
  public:
-  static ThreadTrace& Get();
-  ~ThreadTrace();
+  static ThreadTraces& Get();
+  ~ThreadTraces();
 
   // Made when missing; while a function is traced there, its graph. REQUIRES: TraceLock.
-  Graph& Open(Place place, Graph::Kind kind);
-  const std::vector<std::unique_ptr<Graph>>& graphs() const { return graphs_; }
+  Trace& Open(Place place, Trace::Kind kind);
+  const std::vector<std::unique_ptr<Trace>>& graphs() const { return graphs_; }
 
  private:
-  std::vector<std::unique_ptr<Graph>> graphs_;
+  std::vector<std::unique_ptr<Trace>> graphs_;
 };
 
 }  // namespace hlod::lazy

@@ -3,22 +3,22 @@
 
 #include "common/base/arithmetic.h"
 #include "common/base/errors/status.h"
-#include "server/device/workspace.h"
+#include "server/device/session_device.h"
 
 namespace hlod::device {
 
 // Keeps a buffer's bytes where they are.
-struct Workspace::Pin {
-  std::shared_ptr<Workspace> workspace;  // Set when the buffer has counted it.
+struct SessionDevice::Pin {
+  std::shared_ptr<SessionDevice> session_device;  // Set when the buffer has counted it.
   std::shared_ptr<Buffer> buffer;
   ~Pin() {
-    if (workspace == nullptr) return;
-    MutexLock lock(&workspace->state_.mu);
+    if (session_device == nullptr) return;
+    MutexLock lock(&session_device->state_.mu);
     --buffer->pins;
   }
 };
 
-Violation Workspace::Download(const DownloadRequest& request, DownloadDone done) {
+Violation SessionDevice::Download(const DownloadRequest& request, DownloadDone done) {
   DeferringLock lock(&state_.mu);
   if (state_.closed) return Violation();
   absl::StatusOr<std::shared_ptr<Buffer>> found = state_.FindBuffer(request.handle);
@@ -38,8 +38,8 @@ Violation Workspace::Download(const DownloadRequest& request, DownloadDone done)
 }
 
 // The buffer is settled.
-void Workspace::Read(const DownloadRequest& request, std::shared_ptr<Buffer> buffer,
-                     const std::shared_ptr<Task>& task, const DownloadDone& done) {
+void SessionDevice::Read(const DownloadRequest& request, std::shared_ptr<Buffer> buffer,
+                         const std::shared_ptr<Task>& task, const DownloadDone& done) {
   absl::StatusOr<ReadyBytes> bytes = absl::InternalError("not read");
   // The last of a buffer's pins takes the lock: it goes after it.
   const std::shared_ptr<Pin> pin = request.pin ? std::make_shared<Pin>() : nullptr;
@@ -63,7 +63,7 @@ void Workspace::Read(const DownloadRequest& request, std::shared_ptr<Buffer> buf
       bytes = ReadyBytes{buffer, buffer->shape, buffer->block.data() + request.offset, length, task, pin};
       if (pin != nullptr) {
         ++buffer->pins;
-        pin->workspace = shared_from_this();
+        pin->session_device = shared_from_this();
         pin->buffer = buffer;
       }
     }
@@ -74,7 +74,7 @@ void Workspace::Read(const DownloadRequest& request, std::shared_ptr<Buffer> buf
   RunReady(next);
 }
 
-void Workspace::Release(const ReadyBytes& bytes) {
+void SessionDevice::Release(const ReadyBytes& bytes) {
   DeferringLock lock(&state_.mu);
   Finish(*bytes.task, lock.ready_tasks());
 }

@@ -1,0 +1,49 @@
+// The open graphs of one thread.
+#include "client/tensor/trace/thread_traces.h"
+
+#include <algorithm>
+
+#include "client/tensor/function/function_trace.h"
+#include "client/tensor/trace/abstract.h"
+#include "client/tensor/trace/lock.h"
+
+namespace hlod::lazy {
+namespace {
+
+// Graphs whose thread has ended while tensors still refer to their nodes: another thread that uses such a
+// tensor copies what it needs. Never destroyed, because tensors of static storage come last of all.
+std::vector<std::unique_ptr<Trace>>& Orphans() {
+  static auto* const orphans = new std::vector<std::unique_ptr<Trace>>;
+  return *orphans;
+}
+
+}  // namespace
+
+ThreadTraces& ThreadTraces::Get() {
+  thread_local ThreadTraces trace;
+  return trace;
+}
+
+ThreadTraces::~ThreadTraces() {
+  const TraceLock lock;
+  std::vector<std::unique_ptr<Trace>>& orphans = Orphans();
+  std::erase_if(orphans, [](const std::unique_ptr<Trace>& graph) { return !graph->has_live(); });
+  for (std::unique_ptr<Trace>& graph : graphs_) {
+    if (graph->has_live()) orphans.push_back(std::move(graph));
+  }
+  graphs_.clear();  // Under the lock: a graph that ends may keep functions of its tape.
+}
+
+Trace& ThreadTraces::Open(Place place, Trace::Kind kind) {
+  if (kind != Trace::Kind::kHost) {
+    if (Trace* const function = FunctionTrace::GraphAt(place); function != nullptr) return *function;
+  }
+  // In an abstract session placeholders are as good as values: one graph, as there would be with values.
+  if (kind == Trace::Kind::kAbstract && AbstractOf(place) != nullptr) kind = Trace::Kind::kReal;
+  for (const std::unique_ptr<Trace>& graph : graphs_) {
+    if (graph->place == place && graph->kind == kind) return *graph;
+  }
+  return *graphs_.emplace_back(std::make_unique<Trace>(place, kind));
+}
+
+}  // namespace hlod::lazy
