@@ -17,7 +17,7 @@ import numpy as np
 
 jax.config.update("jax_enable_x64", True)
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "conformance" / "jax" / "programs"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "conformance" / "jax" / "programs"))
 from jaxlib import _hlo  # noqa: E402
 from xla import Module  # noqa: E402
 

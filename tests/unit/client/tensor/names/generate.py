@@ -15,7 +15,7 @@ import re
 import sys
 
 HERE = pathlib.Path(__file__).parent
-HEADERS = HERE.parents[2] / "client/include/hlod"
+HEADERS = HERE.parents[4] / "client/include/hlod"
 # Where to look, and what counts there.
 LIBRARIES = {
     "torch.nn": inspect.isclass,

@@ -98,7 +98,7 @@ ROWS = [
     ("ScatterReduce(x, 0, [0, 0], y, prod)", lambda x, y: x.scatter_reduce(0, pairs, y, "prod"), [2, 1], [0, 3]),
 ]
 
-TABLE = pathlib.Path(__file__).resolve().parents[3] / "client/include/hlod/tensor/autograd_kinks.md"
+TABLE = pathlib.Path(__file__).resolve().parents[5] / "client/include/hlod/tensor/autograd_kinks.md"
 BEGIN = "|---|---|---|\n"
 
 
