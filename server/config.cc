@@ -20,7 +20,8 @@
 namespace hlod {
 namespace {
 
-// What a number is, as people write and read it: a size in bytes with a unit, or a count or microseconds.
+// The kind of a number as it is written and read: a size in bytes with a unit, or a plain count or number of
+// microseconds.
 enum class Unit { kBytes, kNone };
 
 std::string Format(int64_t number, Unit unit) {
@@ -58,8 +59,9 @@ ConfigKey Number(std::string name, int64_t Config::* field, int64_t least, int64
 
 constexpr int64_t kPetabyte = int64_t{1} << 50;
 
-// What a limit may be set to: outside of it no client could work, or the wire could not carry it. A message
-// has at most 64 MiB, with a command's other fields beside its payload. Limits not named here: 1 and up.
+// The range of a limit: outside of it no client could work, or the wire could not carry it. A message has at
+// most 64 MiB, which hold a command's other fields besides its payload. Limits that are not listed here are
+// at least 1.
 struct Range {
   int64_t Limits::* limit;
   int64_t least, most;
@@ -84,8 +86,8 @@ constexpr Range kRanges[] = {
     {&Limits::grace_us, 0, int64_t{1} << 50},
 };
 
-// What two limits are to each other, however each is within its range: otherwise clients, which go by each
-// limit alone, could not do what both allow.
+// The required relation between two limits, even when each is within its range: otherwise clients, which
+// respect each limit alone, could not do what both allow.
 struct Relation {
   int64_t Limits::* large;
   int64_t times;

@@ -1,5 +1,5 @@
-// What can be configured, by a TOML file and by flags of the same names: one table of keys makes both, and
-// the help.
+// The settings that can be made by a TOML file and by flags of the same names. One table of keys defines
+// both, and the help.
 #pragma once
 
 #include <cstdint>
@@ -34,15 +34,16 @@ struct Config {
   Limits limits;
 };
 
-// The variables a daemon looks at; systemd's own (LISTEN_FDS, NOTIFY_SOCKET) are read by libsystemd.
+// The environment variables that a daemon reads. libsystemd reads systemd's own (LISTEN_FDS, NOTIFY_SOCKET).
 struct Environment {
   std::string xdg_runtime_dir;
-  bool team_policy = false;                           // Whether OMP_WAIT_POLICY or GOMP_SPINCOUNT is set.
+  bool team_policy = false;                           // True when OMP_WAIT_POLICY or GOMP_SPINCOUNT is set.
   std::string compile_cache;                          // $HLOD_COMPILE_CACHE
   std::string cpu_features;                           // $HLOD_CPU_FEATURES
   std::string cache_directory, xdg_cache_home, home;  // systemd's, the desktop's, the user's.
   static Environment Read();
-  // Where compiled programs are kept when the configuration does not say: "none" or empty for nowhere.
+  // Returns the folder of compiled programs for when the configuration does not name one: "none" or empty
+  // means that they are not kept.
   std::string CompileCache() const;
 };
 inline constexpr std::string_view kNoCompileCache = "none";
@@ -50,8 +51,8 @@ inline constexpr std::string_view kNoCompileCache = "none";
 // One key: "device_memory" in the file, --device-memory as a flag.
 struct ConfigKey {
   std::string name;
-  std::string text;      // What it means, for the help.
-  std::string standard;  // Its default, as one would write it.
+  std::string text;      // The meaning, for the help.
+  std::string standard;  // The default, as it would be written.
   bool list = false;     // May be given several times.
   std::function<absl::Status(Config&, std::string_view value)>
       set;  // INVALID_ARGUMENT saying what is wrong with the value.
@@ -61,21 +62,21 @@ const std::vector<ConfigKey>& ConfigKeys();
 // The flag of a key: "device_memory" -> "--device-memory".
 std::string FlagOf(const ConfigKey& key);
 
-// Reads a TOML file into `config`. INVALID_ARGUMENT names the file, the line and the key that is unknown or
-// wrong.
+// Reads a TOML file into `config`. Returns INVALID_ARGUMENT naming the file, the line and the unknown or
+// wrong key.
 absl::Status ReadConfigFile(const std::string& path, Config& config);
 
-// INVALID_ARGUMENT naming two limits that are each within its range, but with which clients could not work
-// together.
+// Returns INVALID_ARGUMENT naming two limits that are each within their range, but with which clients could
+// not work together.
 absl::Status CheckLimits(const Limits& limits);
 
-// What the command line says.
+// The parsed command line.
 struct CommandLine {
   Config config;
   bool finished = false;  // --help or --version was answered, or the flags were wrong (printed to stderr):
   int exit_code = 0;      // end with this code.
 };
-// flags.cc
+// Defined in flags.cc.
 CommandLine ParseCommandLine(int argc, char** argv, std::string_view version);
 
 }  // namespace hlod

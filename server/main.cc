@@ -21,11 +21,11 @@
 namespace hlod {
 namespace {
 
-// Work that is cut off may not stop at once (a routine of LAPACK, a pass over a large program): how long it
-// is waited for.
+// The time allowed for work that is cancelled but may not stop at once (a routine of LAPACK, a pass over a
+// large program).
 constexpr absl::Duration kStopping = absl::Seconds(2);
 
-// The time for work to finish, so that the daemon has ended when all of `drain` is over.
+// Returns the time for work to finish, so that the daemon has ended when all of `drain` is over.
 absl::Duration FinishingTime(absl::Duration drain) { return drain - std::min(kStopping, drain / 4); }
 
 // Ends the process when its orderly end takes too long, whatever still runs: soon after a second signal,
@@ -34,7 +34,8 @@ absl::Duration FinishingTime(absl::Duration drain) { return drain - std::min(kSt
 class LastResort {
  public:
   static LastResort* Watch(int signals) {
-    static LastResort* const watch = new LastResort;  // Its threads end with the process.
+    static LastResort* const watch = new LastResort;  // Never destroyed, because its threads end with the
+                                                      // process.
     std::thread([signals] {
       WaitForEnd(signals, PrivateClient());
       watch->EndSoon();
@@ -46,7 +47,7 @@ class LastResort {
     if (!ends_soon_.exchange(true)) EndAfter(kStopping, 0);
   }
   void EndLater() { EndAfter(absl::Seconds(10), 1); }
-  // What runs and cannot be stopped, for the log.
+  // Sets a text for the log: the work that still runs and cannot be stopped.
   void SetRunning(std::string running) {
     MutexLock lock(&mu_);
     running_ = std::move(running);
@@ -69,8 +70,8 @@ class LastResort {
 
 constexpr char kVersion[] = "hlod " HLOD_VERSION;
 
-// The exit code: 2 when the configuration is wrong, as for an unknown flag; 1 when the machine lacks
-// something.
+// Returns the exit code: 2 when the configuration is wrong, as for an unknown flag; 1 when the machine lacks
+// a resource.
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "hlod: %s\n", std::string(status.message()).c_str());
   return status.code() == absl::StatusCode::kInvalidArgument ? 2 : 1;
@@ -133,7 +134,7 @@ int Main(int argc, char** argv) {
   NotifySystemd("READY=1");
   WaitForEnd(signals, client);
 
-  // Running work finishes, within bounds; a second signal is not asked twice.
+  // Running work finishes, within bounds; a second signal ends it soon.
   NotifySystemd("STOPPING=1");
   LastResort* const last_resort = LastResort::Watch(signals);
   if (client.connection.valid()) {

@@ -1,4 +1,4 @@
-// What surrounds a daemon's life: logging, signals, files it is given, systemd.
+// The surroundings of a daemon's life: logging, signals, the files it is given, systemd.
 #pragma once
 
 #include <memory>
@@ -13,36 +13,37 @@
 
 namespace hlod {
 
-// spdlog to stderr, gRPC's own log into it, memory that stays with the process. To be called first.
+// Sets up spdlog to stderr, gRPC's own log into it, and memory that stays with the process. To be called
+// first.
 absl::Status SetUpProcess(const std::string& log_level);
-// Blocks SIGTERM, SIGINT and SIGHUP in this thread and those it starts; the descriptor reads them. Before any
-// thread starts.
+// Blocks SIGTERM, SIGINT and SIGHUP in this thread and in those it starts. Returns a descriptor that reads
+// them. To be called before any thread starts.
 int BlockSignals();
 
-// Limits what programs compute with, as the configuration says, else the environment. To be called while
+// Limits the instruction sets of programs as the configuration says, else the environment. To be called while
 // there is one thread.
 absl::Status LimitCpuFeatures(const Config& config, const Environment& environment);
 
-// The server's options: addresses parsed, files read, systemd's sockets taken, the default socket's folder
-// made.
+// Returns the server's options: parses addresses, reads files, takes systemd's sockets, and makes the default
+// socket's folder.
 absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& config,
                                                              const Environment& environment,
                                                              std::string_view version);
-// The folder of compiled programs; null where there is none. One that the configuration names and that cannot
-// be used is an error; another one a warning.
+// Opens the folder of compiled programs; null where there is none. It is an error when the configuration
+// names one that cannot be used, and a warning for another one.
 absl::StatusOr<std::shared_ptr<device::CompileCache>> OpenCompileCache(const Config& config,
                                                                        const Environment& environment,
                                                                        std::string_view version);
-// The kernels of the libraries that the configuration names.
+// Loads the kernels of the libraries that the configuration names.
 absl::StatusOr<std::shared_ptr<const engine::NativeKernels>> LoadKernels(const Config& config);
-// The devices' options, with this machine's memory where nothing is said.
+// Returns the devices' options, with this machine's memory where the configuration has none.
 device::Devices::Options MakeDeviceOptions(const Config& config);
 
 // A private daemon's client: its end of the connection, which children of the client may share, and its
 // process.
 struct PrivateClient {
   rpc::Descriptor connection, process;
-  // A copy of the connection, so that its end is seen by any reader. Nothing when `inherited` is negative.
+  // Copies the connection, so that its end is seen by any reader. Empty when `inherited` is negative.
   static PrivateClient Of(int inherited);
 };
 // Waits for the first signal, or for the end of the private connection or its client, if there is one.

@@ -1,4 +1,4 @@
-// The variable, and starting again with it.
+// Sets the variable, and starts again with it.
 #include "server/team_policy.h"
 
 #include <unistd.h>
@@ -9,8 +9,8 @@
 namespace hlod {
 namespace {
 
-// Turns of the waiting loop before a thread sleeps, some 50 ns each: long enough for the next step of the
-// same program, too short to lose a slice for (tests/bench/engine/busy.cc).
+// Iterations of the waiting loop before a thread sleeps, of about 50 ns each: long enough for the next step
+// of the same program, too short to lose a slice for (tests/bench/engine/busy.cc).
 constexpr char kSpinCount[] = "100";
 
 }  // namespace

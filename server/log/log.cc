@@ -1,4 +1,4 @@
-// A sink before spdlog's own.
+// Puts a sink in front of spdlog's own.
 #include "server/log/log.h"
 
 #include <spdlog/sinks/base_sink.h>

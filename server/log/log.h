@@ -1,4 +1,4 @@
-// The daemon's log: to stderr, as text that a terminal does not obey, and no more of it than somebody reads.
+// The daemon's log: to stderr, as text without control characters for a terminal, and limited in amount.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -13,9 +13,9 @@
 
 namespace hlod {
 
-// How many messages that are alike are logged: kBurst in each kPeriod; the first one of a later period says
-// how many were left out. Messages are alike when they differ in digits only, within their first kCompared
-// bytes: failed handshakes of many ports are. Not thread-safe.
+// Limits how many similar messages are logged: kBurst in each kPeriod. The first one of a later period says
+// how many were left out. Messages are similar when they differ only in digits within their first kCompared
+// bytes, as failed handshakes of many ports do. Not thread-safe.
 class LogThrottle {
  public:
   using Time = std::chrono::system_clock::time_point;
@@ -24,7 +24,7 @@ class LogThrottle {
   static constexpr size_t kCompared = 64;
   static constexpr size_t kKindsMax = 256;
 
-  // What is to be logged for a message; nullopt when it is left out.
+  // Returns the text to log for a message; nullopt when it is left out.
   std::optional<std::string> Pass(std::string_view message, Time now);
 
  private:

@@ -1,4 +1,4 @@
-// From messages of administration to families of metrics.
+// Turns messages of administration into families of metrics.
 #include "server/metrics/collector.h"
 
 #include <cstdint>
@@ -55,7 +55,7 @@ constexpr DeviceMetric kDeviceMetrics[] = {
 #undef HLOD_DEVICE_METRIC
 };
 
-// Every device with every cause is a series from the start: a rate over one that appears with its first
+// Every device with every cause is a series from the start. A rate over a series that appears with its first
 // transfer would miss that transfer.
 void AddTransfers(const v1::DaemonStats& stats, const v1::DeviceList& devices,
                   std::vector<MetricFamily>& families) {

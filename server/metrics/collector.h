@@ -1,6 +1,6 @@
-// The daemon's figures as Prometheus' metrics: made from administration's answers, so that they are the
-// ledger's. metrics.inc lists them; beside those are hlod_transferred_bytes_total and hlod_transfers_total,
-// by device, direction and cause, and hlod_build_info.
+// The daemon's figures as Prometheus' metrics, made from administration's answers, so that they equal the
+// ledger's. metrics.inc lists them. Besides these there are hlod_transferred_bytes_total and
+// hlod_transfers_total, by device, direction and cause, and hlod_build_info.
 #pragma once
 
 #include <vector>
@@ -16,11 +16,11 @@ namespace hlod::metrics {
 // Thread-safe.
 class Collector : public prometheus::Collectable {
  public:
-  // Figures older than this are asked for anew: however often somebody scrapes, the sessions are asked a few
-  // times a second at most.
+  // Older figures are fetched again. However often Prometheus scrapes, the sessions are asked a few times a
+  // second at most.
   static constexpr absl::Duration kFresh = absl::Milliseconds(250);
 
-  // Both outlive it.
+  // Both must outlive it.
   Collector(session::Registry& registry, const Clock& clock) : registry_(registry), clock_(clock) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override;

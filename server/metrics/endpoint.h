@@ -1,4 +1,4 @@
-// Where Prometheus asks: HTTP on the loopback interface, in a thread that nothing else waits for.
+// The endpoint that Prometheus scrapes: HTTP on the loopback interface, in a thread of its own.
 #pragma once
 
 #include <memory>
@@ -11,17 +11,17 @@
 
 namespace hlod::metrics {
 
-// An address for metrics: "127.0.0.1:9464". INVALID_ARGUMENT for one that is not TCP on the loopback
-// interface: nothing identifies who asks.
+// Parses an address for metrics: "127.0.0.1:9464". Returns INVALID_ARGUMENT unless it is TCP on the loopback
+// interface, because requests are not authenticated.
 absl::StatusOr<rpc::Endpoint> ParseAddress(const std::string& text);
 
-// Answers GET /metrics until it is destroyed (page_server.h: a few at once, to the loopback interface's
-// names). One that asks or reads slowly is given up after kSlowest.
+// Answers GET /metrics until it is destroyed (page_server.h: a few connections at once, to the loopback
+// interface's names). A client that sends or reads slowly is dropped after kSlowest.
 class Endpoint {
  public:
   static constexpr absl::Duration kSlowest = absl::Seconds(5);
 
-  // Both outlive it. UNAVAILABLE naming the address when it cannot be listened on.
+  // Both must outlive it. Returns UNAVAILABLE naming the address when it cannot be listened on.
   static absl::StatusOr<std::unique_ptr<Endpoint>> Start(const std::string& address,
                                                          session::Registry& registry, const Clock& clock);
 
@@ -31,7 +31,7 @@ class Endpoint {
  private:
   Endpoint() = default;
   std::unique_ptr<Collector> collector_;
-  std::unique_ptr<PageServer> server_;  // Ends before what it asks.
+  std::unique_ptr<PageServer> server_;  // Declared after the collector, so that it ends first.
   std::string url_;
 };
 

@@ -32,7 +32,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// The next word of `line`, which is taken off.
+// Removes the next word from `line` and returns it.
 std::string_view Word(std::string_view& line) {
   const size_t end = std::min(line.find(' '), line.size());
   const std::string_view word = line.substr(0, end);
@@ -40,7 +40,7 @@ std::string_view Word(std::string_view& line) {
   return word;
 }
 
-// "[::1]:80" and "localhost:80" without the port and the brackets; empty when it is not of this form.
+// Returns "[::1]:80" and "localhost:80" without the port and the brackets; empty when it is not of this form.
 std::string_view WithoutPort(std::string_view host) {
   const size_t end = host.starts_with('[') ? host.find(']') : std::min(host.find(':'), host.size());
   if (end == host.npos) return {};
@@ -154,7 +154,7 @@ void PageServer::Serve() {
 void PageServer::Accept() {
   rpc::Descriptor fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!fd.valid()) {
-    // Of the process's descriptors none may be left: the connection waits in the system's queue.
+    // The process may have no descriptors left; the connection then waits in the system's queue.
     if (errno == EMFILE || errno == ENFILE) absl::SleepFor(absl::Milliseconds(10));
     return;
   }
@@ -174,8 +174,7 @@ bool PageServer::Read(Connection& connection) {
   char bytes[4096];
   const ssize_t count = recv(connection.fd.get(), bytes, sizeof(bytes), 0);
   if (count < 0) return errno == EAGAIN || errno == EINTR;
-  // After the answer, what the peer still sends is taken until it is done: closing before would take the
-  // answer from it.
+  // After the answer, further input is read until the peer is done: closing earlier could destroy the answer.
   if (connection.answered) return count > 0;
   connection.head.append(bytes, static_cast<size_t>(count));
   const size_t end = connection.head.find("\r\n\r\n");

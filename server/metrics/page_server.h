@@ -1,8 +1,8 @@
 // One page over plain HTTP on the loopback interface.
 //
-// Every program of the machine may ask, and so could a web page that a browser shows, whose own name is made
-// to stand for 127.0.0.1: the browser sends that name as the Host. Requests to names that are not of the
-// loopback interface are refused.
+// Every program of the machine may connect, and so could a web page in a browser whose own name resolves to
+// 127.0.0.1: the browser sends that name as the Host. Requests to names that are not of the loopback
+// interface are refused.
 #pragma once
 
 #include <functional>
@@ -19,14 +19,15 @@
 
 namespace hlod::metrics {
 
-// What is answered to a request's head (all up to the empty line): a status line's code and text, or nothing
-// for one that gets the page. `own` is a host that may be named beside the loopback interface's.
+// Returns the status line's code and text that refuse a request with this head (everything up to the empty
+// line), or empty for a request that gets the page. `own` is a host that may be named besides the loopback
+// interface's.
 std::string_view Refusal(std::string_view head, std::string_view own, std::string_view path);
 
-// One thread, which waits for no connection: a slow one delays nobody.
+// Serves from one thread, which waits for no connection, so a slow one delays no other.
 class PageServer {
  public:
-  // So many connections at once: one more ends that which is the longest there.
+  // The limit on open connections: one more closes the oldest.
   static constexpr size_t kConnectionsMax = 16;
   static constexpr size_t kHeadBytesMax = 8192;
 
@@ -34,9 +35,9 @@ class PageServer {
     std::string path;  // "/metrics"
     std::string content_type;
     std::function<std::string()> page;  // Called by the server's thread.
-    absl::Duration slowest;             // Of one connection.
+    absl::Duration slowest;             // The longest duration of one connection.
   };
-  // UNAVAILABLE when the address cannot be listened on.
+  // Returns UNAVAILABLE when the address cannot be listened on.
   static absl::StatusOr<std::unique_ptr<PageServer>> Start(const rpc::Endpoint& endpoint, Options options);
   ~PageServer();
   PageServer(const PageServer&) = delete;
@@ -50,13 +51,13 @@ class PageServer {
     absl::Time end;
     std::string head, answer;
     size_t sent = 0;
-    bool answered = false;  // All was sent: what still comes is not looked at.
+    bool answered = false;  // The whole answer was sent: further input is ignored.
   };
 
   PageServer(Options options, std::string host) : options_(std::move(options)), host_(std::move(host)) {}
   void Serve();
   void Accept();
-  // False when the connection is over.
+  // Returns false when the connection is over.
   bool Continue(Connection& connection, short events);
   bool Read(Connection& connection);
   bool Send(Connection& connection);

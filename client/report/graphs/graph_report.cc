@@ -53,7 +53,7 @@ std::string Text(const EventValue& value) {
   return absl::StrCat(hlo::ToStringNoLayout(value.shape), " made at ", ToString(value.origin));
 }
 
-// What the break asked for.
+// Returns a text for the value that the break asked for.
 std::string ValueOf(const Piece& piece, const WaitPoint& stop) {
   if (&stop == &piece.stops.front()) {
     for (const auto& output : piece.close->outputs) {
@@ -167,7 +167,7 @@ void AddAccounts(const Profile& run, GraphReport& report) {
 }
 
 void AddBreaks(const Timeline& timeline, GraphReport& report) {
-  std::vector<const WaitPoint*> lines;  // Of each row.
+  std::vector<const WaitPoint*> lines;  // The line of each row.
   const auto row_of = [&](const Piece& piece, const WaitPoint& stop) -> BreakRow& {
     const auto found = std::find_if(lines.begin(), lines.end(),
                                     [&](const WaitPoint* line) { return line->IsSameLine(stop); });

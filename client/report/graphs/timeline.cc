@@ -1,4 +1,38 @@
-// Putting a run in order, and going through it again.
+// Puts a recorded run in order, and simulates it again as if some of its breaks were gone.
+//
+// A lane is the sequence of moments in one session and device: closes of traces, waits for results, ends of
+// steps. The time between two moments is the host's own work. To tell what a break costs, Simulate runs
+// a lane with two clocks, `host` and `device`, which hold the time at which each becomes free. Each moment
+// first adds the host's own work before it to `host`, then:
+//
+//   close  dispatches a graph: device = max(device, host + compile) + execute
+//   wait   host = max(host, device) + overhead
+//   step   only ends what may be merged
+//
+// The first simulation changes nothing. It learns the overhead of each wait, that is the part of the recorded
+// wait in which the device did not execute: the round trip, and, after uploads, the time until the device had
+// them. The smallest overhead of the waits without uploads is taken for the round trip, and any excess of the
+// others for their uploads.
+//
+// The second simulation removes one line:
+//   - Its waits take no time; but uploads that such a wait covered still delay the device.
+//   - Work of the host that was done for the break (until WaitPoint::over_at_us) is left out.
+//   - A close that has no other stop is not dispatched, which saves its sending. Its graph is pending, and is
+//     merged with that of the next close. A merged graph takes the sum of both times, less the time for the
+//     bytes that need not be moved between them (FindSharing), but not less than the longer of both.
+//   - A wait that stays, the end of a step, or the same line again dispatches a pending graph unmerged.
+// The saving is the difference of the two simulations' durations (SavedWithout).
+//
+// Example: graph A takes 100 us, loss.item() at line 7 reads its result, then graph B takes 60 us.
+//
+//   recorded         with line 7                           without line 7
+//   close A   0      host 0, device 100                    host 0, A is pending
+//   wait  5-125      host 125 (5 busy, overhead 25)        gone: host stays 0
+//   close B 145      host 145, device 145 + 60 = 205       host 20, device 20 + 120 = 140
+//   step  145        duration max(145, 205) = 205          duration max(20, 140) = 140
+//
+// The wait's overhead is 125 - 100 = 25. Merged, A and B take 120 us instead of 160, because 40 us of memory
+// traffic between them are not needed. Line 7 costs 205 - 140 = 65 us.
 #include "client/report/graphs/timeline.h"
 
 #include <algorithm>
@@ -16,7 +50,7 @@ std::string CauseOf(const CloseEvent& close) {
   return close.operation == "phase" ? "phase" : std::string(Name(close.cause));
 }
 
-// Times of a program as an account has them, added up.
+// The times of a program, added up over rows of the account.
 struct Times {
   double queue_us = 0, run_us = 0;
   int64_t count = 0;
@@ -37,7 +71,7 @@ int64_t BytesOf(const CloseEvent& close) {
   return bytes;
 }
 
-// The last of the piece's stops at that line; null: none is there.
+// Returns the last of the piece's stops at that line, or null when it has none.
 WaitPoint* StopAt(Piece* piece, const Origin& origin) {
   if (piece == nullptr) return nullptr;
   const auto found = std::find_if(piece->stops.rbegin(), piece->stops.rend(),
@@ -61,8 +95,8 @@ Timeline::Timeline(const Profile& run) {
 
 void Timeline::Collect(const Profile& run) {
   std::map<std::pair<uint64_t, int>, size_t> lane_of;
-  std::map<uint64_t, size_t> lane_of_session;  // The last one that closed.
-  std::map<uint64_t, int64_t> uploaded;        // By session, since its last close.
+  std::map<uint64_t, size_t> lane_of_session;  // The last lane of the session that closed a trace.
+  std::map<uint64_t, int64_t> uploaded;        // Session -> the bytes uploaded since its last close.
   std::map<uint64_t, size_t> piece_of_close;
   const auto last_piece = [&](uint64_t session) -> Piece* {
     const auto lane = lane_of_session.find(session);
@@ -124,7 +158,7 @@ void Timeline::Collect(const Profile& run) {
            lanes_[lane->second].pieces.back(),
            here == nullptr ? -1 : static_cast<int>(here - last.stops.data())});
     } else if (const auto* host = std::get_if<HostFunctionEvent>(&event.what)) {
-      // Of the last closes whose results it took.
+      // Sets it on the last closes whose results the function took.
       for (ThreadLane& lane : lanes_) {
         WaitPoint* const here = StopAt(&pieces_[lane.pieces.back()], host->origin);
         if (here == nullptr || here->cause != TraceCause::kHostFunction) continue;
@@ -148,12 +182,12 @@ void Timeline::AddForce(const ForceEvent& force, const std::map<uint64_t, size_t
   const auto found = piece_of_close.find(force.close != 0 ? force.close : force.value.close);
   if (found == piece_of_close.end()) return;
   Piece& piece = pieces_[found->second];
-  if (!piece.is_break()) return;  // What is read after the end of a step stops nothing that is recorded.
+  if (!piece.is_break()) return;  // A read after the end of a step stops no recorded trace.
   if (force.close != 0) {
     piece.stops.front().force = &force;
     return;
   }
-  // A value that is there: this line had made the break itself, had the last one not.
+  // The value is there already. This line would have made the break itself, if the last one had not.
   const bool is_last = std::any_of(lanes_.begin(), lanes_.end(), [&](const ThreadLane& lane) {
     return lane.pieces.back() == found->second;
   });
@@ -163,10 +197,11 @@ void Timeline::AddForce(const ForceEvent& force, const std::map<uint64_t, size_t
 }
 
 void Timeline::TakeTimes(const Profile& run) {
-  // The most exact row that there is: of the program, line and step; of the program and line; of the program.
+  // Chooses the most exact row that exists: of the program, line and step; of the program and line; of the
+  // program.
   using ByStep = std::tuple<std::string, std::string, int, uint64_t>;
   std::map<ByStep, Times> by_step;
-  std::map<std::pair<std::string, int>, Times> by_line;  // Program and line; its file goes with it.
+  std::map<std::pair<std::string, int>, Times> by_line;  // Program and file, and the line.
   std::map<std::string, Times> by_program;
   std::map<std::string, std::pair<double, int64_t>> compiled;
   for (const ProfileAccount& account : run.accounts) {
@@ -200,7 +235,7 @@ void Timeline::TakeTimes(const Profile& run) {
       piece.compile_us = found->second.first / static_cast<double>(found->second.second);
   }
   for (ThreadLane& lane : lanes_) {
-    // A graph may be slow because it computes. 20 GB/s is what one core reads and writes of large arrays.
+    // A graph may be slow because it computes. One core reads and writes large arrays at 20 GB/s.
     double bytes_per_us = 20'000;
     for (const size_t p : lane.pieces) {
       const Piece& piece = pieces_[p];
@@ -218,7 +253,7 @@ void Timeline::FindSharing() {
       const CloseEvent& close = *piece.close;
       const CloseEvent& next = *pieces_[lane.pieces[i + 1]].close;
       if ((!piece.is_break() && piece.cause != "phase") || next.step != close.step) continue;
-      // By buffer: whether the program has let go of it when the next graph runs.
+      // Buffer -> true when the next graph donates it.
       std::map<uint64_t, bool> read_by_next;
       for (const auto& input : next.inputs) {
         if (!input.number) read_by_next[input.buffer] |= input.donated;
@@ -229,7 +264,7 @@ void Timeline::FindSharing() {
         const auto read = read_by_next.find(buffer);
         if (read == read_by_next.end()) continue;
         piece.held_bytes += bytes;
-        // Read again; and written for the next graph alone.
+        // The next graph reads it again; when it also donates it, it was written for the next graph alone.
         piece.fusion_lost_bytes += read->second ? 2 * bytes : bytes;
       }
       for (const auto& input : close.inputs) {
@@ -243,12 +278,12 @@ double Timeline::Simulate(const ThreadLane& lane, const WaitPoint* without,
                           std::vector<Overhead>& overheads) const {
   if (lane.moments.empty()) return 0;
   const double start = lane.moments.front().begin_us;
-  double host = start, device = start;            // When each is free.
-  double observed = start;                        // The end of the moment before, as it was.
-  double pending_us = 0, pending_compile_us = 0;  // Of graphs that wait to be one with the next.
+  double host = start, device = start;            // The times at which each becomes free.
+  double observed = start;                        // The recorded end of the previous moments.
+  double pending_us = 0, pending_compile_us = 0;  // For graphs that wait to be merged with the next.
   bool pending = false;
   std::vector<size_t> after_uploads;  // Waits for graphs whose uploads were under way.
-  double least_us = -1;               // Of the others.
+  double least_us = -1;               // The smallest overhead of the other waits; -1 when there are none.
   bool uploads = false;
   const auto dispatch = [&](double compile_us, double execute_us) {
     device = std::max(device, host + compile_us) + execute_us;
@@ -261,10 +296,10 @@ double Timeline::Simulate(const ThreadLane& lane, const WaitPoint* without,
   for (size_t m = 0; m < lane.moments.size(); ++m) {
     const TimelineEvent& moment = lane.moments[m];
     const Piece& piece = pieces_[moment.piece];
-    // The stop that the moment is at, when that is gone. A close goes only when nothing else stops there.
+    // The stop at this moment. A close is removed only when it has no other stop.
     const int at = moment.kind == TimelineEvent::Kind::kWait ? moment.stop : piece.stops.size() == 1 ? 0 : -1;
     const bool gone = without != nullptr && at >= 0 && piece.stops[at].IsSameLine(*without);
-    // What the program does by itself goes on; what it did on the break's account does not.
+    // The program's own work remains; the work that it did for the break does not.
     double busy = std::max(0.0, moment.begin_us - observed);
     observed = std::max(observed, moment.end_us);
     if (moment.kind != TimelineEvent::Kind::kClose && gone && moment.end_us <= piece.stops[at].over_at_us)
@@ -280,7 +315,7 @@ double Timeline::Simulate(const ThreadLane& lane, const WaitPoint* without,
       case TimelineEvent::Kind::kClose: {
         uploads = uploads || piece.uploaded_bytes > 0;
         if (gone) {
-          flush();  // The same break again is not one with itself.
+          flush();  // Occurrences of one break are not merged.
           host += std::max(0.0, busy - piece.close->send_us);
           pending = true;
           pending_us = piece.execute_us;
@@ -342,7 +377,7 @@ double Timeline::Simulate(const ThreadLane& lane, const WaitPoint* without,
 
 Timeline::Counts Timeline::CountsWithout(const WaitPoint* line) const {
   Counts counts;
-  // A graph is the closes that are one in it: the program, cause and line of each.
+  // A graph consists of the closes that are merged into it: the program, cause and line of each.
   using Part = std::tuple<std::string, std::string, std::string, int>;
   std::set<std::vector<Part>> graphs;
   for (const ThreadLane& lane : lanes_) {
@@ -356,7 +391,7 @@ Timeline::Counts Timeline::CountsWithout(const WaitPoint* line) const {
       const Piece& piece = pieces_[lane.pieces[i]];
       const CloseEvent& close = *piece.close;
       const bool gone = line != nullptr && piece.stops.size() == 1 && piece.stops[0].IsSameLine(*line);
-      if (gone) run();  // The same break again is not one with itself.
+      if (gone) run();  // Occurrences of one break are not merged.
       pending.emplace_back(close.program, piece.cause, close.origin.file, close.origin.line);
       const bool last = i + 1 == lane.pieces.size() || pieces_[lane.pieces[i + 1]].close->step != close.step;
       if (!gone || last) run();

@@ -19,7 +19,7 @@
 
 #ifdef HLOD_COUNT_ALLOCATIONS
 namespace {
-// Of this thread. The OpenMP team's threads are counted by nobody: they run only what this one hands them.
+// Counts of this thread. The OpenMP team's threads are not counted: they run only the work of this one.
 thread_local bool counting = false;
 thread_local int64_t allocations = 0;
 void Count() {

@@ -292,7 +292,7 @@ class Generator {
     const int branches = 1 + Roll(3);
     std::vector<ValueId> joins;
     for (int i = 1 + Roll(3); i > 0; --i) {
-      // Of a size that is surely in scope.
+      // Has the size of a value that is surely in scope.
       const ValueId join = New(program_.values[Pick(scope)].bytes, loop);
       program_.values[join].role = Value::Role::kJoin;
       program_.values[join].owner = id;

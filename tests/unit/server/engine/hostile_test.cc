@@ -251,7 +251,7 @@ TEST(Hostile, ASortOfNoElementsTakesNothing) {
   }
 }
 
-// Its scratch memory, some times its bytes, would not be counted without overflow.
+// The scratch memory, a multiple of the array's bytes, could otherwise not be counted without overflow.
 TEST(Hostile, AnArrayLargerThanMemoryCanBeIsRefused) {
   const auto module = hlo::ParseModule(R"(HloModule m
 

@@ -22,7 +22,7 @@ using hlo::Shape;
 const Shape kScalar = Shape::Scalar(hlo::kS32);
 const Shape kMatrix = Shape::Array(hlo::kS32, {6, 6});
 const Shape kRow = Shape::Array(hlo::kS32, {6});
-// What every computation below takes and returns.
+// The shape that every computation below takes and returns.
 Shape StateShape() { return Shape::Tuple({kScalar, kMatrix, kRow, Shape::Tuple({kMatrix, kRow})}); }
 
 // Values in scope, by shape.

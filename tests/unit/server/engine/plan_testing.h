@@ -1,5 +1,5 @@
-// What the engine's tests share: running a plan on literals with the memory around it watched, and comparing
-// with the evaluator.
+// Helpers of the engine's tests: run a plan on literals with the memory around it watched, and compare with
+// the evaluator.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ absl::StatusOr<std::vector<hlo::Literal>> RunPlan(const Plan& plan, absl::Span<c
 absl::StatusOr<std::vector<hlo::Literal>> RunEvaluator(const hlo::Module& module,
                                                        absl::Span<const hlo::Literal> arguments);
 
-// How far apart two arrays of one shape are: empty when each element is within atol + rtol * |expected| (NaN
-// equals NaN; integers and preds exact), else a sentence about the worst element.
+// Compares two arrays of one shape. Returns empty when each element is within atol + rtol * |expected| (NaN
+// equals NaN; integers and preds exactly), else a sentence about the worst element.
 std::string Difference(const hlo::Literal& actual, const hlo::Literal& expected, double rtol, double atol);
 
 // Small deterministic values of any type: different for each seed, not all small, no NaN.

@@ -18,7 +18,7 @@ struct Case {
   const char* algorithm;
   const char* type;
   const char* dims;
-  uint64_t counter;  // Of the new state; the key stays.
+  uint64_t counter;  // The counter of the new state; the key does not change.
   std::vector<uint64_t> bits;
 };
 

@@ -73,7 +73,7 @@ TEST(RngState, GoesOnFromRunToRunAndFromTurnToTurn) {
       " ROOT u = u64[2] get-tuple-element(w), index=1\n}\n");
   const auto plan = Compile(*module, {.threads = 1});
   ASSERT_TRUE(plan.ok()) << plan.status();
-  // What the third turn gets: the state before it.
+  // The third iteration gets the state that precedes this.
   EXPECT_EQ(RunIt(**plan)[0].data<uint64_t>()[0], 117515157u + 2 * 7);
   EXPECT_EQ(RunIt(**plan)[0].data<uint64_t>()[0], 117515157u + 5 * 7);
 }

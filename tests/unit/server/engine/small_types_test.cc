@@ -257,8 +257,8 @@ const ComplexFunction kComplexFunctions[] = {
     {hlo::kLogistic, [](Wide z) { return 1.0 / (1.0 + std::exp(-z)); }},
 };
 
-// Of c64 within a few units of the last place of |w|, whichever part it is in; what is not finite in the
-// double precision reference, or too large for f32, is not finite here.
+// Functions of c64 are within a few units of the last place of |w|, whichever part the error is in. A result
+// that is not finite in the double precision reference, or too large for f32, is not finite here.
 TEST(ComplexTiles, FunctionsHoldOverTheWholePlane) {
   const float parts[] = {0,     -0.0f,      1e-30f, -1e-30f, 1e-8f,    1e-3f,     0.5f,
                          -0.5f, 0.9999999f, 1,      -1,      1.5708f,  2,         -3.14159f,

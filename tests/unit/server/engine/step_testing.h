@@ -1,4 +1,4 @@
-// What the tests of single steps share: an instruction in HLO text, run by its step and by the evaluator.
+// Helpers of the tests of single steps: an instruction in HLO text, run by its step and by the evaluator.
 #pragma once
 
 #include <map>

@@ -14,7 +14,7 @@
 namespace hlod::engine {
 namespace {
 
-// What a call waits for.
+// A gate that a call waits for.
 class Gate {
  public:
   void Open() {

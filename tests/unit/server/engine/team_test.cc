@@ -43,7 +43,7 @@ class Owners {
   std::vector<std::thread> threads_;
 };
 
-// How many threads a loop of three uses that asks for so many.
+// Returns the number of threads that a loop uses which asks for `threads` of them.
 int ThreadsOfLoop(int threads) {
   int used = 0;
 #pragma omp parallel num_threads(threads)
