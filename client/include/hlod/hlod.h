@@ -1,4 +1,4 @@
-// Everything a program needs: connect, build a module, compile, upload, execute, download.
+// Includes everything that a program needs to connect, build a module, compile, upload, execute and download.
 #pragma once
 
 #include "common/hlo/builder.h"

@@ -247,7 +247,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Adds one Free of the dropped handles, when there is room.
   void AddDropped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // True when the dropped handles are so many, or so large, that their Free does not wait for another
+  // True when the number or the size of the dropped handles is such that their Free must not wait for another
   // command.
   bool MustFree() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteDropped(const Dropped& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -19,11 +19,12 @@ namespace hlod {
 
 // One line of the ledger.
 struct TransferRow : LedgerRow {
-  std::string name;  // What the program calls the tensor (TensorName); may be empty.
-  bool other_steps = false, other_lines = false;  // Of several: there were too many rows.
+  std::string name;  // The program's name of the tensor (TensorName); may be empty.
+  // True when the row sums up several steps, or several lines, because there were too many rows.
+  bool other_steps = false, other_lines = false;
 };
 
-// Several times, in microseconds.
+// The distribution of several times, in microseconds.
 struct Distribution {
   int64_t min_us = 0, max_us = 0, sum_us = 0;
   friend bool operator==(const Distribution&, const Distribution&) = default;
@@ -37,18 +38,19 @@ struct RunRow {
   uint64_t step = 0;
   int device = 0;
   int64_t count = 0;
-  Distribution queue;      // With all arguments there, until it ran.
-  Distribution run;        // From then until its results were there.
+  Distribution queue;      // From when all arguments were available until the run began.
+  Distribution run;        // From then until the results were available.
   int64_t peak_bytes = 0;  // The most device memory the session held (abstract: would have held) during one.
   uint64_t session = 0;    // In administration's listings; 0 for sessions that ended long ago.
-  bool other_steps = false, other_programs = false;  // Of several: there were too many rows.
+  // True when the row sums up several steps, or several programs, because there were too many rows.
+  bool other_steps = false, other_programs = false;
 };
 
 enum class CompileOutcome : uint8_t { kCompiled, kCached, kPersistent };
 // "compiled", "cached" (in the daemon's memory), "persistent" (loaded from its persistent cache)
 std::string_view Name(CompileOutcome outcome);
 
-// One compile, or several.
+// One compile, or with `others` several.
 struct CompileRow {
   std::string digest, program;  // As in RunRow.
   Origin origin;
@@ -60,7 +62,7 @@ struct CompileRow {
   int64_t compile_us = 0, instructions = 0, program_bytes = 0, code_bytes = 0;
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
   int64_t count = 1;
-  bool others = false;  // The oldest of too many.
+  bool others = false;  // True when the row sums up the oldest of too many rows.
   uint64_t session = 0;
   // Steps many times slower than their opcodes usually are, the first 8: "sort (model.cc:12): why".
   std::vector<std::string> slow_steps;
@@ -77,9 +79,9 @@ struct SessionAccount {
   std::vector<TransferRow> transfers;  // Sums over them equal the totals of `stats`.
   std::vector<RunRow> runs;            // Their counts sum to `executes`, their run times to `execute_us`.
   std::vector<CompileRow> compiles;    // The latest first.
-  std::vector<RunSample> samples;      // Of the last 1,024 runs, oldest first.
+  std::vector<RunSample> samples;      // The last 1,024 runs, oldest first.
 };
-// The session's own, after every command sent before.
+// Returns the session's own account. Waits until every command sent before is settled.
 absl::StatusOr<SessionAccount> GetAccount(const Client& client, Caller caller = Caller::Here());
 
 template <typename Row>
@@ -105,15 +107,16 @@ class AccountAdmin {
   std::shared_ptr<Connection> connection_;
 };
 
-// What transfers are added up by.
+// The key by which transfers are added up.
 enum class TransferView { kLine, kStep, kCause, kDirection, kName, kSession };
 struct TransferSum {
-  // "train.cc:88", "7", "upload", "host_to_device", "layers.0.weight"; "others" for what had too many rows.
+  // "train.cc:88", "7", "upload", "host_to_device", "layers.0.weight"; "others" for rows that sum up several.
   std::string key;
   Amount host_to_device, device_to_host, device_to_device;
   int64_t bytes() const { return host_to_device.bytes + device_to_host.bytes + device_to_device.bytes; }
 };
-// Every row counts in exactly one of the sums, which come by bytes, largest first (steps in order).
+// Adds up rows by `by`. Every row counts in exactly one sum. Sums are sorted by bytes, largest first; those
+// by step are in order of step.
 std::vector<TransferSum> AddUp(const std::vector<TransferRow>& rows, TransferView by);
 
 enum class RunView { kProgram, kLine, kStep, kSession };
@@ -123,7 +126,7 @@ struct RunSum {
   int64_t count = 0, peak_bytes = 0;
   Distribution queue, run;
 };
-// By run time, longest first (steps in order).
+// Adds up rows by `by`. Sums are sorted by run time, longest first; those by step are in order of step.
 std::vector<RunSum> AddUp(const std::vector<RunRow>& rows, RunView by);
 
 }  // namespace hlod

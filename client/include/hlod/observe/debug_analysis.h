@@ -34,7 +34,7 @@ namespace hlod {
 class DebugAnalysis : public Observer {
  public:
   enum Level : int { kNothing = 0, kCompilations = 1, kExecutions = 2 };
-  // `write` takes the text of one analysis, of whole lines; one at a time.
+  // `write` receives the text of one analysis per call, in whole lines; calls do not overlap.
   DebugAnalysis(Level level, std::function<void(std::string_view)> write);
 
   void OnEvent(const Event& event) override;
@@ -42,7 +42,7 @@ class DebugAnalysis : public Observer {
  private:
   const Level level_;
   const std::function<void(std::string_view)> write_;
-  std::map<std::string, std::string> reasons_;  // Of compiles whose close has not come yet, by program.
+  std::map<std::string, std::string> reasons_;  // By program, for compiles whose close has not come yet.
 };
 
 }  // namespace hlod

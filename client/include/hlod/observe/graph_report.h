@@ -1,27 +1,28 @@
-// What graphs a program ran, what broke them, and what that cost: made from a run's events and the daemon's
-// account, and from nothing else.
+// A report of the graphs that a program ran, of the breaks between them, and of their costs. It is made only
+// from a run's events and the daemon's account.
 //
 //   hlod::GraphReport report = hlod::ReportGraphs([&] { Step(batch); });
 //   std::puts(hlod::ToText(report).c_str());
 //
 //   HLOD_PROFILE=profile.jsonl ./train && hloctl graphs profile.jsonl
 //
-// A *break* is where the program needed a value before it had recorded its step: what it had recorded until
-// then ran as a graph, and the rest became another one. The end of a step, Sync(), ends a graph and is not a
-// break. Breaks have two stages. "trace": the program's own line asked for a value. "lowering": what was
-// recorded could not become one program: a HostFunction(), a shape that depends on values, a trace too long.
+// A *break* is a point where the program needed a value before it had recorded its whole step: the operations
+// recorded until then ran as one graph, and the rest became another. The end of a step, Sync(), ends a graph
+// but is not a break. Breaks have two stages. "trace": the program's own line asked for a value. "lowering":
+// the recorded operations could not become one program (a HostFunction(), a shape that depends on values, a
+// trace too long).
 //
-// COSTS of a break, of all its times together. Bytes each way: what crossed at its line before the next graph
-// ran. Held: results of the graph that the next one took, at the most. Fusion lost: what the next graph read
-// of the results and arguments of this one, and what this one wrote for it alone: one graph would have kept
-// them to itself. Times, by phase: trace, lower and compile of this side; compile, queue and execute of the
-// daemon; wait of the program at the line.
+// THE COSTS of a break are summed over all its occurrences. Bytes each way: the bytes that crossed at its
+// line before the next graph ran. Held: the maximum size of the graph's results that the next one took.
+// Fusion lost: the bytes of this graph's results and arguments that the next one read, and those that this
+// one wrote only for it; one graph would not have stored them. Times, by phase: trace, lower and compile on
+// this side; compile, queue and execute in the daemon; wait of the program at the line.
 //
-// WHAT A BREAK'S REMOVAL SAVES is computed by going through the run twice: with every wait where it was, and
-// with the break's graph and the next one as one, its wait, transfers and host function gone. The program's
-// time between its graphs is taken as it was; the device runs one graph at a time. So it is the gain in the
-// program's time for this run, and not a sum of parts: what is waited for at one break can be waited for at
-// the next.
+// THE SAVINGS OF A BREAK'S REMOVAL are computed by simulating the run twice: with every wait in its place,
+// and with the break's graph and the next one merged, without its wait, transfers and host function. The
+// program's time between its graphs is taken from the run; the device runs one graph at a time. The result is
+// the gain in the program's time for this run. Gains do not add up: a wait that is removed at one break may
+// reappear at the next.
 #pragma once
 
 #include <cstdint>
@@ -36,37 +37,39 @@
 
 namespace hlod {
 
-// Microseconds by phase, summed.
+// The summed times of the phases, in microseconds.
 struct PhaseTimes {
   double trace_us = 0;    // Recording operations.
-  double lower_us = 0;    // Finding the program, or making it.
+  double lower_us = 0;    // Finding the program in the cache, or lowering the trace to it.
   double compile_us = 0;  // Serialising and sending it, and the daemon's compile.
-  double queue_us = 0;    // In the daemon, with all arguments there.
+  double queue_us = 0;    // Waiting in the daemon with all arguments available.
   double execute_us = 0;
-  double wait_us = 0;  // The program, for the daemon.
+  double wait_us = 0;  // The program's waits for the daemon.
 };
 
 // One program that ran, from one line for one cause.
 struct GraphRow {
   std::string program;  // SHA-256, hexadecimal.
   std::string name;
-  std::string cause;  // What ended the trace: Name(TraceCause), or "phase"; "execute": the program ran it.
-  Origin origin;      // Where.
+  // The cause that ended the trace: Name(TraceCause), or "phase"; "execute" for a program that ran without a
+  // trace.
+  std::string cause;
+  Origin origin;  // The line of the cause.
   int64_t nodes = 0, inputs = 0, outputs = 0;
-  int64_t compiles = 0, cache_hits = 0, executes = 0;  // cache_hits: found in this process.
-  Distribution compile;                                // Of the daemon.
-  int64_t compiles_timed = 0;                          // How many `compile` is of.
+  int64_t compiles = 0, cache_hits = 0, executes = 0;  // cache_hits: programs found in this process.
+  Distribution compile;                                // The daemon's compile times.
+  int64_t compiles_timed = 0;                          // The number of compiles in `compile`.
   Distribution queue, execute;
   int64_t executes_timed = 0;
-  int64_t host_to_device_bytes = 0;  // Uploaded since the graph before.
-  int64_t device_to_host_bytes = 0;  // Of its results.
-  int64_t number_bytes = 0;          // Of numbers inside its executes: the account has them beside transfers.
+  int64_t host_to_device_bytes = 0;  // Uploads since the previous graph.
+  int64_t device_to_host_bytes = 0;  // Downloads of its results.
+  int64_t number_bytes = 0;  // Numbers inside its executes, which the account does not count as transfers.
 };
 
 enum class BreakStage : uint8_t { kTrace, kLowering };
 std::string_view Name(BreakStage stage);
 BreakStage StageOf(TraceCause cause);
-// What to do about it, in a sentence.
+// Returns a sentence of advice on how to avoid the break.
 std::string_view Remedy(TraceCause cause);
 
 struct BreakRow {
@@ -74,63 +77,66 @@ struct BreakRow {
   TraceCause cause{};
   std::string operation;  // "item", "print", or the host function's name.
   Origin origin;
-  std::string value;  // What was asked for: "f32[8] made at model.cc:5"
+  std::string value;  // The value that was asked for: "f32[8] made at model.cc:5"
   int64_t times = 0;
   int64_t host_to_device_bytes = 0, device_to_host_bytes = 0;
   int64_t host_to_device_calls = 0, device_to_host_calls = 0;
   int64_t held_bytes = 0;
   int64_t fusion_lost_bytes = 0;
-  PhaseTimes times_us;  // Of the graphs that it ended, and of waiting there.
-  // What its removal saves, beside the transfers: of the report's graphs and executes, and of its time.
+  PhaseTimes times_us;  // The times of the graphs that it ended, and of the waits at it.
+  // The savings of its removal, beside the transfers: in graphs, executes and program time of the report.
   int64_t saves_graphs = 0, saves_executes = 0;
   double saves_us = 0;
 };
 
-// A program that was compiled where another one had been: by a line that had compiled one already, or the
-// same program once more.
+// A recompile: a compile by a line that had compiled another program before, or of the same program again.
 struct RecompileRow {
   CompileReason reason = CompileReason::kUnsaid;
-  std::string why, program, nearest;  // Names of programs.
+  std::string why;               // The reason in a sentence.
+  std::string program, nearest;  // The names of the program and of the nearest earlier one.
   Origin origin;
   uint64_t step = 0;
-  double compile_us = 0;  // What it cost, on both sides.
+  double compile_us = 0;  // The time of the compile, on both sides.
 };
 
-// Something that took a path more than ten times slower than the normal one.
+// A step or operation that took a path more than ten times slower than the normal one.
 struct SlowRow {
-  std::string path;  // "slow_step": of a program in the daemon; else Name(SlowPath).
+  std::string path;  // "slow_step" for a step of a program in the daemon; else Name(SlowPath).
   std::string what;  // "sort (model.cc:12): its comparator is not an order of keys", "matmul on host tensors"
   std::string line;  // "model.cc:12", as far as it is known.
-  std::string program;  // The module's name; empty for what this process did.
-  int64_t times = 0;    // Executes of the program, or times that it was taken.
-  double us = 0;  // Of those executes together: the step's part of them is not known. Else its own time.
+  std::string program;  // The module's name; empty for an operation of this process.
+  int64_t times = 0;    // The number of executes of the program, or of times that the path was taken.
+  // The time of those executes, since the step's part of them is not known; or that of the operations.
+  double us = 0;
   std::string remedy;
 };
 
 struct GraphReport {
-  std::vector<GraphRow> graphs;          // By first execute.
-  std::vector<BreakRow> breaks;          // The one to remove first is first.
-  std::vector<RecompileRow> recompiles;  // In order.
-  std::vector<SlowRow> slow;             // That took the most time first.
-  int64_t steps = 0;                     // Calls of Sync().
+  std::vector<GraphRow> graphs;          // In order of their first executes.
+  std::vector<BreakRow> breaks;          // The one to remove first comes first.
+  std::vector<RecompileRow> recompiles;  // In order of time.
+  std::vector<SlowRow> slow;             // The one that took the most time comes first.
+  int64_t steps = 0;                     // The number of Sync() calls.
   int64_t compiles = 0, cache_hits = 0, executes = 0;
-  Amount host_to_device, device_to_host;  // As the account has them.
-  // Of these what no graph has: uploads that none followed, and reads of what none made.
+  Amount host_to_device, device_to_host;  // The totals of the account.
+  // The part of these bytes that belongs to no graph: uploads without a following execute, and reads of
+  // values that were not computed by a graph.
   int64_t other_host_to_device_bytes = 0, other_device_to_host_bytes = 0;
-  int64_t number_bytes = 0;  // Of all graphs.
-  PhaseTimes times;          // Of all graphs.
-  // From the first event to the last. Phases overlap, and there is the program's own work between them: no
-  // sum.
+  int64_t number_bytes = 0;  // The sum over all graphs.
+  PhaseTimes times;          // The sum over all graphs.
+  // The time from the first event to the last. It is not the sum of the phases, which overlap, and between
+  // which the program does its own work.
   double wall_us = 0;
 };
 
 GraphReport MakeGraphReport(const Profile& run);
-// Of what `body` does, until its results are there: in this thread and others.
+// Reports on everything that this process does while `body` runs, in any thread, and until its results are
+// available.
 GraphReport ReportGraphs(const std::function<void()>& body);
 
-// Tables: graphs, breaks, recompiles, slow paths, and which break to remove first.
+// Formats tables of the graphs, breaks, recompiles and slow paths, and the break to remove first.
 std::string ToText(const GraphReport& report);
-// One object; keys are the names of the fields.
+// Formats one JSON object, whose keys are the names of the fields.
 std::string ToJson(const GraphReport& report);
 
 }  // namespace hlod

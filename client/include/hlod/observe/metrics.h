@@ -1,6 +1,6 @@
-// Counters and timings of this process and of what the daemon did for it, in PyTorch/XLA's layout and by its
-// names; and as data. metrics.inc lists them. What the daemon measured is asked for, over the connections
-// that are open: that waits for what was sent before.
+// Counters and timings of this process and of the daemon's work for it, in PyTorch/XLA's layout and under its
+// names, and as data. metrics.inc lists them. The daemon's measurements are fetched over the open
+// connections, which waits for the commands sent before.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,30 @@ namespace hlod {
 enum class MetricUnit : uint8_t { kTime, kBytes, kNumber };  // kTime: microseconds.
 
 struct MetricSample {
-  double at_us = 0;  // When; only differences mean something.
+  double at_us = 0;  // The time; only differences are meaningful.
   double value = 0;
 };
 
 struct MetricData {
   MetricUnit unit = MetricUnit::kTime;
-  int64_t total_samples = 0;          // Since the start, or since ClearMetrics().
+  int64_t total_samples = 0;          // The number of samples since the start, or since ClearMetrics().
   double accumulator = 0;             // Their sum.
   std::vector<MetricSample> samples;  // The last ones, at most 1,024, oldest first.
 
-  // The sample below which the part `fraction` of `samples` lies. REQUIRES: some, 0 <= fraction < 1.
+  // Returns the sample below which the part `fraction` of `samples` lies. REQUIRES: `samples` is not empty
+  // and 0 <= fraction < 1.
   double Percentile(double fraction) const;
 };
 
-// Names as the report prints them: of metrics that have samples, of counters that are not 0.
+// Return the names, as the report prints them, of metrics that have samples, and of counters that are not 0.
 std::vector<std::string> MetricNames();
 std::vector<std::string> CounterNames();
-// By PyTorch/XLA's name or by hlod's: "OutboundData" is "host_to_device_bytes". Nothing for one that has no
-// sample, is 0, or is not known.
+// Return the metric or counter of that name, PyTorch/XLA's or hlod's: "OutboundData" is
+// "host_to_device_bytes". nullopt for a metric without samples, a counter of 0, or an unknown name.
 std::optional<MetricData> GetMetric(std::string_view name);
 std::optional<int64_t> GetCounter(std::string_view name);
 
-// All of them:
+// Formats all of them:
 //   Metric: CompileTime
 //     TotalSamples: 2
 //     Accumulator: 01s028ms571.841us
@@ -46,12 +47,12 @@ std::optional<int64_t> GetCounter(std::string_view name);
 //   Counter: MarkStep
 //     Value: 2
 std::string MetricsReport();
-// Of these alone. Without names: CompileTime, ExecuteTime, TransferToDeviceTime, TransferFromDeviceTime;
-// CachedCompile, MarkStep.
+// Formats only the named ones. Without names: CompileTime, ExecuteTime, TransferToDeviceTime,
+// TransferFromDeviceTime; CachedCompile, MarkStep.
 std::string ShortMetricsReport(const std::vector<std::string>& counters = {},
                                const std::vector<std::string>& metrics = {});
 
-// From here on they count from 0. What the daemon's account says elsewhere stays.
+// Reset the metrics, or the counters, to 0. The daemon's account itself does not change.
 void ClearMetrics();
 void ClearCounters();
 

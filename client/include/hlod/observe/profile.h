@@ -1,5 +1,5 @@
-// A run: what a program did, as its events with the daemon's account at the end, in memory or in a file that
-// reports are made from.
+// The profile of a run: a program's events, with the daemon's account at the end, in memory or in a file.
+// Reports are made from it.
 //
 //   HLOD_PROFILE=profile.jsonl ./train              the whole program, into a file
 //   { auto file = hlod::ProfileFile::Open("profile.jsonl"); ... }         a part of it
@@ -9,8 +9,8 @@
 // becomes the number of the process. A file that cannot be written fails the connection. While a program is
 // recorded, its sessions stay open until they are closed or the recording ends.
 //
-// THE FILE is JSON, one object a line; sizes in bytes, times in microseconds. What is 0, false or empty is
-// left out, so a field that is missing has that value.
+// THE FILE has one JSON object per line; sizes are in bytes, times in microseconds. Fields that are 0, false
+// or empty are left out, so a missing field has that value.
 //   {"hlod_profile": 1, "program": "train", "pid": 17, "started": "2026-01-31T12:00:00Z"}        the first
 //   line
 //   {"event": "close", "number": 1, "at_us": 5.25, "thread": 17, "close": 1, "cause": "item", ...}
@@ -19,9 +19,9 @@
 // An event is "close", "compile", "force", "transfer", "wait", "host_function", "death", "step" or "slow";
 // its fields are those of the structure in hlod/observe/events.h, by name. An enumerator is its Name(), a
 // shape is HLO text, an origin {"file", "line", "function"}, a status {"code", "kind", "message"}. An account
-// has the fields of SessionAccount; of its stats all but `rows`, which `transfers` has. When a recording
-// began while a session was open, its account is what was added since; minimum, maximum and peak are then of
-// the whole session.
+// has the fields of SessionAccount, without the `rows` of its stats, which are in `transfers`. When a
+// recording began while a session was open, its account has only what was added since; but minima, maxima and
+// peaks are of the whole session.
 #pragma once
 
 #include <cstdint>
@@ -47,23 +47,24 @@ struct Profile {
   std::string program;  // Its short name.
   int64_t pid = 0;
   std::string started;               // "2026-01-31T12:00:00Z"
-  std::vector<Event> events;         // In order.
-  std::vector<ProfileAccount> accounts;  // Of the sessions, as they ended. A session that was lost has none.
-  bool complete = true;  // False when the end of the file is missing, which ReadProfile was to allow.
+  std::vector<Event> events;         // In order of their numbers.
+  // One per session, in order of their ends. A lost session does not have one.
+  std::vector<ProfileAccount> accounts;
+  bool complete = true;  // False when the end of the file is missing (ReadProfileOptions).
 };
 
 struct ReadProfileOptions {
-  // Takes a file without its end: of a program that was killed or still runs. What follows the last whole
-  // line is left out.
+  // Accepts a file without its end, from a program that was killed or still runs. Text after the last whole
+  // line is ignored.
   bool allow_incomplete = false;
 };
-// Errors name the file, the line and what is wrong there: a file of another version, cut in half, an unknown
+// Reads a file. Errors name the file, the line and the mistake: another version, a truncated file, an unknown
 // field, a value of another type or out of range.
 absl::StatusOr<Profile> ReadProfile(const std::string& path, const ReadProfileOptions& options = {});
-// From the file's text; `name` names it in errors.
+// Parses the file's text; `name` names it in errors.
 absl::StatusOr<Profile> ParseProfile(std::string_view text, std::string_view name,
                                      const ReadProfileOptions& options = {});
-// The file's text.
+// Returns the file's text.
 std::string ToJsonLines(const Profile& run);
 
 namespace internal {
@@ -78,23 +79,24 @@ class ProfileRecorder {
   ProfileRecorder(const ProfileRecorder&) = delete;
   ProfileRecorder& operator=(const ProfileRecorder&) = delete;
 
-  // Waits until what was sent before is settled, so that the accounts are whole. To be called once.
+  // Ends the recording. Waits until the commands sent before are settled, so that the accounts are complete.
+  // May be called once.
   Profile Finish();
 
  private:
   std::unique_ptr<internal::ProfileWriter> recorder_;
 };
 
-// The same into a file, line by line as it happens.
+// Records into a file, line by line as events happen.
 class ProfileFile {
  public:
-  // Overwrites the file.
+  // Starts to record; overwrites the file.
   static absl::StatusOr<std::unique_ptr<ProfileFile>> Open(const std::string& path);
   ~ProfileFile();
   ProfileFile(const ProfileFile&) = delete;
   ProfileFile& operator=(const ProfileFile&) = delete;
 
-  // Writes the accounts and the last line. The first error of writing, also of the lines before.
+  // Writes the accounts and the last line. Returns the first error of all writes.
   absl::Status Finish();
 
  private:

@@ -9,12 +9,12 @@
 
 namespace hlod {
 
-// Scales the gradients of the parameters so that the norm of all together is at most `max_norm`; gives the
-// norm before. `norm_type` is the norm's order, infinity for the largest magnitude. Parameters without a
-// gradient do not count; when none has one the norm is 0. Gradients are on one device.
+// Scales the gradients of the parameters so that the norm of all together is at most `max_norm`; returns the
+// norm before scaling. `norm_type` is the norm's order, infinity for the largest magnitude. Parameters
+// without a gradient do not count; when none has one the norm is 0. All gradients must be on one device.
 Tensor ClipGradNorm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2,
                      Caller caller = Caller::Here());
-// Each element of the gradients to [-clip_value, clip_value].
+// Clamps each element of the gradients to [-clip_value, clip_value].
 void ClipGradValue_(const std::vector<Tensor>& parameters, double clip_value, Caller caller = Caller::Here());
 
 }  // namespace hlod

@@ -4,7 +4,7 @@
 //
 //   hlod::GradScaler scaler;
 //   scaler.Scale(loss).Backward();
-//   scaler.Unscale_(adam);  // Only where gradients are looked at or clipped before the step.
+//   scaler.Unscale_(adam);  // Only when gradients are read or clipped before the step.
 //   scaler.Step(adam);
 //   scaler.Update();
 //
@@ -26,48 +26,49 @@ namespace hlod {
 struct GradScalerOptions {
   double init_scale = 65536;
   double growth_factor = 2, backoff_factor = 0.5;
-  int64_t growth_interval = 2000;  // Steps in sequence without an infinity after which the scale grows.
-  bool enabled = true;             // false: Step() is the optimizer's, and the others do nothing.
+  int64_t growth_interval = 2000;  // The number of consecutive finite steps after which the scale grows.
+  bool enabled = true;             // False: Step() is the optimizer's, and the others do nothing.
 };
 
 // torch.amp.GradScaler.
 class GradScaler {
  public:
-  // Throws where the growth factor is not above 1, the backoff factor not below 1, or another option not
+  // Throws when the growth factor is not above 1, the backoff factor not below 1, or another option not
   // positive.
   explicit GradScaler(const GradScalerOptions& options = {}, Caller caller = Caller::Here());
 
-  // Returns the loss, or each of several, times the scale: of f32, or of f64.
+  // Returns the loss, or each of several, times the scale, as f32 or f64.
   Tensor Scale(const Tensor& loss, Caller caller = Caller::Here());
   std::vector<Tensor> Scale(const std::vector<Tensor>& losses, Caller caller = Caller::Here());
 
-  // Divides the gradients of the optimizer's parameters by the scale, in place. Once for each step. Throws
-  // for gradients of f16, which have lost what the scale was to save: parameters are of f32 and autocast
-  // lowers.
+  // Divides the gradients of the optimizer's parameters by the scale, in place. At most once per step. Throws
+  // for gradients of f16, which would lose the small values that the scale preserves: parameters should be
+  // f32, and autocast lower them.
   void Unscale_(ParameterOptimizer& optimizer, Caller caller = Caller::Here());
-  // Unscale_() unless it was called; then the optimizer's step, unless a gradient was infinite or NaN: then
-  // parameters and states keep their values.
+  // Calls Unscale_() unless it was called since the last update; then makes the optimizer's step. When a
+  // gradient is infinite or NaN, parameters and states keep their values.
   void Step(ParameterOptimizer& optimizer, Caller caller = Caller::Here());
-  // The scale for the next iteration, after the steps of all optimizers; or a given one.
+  // Computes the scale for the next iteration, after the steps of all optimizers; or sets a given one.
   void Update(Caller caller = Caller::Here());
   void Update(double new_scale, Caller caller = Caller::Here());
 
   // torch.amp.GradScaler.get_scale: waits for the device. 1 when disabled.
   double GetScale(Caller caller = Caller::Here()) const;
   const GradScalerOptions& options() const { return options_; }
-  // Other factors from the next update on; init_scale and enabled do not change. Throws as the constructor.
+  // Sets other factors from the next update on; init_scale and enabled do not change. Throws as the
+  // constructor does.
   void SetOptions(const GradScalerOptions& options, Caller caller = Caller::Here());
 
-  // The scale, the factors, the interval and the count of steps without an infinity. Empty when disabled.
+  // Returns the scale, the factors, the interval and the count of finite steps. Empty when disabled.
   std::map<std::string, Tensor> StateDict() const;
-  // Throws, before anything is changed, when one is missing.
+  // Throws, before anything is changed, when an entry is missing.
   void LoadStateDict(const std::map<std::string, Tensor>& state, Caller caller = Caller::Here());
 
  private:
   enum class Stage { kReady, kUnscaled, kStepped };
   struct PerOptimizer {
     Stage stage = Stage::kReady;
-    Tensor found_infinity;  // pred. Undefined: no gradient was seen.
+    Tensor found_infinity;  // A pred scalar; undefined while no gradient was seen.
   };
   void RequireScale(const char* operation, const Caller& caller) const;
 

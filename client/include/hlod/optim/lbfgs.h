@@ -1,5 +1,5 @@
-// torch.optim.LBFGS: steps along a direction that the last gradients and moves make of the gradient, for
-// small deterministic problems.
+// torch.optim.LBFGS, for small deterministic problems: steps along a quasi-Newton direction, computed from
+// the gradient and the last changes of gradients and parameters.
 //
 //   hlod::Lbfgs lbfgs(model.Parameters(), {.strong_wolfe = true});
 //   lbfgs.Step([&] {
@@ -24,19 +24,19 @@ namespace hlod {
 
 struct LbfgsOptions {
   double lr = 1;
-  int64_t max_iter = 20;            // Iterations of a Step().
-  std::optional<int64_t> max_eval;  // Calls of the closure in a Step(): 5/4 of max_iter when absent.
-  double tolerance_grad = 1e-7;     // Ends when no element of the gradient is larger;
-  double tolerance_change = 1e-9;   // or when no parameter, or the loss, changes by more.
-  int64_t history_size = 100;       // Gradients and moves that are kept: each as large as all parameters.
+  int64_t max_iter = 20;            // The iterations per Step().
+  std::optional<int64_t> max_eval;  // The calls of the closure per Step(); nullopt: 5/4 of max_iter.
+  double tolerance_grad = 1e-7;     // A Step() ends when every element of the gradient is at most this,
+  double tolerance_change = 1e-9;   // or when the parameters, or the loss, change by at most this.
+  int64_t history_size = 100;  // The pairs of changes that are kept, each twice as large as all parameters.
   bool strong_wolfe = false;  // Searches each line until the strong Wolfe conditions hold; else moves by lr.
 };
 
-// The parameters are one group, on one device. A Step() reads losses and products back to decide how to go
-// on.
+// The parameters are one group, on one device. A Step() reads losses and products back, to decide how to
+// continue.
 class Lbfgs : public ParameterOptimizer {
  public:
-  // Throws when lr or a tolerance is negative, or a number of iterations or moves not positive.
+  // Throws when lr or a tolerance is negative, or when max_iter, max_eval or history_size is not positive.
   explicit Lbfgs(std::vector<Tensor> parameters, const LbfgsOptions& options = {},
                  Caller caller = Caller::Here());
 
@@ -50,8 +50,8 @@ class Lbfgs : public ParameterOptimizer {
   int64_t iterations() const { return iterations_; }
   int64_t evaluations() const { return evaluations_; }
 
-  // The settings as those of the other optimizers; the state as "state.d", "state.old_dirs" and so on: what
-  // PyTorch calls it.
+  // Returns the settings under the names that other optimizers use, and the state under PyTorch's names:
+  // "state.d", "state.old_dirs" and so on.
   std::map<std::string, Tensor> StateDict() const override;
   void LoadStateDict(const std::map<std::string, Tensor>& state, Caller caller = Caller::Here()) override;
 
@@ -66,13 +66,13 @@ class Lbfgs : public ParameterOptimizer {
   friend class LbfgsStep;  // client/transform/optimizer/lbfgs.cc
 
   LbfgsOptions options_;
-  int64_t iterations_ = 0, evaluations_ = 0;  // Of all steps.
-  // Between steps, flat over all parameters; empty and undefined before the first.
+  int64_t iterations_ = 0, evaluations_ = 0;  // The sums over all steps.
+  // The state between steps, flattened over all parameters; empty and undefined before the first.
   Tensor direction_, last_gradient_;
   double length_ = 0, last_loss_ = 0;
-  std::vector<Tensor> changes_, moves_;  // Of gradients and parameters; a pair each, oldest first.
+  std::vector<Tensor> changes_, moves_;  // Changes of gradients and of parameters, in pairs, oldest first.
   std::vector<Tensor> curvatures_;       // 1 / (change . move), scalars.
-  Tensor scale_;                         // Of the first approximation of the inverse Hessian.
+  Tensor scale_;                         // The scale of the first approximation of the inverse Hessian.
 };
 
 }  // namespace hlod

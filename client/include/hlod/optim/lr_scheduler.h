@@ -1,5 +1,5 @@
-// Learning rates by the epoch, as torch.optim.lr_scheduler: an object that changes an optimizer's rate at
-// each of its steps. Nothing compiles again.
+// Learning rates by the epoch, as in torch.optim.lr_scheduler: an object that changes an optimizer's rate at
+// each of its own steps. A changed rate does not recompile the program.
 //
 //   hlod::Adam adam(model.Parameters(), {.lr = 1e-3});
 //   hlod::LrScheduler schedule = hlod::CosineAnnealingLr(adam, 100);
@@ -23,14 +23,14 @@ class LrScheduler {
   using Rule = std::function<double(double base, int64_t epoch)>;
   // Sets the rates of epoch 0.
   LrScheduler(ParameterOptimizer& optimizer, Rule rule);
-  // A rule for each group. Throws when there are more or fewer.
+  // The same with one rule per group. Throws when the number of rules is not that of groups.
   LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules, Caller caller = Caller::Here());
 
   void Step() { SetEpoch(epoch_ + 1); }
-  // Goes on from there, as when training goes on from a file.
+  // Continues from `epoch`, as when training is resumed from a file.
   void SetEpoch(int64_t epoch);
 
-  // The rate that the rule of a group has for an epoch, from another first rate.
+  // Returns the rate that a group's rule computes for an epoch from the first rate `base`.
   double RateAt(double base, int64_t epoch, size_t group = 0) const;
 
   int64_t epoch() const { return epoch_; }
@@ -41,39 +41,39 @@ class LrScheduler {
  private:
   ParameterOptimizer* optimizer_;
   std::vector<double> bases_;
-  std::vector<Rule> rules_;  // Of each group, or one of all.
+  std::vector<Rule> rules_;  // One per group, or one for all.
   int64_t epoch_ = 0;
 };
 
 // Arguments that PyTorch refuses throw an error that names the caller's line.
 
-// The base times factor(epoch); with a factor for each group.
+// The base rate times factor(epoch); the second form has one factor per group.
 LrScheduler LambdaLr(ParameterOptimizer& optimizer, std::function<double(int64_t epoch)> factor);
 LrScheduler LambdaLr(ParameterOptimizer& optimizer,
                      const std::vector<std::function<double(int64_t epoch)>>& factors,
                      Caller caller = Caller::Here());
-// Times gamma every `step_size` epochs; at each of the milestones; at every epoch.
+// Multiply the rate by gamma every `step_size` epochs; at each of the milestones; at every epoch.
 LrScheduler StepLr(ParameterOptimizer& optimizer, int64_t step_size, double gamma = 0.1,
                    Caller caller = Caller::Here());
 LrScheduler MultiStepLr(ParameterOptimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
 LrScheduler ExponentialLr(ParameterOptimizer& optimizer, double gamma);
-// From the base times `start` to the base times `end`, both of 0 to 1, in `total` epochs.
+// Goes linearly from the base times `start` to the base times `end`, both in [0, 1], in `total` epochs.
 LrScheduler LinearLr(ParameterOptimizer& optimizer, double start = 1.0 / 3, double end = 1, int64_t total = 5,
                      Caller caller = Caller::Here());
-// From the base down to `minimum` in t_max epochs along half a cosine, and up again.
+// Goes from the base down to `minimum` in t_max epochs along half a cosine, and up again.
 LrScheduler CosineAnnealingLr(ParameterOptimizer& optimizer, int64_t t_max, double minimum = 0,
                               Caller caller = Caller::Here());
-// The same from the base down, and at once back to it: after t_0 epochs, then after t_mult times as many each
-// time.
+// The same, but jumps back to the base instead of going up: first after t_0 epochs, then after a period that
+// grows by the factor t_mult each time.
 LrScheduler CosineAnnealingWarmRestarts(ParameterOptimizer& optimizer, int64_t t_0, int64_t t_mult = 1,
                                         double minimum = 0, Caller caller = Caller::Here());
-// Times `factor`, which is of 0 to 1, for the first `total` epochs.
+// The base times `factor`, which is in [0, 1], for the first `total` epochs; then the base.
 LrScheduler ConstantLr(ParameterOptimizer& optimizer, double factor = 1.0 / 3, int64_t total = 5,
                        Caller caller = Caller::Here());
-// From the base to 0 in `total` epochs, by (1 - epoch / total)^power.
+// Goes from the base to 0 in `total` epochs, as (1 - epoch / total)^power.
 LrScheduler PolynomialLr(ParameterOptimizer& optimizer, int64_t total = 5, double power = 1,
                          Caller caller = Caller::Here());
-// Times factor(epoch) at each epoch from the first on.
+// Multiplies the rate by factor(epoch) at each epoch from the first on.
 LrScheduler MultiplicativeLr(ParameterOptimizer& optimizer, std::function<double(int64_t epoch)> factor);
 
 // torch.optim.lr_scheduler.OneCycleLR: from max_rate / div_factor up to max_rate and down to the first rate
@@ -81,8 +81,8 @@ LrScheduler MultiplicativeLr(ParameterOptimizer& optimizer, std::function<double
 struct OneCycleOptions {
   double max_rate = 0;
   int64_t total = 0;
-  double pct_start = 0.3;  // The part of the epochs that rises.
-  bool linear = false;     // Else along half a cosine.
+  double pct_start = 0.3;  // The part of the epochs in which the rate rises.
+  bool linear = false;     // Linear instead of half a cosine.
   double div_factor = 25, final_div_factor = 1e4;
   bool three_phase = false;  // Down to the first rate as slowly as up, then to the last.
 };
@@ -93,7 +93,7 @@ LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& opt
 struct CyclicOptions {
   double base_rate = 0, max_rate = 0;
   int64_t step_size_up = 2000;
-  std::optional<int64_t> step_size_down;  // As many as up when absent.
+  std::optional<int64_t> step_size_down;  // nullopt: step_size_up.
   enum class Mode {
     kTriangular,
     kTriangular2,  // The height is halved each cycle.
@@ -104,21 +104,22 @@ struct CyclicOptions {
 LrScheduler CyclicLr(ParameterOptimizer& optimizer, const CyclicOptions& options,
                      Caller caller = Caller::Here());
 
-// torch.optim.lr_scheduler.SequentialLR: rule i + 1 begins at milestones[i], and counts from there, each from
-// the base rates of the first. Each rule is that of a scheduler of the same optimizer, made before this one.
+// torch.optim.lr_scheduler.SequentialLR: the rules of `schedulers` one after another. Rule i + 1 begins at
+// milestones[i] and counts its epochs from there; all use the base rates of the first. The schedulers must be
+// of the same optimizer.
 LrScheduler SequentialLr(ParameterOptimizer& optimizer, const std::vector<LrScheduler>& schedulers,
                          std::vector<int64_t> milestones, Caller caller = Caller::Here());
 
 // torch.optim.lr_scheduler.ReduceLROnPlateau: the rate of each group is multiplied by `factor` when a metric
 // has not become better for more than `patience` epochs.
 struct PlateauOptions {
-  bool maximize = false;  // A larger metric is better.
+  bool maximize = false;  // True when a larger metric is better.
   double factor = 0.1;
   int64_t patience = 10;
   double threshold = 1e-4;
-  bool absolute = false;            // Better by `threshold`; else by that part of the best.
-  int64_t cooldown = 0;             // Epochs after a reduction that do not count.
-  double min_rate = 0, eps = 1e-8;  // A reduction by less than eps is not made.
+  bool absolute = false;  // True: better means by `threshold`; false: by `threshold` times the best.
+  int64_t cooldown = 0;   // The number of epochs after a reduction that do not count.
+  double min_rate = 0, eps = 1e-8;  // The rate stays when it would change by less than eps.
 };
 class ReduceLrOnPlateau {
  public:

@@ -16,7 +16,7 @@
 
 namespace hlod {
 
-// What is given for a value that does not exist, where the program asks for one.
+// The value that a read of a placeholder returns.
 enum class StandIn { kNone, kZeros, kOnes, kRandom };
 
 struct AbstractOptions {
@@ -24,18 +24,19 @@ struct AbstractOptions {
   // kNone: asking for a value that does not exist is an error of kind placeholder. Printing a tensor is not
   // asking: it shows a placeholder.
   StandIn stand_in = StandIn::kNone;
-  std::string
-      log;  // A folder, for a file of what happened (proto/hlod/v1/preflight_log.proto); empty: none.
-  // Asking for a value that does not exist ends the process, with exit code 0, and so does the end of step
-  // `steps`, a Sync() of tensors or a StepMark() after an execute; 0: none does.
+  // The folder for the session's preflight log (proto/hlod/v1/preflight_log.proto); empty: it is not written.
+  std::string log;
+  // End the process, with exit code 0, when the program asks for a value that does not exist, and at the end
+  // of step `steps` (0: at no step). A step ends at a Sync() of tensors, or a StepMark() after an execute.
   bool end_process = false;
   int64_t steps = 0;
 };
 
-// An abstract session.
+// Connects to a daemon as Client::Connect does, and makes the session abstract. Fails with kind argument for
+// invalid options, and with UNAVAILABLE when the record cannot be written.
 absl::StatusOr<Client> ConnectAbstract(const AbstractOptions& abstract, const ConnectOptions& options = {});
 
-// Whether a session is abstract.
+// Returns true when the session is abstract.
 bool IsAbstract(const Client& client);
 
 }  // namespace hlod

@@ -1,4 +1,5 @@
-// What a daemon holds and has done, across sessions: for the user who runs it, and root.
+// The daemon's administration: its memory, programs, sessions and transfers, across all sessions. Only the
+// user who runs the daemon, and root, may connect.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ struct DeviceRow {
   std::string kind;
   int64_t capacity_bytes = 0, used_bytes = 0, peak_bytes = 0, temporary_bytes = 0;
   int64_t buffers = 0, placeholders = 0, queued_executes = 0;
-  // The instruction sets that its programs compute with: the level ("baseline", "avx2", "avx512"), then what
-  // not every processor of the level has ("f16c", "vpopcntdq", "vnni", "bf16", "amx").
+  // The instruction sets that its programs use: the level ("baseline", "avx2", "avx512"), then the features
+  // that not every processor of that level has ("f16c", "vpopcntdq", "vnni", "bf16", "amx").
   std::vector<std::string> cpu_features;
 };
 
@@ -46,7 +47,7 @@ struct ExecutableRow {
   int64_t instructions = 0, steps = 0, fused_steps = 0, library_steps = 0, movement_steps = 0,
           reference_steps = 0;
   std::vector<std::string> reference_opcodes;
-  std::vector<std::string> slow_steps;  // Many times slower than usual: "sort (model.cc:12): why".
+  std::vector<std::string> slow_steps;  // Steps many times slower than usual: "sort (model.cc:12): why".
   int64_t temporary_bytes = 0, compile_us = 0, executes = 0, execute_us = 0, sessions = 0;
 };
 
@@ -73,11 +74,11 @@ struct DaemonStats {
 // A connection for administration. Each call is one round trip. Thread-safe.
 class Admin {
  public:
-  // Of ConnectOptions: address (else $HLOD_ADDRESS or the user's running daemon; none is started), tls,
-  // token, timeout.
+  // Uses address (empty: $HLOD_ADDRESS, else the user's running daemon), tls, token and timeout of the
+  // options. Does not start a daemon.
   static absl::StatusOr<Admin> Connect(const ConnectOptions& options = {});
 
-  // `session` 0 is all; `limit` 0 is the daemon's own (1,000 rows).
+  // In the calls below, `session` 0 means all sessions, and `limit` 0 the daemon's limit (1,000 rows).
   absl::StatusOr<std::vector<DeviceRow>> Devices() const;
   absl::StatusOr<BufferList> Buffers(uint64_t session = 0, int limit = 0) const;
   absl::StatusOr<std::vector<ExecutableRow>> Executables(uint64_t session = 0, int limit = 0) const;

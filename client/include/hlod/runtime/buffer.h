@@ -34,7 +34,7 @@ class Buffer {
   int device() const;       // Ordinal.
   uint64_t handle() const;  // Its name on the wire: unique in the session, unchanged by Fill.
   Origin origin() const;    // The line that made it.
-  // Whether it has a shape and no value. False for a buffer that is pending, failed, donated or deleted.
+  // True when it has a shape but no value. False for a buffer that is pending, failed, donated or deleted.
   bool is_placeholder() const;
   // OK while it can be used; else why it cannot: kind deleted, donated (with the command and its line),
   // failed, lost_session. As far as is known here: the daemon is not asked.
@@ -42,23 +42,24 @@ class Buffer {
   // "f32[2,3] handle 7 made at model.cc:8", "..., a placeholder": a description; never reads.
   std::string ToString() const;
 
-  // When the command that produces it is done: OK, or its error.
+  // Returns a future that is ready when the command that produces it is done: OK, or its error.
   Future<void> ready() const;
 
-  // Reads the value. Waits for it. Of a result with dynamic dimensions, f32[<=6], the literal has the sizes
-  // that they came to have.
+  // Reads the value; waits for it. For a result with dynamic dimensions, f32[<=6], the literal has the sizes
+  // of the actual value.
   absl::StatusOr<Literal> ToLiteral(Cause cause = Cause::kDownload, Caller caller = Caller::Here()) const;
   // Reads into memory of the caller, which must be byte_size() long. Waits.
   absl::Status Download(absl::Span<std::byte> out, Cause cause = Cause::kDownload,
                         Caller caller = Caller::Here()) const;
   // Asks for the value without waiting.
   Future<Literal> ToLiteralAsync(Cause cause = Cause::kDownload, Caller caller = Caller::Here()) const;
-  // Reads the one element of a scalar. T must be its type's storage (float for f32). A scalar_read in the
-  // ledger.
+  // Reads the one element of a scalar. T must be its type's storage (float for f32). The ledger records it
+  // under the cause scalar_read.
   template <typename T>
   absl::StatusOr<T> Item(Caller caller = Caller::Here()) const;
 
-  // Gives a placeholder its value; the handle stays. Refused for what is not a placeholder, or another shape.
+  // Gives a placeholder its value; the handle stays. Fails for a buffer that is not a placeholder, and for a
+  // value of another shape.
   absl::Status Fill(const Literal& value, Caller caller = Caller::Here()) const;
   absl::Status Fill(absl::Span<const std::byte> bytes, Caller caller = Caller::Here()) const;
 

@@ -9,16 +9,16 @@ struct Caller {
   int line = 0;
   const char* function = "";
 
-  // Where the (outermost) call stands.
+  // The line of the (outermost) call.
   static constexpr Caller Here(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
                                const char* function = __builtin_FUNCTION()) {
     return {file, line, function};
   }
 };
 
-// For functions that are written in others, such as layers and losses: until it is destroyed, what this
-// thread records and what fails stands at `caller`, whichever line calls it. Of scopes that nest, the
-// outermost holds.
+// For functions that call other operations, such as layers and losses: until it is destroyed, this thread's
+// operations and errors are attributed to `caller`, whatever line calls them. Of nested scopes the outermost
+// counts.
 //   Tensor Mean(const Tensor& x, Caller caller = Caller::Here()) {
 //     const CallerScope scope(caller);
 //     return Sum(x) / x.numel();
@@ -30,7 +30,7 @@ class CallerScope {
   CallerScope(const CallerScope&) = delete;
   CallerScope& operator=(const CallerScope&) = delete;
 
-  // The scope's caller; `own` outside of one.
+  // Returns the scope's caller; `own` outside of a scope.
   static const Caller& Of(const Caller& own);
 
  private:

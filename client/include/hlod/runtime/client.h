@@ -36,8 +36,8 @@ struct ConnectOptions {
   std::string token;  // Sent as "authorization: Bearer ...".
   absl::Duration timeout = absl::Seconds(10);
   std::vector<std::string> daemon_flags;  // Of a private daemon; ignored when a running one is found.
-  bool private_daemon = true;             // Whether an empty address may start one.
-  bool shared_memory = true;              // Whether bulk bytes may travel in shared memory.
+  bool private_daemon = true;             // True when an empty address may start one.
+  bool shared_memory = true;              // True when bulk bytes may travel in shared memory.
   // For tests: send what this library would refuse, so that the daemon's refusal is seen.
   bool skip_local_checks = false;
 };
@@ -61,30 +61,31 @@ struct CompileOptions {
 class Client {
  public:
   static absl::StatusOr<Client> Connect(const ConnectOptions& options);
-  // Connect(): as ConnectOptions.address says when empty.
+  // The same with an address alone, which may be empty (ConnectOptions::address).
   static absl::StatusOr<Client> Connect(std::string_view address = "");
 
   int device_count() const;
-  // REQUIRES: 0 <= ordinal; one the daemon does not have is refused where it is used.
+  // REQUIRES: 0 <= ordinal. A device that the daemon does not have is refused when it is used.
   Device device(int ordinal) const { return Device(session_, ordinal); }
   const std::vector<DeviceInfo>& devices() const;
 
   // Compiles without waiting; errors the daemon finds surface where the executable's results are used.
   absl::StatusOr<Executable> Compile(const Module& module, const CompileOptions& options = {},
                                      Caller caller = Caller::Here()) const;
-  // A serialized HloModuleProto (or an HloProto or HloSnapshot that holds one).
+  // The same for a serialized HloModuleProto (or an HloProto or HloSnapshot that holds one).
   absl::StatusOr<Executable> CompileSerialized(std::string_view bytes, const CompileOptions& options = {},
                                                Caller caller = Caller::Here()) const;
   absl::StatusOr<Executable> CompileText(std::string_view text, const CompileOptions& options = {},
                                          Caller caller = Caller::Here()) const;
 
-  // Sets the step under which the ledger records what follows.
+  // Sets the step under which the ledger records the commands that follow.
   absl::Status StepMark(uint64_t step, Caller caller = Caller::Here()) const;
-  // Waits until every command sent before is settled. OK also when some failed: their results say so.
+  // Waits until every command sent before is settled. Returns OK even when some of them failed: their results
+  // hold the errors.
   absl::Status Sync(Caller caller = Caller::Here()) const;
-  // One round trip of the wire; gives its time.
+  // Makes one round trip of the wire and returns its time.
   absl::StatusOr<absl::Duration> Ping(Caller caller = Caller::Here()) const;
-  // The session's own account, after every command sent before.
+  // Returns the session's statistics. Waits until every command sent before is settled.
   absl::StatusOr<SessionStats> Stats(Caller caller = Caller::Here()) const;
 
   // Ends the session now and waits until the daemon has freed everything, at most `timeout`. Later calls
@@ -98,7 +99,7 @@ class Client {
   const std::string& daemon() const;   // "hlod 0.1.0 pid 17"
   uint64_t epoch() const;
   uint64_t session_id() const;
-  // Whether bulk bytes travel in shared memory. Sets it up when that was not tried yet.
+  // Returns true when bulk bytes travel in shared memory. Sets it up when that was not tried yet.
   bool has_shared_memory() const;
 
   // For the library.

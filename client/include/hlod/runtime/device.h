@@ -1,4 +1,4 @@
-// One device of a session: where buffers are made.
+// One device of a session, on which buffers are made.
 #pragma once
 
 #include <memory>
@@ -27,17 +27,18 @@ class StagedUpload {
   StagedUpload();
   StagedUpload(StagedUpload&&) noexcept;
   StagedUpload& operator=(StagedUpload&&) noexcept;
-  ~StagedUpload();  // Without Commit: nothing is sent.
+  ~StagedUpload();  // Sends nothing unless Commit was called.
 
-  // Writable, byte size of the shape, contents unspecified. Not to be touched after Commit.
+  // Returns the memory to fill: writable, of the shape's byte size, contents unspecified. Must not be touched
+  // after Commit.
   absl::Span<std::byte> bytes() const;
   template <typename T>
   absl::Span<T> data() const {
     return absl::Span<T>(reinterpret_cast<T*>(bytes().data()), bytes().size() / sizeof(T));
   }
-  // Whether the memory is shared with the daemon (else Commit copies, as an upload does).
+  // True when the memory is shared with the daemon; otherwise Commit copies, as an upload does.
   bool shared() const;
-  // Sends it. Once.
+  // Sends the memory as a new buffer. May be called once.
   absl::StatusOr<Buffer> Commit(Cause cause = Cause::kUpload, Caller caller = Caller::Here());
 
  private:
@@ -48,7 +49,7 @@ class StagedUpload {
 // Cheap to copy. Thread-safe.
 class Device {
  public:
-  // The host: where a tensor is an ordinary value of this process. It has no buffers.
+  // The host, where a tensor is an ordinary value of this process. It does not have buffers.
   Device() : ordinal_(0) {}
   Device(std::shared_ptr<internal::Session> session, int ordinal)
       : session_(std::move(session)), ordinal_(ordinal) {}
@@ -58,7 +59,7 @@ class Device {
   // "host", "hlod:0".
   std::string ToString() const;
   friend bool operator==(const Device&, const Device&) = default;
-  // REQUIRES: the daemon has it.
+  // REQUIRES: the daemon has this device.
   const DeviceInfo& info() const;
 
   // Makes a buffer of `shape` (an array) from dense row-major bytes. Returns when `bytes` may be touched
@@ -78,26 +79,27 @@ class Device {
                   Shape::Array(hlo::kPrimitiveTypeOf<T>, dims), Cause::kUpload, caller);
   }
 
-  // Memory to fill for a later upload.
+  // Returns memory to fill for an upload.
   absl::StatusOr<StagedUpload> Stage(const Shape& shape, Caller caller = Caller::Here()) const;
 
-  // A buffer with a shape and an identity, and neither storage nor reservation: no bytes anywhere.
+  // Makes a buffer with a shape and an identity, but without storage or reservation: it has no bytes
+  // anywhere.
   absl::StatusOr<Buffer> Placeholder(const Shape& shape, Caller caller = Caller::Here()) const;
 
-  // Values for programs of this session that run on the device, and from them (XLA: TransferToInfeed,
-  // TransferFromOutfeed). `channel`: none for infeed and outfeed, else the channel_id of a recv from the host
-  // or of a send to it. Of each channel, values are taken in the order in which they were given, by the
+  // The next two functions exchange values with programs of this session that run on the device (XLA:
+  // TransferToInfeed, TransferFromOutfeed). `channel` is nullopt for infeed and outfeed, else the channel_id
+  // of a recv from the host or of a send to it. Each channel passes its values in order, to or from the
   // programs that run then or later. Neither call waits.
   //
-  // Gives a value: `arrays` are its array leaves, depth first, each on this device; they stay valid. A
-  // program that finds no value waits for limit channel_wait_us, and then fails (kind pending). An array that
-  // failed or is a placeholder fails the program that takes the value.
+  // Sends a value: `arrays` are its array leaves, depth first, each on this device; they stay valid. A
+  // program that finds the channel empty waits for limit channel_wait_us, and then fails (kind pending). An
+  // array that failed or is a placeholder fails the program that takes the value.
   absl::Status TransferToInfeed(absl::Span<const Buffer> arrays,
                                 std::optional<int64_t> channel = std::nullopt,
                                 Caller caller = Caller::Here()) const;
-  // The channel's next value: buffers of `shapes` for its array leaves, which may be used at once, as results
-  // of an execute are. They fail (kind argument) when the program gives another value; without a program that
-  // gives one they stay without a value until the session ends.
+  // Receives the channel's next value: returns buffers of `shapes` for its array leaves, which may be used at
+  // once, like results of an execute. They fail (kind argument) when the program's value has other shapes. If
+  // no program sends a value, they stay pending until the session ends.
   absl::StatusOr<std::vector<Buffer>> TransferFromOutfeed(absl::Span<const Shape> shapes,
                                                           std::optional<int64_t> channel = std::nullopt,
                                                           Caller caller = Caller::Here()) const;

@@ -11,9 +11,9 @@
 
 namespace hlod {
 
-// What misuse of a tensor throws, and a failure met by a read. what() is one sentence that names the
+// Thrown on misuse of a tensor, and by a read of a value that failed. what() is one sentence that names the
 // operation, its arguments and the line of the program that called it. The program may go on: an operation
-// that throws has changed nothing.
+// that throws has not changed anything.
 class Error : public std::runtime_error {
  public:
   Error(absl::Status status, std::string operation, Caller caller);

@@ -41,23 +41,23 @@ struct ExecuteOptions {
   // module's config.input_output_alias or buffer_donors names the parameter: a result then takes over the
   // argument's memory. An alias of an argument that is not donated costs a copy of it (cause donation_copy).
   std::vector<int> donate;
-  bool abstract = false;  // Placeholders allowed: what depends on one becomes a placeholder.
-  // Run time at most; zero is the daemon's limit execute_us_max.
+  bool abstract = false;  // Allows placeholders: a result that depends on one becomes a placeholder.
+  // The maximum run time; zero means the daemon's limit execute_us_max.
   absl::Duration deadline = absl::ZeroDuration();
-  std::optional<int> device;  // Else the first buffer argument's, else 0.
-  // Of a program of several participants the device of each, no two the same; empty: 0, 1, ...
-  // (ExecuteParticipants).
+  std::optional<int> device;  // When nullopt: the first buffer argument's device, else 0.
+  // For a program of several participants, the device of each, all different; empty: 0, 1, ...
+  // (ExecuteMembers).
   std::vector<int> devices;
   std::vector<std::pair<int, Buffer>>
       fill;  // (result index, placeholder that takes the result and keeps its handle)
-  // The lines that made the results, for listings and errors; for those without one the line of the call.
+  // The lines that made the results, for listings and errors. A result beyond the list has the call's line.
   std::vector<Caller> result_callers;
 };
 
-// What a program needs and how it will run.
+// The needs of a program and the way it will run.
 struct CompileResult {
   std::string digest;       // SHA-256 of the program, hexadecimal.
-  bool cached = false;      // No compilation took place.
+  bool cached = false;      // True when the daemon did not have to compile it.
   bool persistent = false;  // It was loaded from the daemon's persistent cache; compile_us is its planning.
   int64_t compile_us = 0;
   std::vector<Shape> arguments, results;
@@ -65,15 +65,15 @@ struct CompileResult {
   int64_t steps = 0, reference_steps = 0;
   std::vector<std::string> reference_opcodes;
   // Steps many times slower than their opcodes usually are, the first 32: "sort (model.cc:12): why". The
-  // process says so on stderr, once each, also when nobody asks (HLOD_WARNINGS=0: not).
+  // process also warns of each once on stderr, unless HLOD_WARNINGS=0.
   std::vector<std::string> slow_steps;
 };
 
 // An execute under way.
 struct Execution {
-  std::vector<Buffer> results;  // In the flat order of the root's leaves.
+  std::vector<Buffer> results;  // One per leaf of the root, in flat order.
   Future<void> done;
-  // Asks the daemon to stop it; `done` and the results then say CANCELLED, unless it was done already.
+  // Asks the daemon to stop it; `done` and the results then fail with CANCELLED, unless it was done already.
   void Cancel() const;
 
   std::shared_ptr<internal::ExecutableState> executable;  // For the library.
@@ -88,13 +88,13 @@ class Executable {
 
   bool valid() const { return state_ != nullptr; }
   const std::string& name() const;  // The module's.
-  // The program is run by replica_count() x partition_count() participants, each on a device of its own;
-  // mostly by one. They meet at the program's collectives. Participant replica * partition_count() +
-  // partition is a partition of a replica.
+  // The program is run by replica_count() x partition_count() participants (usually one), each on its own
+  // device. They exchange data in the program's collectives. Participant replica * partition_count() +
+  // partition is that partition of that replica.
   int replica_count() const;
   int partition_count() const;
   int member_count() const { return replica_count() * partition_count(); }
-  // The flat array leaves of the entry's parameters and of its root: of each participant.
+  // The flat array leaves of the entry's parameters and of its root; the same for each participant.
   const std::vector<Shape>& argument_shapes() const;
   const std::vector<Shape>& result_shapes() const;
 
@@ -109,9 +109,9 @@ class Executable {
                                               Caller caller = Caller::Here()) const {
     return Execute(absl::Span<const Argument>(arguments.begin(), arguments.size()), options, caller);
   }
-  // Runs every participant at the same time: `arguments` and results are lists, one a participant. Execute
-  // and Start do the same with the lists one after the other; indices in `options` count in those. A
-  // participant that fails, is cancelled or passes its deadline ends the others' runs; the error names it.
+  // Runs all participants at the same time; `arguments` and the result have one list per participant. Execute
+  // and Start do the same with the lists concatenated; indices in `options` refer to the concatenated lists.
+  // A participant that fails, is cancelled or passes its deadline ends the others' runs; the error names it.
   absl::StatusOr<std::vector<std::vector<Buffer>>> ExecuteParticipants(
       absl::Span<const std::vector<Argument>> arguments, const ExecuteOptions& options = {},
       Caller caller = Caller::Here()) const;
@@ -119,9 +119,9 @@ class Executable {
   absl::StatusOr<Execution> Start(absl::Span<const Argument> arguments, const ExecuteOptions& options = {},
                                   Caller caller = Caller::Here()) const;
 
-  // When the compilation is done: OK or its error.
+  // Returns a future that is ready when the compilation is done: OK or its error.
   Future<void> ready() const;
-  // Asks the daemon about it. Waits.
+  // Asks the daemon for the compilation's figures. Waits for the answer.
   absl::StatusOr<CompileResult> Describe(Caller caller = Caller::Here()) const;
 
  private:

@@ -14,7 +14,7 @@
 namespace hlod {
 namespace internal {
 
-// What a future waits for. Implemented inside the library; thread-safe.
+// The interface behind a future. Implemented inside the library; thread-safe.
 template <typename T>
 class Awaitable {
  public:
@@ -37,7 +37,7 @@ class Future {
   explicit Future(std::shared_ptr<internal::Awaitable<T>> awaitable) : awaitable_(std::move(awaitable)) {}
 
   bool valid() const { return awaitable_ != nullptr; }
-  // Whether Await would return without waiting. Looks at what has arrived; never waits.
+  // Returns true when Await would return without waiting. Handles messages that have arrived; never waits.
   bool Ready() const { return awaitable_->Ready(); }
   // Waits for the result and returns it, or the error of the command that was to make it. DEADLINE_EXCEEDED
   // when `timeout` passes first: the future stays valid and may be awaited again.

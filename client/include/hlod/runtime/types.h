@@ -1,5 +1,5 @@
-// The values that the client's functions take and give: HLO's own types under short names, devices, the
-// ledger's figures.
+// The types of the client's arguments and results: HLO's own types under short names, devices, the ledger's
+// figures.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,13 @@ struct DeviceInfo {
   int64_t memory_bytes = 0;  // Its stated capacity.
 };
 
-// Dense payload bytes, and in how many calls.
+// The number of dense payload bytes, and of the calls that moved them.
 struct Amount {
   int64_t bytes = 0, calls = 0;
   friend bool operator==(const Amount&, const Amount&) = default;
 };
 
-// One line of the ledger: what crossed, why, from which line of the program, in which step.
+// One row of the ledger: the bytes that crossed, with their cause, line of the program and step.
 struct LedgerRow {
   Cause cause = Cause::kUpload;
   Origin origin;
@@ -48,20 +48,21 @@ struct LedgerRow {
 struct SessionStats {
   Amount host_to_device, device_to_host, device_to_device;
   std::vector<LedgerRow> rows;
-  // Programs compiled; found compiled in the daemon; loaded from its persistent cache.
+  // The numbers of programs compiled, found compiled in the daemon, and loaded from its persistent cache.
   int64_t compiles = 0, compile_cache_hits = 0, persistent_cache_hits = 0;
   int64_t compile_us = 0;
-  // Time of running, and that executes waited for a device although all they needed was there.
+  // execute_us is the time of running; queue_us the time that executes waited although all their arguments
+  // were available.
   int64_t executes = 0, execute_us = 0, queue_us = 0;
-  int64_t refused_reads = 0;  // Reads and executes that the daemon refused because of a placeholder ...
-  int64_t refused_before_sending = 0;  // ... and those that this client refused itself.
+  int64_t refused_reads = 0;           // Reads and executes that the daemon refused because of a placeholder.
+  int64_t refused_before_sending = 0;  // Those that this client refused itself, for the same reason.
   int64_t failed_commands = 0;
   int64_t live_bytes = 0, peak_bytes = 0;  // Device memory now and at its highest, temporaries included.
   int64_t live_buffers = 0, placeholders = 0;
   int64_t simulated_live_bytes = 0, simulated_peak_bytes = 0;
-  int64_t program_bytes = 0;  // Modules received: not transfers.
+  int64_t program_bytes = 0;  // The bytes of modules received, which are not transfers.
   int64_t inline_argument_bytes = 0;
-  int64_t aborted_bytes = 0;  // Of uploads that did not complete.
+  int64_t aborted_bytes = 0;  // The bytes of uploads that did not complete.
   int64_t replayed_commands = 0;
 };
 

@@ -1,4 +1,5 @@
-// Automatic mixed precision: operations that gain from a lower precision take it, those that need f32 get it.
+// Automatic mixed precision: operations that profit from a lower precision run in it, those that need f32
+// keep it.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace hlod {
 
-// Whose lists decide what each operation is computed in: client/tensor/dispatch/autocast.inc.
+// The lists that decide the type in which each operation is computed: client/tensor/dispatch/autocast.inc.
 enum class AutocastProfile {
   kXla,   // PyTorch/XLA's.
   kCuda,  // PyTorch's on CUDA.
@@ -17,12 +18,12 @@ enum class AutocastProfile {
 };
 
 struct AutocastOptions {
-  bool enabled = true;  // false: a region inside another one that computes in the types it is given.
+  bool enabled = true;  // False: a region, inside another one, that computes in its operands' own types.
   bool cache = true;    // A weight (f32, requires_grad) is converted once in the outermost region.
   std::optional<AutocastProfile> profile = {};  // Unset: kXla for devices, kCpu for the host.
 };
 
-// What holds for a thread's tensors of the host, and for those of devices.
+// The autocast state of a thread: one for tensors of the host, one for those of devices.
 struct AutocastRegion {
   bool enabled = false, cache = true;
   PrimitiveType type = hlo::kBF16;
@@ -36,9 +37,9 @@ struct AutocastRegion {
 // A type other than bf16 and f16 warns on stderr and disables the region, as PyTorch does.
 class Autocast {
  public:
-  // Of tensors of devices and of the host.
+  // Applies to tensors of devices and of the host.
   explicit Autocast(PrimitiveType type = hlo::kBF16, const AutocastOptions& options = {});
-  // Of tensors of the host, when `device` is the host, or of devices.
+  // Applies only to tensors of the host when `device` is the host, else only to tensors of devices.
   Autocast(const Device& device, PrimitiveType type = hlo::kBF16, const AutocastOptions& options = {});
   ~Autocast();
   Autocast(const Autocast&) = delete;
@@ -50,7 +51,7 @@ class Autocast {
   AutocastRegion outer_host_, outer_device_;
 };
 
-// The type that autocast lowers to on `device` in this thread; nothing outside an enabled region.
+// Returns the type that autocast lowers to on `device` in this thread; nullopt outside an enabled region.
 std::optional<PrimitiveType> AutocastType(const Device& device);
 
 }  // namespace hlod

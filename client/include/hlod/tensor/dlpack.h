@@ -3,20 +3,20 @@
 
 #include "hlod/tensor/tensor.h"
 
-struct DLManagedTensor;  // Of <dlpack/dlpack.h>, which a program that calls these includes.
+struct DLManagedTensor;  // Defined in <dlpack/dlpack.h>, which a program that calls these functions includes.
 
 namespace hlod {
 
-// The tensor's memory, described with its strides: a view is exported as it lies. The consumer calls the
-// result's deleter once; until then the memory lives. It is shared with the tensor: what the consumer writes
-// is seen by the tensor until the tensor is updated in place here, which gives it new memory. A tensor of a
-// device is refused (copy it with ToHost()), as is a placeholder, with its error.
+// Exports the tensor's memory, with its strides: a view is not copied. The consumer must call the result's
+// deleter once; the memory lives until then. It is shared with the tensor: the tensor sees the consumer's
+// writes until the tensor is updated in place here, which gives it new memory. Throws for a tensor of a
+// device (copy it with ToHost()) and for a placeholder.
 DLManagedTensor* ToDlpack(const Tensor& tensor, Caller caller = Caller::Here());
 
-// A tensor of the host over the producer's memory. Takes `managed` over, and calls its deleter when nothing
-// refers to the memory any more; when it throws, `managed` stays the caller's. Refuses memory of other
-// devices, negative strides, and types that HLO does not have. Memory that is not aligned to its type is
-// copied.
+// Returns a tensor of the host over the producer's memory. Takes ownership of `managed`, and calls its
+// deleter when the memory is not referred to any more; when it throws, `managed` stays the caller's. Throws
+// for memory of other devices, negative strides, and types that HLO does not have. Memory that is not aligned
+// to its type is copied.
 Tensor FromDlpack(DLManagedTensor* managed, Caller caller = Caller::Here());
 
 }  // namespace hlod

@@ -1,5 +1,5 @@
-// Where tensors live and how strict the rules between devices are: the default device, settings with their
-// origin, scopes.
+// The default device, the settings and their origin, and scopes of settings: they decide where tensors live
+// and how strict the rules between devices are.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@
 
 namespace hlod {
 
-// What happens when a host tensor meets a device tensor in one operation.
+// The reaction to an operation on both a host tensor and a device tensor: throw, copy the host tensor with a
+// warning, or copy it silently.
 enum class MixedDevices { kError, kWarn, kImplicit };
 
-// Settings of a scope: only those that are set change.
+// Settings to change; those that are nullopt keep their values.
 struct Settings {
 #define HLOD_SETTING(type, name, value, meaning) std::optional<type> name = {};
 #include "hlod/tensor/settings.inc"
@@ -42,20 +43,20 @@ class Environment {
   explicit Environment(Client client);
 
   Client client(Caller caller = Caller::Here()) const;
-  // Where tensors made without a device live when native_host_tensors is false.
+  // Returns one device. Tensors made without a device live on device 0 when native_host_tensors is false.
   Device device(int ordinal = 0, Caller caller = Caller::Here()) const;
 
-  // Settings of the process, for every thread, below the scopes. A value out of range throws.
+  // Changes settings of the process, for every thread; scopes override them. Throws for a value out of range.
   void Set(const Settings& settings, Caller caller = Caller::Here());
-  // Each setting on a line: name, value, where the value comes from (default, environment variable,
+  // Returns one line per setting: name, value, and the value's origin (default, environment variable,
   // file:line).
   std::string Describe(Caller caller = Caller::Here()) const;
 
   // Restarts the random numbers of this environment's devices.
   void ManualSeed(uint64_t seed, Caller caller = Caller::Here());
 
-  // Closes the connection: reading its tensors, computing with them and asking for its devices throws from
-  // now on.
+  // Closes the connection: from then on, reading its tensors, computing with them and asking for its devices
+  // throws.
   void End();
 
  private:
@@ -68,9 +69,9 @@ class Environment {
 // The environment of the process: connects as Client::Connect() does when a device is first asked for. Assign
 // another one before that to choose the connection.
 Environment& DefaultEnvironment();
-// Its first device: the running daemon's, or a private one's.
+// Returns the first device of the default environment: the running daemon's, or a private one's.
 Device DefaultDevice(Caller caller = Caller::Here());
-// The seed of every environment of the process, and of the host.
+// Sets the seed of every environment of the process, and of the host. torch.manual_seed.
 void ManualSeed(uint64_t seed);
 
 // The settings that hold for this thread now.

@@ -1,4 +1,4 @@
-// What an operation on tensors takes: a tensor or a number, together with the line that wrote it.
+// The arguments of operations on tensors: a tensor or a number, together with the source line of the call.
 #pragma once
 
 #include <complex>
@@ -29,8 +29,8 @@ class Scalar {
   bool is_float() const { return std::holds_alternative<double>(value_); }
   bool is_complex() const { return std::holds_alternative<std::complex<double>>(value_); }
 
-  int64_t ToInt() const;    // Truncates; of a complex number the real part.
-  double ToDouble() const;  // Of a complex number the real part.
+  int64_t ToInt() const;    // Truncates; takes the real part of a complex number.
+  double ToDouble() const;  // Takes the real part of a complex number.
   std::complex<double> ToComplex() const;
 
   friend bool operator==(const Scalar&, const Scalar&) = default;
@@ -39,9 +39,9 @@ class Scalar {
   std::variant<bool, int64_t, double, std::complex<double>> value_;
 };
 
-// A tensor or a number as an argument. It refers to the tensor, so it lives no longer than the call. Its
-// constructor's default argument is where the source line of an operation comes from, which an operator could
-// not take as a parameter.
+// A tensor or a number as an argument. It refers to the tensor, so it must not outlive the call. The default
+// argument of its constructor supplies the source line of an operation, because an operator cannot take a
+// further parameter for it.
 class Operand {
  public:
   Operand(const Tensor& tensor, Caller caller = Caller::Here())  // NOLINT: implicit.
@@ -64,8 +64,8 @@ class Operand {
   Caller caller_;
 };
 
-// A position, counted from the end when negative, together with the line that wrote it: x[i] could take no
-// Caller of its own.
+// A position, counted from the end when negative, together with the source line, because operator[] cannot
+// take a Caller.
 class IndexNumber {
  public:
   template <std::integral T>

@@ -1,4 +1,4 @@
-// How tensors are divided among the chips of a larger device. Programs here run on one device: the
+// Annotations for dividing tensors among the chips of a larger device. Programs here run on one device: the
 // annotation travels to the daemon with the program's parameters, and `hloctl check` divides by it.
 #pragma once
 
@@ -9,8 +9,9 @@
 
 namespace hlod {
 
-// torch_xla.distributed.spmd.mark_sharding, in HLO's spelling: "{devices=[2,1]<=[2]}", "{replicated}". It
-// stays with the tensor through updates in place, and goes to the result that takes over its memory.
+// Annotates a tensor with a sharding in HLO's spelling: "{devices=[2,1]<=[2]}", "{replicated}"; returns the
+// tensor. The annotation stays through updates in place, and passes to a result that takes over the tensor's
+// memory. torch_xla.distributed.spmd.mark_sharding.
 Tensor& MarkSharding(Tensor& tensor, const std::string& sharding, Caller caller = Caller::Here());
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// What the program calls a tensor: the ledger keeps its transfers under that name.
+// The program's name for a tensor, under which the ledger keeps its transfers.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace hlod {
 
-// Until it is destroyed, what this thread transfers, compiles and runs is about the tensor of that name. Of
-// scopes that nest, the innermost holds. Moving a module, saving and loading a state name each tensor.
+// Until it is destroyed, this thread's transfers, compiles and runs are attributed to the tensor of that
+// name. Of nested scopes the innermost counts. Moving a module, and saving and loading a state, name each
+// tensor.
 //   { hlod::TensorName scope("batch"); x = batch.To(device); }
 class TensorName {
  public:
@@ -16,7 +17,7 @@ class TensorName {
   TensorName(const TensorName&) = delete;
   TensorName& operator=(const TensorName&) = delete;
 
-  // This thread's; "" outside of a scope. Valid as long as the scope.
+  // Returns this thread's name; "" outside of a scope. Valid as long as the scope.
   static std::string_view Current();
 
  private:

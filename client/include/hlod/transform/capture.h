@@ -1,5 +1,5 @@
-// Capture mode: a C++ function recorded as a whole, once a signature, and replayed from then on; and capture
-// beside lazy tracing.
+// Capture mode: a C++ function is recorded as a whole, once per signature, and replayed from then on. Also
+// compares capture with lazy tracing.
 //
 //   auto step = hlod::Compile([](const Tensor& x) { return Sum(x * x); });
 //   step(x);                         // Recorded: one program.
@@ -8,12 +8,12 @@
 //
 // A function that asks for a value inside (Item(), printing, HostFunction(), Sync()) is *broken*: C++ after a
 // read cannot be resumed. From then on its body runs at each call, as in lazy mode, and its pieces are found
-// in the cache. It has run once without effect then, as far as the line that broke it: values on devices are
-// as they were; what it did to its own C++ variables stays done.
+// in the cache. By then it has already run once, up to the line that broke it: values on devices are
+// unchanged, but changes of its own C++ variables remain.
 //
 // GUARDS. A recording serves for arguments of the same types, structure, static members, shapes and devices,
-// for captured tensors that still have theirs, and within the same autocast regions. What else the function
-// depends on (a C++ variable that it captures, a clock) is not looked at.
+// for captured tensors that still have theirs, and within the same autocast regions. Other dependences of the
+// function (a C++ variable that it captures, a clock) are not checked.
 #pragma once
 
 #include <cstdint>
@@ -36,25 +36,26 @@ namespace hlod {
 
 struct CaptureOptions {
   std::string name;         // In errors; empty: "the function".
-  bool full_graph = false;  // A break is an error that names its line. Nothing runs then.
+  bool full_graph = false;  // Makes a break an error that names its line; the function does not run then.
   // More different recordings than these are an error that says how the new one differs; 0: any number.
   int max_different_graphs = 0;
 };
 
 namespace lazy {
 
-// One line an instruction: "multiply f32[10]".
+// Returns one line per instruction: "multiply f32[10]".
 std::vector<std::string> InstructionsOf(const Traced& traced);
-// Takes a recording among those that there are, unless it equals one of them. Throws when they become too
-// many: "Maximum number of different graphs allowed per function exceeded: 1" with the first difference.
+// Adds a recording to `graphs` unless it equals one of them. Throws when they become more than
+// options.max_different_graphs: "Maximum number of different graphs allowed per function exceeded: 1", with
+// the first difference.
 void AddGraph(std::vector<std::vector<std::string>>& graphs, std::vector<std::string> graph,
               const CaptureOptions& options, const Caller& caller);
-// Throws the error as that of a function which must not break.
+// Throws `error` as the error of a function that must not break.
 [[noreturn]] void ThrowBroken(const Error& error, const CaptureOptions& options, const Caller& caller);
 
 }  // namespace lazy
 
-// What Compile() gives. Copies share what was recorded. Not to be called by two threads at once.
+// The result of Compile(). Copies share the recordings. Must not be called by two threads at once.
 template <typename F>
 class Captured {
  public:
@@ -81,11 +82,11 @@ class Captured {
   }
 
   int calls() const { return state_->calls; }
-  // Calls that recorded the function, and calls in which it ran because it is broken.
+  // The number of calls that recorded the function, and of calls in which it ran because it is broken.
   int recordings() const { return state_->recorded; }
   int broken_calls() const { return state_->broken_calls; }
   int different_graphs() const { return static_cast<int>(state_->graphs.size()); }
-  // Why each broken signature is, with the line.
+  // Returns the reason for each broken signature, with the line.
   std::vector<std::string> WhyBroken() const {
     std::vector<std::string> why;
     for (const auto& [signature, recording] : state_->recordings) {
@@ -97,8 +98,8 @@ class Captured {
  private:
   struct Recording {
     std::shared_ptr<const lazy::Traced> traced;
-    std::shared_ptr<const void> results;  // Their structure, an R; its tensors have ended.
-    std::string why;                      // It is broken; else empty.
+    std::shared_ptr<const void> results;  // An R, for its structure; its tensors have ended.
+    std::string why;                      // The reason why it is broken; empty when it is not.
   };
   struct State {
     State(F f, CaptureOptions options, Caller caller)
@@ -139,29 +140,29 @@ Captured<F> Compile(F f, CaptureOptions options = {}, Caller caller = Caller::He
   return Captured<F>(std::move(f), std::move(options), caller);
 }
 
-// One way to run a step, with what came of it.
+// One way to run a step, and its results.
 struct TracingProfile {
   std::string name;  // "lazy", "captured", "phases"
   GraphReport report;
-  // Programs, and what they would be if nothing were split when it is lowered (stage "lowering").
+  // The number of programs, and the number there would be without breaks of the stage "lowering".
   int64_t modules = 0, captured_graphs = 0;
 };
 
 struct TracingComparison {
   int calls = 0;
-  // The step run lazily; by Compile(); and lazily with each Backward() cut from what is before and after it,
-  // as AOTAutograd cuts forward, backward and optimizer. A gradient that is a function's (Grad()) is not cut.
+  // The step run lazily; by Compile(); and lazily with each Backward() cut from the trace before and after
+  // it, as AOTAutograd cuts forward, backward and optimizer. The gradient of a function (Grad()) is not cut.
   TracingProfile lazy, captured, phases;
   std::vector<std::string> why_broken;  // Captured::WhyBroken()
 };
 
 struct CompareOptions {
-  int calls = 3;  // In each way: the first compiles, the others find what it compiled.
+  int calls = 3;  // Calls per way. The first one compiles, the others hit the cache.
 };
 
 namespace lazy {
 
-// `call` gives what must live until its step has ended.
+// Runs `call` `calls` times and reports. `call` returns an object that must live until its step has ended.
 TracingProfile ProfileOf(std::string name, bool cut_phases, int calls,
                          const std::function<std::shared_ptr<void>()>& call, const Caller& caller);
 
@@ -178,8 +179,8 @@ std::shared_ptr<void> CallKeeping(const F& f, const Tuple& arguments) {
 
 }  // namespace lazy
 
-// Runs the step in each way, with Sync() after each call. It returns its results, a tree, and changes nothing
-// else.
+// Runs the step in each way, with Sync() after each call. The step must return its results, a tree, and have
+// no other effect.
 //   std::puts(ToText(CompareTracing(step, std::tuple(x, target))).c_str());
 template <typename F, typename... Args>
 TracingComparison CompareTracing(const F& step, const std::tuple<Args...>& inputs,
@@ -196,12 +197,12 @@ TracingComparison CompareTracing(const F& step, const std::tuple<Args...>& input
   return comparison;
 }
 
-// The three side by side, then each one's breaks.
+// Formats the three ways side by side, then each one's breaks.
 std::string ToText(const TracingComparison& comparison);
 std::string ToJson(const TracingComparison& comparison);
 
-// Several models in one table: a line a model and way, with the break to remove first (as in GraphReport).
-// Figures are of all calls together.
+// Formats several models as one table: one line per model and way, with the break to remove first (as in
+// GraphReport). Figures are for all calls together.
 std::string ToTable(const std::vector<std::pair<std::string, TracingComparison>>& models);
 
 }  // namespace hlod

@@ -21,43 +21,45 @@
 namespace hlod {
 
 struct ScanOptions {
-  bool reverse = false;  // From the last slice to the first; outputs lie where their inputs do.
+  bool reverse = false;  // From the last slice to the first; each output has the position of its input.
 };
 
 namespace lazy {
 
-// A loop over slices: what is known before its body is traced.
+// The inputs of a loop over slices, before its body is traced.
 struct ScanInputs {
-  std::vector<Tensor> carries, stacks;  // Stacks: sliced along dimension 0.
+  std::vector<Tensor> carries, stacks;  // The stacks are sliced along dimension 0.
   std::vector<std::string> carry_paths, stack_paths;
   int64_t length = 0;
   Caller caller;
 };
-// Checks that all stacks have one length; gives a stand-in for a slice of each. Throws.
+// Returns a stand-in for a slice of each stack. Throws unless all stacks have the same length.
 std::vector<Tensor> SlicesOf(ScanInputs& inputs);
-// Throws when what the body returns is not like what it was given, naming the leaf.
+// Throws, naming the leaf, unless the carry that the body returned has the tree, shapes and types of the
+// given one.
 void CheckCarry(const char* what, const Flattened& given, const std::vector<std::string>& paths,
                 const Flattened& returned, const std::vector<std::string>& returned_paths,
                 const Caller& caller);
-// The final carries, then the stacked outputs. The body takes carries and slices, and gives carries and
-// outputs.
+// Returns the final carries, then the stacked outputs. The body takes carries and slices, and returns carries
+// and outputs.
 std::vector<Tensor> CallScan(const Traced& body, const ScanInputs& inputs, bool reverse);
-// The carries for which `condition` does not hold any more.
+// Returns the first carries for which `condition` is false.
 std::vector<Tensor> CallWhile(const Traced& condition, const Traced& body, const std::vector<Tensor>& carries,
                               const Caller& caller);
-// What branch `selector` gives of the arguments: pred, then the first branch is for true; or s32.
+// Returns the results of branch `selector`, which is a pred (the first branch is for true) or an s32.
 std::vector<Tensor> CallBranches(const Operand& selector,
                                  const std::vector<std::shared_ptr<const Traced>>& branches,
                                  const std::vector<Tensor>& arguments);
-// Throws when branches give different results, naming the leaf.
+// Throws, naming the leaf, when the results of two branches differ in tree, shape or type.
 void CheckBranch(const Flattened& first, const std::vector<std::string>& paths, const Flattened& other,
                  const std::vector<std::string>& other_paths, const Caller& caller);
 
 }  // namespace lazy
 
-// jax.lax.scan, torch_xla.experimental.scan: f(carry, x) -> std::pair(carry, y) for each slice x of `xs`
-// along dimension 0 in turn; gives the last carry, and the ys stacked. Trees all; every leaf of `xs` has the
-// same first size, which may be 0. The carry keeps its structure, shapes and types.
+// Calls f(carry, x) -> std::pair(carry, y) for each slice x of `xs` along dimension 0, in order. Returns the
+// last carry, and the ys stacked along dimension 0. Carry, x and y are trees. Every leaf of `xs` must have
+// the same first size, which may be 0; the carry must keep its structure, shapes and types. jax.lax.scan,
+// torch_xla.experimental.scan.
 //   auto [h, outputs] = hlod::Scan(cell, h0, inputs);
 template <typename F, typename Carry, typename Xs>
 auto Scan(F f, const Carry& init, const Xs& xs, ScanOptions options = {}, Caller caller = Caller::Here()) {
@@ -78,15 +80,15 @@ auto Scan(F f, const Carry& init, const Xs& xs, ScanOptions options = {}, Caller
                              WithLeaves(typed.second, std::vector<Tensor>(all.begin() + carries, all.end())));
 }
 
-// f(layer, x) -> x for each of `layers` in turn, as one loop: the program does not grow with their number.
-// Layers are trees of one structure, with leaves of one shape and type; x keeps its own.
+// Calls f(layer, x) -> x for each of `layers`, in order, as one loop: the program does not grow with their
+// number. Layers are trees of one structure, with leaves of equal shapes and types; x must keep its own.
 //   x = hlod::ScanLayers(block, layers, x);
 template <typename F, typename Layer, typename X>
 X ScanLayers(F f, const std::vector<Layer>& layers, const X& x, ScanOptions options = {},
              Caller caller = Caller::Here());
 
-// jax.lax.while_loop: body(carry) -> carry while condition(carry), a pred scalar, holds. Gradients do not go
-// through it, Jvp() does.
+// Repeats body(carry) -> carry while condition(carry), a pred scalar, is true; returns the last carry.
+// Reverse-mode gradients do not go through it, Jvp() does. jax.lax.while_loop.
 template <typename Condition, typename F, typename Carry>
 Carry While(Condition condition, F body, const Carry& init, Caller caller = Caller::Here()) {
   const Flattened given = Flatten(init);
@@ -106,17 +108,19 @@ Carry While(Condition condition, F body, const Carry& init, Caller caller = Call
   return WithLeaves(init, lazy::CallWhile(*test, *step, given.leaves, caller));
 }
 
-// jax.lax.fori_loop: body(i, carry) -> carry for i (s64 scalar) from `lower` to below `upper`. The trip count
-// is known, so that it has a gradient.
+// Repeats body(i, carry) -> carry for i (an s64 scalar) from `lower` to `upper` - 1; returns the last carry.
+// The trip count is known, so it has a gradient. jax.lax.fori_loop.
 template <typename F, typename Carry>
 Carry ForiLoop(int64_t lower, int64_t upper, F body, const Carry& init, Caller caller = Caller::Here());
 
-// jax.lax.cond: the result of one of two functions of the same arguments; only that one runs.
+// Returns the result of one of two functions of the same arguments; only that one runs. Their results must
+// have the same structure, shapes and types. jax.lax.cond.
 //   y = hlod::Cond(norm > 1, [](const Tensor& x) { return x / 2; }, [](const Tensor& x) { return x; }, x);
 template <typename True, typename False, typename... Args>
 auto Cond(const Operand& predicate, True on_true, False on_false, const Args&... args);
 
-// jax.lax.switch: branch `index` (s32 or s64 scalar, clamped) of functions of one type.
+// Returns the result of branches[index]; only that one runs. `index` is an s32 or s64 scalar, and is clamped
+// to the branches. jax.lax.switch.
 template <typename F, typename... Args>
 auto Switch(const Operand& index, const std::vector<F>& branches, const Args&... args);
 
@@ -124,9 +128,10 @@ auto Switch(const Operand& index, const std::vector<F>& branches, const Args&...
 
 namespace lazy {
 
-// A tensor of indices from `lower` on, where the carries are.
+// Returns the s64 indices lower, lower + 1, ..., on the device of the carries `like`.
 Tensor Counter(int64_t lower, int64_t length, const std::vector<Tensor>& like, const Caller& caller);
-// The leaves of each layer stacked along a new dimension 0. Throws when layers differ, naming layer and leaf.
+// Returns the leaves of all layers stacked along a new dimension 0. Throws, naming layer and leaf, when
+// layers differ.
 std::vector<Tensor> StackLayers(const std::vector<Flattened>& layers,
                                 const std::vector<std::vector<std::string>>& paths, const Caller& caller);
 

@@ -11,7 +11,7 @@
 namespace hlod {
 namespace lazy {
 
-// What a call with a rule of its own is made of: f, and the rule's parts, traced.
+// The traced parts of a call with a custom derivative: f and the parts of its rule.
 struct CustomCallee {
   enum class Kind { kVjp, kJvp } kind = Kind::kVjp;
   // kVjp: f's arguments to its results and the residuals. kJvp: f's arguments and their tangents to its
@@ -21,15 +21,15 @@ struct CustomCallee {
 };
 std::vector<Tensor> CallCustom(const CustomCallee& callee, const std::vector<Tensor>& arguments,
                                const Caller& caller);
-// Throws when a rule's leaves are not those of what they stand for.
+// Throws unless `given` has the tree, shapes and types of `wanted`.
 void CheckRule(const char* what, const Flattened& given, const std::vector<std::string>& paths,
                const Flattened& wanted, const std::vector<std::string>& wanted_paths, const Caller& caller);
 
 }  // namespace lazy
 
-// f, whose gradient is backward(residuals, cotangent) -> std::tuple of the arguments' cotangents, where
-// forward(args...) -> std::pair(f's result, residuals) runs in f's place. The cotangent is a tree like f's
-// result. Cotangents of integers are ignored. Forward mode is refused.
+// Returns f with a custom gradient: backward(residuals, cotangent) -> std::tuple of the arguments'
+// cotangents, where forward(args...) -> std::pair(f's result, residuals) runs in place of f. The cotangent is
+// a tree like f's result. Cotangents of integers are ignored. Forward mode is refused. jax.custom_vjp.
 //   const auto clipped = CustomVjp(f, [](const Tensor& x) { return std::pair(f(x), x); },
 //                                  [](const Tensor& x, const Tensor& ct) { return std::tuple(Clamp(ct, -1,
 //                                  1)); });
@@ -61,8 +61,9 @@ auto CustomVjp(F f, Forward forward, Backward backward, Caller caller = Caller::
   };
 }
 
-// f, whose derivative is rule(primals, tangents) -> std::pair(f's result, its tangent). Both arguments are
-// tuples of f's arguments; the tangent is linear in the tangents, so that it serves reverse mode, too.
+// Returns f with a custom derivative: rule(primals, tangents) -> std::pair(f's result, its tangent). Both
+// arguments are tuples of f's arguments. The result's tangent must be linear in the tangents, so that the
+// rule serves reverse mode, too. jax.custom_jvp.
 template <typename F, typename Rule>
 auto CustomJvp(F f, Rule rule, Caller caller = Caller::Here()) {
   return [f = std::move(f), rule = std::move(rule), caller]<typename... Args>(const Args&... args) {

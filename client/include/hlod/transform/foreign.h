@@ -1,4 +1,4 @@
-// Programs of others inside a trace: HLO modules, custom calls, and C++ functions on host tensors.
+// Foreign code inside a trace: HLO modules, custom calls, and C++ functions on host tensors.
 #pragma once
 
 #include <functional>
@@ -27,13 +27,13 @@ class LoadedFunction {
   explicit LoadedFunction(std::shared_ptr<const lazy::LoadedProgram> program)
       : program_(std::move(program)) {}
 
-  // The array leaves of the parameters, and of the result, in order.
+  // The shapes of the array leaves of the parameters, and of the result, in order.
   const std::vector<Shape>& parameters() const;
   const std::vector<Shape>& results() const;
   const std::string& name() const;
 
-  // The result's leaves. Throws an Error that names the argument when one has another shape or type, or when
-  // their number differs.
+  // Returns the result's leaves. Throws an Error that names the argument when it has another shape or type,
+  // or when the number of arguments differs.
   std::vector<Tensor> operator()(const std::vector<Tensor>& arguments, Caller caller = Caller::Here()) const;
   // The same with trees: the arguments are their leaves, the result is like `result`.
   template <typename R, typename... Args>
@@ -45,8 +45,8 @@ class LoadedFunction {
   std::shared_ptr<const lazy::LoadedProgram> program_;
 };
 
-// From a file: a serialised HloModuleProto or HloProto, HLO text, StableHLO text, or a StableHLO artifact.
-// Throws an Error naming what is wrong with the path, the text ("line:column: ...") or the module.
+// Loads a file: a serialised HloModuleProto or HloProto, HLO text, StableHLO text, or a StableHLO artifact.
+// Throws an Error that names the mistake in the path, the text ("line:column: ...") or the module.
 LoadedFunction LoadFunction(const std::string& path, Caller caller = Caller::Here());
 // The same from bytes.
 LoadedFunction LoadFunctionFromBytes(std::string_view bytes, Caller caller = Caller::Here());
@@ -56,18 +56,18 @@ struct CustomCallOptions {
   int api_version = 0;  // XLA's CustomCallApiVersion; 0 is the original one.
   bool has_side_effect = false;
 };
-// A custom-call instruction: `target` is looked up by the daemon when the program is compiled, and an unknown
-// one fails there, naming it. Target, payload and options are part of the program's key. One result of the
-// given shape, or one of each. XLA's custom-call.
+// Adds a custom-call instruction with one result of the given shape, or one per shape. The daemon looks up
+// `target` when it compiles the program, and fails naming it when it is unknown. Target, payload and options
+// are part of the program's key. XLA's custom-call.
 Tensor CustomCall(const std::string& target, const std::vector<Tensor>& inputs, const Shape& result,
                   const CustomCallOptions& options = {}, Caller caller = Caller::Here());
 std::vector<Tensor> CustomCall(const std::string& target, const std::vector<Tensor>& inputs,
                                const std::vector<Shape>& results, const CustomCallOptions& options = {},
                                Caller caller = Caller::Here());
 
-// Runs `f` on the inputs' host tensors, here and now, and puts its results on the inputs' device: for what
-// has no operation. It closes the trace, reads the inputs and uploads the results, which the statistics count
-// as cause host_function. Inside a traced function it is refused, as every read is.
+// Runs `f` at once on host copies of the inputs, and puts its results on the inputs' device: for computations
+// without an operation. It closes the trace, reads the inputs and uploads the results, which the statistics
+// count under the cause host_function. Throws inside a traced function, as every read does.
 std::vector<Tensor> HostFunction(const std::string& name,
                                  const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
                                  const std::vector<Tensor>& inputs, Caller caller = Caller::Here());

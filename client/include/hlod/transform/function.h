@@ -1,5 +1,5 @@
-// Tracing a C++ function of trees into a computation, and calling it from what is recorded. What transforms,
-// scan and the other control flow are made of.
+// Traces a C++ function of trees into a computation, and calls it from the open trace. Transforms, Scan and
+// the other control flow are built on it.
 //
 //   auto arguments = std::tuple(params, x);
 //   TracedCall call("scale", arguments, Caller::Here());        // From here on what is computed is the body.
@@ -7,10 +7,10 @@
 //   return call.Return(y * p.scale);                             // Ends the body and calls it on the
 //   arguments.
 //
-// In the body: a tensor of the surroundings becomes one more parameter, which is read again at each call;
-// host tensors are constants as they are, unless the arguments are host tensors; reading a value, Sync() and
-// changing an argument or a captured tensor in place throw an Error with the line. Random numbers go on from
-// call to call. Bodies nest.
+// In the body, a captured tensor of the surroundings becomes one more parameter, which is read again at each
+// call; host tensors become constants, unless the arguments are host tensors. Reading a value, Sync(), and
+// changing an argument or a captured tensor in place throw an Error with the line. Each call draws new random
+// numbers. Bodies nest.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ namespace lazy {
 struct Function;
 class FunctionTrace;
 
-// A traced function and what a call of it needs. Immutable; shared by all who call it.
+// A traced function and the data that a call of it needs. Immutable; shared by its callers.
 class Traced {
  public:
   explicit Traced(Function function, const char* what);
@@ -37,7 +37,7 @@ class Traced {
 
   const Function& function() const { return *function_; }
   const char* what() const { return what_; }  // "jit"
-  // Whether captured tensors still have the shapes, types and devices that they had.
+  // Returns true when captured tensors still have the shapes, types and devices that they had.
   bool StillFits() const;
 
  private:
@@ -46,11 +46,12 @@ class Traced {
   std::vector<std::string> captured_;
 };
 
-// The results of the function's nodes appended to the open trace; on the host they are evaluated.
+// Appends a call of the function to the open trace and returns its results; for host tensors it is evaluated
+// at once.
 std::vector<Tensor> CallTraced(const Traced& traced, const std::vector<Tensor>& arguments,
                                const Caller& caller);
 
-// The body of a function while it is traced: from the constructor until Finish() or the destructor.
+// The body of a function while it is traced, from the constructor until Finish() or the destructor.
 class Body {
  public:
   // `paths` name the arguments in errors. `what` names the function and lives for ever.
@@ -86,12 +87,12 @@ class TracedCall {
   const Arguments& arguments() const { return inside_; }
   const Caller& caller() const { return caller_; }
 
-  // Ends the body: what it computes, to be called later with leaves like the arguments'.
+  // Ends the body and returns it as a function, to be called later with leaves like the arguments'.
   template <typename R>
   std::shared_ptr<const lazy::Traced> Finish(const R& results) {
     return body_.Finish(Leaves(results), LeafPaths(results, "result"));
   }
-  // Ends the body and calls it on the arguments: a tree like `results`.
+  // Ends the body, calls it on the arguments and returns a tree like `results`.
   template <typename R>
   R Return(const R& results) {
     return WithLeaves(results, lazy::CallTraced(*Finish(results), outside_, caller_));

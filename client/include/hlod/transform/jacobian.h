@@ -1,5 +1,5 @@
-// Matrices of derivatives, as JAX has them: of each element of a function's result by each element of an
-// argument. All rows, or columns, are computed together.
+// Jacobians and Hessians, as in JAX: the derivatives of each element of a function's result by each element
+// of an argument. All rows, or columns, are computed together, as a batch.
 #pragma once
 
 #include <tuple>
@@ -19,13 +19,13 @@ inline Dims Joined(Dims first, const Dims& second) {
   return first;
 }
 
-// The unit vectors, [n, dims...]: one for each of the n elements of a tensor like `x`.
+// Returns the unit vectors, [n, dims...]: one for each of the n elements of a tensor like `x`.
 inline Tensor UnitVectors(const Tensor& x, const Caller& caller) {
   return Eye(x.numel(), {}, {.type = x.dtype(), .device = x.device()}, caller)
       .Reshape(Joined({x.numel()}, x.dims()), caller);
 }
 
-// f as a function of one of its arguments.
+// Returns f as a function of one of its arguments; the others are fixed.
 template <size_t Argument, typename F, typename... Args>
 auto OfArgument(const F& f, const std::tuple<Args...>& args) {
   return [&f, args](const std::tuple_element_t<Argument, std::tuple<Args...>>& x) {
@@ -40,9 +40,10 @@ auto OfArgument(const F& f, const std::tuple<Args...>& args) {
 
 }  // namespace lazy
 
-// A function of the same arguments that gives the derivatives of f's result, a Tensor, by argument
-// `Argument`: a tree like it, each leaf of the shape [result's dimensions..., leaf's dimensions...]. Others
-// are not differentiated. In reverse mode: for results smaller than the argument. jax.jacrev.
+// Returns a function of the same arguments that computes the derivatives of f's result, a Tensor, by argument
+// `Argument`: a tree like the argument, each leaf of the shape [result's dimensions..., leaf's
+// dimensions...]. Works in reverse mode, which is best when the result is smaller than the argument.
+// jax.jacrev.
 //   Tensor j = Jacrev([](const Tensor& x) { return Sin(x) * x; })(x);
 //   Tensor by_w = Jacrev<1>(f)(x, w);
 template <size_t Argument = 0, typename F>
@@ -66,7 +67,7 @@ auto Jacrev(F f, Caller caller = Caller::Here()) {
   };
 }
 
-// The same in forward mode: for arguments smaller than the result. jax.jacfwd.
+// The same in forward mode, which is best when the argument is smaller than the result. jax.jacfwd.
 template <size_t Argument = 0, typename F>
 auto Jacfwd(F f, Caller caller = Caller::Here()) {
   return [f = std::move(f), caller]<typename... Args>(const Args&... args) {
@@ -98,8 +99,9 @@ auto Jacfwd(F f, Caller caller = Caller::Here()) {
   };
 }
 
-// The second derivatives by argument `Argument`, a Tensor: [result's dimensions..., its dimensions, its
-// dimensions again]. jax.hessian.
+// Returns a function of the same arguments that computes the second derivatives of f's result by argument
+// `Argument`, a Tensor: [result's dimensions..., argument's dimensions..., argument's dimensions...].
+// jax.hessian.
 template <size_t Argument = 0, typename F>
 auto Hessian(F f, Caller caller = Caller::Here()) {
   return Jacfwd<Argument>(Jacrev<Argument>(std::move(f), caller), caller);

@@ -1,4 +1,4 @@
-// Jit: a C++ function that runs once for each signature, and is replayed from then on.
+// Jit: a C++ function that runs once per signature, and is replayed from then on.
 #pragma once
 
 #include <map>
@@ -16,23 +16,23 @@
 namespace hlod {
 
 struct JitOptions {
-  // Arguments whose tensors are given up by the call: their memory is the program's to reuse, and using them
-  // afterwards throws an error of kind donated. Counted from 0; a number out of range throws.
+  // The indices, from 0, of arguments whose tensors are donated to the call: the program may reuse their
+  // memory, and using them afterwards throws an error of kind donated. An index out of range throws.
   std::vector<int> donate;
 };
 
 namespace lazy {
 
-// "f32[2,3]@0" of each leaf, after the structure: what decides whether a trace serves.
+// Returns the structure followed by "f32[2,3]@0" for each leaf: a trace is reused for an equal signature.
 std::string SignatureOf(const std::vector<Tensor>& leaves, std::string structure);
-// Throws for a number in `donate` that is not below that of arguments.
+// Throws for an index in `donate` that is not below `arguments`.
 void CheckDonated(const std::vector<int>& donate, size_t arguments, const Caller& caller);
-// Ends the arguments: what they were is the program's alone.
+// Marks the tensors as donated: their memory belongs to the program.
 void Donate(const std::vector<Tensor>& leaves, const Caller& caller);
 
 }  // namespace lazy
 
-// What Jit() gives. Copies share what was traced. Not to be called by two threads at once.
+// The result of Jit(). Copies share the traces. Must not be called by two threads at once.
 template <typename F>
 class Jitted {
  public:
@@ -71,7 +71,7 @@ class Jitted {
     return WithLeaves(*known.results, results);
   }
 
-  // How often the function has run: once a signature.
+  // The number of times that the function has run: once per signature.
   int traces() const { return state_->traces; }
 
   Jitted& At(Caller caller) {
@@ -83,7 +83,7 @@ class Jitted {
   template <typename R>
   struct Entry {
     std::shared_ptr<const lazy::Traced> traced;
-    std::shared_ptr<const R> results;  // Their structure; its tensors are of the trace and have ended.
+    std::shared_ptr<const R> results;  // Kept for its structure; its tensors have ended with the trace.
   };
   struct AnyEntries {
     virtual ~AnyEntries() = default;
@@ -111,9 +111,10 @@ class Jitted {
   std::shared_ptr<State> state_;
 };
 
-// f as a function that does not run its C++ again for arguments of a known signature: the types, structure
-// and static members of the trees, the shapes and types of their tensors. A number among the arguments is
-// static: pass a tensor for what varies. Tensors that f captures are read at each call.
+// Returns f as a function whose C++ does not run again for arguments of a known signature: the types,
+// structure and static members of the trees, and the shapes and types of their tensors. A number among the
+// arguments is static: pass a tensor for a value that varies. Tensors that f captures are read at each call.
+// jax.jit.
 //   auto step = Jit(ValueAndGrad(loss), {.donate = {0}});
 template <typename F>
 Jitted<F> Jit(F f, JitOptions options = {}, Caller caller = Caller::Here()) {

@@ -1,5 +1,6 @@
-// Programs that work block by block, as Pallas has them: a grid of steps, of each array the block that a step
-// takes, and a body written with tensors. One loop in the program around it, whatever the size of the grid.
+// Programs that work block by block, as in Pallas: a grid of steps, a map from steps to the blocks of each
+// array, and a body written with tensors. It becomes one loop of the program around it, whatever the size of
+// the grid.
 //
 //   // x [m, k] times y [k, n], by blocks of 128.
 //   const hlod::Kernel product("product",
@@ -11,12 +12,12 @@
 //       [](const Tensor& x, const Tensor& y, Tensor& out) { out += MatMul(x, y); });
 //   Tensor z = product({x, y});
 //
-// What is defined where Pallas leaves it open: steps run one after another, so that a step sees what those
-// before it have written. Outputs and scratch are zeros before the first step. A block that reaches over the
-// edge of an input has zeros there; what is written outside of an output is dropped.
+// Defined here where Pallas leaves it open: steps run one after another, so that a step sees the writes of
+// those before it. Outputs and scratch are zeros before the first step. A block that reaches over the edge of
+// an input has zeros there; writes outside of an output are dropped.
 //
-// On the host as on devices, on placeholders, under Jit and every transform. Gradients go through it (as
-// through a scan, which keeps what each step needs); a better rule is put around it by CustomVjp.
+// Works on the host as on devices, on placeholders, under Jit and every transform. Gradients go through it as
+// through a scan, which keeps the residuals of each step; CustomVjp can put a better rule around it.
 #pragma once
 
 #include <cstdint>
@@ -35,15 +36,15 @@
 
 namespace hlod {
 
-// Where a step is in the grid of the kernel whose body is being traced, along a dimension of it: an s32
-// scalar; and the size of that dimension. pl.program_id, pl.num_programs. Throw outside of a body.
+// In the body of a kernel: the step's position along a dimension of the grid, an s32 scalar, and the size of
+// that dimension. Throw outside of a body. pl.program_id, pl.num_programs.
 Tensor ProgramId(int64_t dim, Caller caller = Caller::Here());
 int64_t NumPrograms(int64_t dim, Caller caller = Caller::Here());
 
-// The size of a block along a dimension that the body does not see: one element is taken. Pallas's None.
+// As a block's size: takes one element along the dimension, which the body does not see. Pallas's None.
 inline constexpr int64_t kSqueezed = -1;
 
-// A block's place among an array's blocks, which begin at multiples of the block's sizes.
+// A block's index among an array's blocks, which begin at multiples of the block's sizes.
 using BlockIndex = std::vector<std::variant<int64_t, Tensor>>;
 
 namespace lazy {
@@ -55,7 +56,7 @@ template <typename F, typename Argument, size_t... I>
 constexpr bool Takes(std::index_sequence<I...>) {
   return std::is_invocable_v<F&, decltype(*(std::declval<Argument*>() + I))...>;
 }
-// f(arguments[0], ..., arguments[count - 1]); false when f does not take so many.
+// Calls f(arguments[0], ..., arguments[count - 1]). Returns false when f does not take `count` arguments.
 template <size_t kCount, typename F, typename Argument, typename Use>
 bool CallWith(F& f, Argument* arguments, size_t count, const Use& use) {
   if (count == kCount) {
@@ -79,11 +80,11 @@ constexpr bool TakesSome() {
 
 }  // namespace lazy
 
-// Which block a step takes: a function of the step's place in the grid.
+// Maps a step's position in the grid to the block that it takes.
 //   [](int64_t i, int64_t j) { return Dims{i, 0}; }
-// It takes numbers, and is called for every step when the kernel is: a block that does not exist is an error.
-// Or it takes tensors (s32 scalars) and is a part of the program, so that it can look into tensors of the
-// surroundings, a table of pages for instance; then an index out of range means the nearest block.
+// A function of numbers is called for every step when the kernel is called: a block that does not exist is
+// then an error. A function of tensors (s32 scalars) becomes a part of the program, so it can read tensors of
+// the surroundings, a table of pages for instance; an index out of range then means the nearest block.
 //   [=](const Tensor& i, const Tensor& j) { return BlockIndex{Take(pages, i), 0}; }
 class IndexMap {
  public:
@@ -109,7 +110,7 @@ class IndexMap {
     }
   }
 
-  // At most one is set. False: the function does not take so many arguments.
+  // At most one is set. They return false when the function does not take that number of arguments.
   const OfNumbers& numbers() const { return numbers_; }
   const OfTensors& tensors() const { return tensors_; }
 
@@ -118,13 +119,13 @@ class IndexMap {
   OfTensors tensors_;
 };
 
-// How an array is cut into blocks. pl.BlockSpec.
+// The division of an array into blocks. pl.BlockSpec.
 struct BlockSpec {
   BlockSpec() = default;  // The whole array, at each step.
   BlockSpec(Dims sizes, IndexMap at = {})
       : sizes(std::move(sizes)), at(std::move(at)) {}  // NOLINT: implicit.
 
-  std::optional<Dims> sizes;  // One for each of the array's dimensions; or kSqueezed.
+  std::optional<Dims> sizes;  // One per dimension of the array; may be kSqueezed.
   IndexMap at;
 };
 
@@ -135,16 +136,16 @@ struct KernelOutput {
 
 struct KernelSpec {
   Dims grid = {};                      // The last dimension runs fastest. Empty: one step.
-  std::vector<BlockSpec> in = {};      // One for each input.
-  std::vector<KernelOutput> out = {};  // One at least.
-  std::vector<Shape> scratch = {};     // What steps keep for those after them.
-  std::optional<Device> device = {};   // Of a kernel without inputs.
+  std::vector<BlockSpec> in = {};      // One per input.
+  std::vector<KernelOutput> out = {};  // At least one.
+  std::vector<Shape> scratch = {};     // Arrays that steps keep for later steps.
+  std::optional<Device> device = {};   // The device of a kernel without inputs.
 };
 
-// What a step does: a function of references to the blocks of the inputs, then to those of the outputs, then
-// to scratch, which returns nothing: what it assigns to (o = ...), or updates in place (o += ...), is
-// written. An assigned block keeps its shape and type. A branch that is not taken costs nothing: Cond
-// (hlod/transform/control.h) takes the place of pl.when.
+// The body of a step: a void function of references to the blocks of the inputs, then of the outputs, then of
+// the scratch arrays. A block that it assigns (o = ...) or updates in place (o += ...) is written; an
+// assigned block must keep its shape and type. Cond (hlod/transform/control.h), which runs only the branch
+// that is taken, replaces pl.when.
 class KernelBody {
  public:
   template <typename F>
@@ -158,23 +159,23 @@ class KernelBody {
           });
         }) {}
 
-  // False: the function does not take so many tensors.
+  // Returns false when the function does not take that number of tensors.
   bool operator()(absl::Span<Tensor> blocks) const { return call_(blocks); }
 
  private:
   std::function<bool(absl::Span<Tensor>)> call_;
 };
 
-// A kernel, which is a function of its inputs. The body is traced at each call, once.
+// A kernel: a function of its inputs. Each call traces the body once.
 class Kernel {
  public:
   Kernel(std::string name, KernelSpec spec, KernelBody body)
       : name_(std::move(name)), spec_(std::move(spec)), body_(std::move(body)) {}
 
-  // Of a kernel with one output. Throws an Error that names the kernel and what does not fit: a block of
-  // another rank than its array, a block that does not exist, an assigned block of another shape or type.
+  // Calls a kernel with one output. Throws an Error that names the kernel and the mistake: a block of another
+  // rank than its array, a block that does not exist, an assigned block of another shape or type.
   Tensor operator()(const std::vector<Tensor>& inputs, Caller caller = Caller::Here()) const;
-  // All outputs.
+  // Calls the kernel and returns all outputs.
   std::vector<Tensor> Outputs(const std::vector<Tensor>& inputs, Caller caller = Caller::Here()) const;
 
  private:

@@ -1,4 +1,4 @@
-// Functions over the slices of tensors, beside Scan (hlod/transform/control.h): those that need no order.
+// Functions over the slices of tensors that do not need an order, unlike Scan (hlod/transform/control.h).
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,38 @@
 namespace hlod {
 
 struct AssociativeScanOptions {
-  bool reverse = false;  // Sums of what follows, in place of what comes before.
+  bool reverse = false;  // Combines each slice with those after it, instead of those before it.
   int64_t dim = 0;       // Along this dimension; counted from the end when negative.
 };
 struct MapOptions {
-  int64_t batch_size = 0;  // So many slices are computed together, as Vmap() does; 0: one.
+  int64_t batch_size = 0;  // The number of slices that are computed together, as Vmap() does; 0: one.
 };
 
 namespace lazy {
 
 using Leafwise = std::function<std::vector<Tensor>(const std::vector<Tensor>&, const std::vector<Tensor>&)>;
-// Throws for leaves of different sizes along the dimension, naming the leaf.
+// Implements AssociativeScan(). Throws, naming the leaf, when leaves have different sizes along the
+// dimension.
 std::vector<Tensor> CallAssociativeScan(const Leafwise& f, const std::vector<Tensor>& leaves,
                                         const std::vector<std::string>& paths,
                                         const AssociativeScanOptions& options, const Caller& caller);
-// The first `batches` * `size` slices as [batches, size, ...]; and the rest, as it is.
+// Returns the first `batches` * `size` slices of each leaf as [batches, size, ...].
 std::vector<Tensor> Batches(const std::vector<Tensor>& leaves, int64_t batches, int64_t size,
                             const Caller& caller);
 std::vector<Tensor> Rest(const std::vector<Tensor>& leaves, int64_t from, const Caller& caller);
-// The batches' results one after another, and those of the rest behind them, if there are any.
+// Concatenates the batches' results, then those of the rest, if any.
 std::vector<Tensor> Together(const std::vector<Tensor>& batches, const std::vector<Tensor>& rest,
                              const Caller& caller);
-// How many slices the leaves have. Throws when they differ, and for a `batch_size` below 0.
+// Returns the number of slices of the leaves. Throws when it differs among them, and for a negative
+// `batch_size`.
 int64_t CheckMap(const std::vector<Tensor>& leaves, const std::vector<std::string>& paths, int64_t batch_size,
                  const Caller& caller);
 
 }  // namespace lazy
 
-// Every prefix of the slices combined by f(a, b) -> c, which must be associative: in a number of steps that
-// grows with the logarithm of their number, each over many slices at once. f takes and gives trees like `xs`,
-// whose leaves have any size along the dimension. jax.lax.associative_scan.
+// Returns every prefix of the slices combined by f(a, b) -> c, which must be associative. For n slices it
+// takes O(log n) calls of f, each on many slices at once. f takes and returns trees like `xs`, whose leaves
+// have any size along the dimension. jax.lax.associative_scan.
 //   Tensor products = AssociativeScan([](const Tensor& a, const Tensor& b) { return MatMul(a, b); },
 //   matrices);
 template <typename F, typename Xs>
@@ -56,8 +58,8 @@ Xs AssociativeScan(F f, const Xs& xs, AssociativeScanOptions options = {}, Calle
                     lazy::CallAssociativeScan(leafwise, Leaves(xs), LeafPaths(xs, "xs"), options, caller));
 }
 
-// f(x) for each slice of `xs` along dimension 0, stacked: one loop in the program, a slice an iteration, or
-// with `batch_size` so many together. Trees all. jax.lax.map.
+// Returns f(x) for each slice x of `xs` along dimension 0, stacked. It is one loop in the program, with one
+// slice per iteration, or `batch_size` of them. x and the result are trees. jax.lax.map.
 template <typename F, typename Xs>
 auto Map(F f, const Xs& xs, MapOptions options = {}, Caller caller = Caller::Here()) {
   const auto loop = [&](const auto& body, const Xs& over) {

@@ -11,45 +11,46 @@
 
 namespace hlod {
 
-// What random numbers do under Vmap, as torch.func has it.
+// The behaviour of random numbers under Vmap, as in torch.func.
 enum class Randomness {
-  kError,      // Refused.
+  kError,      // Drawing them throws.
   kSame,       // Every example has the same numbers.
   kDifferent,  // Each has its own.
 };
 
 struct VmapOptions {
-  // The batch dimension of each argument's tensors, from the end when negative; nothing for an argument that
+  // The batch dimension of each argument's tensors, from the end when negative; nullopt for an argument that
   // all examples share. Arguments that are not listed have dimension 0; more entries than arguments throw.
   std::vector<std::optional<int64_t>> in = {};
-  int64_t out = 0;  // Where the results have it.
+  int64_t out = 0;  // The batch dimension of the results.
   Randomness randomness = Randomness::kError;
 };
 
 namespace lazy {
 
-// The examples' shape: the first of the batch, which is never computed.
+// Returns the first example of the batch, of which only shapes and types are used.
 std::vector<Tensor> FirstExamples(const std::vector<Tensor>& leaves,
                                   const std::vector<std::optional<int64_t>>& axes,
                                   const std::vector<std::string>& paths, const Caller& caller);
 // Throws when `listed` entries of VmapOptions::in are more than the arguments.
 void CheckListed(size_t listed, size_t arguments, const Caller& caller);
-// The function over all examples at once.
+// Calls the function on all examples at once.
 std::vector<Tensor> CallBatched(const Traced& traced, const std::vector<Tensor>& arguments,
                                 const std::vector<std::optional<int64_t>>& axes, const VmapOptions& options,
                                 const Caller& caller);
 
 }  // namespace lazy
 
-// f over every index of a dimension of its arguments, computed together: one program over the batch, not a
-// loop. Results have the batch dimension also where they do not depend on an argument that has.
+// Returns a function that computes f for every index of a dimension of its arguments, together: one program
+// over the batch, not a loop. Results have the batch dimension even when they do not depend on a batched
+// argument. jax.vmap.
 //   auto per_example = Vmap(Grad(loss), {.in = {std::nullopt, 0}});
 template <typename F>
 auto Vmap(F f, VmapOptions options = {}, Caller caller = Caller::Here()) {
   return [f = std::move(f), options = std::move(options), caller]<typename... Args>(const Args&... args) {
     const std::tuple<Args...> arguments(args...);
     lazy::CheckListed(options.in.size(), sizeof...(Args), caller);
-    std::vector<std::optional<int64_t>> axes;  // Of each leaf.
+    std::vector<std::optional<int64_t>> axes;  // The batch dimension of each leaf.
     size_t i = 0;
     const auto add = [&](const auto& argument) {
       const std::optional<int64_t> axis = i < options.in.size() ? options.in[i] : std::optional<int64_t>(0);
