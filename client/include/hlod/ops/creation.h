@@ -24,7 +24,7 @@ Tensor FromValues(const std::vector<T>& values, std::optional<Dims> dims = {},
 
 Tensor Zeros(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
 Tensor Ones(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
-// Of the value's own type when none is named: pred, s64, f32 or c64.
+// Has the value's own type when none is named: pred, s64, f32 or c64.
 Tensor Full(DimList dims, Scalar value, TensorOptions options = {}, Caller caller = Caller::Here());
 // start, start + step, ... below end (above, when step is negative): ceil((end - start) / step) numbers.
 // s64 when all three are integers, else f32.
@@ -40,16 +40,16 @@ Tensor Linspace(Scalar start, Scalar end, int64_t steps, TensorOptions options =
 Tensor Logspace(Scalar start, Scalar end, int64_t steps, double base = 10, TensorOptions options = {},
                 Caller caller = Caller::Here());
 
-// What differs from the tensor that a factory's result is to be like.
+// Overrides of the type and device of the tensor that a factory imitates.
 struct LikeOptions {
   std::optional<PrimitiveType> type = {};
   std::optional<Device> device = {};
 };
-// Of x's shape, type and device. Only these are looked at: x may be a placeholder.
+// Have x's shape, type and device. x's value is not used: x may be a placeholder.
 Tensor ZerosLike(const Operand& x, LikeOptions options = {});
 Tensor OnesLike(const Operand& x, LikeOptions options = {});
 Tensor FullLike(const Operand& x, Scalar value, LikeOptions options = {});
-// Of x's type and device.
+// Have x's type and device.
 Tensor NewZeros(const Operand& x, DimList dims, LikeOptions options = {});
 Tensor NewOnes(const Operand& x, DimList dims, LikeOptions options = {});
 Tensor NewFull(const Operand& x, DimList dims, Scalar value, LikeOptions options = {});

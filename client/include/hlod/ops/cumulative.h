@@ -7,8 +7,8 @@
 
 namespace hlod {
 
-Tensor Cumsum(const Operand& x, int64_t dim);            // Of pred and integers: s64.
-Tensor Cumprod(const Operand& x, int64_t dim);           // Of pred and integers: s64.
+Tensor Cumsum(const Operand& x, int64_t dim);            // The type is s64 for pred and integers.
+Tensor Cumprod(const Operand& x, int64_t dim);           // The type is s64 for pred and integers.
 ValuesAndIndices Cummax(const Operand& x, int64_t dim);  // The greatest so far, and where it was last.
 ValuesAndIndices Cummin(const Operand& x, int64_t dim);
 Tensor Logcumsumexp(const Operand& x, int64_t dim);  // The logarithm of the running sum of exponentials.

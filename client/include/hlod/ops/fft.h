@@ -18,24 +18,24 @@ namespace hlod::fft {
 // n on the way back; n there and nothing back; the root of n both ways.
 enum class Norm { kBackward, kForward, kOrtho };
 
-// Of complex numbers, there and back.
+// The complex-to-complex transform, and its inverse.
 Tensor Fft(const Operand& x, std::optional<int64_t> n = {}, int64_t dim = -1, Norm norm = Norm::kBackward);
 Tensor Ifft(const Operand& x, std::optional<int64_t> n = {}, int64_t dim = -1, Norm norm = Norm::kBackward);
-// Of real numbers to the half of the spectrum that says all, and back.
+// The transform of a real signal, of which it returns the first half of the spectrum, and its inverse.
 Tensor Rfft(const Operand& x, std::optional<int64_t> n = {}, int64_t dim = -1, Norm norm = Norm::kBackward);
 Tensor Irfft(const Operand& x, std::optional<int64_t> n = {}, int64_t dim = -1, Norm norm = Norm::kBackward);
-// Of half of a signal whose other half is its conjugate to real numbers, and back.
+// The transform of a Hermitian signal given by its first half (the result is real), and its inverse.
 Tensor Hfft(const Operand& x, std::optional<int64_t> n = {}, int64_t dim = -1, Norm norm = Norm::kBackward);
 Tensor Ihfft(const Operand& x, std::optional<int64_t> n = {}, int64_t dim = -1, Norm norm = Norm::kBackward);
 
-// The same along two dimensions ...
+// The same along two dimensions.
 Tensor Fft2(const Operand& x, DimList sizes = {}, DimList dims = {-2, -1}, Norm norm = Norm::kBackward);
 Tensor Ifft2(const Operand& x, DimList sizes = {}, DimList dims = {-2, -1}, Norm norm = Norm::kBackward);
 Tensor Rfft2(const Operand& x, DimList sizes = {}, DimList dims = {-2, -1}, Norm norm = Norm::kBackward);
 Tensor Irfft2(const Operand& x, DimList sizes = {}, DimList dims = {-2, -1}, Norm norm = Norm::kBackward);
 Tensor Hfft2(const Operand& x, DimList sizes = {}, DimList dims = {-2, -1}, Norm norm = Norm::kBackward);
 Tensor Ihfft2(const Operand& x, DimList sizes = {}, DimList dims = {-2, -1}, Norm norm = Norm::kBackward);
-// ... and along any. The half is that of the last one.
+// The same along any dimensions. The half is taken of the last one.
 Tensor Fftn(const Operand& x, DimList sizes = {}, DimList dims = {}, Norm norm = Norm::kBackward);
 Tensor Ifftn(const Operand& x, DimList sizes = {}, DimList dims = {}, Norm norm = Norm::kBackward);
 Tensor Rfftn(const Operand& x, DimList sizes = {}, DimList dims = {}, Norm norm = Norm::kBackward);

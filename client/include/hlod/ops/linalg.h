@@ -19,7 +19,7 @@ struct WithInfo {
   Tensor info;  // s32: 0, or the first diagonal element of U (from 1) that is 0.
 };
 WithInfo CholeskyEx(const Operand& x,
-                    bool upper = false);  // Of the info 1 where it is not positive definite.
+                    bool upper = false);  // info is 1 where x is not positive definite, else 0.
 
 // x = P L U with the rows exchanged so that each pivot is the largest of its column.
 struct LuParts {

@@ -21,7 +21,7 @@ Tensor SmoothL1Loss(const Tensor& x, const Tensor& target, double beta = 1,
                     Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 Tensor HuberLoss(const Tensor& x, const Tensor& target, double delta = 1,
                  Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
-// Of probabilities x. Logarithms are not below -100.
+// The binary cross entropy of probabilities x. Logarithms are not below -100.
 Tensor BinaryCrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                           Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target, const Tensor& weight = {},
@@ -47,8 +47,8 @@ Tensor CosineEmbeddingLoss(const Tensor& x, const Tensor& y, const Tensor& targe
 // logarithms.
 Tensor KlDiv(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean,
              bool log_target = false, Caller caller = Caller::Here());
-// Of normal distributions with means x and variances `variance`, of x's shape or one for each row; variances
-// are at least eps.
+// The negative log likelihood of normal distributions with means x and variances `variance`, of x's shape or
+// one for each row; variances are at least eps.
 Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& variance, bool full = false,
                        double eps = 1e-6, Reduction reduction = Reduction::kMean,
                        Caller caller = Caller::Here());
@@ -70,7 +70,7 @@ struct TripletOptions {
   bool swap = false;  // The nearer of anchor and positive to the negative counts.
   Reduction reduction = Reduction::kMean;
 };
-// What the distance from the anchor to the positive exceeds that to the negative less the margin by.
+// max(d(anchor, positive) - d(anchor, negative) + margin, 0).
 Tensor TripletMarginLoss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                          const TripletOptions& options = {}, Caller caller = Caller::Here());
 // The same with a distance of your own.
@@ -91,7 +91,7 @@ Tensor CtcLoss(const Tensor& log_probabilities, const Tensor& targets,
 // nothing.
 Tensor NllLoss(const Tensor& x, const Tensor& target, const Tensor& weight = {}, int64_t ignore_index = -100,
                Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
-// Of logits; the target is classes, or probabilities of x's shape.
+// The cross entropy of logits; the target is classes, or probabilities of x's shape.
 Tensor CrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                     int64_t ignore_index = -100, double label_smoothing = 0,
                     Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());

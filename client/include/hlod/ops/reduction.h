@@ -8,11 +8,14 @@
 
 namespace hlod {
 
-Tensor Sum(const Operand& x, DimList dims = {}, bool keepdim = false);  // Of pred and integers: s64.
+Tensor Sum(const Operand& x, DimList dims = {},
+           bool keepdim = false);  // The type is s64 for pred and integers.
 Tensor Mean(const Operand& x, DimList dims = {}, bool keepdim = false);
-Tensor Prod(const Operand& x, DimList dims = {}, bool keepdim = false);     // Of pred and integers: s64.
+Tensor Prod(const Operand& x, DimList dims = {},
+            bool keepdim = false);  // The type is s64 for pred and integers.
 Tensor Nansum(const Operand& x, DimList dims = {}, bool keepdim = false);   // NaN counts as 0.
-Tensor Nanmean(const Operand& x, DimList dims = {}, bool keepdim = false);  // Of what is not NaN.
+Tensor Nanmean(const Operand& x, DimList dims = {},
+               bool keepdim = false);  // The mean of the elements that are not NaN.
 Tensor CountNonzero(const Operand& x, DimList dims = {});
 Tensor Logsumexp(const Operand& x, DimList dims = {}, bool keepdim = false);  // log(sum(exp(x)))
 Tensor Trace(const Operand& x);  // The sum of a matrix's diagonal.
@@ -40,7 +43,7 @@ ValuesAndIndices Min(const Operand& x, int64_t dim, bool keepdim = false);
 Tensor Argmax(const Operand& x, std::optional<int64_t> dim = {},
               bool keepdim = false);  // Without dim: of all.
 Tensor Argmin(const Operand& x, std::optional<int64_t> dim = {}, bool keepdim = false);
-Tensor All(const Operand& x, DimList dims = {}, bool keepdim = false);  // Whether none is zero.
-Tensor Any(const Operand& x, DimList dims = {}, bool keepdim = false);  // Whether one is not zero.
+Tensor All(const Operand& x, DimList dims = {}, bool keepdim = false);  // True where none is zero.
+Tensor Any(const Operand& x, DimList dims = {}, bool keepdim = false);  // True where one is not zero.
 
 }  // namespace hlod

@@ -23,13 +23,13 @@ Tensor Searchsorted(const Operand& sorted, const Operand& values, bool right = f
                     const Tensor& sorter = {});
 // The bucket of each value between sorted boundaries.
 Tensor Bucketize(const Operand& values, const Operand& boundaries, bool right = false);
-// Whether each element is one of `among`, or, inverted, none of them.
+// True where the element is one of `among`; with `invert`, where it is not.
 Tensor Isin(const Operand& x, const Operand& among, bool invert = false);
 
 struct UniqueResult {
   Tensor values;   // In ascending order.
   Tensor inverse;  // The position in `values` of every element of x.
-  Tensor counts;   // How often each value is there.
+  Tensor counts;   // The number of times that each value occurs.
 };
 // These close the trace: how many values there are is read. With a dimension, its slices are compared.
 UniqueResult Unique(const Operand& x, std::optional<int64_t> dim = {});

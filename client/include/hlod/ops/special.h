@@ -5,15 +5,15 @@
 
 namespace hlod {
 
-// Of probability.
+// Functions of probability theory.
 Tensor Entr(const Operand& x);                       // -x log(x); 0 at 0, and minus infinity below.
 Tensor Ndtr(const Operand& x);                       // The normal distribution at x.
-Tensor LogNdtr(const Operand& x);                    // Its logarithm.
-Tensor Ndtri(const Operand& x);                      // Its inverse.
+Tensor LogNdtr(const Operand& x);                    // The logarithm of Ndtr.
+Tensor Ndtri(const Operand& x);                      // The inverse of Ndtr.
 Tensor Erfcx(const Operand& x);                      // exp(x x) (1 - erf(x)).
 Tensor Xlog1py(const Operand& x, const Operand& y);  // x log(1 + y), and 0 where x is 0.
 
-// Of the gamma function. Arguments that need more than 10,000 terms give NaN.
+// Functions related to the gamma function. Arguments that need more than 10,000 terms give NaN.
 Tensor Igamma(const Operand& a, const Operand& x);   // The regularised lower incomplete gamma function.
 Tensor Igammac(const Operand& a, const Operand& x);  // The upper one.
 Tensor Zeta(const Operand& x, const Operand& q);     // Hurwitz' zeta function: the sum of (q + k)^-x.
@@ -45,7 +45,7 @@ Tensor ChebyshevPolynomialT(const Operand& x, const Operand& n);
 Tensor ChebyshevPolynomialU(const Operand& x, const Operand& n);
 Tensor ChebyshevPolynomialV(const Operand& x, const Operand& n);
 Tensor ChebyshevPolynomialW(const Operand& x, const Operand& n);
-Tensor ShiftedChebyshevPolynomialT(const Operand& x, const Operand& n);  // Of 2 x - 1.
+Tensor ShiftedChebyshevPolynomialT(const Operand& x, const Operand& n);  // T at 2 x - 1; likewise U, V and W.
 Tensor ShiftedChebyshevPolynomialU(const Operand& x, const Operand& n);
 Tensor ShiftedChebyshevPolynomialV(const Operand& x, const Operand& n);
 Tensor ShiftedChebyshevPolynomialW(const Operand& x, const Operand& n);

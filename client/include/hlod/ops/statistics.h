@@ -12,7 +12,7 @@ namespace hlod {
 // The lower of the two middle elements; NaN when there is one.
 Tensor Median(const Operand& x);
 ValuesAndIndices Median(const Operand& x, int64_t dim, bool keepdim = false);
-// Of what is not NaN.
+// The median of the elements that are not NaN.
 Tensor Nanmedian(const Operand& x);
 ValuesAndIndices Nanmedian(const Operand& x, int64_t dim, bool keepdim = false);
 // The most frequent element, the least of several, and where it is last.
@@ -24,19 +24,19 @@ enum class QuantileInterpolation { kLinear, kLower, kHigher, kMidpoint, kNearest
 // 1. Of a vector the results are along a new first dimension. Without a dimension: of all elements.
 Tensor Quantile(const Operand& x, const Operand& q, std::optional<int64_t> dim = {}, bool keepdim = false,
                 QuantileInterpolation interpolation = QuantileInterpolation::kLinear);
-// Of what is not NaN.
+// The quantiles of the elements that are not NaN.
 Tensor Nanquantile(const Operand& x, const Operand& q, std::optional<int64_t> dim = {}, bool keepdim = false,
                    QuantileInterpolation interpolation = QuantileInterpolation::kLinear);
 
-// How many elements are in each of `bins` equal parts of [min, max], those outside left out. When both are 0,
-// from the least element to the greatest.
+// The number of elements in each of `bins` equal parts of [min, max], those outside left out. When both are
+// 0, from the least element to the greatest.
 Tensor Histc(const Operand& x, int64_t bins = 100, double min = 0, double max = 0);
-// How many elements, or the sum of their weights, lie between each edge and the next, the last edge included.
-// Edges are those of `bins` equal parts of a range (by default from the least element to the greatest), or a
-// given vector that does not decrease. As a density the counts times the widths add up to 1.
+// The number of elements, or the sum of their weights, between each edge and the next, the last edge
+// included. Edges are those of `bins` equal parts of a range (by default from the least element to the
+// greatest), or a given vector that does not decrease. As a density the counts times the widths add up to 1.
 struct HistogramOptions {
   std::optional<std::pair<double, double>> range = {};
-  Tensor weight = {};  // Of x's shape.
+  Tensor weight = {};  // Has x's shape.
   bool density = false;
 };
 struct HistogramParts {
@@ -57,10 +57,10 @@ struct HistogramddParts {
 HistogramddParts Histogramdd(const Operand& x, DimList bins, const HistogramddOptions& options = {});
 HistogramddParts Histogramdd(const Operand& x, const std::vector<Tensor>& edges,
                              const HistogramddOptions& options = {});
-// How often each integer from 0 on occurs, or the sum of its weights. Closes the trace: the greatest is read;
-// a negative one is refused.
+// The number of times that each integer from 0 on occurs, or the sum of its weights. Closes the trace: the
+// greatest is read; a negative one is refused.
 Tensor Bincount(const Operand& x, const Tensor& weights = {}, int64_t minlength = 0);
-// Of the integers below `length`; others are left out. Reads nothing.
+// The same for the integers below `length`; others are left out. Reads nothing.
 Tensor BincountBounded(const Operand& x, int64_t length, const Tensor& weights = {});
 
 // The covariance of variables (rows) over observations (columns). fweights: how often each observation

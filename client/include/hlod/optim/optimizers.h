@@ -31,13 +31,14 @@ namespace hlod {
 
 struct SgdOptions {
   double lr = 1e-3, momentum = 0;
-  bool nesterov = false;    // Takes a momentum and no dampening.
+  bool nesterov = false;    // Needs a momentum and no dampening.
   double weight_decay = 0;  // Times the parameter, added to the gradient.
-  double dampening = 0;     // Of the gradients that the momentum adds up, from the second on.
+  double dampening = 0;     // The momentum adds up (1 - dampening) gradients, from the second on.
 };
 struct AdamOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  double weight_decay = 0;  // Of Adam as of Sgd; of AdamW times lr, taken from the parameter.
+  double weight_decay = 0;  // Adam adds it times the parameter to the gradient; AdamW subtracts lr times it
+                            // times the parameter.
   bool amsgrad = false;     // The largest second moment so far, in place of the last.
 };
 struct RmsPropOptions {
@@ -55,14 +56,14 @@ struct AdamaxOptions {
 };
 struct NAdamOptions {
   double lr = 2e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
-  double momentum_decay = 4e-3;  // How fast the momentum approaches beta1.
+  double momentum_decay = 4e-3;  // The speed at which the momentum approaches beta1.
 };
 struct RAdamOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
 };
 struct RpropOptions {
   double lr = 1e-2;  // The first step of each element; a later change has no effect, as in PyTorch.
-  double eta_minus = 0.5, eta_plus = 1.2;  // What a step is multiplied by when the sign turns, and when not.
+  double eta_minus = 0.5, eta_plus = 1.2;  // The factors of a step when the sign turns, and when not.
   double step_min = 1e-6, step_max = 50;
 };
 struct AsgdOptions {
@@ -82,7 +83,7 @@ struct ParamGroup {
   std::optional<Options> options;
 };
 
-// What the optimizers share. A parameter without a gradient stays as it is, and its count of steps, too.
+// The base of the optimizers. A parameter without a gradient stays as it is, and its count of steps, too.
 class ParameterOptimizer {
  public:
   virtual ~ParameterOptimizer() = default;
@@ -99,7 +100,7 @@ class ParameterOptimizer {
 
   // A change does not compile again. hlod/optim/lr_scheduler.h has the schedules of PyTorch.
   double learning_rate(size_t group = 0, Caller caller = Caller::Here()) const;
-  void SetLearningRate(double lr);  // Of every group.
+  void SetLearningRate(double lr);  // Sets the rate of every group.
   void SetLearningRate(double lr, size_t group, Caller caller = Caller::Here());
 
   // The settings of each group as "groups.0.lr" with the number of its parameters as "groups.0.size", and
@@ -136,14 +137,14 @@ class ParameterOptimizer {
 
  private:
   struct Group {
-    size_t begin, end;  // Of parameters_.
+    size_t begin, end;  // A range of parameters_.
     optim::Optimizer update;
   };
   void StepWhere(const Tensor* skip, const Caller& caller);
   void UpdateOne(size_t i, const optim::Optimizer& update, const Tensor* skip, const Caller& caller);
 
   std::vector<Tensor> parameters_;
-  std::vector<std::optional<optim::State>> states_;  // Of each parameter, from its first gradient on.
+  std::vector<std::optional<optim::State>> states_;  // One per parameter; nullopt before its first gradient.
   std::vector<Group> groups_;
 };
 
@@ -179,7 +180,7 @@ class OptimizerOf : public ParameterOptimizer {
 
   const OptimizerKind<Options>* kind_;
   Options defaults_;
-  std::vector<Options> options_;  // Of each group.
+  std::vector<Options> options_;  // One per group.
 };
 
 extern template class OptimizerOf<SgdOptions>;

@@ -86,7 +86,7 @@ class Tensor {
 
   bool defined() const { return impl_ != nullptr; }
 
-  // What needs no value: also of a placeholder, and never a message to the daemon.
+  // These need no value: they work on placeholders and send nothing to the daemon.
   const Dims& dims(Caller caller = Caller::Here()) const;
   int64_t size(int64_t dim, Caller caller = Caller::Here()) const;
   int64_t rank(Caller caller = Caller::Here()) const { return static_cast<int64_t>(dims(caller).size()); }
@@ -94,7 +94,7 @@ class Tensor {
   PrimitiveType dtype(Caller caller = Caller::Here()) const;
   Shape shape(Caller caller = Caller::Here()) const;
   Device device(Caller caller = Caller::Here()) const;
-  // Of a view: as PyTorch's, in elements. A tensor of its own is dense row-major.
+  // The strides of a view, in elements, as PyTorch's. A tensor that is not a view is dense row-major.
   Dims strides(Caller caller = Caller::Here()) const;
   int64_t storage_offset(Caller caller = Caller::Here()) const;
   bool is_contiguous(Caller caller = Caller::Here()) const;
@@ -108,13 +108,14 @@ class Tensor {
   // "f32[2,3] placeholder, tensor 7, made at model.cc:8": never reads.
   std::string Describe() const;
 
-  // Whether Backward() is to compute a gradient for it: of floating and complex types only.
+  // True when Backward() computes a gradient for it; only for floating and complex types.
   bool requires_grad(Caller caller = Caller::Here()) const;
   Tensor& RequiresGrad_(bool requires_grad = true, Caller caller = Caller::Here());
 
-  // Whether it was not computed from tensors that require gradients.
+  // True when it was not computed from tensors that require gradients.
   bool is_leaf(Caller caller = Caller::Here()) const;
-  // What Backward() has added up; undefined before, and after ZeroGrad(). A tensor of this one's shape.
+  // Returns the gradient that Backward() has accumulated, of this tensor's shape; undefined before, and after
+  // ZeroGrad().
   Tensor Grad(Caller caller = Caller::Here()) const;
   void ZeroGrad(Caller caller = Caller::Here());
   // Computes the gradients of this tensor of one element by every leaf that it was computed from and that
@@ -131,7 +132,7 @@ class Tensor {
   // The one element, converted to T (float, double, bool, int64_t, std::complex<double>): PyTorch's item().
   template <typename T>
   T Item(Caller caller = Caller::Here()) const;
-  // Whether the one element is not zero.
+  // True when the one element is not zero. Reads the value.
   explicit operator bool() const;
   // All elements in row-major order. REQUIRES: T is the storage type of dtype().
   template <typename T>
@@ -229,7 +230,7 @@ std::vector<T> Tensor::ToVector(Caller caller) const {
 }
 
 struct BackwardOptions {
-  Tensor gradient = {};       // Of the result; for a tensor of more than one element it must be given.
+  Tensor gradient = {};       // The cotangent; required for a tensor of more than one element.
   bool retain_graph = false;  // Backward() may be called again.
   bool create_graph = false;  // The gradients have gradients. Implies retain_graph.
 };
@@ -240,7 +241,7 @@ struct BackwardOptions {
 std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                               const BackwardOptions& options = {}, Caller caller = Caller::Here());
 
-// What selections along a dimension give: the chosen elements, and where they were (s64).
+// The results of a selection along a dimension: the chosen elements, and their positions (s64).
 struct ValuesAndIndices {
   Tensor values, indices;
 };
