@@ -59,9 +59,9 @@ class Daemon {
   void Kill(int signal) const;
   // Waits until it is gone, and gives its exit code, or 128 + the signal; nothing after `timeout`.
   std::optional<int> WaitForExit(absl::Duration timeout);
-  // Whether the process lives.
+  // True while the process lives.
   bool running();
-  // What it has written to stderr.
+  // Returns its output to stderr.
   std::string log() const;
   // Starts it again on the same sockets, after it ended.
   absl::Status Restart();
@@ -72,7 +72,7 @@ class Daemon {
   std::unique_ptr<State> state_;
 };
 
-// What is expected to have crossed. Fields that are not set are expected to be zero.
+// The bytes and calls that are expected to have crossed. Fields that are not set are expected to be zero.
 struct Transfers {
   Amount host_to_device, device_to_host, device_to_device;
 };

@@ -15,7 +15,7 @@ namespace hlod {
 // function of one that takes more than operands. Nothing is computed in another way instead.
 Tensor Apply(std::string_view name, const std::vector<Operand>& operands, Caller caller = Caller::Here());
 
-// Whether Apply takes the name.
+// True when Apply accepts the name.
 bool IsApplicable(std::string_view name);
 
 }  // namespace hlod

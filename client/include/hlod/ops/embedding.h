@@ -25,7 +25,7 @@ struct EmbeddingBagOptions {
   // Of a vector of indices: where each bag begins; with `include_last_offset` also where the last one ends.
   Tensor offsets = {};
   bool include_last_offset = false;
-  Tensor per_sample_weights = {};             // What each row is multiplied by; of sums only.
+  Tensor per_sample_weights = {};             // The factor of each row; for sums only.
   std::optional<int64_t> padding_index = {};  // Rows that do not count.
   std::optional<MaxNorm> max_norm = {};
 };

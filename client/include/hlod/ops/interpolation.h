@@ -25,7 +25,7 @@ struct InterpolateOptions {
 Tensor Interpolate(const Operand& x, const InterpolateOptions& options);
 
 enum class GridMode { kBilinear, kNearest, kBicubic };
-// What stands beyond the edges: zeros, the edge, or the mirror image.
+// The values beyond the edges: zeros, the edge, or the mirror image.
 enum class GridPadding { kZeros, kBorder, kReflection };
 struct GridSampleOptions {
   GridMode mode = GridMode::kBilinear;

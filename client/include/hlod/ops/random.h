@@ -34,7 +34,7 @@ Tensor RandintLike(const Operand& x, int64_t low, int64_t high, LikeOptions opti
 // 1 with the probability that stands in p, else 0; of p's type. What is not between 0 and 1 counts as the
 // nearer of both, NaN as 0.
 Tensor Bernoulli(const Operand& p);
-Tensor Bernoulli(const Operand& x, double p);  // Of x's shape and type.
+Tensor Bernoulli(const Operand& x, double p);  // Has x's shape and type.
 // Normal; mean and standard deviation are numbers or tensors, at least one of them a tensor.
 Tensor Normal(const Operand& mean, const Operand& deviation);
 Tensor Normal(double mean, double deviation, DimList dims, TensorOptions options = {},
@@ -42,8 +42,8 @@ Tensor Normal(double mean, double deviation, DimList dims, TensorOptions options
 // Waiting times of mean 1 / rate; and of the rates in a tensor, with its shape.
 Tensor Exponential(DimList dims, double rate = 1, TensorOptions options = {}, Caller caller = Caller::Here());
 Tensor Exponential(const Operand& rate);
-// How many events come at the rate that stands in x, of x's floating type. A rate that is negative or NaN
-// gives NaN. The gradient of the rate is 0, as PyTorch's.
+// The number of events at the given rate (the Poisson distribution), in the rate's floating type. A rate that
+// is negative or NaN gives NaN. The gradient of the rate is 0, as PyTorch's.
 Tensor Poisson(const Operand& rate);
 // The gamma distribution of mean concentration / rate (Marsaglia and Tsang 2000) and the beta distribution;
 // numbers or tensors, at least one of them a tensor. Parameters that are not positive give NaN. They have no
@@ -60,7 +60,7 @@ Tensor Categorical(const Operand& logits, DimList dims = {});
 // softmax((logits + Gumbel noise) / tau) along a dimension. `hard`: 1 at its largest element and 0 elsewhere,
 // with the gradient of the softmax.
 Tensor GumbelSoftmax(const Operand& logits, double tau = 1, bool hard = false, int64_t dim = -1);
-// Of each row of weights, `count` positions drawn in proportion to them. Without replacement none is drawn
+// Draws `count` positions per row of weights, in proportion to them. Without replacement none is drawn
 // twice; when fewer weights are positive, positions of weight 0 follow.
 Tensor Multinomial(const Operand& weights, int64_t count, bool replacement = false);
 

@@ -37,7 +37,7 @@ Tensor ViewAs(const Operand& x, const Tensor& other);
 Tensor ReshapeAs(const Operand& x, const Tensor& other);
 // The sum of x over what broadcasting `dims` to x's shape would repeat.
 Tensor SumToSize(const Operand& x, DimList dims);
-// What shapes broadcast to.
+// Returns the shape that shapes broadcast to.
 Dims BroadcastShapes(const std::vector<Dims>& shapes, Caller caller = Caller::Here());
 // All in their common shape.
 std::vector<Tensor> BroadcastTensors(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());

@@ -7,7 +7,7 @@
 
 namespace hlod {
 
-// Which part of a convolution is kept: every overlap (n + m - 1 elements), as many as the longer signal,
+// The part of a convolution that is kept: every overlap (n + m - 1 elements), as many as the longer signal,
 // those where the shorter one lies wholly inside.
 enum class ConvolveMode { kFull, kSame, kValid };
 // The discrete convolution of two vectors, [k] = sum over i of a[i] * v[k - i]. Integers become f32.
@@ -17,7 +17,7 @@ Tensor Convolve(const Operand& a, const Operand& v, ConvolveMode mode = Convolve
 Tensor Correlate(const Operand& a, const Operand& v, ConvolveMode mode = ConvolveMode::kValid);
 
 struct InterpOptions {
-  // What stands below the first point and above the last; else the first and the last value.
+  // The values below the first point and above the last; nullopt: the first and the last value.
   std::optional<double> left = {}, right = {};
   // The points are taken modulo this and sorted, and left and right are not used.
   std::optional<double> period = {};

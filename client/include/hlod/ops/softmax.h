@@ -9,7 +9,7 @@ namespace hlod {
 
 Tensor Softmax(const Operand& x, int64_t dim,
                std::optional<PrimitiveType> type = {});  // exp(x) / sum(exp(x))
-Tensor LogSoftmax(const Operand& x, int64_t dim, std::optional<PrimitiveType> type = {});  // Its logarithm.
+Tensor LogSoftmax(const Operand& x, int64_t dim, std::optional<PrimitiveType> type = {});  // log(Softmax(x))
 Tensor Softmin(const Operand& x, int64_t dim, std::optional<PrimitiveType> type = {});     // Softmax(-x)
 
 }  // namespace hlod

@@ -34,8 +34,8 @@ struct State {
   std::vector<std::vector<Tensor>> parts;
 };
 
-// A value for each step, of a count: an f32 scalar; where the count is s64, for parameters of f64, an f64
-// one.
+// A function from the count of steps to a value: an f32 scalar; where the count is s64, for parameters of
+// f64, an f64 one.
 using Schedule = std::function<Tensor(const Tensor& count)>;
 
 // A number, or a schedule of the steps that were made before.
@@ -79,7 +79,7 @@ class OfLeaves {
   std::function<T(const Tensor& param)> rule_;
   bool is_list_ = false;
 };
-// Which leaves are meant; all of them when it is made of nothing.
+// The leaves that are selected; all of them when it is default-constructed.
 class Mask : public OfLeaves<bool> {
  public:
   using OfLeaves::OfLeaves;
@@ -100,8 +100,8 @@ class Optimizer {
     const CallerScope scope(caller);
     return InitLeaves(Leaves(params));
   }
-  // What is to be added to `params`, and the next state. `grads` has the structure of `params`, except that
-  // leaves of it may be undefined.
+  // Returns the updates, which are to be added to `params`, and the next state. `grads` has the structure of
+  // `params`, except that leaves of it may be undefined.
   template <typename T>
   std::pair<T, State> Update(const T& grads, const State& state, const T& params,
                              Caller caller = Caller::Here()) const {
@@ -118,7 +118,7 @@ class Optimizer {
                      const std::vector<Tensor>& params) const;
 
   const std::vector<std::shared_ptr<const Transformation>>& chain() const { return chain_; }
-  size_t part_count() const;  // Of its state.
+  size_t part_count() const;  // The number of parts of its state.
 
  private:
   std::vector<std::shared_ptr<const Transformation>> chain_;
@@ -132,7 +132,7 @@ T ApplyUpdates(const T& params, const T& updates, Caller caller = Caller::Here()
   return WithAllLeaves(params, ApplyLeaves(AllLeaves(params), AllLeaves(updates)));
 }
 
-// One after the other.
+// Returns the optimizer that applies these one after the other.
 Optimizer Chain(const std::vector<Optimizer>& optimizers);
 
 // Optimizers.
@@ -172,12 +172,12 @@ struct MuonOptions {
   std::vector<std::array<double, 3>> ns_coeffs = {{3.4445, -4.7750, 2.0315}};
   int64_t ns_steps = 5;
   double beta = 0.95, eps = 1e-8, weight_decay = 0;
-  Mask weight_decay_mask = {};  // Of the matrices alone, in order.
+  Mask weight_decay_mask = {};  // Selects among the matrices only, in order.
   bool nesterov = true;
   bool adaptive = false;  // Times the product of momentum and update.
   double adam_b1 = 0.9, adam_b2 = 0.999, adam_eps_root = 0, adam_weight_decay = 0;
   std::optional<Rate> adam_rate = {};
-  std::optional<double> consistent_rms = {};  // As ScaleByShape() has it.
+  std::optional<double> consistent_rms = {};  // As in ScaleByShape().
 };
 Optimizer Muon(Rate rate, const MuonOptions& options = {}, Caller caller = Caller::Here());
 struct AdafactorOptions {
@@ -207,7 +207,7 @@ Optimizer ScaleByParamBlockRms(double min_scale = 1e-3);
 Optimizer ScaleByBelief(const BeliefOptions& options = {});
 // Times trust_coefficient |p| / (|u| + eps), norms of each leaf of at least min_norm; 1 where one is 0.
 Optimizer ScaleByTrustRatio(double min_norm = 0, double trust_coefficient = 1, double eps = 0);
-// Of leaves that are matrices, as those that follow.
+// For leaves that are matrices, like those that follow.
 Optimizer ScaleByMuon(const MuonOptions& options = {}, Caller caller = Caller::Here());
 // Times sqrt(max(1, columns / rows)); with an rms times that and sqrt(max(rows, columns)).
 Optimizer ScaleByShape(std::optional<double> consistent_rms = {});

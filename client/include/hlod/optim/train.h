@@ -27,7 +27,7 @@ struct TrainResult {
 
 namespace lazy {
 
-// How often the tensor's data was changed in place.
+// Returns the number of times that the tensor's data was changed in place.
 uint64_t WriteCount(const Tensor& tensor);
 
 // The step of a function of parameters, buffers and x to {its result, the buffers that it has changed}.
@@ -75,7 +75,7 @@ auto PlainFunction(F f) {
 
 }  // namespace lazy
 
-// What MakeTrainStep() gives for a function of parameters. Copies share what was traced.
+// The result of MakeTrainStep() for a function of parameters. Copies share the traces.
 template <typename Jitted>
 class FunctionTrainStep {
  public:
@@ -86,14 +86,14 @@ class FunctionTrainStep {
                                  const Target& target) const {
     return step_(params, state, std::tuple<>(), x, target).first;
   }
-  // How often model and loss have run: once a signature.
+  // The number of times that model and loss have run: once per signature.
   int traces() const { return step_.traces(); }
 
  private:
   Jitted step_;
 };
 
-// What it gives for a module: a step that also updates the module's buffers.
+// The result of MakeTrainStep() for a module: a step that also updates the module's buffers.
 template <typename Model, typename Jitted>
 class ModuleTrainStep {
  public:

@@ -30,7 +30,7 @@ std::string_view Name(TraceCause cause);
 // Throws also when a connection has lost its session: nothing would be computed from then on.
 void Sync(Caller caller = Caller::Here());
 
-// What tracing has done in this process since it began, or since ResetTraceStats().
+// The counters of tracing in this process since it began, or since ResetTraceStats().
 struct TraceStats {
   int64_t operations = 0;  // Calls of operations on devices.
   int64_t closes = 0;      // Graphs that were run ...
