@@ -178,7 +178,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
 
   void Fail(const absl::Status& status) {
     if (!End()) return;
-    if (part_.has_value()) session_->workspace().uploads().AbortTransfer(command_, part_->generation);
+    if (part_.has_value()) session_->session_device().uploads().AbortTransfer(command_, part_->generation);
     call_->Finish(status);
   }
 
@@ -218,7 +218,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   }
 
   absl::Status Store(grpc::ByteBuffer& buffer) {
-    device::SessionUploads& uploads = session_->workspace().uploads();
+    device::SessionUploads& uploads = session_->session_device().uploads();
     if (!part_.has_value()) {
       ASSIGN_OR_RETURN(const device::UploadPart claimed, uploads.Claim(command_));
       part_ = Part{claimed.upload, claimed.generation};

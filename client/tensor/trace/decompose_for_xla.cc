@@ -78,18 +78,19 @@ Op Atanh(Formula& f) {
          (f.Unary(hlo::kLogPlusOne, f.x) - f.Unary(hlo::kLogPlusOne, f.Unary(hlo::kNegate, f.x)));
 }
 
-struct Row {
+struct Rewrite {
   hlo::Opcode opcode;
   Op (*formula)(Formula&);
 };
-constexpr std::array kRows = {
-    Row{hlo::kAcos, Acos}, Row{hlo::kAcosh, Acosh}, Row{hlo::kAsin, Asin}, Row{hlo::kAsinh, Asinh},
-    Row{hlo::kAtan, Atan}, Row{hlo::kAtanh, Atanh}, Row{hlo::kCosh, Cosh}, Row{hlo::kSinh, Sinh},
+constexpr std::array kRewrites = {
+    Rewrite{hlo::kAcos, Acos},   Rewrite{hlo::kAcosh, Acosh}, Rewrite{hlo::kAsin, Asin},
+    Rewrite{hlo::kAsinh, Asinh}, Rewrite{hlo::kAtan, Atan},   Rewrite{hlo::kAtanh, Atanh},
+    Rewrite{hlo::kCosh, Cosh},   Rewrite{hlo::kSinh, Sinh},
 };
 
-const Row* Find(hlo::Instruction instruction) {
+const Rewrite* Find(hlo::Instruction instruction) {
   if (IsComplex(instruction.shape().type)) return nullptr;
-  for (const Row& row : kRows) {
+  for (const Rewrite& row : kRewrites) {
     if (row.opcode == instruction.opcode()) return &row;
   }
   return nullptr;
@@ -100,7 +101,7 @@ const Row* Find(hlo::Instruction instruction) {
 void DecomposeForXla::Prepare(const hlo::Computation& computation) {
   for (NodeId node = 0; node < computation.size(); ++node) {
     const hlo::Instruction instruction = computation[node];
-    const Row* const row = lazy::Find(instruction);
+    const Rewrite* const row = lazy::Find(instruction);
     if (row == nullptr || computations_.contains({row->opcode, instruction.shape_id()})) continue;
     const Shape& shape = instruction.shape();
     Builder b(module_, std::string(hlo::Name(row->opcode)).append("_").append(hlo::Name(shape.type)));

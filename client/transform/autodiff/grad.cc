@@ -17,7 +17,7 @@
 namespace hlod::lazy {
 namespace {
 
-Operation Named(const char* what) { return {what, what, Promotion::kNone, "a derivative"}; }
+Operation DerivativeNamed(const char* what) { return {what, what, Promotion::kNone, "a derivative"}; }
 
 Subgraph WholeGraph(Lowering& l, std::vector<NodeId> inputs) {
   const std::vector<bool> wanted(inputs.size(), true);
@@ -79,7 +79,7 @@ Tensor Seed(const char* what, const Tensor& value, const Caller& caller) {
           what, caller);
   }
   const AutocastSuspension suspension;
-  return Call(Named(what), {Operand(value, caller)},
+  return Call(DerivativeNamed(what), {Operand(value, caller)},
               [](Lowering& l, Operands o) { return l.Full(l.type(o[0]), l.dims(o[0]), 1); });
 }
 
@@ -92,7 +92,7 @@ std::vector<Tensor> AppendVjp(const char* what, const std::vector<Tensor>& outpu
   for (const Tensor& tensor : inputs) operands.emplace_back(tensor, caller);
   CheckCotangents(what, ShapesOf(outputs), cotangents, caller);
   const AutocastSuspension suspension;
-  return CallSeveral(Named(what), operands, [&](Lowering& l, Operands o) {
+  return CallSeveral(DerivativeNamed(what), operands, [&](Lowering& l, Operands o) {
     const size_t count = outputs.size();
     const std::vector<NodeId> given = Ids(o.subspan(0, count));
     const Subgraph part = WholeGraph(l, Ids(o.subspan(2 * count, inputs.size())));
@@ -150,7 +150,7 @@ std::shared_ptr<const TransposedFunction> Transposed(const char* what, const std
   std::vector<Operand> operands = OperandsOf(outputs, caller);
   for (const Tensor& tensor : inputs) operands.emplace_back(tensor, caller);
   const AutocastSuspension suspension;
-  residuals = CallSeveral(Named(what), operands, [&](Lowering& l, Operands o) {
+  residuals = CallSeveral(DerivativeNamed(what), operands, [&](Lowering& l, Operands o) {
     const size_t count = outputs.size();
     const Subgraph part = WholeGraph(l, Ids(o.subspan(count, inputs.size())));
     Trace scratch(l.graph.place, Trace::Kind::kFunction);
@@ -195,19 +195,20 @@ std::vector<Tensor> CallTransposed(const TransposedFunction& function, const std
                                                 : residuals[next++]);
   }
   const AutocastSuspension suspension;
-  return CallSeveral(Named(function.what), OperandsOf(tensors, caller), [&](Lowering& l, Operands o) {
-    std::vector<Op> arguments(o.begin(), o.begin() + static_cast<ptrdiff_t>(cotangents.size()));
-    o.remove_prefix(cotangents.size());
-    for (const TransposedFunction::Source& source : function.sources) {
-      if (source.number != nullptr) {
-        arguments.push_back(l.graph.op(l.graph.NumberParameter(*source.number)));
-        continue;
-      }
-      arguments.push_back(o.front());
-      o.remove_prefix(1);
-    }
-    return Inline(l, function.function, arguments, {});
-  });
+  return CallSeveral(
+      DerivativeNamed(function.what), OperandsOf(tensors, caller), [&](Lowering& l, Operands o) {
+        std::vector<Op> arguments(o.begin(), o.begin() + static_cast<ptrdiff_t>(cotangents.size()));
+        o.remove_prefix(cotangents.size());
+        for (const TransposedFunction::Source& source : function.sources) {
+          if (source.number != nullptr) {
+            arguments.push_back(l.graph.op(l.graph.NumberParameter(*source.number)));
+            continue;
+          }
+          arguments.push_back(o.front());
+          o.remove_prefix(1);
+        }
+        return Inline(l, function.function, arguments, {});
+      });
 }
 
 std::vector<Tensor> AppendJvp(const char* what, const std::vector<Tensor>& outputs,
@@ -220,7 +221,7 @@ std::vector<Tensor> AppendJvp(const char* what, const std::vector<Tensor>& outpu
   for (size_t i = 0; fits && i < inputs.size(); ++i) fits = inputs[i].shape() == tangents[i].shape();
   if (!fits) Throw(ErrorKind::kArgument, "the tangents have not the shapes of the arguments", what, caller);
   const AutocastSuspension suspension;
-  return CallSeveral(Named(what), operands, [&](Lowering& l, Operands o) {
+  return CallSeveral(DerivativeNamed(what), operands, [&](Lowering& l, Operands o) {
     const size_t count = outputs.size();
     const Subgraph part = WholeGraph(l, Ids(o.subspan(count, inputs.size())));
     std::vector<Op> directions(inputs.size());

@@ -150,14 +150,14 @@ Tensor Interp(const Operand& x, const Tensor& points, const Tensor& values, cons
   const Tensor run = Sub(of(at(lines.points, above)), of(x0));
   const Tensor rise = Sub(of(at(lines.values, above)), of(y0));
   const Tensor same = Le(of(Abs(of(run))), of(LeastDistance(run.dtype())));
-  const Tensor slope = Div(of(Sub(of(lines.x), of(x0))), of(Where(of(same), of(1), of(run))));
-  Tensor y = Where(of(same), of(y0), of(Add(of(y0), of(Mul(of(slope), of(rise))))));
+  const Tensor slope = Div(of(Sub(of(lines.x), of(x0))), of(hlod::Where(of(same), of(1), of(run))));
+  Tensor y = hlod::Where(of(same), of(y0), of(Add(of(y0), of(Mul(of(slope), of(rise))))));
   if (options.period.has_value()) return y;
   const Tensor first = lines.values.Select(0, 0, caller), last = lines.values.Select(0, -1, caller);
   const Tensor low = Lt(of(lines.x), of(lines.points.Select(0, 0, caller)));
   const Tensor high = Gt(of(lines.x), of(lines.points.Select(0, -1, caller)));
-  y = Where(of(low), options.left.has_value() ? of(*options.left) : of(first), of(y));
-  return Where(of(high), options.right.has_value() ? of(*options.right) : of(last), of(y));
+  y = hlod::Where(of(low), options.left.has_value() ? of(*options.left) : of(first), of(y));
+  return hlod::Where(of(high), options.right.has_value() ? of(*options.right) : of(last), of(y));
 }
 
 }  // namespace hlod

@@ -42,8 +42,8 @@ Op ConjugateIn(hlo::Builder& b, Op x) {
   if (!hlo::IsComplex(b.shape(x).type)) return x;
   return b.Binary(hlo::kComplex, b.Unary(hlo::kReal, x), b.Unary(hlo::kNegate, b.Unary(hlo::kImag, x)));
 }
-Op Conjugate(Lowering& l, Op x) { return ConjugateIn(l.b, x); }
-Op Adjoint(Lowering& l, Op x) { return Conjugate(l, l.b.Transpose(x, {0, 2, 1})); }
+Op ConjugateOf(Lowering& l, Op x) { return ConjugateIn(l.b, x); }
+Op Adjoint(Lowering& l, Op x) { return ConjugateOf(l, l.b.Transpose(x, {0, 2, 1})); }
 
 // [batch, rows, 2 k] as its even and odd columns.
 struct Pair {
@@ -276,7 +276,7 @@ Op PinvOps(Lowering& l, Op x, const Tolerance& tolerance) {
   hlo::DotAttributes dot;
   dot.lhs_batch = dot.rhs_batch = {0};
   dot.lhs_contracting = dot.rhs_contracting = {2};
-  return l.Convert(l.b.Dot(scaled, Conjugate(l, svd.u), dot), l.type(x));
+  return l.Convert(l.b.Dot(scaled, ConjugateOf(l, svd.u), dot), l.type(x));
 }
 
 }  // namespace

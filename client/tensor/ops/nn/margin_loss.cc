@@ -25,7 +25,9 @@ namespace {
 Tensor AsRows(const Tensor& x) { return x.rank() == 2 ? x : x.Reshape({1, x.numel()}); }
 
 // The positions of the last dimension.
-Tensor Positions(const Tensor& x) { return Arange(0, x.size(-1), 1, {.type = kS64, .device = x.device()}); }
+Tensor ClassNumbers(const Tensor& x) {
+  return Arange(0, x.size(-1), 1, {.type = kS64, .device = x.device()});
+}
 
 // A loss a row: of one row without a batch, a number.
 Tensor OfRows(const Tensor& loss, const Tensor& x, Reduction reduction) {
@@ -107,7 +109,7 @@ Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p, double m
         if (p == 2) excess = Square(excess);
         if (weight.defined()) excess = excess * IndexSelect(weight, 0, classes.Reshape({-1})).Unsqueeze(1);
         const Dims last = {1};
-        const Tensor others = Sum(Where(Ne(Positions(scores), classes), excess, 0), last);
+        const Tensor others = Sum(Where(Ne(ClassNumbers(scores), classes), excess, 0), last);
         return OfRows(others / scores.size(1), x, reduction);
       },
       x, target, weight);
@@ -121,7 +123,7 @@ Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction red
   return lazy::UnderAutocast(
       "multilabel_margin_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor {
-        const Tensor scores = AsRows(x), labels = AsRows(target), positions = Positions(scores);
+        const Tensor scores = AsRows(x), labels = AsRows(target), positions = ClassNumbers(scores);
         const int64_t count = scores.size(1);
         const Dims last = {-1};
         // The classes before the first negative entry.

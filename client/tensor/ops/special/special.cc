@@ -50,7 +50,7 @@ Tensor Special(const lazy::Operation& operation, const Operand& x, const Operand
 Op Exp(Lowering& l, Op x) { return l.b.Unary(hlo::kExponential, x); }
 Op Log(Lowering& l, Op x) { return l.b.Unary(hlo::kLog, x); }
 Op Negative(Lowering& l, Op x) { return l.b.Unary(hlo::kNegate, x); }
-Op Is(Lowering& l, Op x, double y) { return CompareOps(l, x, y, Order::kEq); }
+Op IsEqual(Lowering& l, Op x, double y) { return CompareOps(l, x, y, Order::kEq); }
 
 template <int kOrder>
 Op UnscaledI(Lowering& l, Op x) {
@@ -67,14 +67,14 @@ Tensor SpecialWith(const char* rule, const lazy::Operation& operation, const Ope
 template <int kOrder>
 Op UnscaledK(Lowering& l, Op x) {
   const Op result = lazy::ScaledK(l, x, kOrder) * Exp(l, Negative(l, x));
-  return SelectOps(l, Is(l, x, kInfinity), N(l, x, 0), result);
+  return SelectOps(l, IsEqual(l, x, kInfinity), N(l, x, 0), result);
 }
 
 }  // namespace
 
 Tensor Entr(const Operand& x) {
   return SpecialWith("entr", lazy::ops::Entr, x, [](Lowering& l, Op x) {
-    const Op result = SelectOps(l, Is(l, x, 0), N(l, x, 0), Negative(l, x * Log(l, x)));
+    const Op result = SelectOps(l, IsEqual(l, x, 0), N(l, x, 0), Negative(l, x * Log(l, x)));
     return SelectOps(l, CompareOps(l, x, 0, Order::kLt), N(l, x, -kInfinity), result);
   });
 }
@@ -87,7 +87,7 @@ Tensor LogNdtr(const Operand& x) {
   return SpecialWith("log_ndtr", lazy::ops::LogNdtr, x, [](Lowering& l, Op x) {
     const Op t = x * N(l, x, -std::numbers::sqrt2 / 2), half = N(l, x, 0.5);
     const Op tail = Log(l, lazy::ErfcxOps(l, t) * half) - t * t;
-    const Op low = SelectOps(l, Is(l, x, -kInfinity), x, tail);
+    const Op low = SelectOps(l, IsEqual(l, x, -kInfinity), x, tail);
     const Op high = l.b.Unary(hlo::kLogPlusOne, lazy::ErfcOps(l, Negative(l, t)) * N(l, x, -0.5));
     return SelectOps(l, CompareOps(l, x, -1, Order::kLt), low, high);
   });
@@ -95,7 +95,7 @@ Tensor LogNdtr(const Operand& x) {
 Tensor Ndtri(const Operand& x) { return Special(lazy::ops::Ndtri, x, lazy::NormalQuantileOps); }
 Tensor Erfcx(const Operand& x) {
   return SpecialWith("erfcx", lazy::ops::Erfcx, x, [](Lowering& l, Op x) {
-    return SelectOps(l, Is(l, x, kInfinity), N(l, x, 0), lazy::ErfcxOps(l, x));
+    return SelectOps(l, IsEqual(l, x, kInfinity), N(l, x, 0), lazy::ErfcxOps(l, x));
   });
 }
 Tensor Xlog1py(const Operand& x, const Operand& y) {
@@ -178,8 +178,8 @@ Tensor BesselY1(const Operand& x) {
 }
 Tensor SphericalBesselJ0(const Operand& x) {
   return Special(lazy::ops::SphericalBesselJ0, x, [](Lowering& l, Op x) {
-    const Op ratio = SelectOps(l, Is(l, x, 0), N(l, x, 1), l.b.Unary(hlo::kSine, x) / x);
-    return SelectOps(l, Is(l, l.b.Unary(hlo::kAbs, x), kInfinity), N(l, x, 0), ratio);
+    const Op ratio = SelectOps(l, IsEqual(l, x, 0), N(l, x, 1), l.b.Unary(hlo::kSine, x) / x);
+    return SelectOps(l, IsEqual(l, l.b.Unary(hlo::kAbs, x), kInfinity), N(l, x, 0), ratio);
   });
 }
 Tensor AiryAi(const Operand& x) { return Special(lazy::ops::AiryAi, x, lazy::AiryAi); }
