@@ -57,7 +57,7 @@ class Daemon {
 
   // Sends it a signal (SIGKILL, SIGTERM, SIGSTOP).
   void Kill(int signal) const;
-  // Waits until it is gone, and gives its exit code, or 128 + the signal; nothing after `timeout`.
+  // Waits for its end and returns its exit code, or 128 + the signal; nullopt after `timeout`.
   std::optional<int> WaitForExit(absl::Duration timeout);
   // True while the process lives.
   bool running();

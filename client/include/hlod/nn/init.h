@@ -13,7 +13,7 @@
 
 namespace hlod::nn::init {
 
-// What follows the parameter, by which its values are scaled.
+// The nonlinearity that follows the parameter; its values are scaled for it.
 enum class Nonlinearity { kLinear, kSigmoid, kTanh, kRelu, kLeakyRelu, kSelu };
 // torch.nn.init.calculate_gain; `param` is a leaky relu's slope.
 double CalculateGain(Nonlinearity nonlinearity, double param = 0.01);

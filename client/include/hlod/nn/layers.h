@@ -99,7 +99,7 @@ class InstanceNorm : public Module {
   double eps_, momentum_;
 };
 
-// Convolution over as many dimensions as `kernel` has sizes (1 to 3): weight [out, in / groups, kernel...],
+// Convolution over 1 to 3 dimensions, one per size of `kernel`: weight [out, in / groups, kernel...],
 // uniform within 1 / sqrt(in / groups * kernel).
 class Conv : public Module {
  public:
@@ -183,7 +183,7 @@ class MultiheadAttention : public Module {
                     const AttentionOptions& options = {}, Caller caller = Caller::Here()) const;
   Tensor in_proj_weight, in_proj_bias;
   Linear out_proj;
-  double dropout;  // Of the attention's weights, while training; may change as Dropout::p does.
+  double dropout;  // The dropout of the attention's weights, while training; may change as Dropout::p does.
 
  private:
   int64_t heads_;

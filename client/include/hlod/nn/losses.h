@@ -47,7 +47,7 @@ using SmoothL1Loss = LossWith<&hlod::SmoothL1Loss>;
 using HuberLoss = LossWith<&hlod::HuberLoss>;
 using HingeEmbeddingLoss = LossWith<&hlod::HingeEmbeddingLoss>;
 
-// Of logits and classes. The weight, one number a class, is a buffer.
+// The cross entropy of logits and classes. The weight, one number per class, is a buffer.
 class CrossEntropyLoss : public Module {
  public:
   CrossEntropyLoss(Module& parent, std::string name, Tensor weight = {}, int64_t ignore_index = -100,

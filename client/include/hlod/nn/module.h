@@ -19,7 +19,7 @@ namespace hlod::nn {
 class Module;
 struct ModuleHooks;
 
-// What a layer is called with.
+// The arguments of a layer.
 using Tensors = absl::Span<const Tensor>;
 
 // A function that is called before a layer with what the layer is given (undefined where an argument is
@@ -29,7 +29,7 @@ using ForwardPreHook = std::function<void(const Module&, std::vector<Tensor>& in
 // tensors of its state.
 using ForwardHook = std::function<void(const Module&, Tensors inputs, std::vector<Tensor>& outputs)>;
 
-// What takes a hook away again: torch.utils.hooks.RemovableHandle. It may outlive the module.
+// Removes a hook: torch.utils.hooks.RemovableHandle. It may outlive the module.
 class RemovableHandle {
  public:
   RemovableHandle() = default;
@@ -105,7 +105,7 @@ class Module {
   // Drops the parameters' gradients.
   void ZeroGrad();
 
-  // Whether dropout drops and batch norm counts: of this module and its parts.
+  // Sets the training mode, in which dropout drops and batch norm counts, of this module and its parts.
   Module& Train(bool training = true);
   Module& Eval() { return Train(false); }
   bool training() const { return training_; }

@@ -12,12 +12,12 @@ namespace hlod::nn::utils::rnn {
 // those of the sequences that have one, ... Sequences are sorted by length, the longest first.
 struct PackedSequence {
   Tensor data;                       // [sum of lengths, ...]
-  std::vector<int64_t> batch_sizes;  // How many sequences have each step.
+  std::vector<int64_t> batch_sizes;  // The number of sequences that have each step.
   // Where the sequences came from, and where each went: empty when they were sorted before.
   std::vector<int64_t> sorted_indices, unsorted_indices;
 };
 
-// Of [length, n, ...], or of [n, length, ...] when `batch_first`; throws unless there is a length for each of
+// Packs [length, n, ...], or [n, length, ...] when `batch_first`; throws unless there is a length for each of
 // the n, from 1 to the input's. They must be sorted, the longest first, when `enforce_sorted`. A program
 // compiles for each sum of lengths: nn::Recurrent::WithLengths does not.
 PackedSequence PackPaddedSequence(const Tensor& input, const std::vector<int64_t>& lengths,
@@ -26,7 +26,7 @@ PackedSequence PackPaddedSequence(const Tensor& input, const std::vector<int64_t
 
 struct PaddedSequence {
   Tensor padded;                 // In the order before packing.
-  std::vector<int64_t> lengths;  // Of each sequence.
+  std::vector<int64_t> lengths;  // One per sequence.
 };
 // The reverse. The length is that of the longest sequence, or `total_length`, which must not be less.
 PaddedSequence PadPackedSequence(const PackedSequence& packed, bool batch_first = false,

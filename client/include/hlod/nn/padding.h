@@ -10,8 +10,8 @@
 
 namespace hlod::nn {
 
-// What the padding layers share. `padding` is one number for all sides, or (low, high) of the last dimension,
-// then of the one before, ...: left, right, top, bottom, front, back. Negative amounts cut off.
+// The base of the padding layers. `padding` is one number for all sides, or (low, high) of the last
+// dimension, then of the one before, ...: left, right, top, bottom, front, back. Negative amounts cut off.
 class PadLayer : public Module {
  public:
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;

@@ -66,13 +66,13 @@ struct RecurrentOptions {
   bool bidirectional = false;  // Both directions, side by side in the last dimension.
 };
 struct RecurrentResult {
-  Tensor output;         // Of the last layer at each step.
-  RecurrentState state;  // Of every layer and direction at the last step.
+  Tensor output;         // The last layer's output at each step.
+  RecurrentState state;  // The state of every layer and direction at the last step.
 };
 
 struct PackedRecurrentResult {
   utils::rnn::PackedSequence output;
-  RecurrentState state;  // Of each sequence at its own last step, in the order before packing.
+  RecurrentState state;  // The state of each sequence at its own last step, in the order before packing.
 };
 
 // Layers over a sequence, each direction of each a Scan: the program does not grow with the length. Weights

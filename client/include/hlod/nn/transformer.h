@@ -14,7 +14,7 @@ struct TransformerOptions {
   int64_t feedforward = 2048;  // The width between the two linear layers.
   double dropout = 0.1;
   std::function<Tensor(const Tensor&)> activation = {};  // Relu when absent.
-  double eps = 1e-5;                                     // Of the normalisations.
+  double eps = 1e-5;                                     // The eps of the normalisations.
   bool norm_first = false;                               // In front of each part instead of behind it.
 };
 

@@ -87,7 +87,7 @@ absl::StatusOr<SessionAccount> GetAccount(const Client& client, Caller caller = 
 template <typename Row>
 struct AccountRows {
   std::vector<Row> rows;
-  int64_t total = 0;  // How many there are, listed or not.
+  int64_t total = 0;  // The number of rows, listed or not.
 };
 
 // A connection for administration, as Admin is.

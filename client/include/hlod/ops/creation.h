@@ -11,7 +11,7 @@ namespace hlod {
 // Where and how a factory makes its tensor. Without a device: the host, or the default device when the
 // setting native_host_tensors is false.
 struct TensorOptions {
-  std::optional<PrimitiveType> type = {};  // What PyTorch's function would take, and f32 where it says float.
+  std::optional<PrimitiveType> type = {};  // nullopt: PyTorch's default, and f32 where that is float.
   std::optional<Device> device = {};
 };
 

@@ -13,7 +13,7 @@ namespace hlod {
 Tensor IndexSelect(const Operand& x, int64_t dim, const Operand& index);  // The slices a vector names.
 // out[i][j] = x[index[i][j]][j] for dim 0.
 Tensor Gather(const Operand& x, int64_t dim, const Operand& index);
-Tensor Take(const Operand& x, const Operand& index);  // Of the flattened tensor.
+Tensor Take(const Operand& x, const Operand& index);  // Indexes the flattened tensor.
 // Gather with the other dimensions broadcast; without a dimension, of flattened tensors.
 Tensor TakeAlongDim(const Operand& x, const Operand& index, std::optional<int64_t> dim = {});
 

@@ -91,14 +91,15 @@ struct SvdParts {
 };
 SvdParts Svd(const Operand& x, bool full_matrices = false);
 Tensor Svdvals(const Operand& x);
-// Of a Hermitian matrix, of which one triangle is looked at: eigenvalues from the least up, and eigenvectors.
+// The decomposition of a Hermitian matrix, of which only one triangle is read: eigenvalues from the least up,
+// and eigenvectors.
 struct EighParts {
   Tensor values, vectors;
 };
 EighParts Eigh(const Operand& x, bool upper = false);
 Tensor Eigvalsh(const Operand& x, bool upper = false);
-// Of any square matrix, complex: eigenvalues in LAPACK's order, and as columns the eigenvectors, of length 1
-// and with a real largest element. NaN where the iteration does not converge.
+// The decomposition of any square matrix, complex: eigenvalues in LAPACK's order, and as columns the
+// eigenvectors, of length 1 and with a real largest element. NaN where the iteration does not converge.
 struct EigenParts {
   Tensor values, vectors;
 };

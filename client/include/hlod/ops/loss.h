@@ -79,9 +79,9 @@ Tensor TripletMarginWithDistanceLoss(const Tensor& anchor, const Tensor& positiv
                                      const DistanceFunction& distance = {},
                                      const TripletOptions& options = {}, Caller caller = Caller::Here());
 
-// Of log probabilities [time, n, classes] and target sequences [n, length] (or one after another as a
-// vector): minus the log probability of all ways to write a target with blanks and repeats. The mean divides
-// each by its target's length. `zero_infinity`: targets that do not fit their input count nothing.
+// The CTC loss of log probabilities [time, n, classes] and target sequences [n, length] (or one after another
+// as a vector): minus the log probability of all ways to write a target with blanks and repeats. The mean
+// divides each by its target's length. `zero_infinity`: targets that do not fit their input count nothing.
 Tensor CtcLoss(const Tensor& log_probabilities, const Tensor& targets,
                const std::vector<int64_t>& input_lengths, const std::vector<int64_t>& target_lengths,
                int64_t blank = 0, Reduction reduction = Reduction::kMean, bool zero_infinity = false,

@@ -32,7 +32,7 @@ ValuesAndIndices FractionalMaxPool3d(const Operand& x, Sizes kernel, Sizes outpu
 struct MaxUnpoolOptions {
   std::optional<Sizes> stride = {};  // The kernel size.
   Sizes padding = 0;
-  Dims output_size = {};  // Of the spatial dimensions, or of all; else as few as the windows cover.
+  Dims output_size = {};  // The spatial or all sizes; empty: the least that the windows cover.
 };
 // Elements at the places that max pooling gave, zeros elsewhere.
 Tensor MaxUnpool1d(const Operand& x, const Operand& indices, Sizes kernel, MaxUnpoolOptions options = {});

@@ -22,7 +22,7 @@ Tensor Trace(const Operand& x);  // The sum of a matrix's diagonal.
 
 // The sum of squared distances from the mean, divided by the count minus `correction`.
 Tensor Var(const Operand& x, DimList dims = {}, double correction = 1, bool keepdim = false);
-Tensor Std(const Operand& x, DimList dims = {}, double correction = 1, bool keepdim = false);  // Its root.
+Tensor Std(const Operand& x, DimList dims = {}, double correction = 1, bool keepdim = false);  // sqrt(Var(x))
 std::pair<Tensor, Tensor> VarMean(const Operand& x, DimList dims = {}, double correction = 1,
                                   bool keepdim = false);
 std::pair<Tensor, Tensor> StdMean(const Operand& x, DimList dims = {}, double correction = 1,

@@ -42,7 +42,7 @@ Dims BroadcastShapes(const std::vector<Dims>& shapes, Caller caller = Caller::He
 // All in their common shape.
 std::vector<Tensor> BroadcastTensors(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
 
-// At least so many dimensions: sizes of 1 are added as NumPy adds them.
+// Return a tensor of at least 1, 2 or 3 dimensions: sizes of 1 are added as NumPy adds them.
 Tensor Atleast1d(const Operand& x);
 Tensor Atleast2d(const Operand& x);
 Tensor Atleast3d(const Operand& x);

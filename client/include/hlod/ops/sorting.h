@@ -37,7 +37,8 @@ UniqueResult Unique(const Operand& x, std::optional<int64_t> dim = {});
 UniqueResult UniqueConsecutive(const Operand& x, std::optional<int64_t> dim = {});
 
 struct BoundedUniqueResult {
-  Tensor values, inverse, counts;  // Of [limit]: the first values, then zeros. `inverse` is as above.
+  Tensor values, inverse,
+      counts;  // Each has size [limit]: the first values, then zeros. `inverse` is as above.
   Tensor count;                    // s64[]: how many values there are, also when they exceed the limit.
 };
 // Reads nothing: the shape is a limit. Also of placeholders.

@@ -28,8 +28,8 @@
 
 namespace hlod::optim {
 
-// What a transformation remembers from step to step, a list of tensors for each of the chain. Step counts are
-// scalars (s32) on the parameters' device: they never recompile a step.
+// The state that transformations keep from step to step: one list of tensors per transformation of the chain.
+// Step counts are scalars (s32) on the parameters' device: they never recompile a step.
 struct State {
   std::vector<std::vector<Tensor>> parts;
 };
@@ -153,7 +153,7 @@ struct BeliefOptions {
 Optimizer AdaBelief(Rate rate, const BeliefOptions& options = {});
 struct LambOptions {
   double b1 = 0.9, b2 = 0.999, eps = 1e-6, eps_root = 0, weight_decay = 0;
-  Mask mask = {};  // Which parameters decay.
+  Mask mask = {};  // Selects the parameters that decay.
 };
 Optimizer Lamb(Rate rate, const LambOptions& options = {});
 struct LarsOptions {

@@ -113,7 +113,7 @@ class ParameterOptimizer {
   virtual void LoadStateDict(const std::map<std::string, Tensor>& state, Caller caller = Caller::Here());
 
   size_t group_count() const { return groups_.size(); }
-  // Those of all groups, one group after another.
+  // The parameters of all groups, one group after another.
   const std::vector<Tensor>& parameters() const { return parameters_; }
 
  protected:

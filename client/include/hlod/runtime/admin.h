@@ -33,12 +33,12 @@ struct BufferRow {
 };
 struct BufferList {
   std::vector<BufferRow> buffers;
-  int64_t total = 0;  // How many there are, listed or not.
+  int64_t total = 0;  // The number of rows, listed or not.
 };
 
 struct TransferList {
   std::vector<LedgerRow> rows;
-  int64_t total = 0;  // How many there are, listed or not.
+  int64_t total = 0;  // The number of rows, listed or not.
 };
 
 struct ExecutableRow {

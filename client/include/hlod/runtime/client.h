@@ -35,7 +35,7 @@ struct ConnectOptions {
   TlsOptions tls;
   std::string token;  // Sent as "authorization: Bearer ...".
   absl::Duration timeout = absl::Seconds(10);
-  std::vector<std::string> daemon_flags;  // Of a private daemon; ignored when a running one is found.
+  std::vector<std::string> daemon_flags;  // Flags for a private daemon; ignored when a running one is found.
   bool private_daemon = true;             // True when an empty address may start one.
   bool shared_memory = true;              // True when bulk bytes may travel in shared memory.
   // For tests: send what this library would refuse, so that the daemon's refusal is seen.

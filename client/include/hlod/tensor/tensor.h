@@ -60,7 +60,7 @@ enum class TensorState {
   kReady,        // On the device.
   kPlaceholder,  // A shape without a value, or computed from one: a read is refused.
   kDonated,      // Given away to an execute: a read is refused.
-  kFailed,       // What was to make it failed: a read throws that failure.
+  kFailed,       // The operation that makes it failed: a read throws that failure.
 };
 
 struct BackwardOptions;

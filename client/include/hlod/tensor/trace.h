@@ -44,7 +44,7 @@ struct TraceStats {
   int64_t implicit_copies = 0, implicit_copy_bytes = 0;  // Host tensors that met device tensors.
   int64_t host_operations = 0;                           // Evaluated in this process.
   int64_t host_functions = 0;                            // Calls of HostFunction().
-  int64_t refused_reads = 0;                             // Of placeholders.
+  int64_t refused_reads = 0;                             // Refused reads of placeholders.
 };
 TraceStats GetTraceStats();
 void ResetTraceStats();
@@ -54,8 +54,8 @@ enum class DumpFormat {
   kHlo,   // The HLO module as text, as it would be compiled.
   kDot,   // The same as a graph for Graphviz.
 };
-// What computes the tensors: their part of the open trace, lowered as a close would lower it. Reads nothing
-// and sends nothing, so it works on placeholders. A tensor that has its value is a parameter.
+// Formats the computation of the tensors: their part of the open trace, lowered as a close would lower it.
+// Reads nothing and sends nothing, so it works on placeholders. A tensor that has its value is a parameter.
 std::string Dump(absl::Span<const Tensor> tensors, DumpFormat form = DumpFormat::kText,
                  Caller caller = Caller::Here());
 inline std::string Dump(const Tensor& tensor, DumpFormat form = DumpFormat::kText,

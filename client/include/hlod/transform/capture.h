@@ -186,7 +186,7 @@ template <typename F, typename... Args>
 TracingComparison CompareTracing(const F& step, const std::tuple<Args...>& inputs,
                                  const CompareOptions& options = {}, Caller caller = Caller::Here()) {
   const auto run = [&] { return lazy::CallKeeping(step, inputs); };
-  const auto compiled = Compile<std::decay_t<F>>(step, {}, caller);  // Of a function, its pointer.
+  const auto compiled = Compile<std::decay_t<F>>(step, {}, caller);  // A function is stored as a pointer.
   const auto replay = [&] { return lazy::CallKeeping(compiled, inputs); };
   TracingComparison comparison;
   comparison.calls = options.calls;
