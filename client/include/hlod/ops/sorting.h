@@ -37,8 +37,8 @@ UniqueResult Unique(const Operand& x, std::optional<int64_t> dim = {});
 UniqueResult UniqueConsecutive(const Operand& x, std::optional<int64_t> dim = {});
 
 struct BoundedUniqueResult {
-  Tensor values, inverse,
-      counts;  // Each has size [limit]: the first values, then zeros. `inverse` is as above.
+  // `values` and `counts` have the size [limit] and end in zeros; `inverse` is as in UniqueResult.
+  Tensor values, inverse, counts;
   Tensor count;                    // s64[]: how many values there are, also when they exceed the limit.
 };
 // Reads nothing: the shape is a limit. Also of placeholders.
