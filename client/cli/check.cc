@@ -105,7 +105,7 @@ absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptio
   if (options.update_budget) RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
   if (common.json) Show(Dump(ToJson(report)) + "\n");
   else Show(analysis::ToText(report));
-  const std::vector<analysis::Verdict> verdicts = VerdictsOf(report);
+  const std::vector<analysis::CheckResult> verdicts = VerdictsOf(report);
   if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(report.name, verdicts)));
   // The GitHub runner reads stderr, too; on stdout the annotations would make the output invalid JSON.
   if (options.github) ShowError(ToGithub(report.name, verdicts, options.workspace));

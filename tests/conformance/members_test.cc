@@ -80,7 +80,7 @@ absl::StatusOr<ByMember> RunMembers(const engine::Plan& plan, const ByMember& ar
   const hlo::Participants& participants = plan.stats().participants;
   std::vector<std::string> names;
   for (int64_t m = 0; m < participants.count(); ++m) names.push_back(participants.Name(m));
-  Rendezvous meeting(names);
+  Rendezvous rendezvous(names);
   ByMember results;
   for (size_t m = 0; m < arguments.size(); ++m) {
     results.emplace_back();
@@ -99,13 +99,13 @@ absl::StatusOr<ByMember> RunMembers(const engine::Plan& plan, const ByMember& ar
         engine::RunContext context;
         context.replica_id = static_cast<uint32_t>(m) / static_cast<uint32_t>(participants.partitions);
         context.partition_id = static_cast<uint32_t>(m) % static_cast<uint32_t>(participants.partitions);
-        context.meeting = &meeting;
+        context.rendezvous = &rendezvous;
         context.participant = static_cast<int>(m);
-        meeting.Leave(static_cast<int>(m), plan.Run(given, absl::MakeSpan(places), bytes, context));
+        rendezvous.Leave(static_cast<int>(m), plan.Run(given, absl::MakeSpan(places), bytes, context));
       });
     }
   }
-  if (!meeting.cause().ok()) return meeting.cause();
+  if (!rendezvous.cause().ok()) return rendezvous.cause();
   return results;
 }
 

@@ -86,7 +86,7 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
                      internal::AbstractSession::Open(*abstract, session_options.name));
   }
   ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
-  if (abstract.has_value() && !abstract->record.empty()) internal::EndAtExit(session);
+  if (abstract.has_value() && !abstract->log.empty()) internal::EndAtExit(session);
   internal::ReportSession(session);
   RETURN_IF_ERROR(internal::BeginDebugAnalysis());
   RETURN_IF_ERROR(internal::RecordSession(session));

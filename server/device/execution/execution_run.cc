@@ -131,7 +131,7 @@ absl::Status PlanRun::RunPlan(absl::Duration used, Rendezvous* rendezvous) {
   context.participant = static_cast<int>(participant);
   RunChannels channels(state, device, execution.request.command.id, /*alone=*/rendezvous == nullptr);
   context.channels = &channels;
-  engine::StrayCalls strays(state.devices.device(device).strays);
+  engine::AbandonedCalls strays(state.devices.device(device).strays);
   context.strays = &strays;
   const absl::Status status =
       plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary.data(), context);

@@ -18,7 +18,7 @@ class Channels;
 
 namespace hlod::engine {
 
-class StrayCalls;
+class AbandonedCalls;
 
 // The context of a run besides its memory. It can be reused from run to run, but not shared by concurrent
 // runs.
@@ -35,7 +35,7 @@ struct RunContext {
   // The channels of infeed, outfeed, send and recv, which fail when it is null. Not owned.
   hlo::Channels* channels = nullptr;
   // For library calls that cannot be stopped; when it is null, the run waits for their end. Not owned.
-  StrayCalls* strays = nullptr;
+  AbandonedCalls* strays = nullptr;
 };
 
 inline bool IsCancelled(const RunContext& run) {

@@ -28,7 +28,7 @@ void Strays::Remove() {
   if (--count_ == 0) none_.notify_all();
 }
 
-bool StrayCalls::Make(const RunContext& run, std::function<void()> call) {
+bool AbandonedCalls::Make(const RunContext& run, std::function<void()> call) {
   const auto state = std::make_shared<Call>();
   std::thread thread;
   try {
@@ -70,7 +70,7 @@ bool StrayCalls::Make(const RunContext& run, std::function<void()> call) {
   return false;
 }
 
-void StrayCalls::Keep(const std::shared_ptr<void>& used) {
+void AbandonedCalls::Keep(const std::shared_ptr<void>& used) {
   for (const std::shared_ptr<Call>& call : left_) {
     const std::lock_guard<std::mutex> lock(call->mu);
     if (!call->has_ended) call->used = used;

@@ -27,7 +27,7 @@ class Strays {
   }
 
  private:
-  friend class StrayCalls;
+  friend class AbandonedCalls;
   bool Add();
   void Remove();
 
@@ -37,10 +37,10 @@ class Strays {
 };
 
 // The calls of one run. Thread-safe: steps make them from all of their threads.
-class StrayCalls {
+class AbandonedCalls {
  public:
   // `all` must outlive every call.
-  explicit StrayCalls(Strays& all) : all_(all) {}
+  explicit AbandonedCalls(Strays& all) : all_(all) {}
 
   // Returns true when the call has ended. Returns false when the run had to stop before that: the call
   // continues, and the memory that it uses has to live on (Keep).
