@@ -1,4 +1,4 @@
-// The time, as a parameter: leases and waits are tested with a clock that the test turns.
+// A source of the current time, passed as a parameter so that tests of leases and waits can control it.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@ namespace hlod {
 class Clock {
  public:
   virtual ~Clock() = default;
-  // The wall clock's time at the start, and on from there steadily: somebody who sets the clock expires no
-  // lease.
+  // Returns the wall-clock time at the first call plus the steady time since then, so that setting the system
+  // clock expires no lease.
   virtual absl::Time Now() const {
     using Steady = std::chrono::steady_clock;
     static const absl::Time start = absl::Now();

@@ -1,4 +1,4 @@
-// What happens after a lock is released.
+// The work of a DeferringLock after the release.
 #include "server/device/deferring_lock.h"
 
 #include <spdlog/spdlog.h>
@@ -6,7 +6,7 @@
 namespace hlod::device {
 namespace {
 
-// An exception (no memory) must not leave a destructor, nor keep the others from their turn.
+// An exception (no memory) must neither leave a destructor nor keep the other callbacks from being called.
 template <typename F>
 void Guarded(const F& call) {
   try {

@@ -1,4 +1,5 @@
-// A scoped lock that gathers what must not happen while it is held, and does it after the lock is released.
+// A scoped lock that collects work which must not happen while the lock is held, and does it after the
+// release.
 #pragma once
 
 #include <functional>
@@ -12,12 +13,13 @@
 
 namespace hlod::device {
 
-// How a command is answered.
+// The callback that answers a command.
 using Done = std::function<void(const absl::Status&)>;
 
-// Callbacks may call the object that is locked, and destructors may take its lock or long. The destructor
-// releases the lock, then destroys what was discarded, then calls the callbacks, then runs the ready tasks: a
-// client that hears of the end of a command finds its memory given back.
+// Holds a mutex. Callbacks may call the object that the mutex guards, and destructors may take the mutex or
+// run long. The destructor therefore unlocks first, then destroys the discarded values, then calls the
+// callbacks, then runs the ready tasks. A client that is notified of the end of a command finds its memory
+// already released.
 class ABSL_SCOPED_LOCKABLE DeferringLock {
  public:
   explicit DeferringLock(Mutex* mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) { mutex_->Lock(); }
@@ -25,7 +27,7 @@ class ABSL_SCOPED_LOCKABLE DeferringLock {
   DeferringLock(const DeferringLock&) = delete;
   DeferringLock& operator=(const DeferringLock&) = delete;
 
-  // Destroys `value` later.
+  // Destroys `value` after the unlock.
   template <typename T>
   void Discard(std::shared_ptr<T> value) {
     if (value != nullptr) discarded_.push_back(std::move(value));
@@ -34,13 +36,13 @@ class ABSL_SCOPED_LOCKABLE DeferringLock {
   void Discard(T value) {
     discarded_.push_back(std::make_shared<T>(std::move(value)));
   }
-  // Answers a command later; a null `done` is none.
+  // Answers a command after the unlock. Ignores a null `done`.
   void Answer(Done done, absl::Status answer) {
     if (done != nullptr) answers_.emplace_back(std::move(done), std::move(answer));
   }
-  // Calls back later, after the answers.
+  // Calls `call` after the unlock and after the answers.
   void Call(std::function<void()> call) { calls_.push_back(std::move(call)); }
-  // Tasks that run last.
+  // The tasks to run after everything else.
   ReadyTasks& ready_tasks() { return ready_tasks_; }
 
  private:

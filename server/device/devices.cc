@@ -1,4 +1,4 @@
-// Putting the devices together.
+// Creates and connects the parts of Devices.
 #include "server/device/devices.h"
 
 #include <spdlog/spdlog.h>
@@ -14,8 +14,8 @@
 namespace hlod::device {
 namespace {
 
-// One program has the device, and others that are waiting start beside one that runs long: each has its
-// memory reserved, so only the cores are shared.
+// One program holds the device, and waiting ones start beside one that runs long: all have reserved their
+// memory, so they share only the cores.
 FairQueue::Options DeviceQueueOptions(uint32_t ordinal) {
   return {.name = "device-" + std::to_string(ordinal),
           .schedule = {.width = 1, .beside_us_max = std::numeric_limits<double>::infinity()},
@@ -46,7 +46,7 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
       executables_(
           {.compile = {.threads = options.threads, .kernels = options.kernels},
            .instructions_max = options.limits.instructions_max,
-           // However short programs have to be, an ordinary one is parsed.
+           // An ordinary program can be parsed however small program_bytes_max is.
            .parse_bytes_max = std::max(int64_t{64} << 20, 8 * options.limits.program_bytes_max),
            .unheld_bytes_max = std::min(ExecutableCache::Options{}.unheld_bytes_max, options.side_bytes / 8),
            .queued_bytes_max = options.limits.staging_bytes_max,
@@ -55,7 +55,7 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
     devices_.push_back(std::make_unique<Device>(i, options.device_bytes, *pool_));
 }
 
-// All queues before anything else goes: a job may use any device's memory.
+// Stops all queues before any member is destroyed: a job may use the memory of any device.
 Devices::~Devices() {
   executables_.Stop();
   transfers_.Stop();

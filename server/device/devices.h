@@ -1,5 +1,5 @@
 // The devices of a daemon and what they share: backing memory, compiled programs, the queue of copies, the
-// ledger, the time.
+// ledger and the clock.
 #pragma once
 
 #include <cstdint>
@@ -21,31 +21,32 @@
 
 namespace hlod::device {
 
-// One device.
 struct Device {
   Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool);
   const std::string kind = "cpu";
-  const std::vector<std::string> cpu_features = engine::CpuFeatures();  // What its programs compute with.
+  // The instruction sets that its programs use.
+  const std::vector<std::string> cpu_features = engine::CpuFeatures();
   DeviceMemory memory;
-  engine::Strays strays;  // They use its memory.
-  FairQueue queue;        // Of executes: one at a time, and others beside one that runs long.
+  engine::Strays strays;  // Abandoned kernel calls; they still use its memory.
+  FairQueue queue;        // Executes: one at a time, and others beside one that runs long.
 };
 
 class Devices {
  public:
   struct Options {
     uint32_t count = 1;
-    int64_t device_bytes = int64_t{16} << 30;     // Stated capacity of each; may exceed what the host has.
-    int64_t host_bytes = int64_t{8} << 30;        // Backing of all of them together.
-    int64_t side_bytes = int64_t{4} << 30;        // What all sessions together take beside that.
-    int threads = 0;                              // Of the engine's team; 0: as engine::TeamSize says.
-    std::shared_ptr<CompileCache> compile_cache;  // Null: programs are kept in memory alone.
-    std::shared_ptr<const engine::NativeKernels> kernels;  // Null: none.
+    // The capacity that each device reports; may exceed the host's memory.
+    int64_t device_bytes = int64_t{16} << 30;
+    int64_t host_bytes = int64_t{8} << 30;        // Backing memory of all devices together.
+    int64_t side_bytes = int64_t{4} << 30;        // Limit of the memory beside it, over all sessions.
+    int threads = 0;                              // Threads of the engine's team; 0: see engine::TeamSize.
+    std::shared_ptr<CompileCache> compile_cache;  // Null: programs are cached in memory only.
+    std::shared_ptr<const engine::NativeKernels> kernels;  // May be null.
     Limits limits;
   };
-  // `clock` outlives it.
+  // `clock` must outlive the devices.
   static absl::StatusOr<std::unique_ptr<Devices>> Create(const Options& options, const Clock& clock);
-  // Drops the work that has not started, and waits for what runs.
+  // Drops the work that has not started and waits for running work.
   ~Devices();
 
   uint32_t count() const { return static_cast<uint32_t>(devices_.size()); }
@@ -53,27 +54,28 @@ class Devices {
   BackingPool& pool() { return *pool_; }
   SideMemory& side_memory() { return side_memory_; }
   ExecutableCache& executables() { return executables_; }
-  // Copies that are too long for a thread that reads a stream. They run one at a time.
+  // The queue of copies that are too long for a thread that reads a stream. It runs one at a time.
   FairQueue& transfers() { return transfers_; }
   Ledger& ledger() { return ledger_; }
   const Clock& clock() const { return clock_; }
-  // Since the devices were made.
+  // Time since the devices were created.
   int64_t uptime_us() const { return absl::ToInt64Microseconds(clock_.Now() - started_); }
   const Limits& limits() const { return limits_; }
 
-  // A session begins. What its owner's sessions have used, of all that wait, stays with the owner.
+  // Registers a new session. The time that earlier sessions of its owner have used is charged to it, in all
+  // queues.
   void Add(uint64_t session, uint64_t owner);
   // Drops the work of an ended session that has not started.
   void Discard(uint64_t session);
-  // Executes, copies and compiles that wait or run.
+  // The number of executes, copies and compiles that wait or run.
   int64_t queued() const;
-  // What runs now, in words: "an execute on device 0 (session 3, for 12.5s), a compile (session 4, for 3s)".
-  // Empty when nothing does.
+  // Describes the running work: "an execute on device 0 (session 3, for 12.5s), a compile (session 4, for
+  // 3s)". Empty when nothing runs.
   std::string DescribeRunning() const;
 
  private:
   Devices(const Options& options, std::unique_ptr<BackingPool> pool, const Clock& clock);
-  // Destroyed from the last to the first: threads end before what they use.
+  // Members are destroyed from the last to the first: threads end before the members that they use.
   const Limits limits_;
   const Clock& clock_;
   const absl::Time started_ = clock_.Now();

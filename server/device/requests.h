@@ -1,6 +1,6 @@
-// What commands ask of a session device. Each has one field `refused`: what was found wrong with it before,
-// by those who read the message. Then the rest may be incomplete; what it was to define is defined to hold
-// that error.
+// The requests that commands make of a SessionDevice. The field `refused` of each holds an error that the
+// reader of the message found. The other fields may then be incomplete, and the handles that the command
+// would have defined are defined with that error.
 #pragma once
 
 #include <algorithm>
@@ -34,55 +34,57 @@ struct UploadRequest {
   Handle handle = 0;
   uint32_t device = 0;
   hlo::Shape shape;
-  uint64_t bytes = 0;  // As the client says; must be the shape's.
+  uint64_t bytes = 0;  // As the client states it; must equal the byte size of `shape`.
   Cause cause = Cause::kUpload;
-  bool fill = false;                     // Gives a placeholder its value.
-  std::optional<std::string_view> data;  // The bytes, when they came along.
-  bool pieces = false;  // Else they come in pieces (NextPiece), or by one transfer (ClaimUpload).
+  bool fill = false;                     // True to fill a placeholder.
+  std::optional<std::string_view> data;  // The bytes, when the command carries them.
+  bool pieces = false;  // True: they follow in pieces (NextPiece); false: by one transfer (ClaimUpload).
   absl::Status refused;
 };
 
 struct CompileRequest {
   CommandRef command;
   Handle handle = 0;
-  std::string program;                            // A serialized module ...
-  std::optional<Digest> digest;                   // ... or the digest of one that this session has sent.
-  CompileReason reason = CompileReason::kUnsaid;  // Why, as the client says ...
-  std::string reason_text;                        // ... in a sentence. For the account.
+  std::string program;           // A serialized module, or empty when `digest` is set.
+  std::optional<Digest> digest;  // The digest of a module that this session has sent before.
+  // Why it is compiled, as the client states it; for the account.
+  CompileReason reason = CompileReason::kUnsaid;
+  std::string reason_text;  // The same as a sentence.
   absl::Status refused;
 };
 
 struct ExecuteRequest {
   struct Argument {
-    Handle handle = 0;                      // 0: the literal.
-    std::unique_ptr<hlo::Literal> literal;  // Apart: a command may name millions of handles.
+    Handle handle = 0;                      // 0: the argument is `literal`.
+    std::unique_ptr<hlo::Literal> literal;  // Allocated apart: a command may name millions of handles.
   };
   CommandRef command;
   Handle executable = 0;
   uint32_t device = 0;
   std::vector<Argument> arguments;
-  std::vector<Handle> results;           // 0 drops one.
+  std::vector<Handle> results;           // 0 drops the result.
   std::vector<uint32_t> fills;           // Indices of results that fill a placeholder.
   std::vector<uint32_t> donated;         // Indices of arguments.
-  std::vector<uint32_t> result_origins;  // Of the lines that made the results; 0 or missing: the command's.
+  // By result, the line that made it; 0 or missing: the line of the command.
+  std::vector<uint32_t> result_origins;
   bool abstract = false;
-  std::vector<uint32_t> absent;  // Of an abstract one: indices of results that are not to be computed.
-  int64_t deadline_us = 0;       // 0: the limit.
-  // Of each participant the device; empty: one participant, on `device`. Arguments and results go participant
-  // by participant.
+  std::vector<uint32_t> absent;  // Indices of results that an abstract execute does not compute.
+  int64_t deadline_us = 0;       // 0: the configured limit applies.
+  // The device of each participant. Empty: there is one participant, on `device`. Arguments and results are
+  // ordered by participant.
   std::vector<uint32_t> devices;
   absl::Status refused;
 
   size_t participants() const { return devices.empty() ? 1 : devices.size(); }
   uint32_t DeviceOf(size_t participant) const { return devices.empty() ? device : devices[participant]; }
-  // Of place i of a list of arguments or of results.
+  // Returns the device of element i of a list of `size` arguments or results.
   uint32_t DeviceAt(size_t i, size_t size) const {
     const size_t each = std::max<size_t>(1, size / participants());
     return DeviceOf(std::min(i / each, participants() - 1));
   }
 };
 
-// A channel between the host and programs on a device: the device's infeed or outfeed, or with an id that of
+// A channel between the host and the programs on a device: the device's infeed or outfeed, or, with an id, a
 // recv or send.
 struct ChannelRef {
   uint32_t device = 0;
@@ -92,35 +94,35 @@ struct ChannelRef {
 struct InfeedRequest {
   CommandRef command;
   ChannelRef channel;
-  std::vector<Handle> arguments;  // Of the value's arrays.
+  std::vector<Handle> arguments;  // The arrays of the value.
   absl::Status refused;
 };
 
 struct OutfeedRequest {
   CommandRef command;
   ChannelRef channel;
-  std::vector<Handle> results;     // Of the value's arrays ...
-  std::vector<hlo::Shape> shapes;  // ... of these shapes.
+  std::vector<Handle> results;     // The arrays of the value.
+  std::vector<hlo::Shape> shapes;  // Their shapes.
   absl::Status refused;
 };
 
 struct DownloadRequest {
   CommandRef command;
   Handle handle = 0;
-  uint64_t offset = 0, length = 0;  // length 0: to the end.
-  bool pin = false;  // The bytes are read as long as ReadyBytes::pin is held; else until Release.
+  uint64_t offset = 0, length = 0;  // A length of 0 means to the end.
+  bool pin = false;  // True: the bytes are read while ReadyBytes::pin is held; false: until Release().
 };
 
-// The bytes of a buffer, ready to be read.
+// The bytes of a buffer, ready for reading.
 struct ReadyBytes {
   std::shared_ptr<Buffer> buffer;
   hlo::Shape shape;
   const std::byte* data = nullptr;
   int64_t bytes = 0;
   std::shared_ptr<Task> task;  // Release() finishes it.
-  // When asked for: as long as a copy of it lives, the bytes stay in their place unchanged, whatever becomes
-  // of the buffer and its handle. A reader of `data` holds one. The last one takes the session device's lock
-  // as it goes.
+  // Set when a pin was requested. While a copy of it exists, the bytes stay in place unchanged, even when the
+  // buffer is consumed or its handle is freed. A reader of `data` holds one. Destroying the last copy takes
+  // the session device's lock.
   std::shared_ptr<const void> pin;
 };
 using DownloadDone = std::function<void(absl::StatusOr<ReadyBytes>)>;

@@ -1,4 +1,4 @@
-// A session's lines and handles, what ends commands early, and what listings show.
+// A session's lines and handles, the early end of commands, and listings.
 #include "server/device/session_device.h"
 
 #include <utility>
@@ -75,8 +75,8 @@ Violation SessionDevice::Free(const CommandRef& command, const std::vector<Handl
   DeferringLock lock(&state_.mu);
   if (state_.closed) return Violation();
   absl::Status answer;
-  // May have been donated: whether freeing them was right is known when that execute has started or was
-  // refused.
+  // Buffers that may have been donated. When that execute has started or was refused, it is known whether
+  // freeing them was valid.
   std::vector<std::shared_ptr<Buffer>> given;
   auto task = std::make_shared<Task>();
   for (const Handle handle : handles) {
@@ -141,7 +141,7 @@ void SessionDevice::Cancel(uint64_t command) {
   SettleExecutable(compile.executable, compile.what, cancelled, compile.done);
 }
 
-// Nothing is answered: what would be is only destroyed.
+// Destroys callbacks without calling them.
 void SessionDevice::Close() {
   DeferringLock lock(&state_.mu);
   if (state_.closed) return;
@@ -194,7 +194,7 @@ std::vector<SessionDevice::Counts> SessionDevice::device_counts() const {
   std::vector<Counts> counts(state_.devices.count());
   MutexLock lock(&state_.mu);
   for (const auto& [handle, entry] : state_.table.live()) {
-    // A failed definition may name any device.
+    // The device of a failed definition may not exist.
     if (entry.buffer == nullptr || entry.buffer->device >= counts.size()) continue;
     Counts& device = counts[entry.buffer->device];
     device.placeholders += entry.buffer->state == BufferState::kPlaceholder;

@@ -1,13 +1,13 @@
-// What one session has on the devices: its handles, its buffers and programs, and the work that waits for
-// them. It knows commands by id and line, and nothing of messages or streams.
+// The state of one session on the devices: its handles, its buffers and programs, and the work that waits for
+// them. It identifies commands by id and line and does not depend on messages or streams.
 //
-// Commands are handed in in the session's order, by one thread at a time; they bind to the versions of the
-// buffers that their handles name at that moment, and never block. What cannot run yet is a Task that depends
-// on earlier ones. The end of a command is reported by a callback, on any thread, never under the lock.
+// Commands arrive in the session's order, from one thread at a time. A command binds to the versions of the
+// buffers that its handles name at that moment, and never blocks. Work that cannot run yet is a Task that
+// depends on earlier tasks. A callback reports the end of a command, on any thread, never under the lock.
 //
-// The two kinds of failure are two types. A Violation that one of these functions returns is one of the
-// protocol: the session must end. The absl::Status that goes to the callback is a refusal or a failure: it
-// answers the command, and the handles which that was to define hold the error, with the command and its line
+// There are two kinds of failure, with a type for each. A returned Violation is a breach of the protocol: the
+// session must end. An absl::Status that is passed to the callback is a refusal or a failure: it answers the
+// command, and the handles that the command would have defined hold the error, with the command and its line
 // as the root cause.
 #pragma once
 
@@ -43,23 +43,25 @@ struct BufferInfo {
   Origin origin;
 };
 
-// Thread-safe. Always held by shared_ptr: work under way keeps it alive.
+// Thread-safe. Always held by a shared_ptr: pending work keeps it alive.
 class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
  public:
-  // `share`: what the session's memory beside the devices' is charged to; null: that of no owner.
+  // `share` is charged with the session's memory beside the devices' memory. Null: a share that belongs to no
+  // owner.
   SessionDevice(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share = nullptr);
 
-  // Commands: each calls `done` once, unless the session device is closed first.
-  // A line of the program. Ids count up from 1.
+  // Commands. Each calls `done` once, unless the session device is closed first.
+  //
+  // Defines a line of the program. Ids count up from 1.
   Violation DefineOrigin(uint32_t id, Origin origin, Done done, std::string name = "");
   Violation DefinePlaceholder(const PlaceholderRequest& request, Done done);
   Violation Upload(const UploadRequest& request, Done done) {
     return uploads_.Declare(request, std::move(done));
   }
   Violation Free(const CommandRef& command, const std::vector<Handle>& handles, Done done);
-  // `done` comes when the buffer is settled.
+  // `done` is called when the buffer is settled.
   Violation Download(const DownloadRequest& request, DownloadDone done);
-  // Defines a handle as an executable. `done` has what the cache gave.
+  // Defines a handle as an executable. `done` receives the result of the cache.
   using CompileDone = std::function<void(const absl::StatusOr<ExecutableCache::Compiled>&)>;
   Violation Compile(CompileRequest request, CompileDone done);
   Violation Execute(ExecuteRequest request, Done done) {
@@ -73,14 +75,14 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
   }
   void Cancel(uint64_t command);
 
-  // Ends a read without a pin: the buffer may be consumed from now on.
+  // Ends a read without a pin: from now on the buffer may be consumed.
   void Release(const ReadyBytes& bytes);
 
-  // How the bytes of uploads come.
+  // The uploads, which receive their bytes here.
   SessionUploads& uploads() { return uploads_; }
 
-  // Frees everything, stops what runs; nothing is called back any more, and commands that come later do
-  // nothing.
+  // Frees everything and stops running work. No callback is called afterwards, and later commands have no
+  // effect.
   void Close();
 
   uint64_t session() const { return state_.session; }
@@ -92,20 +94,21 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
   std::string origin_name(uint32_t id) const;
   std::vector<BufferInfo> ListBuffers() const;
   struct Counts {
-    int64_t buffers = 0;  // That hold memory.
+    int64_t buffers = 0;  // Buffers that hold memory.
     int64_t placeholders = 0;
-    int64_t waiting_executes = 0;  // For their arguments.
+    int64_t waiting_executes = 0;  // Executes that wait for their arguments.
     Counts& operator+=(const Counts& other);
   };
-  // By device; and of all of them.
+  // Counts per device, and their sum.
   std::vector<Counts> device_counts() const;
   Counts counts() const;
 
  private:
   struct Pin;
-  static constexpr size_t kDigestsMax = 65536;  // Programs that CompileRequest::digest may name.
+  // The number of programs that CompileRequest::digest may name.
+  static constexpr size_t kDigestsMax = 65536;
 
-  // Downloads (workspace_download.cc).
+  // Downloads (session_device_download.cc).
   struct WaitingDownload {
     std::shared_ptr<Task> task;
     DownloadDone done;
@@ -113,7 +116,7 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
   void Read(const DownloadRequest& request, std::shared_ptr<Buffer> buffer, const std::shared_ptr<Task>& task,
             const DownloadDone& done);
 
-  // Compiles (workspace_program.cc).
+  // Compiles (session_device_program.cc).
   struct WaitingCompile {
     std::shared_ptr<ExecutableCache::Request> request;
     std::shared_ptr<SessionExecutable> executable;
@@ -126,7 +129,7 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
                         absl::StatusOr<ExecutableCache::Compiled> compiled, const CompileDone& done);
 
   SessionState state_;
-  // State below is guarded by state_.mu, but what locks for itself.
+  // State below is guarded by state_.mu, except members that lock for themselves.
   int64_t executables_ ABSL_GUARDED_BY(state_.mu) = 0;
   ProgramCharges programs_ ABSL_GUARDED_BY(state_.mu);
   RecentDigests digests_ ABSL_GUARDED_BY(state_.mu){kDigestsMax, state_.share};

@@ -1,4 +1,4 @@
-// Lines of the program, and errors in words.
+// Lines of the program and the texts of errors.
 #include "server/device/session_errors.h"
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 namespace hlod::device {
 namespace {
 
-constexpr size_t kProgramNameMax = 1024;  // More of a path or a function's name helps nobody.
-// Lines after the first ones of a session, more than programs have, are clipped more.
+constexpr size_t kProgramNameMax = 1024;  // Longer paths and function names are clipped.
+// Lines beyond this number, more than ordinary programs have, are clipped to kShortNameMax.
 constexpr size_t kOriginsInFull = 16384;
 constexpr size_t kShortNameMax = 128;
-constexpr size_t kErrorTextMax = 4096;  // Of a message: more of it helps nobody.
-// Handles that an error for want of memory looks through: a session may have a million, and fail as often.
+constexpr size_t kErrorTextMax = 4096;  // Longer messages are clipped.
+// The handles that an error for lack of memory examines: a session may have a million, and fail as often.
 constexpr size_t kLookedAtMax = 1000;
 
 int64_t BytesOf(const Origin& origin) {
@@ -53,7 +53,7 @@ Violation SessionErrors::DefineOrigin(uint32_t id, Origin origin, absl::Status& 
     return Violation();
   }
   const size_t name_max = origins_.size() < kOriginsInFull ? kProgramNameMax : kShortNameMax;
-  // Copies: what is cut off a string stays in its memory.
+  // Copies, because a clipped string keeps its memory.
   origin.file = std::string(ClipUtf8(origin.file, name_max));
   origin.function = std::string(ClipUtf8(origin.function, name_max));
   if (origins_.size() + 1 < id) {
@@ -86,7 +86,7 @@ ErrorDetails SessionErrors::Root(std::string_view what, const absl::Status& stat
   ErrorDetails error = ErrorOf(status);
   ClipWithDots(error.shape, kProgramNameMax);
   ClipWithDots(error.text, kErrorTextMax);
-  if (error.root_command != 0) return error;  // It began earlier.
+  if (error.root_command != 0) return error;  // The root cause is an earlier error.
   if (error.kind == ErrorKind::kNone) error.kind = ErrorKind::kFailed;
   error.root_command = command.id;
   error.root_origin = OriginOf(command.origin);

@@ -16,38 +16,38 @@
 
 namespace hlod::device {
 
-// The budget session_bytes_max of what is kept for a session beside its buffers.
+// Returns the budget session_bytes_max, for data that is kept for a session beside its buffers.
 std::shared_ptr<ByteBudget> KeptBudget(int64_t max, std::shared_ptr<MemoryShare> share = nullptr);
 
-// Keeps the source lines that the client numbers, and puts errors about handles into words. Not thread-safe.
+// Keeps the source lines that the client numbers, and formulates errors about handles. Not thread-safe.
 class SessionErrors {
  public:
   SessionErrors(const Limits& limits, std::shared_ptr<ByteBudget> kept)
       : limits_(limits), kept_(std::move(kept)) {}
 
-  // A line of the program. Ids count up from 1: another one is a violation. `refused` says why the line is
-  // not kept: there are too many.
-  // `name`: what the program calls the tensor that it is about there.
+  // Defines a line of the program. Ids count up from 1; any other id is a violation. Sets `refused` when the
+  // line is not kept because there are too many. `name` is the program's name of the tensor that the line is
+  // about.
   Violation DefineOrigin(uint32_t id, Origin origin, absl::Status& refused, std::string name = "");
-  // An unknown line for ids that are not defined.
+  // Returns an unknown line for an undefined id.
   Origin OriginOf(uint32_t id) const;
   std::string NameOf(uint32_t id) const;
 
-  // The failure of a command as the root cause that its results and its answer hold: "WHAT failed: ..." with
-  // the command and its line. An error that has a root cause already keeps it.
+  // Returns the failure of a command as the root cause that its results and its answer hold: "WHAT failed:
+  // ..." with the command and its line. An error that already has a root cause keeps it.
   ErrorDetails Root(std::string_view what, const absl::Status& status, const CommandRef& command) const;
-  // The error to be kept for as long as it is held, and charged; without its words and lines when there is no
-  // room for them.
+  // Returns a copy of the error that is charged to the session while it is held. Drops its texts and lines
+  // when the budget has no room for them.
   std::shared_ptr<const ErrorDetails> Keep(ErrorDetails error) const;
-  // The same without its words and lines in any case.
+  // As Keep, but always drops the texts and lines.
   std::shared_ptr<const ErrorDetails> KeepShort(const ErrorDetails& error) const;
-  // Why a handle does not name anything.
+  // Returns the error for a handle that is not live.
   absl::Status Dead(const BufferTable& table, Handle handle) const;
-  // A buffer that the execute `by` has consumed, or will.
+  // Returns the error for a buffer that the execute `by` has consumed or will consume.
   absl::Status Consumed(const Buffer& buffer, const CommandRef& by) const;
-  // A read of a placeholder's value; `what` begins the sentence.
+  // Returns the error for a read of a placeholder's value; `what` begins the sentence.
   absl::Status PlaceholderRead(const Buffer& buffer, std::string_view what) const;
-  // Says of an error of kind no_memory what the session's largest buffers are.
+  // Adds the session's largest buffers to an error of kind no_memory. Returns other errors unchanged.
   absl::Status WithLargestBuffers(absl::Status status, const BufferTable& table) const;
 
  private:
@@ -56,11 +56,11 @@ class SessionErrors {
   const Limits& limits_;
   const std::shared_ptr<ByteBudget> kept_;
   std::vector<Origin> origins_;
-  absl::flat_hash_map<uint32_t, std::string> names_;  // By id, of the lines that have one.
+  absl::flat_hash_map<uint32_t, std::string> names_;  // By id; only lines that have a name.
   uint32_t last_origin_ = 0;
 };
 
-// A shape in a message: its full text is as long as a client likes.
+// Returns the text of a shape for a message, shortened: a client may send shapes of any length.
 std::string ShapeText(const hlo::Shape& shape);
 
 }  // namespace hlod::device

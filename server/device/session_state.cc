@@ -1,4 +1,4 @@
-// Looking handles up, and defining those of what failed.
+// Looks up handles, and defines handles of failed commands.
 #include "server/device/session_state.h"
 
 #include <utility>
@@ -46,7 +46,7 @@ absl::StatusOr<std::shared_ptr<Buffer>> SessionState::FindPlaceholder(Handle han
         ErrorKind::kArgument,
         absl::StrFormat("Handle %d is not a placeholder: only a placeholder can be filled.", handle));
   }
-  // Whether the execute that it was given to has begun yet is a matter of time: the answer is not.
+  // The answer does not depend on whether the execute has begun yet, which is a matter of timing.
   if (buffer->abstract_donor.has_value()) return errors.Consumed(*buffer, *buffer->abstract_donor);
   return buffer;
 }
@@ -68,7 +68,7 @@ absl::Status SessionState::CheckHandles(int64_t more) const {
 
 void SessionState::DefineFailed(Handle handle, uint32_t device, const hlo::Shape& shape,
                                 const CommandRef& command, const ErrorDetails& error) {
-  // Beside so many handles, words and lines are not kept: they may be of thousands of bytes.
+  // With this many handles, texts and lines are not kept: they may have thousands of bytes each.
   std::shared_ptr<const ErrorDetails> kept =
       table.size() >= limits.reasons_kept ? errors.KeepShort(error) : errors.Keep(error);
   if (table.size() >= limits.handles_per_session_max) {
@@ -78,7 +78,7 @@ void SessionState::DefineFailed(Handle handle, uint32_t device, const hlo::Shape
   auto buffer = std::make_shared<Buffer>();
   buffer->handle = handle;
   buffer->device = device;
-  // A tuple, which no buffer can be, may have as many elements as a message has room for.
+  // A tuple cannot be a buffer, and its elements may fill a whole message.
   if (!shape.IsTuple()) buffer->shape = shape;
   buffer->made_by = command;
   buffer->state = BufferState::kFailed;

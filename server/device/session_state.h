@@ -1,5 +1,5 @@
-// What the commands of a session share, whatever they are about: its handles, its errors, its account.
-// Private to the session device and its parts.
+// The state that all commands of a session share: its handles, its errors, its account. Private to
+// SessionDevice and its parts.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,14 @@ struct SessionState {
   absl::StatusOr<std::shared_ptr<Buffer>> FindBuffer(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   absl::StatusOr<std::shared_ptr<SessionExecutable>> FindExecutable(Handle handle)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // The placeholder that a command is to fill: one that no execute has been given yet.
+  // Returns the placeholder that a command is to fill. Fails when it was donated to an abstract execute,
+  // begun or not.
   absl::StatusOr<std::shared_ptr<Buffer>> FindPlaceholder(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // Why a buffer that is settled cannot be used, as far as its state says.
+  // Returns an error when a settled buffer has failed or was consumed.
   absl::Status CheckUsable(const Buffer& buffer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // Whether there is room for so many more handles.
+  // Returns an error when there is no room for `more` further handles.
   absl::Status CheckHandles(int64_t more) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // A failed definition: the handle holds `error`. A shape of no type is not known.
+  // Makes the handle hold `error`, for a definition that failed. A shape without a type is an unknown shape.
   void DefineFailed(Handle handle, uint32_t device, const hlo::Shape& shape, const CommandRef& command,
                     const ErrorDetails& error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
@@ -37,10 +38,10 @@ struct SessionState {
   const uint64_t session;
   Devices& devices;
   const Limits& limits;
-  const std::shared_ptr<MemoryShare> share;  // Of the session's user.
+  const std::shared_ptr<MemoryShare> share;  // The share of the session's user.
   const std::shared_ptr<MemoryAccount> account;
   SessionLedger ledger;
-  const std::shared_ptr<ByteBudget> kept;  // session_bytes_max.
+  const std::shared_ptr<ByteBudget> kept;  // The budget session_bytes_max.
   SessionChannels channels;
   // State below is guarded by mu.
   mutable Mutex mu;

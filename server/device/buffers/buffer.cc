@@ -1,4 +1,4 @@
-// The states of a buffer, and the order of those that use it.
+// The states of a buffer, and the order of its readers and consumers.
 #include "server/device/buffers/buffer.h"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ std::string_view Name(BufferState state) {
 }
 
 void AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader) {
-  if (!buffer.readers.empty() && buffer.readers.back() == reader) return;  // Named twice by one command.
+  if (!buffer.readers.empty() && buffer.readers.back() == reader) return;  // One command names it twice.
   DependOn(reader, buffer.donor);
-  // Looked through again only when they have doubled: thousands may wait, and each command adds one.
+  // Purged only when the number has doubled: thousands may wait, and each command adds one.
   if (buffer.readers.size() >= buffer.purge_readers_at) {
     std::erase_if(buffer.readers, [](const std::shared_ptr<Task>& task) { return task->finished; });
     buffer.purge_readers_at = std::max<size_t>(8, 2 * buffer.readers.size());

@@ -1,4 +1,4 @@
-// Buffers and executables as a session sees them: what a handle names.
+// Buffers and executables as a session sees them, the objects that handles name.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace hlod::device {
 
-using Handle = uint64_t;  // A client's name; strictly increasing in its session, 0 is none.
+using Handle = uint64_t;  // Chosen by the client; strictly increasing in its session, never 0.
 
-// Which command does something, and at which line of the program.
+// A command and the line of the program that sent it.
 struct CommandRef {
   uint64_t id = 0;
   uint32_t origin = 0;  // As the session numbered its lines; 0 is unknown.
@@ -27,60 +27,63 @@ struct CommandRef {
 };
 
 enum class BufferState : uint8_t { kPendingUpload, kPendingExecute, kReady, kPlaceholder, kFailed };
-// "pending", "ready", "placeholder", "failed": as administration lists them.
+// Returns "pending", "ready", "placeholder" or "failed", as administration lists them.
 std::string_view Name(BufferState state);
 
-// One version of a value: filling a placeholder makes a new one under the same handle. All but the bytes is
-// guarded by the session device's lock. Shared, because executes and downloads under way keep what they use
+// One version of a value: filling a placeholder makes a new version under the same handle. All but the bytes
+// is guarded by the session device's lock. Shared, because pending executes and downloads keep their buffers
 // alive after the handle is freed.
 struct Buffer {
   Handle handle = 0;
   uint32_t device = 0;
-  hlo::Shape shape;  // kInvalid while the program that makes it is not compiled.
+  hlo::Shape shape;  // kInvalid until the program that makes it is compiled.
   int64_t bytes = 0;
-  CommandRef made_by;  // The command that made the handle (not the one that filled it).
+  CommandRef made_by;  // The command that defined the handle (not the one that filled it).
   BufferState state = BufferState::kPlaceholder;
-  Block block;                // When ready, or when an upload or execute under way has taken it.
-  SimulatedCharge simulated;  // Of a placeholder.
-  std::shared_ptr<const ErrorDetails> error;  // When failed: the root cause, shared by all that it failed.
+  Block block;                // Set when ready, or once a pending upload or execute has allocated it.
+  SimulatedCharge simulated;  // Set for a placeholder.
+  // Set when failed: the root cause, shared by all results that it failed.
+  std::shared_ptr<const ErrorDetails> error;
 
   bool settled() const { return state >= BufferState::kReady; }
   bool holds_memory() const { return state == BufferState::kReady || state == BufferState::kPendingUpload; }
-  std::shared_ptr<Task> producer;  // Until it is settled: the upload or execute that makes it.
-  // The last execute that may consume it: what was sent later waits for the outcome.
+  std::shared_ptr<Task> producer;  // The upload or execute that makes it; null once settled.
+  // The last execute that may consume it. Later commands wait for its outcome.
   std::shared_ptr<Task> donor;
-  // That donor, when it is abstract: it may consume a placeholder.
+  // The command of `donor` when it is abstract: it may consume a placeholder.
   std::optional<CommandRef> abstract_donor;
-  std::vector<std::shared_ptr<Task>> readers;  // Sent since then: the next consumer waits for them.
-  size_t purge_readers_at = 8;                 // So many of them, and the finished ones are dropped.
-  int pins = 0;  // Reads whose bytes stay for as long as the reader likes: nothing may write in place.
-  std::optional<CommandRef> consumed_by;  // The execute it was donated to, once that has started.
+  // Readers sent after `donor`; the next consumer waits for them.
+  std::vector<std::shared_ptr<Task>> readers;
+  size_t purge_readers_at = 8;  // The number of readers at which the finished ones are removed.
+  int pins = 0;  // Pinned reads, of any duration: while there are some, no program writes in place.
+  std::optional<CommandRef> consumed_by;  // The execute that it was donated to, once that has started.
 };
 
-// `reader`, which is being set up, reads the buffer: after the execute that may have consumed it before.
+// Makes `reader`, which has not been started, wait for the execute that may have consumed the buffer, and
+// lists it as a reader.
 void AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader);
-// `consumer`, which is being set up, may consume the buffer: after the one that may have before, and after
-// all that read it.
+// Makes `consumer`, which has not been started, wait for the previous consumer and for all readers of the
+// buffer.
 void AddConsumer(Buffer& buffer, const std::shared_ptr<Task>& consumer);
 
-// What a session's handle holds of an executable: pending until compiled, then shared with other sessions by
-// the cache, or an error. Guarded by the session device's lock.
+// A session's state of an executable: pending until compiled, then a program that the cache shares with other
+// sessions, or an error. Guarded by the session device's lock.
 struct SessionExecutable {
   Handle handle = 0;
   CommandRef made_by;
-  CompileReason reason = CompileReason::kUnsaid;  // As the command said, ...
-  std::string reason_text;                        // ... until it is compiled.
-  std::shared_ptr<Executable> compiled;           // Null until it is.
-  std::shared_ptr<const ErrorDetails> error;      // When it could not be.
-  std::shared_ptr<const ByteCharge> charge;       // Of the program.
+  CompileReason reason = CompileReason::kUnsaid;  // As the command stated it.
+  std::string reason_text;                        // The same as a sentence; cleared once compiled.
+  std::shared_ptr<Executable> compiled;           // Null until compiled.
+  std::shared_ptr<const ErrorDetails> error;      // Set when the compile failed.
+  std::shared_ptr<const ByteCharge> charge;       // The charge for the program.
   bool settled() const { return compiled != nullptr || error != nullptr; }
-  std::shared_ptr<Task> producer;  // Until it is settled.
+  std::shared_ptr<Task> producer;  // Null once settled.
   ~SessionExecutable() {
     if (compiled != nullptr) --compiled->holders;
   }
 };
 
-// What a handle names: one of the two.
+// The object that a handle names; exactly one of the two is set.
 struct Entry {
   std::shared_ptr<Buffer> buffer;
   std::shared_ptr<SessionExecutable> executable;

@@ -1,4 +1,4 @@
-// Devices, shapes and sizes.
+// Checks of devices, shapes and sizes.
 #include "server/device/buffers/buffer_rules.h"
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Which buffers a client may ask for.
+// Checks of the buffers that a client asks for.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace hlod::device {
 
-// Whether there is such a device.
+// Returns an error unless `device` is less than `count`.
 absl::Status CheckDevice(uint32_t device, uint32_t count);
-// The dense bytes of a shape, when one buffer may have as many (buffer_bytes_max).
+// Returns the dense bytes of a shape, or an error when they exceed buffer_bytes_max.
 absl::StatusOr<int64_t> CheckBytes(const hlo::Shape& shape, const Limits& limits);
-// The dense bytes of a shape that a client names: an array without dynamic dimensions, and not too large, or
-// a token, which has none.
+// Returns the dense bytes of a shape that a client named. It must be a token (of 0 bytes) or an array without
+// dynamic dimensions, within the limits.
 absl::StatusOr<int64_t> CheckShape(const hlo::Shape& shape, const Limits& limits);
 
 }  // namespace hlod::device

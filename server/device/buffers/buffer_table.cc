@@ -1,4 +1,4 @@
-// Defining, finding and ending handles.
+// Defines, finds and ends handles.
 #include "server/device/buffers/buffer_table.h"
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace hlod::device {
 
-// With a shape of the highest rank, whose dimensions lie beside it.
+// Includes a shape of the highest rank, whose dimensions are allocated apart.
 static_assert(sizeof(Buffer) + 2 * sizeof(std::pair<Handle, Entry>) + hlo::kMaxRank * (sizeof(int64_t) + 1) <=
               BufferTable::kHandleBytes);
 static_assert(2 * sizeof(std::pair<Handle, DeadReason>) + sizeof(Handle) <= BufferTable::kReasonBytes);

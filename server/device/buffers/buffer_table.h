@@ -1,4 +1,4 @@
-// The handles of one session: defined by the client, and checked.
+// The handles of one session, which the client defines and the table checks.
 #pragma once
 
 #include <cstdint>
@@ -14,46 +14,46 @@
 
 namespace hlod::device {
 
-// Why a handle is dead.
+// The reason why a handle is dead.
 struct DeadReason {
   ErrorKind kind = ErrorKind::kDeleted;  // kDeleted, kDonated, or the kind of `error`.
   CommandRef by;
   std::shared_ptr<const ErrorDetails>
-      error;  // Of a handle whose definition was refused for a limit: its root cause.
+      error;  // Set when the handle's definition was refused for a limit: its root cause.
 };
 
-// Not thread-safe: the session device locks.
+// Not thread-safe: SessionDevice locks.
 class BufferTable {
  public:
-  // What a live handle, and the reason of a dead one, are charged with: at least what they take.
+  // The bytes charged for a live handle and for the reason of a dead one: at least what they occupy.
   static constexpr int64_t kHandleBytes = 1280, kReasonBytes = 128;
 
-  // Keeps the reasons of the last `reasons_kept` dead handles. What it holds is charged to `share`, also
-  // beyond the limit; null: to nobody.
+  // Keeps the reasons of the last `reasons_kept` dead handles. What it holds is charged to `share`, even
+  // beyond the limit. Null: it is not charged.
   explicit BufferTable(int64_t reasons_kept, std::shared_ptr<MemoryShare> share = nullptr)
       : reasons_kept_(reasons_kept), share_(std::move(share)) {}
   BufferTable(const BufferTable&) = delete;
   BufferTable& operator=(const BufferTable&) = delete;
   ~BufferTable();
 
-  // Takes note that the client named `handle`, which is a violation when it is 0 or not larger than all
+  // Records that the client named `handle`. It is a violation when the handle is 0 or not larger than all
   // before.
   Violation Claim(Handle handle);
-  // Gives a claimed handle its meaning.
+  // Makes a claimed handle live.
   void Put(Handle handle, Entry entry);
-  // What a live handle names, or null.
+  // Returns the object that a live handle names, or null.
   Entry* Find(Handle handle);
-  // Takes a live handle out; the entry is the caller's to destroy, outside of the session's lock.
+  // Removes a live handle. The caller destroys the returned entry outside of the session's lock.
   Entry Erase(Handle handle, DeadReason reason);
-  // Remembers why a claimed handle never came to life.
+  // Records why a claimed handle never became live.
   void RecordDeath(Handle handle, DeadReason reason);
-  // Why a handle is dead, or null: never defined, or forgotten.
+  // Returns why a handle is dead, or null when it was never defined or its reason was dropped.
   const DeadReason* Reason(Handle handle) const;
 
   Handle last() const { return last_; }
   int64_t size() const { return static_cast<int64_t>(live_.size()); }
   const absl::flat_hash_map<Handle, Entry>& live() const { return live_; }
-  // Takes everything out.
+  // Removes and returns all entries.
   absl::flat_hash_map<Handle, Entry> Clear();
 
  private:

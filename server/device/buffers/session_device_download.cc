@@ -1,4 +1,4 @@
-// Bytes out of a session's buffers.
+// Reads of a session's buffers.
 #include <utility>
 
 #include "common/base/arithmetic.h"
@@ -7,9 +7,9 @@
 
 namespace hlod::device {
 
-// Keeps a buffer's bytes where they are.
+// Keeps a buffer's bytes in place.
 struct SessionDevice::Pin {
-  std::shared_ptr<SessionDevice> session_device;  // Set when the buffer has counted it.
+  std::shared_ptr<SessionDevice> session_device;  // Set once the buffer has counted this pin.
   std::shared_ptr<Buffer> buffer;
   ~Pin() {
     if (session_device == nullptr) return;
@@ -37,11 +37,11 @@ Violation SessionDevice::Download(const DownloadRequest& request, DownloadDone d
   return Violation();
 }
 
-// The buffer is settled.
+// Answers a download whose buffer is settled.
 void SessionDevice::Read(const DownloadRequest& request, std::shared_ptr<Buffer> buffer,
                          const std::shared_ptr<Task>& task, const DownloadDone& done) {
   absl::StatusOr<ReadyBytes> bytes = absl::InternalError("not read");
-  // The last of a buffer's pins takes the lock: it goes after it.
+  // Declared before the lock: destroying a buffer's last pin takes the lock.
   const std::shared_ptr<Pin> pin = request.pin ? std::make_shared<Pin>() : nullptr;
   ReadyTasks next;
   {
@@ -69,7 +69,7 @@ void SessionDevice::Read(const DownloadRequest& request, std::shared_ptr<Buffer>
     }
     if (!bytes.ok() || request.pin) Finish(*task, next);
   }
-  buffer.reset();  // From here on only `bytes` keeps it.
+  buffer.reset();  // From now on only `bytes` holds the buffer.
   done(std::move(bytes));
   RunReady(next);
 }

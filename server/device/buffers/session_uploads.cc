@@ -1,4 +1,4 @@
-// Bytes into a session's buffers.
+// Writes to a session's buffers.
 #include "server/device/buffers/session_uploads.h"
 
 #include <cstring>
@@ -14,7 +14,7 @@ std::string DescribeUpload(const hlo::Shape& shape) {
   return shape.type == hlo::kInvalid ? "upload" : absl::StrCat("upload of ", ShapeText(shape));
 }
 
-// What is wrong with a request by itself; its bytes when nothing is.
+// Checks a request by itself, and returns its bytes.
 absl::StatusOr<int64_t> CheckRequest(const UploadRequest& request, const Limits& limits,
                                      uint32_t device_count) {
   RETURN_IF_ERROR(request.refused);
@@ -72,9 +72,10 @@ absl::StatusOr<std::shared_ptr<PendingUpload>> SessionUploads::DefineBuffer(cons
   } else {
     RETURN_IF_ERROR(state_.CheckHandles(1));
   }
-  const int64_t staged = request.data.has_value() ? 0 : bytes;  // What came along is in place at once.
+  // Bytes that came with the command are in place at once.
+  const int64_t staged = request.data.has_value() ? 0 : bytes;
   RETURN_IF_ERROR(uploads_.Reserve(staged));
-  if (old != nullptr) old->simulated = SimulatedCharge();  // From here on the real buffer is what is charged.
+  if (old != nullptr) old->simulated = SimulatedCharge();  // From now on the real buffer is charged.
   absl::StatusOr<Block> block = state_.devices.device(request.device)
                                     .memory.Allocate(state_.account, bytes, Category::kBuffer,
                                                      absl::StrCat("an ", DescribeUpload(request.shape)));
@@ -120,7 +121,7 @@ void SessionUploads::Settle(PendingUpload& upload, const absl::Status& status, D
     answer = ToStatus(root);
   }
   buffer.producer = nullptr;
-  // A transfer may hold the upload for a while; the buffer is the handle's.
+  // A transfer may hold the upload for a while, but the buffer belongs to the handle.
   lock.Discard(std::exchange(upload.buffer, nullptr));
   lock.Answer(std::exchange(upload.done, nullptr), std::move(answer));
   Finish(*upload.task, lock.ready_tasks());

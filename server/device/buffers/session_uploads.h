@@ -1,5 +1,5 @@
-// The uploads of a session: how they are declared, how their bytes come, and how they end. Those under way
-// are in a table (Uploads).
+// The uploads of a session: how they are declared, how their bytes arrive, and how they end. Uploads
+// (uploads.h) is the table of the pending ones.
 #pragma once
 
 #include <cstdint>
@@ -15,41 +15,43 @@
 
 namespace hlod::device {
 
-// Thread-safe, as far as it does not say otherwise.
+// Thread-safe, except where noted.
 class SessionUploads {
  public:
   explicit SessionUploads(SessionState& state) : state_(state), uploads_(state.limits, state.ledger) {}
 
-  // `done` comes when the last byte is in its place, or never will be.
+  // `done` is called when the last byte is in place or the upload has failed.
   Violation Declare(const UploadRequest& request, Done done);
 
-  // The bytes of an upload under way (Uploads has the rules). To be called on the thread that does the copies
-  // of transfers: so no earlier transfer can still be writing. NOT_FOUND when there is none under way.
+  // Hand out the memory for the bytes of a pending upload (the rules are those of Uploads). To be called on
+  // the thread that copies transfers, so that no earlier transfer can still be writing. NOT_FOUND when there
+  // is no such pending upload.
   absl::StatusOr<UploadPart> Claim(uint64_t command);
   absl::StatusOr<UploadPart> NextPiece(uint64_t command, uint64_t offset, uint64_t length);
-  // Whether the transfer still has the upload: not stale, not failed.
+  // Returns false when the transfer is stale or its upload has ended.
   bool Owns(const UploadPart& part) const;
-  // Whether a command's upload waits for its bytes by a transfer.
+  // Returns true when the command's upload waits for a transfer.
   bool ExpectsTransfer(uint64_t command) const;
-  // Bytes of an upload are in place; the last ones complete it. False: the transfer is stale, and must stop.
+  // Records that bytes of an upload are in place; the last ones complete it. Returns false when the transfer
+  // is stale and must stop.
   bool AddReceived(uint64_t command, uint64_t generation, int64_t bytes);
-  // A transfer ended early: its bytes were in vain. The upload goes on waiting for another one, or fails with
+  // Ends a transfer early and discards its bytes. The upload waits for another transfer, or fails with
   // `error`.
   void AbortTransfer(uint64_t command, uint64_t generation, const absl::Status& error = absl::OkStatus());
-  // Fails uploads whose bytes have not come in time.
+  // Fails the uploads whose bytes have not arrived in time.
   void Expire(absl::Time now);
 
-  // For the session device. Nothing when there is none.
+  // For SessionDevice. Has no effect when the command has no pending upload.
   void Cancel(uint64_t command, const absl::Status& cancelled, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
-  // Drops them. None is answered.
+  // Drops all uploads without answering them.
   void Close(DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
 
  private:
-  // Reserves the memory, and makes the handle name a buffer whose bytes are on their way.
+  // Reserves the memory, and makes the handle name a buffer whose bytes have not arrived yet.
   absl::StatusOr<std::shared_ptr<PendingUpload>> DefineBuffer(const UploadRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
-  // An upload is over: its buffer is ready, or failed with `status`.
+  // Ends an upload: its buffer becomes ready, or failed with `status`.
   void Settle(PendingUpload& upload, const absl::Status& status, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
 

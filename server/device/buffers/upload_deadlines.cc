@@ -1,4 +1,4 @@
-// Progress by command, kept as the few latest times that an upload under way can still ask for.
+// Progress by command, reduced to the few latest times that a pending upload can still depend on.
 #include "server/device/buffers/upload_deadlines.h"
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 namespace hlod::device {
 
 void UploadDeadlines::Progress(uint64_t command, absl::Time now) {
-  // What came for this upload or a later one is older than this, which helps them all.
+  // Progress of this upload or a later one is older than `now`, which extends the wait of all of them.
   progress_.erase(progress_.lower_bound(command), progress_.end());
-  // An entry is of use to the uploads from its command up to the next entry's.
+  // An entry matters to the uploads from its command up to the next entry's.
   while (!progress_.empty()) {
     const auto last = std::prev(progress_.end());
     const auto user = declared_.lower_bound(last->first);

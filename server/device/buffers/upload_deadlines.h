@@ -1,4 +1,4 @@
-// When an upload whose bytes do not come is given up.
+// Decides when an upload whose bytes do not arrive is given up.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,27 @@
 
 namespace hlod::device {
 
-// A client sends the bytes of its uploads in the order of their commands, one after the other. So an upload
-// waits `wait` from its declaration, and again from each progress of its own or of one declared before it:
-// while that one moves, it waits its turn. Progress of later uploads does not help it: they have overtaken an
-// upload whose bytes do not come. Not thread-safe.
+// A client sends the bytes of its uploads one after the other, in the order of their commands. An upload
+// therefore waits for `wait` from its declaration, and again from each progress of its own or of an upload
+// declared before it: while that one progresses, this one waits its turn. Progress of later uploads does not
+// extend the wait: they have overtaken an upload whose bytes do not arrive. Not thread-safe.
 class UploadDeadlines {
  public:
   explicit UploadDeadlines(absl::Duration wait) : wait_(wait) {}
 
   void Declare(uint64_t command, absl::Time now) { declared_[command] = now; }
-  // Bytes of a declared upload came. `now` does not go back.
+  // Records that bytes of a declared upload arrived. `now` never decreases.
   void Progress(uint64_t command, absl::Time now);
-  // The upload is settled.
+  // Removes an upload that is settled.
   void End(uint64_t command) { declared_.erase(command); }
-  // The uploads whose time is over, in the order of their commands.
+  // Returns the uploads whose time is over, in the order of their commands.
   std::vector<uint64_t> Late(absl::Time now) const;
 
  private:
   const absl::Duration wait_;
-  std::map<uint64_t, absl::Time> declared_;  // Uploads under way.
-  // The last progress of the uploads up to a command; later commands have later times. At most one entry
-  // between two uploads under way.
+  std::map<uint64_t, absl::Time> declared_;  // Pending uploads.
+  // The time of the last progress of the uploads up to a command. Later commands have later times. At most
+  // one entry lies between two pending uploads.
   std::map<uint64_t, absl::Time> progress_;
 };
 

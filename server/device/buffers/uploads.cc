@@ -1,4 +1,4 @@
-// Transfers and pieces that feed uploads.
+// The transfers and pieces that bring the bytes of uploads.
 #include "server/device/buffers/uploads.h"
 
 #include <utility>

@@ -1,4 +1,5 @@
-// Uploads under way in one session: whose bytes come how, how many are here, how long they are waited for.
+// The pending uploads of one session: how their bytes arrive, how many have arrived, and how long they are
+// awaited.
 #pragma once
 
 #include <cstdint>
@@ -19,61 +20,62 @@
 
 namespace hlod::device {
 
-// An upload whose bytes are on their way. A thread that copies into `target` holds the upload: a failed one
-// keeps the memory until then.
+// An upload whose bytes have not all arrived. A thread that copies into `target` holds the upload, so the
+// memory of a failed upload lives until then.
 struct PendingUpload {
   CommandRef command;
   std::shared_ptr<Buffer> buffer;
   Cause cause = Cause::kUpload;
-  bool pieces = false;  // They come in pieces (NextPiece), else by one transfer (Claim).
+  bool pieces = false;  // True: its bytes come in pieces (NextPiece); false: by one transfer (Claim).
   absl::Span<std::byte> target;
   Block discarded;             // The memory of a failed upload.
   int64_t staged = 0;          // Bytes that count against staging_bytes_max.
-  int64_t scheduled = 0;       // Pieces were named up to here.
+  int64_t scheduled = 0;       // End of the last piece that was handed out.
   int64_t received = 0;        // Bytes that are in place.
-  uint64_t generation = 0;     // Of the transfer that feeds it: a new one makes the old one stale.
-  std::shared_ptr<Task> task;  // Finished when all bytes are in, or it has failed.
+  uint64_t generation = 0;     // The current transfer; a new one makes the old one stale.
+  std::shared_ptr<Task> task;  // Finished when all bytes are in place, or the upload has failed.
   Done done;
 };
 
-// Where a transfer, or one piece, puts its bytes.
+// The memory that a transfer, or one piece, writes to.
 struct UploadPart {
   std::shared_ptr<PendingUpload> upload;
   uint64_t generation = 0;
   absl::Span<std::byte> target;
 };
 
-// By command. What becomes of the buffer and of the answer is the business of SessionUploads. Not
-// thread-safe.
+// A table by command. SessionUploads deals with the buffer and the answer. Not thread-safe.
 class Uploads {
  public:
   Uploads(const Limits& limits, SessionLedger& ledger);
 
-  // Takes the bytes of an upload that is about to be declared. RESOURCE_EXHAUSTED naming the limit.
+  // Reserves the bytes of an upload that is about to be declared. RESOURCE_EXHAUSTED naming the limit.
   absl::Status Reserve(int64_t bytes) { return staging_.Reserve(bytes, "An upload"); }
   void Release(int64_t bytes) { staging_.Release(bytes); }
-  // From here on its bytes are waited for.
+  // Adds an upload and starts its deadline.
   void Add(std::shared_ptr<PendingUpload> upload, absl::Time now);
-  // Takes an upload out, which is over: complete, failed or cancelled. Its transfers are stale.
+  // Removes an upload that is complete, failed or cancelled. Its transfers become stale.
   std::shared_ptr<PendingUpload> Remove(uint64_t command);
-  // Takes all of them out.
+  // Removes and returns all uploads.
   std::vector<std::shared_ptr<PendingUpload>> Clear();
 
-  // Whether a command's upload waits for its bytes by a transfer.
+  // Returns true when the command's upload waits for a transfer.
   bool ExpectsTransfer(uint64_t command) const;
-  // Hands an upload to a transfer that brings all of its bytes; what an earlier one brought counts as
+  // Hands an upload to a transfer that brings all of its bytes. Bytes of an earlier transfer are counted as
   // aborted.
   absl::StatusOr<UploadPart> Claim(uint64_t command);
-  // The next range of an upload that comes in pieces, in order and without gaps: INVALID_ARGUMENT otherwise.
+  // Hands out the next range of an upload that comes in pieces. INVALID_ARGUMENT unless ranges are in order
+  // and without gaps.
   absl::StatusOr<UploadPart> NextPiece(uint64_t command, uint64_t offset, uint64_t length);
-  // Bytes are in place; the last ones complete it.
+  // Records that bytes are in place; the last ones complete the upload.
   enum class Progress { kStale, kIncomplete, kComplete };
   Progress AddReceived(uint64_t command, uint64_t generation, int64_t bytes, absl::Time now);
-  // Whether the transfer still has the upload.
+  // Returns false when the transfer is stale or its upload has ended.
   bool Owns(uint64_t command, uint64_t generation) const;
-  // The transfer brought its bytes in vain: another one may come.
+  // Discards the bytes of the current transfer, so that another one may come.
   void Restart(uint64_t command);
-  // Those whose bytes have not come in time, in the order of their commands; and what is said of one.
+  // Return the uploads whose bytes have not arrived in time, in the order of their commands, and the error
+  // for one.
   std::vector<uint64_t> Late(absl::Time now) const { return deadlines_.Late(now); }
   absl::Status LateError(uint64_t command) const;
 

@@ -1,4 +1,4 @@
-// One execute from its command to its end. Private to Executions.
+// One execute, from its command to its end. Private to Executions.
 #pragma once
 
 #include <atomic>
@@ -20,48 +20,49 @@ struct Execution {
   ExecuteRequest request;
   std::shared_ptr<SessionExecutable> executable;
   std::vector<std::shared_ptr<Buffer>> arguments;  // Null for a literal.
-  std::vector<std::shared_ptr<Buffer>> results;    // Null for a dropped one.
+  std::vector<std::shared_ptr<Buffer>> results;    // Null for a dropped result.
   std::vector<bool> donated;                       // By argument.
-  std::vector<bool> absent;                        // By argument: a placeholder. Empty when all have values.
-  bool abstract = false;                           // A placeholder is among the arguments or the results.
-  // Of an abstract one, when it is prepared: the results that have a value, what computes them (null when
-  // none has one), and how long that took.
+  std::vector<bool> absent;  // By argument, true for a placeholder. Empty when all have values.
+  bool abstract = false;     // True when the arguments or the results include a placeholder.
+  // Set when an abstract execute is prepared: the results that have a value, the plan that computes them
+  // (null when none has a value), and how long the preparation took.
   std::vector<bool> computable;
   std::shared_ptr<const engine::Plan> part;
   absl::Duration preparation;
-  int64_t held_bytes = 0;  // Of host memory, charged to the session until the execute is over.
+  int64_t held_bytes = 0;  // Host memory that is charged to the session until the execute has ended.
   std::shared_ptr<Task> task = std::make_shared<Task>();
   std::atomic<bool> cancel{false};
-  // Guarded by the session's lock. What it needs is settled: it is checked, queued or running.
+  // Guarded by the session's lock. True once everything that the execute needs is settled: it is being
+  // checked, queued or run.
   bool ready = false;
   std::chrono::steady_clock::time_point ready_since;
-  // On the device: its arguments and results are in use until the run is over.
+  // True while it is on the device: its arguments and results are in use until the run has ended.
   bool running = false;
-  // Its results are failed and its command is answered. While it is not ready, its donations still order
-  // others.
+  // True once its results are failed and its command is answered. Until it is ready, its donations still
+  // order later commands.
   bool reported = false;
-  bool in_line = false;  // Of Executions::lines_.
+  bool in_line = false;  // True when it is in Executions::lines_.
   Done done;
 
-  // The bytes of an argument: of its buffer or its literal.
+  // Returns the bytes of an argument, from its buffer or its literal.
   const std::byte* ArgumentBytes(size_t i) const {
     return arguments[i] != nullptr ? arguments[i]->block.data()
                                    : request.arguments[i].literal->bytes().data();
   }
 };
 
-// Looks up all handles, defines the results, and makes the task depend on whatever is not settled. Results
-// are defined even when an error is returned: they are there to be failed with it. `fills` says by result
-// whether it is to fill a placeholder.
+// Looks up all handles, defines the results, and makes the task depend on everything that is not settled.
+// Defines the results even when it returns an error, so that the caller can fail them with it. `fills` is
+// true for each result that is to fill a placeholder.
 absl::Status Bind(Execution& execution, std::vector<bool> fills, SessionState& state,
                   ByteBudget& waiting_arguments) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
-// Whether its arguments, which are settled, and its results fit its program. Finds out which are absent.
+// Checks that the settled arguments and the results fit the program, and records which arguments are absent.
 absl::Status CheckArguments(Execution& execution, SessionState& state)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
 
-// "execute of \"step\"", as far as the program is known.
+// Returns "execute of \"step\"", or less when the program is not known.
 std::string DescribeExecute(const Execution& execution);
-// How long an execute may run, and one that is abstract be prepared and run.
+// Returns how long an execute may run, including the preparation of an abstract one.
 absl::Duration TimeLimit(const ExecuteRequest& request, const Limits& limits);
 
 }  // namespace hlod::device

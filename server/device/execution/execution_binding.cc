@@ -1,4 +1,5 @@
-// An execute that binds to the buffers its handles name: what it waits for, and what its results are.
+// Binds an execute to the buffers that its handles name: determines what it waits for and defines its
+// results.
 #include <algorithm>
 #include <utility>
 
@@ -11,8 +12,8 @@
 namespace hlod::device {
 namespace {
 
-// What an execute holds of host memory while it waits: literals, and what each name costs here, which is more
-// than on the wire. Buffers are not in it: they are bounded as handles.
+// Returns the host memory that an execute occupies while it waits: its literals, and the memory per handle,
+// which is more than on the wire. Buffers are not included: the number of handles bounds them.
 int64_t HeldBytes(const ExecuteRequest& request) {
   constexpr size_t kOfArgument = sizeof(ExecuteRequest::Argument) + sizeof(std::shared_ptr<Buffer>);
   constexpr size_t kOfResult = sizeof(Handle) + sizeof(std::shared_ptr<Buffer>);
@@ -26,8 +27,8 @@ int64_t HeldBytes(const ExecuteRequest& request) {
   return static_cast<int64_t>(bytes);
 }
 
-// Binds one execute, step by step. The first thing that is wrong is the answer; after it nothing more is
-// looked up: a command may hold millions of indices, and the text of an error costs more than reading one.
+// Binds one execute, step by step. The first error is the answer, and nothing is looked up after it: a
+// command may hold millions of indices, and the text of an error costs more than reading one.
 struct Binding {
   void CheckMembers();
   void Reserve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
@@ -41,14 +42,15 @@ struct Binding {
   SessionState& state;
   ByteBudget& waiting_arguments;
   Execution& execution;
-  const std::vector<bool> fills;  // By result: it was to fill a placeholder ...
+  const std::vector<bool> fills;  // By result, true when it is to fill a placeholder.
   const ExecuteRequest& request = execution.request;
   absl::Status status = request.refused;
-  bool fits = true;                                  // There is room for the handles of the results.
-  std::vector<std::shared_ptr<Buffer>> filled = {};  // By result: ... this one, when that is right.
+  bool fits = true;  // True when there is room for the handles of the results.
+  // By result, the valid placeholder that it fills, or null.
+  std::vector<std::shared_ptr<Buffer>> filled = {};
 };
 
-// A device each, and as many arguments and results each.
+// Checks that there is one device per participant, and that all have equally many arguments and results.
 void Binding::CheckMembers() {
   if (!status.ok()) return;
   const size_t participants = request.participants();
@@ -70,7 +72,7 @@ void Binding::CheckMembers() {
                                          request.arguments.size(), request.results.size(), participants));
 }
 
-// Handles for the results, and host memory for what waits.
+// Reserves handles for the results, and host memory for the time of waiting.
 void Binding::Reserve() {
   int64_t defined = 0;
   for (size_t i = 0; i < request.results.size(); ++i) defined += request.results[i] != 0 && !fills[i];
@@ -155,7 +157,7 @@ void Binding::MarkDonated() {
           ArgumentError(absl::StrFormat("donated names argument %d of %d.", i, request.arguments.size()));
       return;
     }
-    if (execution.arguments[i] == nullptr) continue;  // A literal: there is nothing to give away.
+    if (execution.arguments[i] == nullptr) continue;  // A literal cannot be donated.
     const uint32_t j = donations.emplace(execution.arguments[i].get(), i).first->second;
     if (j != i) {
       status = ArgumentError(absl::StrFormat("Handle %d is donated twice, as arguments %d and %d.",
@@ -165,8 +167,8 @@ void Binding::MarkDonated() {
   }
 }
 
-// Everything waits for what makes it. What is donated waits for those that read it before; what is not, for
-// those that may consume it before.
+// Makes the execute wait for the tasks that make its buffers. For a donated buffer it also waits for earlier
+// readers; for any other buffer it waits for an earlier execute that may consume it.
 void Binding::Order() {
   if (!status.ok()) return;
   for (size_t i = 0; i < execution.arguments.size(); ++i) {
@@ -181,18 +183,18 @@ void Binding::Order() {
   }
 }
 
-// The results are pending. When there is no room for their handles, these are dead, with that error as the
-// reason.
+// Defines the results as pending. When there is no room for their handles, these are dead, with that error as
+// the reason.
 void Binding::DefineResults() {
   execution.results.resize(request.results.size());
-  std::shared_ptr<const ErrorDetails> error;  // One for all results that there is no room for.
+  std::shared_ptr<const ErrorDetails> error;  // Shared by all results without room.
   if (!fits) {
     error = state.errors.Keep(state.errors.Root(DescribeExecute(execution), status, request.command));
   }
   for (size_t i = 0; i < request.results.size(); ++i) {
     const Buffer* placeholder = filled[i].get();
     if (request.results[i] == 0) continue;
-    // Of a fill that is refused the placeholder stays one.
+    // When a fill is refused, the placeholder remains one.
     if (fills[i] && (placeholder == nullptr || !status.ok())) continue;
     if (!fits) {
       state.table.RecordDeath(request.results[i], {error->kind, request.command, error});

@@ -1,10 +1,11 @@
-// Executes of several participants: each runs on its own device's queue, and they meet at collectives.
+// Executes of several participants. Each participant runs on its own device's queue, and they meet at
+// collectives.
 //
-// The participants' devices are taken in the order of their ordinals: a participant gets its turn and its
-// memory, and only then the next one asks for its device. So of two executes that want the same devices one
-// has them all first, and neither waits for a device that the other holds while that one waits for its own.
-// The run starts when the last participant has its memory; until then nothing has happened, and a device that
-// is held runs short work of other sessions beside, as it does beside any long execute.
+// Devices are acquired in the order of their ordinals: only when a participant has its turn and its memory is
+// the next one queued for its device. Of two executes that want the same devices, one therefore acquires them
+// all first, and neither waits for a device that the other holds while the other waits in turn. The run
+// starts when the last participant has its memory. Until then nothing is changed, and a device that is held
+// runs short jobs of other sessions beside, as it does beside any long execute.
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -20,7 +21,7 @@
 
 namespace hlod::device {
 
-// What the participants of one execute share. Lives as long as one of their jobs.
+// The state shared by the participants of one execute. Lives as long as one of their jobs.
 struct Executions::Participants {
   enum class Phase : uint8_t { kGathering, kRunning, kOver };
 
@@ -41,10 +42,10 @@ struct Executions::Participants {
   }
 
   const std::shared_ptr<Execution> execution;
-  std::vector<size_t> order;  // Participants by their devices.
+  std::vector<size_t> order;  // Participants by their devices' ordinals.
   Rendezvous rendezvous;
-  // Of each participant from when it has its memory. Its own thread's, but at the start, when all others
-  // wait.
+  // Per participant, set when it has its memory. Used by the participant's own thread, except at the start,
+  // when all others wait.
   std::vector<std::optional<PlanRun>> runs;
   std::chrono::steady_clock::time_point start;
   int64_t peak_bytes = 0;
@@ -53,9 +54,9 @@ struct Executions::Participants {
   CondVar changed ABSL_GUARDED_BY(mu);
   Phase phase ABSL_GUARDED_BY(mu) = Phase::kGathering;
   size_t inside ABSL_GUARDED_BY(mu) = 0;  // Participants that hold their device.
-  size_t ended ABSL_GUARDED_BY(mu) = 0;   // Participants whose run is over.
+  size_t ended ABSL_GUARDED_BY(mu) = 0;   // Participants whose run has ended.
   bool settled ABSL_GUARDED_BY(mu) = false;
-  absl::Status refused ABSL_GUARDED_BY(mu);  // While they gathered.
+  absl::Status refused ABSL_GUARDED_BY(mu);  // The error while they were gathering.
 };
 
 void Executions::QueueParticipants(const std::shared_ptr<Execution>& execution) {
@@ -80,24 +81,25 @@ bool Executions::PostponeMember(const std::shared_ptr<Participants>& participant
       [self = Self(), participants, position] { self->RunMember(participants, position); });
 }
 
-// A job of a device's queue: the device is free for the next one when it returns.
+// A job of a device's queue: when it returns, the device is free for the next job.
 void Executions::RunMember(const std::shared_ptr<Participants>& participants, size_t position) {
   Execution& execution = *participants->execution;
   if (position == 0) {
     MutexLock lock(&state_.mu);
-    if (execution.reported) return;  // Cancelled, or its session is gone: it holds nothing any more.
+    if (execution.reported) return;  // Cancelled, or its session has ended: it holds nothing.
     execution.running = true;
   }
   {
     MutexLock lock(&participants->mu);
-    if (participants->phase != Participants::Phase::kGathering) return;  // It was given up meanwhile.
+    if (participants->phase != Participants::Phase::kGathering) return;  // It was refused meanwhile.
     ++participants->inside;
   }
   absl::Status status;
   try {
     status = Gather(*participants, position);
     if (KindOf(status) == ErrorKind::kNoMemory) {
-      // A run beside it may hold what it needs. The job may start again before PostponeMember returns.
+      // A run beside it may hold the memory that it needs. The job may start again before PostponeMember
+      // returns.
       Count(*participants, -1);
       if (PostponeMember(participants, position)) return;
       Count(*participants, 1);
@@ -115,7 +117,7 @@ void Executions::RunMember(const std::shared_ptr<Participants>& participants, si
   EndMember(participants);
 }
 
-// The participant's memory.
+// Allocates the participant's memory.
 absl::Status Executions::Gather(Participants& participants, size_t position) {
   const size_t participant = participants.order[position];
   Execution& execution = *participants.execution;
@@ -145,7 +147,7 @@ void Executions::Refuse(Participants& participants, const absl::Status& status) 
   participants.changed.SignalAll();
 }
 
-// All have their memory: from here on what was donated is gone.
+// Starts the run once all have their memory: from now on the donated arguments are consumed.
 void Executions::StartMembers(Participants& participants) {
   {
     MutexLock lock(&participants.mu);
@@ -164,12 +166,13 @@ void Executions::StartMembers(Participants& participants) {
   participants.changed.SignalAll();
 }
 
-// True when the run starts, false when it will not.
+// Returns true when the run starts, false when it will not.
 bool Executions::AwaitStart(Participants& participants) {
   static constexpr std::chrono::milliseconds kBetweenLooks(5);
   MutexLock lock(&participants.mu);
   while (participants.phase == Participants::Phase::kGathering) {
-    // The last participant has its memory, and starts all at once: a cancel must not come between.
+    // When all are inside, the last participant is about to start all of them: a cancel must not come
+    // between.
     const bool last = participants.inside == participants.order.size();
     if (participants.execution->cancel && !last) {
       participants.refused = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
@@ -186,17 +189,17 @@ void Executions::RunMemberPlan(Participants& participants, size_t participant) {
   absl::Status status;
   try {
     status = participants.runs[participant]->RunPlan(absl::ZeroDuration(), &participants.rendezvous);
-  } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+  } catch (const std::exception& e) {  // bad_alloc, and anything that a library throws.
     status = Internal("The run failed: %s.", e.what());
   }
   participants.rendezvous.Leave(static_cast<int>(participant), status);
-  // Without this participant the others cannot come to an end.
+  // The others cannot finish without this participant.
   if (!status.ok()) participants.execution->cancel = true;
   MutexLock lock(&participants.mu);
   ++participants.ended;
 }
 
-// The last one answers.
+// Ends a participant; the last one answers the execute.
 void Executions::EndMember(const std::shared_ptr<Participants>& participants) {
   absl::Status status;
   {

@@ -1,4 +1,4 @@
-// Memory, donations, and the plan.
+// Allocates memory, takes over donations, and runs the plan.
 #include "server/device/execution/execution_run.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ void PlanRun::ChooseAliases() {
   }
 }
 
-// Names the result that there is no memory for. Of an abstract execute the results of the plan are the
+// Adds to an error the result that there was no memory for. In an abstract execute the plan's results are the
 // computable ones, in order.
 absl::Status PlanRun::AboutResult(const absl::Status& status, size_t i) const {
   size_t result = i;
@@ -111,13 +111,13 @@ void PlanRun::CopyShared() {
     if (copies[i] < 0) continue;
     std::memcpy(blocks[i].data(), arguments[copies[i]], static_cast<size_t>(blocks[i].bytes()));
     arguments[copies[i]] = blocks[i].data();
-    if (execution.arguments[first_argument + copies[i]] == nullptr) continue;  // A literal crossed already.
+    // Copying a literal is not a donation copy.
+    if (execution.arguments[first_argument + copies[i]] == nullptr) continue;
     state.ledger.Record({device, Cause::kDonationCopy, request.command.origin, request.command.step},
                         blocks[i].bytes());
   }
 }
 
-// `used` of the execute's time was spent before.
 absl::Status PlanRun::RunPlan(absl::Duration used, Rendezvous* rendezvous) {
   absl::InlinedVector<std::byte*, 16> results;
   for (const Block& block : blocks) results.push_back(block.data());
@@ -135,7 +135,7 @@ absl::Status PlanRun::RunPlan(absl::Duration used, Rendezvous* rendezvous) {
   context.strays = &strays;
   const absl::Status status =
       plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary.data(), context);
-  // They work in the temporaries, which stay charged.
+  // The abandoned calls use the temporaries, which stay charged until the calls end.
   if (strays.any()) strays.Keep(std::make_shared<Block>(std::move(temporary)));
   return WithRunKind(status, limit, state.limits);
 }

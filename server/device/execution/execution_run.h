@@ -1,4 +1,4 @@
-// One run of a plan, whole or in part, for an execute. Private to Executions.
+// One run of a whole or partial plan for an execute. Private to Executions.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace hlod::device {
 
-// On the memory of a device. All memory is there before anything happens: an execute that
-// is refused leaves its arguments alone.
+// Runs on the memory of a device. Allocates all memory before it changes anything, so that a refused execute
+// leaves its arguments unchanged.
 struct PlanRun {
-  // Of a program of several participants the run of one.
+  // For a program of several participants, the run of one of them.
   PlanRun(SessionState& state, Execution& execution, const engine::Plan& plan, size_t participant = 0)
       : state(state),
         execution(execution),
@@ -31,18 +31,20 @@ struct PlanRun {
         copies(plan.results().size(), -1),
         blocks(plan.results().size()) {}
 
-  // Null for those that are absent: what is computed does not read them.
+  // Collects the addresses of the arguments; null for absent ones, which the plan does not read.
   void CollectArguments();
-  // A result takes over an argument's memory when nothing else can see it; else the program works on a copy.
+  // Decides for each result whether it takes over an argument's memory. It does when nothing else can see
+  // that memory; otherwise the program works on a copy.
   void ChooseAliases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   absl::Status Allocate();
   absl::Status AboutResult(const absl::Status& status, size_t i) const ABSL_LOCKS_EXCLUDED(state.mu);
-  // The blocks of arguments that results take over.
+  // Moves the blocks of arguments to the results that take them over.
   void TakeOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   void CopyShared();
-  // With `rendezvous` as a participant that meets others there.
+  // Runs the plan. `used` is the part of the time limit that was used before. `rendezvous` is where a
+  // participant meets the others; null for a program of one participant.
   absl::Status RunPlan(absl::Duration used, Rendezvous* rendezvous = nullptr);
-  // The results that have names get their values.
+  // Sets the values of the results that have names.
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
 
   SessionState& state;
@@ -53,21 +55,22 @@ struct PlanRun {
   DeviceMemory& memory;
   const absl::Duration limit;
   absl::InlinedVector<const std::byte*, 16> arguments;
-  const size_t first_argument, first_result;   // Of the execution's.
-  absl::InlinedVector<int, 16> takes, copies;  // By result: the argument of these, or -1.
+  const size_t first_argument, first_result;  // Indices of this participant's first ones in the execution.
+  // By result: the argument that it takes over, or copies; -1 for none.
+  absl::InlinedVector<int, 16> takes, copies;
   std::vector<Block> blocks;                   // By result.
   Block temporary;
 };
 
-// A result that has its value.
+// Sets the value of a result.
 void Publish(Buffer& buffer, const hlo::Shape& shape, Block block);
-// Donated arguments are gone from here on.
+// Marks the donated arguments as consumed.
 void Consume(Execution& execution, SessionState& state, DeferringLock& lock)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
-// Those that were not taken over are freed when the execution is.
+// Drops the donated arguments that were not taken over; they are freed with the execution.
 void DropDonated(Execution& execution);
 
-// The engine's error with the kind its code means.
+// Returns the engine's error with the kind that its code means.
 absl::Status WithRunKind(const absl::Status& status, absl::Duration limit, const Limits& limits);
 
 }  // namespace hlod::device

@@ -1,4 +1,4 @@
-// Executes until they run, and how they are answered.
+// Executes before they run, and their answers.
 #include "server/device/execution/executions.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ Violation Executions::Execute(ExecuteRequest request, Done done) {
   return Violation();
 }
 
-// All that it needs is settled, for better or worse.
+// Called when everything that the execute needs is settled, successfully or not.
 void Executions::OnReady(const std::shared_ptr<Execution>& execution) {
   absl::Status status;
   double expected_us = 0;
@@ -75,7 +75,7 @@ void Executions::OnReady(const std::shared_ptr<Execution>& execution) {
 }
 
 // -----------------------------------------------------------------------------------------------------------
-// answering
+// answers
 
 void Executions::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status) {
   state_.channels.EndExecution(execution->request.command.id);
@@ -92,8 +92,8 @@ void Executions::Cancel(uint64_t command, const absl::Status& cancelled, Deferri
   execution->cancel = true;
   if (execution->running) return;
   Report(*execution, cancelled, lock);
-  // One that would have taken a buffer over is what later commands wait for in place of all that it waits for
-  // itself, among them reads of that buffer: it goes when those are done.
+  // An execute that was to consume a buffer orders later commands: they wait for it instead of waiting for
+  // everything it waits for, such as reads of that buffer. It is retired when those are done.
   const bool orders = !execution->ready && std::find(execution->donated.begin(), execution->donated.end(),
                                                      true) != execution->donated.end();
   if (!orders) Retire(*execution, lock);
@@ -137,9 +137,9 @@ void Executions::Retire(Execution& execution, DeferringLock& lock) {
 }
 
 // -----------------------------------------------------------------------------------------------------------
-// of all of them
+// all executes
 
-// Those that do not run let go of what they hold: the device's queue may keep them for as long as other
+// Executes that do not run release what they hold, because the device's queue may keep them as long as other
 // sessions' work takes.
 void Executions::Close(DeferringLock& lock) {
   for (auto& [id, execution] : executions_) {

@@ -1,5 +1,5 @@
-// The executes of a session that are not over: binding to buffers, waiting for them, running, answering.
-// Private to the session device.
+// The executes of a session that have not ended: binds them to buffers, waits for these, runs the executes
+// and answers them. Private to SessionDevice.
 #pragma once
 
 #include <chrono>
@@ -23,49 +23,54 @@ namespace hlod::device {
 struct Execution;
 class SessionDevice;
 
-// Thread-safe, as far as it does not say otherwise.
+// Thread-safe, except where noted.
 class Executions {
  public:
-  // A member of `owner`, which work under way keeps alive.
+  // This object is a member of `owner`, which pending work keeps alive.
   Executions(SessionDevice& owner, SessionState& state);
 
   Violation Execute(ExecuteRequest request, Done done);
-  // Answers the execute, unless it runs: its run ends soon. Nothing when there is none.
+  // Answers the execute, unless it is running: then its run ends soon. Has no effect when the command is not
+  // a pending execute.
   void Cancel(uint64_t command, const absl::Status& cancelled, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
-  // Stops them. None is answered.
+  // Stops all executes without answering them.
   void Close(DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
-  // Calls with the device of each that waits for its arguments.
+  // Calls `call` with the device of each execute that waits for its arguments.
   void ForEachWaiting(absl::FunctionRef<void(uint32_t device)> call) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
 
  private:
   std::shared_ptr<Executions> Self();
 
-  // Until they run, and after it (executions.cc).
+  // Before and after the run (executions.cc).
   void OnReady(const std::shared_ptr<Execution>& execution);
-  // Answers an execute that is over, and lets go of it.
+  // Answers an execute that has ended, and removes it.
   void Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status);
-  // The two halves of it: its results are ready or failed; it holds and orders nothing any more.
+  // The two halves of Settle. Report makes its results ready or failed and answers; Retire drops what it
+  // holds, and lets the commands that wait for it run.
   void Report(Execution& execution, const absl::Status& status, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   void Retire(Execution& execution, DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
 
   // On the device (executions_run.cc).
-  // Finds out which results of an abstract execute can be computed, and compiles that part: on a compile
-  // thread, for wide programs take long.
+  //
+  // Determines which results of an abstract execute can be computed, and compiles that part. Runs on a
+  // compile thread, because it takes long for wide programs.
   void PrepareAbstract(const std::shared_ptr<Execution>& execution);
   void Queue(const std::shared_ptr<Execution>& execution, double expected_us);
-  // Of programs that take or give values while they run one at a time runs on a device, in the order in which
-  // they became ready: values go to them in order.
+  // Programs that exchange values with the client while they run, run one at a time on a device, in the order
+  // in which they became ready, so that they receive the values in order. Returns true when the execute may
+  // run now.
   bool JoinLine(const std::shared_ptr<Execution>& execution) ABSL_LOCKS_EXCLUDED(state_.mu);
   void LeaveLine(Execution& execution, DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   void Submit(const std::shared_ptr<Execution>& execution, double expected_us);
   void Run(const std::shared_ptr<Execution>& execution);
-  // `started`: it has its memory, and was not refused for want of it.
+  // Sets `started` unless the execute was refused for lack of memory.
   absl::Status RunReal(Execution& execution, bool& started);
   absl::Status RunAbstract(Execution& execution, bool& started);
-  // Of several participants (execution_members.cc): one after the other gets its device, then all run.
+  // Executes of several participants (execution_participants.cc). The participants acquire their devices one
+  // after the other, then all run.
   struct Participants;
   void QueueParticipants(const std::shared_ptr<Execution>& execution);
   void QueueParticipant(const std::shared_ptr<Participants>& participants, size_t position);
@@ -78,16 +83,17 @@ class Executions {
   static bool AwaitStart(Participants& participants);
   static void RunMemberPlan(Participants& participants, size_t participant);
   void EndMember(const std::shared_ptr<Participants>& participants);
-  // Accounts for an execute that started and is over.
+  // Records an execute that started and has ended in the account.
   void RecordRun(const Execution& execution, std::chrono::microseconds queued, int64_t run_us,
                  int64_t peak_bytes);
-  // Runs it again when another execute of the device has completed; false when there was none beside it.
+  // Runs the execute again when another execute of the device has completed. Returns false when none ran
+  // beside it.
   bool Postpone(const std::shared_ptr<Execution>& execution);
 
   SessionDevice& owner_;
   SessionState& state_;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Execution>> executions_ ABSL_GUARDED_BY(state_.mu);
-  // By device: the one that runs, and those that wait for it.
+  // By device: the execute that runs, and those that wait for it.
   std::map<uint32_t, std::deque<std::shared_ptr<Execution>>> lines_ ABSL_GUARDED_BY(state_.mu);
   ByteBudget waiting_arguments_ ABSL_GUARDED_BY(state_.mu);
 };

@@ -1,4 +1,4 @@
-// Executes that run: in turn, with values or over placeholders.
+// Runs executes in turn, with values or over placeholders.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -51,8 +51,8 @@ void Executions::Submit(const std::shared_ptr<Execution>& execution, double expe
       .queue.Submit(state_.session, expected_us, [self = Self(), execution] { self->Run(execution); });
 }
 
-// An execute is refused for want of memory only when the device is its own: what runs beside it may hold what
-// it needs.
+// An execute is refused for lack of memory only when it is alone on the device: an execute beside it may hold
+// the memory that it needs.
 bool Executions::Postpone(const std::shared_ptr<Execution>& execution) {
   {
     MutexLock lock(&state_.mu);
@@ -68,7 +68,7 @@ void Executions::Run(const std::shared_ptr<Execution>& execution) {
   bool started = true;
   {
     MutexLock lock(&state_.mu);
-    if (execution->reported) return;  // Cancelled, or its session is gone: it holds nothing any more.
+    if (execution->reported) return;  // Cancelled, or its session has ended: it holds nothing.
     execution->running = true;
   }
   if (execution->cancel) {
@@ -76,7 +76,7 @@ void Executions::Run(const std::shared_ptr<Execution>& execution) {
   } else {
     try {
       status = execution->abstract ? RunAbstract(*execution, started) : RunReal(*execution, started);
-    } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+    } catch (const std::exception& e) {  // bad_alloc, and anything that a library throws.
       status = Internal("The run failed: %s.", e.what());
     }
   }
@@ -121,7 +121,7 @@ absl::Status Executions::RunReal(Execution& execution, bool& started) {
   executable.CountRun(us);
   RecordRun(execution, std::chrono::duration_cast<std::chrono::microseconds>(start - execution.ready_since),
             us, peak_bytes);
-  // What was donated and not taken over is freed with the execution; results that have no name go with the
+  // Donated memory that was not taken over is freed with the execution, and results without a name with the
   // run.
   DropDonated(execution);
   RETURN_IF_ERROR(status);
@@ -161,7 +161,7 @@ void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
       execution->part = *std::move(part);
     }
     status = WithRunKind(part.status(), limit, state_.limits);
-  } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+  } catch (const std::exception& e) {  // bad_alloc, and anything that a library throws.
     status = Internal("The part that can be computed was not compiled: %s.", e.what());
   }
   execution->preparation = absl::Now() - start;
@@ -178,7 +178,7 @@ absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
   const engine::Plan& plan = executable.plan();
   const std::vector<bool>& computable = execution.computable;
   absl::Status status;
-  std::optional<PlanRun> part;  // Its results are those that are computable, in order.
+  std::optional<PlanRun> part;  // The results are the computable ones, in order.
   if (execution.part != nullptr) {
     part.emplace(state_, execution, *execution.part);
     part->CollectArguments();
@@ -189,13 +189,13 @@ absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
   started = true;
   ++executable.executes;
   const auto queued = std::chrono::duration_cast<std::chrono::microseconds>(start - execution.ready_since);
-  int64_t peak_bytes = 0;  // That the real execute would have.
+  int64_t peak_bytes = 0;  // The peak of the real execute.
   const absl::Cleanup record = [&] { RecordRun(execution, queued, /*run_us=*/0, peak_bytes); };
   DeferringLock lock(&state_.mu);
   Consume(execution, state_, lock);
-  if (!status.ok()) return status;  // It had started: what was donated is gone nevertheless.
-  // In an order that gives the peak which the real execute would have: aliased arguments become results, then
-  // the others and the temporaries are added, and only then donated memory is given back.
+  if (!status.ok()) return status;  // It had started, so donated arguments are consumed nevertheless.
+  // The order reproduces the peak of the real execute: aliased arguments become results, then the other
+  // results and the temporaries are added, and only then donated memory is released.
   for (size_t i = 0; i < computable.size(); ++i) {
     const int alias = plan.aliases()[i];
     if (!computable[i] && alias >= 0 && execution.donated[alias])

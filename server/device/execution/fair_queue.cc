@@ -1,4 +1,4 @@
-// The threads of a queue: which of them runs, which watches the time, which ends.
+// The threads of a queue: one of them watches the time, the others run jobs or end.
 #include "server/device/execution/fair_queue.h"
 
 #include <pthread.h>
@@ -63,13 +63,13 @@ size_t FairQueue::ThreadsKept() const {
 }
 
 void FairQueue::AddThread() {
-  for (std::thread& thread : retired_) thread.join();  // It has left the lock for good.
+  for (std::thread& thread : retired_) thread.join();  // It does not take the lock again.
   retired_.clear();
   try {
     threads_.emplace_back([this] { Drive(); });
     pthread_setname_np(threads_.back().native_handle(), options_.name.c_str());
   } catch (const std::system_error& e) {
-    // The process may have no more threads: jobs wait for those that exist.
+    // The process may have no more threads: jobs wait for the existing ones.
     if (threads_.empty()) throw;
     spdlog::warn("Queue {} has no further thread: {}", options_.name, e.what());
   }
@@ -90,7 +90,7 @@ void FairQueue::Submit(uint64_t session, double expected_us, Job job) {
   uint64_t id;
   {
     MutexLock lock(&mu_);
-    if (stopping_) return;  // The job goes with the caller's frame, after the lock.
+    if (stopping_) return;  // The job is destroyed with the caller's frame, after the lock is released.
     const std::optional<uint64_t> started = expected_us < options_.inline_us_max
                                                 ? schedule_.StartHere(session, expected_us, NowUs())
                                                 : std::nullopt;
@@ -109,7 +109,7 @@ bool FairQueue::Postpone(uint64_t session, double expected_us, Job again) {
 }
 
 void FairQueue::Discard(uint64_t session) {
-  std::list<FairSchedule::Waiting> gone;  // Goes after the lock.
+  std::list<FairSchedule::Waiting> gone;  // Destroyed after the lock is released.
   MutexLock lock(&mu_);
   gone = schedule_.Discard(session);
 }
@@ -140,7 +140,7 @@ std::vector<FairSchedule::RunningJob> FairQueue::ListRunning() const {
 }
 
 void FairQueue::Drive() {
-  // Of this thread alone, and of those that it starts.
+  // Applies to this thread and to those that it starts.
   if (options_.nice != 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), options_.nice);
   while (std::optional<FairSchedule::Started> next = AwaitJob())
     Run(next->session, next->id, std::move(next->job), /*here=*/false);
@@ -150,7 +150,7 @@ std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
   MutexLock lock(&mu_);
   if (!stopping_ && idle_.size() >= ThreadsKept()) {
     Retire();
-    Wake();  // Another one takes what this one would have taken.
+    Wake();  // Another thread takes the job that this one would have taken.
     return std::nullopt;
   }
   CondVar wake;
@@ -158,7 +158,7 @@ std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
   while (!stopping_) {
     if (std::optional<FairSchedule::Started> next = schedule_.Start(NowUs()); next.has_value()) {
       idle_.erase(own);
-      // A thread that has only just been added is not idle yet.
+      // A thread that has just been added is not idle yet.
       if (idle_.empty() && options_.schedule.beside_us_max > 0 &&
           threads_.size() <= static_cast<size_t>(schedule_.running()) + paused_.size())
         AddThread();
@@ -187,7 +187,7 @@ void FairQueue::Run(uint64_t session, uint64_t id, Job job, bool here) {
   } catch (const std::exception& e) {
     spdlog::error("A job of queue {} failed: {}", options_.name, e.what());
   }
-  job = nullptr;  // What it held goes before the queue counts it as completed.
+  job = nullptr;  // Destroys what the job held before the queue counts it as completed.
   MutexLock lock(&mu_);
   schedule_.Complete(std::exchange(current, outer).id, NowUs());
   if (here) Wake();

@@ -1,4 +1,5 @@
-// Work of many sessions and the threads that run it: a device's executes, large copies, compiles.
+// Queues for the jobs of many sessions, and the threads that run them: a device's executes, large copies,
+// compiles.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,18 @@
 
 namespace hlod::device {
 
-// Sessions take turns by the time that their jobs took (FairSchedule). Thread-safe.
+// Shares the time between sessions by how long their jobs took (FairSchedule). Thread-safe.
 class FairQueue {
  public:
   using Job = FairSchedule::Job;
   struct Options {
-    std::string name;  // Of the threads, at most 15 bytes: what `top` shows.
+    std::string name;  // The name of the threads, at most 15 bytes, as `top` shows it.
     FairSchedule::Options schedule;
-    // A job that is expected to be shorter, and may start at once, runs on the thread that submits it: a hop
-    // to another one costs 8-50 us.
+    // A job that is expected to take less than this, and may start at once, runs on the thread that submits
+    // it. Handing a job to another thread costs 8-50 us.
     double inline_us_max = 0;
-    // Of the threads: 19 leaves the cores to all others. Where it cannot be set, they have none.
+    // The nice value of the threads; 19 yields the cores to all other threads. Where it cannot be set, the
+    // threads keep the default.
     int nice = 0;
   };
   explicit FairQueue(Options options);
@@ -32,19 +34,19 @@ class FairQueue {
   FairQueue(const FairQueue&) = delete;
   FairQueue& operator=(const FairQueue&) = delete;
 
-  // FairSchedule::SetOwner.
+  // See FairSchedule::SetOwner.
   void SetOwner(uint64_t session, uint64_t owner) {
     MutexLock lock(&mu_);
     schedule_.SetOwner(session, owner);
   }
-  // Runs the job now or later. Jobs may submit jobs; an exception that a job lets out is logged and ends only
+  // Runs the job now or later. Jobs may submit jobs. An exception that a job throws is logged and ends only
   // that job.
   void Submit(uint64_t session, double expected_us, Job job);
-  // FairSchedule::Postpone, to be called by a running job.
+  // See FairSchedule::Postpone. To be called by a running job.
   bool Postpone(uint64_t session, double expected_us, Job again);
-  // While it lives, the job on this thread waits for its client, and leaves its place to others; then it goes
-  // on beside what has started meanwhile. One job of a session at a time: of a further one, and of a thread
-  // that runs no job of the queue, it does nothing.
+  // While a Pause exists, the job on this thread waits for its client, and another job may start in its
+  // place; afterwards it continues beside the jobs that have started meanwhile. One job of a session may
+  // pause at a time. A Pause has no effect for a further job, and on a thread that runs no job of the queue.
   class Pause {
    public:
     explicit Pause(FairQueue& queue);
@@ -57,36 +59,36 @@ class FairQueue {
   };
   // Drops the jobs of an ended session that have not started.
   void Discard(uint64_t session);
-  // Drops what has not started and waits for what runs; what is submitted later is dropped.
+  // Drops the jobs that have not started and waits for running ones. Jobs submitted later are dropped.
   void Stop();
-  // Jobs that wait or run.
+  // The number of jobs that wait or run.
   int64_t length() const;
-  // FairSchedule::ListRunning.
+  // See FairSchedule::ListRunning.
   std::vector<FairSchedule::RunningJob> ListRunning() const;
 
  private:
-  // How many threads are kept. With jobs that start beside others there is always an idle thread, which
+  // Returns the number of threads to keep. When jobs may start beside others, one thread is always idle and
   // watches the time for them.
   size_t ThreadsKept() const;
   void AddThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Moves this thread's handle to where the next thread that starts, or Stop, joins it.
+  // Moves this thread's handle to the list from which the next thread that starts, or Stop, joins it.
   void Retire() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Drive();
-  // The next job, or nothing when the thread has to end.
+  // Returns the next job, or nullopt when the thread must end.
   std::optional<FairSchedule::Started> AwaitJob();
-  // A thread of the queue looks for the next job by itself; `here` is any other.
+  // Runs a job. `here` is false on a thread of the queue, which looks for its next job by itself.
   void Run(uint64_t session, uint64_t id, Job job, bool here);
-  // Wakes an idle thread when there is something for it to start, or to watch earlier than it does.
+  // Wakes an idle thread when there is a job for it to start, or an earlier time to watch.
   void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;
   mutable Mutex mu_;
   FairSchedule schedule_ ABSL_GUARDED_BY(mu_);
   std::list<std::thread> threads_ ABSL_GUARDED_BY(mu_), retired_ ABSL_GUARDED_BY(mu_);
-  // Idle threads, each by what wakes it; the one that ran last is the last, and the first to be woken: its
-  // caches and its OpenMP team are warm.
+  // The condition variables of idle threads. The thread that ran last is at the back and is woken first,
+  // because its caches and its OpenMP team are warm.
   std::list<CondVar*> idle_ ABSL_GUARDED_BY(mu_);
-  // When an idle thread looks again on its own.
+  // The time at which an idle thread looks again without being woken.
   int64_t watched_us_ ABSL_GUARDED_BY(mu_) = FairSchedule::kNever;
   absl::flat_hash_set<uint64_t> paused_
       ABSL_GUARDED_BY(mu_);  // Sessions with a job that waits for its client.

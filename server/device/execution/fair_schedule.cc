@@ -1,4 +1,4 @@
-// The choice of the next job, and the account of what each session has used.
+// Chooses the next job, and accounts for the time that each session has used.
 #include "server/device/execution/fair_schedule.h"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ std::optional<uint64_t> FairSchedule::StartHere(uint64_t session, double expecte
     if (NextStartUs() <= now_us || (own != sessions_.end() && !own->second.waiting.empty()))
       return std::nullopt;
   }
-  // A job that is alone needs no entry: nothing is charged when nothing waits at its end.
+  // A job that runs alone needs no entry: its time is not charged when no job waits at its end.
   if (!running_.empty()) Activate(session).turn = ++last_turn_;
   return Run(session, now_us);
 }
@@ -138,11 +138,11 @@ void FairSchedule::Complete(uint64_t id, int64_t now_us) {
   for (auto& [session, other] : sessions_) {
     if (session != over.session) other.blocked = false;
   }
-  if (over.owner.has_value() && !owners_.contains(over.session)) {  // It has ended.
+  if (over.owner.has_value() && !owners_.contains(over.session)) {  // The session has ended.
     const int64_t used_us = own.used_us;
     KeepDebt(over.owner, used_us);
     sessions_.erase(over.session);
-    // The owner may have a next one already.
+    // The owner may have another session already.
     for (auto& [session, other] : sessions_) {
       if (OwnerOf(session) == over.owner) other.used_us = std::max(other.used_us, used_us);
     }
@@ -161,7 +161,8 @@ uint64_t FairSchedule::Resume(uint64_t session, int64_t now_us) {
 bool FairSchedule::Postpone(uint64_t session, double expected_us, Job again) {
   const auto own = std::find_if(running_.begin(), running_.end(),
                                 [session](const Running& running) { return running.session == session; });
-  // What runs beside it may be its own session's, which went on after a wait: its end would not unblock it.
+  // The job beside it may belong to the same session, which continued after a wait: its end would not unblock
+  // the session.
   const auto own_jobs = std::ranges::count(running_, session, &Running::session);
   if (own == running_.end() || !own->accompanied || own_jobs > 1) return false;
   Session& entry = Activate(session);

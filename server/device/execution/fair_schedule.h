@@ -1,5 +1,5 @@
-// Which session's job starts next: of those that may start, the one whose session has used the least time.
-// Bookkeeping only: it owns no thread and reads no clock.
+// Decides which session's job starts next: of the jobs that may start, the one whose session has used the
+// least time. It is bookkeeping only, without threads and clocks.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,22 @@
 
 namespace hlod::device {
 
-// Start-time fair queueing, with the time that jobs took as their cost. Each session has a virtual time: what
-// its jobs have used. A session that comes back from idleness continues at the schedule's virtual time, so
-// idleness earns no credit; one that has used much is behind by at most kDebtMaxUs, and nothing is remembered
-// once no job is left. What a session is behind when it ends stays with its owner: the owner's next sessions
-// begin with it. Jobs of one session start in the order they were added.
+// Start-time fair queueing, where the cost of a job is the time that it took. Each session has a virtual
+// time, the sum of the times that its jobs have used. A session that returns from idleness continues at the
+// schedule's virtual time, so idleness earns no credit. A session that has used much is behind by at most
+// kDebtMaxUs, and is forgotten once no job is left. The debt of a session that ends stays with its owner: the
+// owner's next sessions begin with it. Jobs of one session start in the order in which they were added.
 //
 // Not thread-safe. All times are microseconds of one steady clock.
 class FairSchedule {
  public:
   using Job = std::function<void()>;
   struct Options {
-    // So many jobs run side by side, of one session or of several.
+    // The number of jobs that run side by side, of one session or several.
     int width = 1;
-    // Beyond these, a job that is expected to take at most so long starts beside jobs of other sessions that
-    // have all been running for as long as it is expected to take (within the bounds below). 0: none does.
+    // Beyond `width`, a job that is expected to take at most this time starts beside jobs of other sessions,
+    // once all of these have been running for the time that it is expected to take (within the bounds below).
+    // 0: no job does.
     double beside_us_max = 0;
   };
   static constexpr int64_t kBesideMinUs = 10'000, kBesideMaxUs = 100'000;
@@ -45,28 +46,32 @@ class FairSchedule {
 
   explicit FairSchedule(Options options) : options_(options) {}
 
-  // Whose session it is, until it is discarded. Before its first job.
+  // Sets the owner of a session, until Discard. To be called before the session's first job.
   void SetOwner(uint64_t session, uint64_t owner) { owners_[session] = owner; }
   void Add(uint64_t session, double expected_us, Job job);
-  // Starts a job that its caller runs at once, when no other should start before it: its id, or nothing.
+  // Starts a job that its caller runs at once. Returns its id, or nullopt when another job should start
+  // before it.
   std::optional<uint64_t> StartHere(uint64_t session, double expected_us, int64_t now_us);
-  // The job that starts now, if one may.
+  // Returns the job that starts now, or nullopt when none may.
   std::optional<Started> Start(int64_t now_us);
-  // When Start has something to give if no job completes before; kNever when a job must complete first.
+  // Returns the time at which Start will return a job if none completes before; kNever when a job must
+  // complete first.
   int64_t NextStartUs() const;
   void Complete(uint64_t id, int64_t now_us);
-  // A job that was completed because it waited goes on, beside what runs by now: its new id.
+  // Continues a job that was completed because it waited, beside the jobs that run by now. Returns its new
+  // id.
   uint64_t Resume(uint64_t session, int64_t now_us);
-  // For a running job that found no room beside others: `again` starts before the session's other jobs, once
-  // another of the running jobs has completed. False when no other session's job ran beside it: it was alone.
-  // REQUIRES: width 1 and a running job of the session.
+  // For a running job that found too little memory beside others. `again` starts before the session's other
+  // jobs, once another of the running jobs has completed. Returns false when no other session's job ran
+  // beside it. REQUIRES: width 1 and a running job of the session.
   bool Postpone(uint64_t session, double expected_us, Job again);
-  // What has not started, of a session that ends or of all. The caller destroys it without a lock.
+  // Return the jobs that have not started, of a session that ends or of all. The caller destroys them without
+  // holding a lock.
   std::list<Waiting> Discard(uint64_t session);
   std::list<Waiting> DiscardAll();
 
   int64_t waiting() const { return waiting_; }
-  // The jobs that run now, oldest first: of which session, and for how long.
+  // The running jobs, oldest first, each with its session and the time it has run.
   struct RunningJob {
     uint64_t session = 0;
     int64_t run_us = 0;
@@ -78,27 +83,27 @@ class FairSchedule {
   struct Session {
     std::list<Waiting> waiting;
     int64_t used_us = 0;   // The virtual time.
-    uint64_t turn = 0;     // Of equals the one goes first that came, or had a job started, longest ago.
-    bool blocked = false;  // Postponed: until another job completes.
+    uint64_t turn = 0;  // Breaks ties: the session that came, or had a job started, longest ago goes first.
+    bool blocked = false;  // Postponed until another job completes.
   };
   struct Running {
     uint64_t id = 0, session = 0;
     int64_t start_us = 0;
-    bool accompanied = false;  // Another job ran at the same time.
+    bool accompanied = false;  // True when another job ran at the same time.
     std::optional<uint64_t> owner;
   };
 
   bool IsRunning(uint64_t session) const;
-  // The session's virtual time with what its running jobs have used so far.
+  // Returns the session's virtual time, including the time that its running jobs have used so far.
   int64_t UsedUs(uint64_t id, const Session& session, int64_t now_us) const;
   int64_t StartableUs(uint64_t session, double expected_us) const;
-  // The entry of a session that gets a job.
+  // Returns the entry of a session that gets a job.
   Session& Activate(uint64_t session);
   uint64_t Run(uint64_t session, int64_t now_us);
   std::optional<uint64_t> OwnerOf(uint64_t session) const;
-  // The virtual time that a session begins at.
+  // Returns the virtual time that a new session begins at.
   int64_t StartingUs(uint64_t session) const;
-  // What an ended session has used stays with its owner.
+  // Charges an ended session's use to its owner.
   void KeepDebt(std::optional<uint64_t> owner, int64_t used_us);
 
   const Options options_;
@@ -107,7 +112,7 @@ class FairSchedule {
   absl::flat_hash_map<uint64_t, int64_t> debts_;    // Virtual times of ended sessions, by owner.
   std::vector<Running> running_;
   int64_t waiting_ = 0;
-  int64_t virtual_us_ = 0;  // Of the job that started last.
+  int64_t virtual_us_ = 0;  // Virtual time of the job that started last.
   uint64_t last_id_ = 0, last_turn_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Infeeds are tasks that wait for their buffers; outfeeds make buffers that wait for a program.
+// Infeeds are tasks that wait for their buffers; outfeeds define buffers that wait for a program.
 #include "server/device/execution/host_values.h"
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = hlo::Channel::Kind;
 
-// A value's tables, which are copied from hand to hand, stay small.
+// Keeps a value's tables small, because they are copied at each hand-over.
 constexpr size_t kArraysMax = 256;
 absl::Status CheckCount(const char* what, size_t arrays) {
   if (arrays <= kArraysMax) return absl::OkStatus();
@@ -31,7 +31,7 @@ struct HostValues::Giving {
   Place place;
   std::vector<std::shared_ptr<Buffer>> buffers;
   std::shared_ptr<SessionChannels::Slot> slot;
-  std::shared_ptr<Task> task;  // It reads the buffers until the value is taken.
+  std::shared_ptr<Task> task;  // Reads the buffers until the value is taken.
   Done done;
 };
 
@@ -40,7 +40,7 @@ struct HostValues::Taking {
   Place place;
   std::vector<hlo::Shape> shapes;
   std::vector<std::shared_ptr<Buffer>> buffers;
-  std::shared_ptr<Task> task;  // It makes them.
+  std::shared_ptr<Task> task;  // Makes the buffers.
   Done done;
 };
 
@@ -109,7 +109,7 @@ void HostValues::Give(const std::shared_ptr<Giving>& giving) {
       value.shapes.push_back(buffer->shape);
       value.arrays.push_back(buffer->block.data());
     }
-    // The task ends with the value.
+    // The task finishes when the value is destroyed.
     value.keeper = std::shared_ptr<const void>(nullptr, [self = Self(), giving](const void*) {
       DeferringLock inner(&self->state_.mu);
       inner.Discard(std::exchange(giving->buffers, {}));
@@ -120,7 +120,7 @@ void HostValues::Give(const std::shared_ptr<Giving>& giving) {
     Finish(*giving->task, lock.ready_tasks());
   }
   lock.Answer(std::exchange(giving->done, nullptr), value.error);
-  // The value keeps `giving`, which must not keep the value.
+  // The value keeps `giving` alive, so `giving` must not keep the value.
   state_.channels.Fill(std::exchange(giving->slot, nullptr), std::move(value));
 }
 
@@ -170,7 +170,7 @@ Violation HostValues::Outfeed(OutfeedRequest request, Done done) {
     taking->buffers.push_back(std::move(buffer));
   }
   taking_[taking->command.id] = taking;
-  // A value that is there already comes within the call.
+  // When a value is waiting already, it arrives within this call.
   lock.Call([self = Self(), taking] {
     self->state_.channels.Await(
         taking->place, taking->command.id,
@@ -213,7 +213,7 @@ void HostValues::Settle(Taking& taking, const absl::Status& status, DeferringLoc
 }
 
 // -----------------------------------------------------------------------------------------------------------
-// of both
+// both
 
 void HostValues::Cancel(uint64_t command, const absl::Status& cancelled, DeferringLock& lock) {
   if (const auto found = giving_.find(command); found != giving_.end()) {

@@ -1,4 +1,4 @@
-// What a client gives its programs, and takes from them, while they run. Private to the session device.
+// The values that a client sends to its running programs, and receives from them. Private to SessionDevice.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace hlod::device {
 
 class SessionDevice;
 
-// Thread-safe, as far as it does not say otherwise.
+// Thread-safe, except where noted.
 class HostValues {
  public:
-  // A member of `owner`, which commands under way keep alive.
+  // This object is a member of `owner`, which pending commands keep alive.
   HostValues(SessionDevice& owner, SessionState& state) : owner_(owner), state_(state) {}
 
-  // The value has its place in its channel at once, and is there when its buffers are: then `done` comes.
-  // Until a program has taken it, what was sent later cannot consume the buffers.
+  // Reserves the value's place in its channel at once. `done` is called when its buffers are settled and the
+  // value is in the channel. Until a program has taken it, later commands cannot consume the buffers.
   Violation Infeed(InfeedRequest request, Done done);
-  // Defines handles, which get the channel's next value. `done` comes when it is there.
+  // Defines handles that receive the channel's next value. `done` is called when it has arrived.
   Violation Outfeed(OutfeedRequest request, Done done);
-  // For the session device. Nothing when there is none.
+  // For SessionDevice. Has no effect when the command is not pending here.
   void Cancel(uint64_t command, const absl::Status& cancelled, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
-  // Drops them. None is answered.
+  // Drops all commands without answering them.
   void Close(DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
 
  private:
@@ -41,11 +41,11 @@ class HostValues {
   absl::StatusOr<std::shared_ptr<Giving>> Bind(const InfeedRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   absl::Status Check(const OutfeedRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
-  // The buffers of a value are settled.
+  // Puts a value into its channel once its buffers are settled.
   void Give(const std::shared_ptr<Giving>& giving);
-  // Why one of them cannot be given, or OK.
+  // Returns an error when one of the buffers cannot be sent.
   absl::Status CheckBuffers(const Giving& giving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
-  // A value has come.
+  // Handles a value that has arrived.
   void Receive(const std::shared_ptr<Taking>& taking, SessionChannels::Value value);
   void Settle(Taking& taking, const absl::Status& status, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);

@@ -1,4 +1,4 @@
-// Copies between a step's memory and values in channels.
+// Copies values between a step's memory and channels.
 #include "server/device/execution/run_channels.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace hlod::device {
 namespace {
 
-// A memcpy that looks every few milliseconds whether it has to stop.
+// Copies like memcpy, but checks `stop` every few milliseconds.
 absl::Status Copy(const std::byte* from, std::byte* to, int64_t bytes, hlo::Channels::Stop stop) {
   constexpr int64_t kPiece = 8 << 20;
   for (int64_t at = 0; at < bytes; at += kPiece) {
@@ -51,7 +51,8 @@ absl::Status RunChannels::Put(const hlo::Channel& channel, absl::Span<const hlo:
 
 absl::Status RunChannels::Take(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
                                absl::Span<std::byte* const> arrays, Stop stop) {
-  // While it waits, what its client does first runs.
+  // While the program waits, the device runs other executes, which the client may need before it sends the
+  // value.
   std::optional<FairQueue::Pause> pause;
   ASSIGN_OR_RETURN(const SessionChannels::Value value,
                    state_.channels.Take(PlaceOf(channel), [&]() -> absl::Status {

@@ -7,11 +7,11 @@
 
 namespace hlod::device {
 
-// What a program puts lies in the device's memory, charged to the session, until it is taken.
+// A value that a program puts occupies the device's memory, charged to the session, until it is taken.
 class RunChannels final : public hlo::Channels {
  public:
-  // `execution`: the command that runs. `alone`: on this device only, which it then leaves to others while it
-  // waits.
+  // `execution` is the command that runs. `alone` is true when it runs on this device only; then other
+  // executes may use the device while it waits.
   RunChannels(SessionState& state, uint32_t device, uint64_t execution, bool alone)
       : state_(state), device_(device), execution_(execution), alone_(alone) {}
 

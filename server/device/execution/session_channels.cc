@@ -1,4 +1,4 @@
-// Waiting for values and for room, and handing values on.
+// Waits for values and for room, and hands values over.
 #include "server/device/execution/session_channels.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct SessionChannels::Slot {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks(5);
-// What a value takes beside its bytes, and each of its arrays: a shape, a block, a pointer.
+// The bytes charged for a value, beside its data, and for each of its arrays: a shape, a block, a pointer.
 constexpr int64_t kValueBytes = 512, kArrayBytes = 1024;
 
 }  // namespace
@@ -74,13 +74,13 @@ void SessionChannels::Await(const Place& place, uint64_t command, Receiver recei
   std::shared_ptr<Slot> slot;
   {
     MutexLock lock(&mu_);
-    if (closed_) return;  // The receiver goes with the caller's frame.
+    if (closed_) return;  // The receiver is destroyed with the caller's frame.
     Queue& queue = queues_[place];
     if (queue.slots.empty()) {
       queue.receivers.emplace_back(command, std::move(receiver));
       return;
     }
-    // A program's values are there as soon as they have a slot.
+    // A program's values are complete as soon as they have a slot.
     slot = std::move(queue.slots.front());
     queue.slots.pop_front();
     --values_;

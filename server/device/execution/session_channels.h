@@ -1,4 +1,4 @@
-// Values between a session's programs that run, and between them and their client: queues by channel.
+// Queues of values by channel, between the running programs of a session and between them and their client.
 #pragma once
 
 #include <compare>
@@ -21,51 +21,52 @@
 
 namespace hlod::device {
 
-// Knows neither commands nor handles. Thread-safe: what it is given is called and destroyed without its lock.
+// Independent of commands and handles. Thread-safe: callbacks are called, and values destroyed, without its
+// lock.
 class SessionChannels {
  public:
-  // One queue: a channel of a device, or between the participants of an execute.
+  // The key of one queue: a channel of a device, or between the participants of an execute.
   struct Place {
     hlo::Channel channel;
-    uint32_t device = 0;     // Of kPeer 0.
-    uint64_t execution = 0;  // Of kPeer the command.
+    uint32_t device = 0;     // 0 for kPeer.
+    uint64_t execution = 0;  // For kPeer, the command of the execute.
     friend auto operator<=>(const Place&, const Place&) = default;
   };
   struct Value {
-    absl::Status error;  // Why there is no value, or OK.
+    absl::Status error;  // The reason why there is no value, or OK.
     std::vector<hlo::Shape> shapes;
-    std::vector<const std::byte*> arrays;  // In `blocks`, or in what `keeper` keeps.
+    std::vector<const std::byte*> arrays;  // Addresses in `blocks`, or in memory that `keeper` keeps alive.
     std::vector<Block> blocks;
     std::shared_ptr<const void> keeper;
   };
   using Receiver = std::function<void(Value)>;
   using Stop = hlo::Channels::Stop;
-  // A place in a queue, for a value that is not there yet.
+  // A position in a queue for a value that has not arrived yet.
   struct Slot;
 
-  // The tables of values that wait are charged to `share`, as long as they wait; their bytes lie in the
-  // devices' memory.
+  // `share` is charged with the tables of values while these wait. The bytes of values are in the devices'
+  // memory.
   SessionChannels(const Limits& limits, std::shared_ptr<MemoryShare> share)
       : limits_(limits), share_(std::move(share)) {}
 
-  // The client's side. A slot at the end of the queue, for a value of so many arrays; kind limit when the
-  // session's values are too many, or the user's share of memory has no room.
+  // The client's side. Append adds a slot at the end of the queue, for a value of `arrays` arrays. It returns
+  // an error of kind limit when the session has too many values, or the user's share of memory has no room.
   absl::StatusOr<std::shared_ptr<Slot>> Append(const Place& place, size_t arrays);
   void Fill(const std::shared_ptr<Slot>& slot, Value value);
   void Remove(const Place& place, const std::shared_ptr<Slot>& slot);
-  // Calls `receiver` with the queue's next value that no earlier receiver gets, perhaps at once. `command`
-  // names it: Forget(command) takes it away, and is false when it is gone already.
+  // Calls `receiver`, perhaps at once, with the queue's next value that no earlier receiver gets.
+  // Forget(command) removes the receiver, and returns false when it has already been called or removed.
   void Await(const Place& place, uint64_t command, Receiver receiver);
   bool Forget(const Place& place, uint64_t command);
 
-  // A program's side: both wait, at most channel_wait_us (kind pending).
+  // A program's side. Both wait for at most channel_wait_us, and fail with kind pending.
   absl::Status Put(const Place& place, Value value, Stop stop);
   absl::StatusOr<Value> Take(const Place& place, Stop stop);
 
-  // What an execute's participants have not taken from each other goes.
+  // Drops the values that an execute's participants have not taken from each other.
   void EndExecution(uint64_t execution);
-  // Nothing is received any more, and what programs put is dropped. What there was, for the caller to
-  // destroy.
+  // Stops all receiving, and drops what programs put from now on. Returns the waiting values, for the caller
+  // to destroy.
   std::shared_ptr<const void> Close();
 
  private:
@@ -83,8 +84,8 @@ class SessionChannels {
   const std::shared_ptr<MemoryShare> share_;
   Mutex mu_;
   CondVar changed_ ABSL_GUARDED_BY(mu_);
-  std::map<Place, Queue> queues_ ABSL_GUARDED_BY(mu_);  // Those with a slot or a receiver.
-  int64_t values_ ABSL_GUARDED_BY(mu_) = 0;             // Slots.
+  std::map<Place, Queue> queues_ ABSL_GUARDED_BY(mu_);  // Only queues with a slot or a receiver.
+  int64_t values_ ABSL_GUARDED_BY(mu_) = 0;             // The number of slots.
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
 };
 

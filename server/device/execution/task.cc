@@ -1,4 +1,4 @@
-// The graph of tasks: who waits for whom, and running what waits no longer.
+// The graph of tasks: records who waits for whom, and runs tasks that are ready.
 #include "server/device/execution/task.h"
 
 #include <spdlog/spdlog.h>
@@ -20,8 +20,8 @@ void StopWaiting(Task& task, ReadyTasks& ready_tasks) {
 void DependOn(const std::shared_ptr<Task>& task, const std::shared_ptr<Task>& other) {
   if (other == nullptr || other->finished || other == task) return;
   std::vector<std::shared_ptr<Task>>& dependents = other->dependents;
-  if (!dependents.empty() && dependents.back() == task) return;  // Named twice by one command.
-  // What has ended meanwhile, cancelled, leaves. Looked for only when they have doubled.
+  if (!dependents.empty() && dependents.back() == task) return;  // One command names it twice.
+  // Removes cancelled tasks, which have finished. Purged only when the number has doubled.
   if (dependents.size() >= other->purge_at) {
     std::erase_if(dependents, [](const std::shared_ptr<Task>& dependent) { return dependent->finished; });
     other->purge_at = std::max<size_t>(8, 2 * dependents.size());
@@ -34,7 +34,7 @@ void Start(const std::shared_ptr<Task>& task, ReadyTasks& ready_tasks) { StopWai
 
 void Finish(Task& task, ReadyTasks& ready_tasks) {
   if (std::exchange(task.finished, true)) return;
-  task.ready = nullptr;  // It may hold the task's own owner.
+  task.ready = nullptr;  // It may hold the object that owns the task.
   for (const std::shared_ptr<Task>& dependent : std::exchange(task.dependents, {}))
     StopWaiting(*dependent, ready_tasks);
 }
@@ -44,8 +44,8 @@ void Abandon(Task& task) {
   task.dependents.clear();
 }
 
-// A task that becomes ready through another one runs after it, not inside of it: a chain of tasks may be as
-// long as a client likes, a stack may not.
+// A task that becomes ready through another one runs after it, not nested in it: a client may send a chain of
+// tasks of any length, and the stack is limited.
 void RunReady(ReadyTasks& ready_tasks) {
   thread_local std::deque<std::function<void()>>* running = nullptr;
   if (running != nullptr) {

@@ -1,4 +1,4 @@
-// Work that waits for other work: what keeps the commands of a session in order although none of them blocks.
+// Work that waits for other work. Tasks keep the commands of a session in order although none of them blocks.
 #pragma once
 
 #include <functional>
@@ -7,30 +7,31 @@
 
 namespace hlod::device {
 
-// A step of work that waits for others: an execute, a download, an upload under way, a compile. Tasks depend
-// on earlier ones only, so they form no cycle. Guarded by the session device's lock.
+// A step of work that waits for others: an execute, a download, a pending upload, a compile. Tasks depend
+// only on earlier ones, so they form no cycle. Guarded by the session device's lock.
 struct Task {
-  int waits = 1;                // Tasks it depends on, and one until it is started.
-  std::function<void()> ready;  // Called once, without the lock, when `waits` has come down to 0.
+  int waits = 1;                // The number of tasks it depends on, plus one until it is started.
+  std::function<void()> ready;  // Called once, without the lock, when `waits` has reached 0.
   bool finished = false;
   std::vector<std::shared_ptr<Task>> dependents;
-  size_t purge_at = 8;  // How many dependents there are when those that have finished are taken out.
+  size_t purge_at = 8;  // The number of dependents at which finished ones are removed.
 };
 
-// The `ready` of tasks that wait for nothing any more, to be run when the lock is released.
+// The `ready` callbacks of tasks that have nothing left to wait for, to be called after the lock is released.
 using ReadyTasks = std::vector<std::function<void()>>;
 
-// `task`, which has not been started, waits until `other` has finished. Null, a finished task and `task`
-// itself are nothing to wait for.
+// Makes `task`, which has not been started, wait until `other` has finished. Has no effect when `other` is
+// null, finished, or `task` itself.
 void DependOn(const std::shared_ptr<Task>& task, const std::shared_ptr<Task>& other);
-// All that `task` depends on is known: it is ready once that has finished, perhaps now.
+// Starts a task whose dependencies are all known. It becomes ready once they have finished, perhaps now.
 void Start(const std::shared_ptr<Task>& task, ReadyTasks& ready_tasks);
-// `task` has finished, in whichever way; again it does nothing. One that was never ready will not be.
+// Finishes a task, whatever its outcome; a second call has no effect. A task that was never ready will not
+// become ready.
 void Finish(Task& task, ReadyTasks& ready_tasks);
-// The task and what depends on it will not run: their session has ended.
+// Abandons a task and its dependents, which will not run because their session has ended.
 void Abandon(Task& task);
-// Runs the tasks and those that become ready meanwhile, in order. An exception is logged and ends only the
-// task that let it out.
+// Runs the tasks, and those that become ready meanwhile, in order. An exception is logged and ends only the
+// task that threw it.
 void RunReady(ReadyTasks& ready_tasks);
 
 }  // namespace hlod::device

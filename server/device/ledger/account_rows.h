@@ -1,4 +1,4 @@
-// What an account keeps of executes and compiles: rows whose sums are the account's counters.
+// The rows that an account keeps of executes and compiles. Their sums are the account's counters.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace hlod::device {
 
-// Several times, in microseconds.
+// The minimum, maximum and sum of several times, in microseconds.
 struct Distribution {
   int64_t min_us = 0, max_us = 0, sum_us = 0;
   void Add(const Distribution& other, bool first) {
@@ -27,7 +27,8 @@ struct RunKey {
   uint32_t program = 0;  // As the ledger numbers them.
   uint32_t origin = 0;   // As the session numbered it; 0 is unknown.
   uint64_t step = 0;
-  bool other_steps = false, other_programs = false;  // Of several: there were too many rows.
+  // True for a row that stands for several, because there were too many rows.
+  bool other_steps = false, other_programs = false;
   friend bool operator==(const RunKey&, const RunKey&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const RunKey& key) {
@@ -51,7 +52,7 @@ struct RunFigures {
 struct RunRow {
   RunKey key;
   Digest digest = {};
-  std::string program;  // The module's name.
+  std::string program;  // The name of the module.
   RunFigures figures;
 };
 
@@ -64,7 +65,7 @@ struct RunSample {
 enum class CompileOutcome : uint8_t { kCompiled, kCached, kPersistent };
 constexpr int kCompileOutcomes = 3;
 
-// A compile that succeeded, or the oldest of too many together.
+// A compile that succeeded, or a sum of the oldest ones when there are too many.
 struct CompileRow {
   Digest digest = {};
   std::string program;
@@ -78,7 +79,7 @@ struct CompileRow {
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
   int64_t count = 1;
   bool others = false;
-  std::vector<std::string> slow_steps;  // The plan's, the first kSlowStepsKept.
+  std::vector<std::string> slow_steps;  // The first kSlowStepsKept of the plan.
   static constexpr size_t kSlowStepsKept = 8;
 };
 

@@ -1,4 +1,4 @@
-// Adding up.
+// Adds up the figures of accounts.
 #include "server/device/ledger/ledger.h"
 
 #include <algorithm>

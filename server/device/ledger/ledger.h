@@ -1,6 +1,6 @@
-// The ledger: every byte that crossed, once, with its cause, the line of the program and the step; every
-// execute by program, line and step; every compile with its reason. A session's rows sum exactly to its
-// totals, and the sessions' totals with those of the ended ones to the daemon's.
+// The ledger records every transferred byte once, with its cause, the line of the program and the step; every
+// execute by program, line and step; and every compile with its reason. The sum of a session's rows equals
+// its totals, and the sum of the totals of all sessions, ended ones included, equals the daemon's totals.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,8 @@ struct RowKey {
   Cause cause = Cause::kUpload;
   uint32_t origin = 0;  // As the session numbered it; 0 is unknown.
   uint64_t step = 0;
-  bool other_steps = false, other_lines = false;  // Of several: there were too many rows.
+  // True for a row that stands for several, because there were too many rows.
+  bool other_steps = false, other_lines = false;
   friend bool operator==(const RowKey&, const RowKey&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const RowKey& key) {
@@ -56,44 +57,44 @@ struct Row {
   Amount amount;
 };
 
-// What a copy of an account has.
+// The parts that a copy of an account contains.
 enum class Detail { kTransfers, kAll };
 
-// A copy of an account at one moment. `rows` are sorted by bytes, largest first; of kTransfers the vectors
-// after them are empty.
+// A copy of an account at one moment. `rows` are sorted by bytes, largest first. With kTransfers the vectors
+// after `rows` are empty.
 struct Account {
   Amount directions[kDirections];  // By Direction.
   Counters counters;
   std::vector<Row> rows;
   std::vector<RunRow> runs;          // By run time, longest first.
-  std::vector<CompileRow> compiles;  // The latest first.
-  std::vector<RunSample> samples;    // The last ones, oldest first.
-  // Adds another account's directions and counters.
+  std::vector<CompileRow> compiles;  // Latest first.
+  std::vector<RunSample> samples;    // The last kSamplesMax, oldest first.
+  // Adds the directions and counters of another account.
   void AddTotals(const Account& other);
 };
 
 // One session's account. Thread-safe.
 class SessionLedger {
  public:
-  // Beyond so many rows new ones are kept without step, then without origin: the sums stay exact, the memory
-  // bounded.
+  // Beyond this number new rows are kept without their step, then without their line: the sums stay exact and
+  // the memory bounded.
   static constexpr size_t kRowsMax = 16384;
-  // The same of executes: without step, then all of a device together.
+  // The same for executes: rows without their step, then one row per device.
   static constexpr size_t kRunRowsMax = 4096;
-  // The oldest compiles beyond so many are one row for each outcome.
+  // The oldest compiles beyond this number share one row per outcome.
   static constexpr size_t kCompileRowsMax = 1024;
   static constexpr size_t kSamplesMax = 1024;
 
-  // Its rows are charged to `share`; null: to nobody.
+  // `share` is charged with the rows. Null: they are not charged.
   explicit SessionLedger(std::shared_ptr<MemoryShare> share = nullptr) : held_(std::move(share)) {}
 
-  // `calls` is 0 for a further piece of what was counted as a call before.
+  // `calls` is 0 for a further piece of a transfer that was counted before.
   void Record(const RowKey& key, int64_t bytes, int64_t calls = 1);
   void Count(int64_t Counters::* counter, int64_t amount = 1);
-  // An execute that started and is over; key.program is not looked at. Counts it, too.
+  // Records and counts an execute that started and has ended. Ignores key.program.
   void RecordRun(RunKey key, const Digest& digest, const std::string& program, const RunSample& times,
                  int64_t peak_bytes);
-  // A compile that succeeded. Counts it, too.
+  // Records and counts a compile that succeeded.
   void RecordCompile(CompileRow row);
   Account account(Detail detail = Detail::kTransfers) const;
 
@@ -108,21 +109,21 @@ class SessionLedger {
   absl::flat_hash_map<RunKey, RunFigures> runs_ ABSL_GUARDED_BY(mu_);
   std::vector<std::pair<Digest, std::string>> programs_ ABSL_GUARDED_BY(mu_);  // By number.
   std::map<Digest, uint32_t> program_numbers_ ABSL_GUARDED_BY(mu_);
-  std::deque<CompileRow> compiles_ ABSL_GUARDED_BY(mu_);              // The latest first.
-  CompileRow other_compiles_[kCompileOutcomes] ABSL_GUARDED_BY(mu_);  // Of those beyond.
-  std::vector<RunSample> samples_ ABSL_GUARDED_BY(mu_);               // A ring ...
-  size_t next_sample_ ABSL_GUARDED_BY(mu_) = 0;                       // ... that goes on here.
+  std::deque<CompileRow> compiles_ ABSL_GUARDED_BY(mu_);              // Latest first.
+  CompileRow other_compiles_[kCompileOutcomes] ABSL_GUARDED_BY(mu_);  // The compiles beyond kCompileRowsMax.
+  std::vector<RunSample> samples_ ABSL_GUARDED_BY(mu_);               // A ring buffer.
+  size_t next_sample_ ABSL_GUARDED_BY(mu_) = 0;                       // The next position in it.
 };
 
-// The daemon's: the accounts of ended sessions folded into rows by device and cause, their executes by
-// program, their compiles by outcome. Thread-safe.
+// The daemon's ledger. It holds the accounts of ended sessions, folded into rows by device and cause, their
+// executes by program, and their compiles by outcome. Thread-safe.
 class Ledger {
  public:
   void Fold(const Account& ended) {
     FoldTotals(ended);
     FoldRows(ended);
   }
-  // The two parts of it: an account that ended may keep its rows to itself for a while.
+  // The two parts of Fold: an account that ended may keep its rows for a while.
   void FoldTotals(const Account& ended);
   void FoldRows(const Account& ended);
   Account ended() const;
@@ -135,7 +136,7 @@ class Ledger {
   mutable Mutex mu_;
   Account totals_ ABSL_GUARDED_BY(mu_);  // Without rows.
   absl::flat_hash_map<RowKey, Amount> rows_ ABSL_GUARDED_BY(mu_);
-  std::map<std::pair<uint32_t, Digest>, Program> runs_ ABSL_GUARDED_BY(mu_);  // By device.
+  std::map<std::pair<uint32_t, Digest>, Program> runs_ ABSL_GUARDED_BY(mu_);  // By device and program.
   std::map<uint32_t, RunFigures> other_runs_ ABSL_GUARDED_BY(mu_);
   CompileRow compiles_[kCompileOutcomes] ABSL_GUARDED_BY(mu_);
 };

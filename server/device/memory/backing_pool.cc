@@ -1,4 +1,4 @@
-// The pool of huge pages behind all devices.
+// The pool of huge pages that backs all devices.
 #include "server/device/memory/backing_pool.h"
 
 #include <sys/mman.h>
@@ -13,10 +13,10 @@
 namespace hlod::device {
 namespace {
 
-constexpr int64_t kLooks = 8;  // At blocks of one size class, before another one is opened.
+constexpr int64_t kLooks = 8;  // Blocks of one size class to examine before opening another extent.
 constexpr int64_t kUnit = 64, kExtent = int64_t{2} << 20;
 alignas(64)
-    std::byte no_bytes[64];  // Where pieces of no bytes point: engines may form the pointer, never read it.
+    std::byte no_bytes[64];  // The address of empty pieces: engines may form the pointer but never read it.
 
 }  // namespace
 
@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<BackingPool>> BackingPool::Create(int64_t host_by
   const uintptr_t end = address + bytes + kExtent;
   if (end != aligned + bytes) munmap(reinterpret_cast<void*>(aligned + bytes), end - aligned - bytes);
   auto* base = reinterpret_cast<std::byte*>(aligned);
-  madvise(base, static_cast<size_t>(bytes), MADV_HUGEPAGE);  // Where there are none, small pages do.
+  madvise(base, static_cast<size_t>(bytes), MADV_HUGEPAGE);  // Without huge pages, small ones are used.
   madvise(base, static_cast<size_t>(bytes), MADV_DONTFORK);
   return std::unique_ptr<BackingPool>(new BackingPool(base, bytes));
 }
@@ -84,7 +84,8 @@ void BackingPool::Unlink(uint32_t id) {
 }
 
 uint32_t BackingPool::FindFit(int64_t units, int64_t looks) {
-  // The own list first: programs ask for the same sizes again and again, and get their old blocks back.
+  // The list of the exact class first: programs ask for the same sizes again and again, and get their old
+  // blocks back.
   const int own = ClassOf(units);
   uint32_t best = kNoNode;
   int64_t looked = 0;
@@ -136,7 +137,7 @@ absl::StatusOr<Piece> BackingPool::Allocate(int64_t bytes) {
   uint32_t id = FindFit(units, kLooks);
   if (id == kNoNode && Grow(units)) id = last_;
   if (id == kNoNode) {
-    id = FindFit(units, INT64_MAX);  // Before it is refused, all of them.
+    id = FindFit(units, INT64_MAX);  // Search all blocks before refusing.
     if (id == kNoNode) {
       return MakeError(
           ErrorKind::kNoMemory,
@@ -146,7 +147,7 @@ absl::StatusOr<Piece> BackingPool::Allocate(int64_t bytes) {
     }
   }
   Unlink(id);
-  if (nodes_[id].size > units) {  // The rest stays free, behind.
+  if (nodes_[id].size > units) {  // The rest becomes a free block behind it.
     const uint32_t rest = NewNode();
     Node& node = nodes_[id];
     nodes_[rest].offset = node.offset + units;

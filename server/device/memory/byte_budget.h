@@ -1,4 +1,4 @@
-// Bytes of one kind that a session may have at once.
+// A limit of the bytes of one kind that a session may hold at once.
 #pragma once
 
 #include <atomic>
@@ -17,10 +17,10 @@ namespace hlod::device {
 // Thread-safe.
 class ByteBudget {
  public:
-  // What is let through although it is larger than the limit: nothing, or one taker when no other has bytes.
+  // The treatment of a request larger than the limit: refused, or accepted when no other bytes are in use.
   enum class Oversized { kRefused, kTakenAlone };
-  // `what` says in messages what the bytes are of: "that are under way". `share`: what they are charged to
-  // as well; null for bytes that lie in the devices' memory, which has its own limits.
+  // `what` describes the bytes in messages: "that are under way". `share` is charged with the bytes as well;
+  // null for bytes in the devices' memory, which has its own limits.
   ByteBudget(int64_t max, std::string_view limit, std::string_view what,
              std::shared_ptr<MemoryShare> share = nullptr, Oversized oversized = Oversized::kRefused)
       : max_(max), limit_(limit), what_(what), share_(std::move(share)), oversized_(oversized) {}
@@ -40,12 +40,13 @@ class ByteBudget {
     if (!of_all.ok()) used_ -= bytes;
     return of_all;
   }
-  // Whether Reserve would take them. For what is charged later, whatever there is then.
+  // Returns the status that Reserve would return, without taking bytes. For bytes that are later taken by
+  // Charge.
   absl::Status Check(int64_t bytes, std::string_view taker) const {
     RETURN_IF_ERROR(CheckBeside(used_, bytes, taker));
     return share_ == nullptr ? absl::OkStatus() : share_->Check(bytes, taker);
   }
-  // Takes them also beyond the limits.
+  // Takes the bytes even beyond the limits.
   void Charge(int64_t bytes) {
     used_ += bytes;
     if (share_ != nullptr) share_->Charge(bytes);
@@ -68,7 +69,7 @@ class ByteBudget {
   std::atomic<int64_t> used_{0};
 };
 
-// Bytes of a budget, given back at its end, on any thread.
+// Bytes taken from a budget. The destructor releases them, on any thread.
 class ByteCharge {
  public:
   static absl::StatusOr<ByteCharge> Take(const std::shared_ptr<ByteBudget>& budget, int64_t bytes,
@@ -84,7 +85,7 @@ class ByteCharge {
 
  private:
   ByteCharge(std::shared_ptr<ByteBudget> budget, int64_t bytes) : budget_(std::move(budget)), bytes_(bytes) {}
-  std::shared_ptr<ByteBudget> budget_;  // Null once it was moved.
+  std::shared_ptr<ByteBudget> budget_;  // Null after a move.
   int64_t bytes_;
 };
 

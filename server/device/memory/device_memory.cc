@@ -1,4 +1,4 @@
-// Charging a device and a session for what they hold.
+// Charges a device and a session for the bytes they hold.
 #include "server/device/memory/device_memory.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The memory of one simulated device: a stated capacity, charged exactly; and what one session holds of all
-// devices.
+// The memory of one simulated device, a stated capacity that is charged exactly, and the sum that one session
+// holds on all devices.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace hlod::device {
 
-// What a session is charged, over all devices. The simulated figures say what it would hold if each
-// placeholder were an ordinary buffer: the real bytes, the placeholders' bytes, and the temporaries of
-// abstract executes. They are exact; one that does not fit is reported as the largest number. Thread-safe.
+// The bytes charged to a session, over all devices. The simulated figures include placeholders as if each
+// were an ordinary buffer: they are the real bytes, the placeholders' bytes, and the temporaries of abstract
+// executes. They are exact; a sum beyond 64 bits is reported as the largest number. Thread-safe.
 class MemoryAccount {
  public:
   struct Figures {
@@ -29,11 +29,11 @@ class MemoryAccount {
  private:
   mutable Mutex mu_;
   int64_t live_bytes_ ABSL_GUARDED_BY(mu_) = 0, peak_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  // A placeholder may be of any size, and nothing backs it: the sum may exceed 64 bits.
+  // A placeholder may have any size, because nothing backs it: the sum may exceed 64 bits.
   absl::int128 simulated_live_ ABSL_GUARDED_BY(mu_) = 0, simulated_peak_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-// Bytes charged to a session's simulated figures alone, given back by the destructor.
+// Bytes charged only to a session's simulated figures. The destructor releases them.
 class SimulatedCharge {
  public:
   SimulatedCharge() = default;
@@ -47,12 +47,12 @@ class SimulatedCharge {
   int64_t bytes_ = 0;
 };
 
-// What bytes on a device are for.
+// The use of bytes on a device.
 enum class Category { kBuffer, kTemporary };
 
 class DeviceMemory;
 
-// Bytes of a device: charged, backed, and given back by the destructor. The device outlives it.
+// Bytes of a device, charged and backed. The destructor releases them. The device must outlive it.
 class Block {
  public:
   Block() = default;

@@ -1,4 +1,4 @@
-// The bytes that a session's programs hold, charged to the session.
+// Charges a session for the bytes that its programs hold.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace hlod::device {
 
-// Charges each program once, for all handles of the session that name it. Not thread-safe, but what it
-// returns may end on any thread.
+// Charges each program once, for all handles of the session that name it. Not thread-safe, but the returned
+// charges may be destroyed on any thread.
 class ProgramCharges {
  public:
   explicit ProgramCharges(std::shared_ptr<ByteBudget> budget) : budget_(std::move(budget)) {}
 
-  // What keeps the program charged. It must not outlive the program.
+  // Returns a charge that must not outlive the program. The program stays charged while a copy of it is held.
   absl::StatusOr<std::shared_ptr<const ByteCharge>> Charge(const Executable& program) {
     if (const auto known = charges_.find(&program); known != charges_.end()) {
       if (std::shared_ptr<const ByteCharge> charge = known->second.lock(); charge != nullptr) return charge;
@@ -35,7 +35,7 @@ class ProgramCharges {
  private:
   const std::shared_ptr<ByteBudget> budget_;
   absl::flat_hash_map<const Executable*, std::weak_ptr<const ByteCharge>> charges_;
-  size_t purge_at_ = 64;  // With so many, those that have ended are dropped.
+  size_t purge_at_ = 64;  // The size at which expired entries are removed.
 };
 
 }  // namespace hlod::device

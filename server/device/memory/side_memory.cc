@@ -1,4 +1,4 @@
-// One sum, and what each owner has of it.
+// The sum over all sessions and each owner's share of it.
 #include "server/device/memory/side_memory.h"
 
 #include <utility>
@@ -9,7 +9,8 @@
 namespace hlod::device {
 namespace {
 
-constexpr int64_t kTimesFree = 3;  // The most an owner may hold, as a multiple of what then remains free.
+// The most that an owner may hold, as a multiple of what then remains free.
+constexpr int64_t kTimesFree = 3;
 
 }  // namespace
 

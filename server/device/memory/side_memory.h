@@ -1,5 +1,5 @@
 // The daemon's memory beside that of its devices, as one sum over all sessions: programs, replies, source
-// lines, handles, what waits. Each owner (a user; over TCP a host) has a share of it.
+// lines, handles, waiting commands. Each owner (a user, or a host over TCP) has a share of it.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 
 namespace hlod::device {
 
-// What an owner's sessions take. An owner may take at most three times what all owners leave free: alone it
-// gets three quarters of the sum, and the next one still finds room. Thread-safe.
+// The bytes that an owner's sessions take. An owner may take at most three times what all owners leave free:
+// alone it gets three quarters of the sum, and the next owner still finds room. Thread-safe.
 class MemoryShare {
  public:
   struct Sum {
@@ -30,11 +30,11 @@ class MemoryShare {
 
   // Takes the bytes until Release. RESOURCE_EXHAUSTED (kind limit) naming `taker`, the bytes and the limit.
   absl::Status Reserve(int64_t bytes, std::string_view taker);
-  // Returns what Reserve would, and takes nothing.
+  // Returns the status that Reserve would return, without taking bytes.
   absl::Status Check(int64_t bytes, std::string_view taker) const {
     return CheckBeside(sum_->used, bytes, taker);
   }
-  // Takes them also beyond the limit.
+  // Takes the bytes even beyond the limit.
   void Charge(int64_t bytes);
   void Release(int64_t bytes) { Charge(-bytes); }
   int64_t used_bytes() const { return used_; }
@@ -46,20 +46,20 @@ class MemoryShare {
   std::atomic<int64_t> used_{0};
 };
 
-// Bytes of a share, given back at its end, on any thread.
+// Bytes taken from a share. The destructor releases them, on any thread.
 class MemoryCharge {
  public:
   static absl::StatusOr<MemoryCharge> Take(const std::shared_ptr<MemoryShare>& share, int64_t bytes,
                                            std::string_view taker);
   MemoryCharge() = default;
-  // Of nothing yet. Null: Grow charges nobody.
+  // A charge of 0 bytes. When `share` is null, growing it charges no share.
   explicit MemoryCharge(std::shared_ptr<MemoryShare> share) : share_(std::move(share)) {}
   MemoryCharge(MemoryCharge&&) = default;
   MemoryCharge& operator=(MemoryCharge&& other) noexcept;
   ~MemoryCharge();
-  // Takes further bytes as Take does. Of a charge that charges nobody, always.
+  // Takes further bytes as Take does. Always succeeds for a charge without a share.
   absl::Status TryGrow(int64_t bytes, std::string_view taker);
-  // Takes further bytes, or gives some back, also beyond the limit.
+  // Takes further bytes, or releases some when `bytes` is negative, even beyond the limit.
   void Grow(int64_t bytes) {
     if (share_ == nullptr) return;
     share_->Charge(bytes);
@@ -68,7 +68,7 @@ class MemoryCharge {
 
  private:
   MemoryCharge(std::shared_ptr<MemoryShare> share, int64_t bytes) : share_(std::move(share)), bytes_(bytes) {}
-  std::shared_ptr<MemoryShare> share_;  // Null when nothing is charged.
+  std::shared_ptr<MemoryShare> share_;  // Null: nothing is charged.
   int64_t bytes_ = 0;
 };
 
@@ -77,7 +77,7 @@ class SideMemory {
  public:
   explicit SideMemory(int64_t max_bytes) : sum_(std::make_shared<MemoryShare::Sum>(max_bytes)) {}
 
-  // The share of an owner: the same for all that hold one at the time.
+  // Returns the share of an owner. All that hold a share of one owner at the same time hold the same object.
   std::shared_ptr<MemoryShare> ShareOf(const std::string& owner);
   int64_t used_bytes() const { return sum_->used; }
   int64_t max_bytes() const { return sum_->max; }

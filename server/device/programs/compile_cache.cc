@@ -1,4 +1,4 @@
-// Files of a folder, by descriptor. The layout of one: Header, key, optimised module.
+// The files in a folder, accessed by its descriptor. The layout of a file: Header, key, optimised module.
 #include "server/device/programs/compile_cache.h"
 
 #include <dirent.h>
@@ -23,14 +23,14 @@ namespace {
 
 constexpr char kMagic[8] = {'h', 'l', 'o', 'd', 'c', 'c', '0', '1'};
 constexpr std::string_view kSuffix = ".hlo", kUnfinishedSuffix = ".tmp";
-// A file that was begun so long ago is not being written any more.
+// A file that was begun longer ago than this is no longer being written.
 constexpr int64_t kUnfinishedSeconds = 3600;
 constexpr int64_t kStoresBetweenCounts = 64;
 
 struct Header {
   char magic[sizeof(kMagic)];
   uint64_t key_bytes, module_bytes;
-  Digest checksum;  // Of the key and the module.
+  Digest checksum;  // Over the key and the module.
 };
 
 Digest Checksum(std::string_view key, std::string_view module) {
@@ -38,7 +38,8 @@ Digest Checksum(std::string_view key, std::string_view module) {
   return Sha256(std::string(key) + std::string(of_module.begin(), of_module.end()));
 }
 
-// Bytes that nobody but this user can have written or read.
+// Returns an error unless only this user can have written the file, or read it when `forbidden` includes
+// that.
 absl::Status CheckOwn(const struct stat& file, mode_t forbidden) {
   if (file.st_uid != geteuid()) {
     return FailedPrecondition("it belongs to user %d, and this daemon runs as user %d", file.st_uid,
@@ -103,7 +104,7 @@ std::optional<std::string> CompileCache::Find(const Key& key) {
     Reject(key, optimised.status());
     return std::nullopt;
   }
-  futimens(fd, nullptr);  // Used now.
+  futimens(fd, nullptr);  // Marks the file as just used.
   return *std::move(optimised);
 }
 
@@ -186,7 +187,7 @@ void CompileCache::Collect() {
     std::string name;
   };
   std::vector<File> files;
-  // A descriptor of its own: it has a position.
+  // Opens a new descriptor, because reading a folder moves the position of the descriptor.
   const int fd = openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* const folder = fd < 0 ? nullptr : fdopendir(fd);
   if (folder == nullptr) {
@@ -215,7 +216,7 @@ void CompileCache::Collect() {
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
     return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
   });
-  // Some room, so that the next store does not count again.
+  // Leaves some room, so that the next store does not count again.
   const int64_t enough = options_.bytes_max - options_.bytes_max / 8;
   for (const File& file : files) {
     if (bytes_ <= enough) break;

@@ -1,19 +1,20 @@
-// The persistent compile cache: what the passes made of a program, in a file, for the next daemon and those
-// that run beside this one.
+// The persistent compile cache: stores the optimised module of a program in a file, for the next daemon and
+// for those that run beside this one.
 //
 // A program is found by SHA-256 over the whole module without its metadata (names of source files, lines and
 // the module's name do not change what it computes), the daemon's build, the processor and its limit. A file
-// holds the key in full, the optimised module without metadata, and a checksum over both: one that is cut
-// off, changed or of another key is not used. Buffers are assigned and steps are made when a file is loaded.
+// holds the full key, the optimised module without metadata, and a checksum over both: a file that is
+// truncated, changed or of another key is not used. Buffers are assigned and steps are made when a file is
+// loaded.
 //
-// Who shares. Clients name no key and send no optimised module: the daemon computes both from the bytes of a
-// program. So a session can meet another's entry only by sending the same program, and what it gets is what
-// it would have got by compiling. Sharing between users of one daemon therefore tells one at most, by the
-// time a compile takes, that the same program was compiled before. The folder is the daemon's user's alone:
-// one that belongs to another user, or that others may enter, is refused, and so is such a file in it.
+// Sharing. Clients neither name a key nor send an optimised module: the daemon computes both from the bytes
+// of a program. A session can therefore hit another's entry only by sending the same program, and it gets the
+// result that compiling would have given. Sharing between the users of one daemon reveals at most, by the
+// time that a compile takes, that the same program was compiled before. The folder belongs to the daemon's
+// user alone: a folder or a file that belongs to another user, or that others may enter, is refused.
 //
-// Several daemons may use one folder. A file is written under another name and renamed: a reader sees all of
-// it or none. When the files exceed the bound, those that were used longest ago go.
+// Several daemons may use one folder. A file is written under another name and renamed, so a reader sees all
+// of it or nothing. When the files exceed the bound, the least recently used ones are removed.
 #pragma once
 
 #include <cstdint>
@@ -28,31 +29,32 @@
 
 namespace hlod::device {
 
-// Thread-safe. No function fails: what cannot be read or written is a warning in the log, and a compile.
+// Thread-safe. The functions do not fail: a file that cannot be read or written causes a warning in the log,
+// and a compile.
 class CompileCache {
  public:
   struct Options {
-    std::string directory;  // Made when it does not exist; the folder around it exists.
+    std::string directory;  // Created when it does not exist; its parent folder must exist.
     int64_t bytes_max = int64_t{1} << 30;
-    std::string build;  // Of this daemon: another one's files are not used.
-    std::string cpu = DescribeCpu();  // And what limits it.
+    std::string build;                // The build of this daemon: files of other builds are not used.
+    std::string cpu = DescribeCpu();  // The processor and what limits it.
   };
-  // FAILED_PRECONDITION, NOT_FOUND or PERMISSION_DENIED: why the folder cannot be used.
+  // FAILED_PRECONDITION, NOT_FOUND or PERMISSION_DENIED when the folder cannot be used.
   static absl::StatusOr<std::unique_ptr<CompileCache>> Open(Options options);
   ~CompileCache();
   CompileCache(const CompileCache&) = delete;
   CompileCache& operator=(const CompileCache&) = delete;
 
   struct Key {
-    std::string text;  // The build, the processor, the module's digest.
-    std::string file;  // The name of its file: the digest of the text.
+    std::string text;  // The build, the processor and the module's digest.
+    std::string file;  // The name of its file: the digest of `text`.
   };
-  // Of a module without metadata.
+  // Returns the key of a module without metadata.
   Key KeyOf(std::string_view module) const;
-  // What was stored under the key.
+  // Returns the optimised module that was stored under the key, or nullopt.
   std::optional<std::string> Find(const Key& key);
   void Store(const Key& key, std::string_view optimised);
-  // Warns that what was stored cannot be used, and why, and forgets it.
+  // Logs a warning why a stored module cannot be used, and removes it.
   void Reject(const Key& key, const absl::Status& why);
 
   const Options& options() const { return options_; }
@@ -66,11 +68,12 @@ class CompileCache {
   void Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;
-  const int folder_;  // Its descriptor: a folder that is put in its place later is not used.
+  const int folder_;  // A descriptor: a folder that later replaces it is not used.
   Mutex mu_;
-  int64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;               // Of the files, as far as this daemon knows.
-  int64_t stores_until_count_ ABSL_GUARDED_BY(mu_) = 0;  // Other daemons store, too.
-  bool warned_ ABSL_GUARDED_BY(mu_) = false;             // That files cannot be written.
+  int64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;  // The bytes of all files, as far as this daemon knows.
+  // Other daemons store, too, so the files are counted again after this many stores.
+  int64_t stores_until_count_ ABSL_GUARDED_BY(mu_) = 0;
+  bool warned_ ABSL_GUARDED_BY(mu_) = false;  // True once the log has a warning that files cannot be written.
 };
 
 }  // namespace hlod::device

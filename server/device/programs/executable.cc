@@ -1,4 +1,4 @@
-// A compiled program, and what abstract executes ask of it.
+// A compiled program, and the plans that abstract executes derive from it.
 #include <algorithm>
 #include <iterator>
 
@@ -13,10 +13,10 @@
 namespace hlod::device {
 namespace {
 
-constexpr size_t kNameMax = 256;  // Bytes of a name that messages and listings repeat.
+constexpr size_t kNameMax = 256;  // Longer names are clipped in messages and listings.
 
-// Constants as they are in memory, beside what else the bytes on the wire were (names, lines), and about what
-// instructions and steps take.
+// Returns the bytes of the constants in memory, or the bytes on the wire (which also have names and lines)
+// when these are more, plus an estimate for instructions and steps.
 int64_t HeldBytes(const hlo::Module& module, const engine::PlanStats& stats, int64_t program_bytes) {
   constexpr int64_t kInstructionBytes = 256, kStepBytes = 1024;
   absl::flat_hash_set<hlo::LiteralId> literals;
@@ -114,12 +114,13 @@ absl::StatusOr<std::shared_ptr<const engine::Plan>> Executable::PartialPlan(
     }
     ASSIGN_OR_RETURN(module, Module());
   }
-  // Without the lock: others use their plans meanwhile. Two that want the same one compile it twice.
+  // Compiles without the lock, so that others can use their plans meanwhile. Two callers that want the same
+  // plan compile it twice.
   const std::unique_ptr<hlo::Module> part = hlo::KeepOutputs(*module, keep);
   engine::CompileOptions part_options = options;
   part_options.verify = false;
   ASSIGN_OR_RETURN(std::shared_ptr<const engine::Plan> plan, engine::Compile(*part, part_options));
-  std::list<Partial> gone;  // Goes after the lock.
+  std::list<Partial> gone;  // Destroyed after the lock is released.
   MutexLock lock(&mu_);
   partial_.push_front({keep, plan});
   if (partial_.size() > kPartialMax) gone.splice(gone.begin(), partial_, std::prev(partial_.end()));

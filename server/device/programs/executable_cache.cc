@@ -1,4 +1,4 @@
-// Compiling once, keeping what is held, forgetting what is not.
+// Compiles each program once, keeps the programs that are held, and evicts others.
 #include "server/device/programs/executable_cache.h"
 
 #include <cstring>
@@ -15,10 +15,10 @@
 namespace hlod::device {
 namespace {
 
-// Two compiles at a time. A program that is expected to compile within a tenth of a second (of some 250 kB)
+// Two compiles run at a time. A program that is expected to compile within a tenth of a second (about 250 kB)
 // starts beside longer ones; larger ones do not, because of the memory that many compiles would take
-// together. Compiles take whole cores for long, where executes and messages take a few microseconds each:
-// beside them compiles have a third of a core's time.
+// together. Compiles occupy whole cores for long, where executes and messages take a few microseconds each:
+// beside them, compiles get a third of a core's time.
 FairQueue::Options QueueOptions() {
   return {
       .name = "compile", .schedule = {.width = 2, .beside_us_max = FairSchedule::kBesideMaxUs}, .nice = 5};
@@ -26,7 +26,7 @@ FairQueue::Options QueueOptions() {
 
 double ExpectedUs(size_t program_bytes) { return 0.4 * static_cast<double>(program_bytes); }
 
-// Gives a compiler's error the kind that its code means.
+// Returns a compiler's error with the kind that its code means.
 absl::Status WithKind(const absl::Status& status) {
   ErrorDetails error = ErrorOf(status);
   if (error.kind != ErrorKind::kNone) return status;
@@ -43,18 +43,18 @@ absl::Status WithKind(const absl::Status& status) {
 }  // namespace
 
 size_t ExecutableCache::DigestHash::operator()(const Digest& digest) const {
-  size_t hash;  // Any eight bytes of a SHA-256 are as good as a hash gets.
+  size_t hash;  // Any eight bytes of a SHA-256 are a good hash.
   std::memcpy(&hash, digest.data(), sizeof(hash));
   return hash;
 }
 
-// State beside `done` is guarded by the cache's lock.
+// All but `done` is guarded by the cache's lock.
 struct ExecutableCache::Request {
   Request(Done d, std::shared_ptr<MemoryShare> s) : done(std::move(d)), share(std::move(s)) {}
   const Done done;
   const std::shared_ptr<MemoryShare> share;
   bool cancelled = false;
-  std::optional<Digest> digest;  // Once it waits in a slot.
+  std::optional<Digest> digest;  // Set once the request waits in a slot.
 };
 
 ExecutableCache::ExecutableCache(Options options) : options_(std::move(options)), queue_(QueueOptions()) {}
@@ -127,7 +127,7 @@ void ExecutableCache::Cancel(const std::shared_ptr<Request>& request) {
   if (!request->digest.has_value()) return;
   const auto found = slots_.find(*request->digest);
   if (found == slots_.end() || found->second.executable != nullptr) return;
-  // The caller still holds the request: what its callback holds does not go under the lock.
+  // The caller still holds the request, so its callback is not destroyed under the lock.
   std::erase(found->second.waiting, request);
   if (found->second.waiting.empty() && found->second.stop != nullptr) *found->second.stop = true;
 }
@@ -155,7 +155,7 @@ void ExecutableCache::CompileHashed(const Digest& digest, const std::string& pro
     if (known == nullptr) {
       slot->second.waiting.push_back(request);
       request->digest = digest;
-      // Another thread is compiling these very bytes: it will answer this request too.
+      // Another thread is compiling the same bytes and will answer this request, too.
       if (!is_new) return;
     }
   }
@@ -178,12 +178,12 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
     }
     try {
       built = BuildExecutable(digest, program, *stop, share);
-    } catch (const std::exception& e) {  // bad_alloc, and whatever a library lets out.
+    } catch (const std::exception& e) {  // bad_alloc, and anything that a library throws.
       built = Internal("Compilation failed: %s.", e.what());
     }
     MutexLock lock(&mu_);
     Slot& slot = slots_[digest];
-    // It was stopped, and then asked for once more.
+    // Compile again when it was stopped and then requested once more.
     again = !built.ok() && *stop && !slot.waiting.empty();
     if (again) continue;
     waiting = std::exchange(slot.waiting, {});
@@ -204,7 +204,7 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
     }
     cached = true;
   }
-  // After the answers: nobody waits for a file.
+  // After the answers, so that no request waits for a file.
   if (!built.ok() || built->optimised == nullptr) return;
   const std::optional<hlo::codec::WithoutMetadata> kept =
       hlo::codec::StripMetadata(hlo::Serialize(*built->optimised));
@@ -215,7 +215,7 @@ std::shared_ptr<Executable> ExecutableCache::Load(const Digest& digest,
                                                   const hlo::codec::WithoutMetadata& program,
                                                   int64_t program_bytes, const CompileCache::Key& key,
                                                   const std::atomic<bool>& stop) const {
-  // What is beyond the limits takes the ordinary way, which says so.
+  // A module beyond the limits is parsed in the ordinary way, which returns the error.
   const std::optional<hlo::codec::WireCount> count = hlo::codec::CountWire(program.module);
   if (!count.has_value() || count->instructions > options_.instructions_max ||
       count->memory_bytes > options_.parse_bytes_max) {
@@ -234,7 +234,7 @@ std::shared_ptr<Executable> ExecutableCache::Load(const Digest& digest,
   };
   absl::StatusOr<std::shared_ptr<Executable>> loaded = load();
   if (loaded.ok()) return *std::move(loaded);
-  // A native kernel that another daemon has is not a fault of the file.
+  // A native kernel that only another daemon has is not a fault of the file.
   if (!stop && !absl::IsUnimplemented(loaded.status())) options_.persistent->Reject(key, loaded.status());
   return nullptr;
 }
@@ -243,8 +243,8 @@ absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
     const Digest& digest, const std::string& program, const std::atomic<bool>& stop,
     const std::shared_ptr<MemoryShare>& share) const {
   Built built;
-  // What the module will take is known before it is parsed. What is beyond the cache's limits is refused
-  // there.
+  // The memory of the module is known before it is parsed. A module beyond the cache's limits is refused by
+  // the parser.
   MemoryCharge charge;
   const std::optional<hlo::codec::WireCount> count = hlo::codec::CountWire(program);
   if (share != nullptr && count.has_value() && count->memory_bytes <= options_.parse_bytes_max) {
@@ -279,7 +279,7 @@ absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
 
 void ExecutableCache::Evict(std::vector<std::shared_ptr<Executable>>& gone) {
   int64_t unheld = 0, bytes = 0;
-  // From the most recent backwards: what is beyond the bounds was used longest ago.
+  // From the most recent to the least recent: the programs beyond the bounds are the least recently used.
   for (auto it = recent_.end(); it != recent_.begin();) {
     --it;
     const auto slot = slots_.find(*it);

@@ -1,4 +1,4 @@
-// The programs that a session has sent, by digest: the only ones it may name without their bytes.
+// The digests of the programs that a session has sent, the only ones that it may name without their bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace hlod::device {
 
-// Bounded: beyond `max` digests the one that was longest not used is forgotten, and its program's bytes have
-// to be sent again. Not thread-safe.
+// Bounded: beyond `max` digests the least recently used one is dropped, and that program's bytes must be sent
+// again. Not thread-safe.
 class RecentDigests {
  public:
-  // What they take is charged to `share`; null: to nobody.
+  // `share` is charged with the digests. Null: they are not charged.
   explicit RecentDigests(size_t max, std::shared_ptr<MemoryShare> share = nullptr)
       : max_(max), held_(std::move(share)) {}
 
@@ -30,7 +30,7 @@ class RecentDigests {
     recent_.pop_back();
     held_.Grow(-kBytes);
   }
-  // Whether it is known; it then becomes the most recently used one.
+  // Returns true when the digest is known, and makes it the most recently used one.
   bool Use(const Digest& digest) {
     const auto found = places_.find(digest);
     if (found == places_.end()) return false;
@@ -39,7 +39,7 @@ class RecentDigests {
   }
 
  private:
-  // In the list, and twice in the map, which is up to half empty.
+  // One in the list, and two in the map, which is up to half empty.
   static constexpr int64_t kBytes = 3 * sizeof(Digest) + 6 * sizeof(void*);
 
   const size_t max_;

@@ -9,12 +9,12 @@
 namespace hlod::device {
 namespace {
 
-// "compile of \"jit_step\"", as far as the name can be found out: a module that does not parse has none.
+// Returns "compile of \"jit_step\"", or less for a module without a readable name.
 std::string DescribeCompile(std::string_view name) {
   return name.empty() ? "compile" : absl::StrFormat("compile of \"%s\"", name);
 }
 
-// What the account has of a compile that succeeded. Takes the reason.
+// Returns the account's row for a compile that succeeded. Moves the reason out of `executable`.
 CompileRow RowOf(SessionExecutable& executable, const ExecutableCache::Compiled& compiled, int64_t at_us) {
   const Executable& program = *compiled.executable;
   const engine::Plan& plan = program.plan();
@@ -65,7 +65,8 @@ Violation SessionDevice::Compile(CompileRequest request, CompileDone done) {
   if (!request.refused.ok()) {
     SettleExecutable(executable, what, request.refused, done);
   } else if (request.digest.has_value()) {
-    // Knowing a digest is not having the program: only what this session has sent itself may be named.
+    // Knowing a digest does not prove having the program: a session may only name one that it has sent
+    // itself.
     std::shared_ptr<Executable> cached = sent ? state_.devices.executables().Find(*request.digest) : nullptr;
     absl::StatusOr<ExecutableCache::Compiled> found = ExecutableCache::Compiled{cached, true};
     if (cached == nullptr) {
@@ -96,7 +97,8 @@ Violation SessionDevice::Compile(CompileRequest request, CompileDone done) {
   return Violation();
 }
 
-// The handle names an executable that is not settled; or it is dead, for there is no room for one more.
+// Defines the handle as an executable that is not settled. When there is no room for one more, the handle is
+// dead instead.
 absl::StatusOr<std::shared_ptr<SessionExecutable>> SessionDevice::DefineExecutable(
     const CompileRequest& request) {
   absl::Status refused = state_.CheckHandles(1);
@@ -127,7 +129,8 @@ void SessionDevice::SettleExecutable(const std::shared_ptr<SessionExecutable>& e
                                      absl::StatusOr<ExecutableCache::Compiled> compiled,
                                      const CompileDone& done) {
   DeferringLock lock(&state_.mu);
-  if (state_.closed || executable->producer == nullptr) return;  // Ended, or cancelled and answered.
+  // The session has ended, or the compile was cancelled and answered.
+  if (state_.closed || executable->producer == nullptr) return;
   if (const auto asked = compiles_.find(executable->made_by.id); asked != compiles_.end()) {
     lock.Discard(std::move(asked->second));
     compiles_.erase(asked);
