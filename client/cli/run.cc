@@ -275,7 +275,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   const auto participants = static_cast<size_t>(executable.member_count());
   if (static_cast<int>(participants) > client.device_count()) {
     return FailedPrecondition(
-        "%s needs %d devices (num_replicas %d × num_partitions %d); the daemon has %d (hlod --devices).",
+        "%s needs %d devices (num_replicas %d x num_partitions %d), but the daemon has %d (hlod --devices).",
         module->name(), participants, executable.replica_count(), executable.partition_count(),
         client.device_count());
   }

@@ -157,7 +157,7 @@ TEST_F(Participants, MoreThanDevicesAreRefused) {
   const Executable many = Must(client_->CompileText(
       "HloModule many, replica_count=4, num_partitions=2\nENTRY e {\n ROOT x = u32[] replica-id()\n}\n"));
   EXPECT_THAT(Text(many.ExecuteParticipants(std::vector<std::vector<Argument>>(8)).status()),
-              AllOf(HasSubstr("run by 8 participants"), HasSubstr("num_replicas 4 times num_partitions 2"),
+              AllOf(HasSubstr("needs 8 devices"), HasSubstr("num_replicas 4 x num_partitions 2"),
                     HasSubstr("the daemon has 4")));
 }
 
@@ -197,8 +197,8 @@ TEST_F(Participants, WhatDoesNotFitIsRefusedByTheDaemon) {
     for (const uint32_t device : devices) command.mutable_execute()->add_devices(device);
     return Text(raw.Call(std::move(command)));
   };
-  EXPECT_THAT(refusal({}, 1, 1), AllOf(HasSubstr("4 participants"), HasSubstr("1 devices are given")));
-  EXPECT_THAT(refusal({0, 1}, 2, 2), HasSubstr("2 devices are given"));
+  EXPECT_THAT(refusal({}, 1, 1), AllOf(HasSubstr("needs 4 devices"), HasSubstr("but 1 are given")));
+  EXPECT_THAT(refusal({0, 1}, 2, 2), HasSubstr("but 2 are given"));
   EXPECT_THAT(refusal({0, 1, 1, 2}, 4, 4), HasSubstr("device 1 twice"));
   EXPECT_THAT(refusal({0, 1, 2, 9}, 4, 4), HasSubstr("9"));
   EXPECT_THAT(refusal({0, 1, 2, 3, 0}, 5, 5), HasSubstr("devices names 5"));
@@ -290,7 +290,8 @@ TEST_F(Participants, AbstractOnesAreRefused) {
   std::vector<Argument> arguments;
   for (int m = 0; m < 4; ++m)
     arguments.emplace_back(Must(client_->device(m).Placeholder(Shape::Array(hlo::kS32, {2}))));
-  EXPECT_THAT(Text(sum.Execute(arguments, {.abstract = true}).status()), HasSubstr("of one alone"));
+  EXPECT_THAT(Text(sum.Execute(arguments, {.abstract = true}).status()),
+              HasSubstr("an abstract execute runs on one"));
 }
 
 TEST_F(Participants, HloctlPrintsEachOnesResults) {
@@ -310,7 +311,7 @@ TEST_F(Participants, HloctlPrintsEachOnesResults) {
               HasSubstr("is for participant 4"));
   std::ofstream(folder_ / "many.hlo") << absl::StrReplaceAll(kSum, {{"replica_count=4", "replica_count=5"}});
   EXPECT_THAT(Run("run " + File("many.hlo")).text,
-              AllOf(HasSubstr("run by 5 participants"), HasSubstr("the daemon has 4 (hlod --devices)")));
+              AllOf(HasSubstr("needs 5 devices"), HasSubstr("the daemon has 4 (hlod --devices)")));
 }
 
 }  // namespace

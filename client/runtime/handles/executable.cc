@@ -37,20 +37,20 @@ absl::Status CheckDevices(const ExecutableState& executable, const std::vector<i
   const auto refused = [&](const std::string& what) {
     return ArgumentError(
         caller,
-        absl::StrFormat("%s is run by %d participants, num_replicas %d times num_partitions %d, a device "
-                        "each; %s.",
-                        executable.name, participants.count(), participants.replicas, participants.partitions,
-                        what));
+        absl::StrFormat("%s needs %d devices (num_replicas %d x num_partitions %d), but %s.", executable.name,
+                        participants.count(), participants.replicas, participants.partitions, what));
   };
   if (static_cast<int64_t>(devices.size()) != participants.count())
-    return refused(absl::StrFormat("%d devices are given", devices.size()));
+    return refused(absl::StrFormat("%d are given", devices.size()));
   if (participants.count() == 1) return absl::OkStatus();
   const auto count = static_cast<int>(executable.session->devices().size());
   if (participants.count() > count) return refused(absl::StrFormat("the daemon has %d", count));
   if (!is_abstract) return absl::OkStatus();
-  return MakeError(ErrorKind::kUnimplemented,
-                   absl::StrFormat("%s is run by %d participants; abstract executes are of one alone.",
-                                   executable.name, participants.count()));
+  return MakeError(
+      ErrorKind::kUnimplemented,
+      absl::StrFormat("%s needs %d devices (num_replicas %d x num_partitions %d), but an abstract "
+                      "execute runs on one.",
+                      executable.name, participants.count(), participants.replicas, participants.partitions));
 }
 
 // Returns an error about the first wrong argument that the client knows of.
@@ -188,7 +188,7 @@ absl::StatusOr<std::vector<std::vector<Buffer>>> Executable::ExecuteParticipants
   const size_t takes = argument_shapes().size(), gives = result_shapes().size();
   if (arguments.size() != participants) {
     return internal::ArgumentError(
-        caller, absl::StrFormat("%s is run by %d participants; arguments of %d were given.", name(),
+        caller, absl::StrFormat("%s has %d participants, but arguments of %d are given.", name(),
                                 participants, arguments.size()));
   }
   std::vector<Argument> all;

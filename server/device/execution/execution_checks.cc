@@ -1,4 +1,4 @@
-// Whether an execute fits its program, when all that it needs is settled.
+// Checks that an execute fits its program, once everything it needs is settled.
 #include <utility>
 
 #include "common/base/errors/status.h"
@@ -8,7 +8,7 @@
 namespace hlod::device {
 namespace {
 
-// One argument: a value of the right shape, or in an abstract execute a placeholder of it.
+// Checks one argument: a value of the right shape or, in an abstract execute, a placeholder of it.
 absl::Status CheckArgument(const Execution& execution, size_t i, SessionState& state)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu) {
   const ExecuteRequest& request = execution.request;
@@ -67,24 +67,23 @@ std::string OfEach(size_t participants) {
   return participants == 1 ? "" : absl::StrFormat(" for each of %d participants", participants);
 }
 
-// As many participants as the program has, all of them with values.
+// Checks that the execute has one device per participant, and is not abstract when there are several.
 absl::Status CheckMembers(const ExecuteRequest& request, const Executable& executable) {
   const hlo::Participants& participants = executable.plan().stats().participants;
   if (static_cast<int64_t>(request.participants()) != participants.count()) {
-    return ArgumentError(
-        absl::StrFormat("\"%s\" is run by %d participants, num_replicas %d times num_partitions %d, a device "
-                        "each; %d devices are "
-                        "given.",
-                        executable.name(), participants.count(), participants.replicas,
-                        participants.partitions, request.participants()));
+    return ArgumentError(absl::StrFormat(
+        "\"%s\" needs %d devices (num_replicas %d x num_partitions %d), but %d are given.", executable.name(),
+        participants.count(), participants.replicas, participants.partitions, request.participants()));
   }
   if (participants.count() == 1 || !request.abstract) return absl::OkStatus();
   return MakeError(ErrorKind::kUnimplemented,
-                   absl::StrFormat("\"%s\" is run by %d participants; abstract executes are of one alone.",
-                                   executable.name(), participants.count()));
+                   absl::StrFormat("\"%s\" needs %d devices (num_replicas %d x num_partitions %d), but an "
+                                   "abstract execute runs on one.",
+                                   executable.name(), participants.count(), participants.replicas,
+                                   participants.partitions));
 }
 
-// The results that are not to be computed: of an abstract execute, and such that exist.
+// Checks `absent`: the execute is abstract, and these results exist.
 absl::Status CheckAbsent(const ExecuteRequest& request) {
   if (request.absent.empty()) return absl::OkStatus();
   if (!request.abstract) return ArgumentError("absent names results, and the execute is not abstract.");
