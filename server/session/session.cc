@@ -17,12 +17,12 @@ Session::Session(Identity identity, device::Devices& devices, device::MemoryChar
     : identity_(std::move(identity)),
       limits_(devices.limits()),
       created_(devices.clock().Now()),
-      workspace_(std::make_shared<device::SessionDevice>(identity_.id, devices,
-                                                         devices.side_memory().ShareOf(identity_.owner))),
+      session_device_(std::make_shared<device::SessionDevice>(
+          identity_.id, devices, devices.side_memory().ShareOf(identity_.owner))),
       charge_(std::move(charge)),
-      budgets_(limits_, workspace_->share()),
-      answers_(limits_, devices.clock(), workspace_->ledger(), budgets_),
-      transfers_(*workspace_, limits_, budgets_) {
+      budgets_(limits_, session_device_->share()),
+      answers_(limits_, devices.clock(), session_device_->ledger(), budgets_),
+      transfers_(*session_device_, limits_, budgets_) {
   devices.Add(identity_.id, std::hash<std::string>{}(identity_.owner));
 }
 
@@ -31,7 +31,7 @@ bool Session::busy() const { return answers_.busy() || (answers_.connected() && 
 void Session::End(const absl::Status& status) {
   std::shared_ptr<SessionStream> stream;
   if (!answers_.End(stream)) return;
-  workspace_->Close();
+  session_device_->Close();
   transfers_.End();
   if (stream != nullptr) answers_.Finish(*stream, status);
 }
@@ -60,7 +60,9 @@ absl::Status Session::OnMessageRead(const v1::ClientMessage& message) {
   switch (message.message_case()) {
     case v1::ClientMessage::MESSAGE_NOT_SET: return absl::OkStatus();
     case v1::ClientMessage::kHello: return Violation("A second Hello came on a stream.");
-    case v1::ClientMessage::kCancel: workspace_->Cancel(message.cancel().command()); return absl::OkStatus();
+    case v1::ClientMessage::kCancel:
+      session_device_->Cancel(message.cancel().command());
+      return absl::OkStatus();
     case v1::ClientMessage::kCommand: return OnCommand(message.command());
   }
   return absl::OkStatus();
@@ -91,7 +93,7 @@ absl::Status Session::OnCommand(const v1::Command& command) {
 }
 
 void Session::Tick(absl::Time now) {
-  workspace_->uploads().Expire(now);
+  session_device_->uploads().Expire(now);
   transfers_.Tick(now);
 }
 

@@ -64,8 +64,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void Goodbye() { goodbye_ = true; }
 
   const Identity& identity() const { return identity_; }
-  device::SessionDevice& session_device() { return *workspace_; }
-  const std::shared_ptr<device::SessionDevice>& shared_session_device() { return workspace_; }
+  device::SessionDevice& session_device() { return *session_device_; }
+  const std::shared_ptr<device::SessionDevice>& shared_session_device() { return session_device_; }
   Answers& answers() { return answers_; }
   SessionTransfers& transfers() { return transfers_; }
   SessionBudgets& budgets() { return budgets_; }
@@ -87,7 +87,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const Identity identity_;
   const Limits& limits_;
   const absl::Time created_;
-  const std::shared_ptr<device::SessionDevice> workspace_;
+  const std::shared_ptr<device::SessionDevice> session_device_;
 
   // These lock for themselves.
   const device::MemoryCharge charge_;

@@ -102,9 +102,9 @@ void FillRow(const device::CompileRow& row, const v1::Origin& line, uint64_t ses
 
 v1::SessionStats Session::Stats(bool with_rows) {
   const device::Account account =
-      workspace_->ledger().account(with_rows ? device::Detail::kAll : device::Detail::kTransfers);
-  const device::MemoryAccount::Figures memory = workspace_->account()->figures();
-  const device::SessionDevice::Counts counts = workspace_->counts();
+      session_device_->ledger().account(with_rows ? device::Detail::kAll : device::Detail::kTransfers);
+  const device::MemoryAccount::Figures memory = session_device_->account()->figures();
+  const device::SessionDevice::Counts counts = session_device_->counts();
   v1::SessionStats stats;
   FillAccount(account, &stats);
   stats.set_live_bytes(memory.live_bytes);
@@ -117,7 +117,8 @@ v1::SessionStats Session::Stats(bool with_rows) {
   size_t bytes = 0;
   const auto add = [&](const auto& row, uint32_t origin, auto* proto) {
     // A message that a client takes: beyond it rows come without their lines. The sums stay exact.
-    FillRow(row, bytes < kOriginBytesMax ? LineOf(*workspace_, origin) : v1::Origin(), identity_.id, proto);
+    FillRow(row, bytes < kOriginBytesMax ? LineOf(*session_device_, origin) : v1::Origin(), identity_.id,
+            proto);
     bytes += proto->ByteSizeLong();
   };
   for (const device::Row& row : account.rows) add(row, row.key.origin, stats.add_rows());
@@ -128,7 +129,7 @@ v1::SessionStats Session::Stats(bool with_rows) {
     stats.mutable_run_samples()->add_queue_us(sample.queue_us);
     stats.mutable_run_samples()->add_run_us(sample.run_us);
   }
-  stats.set_uptime_us(workspace_->devices().uptime_us());
+  stats.set_uptime_us(session_device_->devices().uptime_us());
   return stats;
 }
 

@@ -40,7 +40,7 @@ absl::StatusOr<std::shared_ptr<KeptDownload>> SessionTransfers::FindDownload(uin
 
 void SessionTransfers::CountDownload(KeptDownload& download) {
   if (download.counted.exchange(true)) return;
-  workspace_.ledger().Record(download.row, download.bytes.bytes, download.calls);
+  session_device_.ledger().Record(download.row, download.bytes.bytes, download.calls);
 }
 
 std::shared_ptr<KeptDownload> SessionTransfers::Take(Downloads::iterator download) {
@@ -84,14 +84,14 @@ void SessionTransfers::AwaitUpload(uint64_t command, std::function<void(const ab
         status = TooManyBulkStreams();
       } else {
         const absl::Time deadline =
-            workspace_.devices().clock().Now() + absl::Microseconds(limits_.upload_wait_us);
+            session_device_.devices().clock().Now() + absl::Microseconds(limits_.upload_wait_us);
         waiting_.emplace(command, Waiter{std::move(declared), deadline});
         return;
       }
     }
     if (ended_) status = Cancelled("The session ended.");
   }
-  if (status.ok() && !workspace_.uploads().ExpectsTransfer(command)) {
+  if (status.ok() && !session_device_.uploads().ExpectsTransfer(command)) {
     status = NotFound("Command %d is not an upload that waits for a bulk stream.", command);
   }
   declared(status);
@@ -162,8 +162,9 @@ void SessionTransfers::End() {
 absl::StatusOr<absl::Span<std::byte>> SessionTransfers::MapArena(int* fd) {
   MutexLock lock(&mu_);
   if (arena_.fd() < 0) {
-    ASSIGN_OR_RETURN(device::MemoryCharge charge,
-                     device::MemoryCharge::Take(workspace_.share(), limits_.arena_bytes, "A shared arena"));
+    ASSIGN_OR_RETURN(
+        device::MemoryCharge charge,
+        device::MemoryCharge::Take(session_device_.share(), limits_.arena_bytes, "A shared arena"));
     ASSIGN_OR_RETURN(arena_, rpc::SharedMemory::Create(limits_.arena_bytes));
     arena_charge_ = std::move(charge);
   }

@@ -35,7 +35,7 @@ class SessionTransfers {
  public:
   // What is given outlives it.
   SessionTransfers(device::SessionDevice& session_device, const Limits& limits, SessionBudgets& budgets)
-      : workspace_(session_device), limits_(limits), budgets_(budgets) {}
+      : session_device_(session_device), limits_(limits), budgets_(budgets) {}
 
   // Keeps a download's bytes for Bulk.Download until it is acknowledged.
   absl::Status KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
@@ -78,7 +78,7 @@ class SessionTransfers {
   // Takes it out and gives its bytes back; it goes when the caller lets go of it, after the lock.
   std::shared_ptr<KeptDownload> Take(Downloads::iterator download) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  device::SessionDevice& workspace_;
+  device::SessionDevice& session_device_;
   const Limits& limits_;
   SessionBudgets& budgets_;
   // State below is guarded by mu_, which is never held while a stream or a session device is called.
