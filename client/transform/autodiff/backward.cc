@@ -1,4 +1,5 @@
-// Backward(): the tape from its end, entry by entry; each is pulled back into the open trace.
+// Backward(): visits the tape's entries from the last to the first and appends the transpose of each to the
+// open trace.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -25,7 +26,7 @@ namespace hlod {
 namespace lazy {
 namespace {
 
-// Sets GradMode() for a scope, and suspends autocast.
+// Sets GradMode() and suspends autocast for a scope.
 class GradScope {
  public:
   explicit GradScope(bool on) : before_(std::exchange(GradMode(), on)) {}
@@ -40,7 +41,8 @@ class GradScope {
 
 Operation Named(const char* operation) { return {operation, operation, Promotion::kNone, "a gradient"}; }
 
-// From the cotangent of what a view shows to that of the root of its lineage; null: the whole `base`.
+// Maps the cotangent of a view to that of the root of its lineage, which is `root` or, when null, the whole
+// `base`.
 Op ThroughView(Lowering& l, const Shape& base, const View& view, const View* root, Op ct) {
   if (view.steps.size() <= view.leading) return ct;
   Trace scratch(l.graph.place, Trace::Kind::kFunction);
@@ -49,7 +51,7 @@ Op ThroughView(Lowering& l, const Shape& base, const View& view, const View* roo
   const Op shown = Apply(s, StepsAfter(view, view.leading), from);
   if (!s.b.status().ok()) throw Refusal{s.b.TakeStatus()};
   const Subgraph part{scratch.computation(), 0, scratch.size(), {from.id}, {true}};
-  std::vector<Op> parameters;  // The base, which is not asked for, and numbers.
+  std::vector<Op> parameters;  // The base, whose value is not needed (`ct` stands for it), and numbers.
   for (const Parameter& parameter : scratch.parameters()) {
     parameters.push_back(
         parameter.literal == nullptr ? ct : l.graph.op(l.graph.NumberParameter(*parameter.literal)));
@@ -57,7 +59,7 @@ Op ThroughView(Lowering& l, const Shape& base, const View& view, const View* roo
   RecomputedPrimals copies(l, scratch.computation(), std::move(parameters));
   Op result = AppendVjp(l, part, copies, {shown.id}, {ct})[0];
   if (IsZero(result)) result = Zeros(l, s.shape(from));
-  // By AsStrided(), from the storage: what lies outside of the root gets none.
+  // The root is a view of the storage, by AsStrided(): elements outside of it get no cotangent.
   return root != nullptr && root->steps.size() != view.leading ? Apply(l, *root, result) : result;
 }
 
@@ -68,12 +70,13 @@ Tensor ThroughView(const Shape& base, const View& view, const View* root, const 
               [&](Lowering& l, Operands o) { return ThroughView(l, base, view, root, o[0]); });
 }
 
-// The gradient of an operand by which nothing changes: zeros like the root of its lineage.
+// Returns the gradient of an operand that the results do not vary with: zeros in the shape of its lineage's
+// root.
 Op ZerosOf(Lowering& l, const TapeInput& input) {
   return Zeros(l, Shape::Array(input.base.type, input.root != nullptr ? input.root->dims : input.base.dims));
 }
 
-// An operand as it was, as a tensor.
+// Returns the operand that the tape saved as a tensor with its history.
 Tensor AsTensor(const TapeInput& input) {
   auto impl = MakeRef<TensorImpl>(NextId(), MakeRef<Storage>(input.value), input.view);
   if (input.root != nullptr || !input.wanted) {
@@ -91,7 +94,7 @@ class BackwardPass {
  public:
   BackwardPass(const BackwardOptions& options, const Caller& caller) : options_(options), caller_(caller) {}
 
-  // Gradients asked for by name; with some, none is added to leaves.
+  // Requests the gradient of an edge as results[index]. After a request no gradient is added to leaves.
   void RequestGradient(const GradEdge& edge, size_t index) { wanted_.emplace_back(edge, index); }
   std::vector<Tensor> results;
 
@@ -127,12 +130,12 @@ class BackwardPass {
       const std::vector<Tensor> gradients = std::move(last->second.second);
       pending_.erase(last);
       Pull(*entry, gradients);
-      // What keeps nothing can be gone through again, as a cached cast of a weight is.
+      // An entry that keeps no input stays usable by later passes, such as the cached cast of a weight.
       const bool keeps = std::any_of(entry->inputs.begin(), entry->inputs.end(),
                                      [](const TapeInput& input) { return bool{input.value}; });
       if (keeps && !options_.retain_graph && !options_.create_graph) spent_.push_back(entry);
     }
-    // Nothing is changed before everything has gone well.
+    // Leaves and tape change only here, after all that can fail.
     for (const auto& [leaf, gradient] : leaves_) Accumulate(*leaf, gradient);
     for (const Ref<TapeEntry>& entry : spent_) entry->Release();
   }
@@ -170,7 +173,7 @@ class BackwardPass {
         if (!options_.create_graph) gradients[i] = gradients[i].Clone(caller_);
       }
     }
-    std::vector<size_t> which;  // The input of each result.
+    std::vector<size_t> which;  // Per gradient in `made`, the index of its input.
     std::vector<Tensor> made;
     if (entry.backward) {
       for (size_t i = 0; i < entry.inputs.size(); ++i) which.push_back(i);
@@ -188,7 +191,7 @@ class BackwardPass {
     }
   }
 
-  // Whether the entry's nodes are in the graph where the gradients will be computed.
+  // Returns true when the entry's nodes are in the trace that the gradients will be computed in.
   bool IsHere(const TapeEntry& entry, const std::vector<Tensor>& gradients) {
     if (entry.graph == nullptr || options_.create_graph) return false;
     const TraceLock lock;
@@ -249,14 +252,14 @@ class BackwardPass {
     });
   }
 
-  // Whether the gradient of input `i`, by which nothing changes, is zeros as PyTorch has it: of what is
-  // replaced in place, and of what the results are computed from. What a function does not use has none.
+  // Returns true when input `i`, whose cotangent is zero, gets a gradient of zeros, as in PyTorch: an input
+  // of an operation in place, or one that the results are computed from. An unused input gets none.
   static bool HasZeroGradient(const TapeEntry& entry, size_t i, bool here) {
     if (entry.in_place) return true;
     const hlo::Computation& computation = here ? entry.graph->computation() : *entry.function->computation;
     const NodeId input = here ? entry.inputs[i].node : computation.parameters()[i];
     const NodeId first = here ? entry.first : 0, limit = here ? entry.limit : computation.size();
-    std::vector<bool> depends(limit - first, false);  // Of the nodes from `first`.
+    std::vector<bool> depends(limit - first, false);  // Per node from `first`: true when it uses the input.
     const auto is = [&](NodeId node) {
       return node == input || (node >= first && node < limit && depends[node - first]);
     };
@@ -277,7 +280,7 @@ class BackwardPass {
     return part;
   }
 
-  // Over the nodes of the forward computation themselves: nothing is computed again.
+  // Transposes in the trace of the forward computation, whose nodes are the primals: recomputes none.
   static std::vector<Op> VjpInTrace(Lowering& l, const TapeEntry& entry, const std::vector<size_t>& outputs,
                                     Operands cotangents) {
     Subgraph part = SubgraphOf(entry, l.graph.computation());
@@ -291,7 +294,7 @@ class BackwardPass {
     return AppendVjp(l, part, values, nodes, cotangents);
   }
 
-  // What the operation computed on the way and was not kept is computed again from its operands.
+  // Transposes in another trace: recomputes intermediate values that were not saved, from the operands.
   static std::vector<Op> VjpRecomputed(Lowering& l, const TapeEntry& entry,
                                        const std::vector<size_t>& outputs, Operands cotangents,
                                        Operands inputs, Operands kept, Operands captured) {
@@ -301,7 +304,7 @@ class BackwardPass {
       if (entry.inputs[i].value) {
         parameters.push_back(inputs.front());
         inputs.remove_prefix(1);
-      } else {  // Not asked for.
+      } else {  // The tape did not save it, as no rule needs its value.
         parameters.push_back(
             Zeros(l, function.computation->instruction(function.computation->parameters()[i]).shape()));
       }
@@ -312,7 +315,7 @@ class BackwardPass {
     Subgraph part = SubgraphOf(entry, computation);
     std::vector<NodeId> nodes;
     for (size_t i = 0; i < entry.inputs.size(); ++i) part.inputs.push_back(computation.parameters()[i]);
-    // An operand that was there twice is one parameter.
+    // An operand that occurs twice is a single input.
     for (size_t i = 0; i < entry.inputs.size(); ++i) {
       for (size_t j = 0; j < i; ++j) {
         if (entry.inputs[j].node == entry.inputs[i].node) part.inputs[i] = part.inputs[j];
@@ -330,11 +333,12 @@ class BackwardPass {
   const Caller& caller_;
   std::vector<std::pair<GradEdge, size_t>> wanted_;
   std::map<uint64_t, std::pair<Ref<TapeEntry>, std::vector<Tensor>>> pending_;
-  std::vector<std::pair<Ref<GradLeaf>, Tensor>> leaves_;  // What is to be added, in the end.
+  std::vector<std::pair<Ref<GradLeaf>, Tensor>> leaves_;  // To be accumulated by Finish(), at its end.
   std::vector<Ref<TapeEntry>> spent_;
 };
 
-// The first gradient: the one that is given, or 1.
+// Returns the gradient to begin with: the given one, or 1. Throws when the output does not require gradients,
+// or the given gradient does not have its shape or is missing for several elements.
 Tensor SeedGradient(const Tensor& output, const Tensor& given, const Caller& caller) {
   if (!output.requires_grad(caller)) {
     Throw(ErrorKind::kArgument,
@@ -359,7 +363,7 @@ Tensor SeedGradient(const Tensor& output, const Tensor& given, const Caller& cal
               [](Lowering& l, Operands o) { return l.Full(l.type(o[0]), l.dims(o[0]), 1); });
 }
 
-// Gives the first gradient to what the tensor is a view of.
+// Adds the first gradient to the edge of the tensor, or of the tensor that it is a view of.
 void BeginAt(BackwardPass& pass, const Tensor& output, const Tensor& gradient, const Caller& caller) {
   const TensorImpl& impl = *output.impl();
   const View* const root = impl.lineage ? impl.lineage->root.get() : nullptr;

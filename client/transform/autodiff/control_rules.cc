@@ -1,4 +1,4 @@
-// What the rules of instructions with bodies share.
+// Helpers of the rules of instructions with bodies.
 #include "client/transform/autodiff/control_rules.h"
 
 namespace hlod::lazy {

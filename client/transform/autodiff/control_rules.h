@@ -1,5 +1,5 @@
-// The rules of instructions with bodies: scan, while, conditional, call. They differentiate the bodies, and
-// call what comes of them by an instruction of the same kind.
+// The rules of instructions with bodies: scan, while, conditional, call. A rule differentiates the bodies,
+// and appends an instruction of the same kind that calls the differentiated ones.
 #pragma once
 
 #include <functional>
@@ -12,27 +12,28 @@
 
 namespace hlod::lazy {
 
-// Forward mode. The rule gives the tangents of the results, and may take their values from what it appends.
+// Forward mode: the rule returns the tangents of the results. Where it appends an instruction that computes
+// the results as well, it sets them in `values`.
 struct PushCase {
   Lowering& l;
   const Subgraph& part;
   NodeId node;
   RecomputedPrimals& values;
-  const std::function<Op(NodeId, size_t)>& tangent;  // Of element `index` of a node; absent: zero.
+  const std::function<Op(NodeId, size_t)>& tangent;  // Returns that of an element of a node; absent: zero.
 
   hlo::Instruction instruction() const { return part.computation[node]; }
   std::vector<NodeId> Operands() const;
 };
 
-// Reverse mode. The rule adds the operands' cotangents.
+// Reverse mode: the rule hands the operands' cotangents to `add`.
 struct PullCase {
   Lowering& l;
   const Subgraph& part;
   NodeId node;
   PrimalValues& values;
-  absl::Span<const Op> cotangents;  // Of the elements, as many as there are; absent: zero.
-  const std::function<bool(NodeId)>& is_active;
-  const std::function<void(NodeId, size_t, Op)>& add;  // To element `index` of a node.
+  absl::Span<const Op> cotangents;  // One per element of the result; absent or missing at the end: zero.
+  const std::function<bool(NodeId)>& is_active;        // True when a node's cotangent is of use.
+  const std::function<void(NodeId, size_t, Op)>& add;  // Adds to the cotangent of an element of a node.
 
   hlo::Instruction instruction() const { return part.computation[node]; }
   std::vector<NodeId> Operands() const;
@@ -46,7 +47,7 @@ struct ControlRules {
   PushRule push;
   PullRule pull;
 };
-// Null where the opcode has no body that is differentiated.
+// Returns null for an opcode without a body to differentiate.
 const ControlRules* ControlRulesOf(hlo::Opcode opcode);
 
 // rules/scan.cc, rules/while.cc, rules/conditional.cc, rules/call.cc
@@ -59,12 +60,12 @@ void PullConditional(const PullCase& c);
 Tangents PushCall(const PushCase& c);
 void PullCall(const PullCase& c);
 
-// Which results of a checkpoint its policy keeps; a note of the call. The others are computed again where
-// keeping them costs.
+// Stores in a checkpoint call's notes which of its results its policy keeps. The others are computed again
+// where keeping them costs memory.
 void SetKept(hlo::Notes& notes, const std::vector<size_t>& kept);
 std::vector<size_t> KeptOf(const hlo::Computation& computation, NodeId call);
 
-// An array that an instruction takes: a node, or an element of one that is a tuple.
+// An array that an instruction takes: a node, or an element of a node that is a tuple.
 struct Leaf {
   NodeId node = 0;
   size_t element = 0;
@@ -72,7 +73,8 @@ struct Leaf {
 
   friend bool operator==(const Leaf&, const Leaf&) = default;
 };
-// Of an operand: itself, the operands of the tuple that it is, or its elements.
+// Returns the arrays of an operand: itself; when it is a tuple instruction, that one's operands; else the
+// elements of the tuple that it returns.
 std::vector<Leaf> LeavesOf(const hlo::Computation& computation, NodeId operand);
 Shape ShapeOf(const hlo::Computation& computation, const Leaf& leaf);
 Op ValueOf(PrimalValues& values, const Leaf& leaf);

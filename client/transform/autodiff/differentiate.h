@@ -1,4 +1,4 @@
-// Forward and reverse mode over a part of a computation, by the rules of rules.h.
+// Forward and reverse mode over a subgraph of a computation, by the rules of rules.h. vjp.cc tells how.
 #pragma once
 
 #include <functional>
@@ -11,42 +11,46 @@
 
 namespace hlod::lazy {
 
-// A part of a computation: its nodes [first, limit), as far as they depend on `inputs`, where the walk stops.
-// An input may lie before the part.
+// The nodes [first, limit) of a computation, to be differentiated by `inputs`. Differentiation does not go
+// past an input. An input may lie before `first`.
 struct Subgraph {
   const hlo::Computation& computation;
   NodeId first = 0, limit = 0;
   std::vector<NodeId> inputs;
-  std::vector<bool> wanted;      // Of each input: whether it varies.
-  const Trace* graph = nullptr;  // Whose computation it is, for errors: may be null.
-  const Subgraph* around = nullptr;  // Of a body: the part that has the instruction that calls it ...
-  NodeId caller = 0;             // ... for errors, too.
+  std::vector<bool> wanted;      // Per input: true when it varies, false when it is a constant here.
+  const Trace* graph = nullptr;  // The trace of `computation`, or null; errors name lines of it.
+  // Set when `computation` is a body: `around` contains the instruction `caller` that calls it. For errors.
+  const Subgraph* around = nullptr;
+  NodeId caller = 0;
 };
-// The whole body; `wanted`: which of its parameters vary.
+// Returns the subgraph of a whole body, with its parameters as the inputs.
 Subgraph SubgraphOf(const CalleeBody& body, std::vector<bool> wanted, const Subgraph& around, NodeId caller);
 
-// Refuses an instruction that has no rule, naming it and the line where it was recorded.
+// Throws the Refusal of an instruction without a rule, naming it and the line where it was recorded. `rule`:
+// the kind of rule that is missing.
 [[noreturn]] void RefuseRule(const Subgraph& part, NodeId node, const char* rule);
-// ", of mul (model.cc:8),": where the instruction, or the one around it, was recorded, as far as it is known.
+// Returns ", of mul (model.cc:8),": the operation and line that recorded the instruction, or, in a body, the
+// instruction that calls it. Empty when unknown.
 std::string OriginText(const Subgraph& part, NodeId node);
 
-// Of each node of the part: whether a wanted input reaches it by a differentiable way.
+// Returns, per node of the part, true when it depends on a wanted input by differentiable values: floating or
+// complex, and not past a node that stops gradients.
 std::vector<bool> ActiveNodes(const Subgraph& part);
 
-// The values of a computation's nodes, as nodes of a target graph.
+// Provides the values of a computation's nodes (primals) as nodes of the target trace, on demand.
 class PrimalValues {
  public:
   virtual ~PrimalValues() = default;
   virtual Op Of(NodeId node) = 0;
-  // Element `index` of a tuple.
+  // Returns element `index` of a node that is a tuple.
   virtual Op Element(NodeId node, size_t index) = 0;
-  // Puts the wider form of an instruction in its place, and gives what it has more; nothing where it cannot.
+  // Replaces a node by its wider form (callee.h) and returns the added elements; empty when it cannot.
   virtual std::vector<Op> ExtendTuple(NodeId node, const TupleExtension& wider) = 0;
-  // Whether having what an instruction returns costs nothing, because it is there anyway.
+  // True when every node's result is computed anyway, so that using one costs nothing.
   virtual bool IsFree() const { return true; }
 };
 
-// The nodes of the target graph itself.
+// For a computation that is the target itself: each node is its own value.
 class InPlacePrimals : public PrimalValues {
  public:
   explicit InPlacePrimals(Lowering& l) : l_(l) {}
@@ -58,14 +62,16 @@ class InPlacePrimals : public PrimalValues {
   Lowering& l_;
 };
 
-// Copies of nodes of `from`, made on demand. Parameters are `parameters`, by number.
+// Copies nodes of `from`, with the nodes that they depend on, into the target. `parameters` replace the
+// parameters, by number.
 class RecomputedPrimals : public PrimalValues {
  public:
   RecomputedPrimals(Lowering& l, const hlo::Computation& from, std::vector<Op> parameters);
   Op Of(NodeId node) override;
   Op Element(NodeId node, size_t index) override;
   std::vector<Op> ExtendTuple(NodeId node, const TupleExtension& wider) override;
-  // Takes something else for a node: an array, one that is made when it is asked for, or a tuple.
+  // Provide a node's value, so that it is not copied: an array, an array that `make` appends when it is first
+  // needed, or the elements of a tuple.
   void Set(NodeId node, Op op);
   void SetLazily(NodeId node, std::function<Op()> make) { lazy_[node] = std::move(make); }
   void SetElements(NodeId node, std::vector<Op> elements) { elements_[node] = std::move(elements); }
@@ -80,21 +86,23 @@ class RecomputedPrimals : public PrimalValues {
   absl::flat_hash_map<NodeId, std::function<Op()>> lazy_;
   absl::flat_hash_map<NodeId, std::vector<Op>> elements_;
   absl::flat_hash_map<std::pair<NodeId, size_t>, Op>
-      set_elements_;  // By get-tuple-element nodes that were set.
+      set_elements_;  // By tuple and index: the values of get-tuple-element nodes that were set.
 };
 
-// Reverse mode: the cotangents of the inputs, from those of nodes (`outputs` with `cotangents`, an absent one
-// being zero). Appends to l. Absent results are zero, as are those of inputs that are not wanted; of an input
-// that is named twice the first has the sum.
+// Reverse mode: appends to l the cotangents of the inputs, computed from `cotangents`, one per node of
+// `outputs`, and returns one per input. An absent cotangent is zero, given or returned. That of an unwanted
+// input is absent. Of an input that is listed twice the first has the sum, the second is absent. Throws a
+// Refusal where a rule is missing.
 std::vector<Op> AppendVjp(Lowering& l, const Subgraph& part, PrimalValues& values,
                           absl::Span<const NodeId> outputs, absl::Span<const Op> cotangents);
 
-// Forward mode: the tangents of `outputs` from those of the inputs. Where loops compute values and tangents
-// together, `values` takes the values from there.
+// Forward mode: appends to l the tangents of `outputs`, computed from those of the inputs, and returns them;
+// absent is zero. A loop is replaced by one of values and tangents; the values that it computes are set in
+// `values`, so that the loop does not run twice. Throws a Refusal where a rule is missing.
 std::vector<Op> AppendJvp(Lowering& l, const Subgraph& part, RecomputedPrimals& values,
                           absl::Span<const Op> tangents, absl::Span<const NodeId> outputs);
 
-// The body's outputs and their tangents (absent: zero), appended to l.
+// Appends a body in forward mode: returns its outputs and their tangents (absent: zero).
 struct JvpResult {
   std::vector<Op> values, tangents;
 };

@@ -1,4 +1,4 @@
-// Derivatives in an open body.
+// Derivatives of a function whose body is open: its trace is still being recorded.
 #include <algorithm>
 #include <optional>
 
@@ -24,8 +24,8 @@ Subgraph WholeGraph(Lowering& l, std::vector<NodeId> inputs) {
   return {l.graph.computation(), 0, l.graph.size(), std::move(inputs), wanted, &l.graph};
 }
 
-// The values of the graph's nodes: themselves, up to the first loop or branch. What follows is copied, as it
-// may depend on a loop that computes values and tangents together.
+// Returns primals that are the trace's own nodes up to the first instruction with a body. Later nodes are
+// copied: they may depend on a loop that forward mode replaces by one of values and tangents together.
 RecomputedPrimals UpToLoops(Lowering& l) {
   const hlo::Computation& computation = l.graph.computation();
   std::vector<Op> parameters;
@@ -105,10 +105,12 @@ std::vector<Tensor> AppendVjp(const char* what, const std::vector<Tensor>& outpu
   });
 }
 
-// The arguments are the cotangents, then what `sources` say.
+// A transposed function, to be called with cotangents. Its arguments are these, then one per element of
+// `sources`.
 class TransposedFunction {
  public:
-  // One of: an input, a tensor of the surroundings as it was, a number, or else a residual.
+  // An argument: the input of that index; a captured tensor, with the value of the time of the transposition;
+  // a number; or, when none of them is set, the next residual.
   struct Source {
     std::optional<size_t> input;
     Tensor tensor;

@@ -1,4 +1,4 @@
-// The methods of Tensor that ask for gradients, collect and drop them.
+// The methods of Tensor that request gradients, return them and drop them.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,7 +17,7 @@ namespace hlod {
 namespace lazy {
 namespace {
 
-// Differentiates by the rules of this room.
+// The engine of the tape: differentiates by the rules of client/transform.
 class RuleGradients : public GradientEngine {
  public:
   void KeepResiduals(TapeEntry& entry, Trace& graph, const Caller& caller) const override {

@@ -1,12 +1,12 @@
-// What a graph that runs before Backward() keeps for it: the residuals of loops, of checkpoints and of
-// functions of several products, which would otherwise be computed again.
+// Saves residuals in a trace that is closed before Backward(): those of loops, of checkpoints and of
+// functions of several products, which Backward() would have to compute again.
 #include "client/tensor/autograd/tape.h"
 #include "client/transform/autodiff/residual_primals.h"
 
 namespace hlod::lazy {
 namespace {
 
-// Whether computing the entry's nodes again is worth more than a look at what its gradient needs.
+// Returns true when computing the entry's nodes again costs more than finding out what its gradient needs.
 bool IsCostly(const TapeEntry& entry, const hlo::Computation& computation) {
   int products = 0;
   for (NodeId node = entry.first; node < entry.limit; ++node) {
@@ -29,7 +29,8 @@ bool IsCostly(const TapeEntry& entry, const hlo::Computation& computation) {
 
 }  // namespace
 
-// The gradient on trial, in a scratch graph: what it asks for is kept.
+// Differentiates the entry into a scratch trace, which is then dropped, to learn which primals the gradient
+// saves, and makes those live values of the trace.
 void KeepForBackward(TapeEntry& entry, Trace& graph, const Caller& caller) {
   if (!entry.kept.empty() || !IsCostly(entry, graph.computation())) return;
   Trace scratch(graph.place, Trace::Kind::kFunction);
@@ -47,7 +48,7 @@ void KeepForBackward(TapeEntry& entry, Trace& graph, const Caller& caller) {
   try {
     AppendVjp(inner, part, residuals, entry.outputs, cotangents);
   } catch (const Refusal&) {
-    return;  // Backward() says so, if it comes to that.
+    return;  // Backward() reports the missing rule if it gets here.
   }
   for (const ResidualPrimals::Residual& taken : residuals.kept()) {
     const Shape& shape = graph.computation()[taken.node].shape();

@@ -1,4 +1,5 @@
-// Where the values of a part's nodes come from: the nodes themselves, or copies of those that are asked for.
+// PrimalValues that are the nodes themselves, and those that are copies of the nodes that are asked for.
+// ResidualPrimals has a file of its own.
 #include <string>
 
 #include "client/transform/autodiff/differentiate.h"
@@ -25,7 +26,8 @@ void RecomputedPrimals::Set(NodeId node, Op op) {
   set_elements_[{instruction.operands()[0], index}] = op;
 }
 
-// What needs no operands: nodes that were copied before, parameters, and what was set.
+// Returns the target's node for one that needs no copies of its operands: it was copied before, is a
+// parameter or was set. kNoNode otherwise.
 NodeId RecomputedPrimals::Known(NodeId node) {
   if (copies_[node] != kNoNode) return copies_[node];
   const hlo::Instruction instruction = from_[node];

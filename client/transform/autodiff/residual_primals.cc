@@ -1,4 +1,50 @@
-// ResidualPrimals.
+// Three ways to provide a primal: recompute, hoist, save.
+//
+// A transpose needs values of the forward computation: that of y = sin(x) multiplies by cos(x), for which it
+// asks for x. When the transpose is appended to the computation itself, the values are nodes of it
+// (InPlacePrimals) and cost nothing. But the transpose of a loop's body is a body of its own, which runs when
+// the forward loop has ended; and a trace may run before Backward() is called. Such a transpose is built in a
+// scratch trace, and each value that it asks for must be computed there or come in by a parameter.
+//
+// Saving every value is correct, but needs memory for each value of each iteration. Computing every value
+// again is not possible: the transposed loop runs backwards, and the carry that iteration t began with is
+// known to iteration t - 1 of the forward loop only. So each value takes the cheapest of the ways that are
+// open to it. They depend on the sources of all that it is computed from (NeedsOf, a set):
+//
+//   kNothing     constants                                         copy it into the scratch trace
+//   kInvariants  loop-invariant parameters                         recompute when it is light, else hoist
+//   kSlices      values known outside, one per iteration           recompute when it is light, else save
+//   kRun         carries that vary, random numbers                 save
+//
+// *Recompute*: copy the node, and ask for its operands in turn, down to parameters. "Light" (IsLight) are the
+// opcodes that move elements or do one cheap step with each: writing and reading back a result in memory
+// would cost as much. A chain of light nodes is light when all of it is (IsCheap). *Hoist*: the value is the
+// same in all iterations; compute it once before the transposed loop, which takes it as a carry that it
+// passes on unchanged. *Save*: the value becomes an extra result of the forward computation: stacked, when
+// that is a loop. This is a residual in the strict sense. Where a value only shows another in a different
+// form (a transpose, a broadcast: IsShowing), the other one, which is never larger, takes its way and the
+// form is made again. So one residual serves several forms.
+//
+// Example, the body of a scan with the slice x, the carry h and the invariant carry w:
+//
+//   a = 2 * x          slices        light
+//   u = exp(w)         invariants    not light
+//   v = exp(x)         slices        not light
+//   p = u * h          kRun
+//   r = p * a          kRun
+//   h' = r + v
+//
+// The transpose rules ask for: p and a (of r), u and h (of p), v (exp's slope is its result; u likewise).
+//
+//   a   recomputed: 2 * x in the transposed body, which takes the stack of x, known to the caller, as input
+//   u   hoisted: exp(w) is computed once, before the transposed loop
+//   v   saved: the forward scan returns the stack of v as well
+//   p   saved, as it depends on h. Light though it is, h would have to be saved to make it again
+//   h   saved: the forward scan returns the stack of h, too, as each iteration found it
+//
+// The lists invariants(), slices() and kept() hold what was asked for by each way. The caller provides it:
+// rules/scan.cc by stacks, rules/conditional.cc by extra results of the branches, keep.cc by live values of
+// the trace, grad.cc by tensors. A node is asked for once: Of() remembers the scratch node (made_).
 #include "client/transform/autodiff/residual_primals.h"
 
 #include <algorithm>
@@ -7,7 +53,8 @@
 namespace hlod::lazy {
 namespace {
 
-// Opcodes whose result costs no more to make than to keep: they move elements, or compute a little with each.
+// Returns true for an opcode whose result costs no more to compute again than to store and load: it moves
+// elements, or does one cheap step with each.
 bool IsLight(hlo::Opcode opcode) {
   switch (opcode) {
     case hlo::kConvert:
@@ -35,7 +82,8 @@ bool IsLight(hlo::Opcode opcode) {
   }
 }
 
-// Opcodes that only show their one operand in another way: it is kept in place of the result.
+// Returns true when an instruction only rearranges, repeats or widens its one operand, which is then saved in
+// place of the result.
 bool IsShowing(const hlo::Instruction& instruction) {
   switch (instruction.opcode()) {
     case hlo::kReshape:
@@ -71,7 +119,7 @@ uint8_t ResidualPrimals::NeedsOf(Source source) {
 
 uint8_t ResidualPrimals::NeedsOf(NodeId node) {
   if (node < first_) return computation_[node].opcode() == hlo::kConstant ? kNothing : kSlices;
-  // In order: operands come first.
+  // Filled in the order of the nodes, in which operands come before their users.
   while (first_ + needs_.size() <= node) {
     const auto next = static_cast<NodeId>(first_ + needs_.size());
     const hlo::Instruction instruction = computation_[next];
@@ -81,7 +129,7 @@ uint8_t ResidualPrimals::NeedsOf(NodeId node) {
     } else if (instruction.opcode() == hlo::kParameter) {
       needs = kSlices;
     } else {
-      if (instruction.opcode() == hlo::kRng) needs = kRun;  // Another time it gives other numbers.
+      if (instruction.opcode() == hlo::kRng) needs = kRun;  // Run again, it would return other numbers.
       for (const NodeId operand : instruction.operands()) needs |= NeedsOf(operand);
     }
     needs_.push_back(needs);
@@ -107,7 +155,7 @@ Op ResidualPrimals::Take(std::vector<Residual>& list, NodeId node) {
   return list.back().parameter;
 }
 
-// The instruction again on its operands.
+// Copies the instruction into the scratch trace, on the values of its operands.
 Op ResidualPrimals::Again(NodeId node) {
   const absl::Span<const NodeId> given = computation_[node].operands();
   const std::vector<NodeId> operands(given.begin(), given.end());
@@ -151,7 +199,8 @@ Op ResidualPrimals::Of(NodeId node) {
   return op;
 }
 
-// Elements that the computation takes already: a residual is the same node whenever it is asked for.
+// Indexes the get-tuple-elements that the computation has already, so that an element is the same node, and
+// the same residual, whenever it is asked for.
 void ResidualPrimals::FindElements() {
   elements_found_ = true;
   for (NodeId node = first_; node < computation_.size(); ++node) {
@@ -180,7 +229,7 @@ Op ResidualPrimals::Element(NodeId node, size_t index) {
 std::vector<Op> ResidualPrimals::ExtendTuple(NodeId node, const TupleExtension& wider) {
   if (!elements_found_) FindElements();
   if (!lazy::ExtendTuple(computation_, node, wider)) return {};
-  // The indices of elements that were asked for before have moved with their nodes.
+  // The elements behind the added ones have moved to higher indices.
   std::vector<std::pair<size_t, NodeId>> moved;
   for (auto entry = elements_.begin(); entry != elements_.end();) {
     const auto at = entry++;

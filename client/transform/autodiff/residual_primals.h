@@ -1,5 +1,5 @@
-// Partial evaluation: which values of a computation its transpose takes from the first run, and which it
-// computes again.
+// Partial evaluation: decides which primal values the transpose of a computation saves from the forward run,
+// and which it computes again.
 #pragma once
 
 #include <vector>
@@ -9,22 +9,23 @@
 
 namespace hlod::lazy {
 
-// How the transpose, in a scratch graph, has the values of a computation's nodes.
-//
-// What is cheap to make of what is known outside is made again. A value that depends on nothing that varies
-// is computed once, outside. Every other one that is asked for is a residual, which the computation gives as
-// one more result.
+// Provides primal values to a transpose that is built in a scratch trace, apart from the computation. There
+// are three ways: recompute the value in the scratch trace from values known outside, when that is cheap;
+// hoist it, when it is loop-invariant; otherwise save it as an extra result of the computation, a residual.
+// residual_primals.cc has an example.
 class ResidualPrimals : public PrimalValues {
  public:
   enum class Source : uint8_t {
-    kInvariant,  // Known outside, the same at each iteration.
-    kSlice,      // Known outside, of each iteration.
-    kVarying,    // Known during the first run only.
+    kInvariant,  // Known outside, the same in all iterations.
+    kSlice,      // Known outside, one value per iteration.
+    kVarying,    // Known during the forward run only.
   };
 
-  // A body, and where its parameters come from. It is added to.
+  // `sources`: per parameter of the body, where its value comes from. Appends get-tuple-elements to the body,
+  // which must outlive this.
   ResidualPrimals(Lowering& inner, CalleeBody& body, const std::vector<Source>& sources);
-  // The nodes of an open graph from `first` on; those before it and `known` are known outside, as slices are.
+  // Covers the nodes of an open trace from `first` on. Earlier nodes and `known` count as slices: known
+  // outside.
   ResidualPrimals(Lowering& inner, Trace& graph, NodeId first, absl::Span<const NodeId> known);
 
   Op Of(NodeId node) override;
@@ -32,20 +33,21 @@ class ResidualPrimals : public PrimalValues {
   std::vector<Op> ExtendTuple(NodeId node, const TupleExtension& wider) override;
   bool IsFree() const override { return false; }
 
-  // What was asked for: nodes, each with the scratch graph's parameter that is to have its value.
+  // A value that the scratch trace takes from outside: the node, and the scratch parameter that stands for
+  // it.
   struct Residual {
     NodeId node = 0;
     Op parameter;
   };
-  const std::vector<Residual>& invariants() const { return invariants_; }  // Also nodes computed of such.
-  const std::vector<Residual>& slices() const { return slices_; }          // Known ones.
-  const std::vector<Residual>& kept() const { return kept_; }              // ResidualPrimals.
+  const std::vector<Residual>& invariants() const { return invariants_; }  // To be computed once, outside.
+  const std::vector<Residual>& slices() const { return slices_; }          // Known outside.
+  const std::vector<Residual>& kept() const { return kept_; }              // To be saved by the forward run.
 
  private:
   enum Needs : uint8_t { kNothing = 0, kInvariants = 1, kSlices = 2, kRun = 4 };
   static uint8_t NeedsOf(Source source);
-  uint8_t NeedsOf(NodeId node);  // Of all that it is computed from.
-  bool IsCheap(NodeId node);     // To make again from what is known outside.
+  uint8_t NeedsOf(NodeId node);  // The union over everything that the node is computed from.
+  bool IsCheap(NodeId node);     // True when light opcodes alone compute the node from values known outside.
   Op Make(NodeId node);
   Op Again(NodeId node);
   Op Take(std::vector<Residual>& list, NodeId node);
@@ -66,7 +68,8 @@ class ResidualPrimals : public PrimalValues {
 
 class TapeEntry;
 
-// keep.cc: the entry's residuals as live values of the graph.
+// Makes the primals that the gradient of `entry` would compute again at a cost live values of the trace, and
+// stores them in entry.kept. (keep.cc)
 void KeepForBackward(TapeEntry& entry, Trace& graph, const Caller& caller);
 
 }  // namespace hlod::lazy

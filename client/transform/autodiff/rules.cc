@@ -1,4 +1,4 @@
-// The tables of rules, and what rules share.
+// The tables of rules, and the helpers that the files of rules/ share.
 #include "client/transform/autodiff/rules.h"
 
 #include "client/tensor/autograd/own_derivative.h"
@@ -64,7 +64,7 @@ PrimitiveType WiderType(PrimitiveType a, PrimitiveType b) {
     return (hlo::IsComplex(type) ? 2000 : hlo::IsFloat(type) ? 1000 : 0) + hlo::Info(type).bits;
   };
   if (a == b) return a;
-  if (hlo::IsComplex(a) != hlo::IsComplex(b)) {  // As precise as both.
+  if (hlo::IsComplex(a) != hlo::IsComplex(b)) {  // Complex, and as precise as both.
     const bool wide = hlo::RealType(a) == hlo::kF64 || hlo::RealType(b) == hlo::kF64;
     return wide ? hlo::kC128 : hlo::kC64;
   }

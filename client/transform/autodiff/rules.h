@@ -1,8 +1,9 @@
-// The rules of differentiation: one tangent rule an opcode, one transpose rule a linear opcode.
+// The rules of differentiation: one tangent rule per opcode, one transpose rule per linear opcode.
 //
-// A tangent rule appends the tangent of an instruction's result to the graph that holds the instruction. What
-// it appends is linear in the operands' tangents, by opcodes that have a transpose rule: so one rule serves
-// forward and reverse mode. A transpose rule turns one linear instruction round.
+// A tangent rule appends the tangent of an instruction's result to the trace that holds the instruction. The
+// result is linear in the operands' tangents, and the opcodes that they pass through have transpose rules: so
+// one rule serves forward and reverse mode. A transpose rule maps the cotangent of a linear instruction's
+// result to those of its linear operands. vjp.cc shows the two at work.
 #pragma once
 
 #include <string>
@@ -13,42 +14,42 @@
 
 namespace hlod::lazy {
 
-// An Op that may be absent: a tangent or cotangent that is zero.
+// Returns true for an absent Op: a tangent or cotangent that is known to be zero.
 inline bool IsZero(Op op) { return op.builder == nullptr; }
 
-// An instruction to differentiate, with its operands in the graph of `l`.
+// An instruction to differentiate, with its operands in the trace of `l`.
 struct TangentArgs {
   Lowering& l;
   hlo::Opcode opcode;
   const Shape& shape;
   const hlo::Attributes& attributes;
   absl::Span<const hlo::ComputationId> called;
-  absl::Span<const Op> x;  // The operands ...
-  Op y;                    // ... the result, a tuple perhaps ...
-  absl::Span<const Op> t;  // ... and the operands' tangents; at least one is not zero.
+  absl::Span<const Op> x;  // The operands.
+  Op y;                    // The result; may be a tuple.
+  absl::Span<const Op> t;  // The operands' tangents; at least one is present.
 
-  // The instruction again, on the tangents; zeros are made where there is none.
+  // Appends the instruction applied to the tangents, with zeros for absent ones.
   Op Again() const;
-  // The tangent of operand `i`, zeros being made.
+  // Returns the tangent of operand `i`; appends zeros when it is absent.
   Op TangentOf(size_t i) const;
   template <typename T>
   const T& Get() const {
     return std::get<T>(attributes);
   }
 };
-// One tangent for each array of the result, zeros absent.
+// One tangent per array of the result; absent: zero.
 using Tangents = std::vector<Op>;
 using TangentRule = Tangents (*)(const TangentArgs&);
 
-// A linear instruction to transpose. Its operands that are not linear are in the graph of `l`.
+// A linear instruction to transpose. Its operands that are not linear are in the trace of `l`.
 struct TransposeArgs {
   Lowering& l;
   hlo::Opcode opcode;
   const Shape& shape;
   const hlo::Attributes& attributes;
   absl::Span<const hlo::ComputationId> called;
-  absl::Span<const Op> x;                   // Absent for the linear ones.
-  absl::Span<const Shape* const> operands;  // The shapes of all.
+  absl::Span<const Op> x;                   // The operands; linear ones are absent.
+  absl::Span<const Shape* const> operands;  // The shapes of all operands.
   Op ct;                                    // The result's cotangent.
 
   bool IsLinear(size_t i) const { return IsZero(x[i]); }
@@ -57,25 +58,25 @@ struct TransposeArgs {
     return std::get<T>(attributes);
   }
 };
-// One cotangent for each operand, absent for those that are not linear.
+// One cotangent per operand, absent for those that are not linear.
 using Cotangents = std::vector<Op>;
 using TransposeRule = Cotangents (*)(const TransposeArgs&);
 
-// The tables by opcode; null: no rule.
+// The rules by opcode; null where there is none.
 struct Rules {
   TangentRule tangent[hlo::kOpcodeCount] = {};
   TransposeRule transpose[hlo::kOpcodeCount] = {};
 };
 const Rules& TheRules();
-// The tangent rule of an instruction: its own one (client/tensor/autograd/own_derivative.h), or its opcode's;
-// null: none. Of an own rule the operands are the results, then what they are made from.
+// Returns the tangent rule of an instruction: its own (client/tensor/autograd/own_derivative.h), else its
+// opcode's, or null. An own rule's operands are the results, followed by the arrays they are a function of.
 TangentRule TangentRuleOf(const hlo::Computation& computation, NodeId node);
-// The own rule of that name; null: none.
+// Returns the own rule of that name, or null.
 TangentRule OwnTangentRule(std::string_view name);
-// Whether the own rule of that name is one of an elementwise function.
+// Returns true when the own rule of that name is that of an elementwise function.
 bool IsElementwiseRule(std::string_view name);
 
-// Each file of rules/ adds its own.
+// Each is defined in the file of rules/ whose rules it adds.
 void AddElementwiseRules(Rules& rules);
 void AddContractionRules(Rules& rules);
 void AddRaggedRules(Rules& rules);
@@ -84,29 +85,30 @@ void AddReductionRules(Rules& rules);
 void AddFactorizationRules(Rules& rules);
 void AddControlRules(Rules& rules);
 
-// What rules share.
-// Linear in each of the first two operands; those that follow have no tangent.
+// Tangent rules and helpers that several files share.
+
+// The rule of an operation that is linear in each of its first two operands; later ones have no tangent.
 Tangents Bilinear(const TangentArgs& c);
-// The operation itself on the tangents: it is linear in all operands at once.
+// The rule of an operation that is linear in all operands at once: the operation itself, on the tangents.
 Tangents LinearInAll(const TangentArgs& c);
-// Whether windows grow along a dimension, and the tangent of those, with any associative reducer
-// (rules/running.cc).
+// Returns true when the windows of a reduce-window grow along a dimension, as those of a cumulative sum do.
 bool IsRunning(const TangentArgs& c);
+// Returns the tangent of such a reduce-window, whose reducer may be any associative one. (rules/running.cc)
 Op RunningTangent(const TangentArgs& c);
 inline TangentRule NoTangent() {
   return +[](const TangentArgs&) { return Tangents{Op{}}; };
 }
 Op Zeros(Lowering& l, const Shape& shape);
-Op SumOf(Lowering& l, Op x, Op y);  // One may be absent.
+Op SumOf(Lowering& l, Op x, Op y);  // Either may be absent.
 bool IsDifferentiable(PrimitiveType type);
-// A type that has the numbers of both, as far as one has: what a product of operands of different types is
-// computed in on the way back, so that a cotangent of f32 is not rounded to the s8 or bf16 of the other
-// operand.
+// Returns a type that represents the numbers of both types, as far as one does. The transpose of a product of
+// operands of different types is computed in it, so that an f32 cotangent is not rounded to the s8 or bf16 of
+// the other operand.
 PrimitiveType WiderType(PrimitiveType a, PrimitiveType b);
-// A cotangent in its operand's type; of a real operand the real part.
+// Converts a cotangent to its operand's type; for a real operand, takes its real part.
 Op ToOperandType(Lowering& l, Op cotangent, PrimitiveType type);
-// What a computation of two scalars does to the first and the second, in this order where it matters;
-// kParameter for "the second"; kCustomCall for anything else.
+// Returns the opcode that a computation of two scalars applies to the first and the second parameter (in this
+// order unless it is commutative). kParameter: it returns the second. kCustomCall: it does anything else.
 hlo::Opcode ReducerOpcode(hlo::ComputationId id);
 
 }  // namespace hlod::lazy

@@ -1,4 +1,4 @@
-// Parts of computations: what is active in them, and what errors say of them.
+// Subgraphs of computations: which of their nodes are active, and how errors name a node.
 #include <string>
 
 #include "client/tensor/function/function.h"

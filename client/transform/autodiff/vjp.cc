@@ -1,6 +1,49 @@
-// Reverse mode. Each instruction is linearised on its own, in a scratch graph, by its tangent rule; the
-// linear part is transposed into the target, and what it needs of values is copied there. Beside a cotangent
-// goes the mask of where it can be other than zero (mask.h).
+// Reverse mode: cotangents of a computation's inputs from cotangents of its outputs.
+//
+// No opcode has a rule for reverse mode of its own. An instruction is linearised by its tangent rule, the
+// rule of forward mode, and the few linear instructions that this leaves are transposed. That the two steps
+// are the reverse-mode derivative is linear algebra: a tangent rule computes J t, for the Jacobian J at the
+// operands; transposed, the same lines compute J^T ct.
+//
+// VjpBuilder walks the nodes of the subgraph from the last to the first and keeps, per node, the sum of the
+// cotangents that arrived from its users. When the walk comes to a node, all of its users have been visited,
+// so the sum is complete. A node that none arrived at is skipped. A node that does is pulled back:
+//
+//   1. Linearise (PullRule). The tangent rule runs in an empty scratch trace whose parameters are the
+//      instruction's operands x, its result y and one tangent t per operand that depends on a wanted input.
+//   2. Sort (Transpose). A scratch node is linear when it depends on a tangent; the other nodes are
+//      functions of x and y, the primals.
+//   3. Transpose. The linear scratch nodes are visited from the last to the first. The transpose rule of each
+//      appends to the *target* trace the cotangents of its linear operands. A primal that it multiplies by is
+//      copied from the scratch trace to the target on demand, and the values of x and y come from
+//      PrimalValues (residual_primals.cc tells of the ways). A primal that no transpose needs is not copied:
+//      for t0 * x1 with only operand 0 active, neither x0 nor y is asked for.
+//   4. The cotangents that reached the tangent parameters are added to the operands.
+//
+// Example: y = sin(x) * x, with the nodes n0 = x (the input), n1 = sine(n0), n2 = multiply(n1, n0), and ct
+// the cotangent of n2.
+//
+//   node n2, in the scratch trace:           into the target, from the last line to the first:
+//     x0, x1, y, t0, t1 = parameters
+//     a = t0 * x1           linear             ct(t0) = ct * n0         n1 receives ct * n0
+//     b = t1 * x0           linear             ct(t1) = ct * n1         n0 receives ct * n1
+//     c = a + b             linear             ct(a) = ct(b) = ct
+//
+//   node n1, to which ct1 = ct * n0 came:
+//     x0, y, t0 = parameters
+//     s = cosine(x0)        a primal           copied: cosine(n0)
+//     a = t0 * s            linear             ct(t0) = ct1 * cosine(n0)    n0 receives that
+//
+//   n0 is an input: the walk leaves it alone. Its sum is the result, ct * sin(x) + ct * x * cos(x).
+//
+// Tuples and barriers only pass cotangents on. Loops, branches and calls have a rule that transposes their
+// bodies by this same algorithm (control_rules.h). Results under a rule of their own (own_derivative.h) are a
+// tuple node, which that rule linearises: the instructions that computed them get no cotangents from it.
+//
+// Masks. A select sends a zero cotangent into the branch that it did not choose, and zero times an infinite
+// slope is NaN. So, beside its cotangent, a node carries the mask of the elements where it can be nonzero
+// (mask.h; selects that are marked begin one). Where step 3 multiplied or divided by a primal, the result is
+// made zero again outside of the mask: the gradient of select(x > 0, log(x), 0) at x = 0 is 0, not 0 / 0.
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
@@ -15,15 +58,15 @@
 namespace hlod::lazy {
 namespace {
 
-using Elements = absl::InlinedVector<Op, 1>;  // One for each array of a node.
+using Elements = absl::InlinedVector<Op, 1>;  // One per array of a node.
 
-// What came to a node so far.
+// The cotangents that a node has received so far.
 struct Arrived {
   Elements cotangents;
   MaskRef mask;
 };
 
-// Whether a node is a number, or one number in all places.
+// Returns true when the instruction is a scalar constant or a broadcast of one.
 bool IsNumber(const hlo::Instruction& instruction) {
   if (instruction.opcode() == hlo::kBroadcast) return IsNumber(instruction.operand(0));
   return instruction.opcode() == hlo::kConstant && instruction.shape().dims.empty();
@@ -66,7 +109,7 @@ class VjpBuilder {
   }
 
  private:
-  // Whether a node depends on a wanted input.
+  // Returns true when a cotangent of the node is of use: the node depends on a wanted input.
   bool IsActive(NodeId node) const {
     if (const auto input = inputs_.find(node); input != inputs_.end()) return part_.wanted[input->second];
     return node >= part_.first && node < part_.limit && active_[node - part_.first];
@@ -96,7 +139,7 @@ class VjpBuilder {
       return;
     }
     const std::function<bool(NodeId)> is_active = [this](NodeId id) { return IsActive(id); };
-    // A loop over the elements of an array keeps them apart.
+    // A while whose body is elementwise does not mix elements: the mask holds for its operands, too.
     const bool apart = arrived.mask != nullptr && instruction.opcode() == hlo::kWhile &&
                        IsElementwise(TraceTables::Get().callees().computation(instruction.called()[0]));
     const std::function<void(NodeId, size_t, Op)> add = [&](NodeId id, size_t element, Op cotangent) {
@@ -107,7 +150,7 @@ class VjpBuilder {
     control->pull({l_, part_, node, values_, cotangents, is_active, add});
   }
 
-  // The scratch graph: parameters for the operands, the result, and the tangents of active operands.
+  // Pulls a node back by its tangent rule: steps 1 to 4 above.
   void PullRule(NodeId node, const std::vector<NodeId>& operands, const Arrived& arrived) {
     const hlo::Instruction instruction = part_.computation[node];
     const hlo::Opcode opcode = instruction.opcode();
@@ -120,7 +163,7 @@ class VjpBuilder {
       x.push_back(scratch_.op(scratch_.ArgumentParameter(part_.computation[operand].shape())));
     }
     const Op y = scratch_.op(scratch_.ArgumentParameter(instruction.shape()));
-    // The results as they are outside, with the rule's derivative.
+    // The results are read from the tuple itself: as primals they, too, have the rule's derivative.
     for (size_t i = 0; opcode == hlo::kTuple && i < OwnResults(part_.computation, node); ++i) {
       x[i] = s.b.GetTupleElement(y, static_cast<int64_t>(i));
     }
@@ -135,7 +178,7 @@ class VjpBuilder {
     scratch_.Clear();
   }
 
-  // The mask of operand i of a node whose result has `mask`.
+  // Returns the mask of operand i of a node whose result has `mask`.
   MaskRef MaskOf(NodeId node, const std::vector<NodeId>& operands, size_t i, const MaskRef& mask) {
     const hlo::Instruction instruction = part_.computation[node];
     if (instruction.opcode() != hlo::kSelect || i == 0 || !IsMasking(part_.computation, node)) {
@@ -163,7 +206,7 @@ class VjpBuilder {
       if (IsZero(tangents[i]) || IsZero(cotangents[i])) continue;
       ct[tangents[i].id] = SumOf(l_, ct[tangents[i].id], cotangents[i]);
     }
-    // PrimalValues are asked for only where a transpose needs them.
+    // Returns the target's copy of a primal; made when a transpose rule first needs it.
     std::vector<Op> values(scratch.size());
     const std::function<Op(NodeId)> value = [&](NodeId id) {
       if (!IsZero(values[id])) return values[id];
@@ -182,7 +225,7 @@ class VjpBuilder {
       for (const NodeId operand : instruction.operands()) of.push_back(value(operand).id);
       return values[id] = l_.graph.op(l_.graph.AppendCopy(scratch, id, of));
     };
-    bool multiplies = false;  // By what may be infinite.
+    bool multiplies = false;  // True after a product or quotient with a primal, which may be infinite.
     for (NodeId id = scratch.size(); id-- > 0;) {
       if (IsZero(ct[id]) || !linear[id] || scratch[id].opcode() == hlo::kParameter) continue;
       const hlo::Instruction instruction = scratch[id];
