@@ -1,4 +1,4 @@
-// Factories.
+// Factories: zeros, ones, full, eye, arange.
 #include "hlod/ops/creation.h"
 
 #include <cmath>
@@ -65,7 +65,8 @@ Tensor Full(DimList dims, Scalar value, TensorOptions options, Caller caller) {
 
 namespace {
 
-// How many steps lead from `start` to before `end`; nothing where none do.
+// Returns the number of steps from `start` up to but not including `end`; nullopt when `step` leads away from
+// `end` or the distance overflows.
 std::optional<int64_t> Steps(int64_t start, int64_t end, int64_t step) {
   int64_t distance = 0;
   if (__builtin_sub_overflow(end, start, &distance) || step == std::numeric_limits<int64_t>::min())
@@ -82,7 +83,7 @@ Tensor Arange(Scalar start, Scalar end, Scalar step, TensorOptions options, Call
   const bool exact = start.is_integer() && end.is_integer() && step.is_integer();
   const double distance = step.ToDouble();
   const double about = std::ceil((end.ToDouble() - start.ToDouble()) / distance);
-  // 2^62 elements are more than any memory holds.
+  // 2^62 elements exceed any memory, so larger counts are refused.
   const bool counts = distance != 0 && about >= 0 && about < 0x1p62;
   const std::optional<int64_t> count = !counts ? std::nullopt
                                        : exact ? Steps(start.ToInt(), end.ToInt(), step.ToInt())
@@ -98,7 +99,7 @@ Tensor Arange(Scalar start, Scalar end, Scalar step, TensorOptions options, Call
   return lazy::Create(
       lazy::ops::Arange, dims, type, lazy::FactoryDevice(options.device),
       [dims, start, step, type](Lowering& l) {
-        // Counted in s64 or f64, so that a narrow type rounds each number once.
+        // Computes in s64 or f64 and converts at the end, so that a narrow type rounds each number once.
         const bool whole = start.is_integer() && step.is_integer();
         const PrimitiveType wide = whole ? hlo::kS64 : hlo::kF64;
         const Op index = l.b.Iota(Shape::Array(wide, dims), 0);

@@ -1,4 +1,4 @@
-// Factories that look at another tensor, and numbers at equal distances.
+// The *_like factories, linspace and logspace.
 #include <cmath>
 
 #include "client/tensor/ops/creation/factories.h"
@@ -17,7 +17,8 @@ using lazy::TensorOf;
 
 namespace {
 
-// Counted from the nearer end, so that both ends are exact. Of the wide type.
+// Returns `steps` evenly spaced numbers of type `wide`. Each is counted from the nearer end, so that both
+// ends are exact.
 Op Spaced(Lowering& l, PrimitiveType wide, const Scalar& start, const Scalar& end, int64_t steps) {
   const Op first = l.Number(wide, start), last = l.Number(wide, end);
   const Op at = l.b.Iota(Shape::Array(hlo::kS64, {steps}), 0);

@@ -1,4 +1,4 @@
-// What factories share.
+// A helper that the factories share.
 #pragma once
 
 #include "client/tensor/dispatch/apply.h"
@@ -6,7 +6,7 @@
 
 namespace hlod::lazy {
 
-// The type and the device of `like`, unless the options name others.
+// Returns the type and the device of `like`, each replaced by the option that names another.
 TensorOptions OptionsLike(const Tensor& like, const LikeOptions& options);
 
 }  // namespace hlod::lazy

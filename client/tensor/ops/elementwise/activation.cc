@@ -25,7 +25,8 @@ using lazy::SelectOps;
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
-// A number that the user of an activation sets, in the type that it is computed in.
+// A parameter of an activation (a slope, a threshold), passed to the program in the type that the activation
+// is computed in.
 struct Setting {
   const Operand& operand;
   const char* name;
@@ -39,20 +40,20 @@ Tensor Activation(const lazy::Operation& operation, const Operand& x, F lower) {
 }
 
 Op Positive(Lowering& l, Op x) { return CompareOps(l, x, 0, Order::kGt); }
-// At the bounds the gradient is 0; of Clamp it is 1.
+// Clamps x to [low, high]. The gradient at a bound is 0, where Clamp's is 1.
 Op OpenClamp(Lowering& l, Op x, Op low, Op high) {
   if (l.type(x) == hlo::kPred) Refuse("a bool is not bounded");
   const Op above = SelectOps(l, CompareOps(l, x, low, Order::kLe), low, x);
   return SelectOps(l, CompareOps(l, above, high, Order::kGe), high, above);
 }
-// Between 0 and `high`: at 0 the gradient is 1, at `high` 0.
+// Clamps x to [0, high]. The gradient at 0 is 1, at `high` 0.
 Op FromBelow(Lowering& l, Op x, double high) {
   const Op above = SelectOps(l, CompareOps(l, x, 0, Order::kLt), N(l, x, 0), x);
   return SelectOps(l, CompareOps(l, x, high, Order::kGe), N(l, x, high), above);
 }
-// alpha (exp(x / scale) - 1) below 0; a null scale is 1.
+// Returns alpha (exp(x / scale) - 1) where x <= 0, else x. A null scale is 1.
 Op EluOps(Lowering& l, Op x, Op alpha, std::optional<Op> scale = {}) {
-  // Of what is not positive, so that the unused branch does not overflow.
+  // The exponential sees only x <= 0, so that the unused branch does not overflow.
   const Op negative = CompareOps(l, x, 0, Order::kLe), below = SelectOps(l, negative, x, N(l, x, 0));
   const Op rest = scale.has_value() ? below / *scale : below;
   return SelectOps(l, negative, l.b.Unary(hlo::kExponentialMinusOne, rest) * alpha, x);
@@ -78,14 +79,14 @@ Tensor Mish(const Operand& x) {
 }
 Tensor Softsign(const Operand& x) {
   return Activation(lazy::ops::Softsign, x, [](Lowering& l, Op x) {
-    // The modulus of a complex number is real.
+    // The absolute value of a complex number is real: it is converted back to x's type.
     return x / (N(l, x, 1) + l.Convert(l.b.Unary(hlo::kAbs, x), l.type(x)));
   });
 }
 Tensor Hardsigmoid(const Operand& x) {
   return Activation(lazy::ops::Hardsigmoid, x, [](Lowering& l, Op x) {
     const Op line = OpenClamp(l, x + N(l, x, 3), N(l, x, 0), N(l, x, 6)) / N(l, x, 6);
-    return SelectOps(l, lazy::NanOps(l, x), lazy::StopGradient(l, line), line);  // Of NaN 0.
+    return SelectOps(l, lazy::NanOps(l, x), lazy::StopGradient(l, line), line);  // NaN has gradient 0.
   });
 }
 Tensor Hardswish(const Operand& x) {
@@ -162,7 +163,7 @@ Tensor Softshrink(const Operand& x, double lambda) {
   const Setting width{x, "lambda", lambda};
   return Activation(lazy::ops::Softshrink, x, [&](Lowering& l, Op x) {
     const Op by = width(l, x), minus = l.b.Unary(hlo::kNegate, by);
-    // Of NaN 0, as in PyTorch.
+    // The result for NaN is 0, as in PyTorch.
     const Op below = SelectOps(l, CompareOps(l, x, minus, Order::kLt), x + by, N(l, x, 0));
     return SelectOps(l, CompareOps(l, x, by, Order::kGt), x - by, below);
   });
@@ -172,7 +173,7 @@ Tensor Threshold(const Operand& x, Scalar threshold, Scalar value) {
     return SelectOps(l, CompareOps(l, x, N(l, x, threshold), Order::kLe), N(l, x, value), x);
   });
 }
-// One weight for all, or one for each index of dimension 1.
+// `weight` is one number for all, or one per index of dimension 1.
 Tensor Prelu(const Operand& x, const Operand& weight) {
   return lazy::Binary(lazy::ops::Prelu, x, weight, [](Lowering& l, Op x, Op weight) {
     const Dims dims = l.dims(x);

@@ -1,4 +1,4 @@
-// Arithmetic of two and three operands.
+// Arithmetic on two and three operands.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -44,7 +44,8 @@ Op RemainderOps(Lowering& l, Op x, Op y) {
   const Op other = l.b.Binary(hlo::kAnd, CompareOps(l, rest, 0, Order::kNe), DifferentSigns(l, rest, y));
   return SelectOps(l, other, Broadcasted(l, hlo::kAdd, rest, y), rest);
 }
-// As Python divides: the quotient is made of the rest, so that it is exact.
+// Floor division as Python defines it. The quotient of floats is computed from the exact remainder, (x -
+// rest) / y, so that rounding of x / y cannot move it to the wrong integer.
 Op FloorDivideOps(Lowering& l, Op x, Op y) {
   if (hlo::IsComplex(l.type(x))) Refuse("complex numbers have no floor");
   if (l.type(x) == hlo::kPred) Refuse("bools cannot be divided");
@@ -65,7 +66,8 @@ Op FloorDivideOps(Lowering& l, Op x, Op y) {
   return SelectOps(l, CompareOps(l, y, 0, Order::kEq), plain, floor);
 }
 
-// x where it is as good as y, or where y is NaN: so the gradient of equal ones is x's.
+// Returns x where `as_good` holds for x and y or where y is NaN, else y. The gradient of equal elements is
+// therefore x's.
 Op WithoutNan(Lowering& l, Order as_good, Op x, Op y) {
   const Op first = Broadcasted(l, hlo::kOr, CompareOps(l, x, y, as_good), lazy::NanOps(l, y));
   return SelectOps(l, first, x, y);
@@ -82,7 +84,7 @@ Op CopysignOps(Lowering& l, Op x, Op y) {
 Op HypotOps(Lowering& l, Op x, Op y) {
   const PrimitiveType type = l.type(x);
   if (!hlo::IsFloat(type)) Refuse("hypot takes floating types, not %s", hlo::Name(type));
-  // The squares of f32 fit f64; those of f64 are scaled by the larger side.
+  // The squares of f32 fit f64; those of f64 are scaled by the larger side so that they do not overflow.
   const Op a = l.b.Unary(hlo::kAbs, l.Convert(x, hlo::kF64)),
            b = l.b.Unary(hlo::kAbs, l.Convert(y, hlo::kF64));
   const Op large = Broadcasted(l, hlo::kMaximum, a, b), small = Broadcasted(l, hlo::kMinimum, a, b);
@@ -90,7 +92,7 @@ Op HypotOps(Lowering& l, Op x, Op y) {
   Op length = type != hlo::kF64 ? l.b.Unary(hlo::kSqrt, large * large + small * small)
                                 : large * l.b.Unary(hlo::kSqrt, ratio * ratio + N(l, ratio, 1));
   length = SelectOps(l, CompareOps(l, large, 0, Order::kEq), large, length);
-  // Infinite when one side is, whatever the other.
+  // The result is infinite when either side is, even if the other is NaN.
   const Op infinity = N(l, a, std::numeric_limits<double>::infinity());
   const Op infinite = Broadcasted(l, hlo::kOr, CompareOps(l, a, infinity, Order::kEq),
                                   CompareOps(l, b, infinity, Order::kEq));
@@ -202,7 +204,7 @@ Tensor Div(const Operand& x, const Operand& y, Rounding rounding) {
 
 Tensor Clamp(const Operand& x, std::optional<Operand> min, std::optional<Operand> max) {
   std::vector<Operand> operands = {x};
-  // A fraction makes the result a fraction; an integer is to be one of x's type.
+  // A fractional bound promotes the result to a floating type; an integer bound must fit x's type.
   for (const std::optional<Operand>& bound : {min, max}) {
     const bool exact = bound.has_value() && bound->tensor() == nullptr && lazy::AreExact({*bound});
     if (exact && lazy::AreExact({x}) && x.tensor() != nullptr)
@@ -213,7 +215,7 @@ Tensor Clamp(const Operand& x, std::optional<Operand> min, std::optional<Operand
   return lazy::Call(lazy::ops::Clamp, operands, [&](Lowering& l, Operands o) {
     if (o.size() == 1) Refuse("either a minimum or a maximum must be given");
     Op result = o[0];
-    // What equals a bound is itself: its gradient is whole.
+    // An element that equals a bound is passed through, so that its gradient is 1.
     const auto bounded = [&](Op bound, Order order, hlo::Opcode opcode) {
       result =
           SelectOps(l, CompareOps(l, result, bound, order), result, Broadcasted(l, opcode, result, bound));
@@ -242,7 +244,7 @@ Tensor Where(const Operand& condition, const Operand& x, const Operand& y) {
   });
 }
 
-// From the nearer end, so that weights of 0 and 1 give the ends exactly.
+// Interpolates from the nearer end, so that weights of 0 and 1 return the ends exactly.
 Tensor Lerp(const Operand& start, const Operand& end, const Operand& weight) {
   return lazy::Call(lazy::ops::Lerp, {start, end, weight}, [](Lowering& l, Operands o) {
     const Op difference = lazy::SubOps(l, o[1], o[0]);
@@ -255,7 +257,7 @@ Tensor Lerp(const Operand& start, const Operand& end, const Operand& weight) {
 
 namespace {
 
-// x + value (a op b), as PyTorch computes it: (value a) op b.
+// Returns x + value (a op b), computed in PyTorch's order: (value a) op b.
 template <typename F>
 Tensor AddScaled(const lazy::Operation& operation, const Operand& x, const Operand& a, const Operand& b,
                  const Scalar& value, F op) {

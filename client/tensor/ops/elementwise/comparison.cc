@@ -52,7 +52,7 @@ Op LogicalOps(Lowering& l, Op x, Op y, hlo::Opcode opcode) {
   return lazy::Broadcasted(l, opcode, l.Convert(x, hlo::kPred), l.Convert(y, hlo::kPred));
 }
 
-// |x - y| <= atol + rtol |y|, or equal.
+// Returns |x - y| <= atol + rtol |y|, or true where x and y are equal.
 Op CloseOps(Lowering& l, Op x, Op y, double rtol, double atol, bool equal_nan) {
   Op close = CompareOps(l, x, y, Order::kEq);
   const bool is_complex = hlo::IsComplex(l.type(x));

@@ -23,7 +23,7 @@ Op Broadcasted(Lowering& l, hlo::Opcode opcode, Op x, Op y) {
 }
 
 Op AddOps(Lowering& l, Op x, Op y) {
-  // Bool and bool is or, as PyTorch has it.
+  // The sum of two bools is their or, as in PyTorch.
   return Broadcasted(l, l.type(x) == hlo::kPred ? hlo::kOr : hlo::kAdd, x, y);
 }
 Op SubOps(Lowering& l, Op x, Op y) { return Broadcasted(l, hlo::kSubtract, x, y); }
@@ -43,7 +43,7 @@ Op DivOps(Lowering& l, Op x, Op y) { return Broadcasted(l, hlo::kDivide, x, y); 
 
 namespace {
 
-// x op (alpha y).
+// Returns x op (alpha y).
 template <typename F>
 Tensor Scaled(const lazy::Operation& operation, const Operand& x, const Operand& y, const Scalar& alpha,
               F op) {
@@ -91,7 +91,7 @@ Tensor Tanh(const Operand& x) { return Unary(lazy::ops::Tanh, x, hlo::kTanh); }
 Tensor Relu(const Operand& x) {
   return lazy::Call(lazy::ops::Relu, {x}, [](Lowering& l, Operands o) {
     if (l.type(o[0]) == hlo::kPred) lazy::Refuse("a bool has no positive part");
-    // Not a maximum: at 0 the gradient is 0.
+    // A select in place of a maximum, so that the gradient at 0 is 0.
     const Op zero = l.Number(l.type(o[0]), 0);
     return l.b.Select(l.b.Compare(o[0], zero, hlo::ComparisonDirection::kLe), zero, o[0]);
   });

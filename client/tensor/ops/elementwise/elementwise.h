@@ -1,4 +1,4 @@
-// Lowerings that functions and updates in place share, and what elementwise lowerings are written with.
+// Lowerings that functions and in-place updates share, and helpers for writing elementwise lowerings.
 #pragma once
 
 #include <type_traits>
@@ -10,46 +10,47 @@ namespace hlod::lazy {
 
 using Order = hlo::ComparisonDirection;
 
-// The opcode on x and y, broadcast to one shape.
+// Applies the opcode to x and y, broadcast to one shape.
 Op Broadcasted(Lowering& l, hlo::Opcode opcode, Op x, Op y);
 Op AddOps(Lowering& l, Op x, Op y);
 Op SubOps(Lowering& l, Op x, Op y);
 Op MulOps(Lowering& l, Op x, Op y);
 Op DivOps(Lowering& l, Op x, Op y);
-// Whether all are integers or bools. A factor of other operands is one more operand: a number of the
-// program's arguments, so that another one is the same program.
+// Returns true when all are integers or bools. For other operands a scalar factor is lowered as one more
+// operand, a program argument, so that another factor runs the same program.
 bool AreExact(std::initializer_list<Operand> operands);
 inline bool IsOne(const Scalar& factor) { return factor == Scalar(1) || factor.ToComplex() == 1.0; }
 
-// A number of x's type.
+// Returns the number `value` in x's type.
 inline Op N(Lowering& l, Op x, const Scalar& value) { return l.Number(l.type(x), value); }
-// The three broadcast to one shape; `pred` chooses.
+// Selects x where `pred`, else y; the three are broadcast to one shape.
 Op SelectOps(Lowering& l, Op pred, Op x, Op y);
-// x and y broadcast to one shape and compared.
+// Compares x and y, broadcast to one shape.
 Op CompareOps(Lowering& l, Op x, Op y, Order direction);
 Op CompareOps(Lowering& l, Op x, double y, Order direction);
 Op NanOps(Lowering& l, Op x);
-// x between two numbers. At them its derivative is 1, as PyTorch's clamp has it; that of the opcode is 0.
+// Clamps x to [low, high]. The derivative at the bounds is 1, as of PyTorch's clamp; that of the opcode is 0.
 Op ClampedOps(Lowering& l, Op x, double low, double high);
-Op TruncOps(Lowering& l, Op x);     // Towards zero; integers stay.
-Op SignBitOps(Lowering& l, Op x);   // Of a float its bit, so also of -0.
+Op TruncOps(Lowering& l, Op x);     // Rounds towards zero; integers stay.
+Op SignBitOps(Lowering& l, Op x);   // True where negative; of a float the sign bit, so true for -0.
 Op SoftplusOps(Lowering& l, Op x);  // log(1 + exp(x)) without overflow.
 Op LogAddExpOps(Lowering& l, Op x, Op y);
 
-// Types of 16 bits and fewer are computed in f32 and rounded once, as PyTorch does.
+// Returns the type that `type` is computed in: f32 for floating types of 16 bits and fewer, which are then
+// rounded once, as in PyTorch.
 PrimitiveType WideType(PrimitiveType type);
 template <typename F>
 Op InWide(Lowering& l, Op x, F lower) {
   return l.Convert(lower(l, l.Convert(x, WideType(l.type(x)))), l.type(x));
 }
-// Computed in f64: for functions whose approximation loses digits.
+// Computes `lower` in f64, for functions whose approximation loses digits in narrower types.
 template <typename F>
 Op InDouble(Lowering& l, Op x, F lower) {
   return l.Convert(lower(l, l.Convert(x, hlo::kF64)), l.type(x));
 }
 
-// Calls of one and of two operands. A lowering that captures nothing, or is a function, depends on their
-// shapes alone.
+// Calls of one and of two operands. A lowering without captures, or a plain function, depends on the
+// operands' shapes alone, so its trace is cached by shape.
 template <typename F>
 Tensor CallWith(const Operation& operation, std::initializer_list<const Operand*> operands, F lower,
                 LowerOne lower_all) {

@@ -17,11 +17,11 @@ using lazy::SelectOps;
 
 namespace {
 
-// How a type's bits are laid out, as a signed integer of its width.
+// The bit layout of a floating type. `bits` is the signed integer type of its width.
 struct Layout {
   PrimitiveType bits;
   int mantissa;
-  int64_t exponent_mask;  // After the shift.
+  int64_t exponent_mask;  // The mask applies after shifting out the mantissa.
   int64_t bias;
 };
 Layout LayoutOf(PrimitiveType type) {
@@ -38,7 +38,7 @@ Op Bits(Lowering& l, Op x, PrimitiveType as) {
   return l.b.Add(hlo::kBitcastConvert, {x}, hlo::NoAttributes{}, {}, &shape);
 }
 
-// Towards y by one step of the bits: they count up away from zero.
+// Moves x towards y by one step of its bits, which count up away from zero.
 Op NextAfterOps(Lowering& l, Op x, Op y) {
   const PrimitiveType type = l.type(x);
   const Layout layout = LayoutOf(type);
@@ -48,7 +48,7 @@ Op NextAfterOps(Lowering& l, Op x, Op y) {
   const Op zero = l.Full(type, dims, 0), bits = Bits(l, x, layout.bits), one = l.Full(layout.bits, dims, 1);
   const Op away = l.b.Compare(l.b.Compare(y, x, Order::kGt), l.b.Compare(x, zero, Order::kGt), Order::kEq);
   const Op stepped = l.b.Select(away, bits + one, bits - one);
-  // The least number of y's sign comes after zero.
+  // The step from zero leads to the smallest subnormal of y's sign.
   const Op sign = l.b.Select(lazy::SignBitOps(l, y), Bits(l, l.Full(type, dims, -0.0), layout.bits),
                              l.Full(layout.bits, dims, 0));
   const Op least = l.b.Binary(hlo::kOr, sign, one);
@@ -57,7 +57,7 @@ Op NextAfterOps(Lowering& l, Op x, Op y) {
   return l.b.Select(nan, x + y, l.b.Select(l.b.Compare(x, y, Order::kEq), y, next));
 }
 
-// A mantissa in [0.5, 1) and an exponent. Subnormal numbers are scaled to normal ones first.
+// Returns a mantissa in [0.5, 1) and an exponent. Subnormal numbers are scaled to normal ones first.
 std::vector<Op> FrexpOps(Lowering& l, Op x) {
   const PrimitiveType type = l.type(x);
   if (!hlo::IsFloat(type)) Refuse("%s has no exponent", hlo::Name(type));

@@ -13,7 +13,8 @@ using lazy::TensorOf;
 
 namespace {
 
-// Arithmetic with the line of the operation that is composed.
+// Tensor arithmetic along one dimension of x. Errors in the composed operations report `caller`, the line
+// that called gradient.
 class Along {
  public:
   Along(const Tensor& x, int64_t dim, const Caller& caller) : x_(x), dim_(dim), caller_(caller) {}
@@ -47,7 +48,7 @@ class Along {
   const Caller& caller_;
 };
 
-// Points `h` apart.
+// Returns the derivative for points that are `h` apart.
 Tensor EvenlySpaced(const Along& x, double h, int64_t edge_order) {
   const Tensor center = x.Over(x.Minus(x.Part(2, {}), x.Part(0, -2)), 2 * h);
   if (edge_order == 1) {
@@ -60,8 +61,8 @@ Tensor EvenlySpaced(const Along& x, double h, int64_t edge_order) {
   return x.Join(end(x.At(0), x.At(1), x.At(2), 1), center, end(x.At(-1), x.At(-2), x.At(-3), -1));
 }
 
-// The derivative at the middle of three points of which `a` and `b` are the distances, or at the first or
-// last of them: the slope of the parabola through them.
+// Weights for the derivative at the middle, the first or the last of three points whose distances are `a` and
+// `b`: the slope of the parabola through them.
 struct Weights {
   Tensor left, middle, right;
 };
@@ -80,7 +81,7 @@ Weights WeightsOf(const Along& x, const Tensor& a, const Tensor& b, Where where)
   return {x.Over(x.Times(b, -1.0), left), x.Over(x.Minus(b, a), middle), x.Over(a, right)};
 }
 
-// Points at coordinates, a vector.
+// Returns the derivative for points at `coordinates`, a vector.
 Tensor AtCoordinates(const Along& x, const Tensor& coordinates, int64_t rank, int64_t dim, int64_t edge_order,
                      const Caller& caller) {
   Dims column(rank, 1);

@@ -1,4 +1,4 @@
-// Updates in place.
+// In-place updates.
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/shape/whole_numbers.h"
@@ -22,7 +22,8 @@ Tensor& Update(const lazy::Operation& operation, Tensor& x, const Operand& y,
                            [&](Lowering& l, Operands o) { return lower(l, o[0], o[1]); });
 }
 
-// The tensor without what a view of it repeats: all equal, so that one of each is written to.
+// Returns the view of x that holds each element once: expanded dimensions (stride 0) are narrowed to one
+// index. Their elements share their memory, so writing one writes all.
 Tensor Once(const Tensor& x, const Caller& caller) {
   Tensor once = x;
   const Dims sizes = x.dims(), distances = x.strides();
@@ -44,7 +45,7 @@ Tensor& Tensor::Div_(const Operand& other) { return Update(lazy::ops::Div, *this
 
 Tensor& Tensor::Copy_(const Operand& source) {
   if (defined() && source.tensor() != nullptr && source.tensor()->impl() == impl_) {
-    // Writes one copy of each repeated element.
+    // A tensor copied onto itself: each repeated element is written once.
     Tensor once = Once(*this, source.caller());
     if (once.impl() != impl_) {
       once.Copy_(Operand(once, source.caller()));
@@ -52,7 +53,7 @@ Tensor& Tensor::Copy_(const Operand& source) {
     }
   }
   Tensor from = source.tensor() == nullptr ? Tensor() : *source.tensor();
-  // Between devices copy_ is the transfer itself: no policy is asked.
+  // A copy_ between devices is the transfer itself: the policy on transfers is not consulted.
   if (from.defined() && !(from.device() == device())) from = from.To(device(), source.caller());
   const Operand operands[] = {Operand(*this, source.caller()),
                               from.defined() ? Operand(from, source.caller()) : source};

@@ -1,4 +1,4 @@
-// Updates in place that are the operation of the same name, and its result stored.
+// In-place updates that run the operation of the same name and store its result.
 #include "hlod/ops/inplace.h"
 
 #include "client/tensor/dispatch/apply.h"
@@ -14,7 +14,8 @@
 namespace hlod {
 namespace {
 
-// x shows `result`, which was computed from `others` and x, from now on. `name` is PyTorch's.
+// Replaces the value of x by `result`, which was computed from x and `others`. `name` is PyTorch's. Throws
+// when x overlaps one of `others`.
 Tensor& Stored(const char* name, Tensor& x, const Tensor& result, const Caller& caller,
                std::initializer_list<Operand> others = {}) {
   const lazy::Operation operation = {name, name, lazy::Promotion::kNone, "in place"};
@@ -28,7 +29,7 @@ Tensor& Stored(const char* name, Tensor& x, const Tensor& result, const Caller& 
 
 }  // namespace
 
-// Of x alone.
+// In-place functions of x alone.
 #define HLOD_STORED(Name, pytorch) \
   Tensor& Name##_(Tensor& x, Caller caller) { return Stored(pytorch, x, Name(Operand(x, caller)), caller); }
 HLOD_STORED(Abs, "abs_")
@@ -75,7 +76,7 @@ HLOD_STORED(Hardsigmoid, "hardsigmoid_")
 HLOD_STORED(Hardswish, "hardswish_")
 #undef HLOD_STORED
 
-// Of x and another operand.
+// In-place functions of x and another operand.
 #define HLOD_STORED(Name, pytorch)                                               \
   Tensor& Name##_(Tensor& x, const Operand& y) {                                 \
     return Stored(pytorch, x, Name(Operand(x, y.caller()), y), y.caller(), {y}); \

@@ -37,7 +37,7 @@ Op AbsOps(Lowering& l, Op x) {
 Op SignOps(Lowering& l, Op x) {
   if (l.type(x) == hlo::kPred) return x;
   const Op sign = l.b.Unary(hlo::kSign, x);
-  // Of NaN 0, as in PyTorch.
+  // The sign of NaN is 0, as in PyTorch.
   return hlo::IsFloat(l.type(x)) ? lazy::SelectOps(l, lazy::NanOps(l, x), N(l, x, 0), sign) : sign;
 }
 Op ImagOps(Lowering& l, Op x) {
@@ -197,7 +197,7 @@ Tensor Angle(const Operand& x) {
   return Unary(lazy::ops::Angle, x, [](Lowering& l, Op x) { return AngleOps(l, x); });
 }
 
-// Half to even.
+// Rounds half to even.
 Tensor Round(const Operand& x, int64_t decimals) {
   return lazy::Unary(lazy::ops::Round, x, [&](Lowering& l, Op x) {
     if (decimals == 0) return OnFloats(l, x, hlo::kRoundNearestEven);

@@ -12,7 +12,7 @@ namespace {
 
 Op Magnitude(Lowering& l, Op x) { return hlo::IsSigned(l.type(x)) ? l.b.Unary(hlo::kAbs, x) : x; }
 
-// Euclid's algorithm on all elements at once, until every remainder is 0.
+// Runs Euclid's algorithm on all elements at once, until every remainder is 0.
 Op GcdOps(Lowering& l, Op x, Op y) {
   const PrimitiveType type = l.type(x);
   if (!hlo::IsInteger(type)) Refuse("divisors are of integers, not of %s", hlo::Name(type));

@@ -1,13 +1,13 @@
-// Elementwise lowerings whose slopes stay finite where those of their parts do not.
+// Elementwise lowerings whose derivatives stay finite where those of their parts do not.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
 
 namespace hlod::lazy {
 
-// x log(y), or x log(1 + y), and 0 where x is 0.
+// Returns x log(y), or x log(1 + y), and 0 where x is 0.
 Op XLogOps(Lowering& l, Op x, Op y, hlo::Opcode log);
-// The square root, whose derivative at 0 is 0.
+// Returns the square root; its derivative at 0 is 0.
 Op RootOps(Lowering& l, Op x);
 
 }  // namespace hlod::lazy

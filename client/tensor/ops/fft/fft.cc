@@ -1,4 +1,4 @@
-// Fourier transforms by HLO's fft, which takes up to three of the last dimensions.
+// Fourier transforms by HLO's fft, which transforms up to three of the last dimensions.
 #include "hlod/ops/fft.h"
 
 #include <algorithm>
@@ -20,21 +20,22 @@ using lazy::Operands;
 using lazy::Operation;
 using lazy::Refuse;
 
-// A transform as PyTorch has it, by HLO's type: of the conjugated input (hfft), or giving the conjugated
-// result (ihfft), which turns the direction round.
+// A PyTorch transform in terms of HLO's type: of the conjugated input (hfft), or with a conjugated result
+// (ihfft), which reverses the direction.
 struct Kind {
   FftType type;
   bool conjugates = false;
 
   bool to_half() const { return type == FftType::kRfft; }
   bool from_half() const { return type == FftType::kIrfft; }
-  bool divides() const { return type == FftType::kIfft || from_half(); }  // HLO's, by the number of elements.
+  // HLO's inverse transforms divide by the number of elements.
+  bool divides() const { return type == FftType::kIfft || from_half(); }
   bool is_forward() const { return divides() == conjugates; }
 };
 constexpr Kind kFft{FftType::kFft}, kIfft{FftType::kIfft}, kRfft{FftType::kRfft}, kIrfft{FftType::kIrfft},
     kHfft{FftType::kIrfft, true}, kIhfft{FftType::kRfft, true};
 
-// The transformed dimensions and the signal's size in each.
+// The transformed dimensions and the signal's size along each.
 struct Extent {
   Dims dims, sizes;
 };
@@ -66,7 +67,7 @@ Extent ExtentOf(const Kind& kind, const Dims& shape, DimList sizes, DimList dims
   return extent;
 }
 
-// Cut, or filled with zeros behind, to `size`.
+// Cuts the dimension to `size`, or pads it with zeros at the end.
 Op Resized(Lowering& l, Op x, int64_t dim, int64_t size) {
   const int64_t from = l.dims(x)[dim];
   if (size <= from) return lazy::SliceDim(l, x, dim, 0, size);
@@ -78,7 +79,7 @@ Op Conjugated(Lowering& l, Op x) {
                     l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kImag, x)));
 }
 
-// In the type that the transform takes.
+// Converts x to the type that the transform takes.
 Op Typed(Lowering& l, Op x, const Kind& kind) {
   const PrimitiveType type = l.type(x);
   if (kind.to_half() && hlo::IsComplex(type))
@@ -90,8 +91,8 @@ Op Typed(Lowering& l, Op x, const Kind& kind) {
   return l.Convert(x, is_double ? hlo::kC128 : hlo::kC64);
 }
 
-// `type` along the last dimensions, whose sizes are `sizes`: at most three at once, the real one being the
-// last.
+// Transforms the last dimensions, whose sizes are `sizes`. HLO takes at most three at once; the one that is
+// halved is the last.
 Op OfLast(Lowering& l, Op x, FftType type, const Dims& sizes) {
   const auto transform = [&](Op x, FftType type, size_t begin, size_t end) {
     return l.b.Add(hlo::kFft, {x},
@@ -99,11 +100,11 @@ Op OfLast(Lowering& l, Op x, FftType type, const Dims& sizes) {
   };
   const size_t count = sizes.size();
   if (count <= 3) return transform(x, type, 0, count);
-  // The dimensions before the last three: brought to the end, transformed, and back.
+  // The dimensions before the last three are moved to the end, transformed, and moved back.
   const bool to_half = type == FftType::kRfft, from_half = type == FftType::kIrfft;
   const int64_t ahead = lazy::RankOf(l, x) - 3;
   const Dims outer(sizes.begin(), sizes.end() - 3);
-  Dims there, back;  // The last three first.
+  Dims there, back;  // The last three come first.
   for (int64_t i = 0; i < 3; ++i) there.push_back(ahead + i);
   for (int64_t i = 0; i < ahead; ++i) there.push_back(i);
   for (int64_t i = 0; i < ahead; ++i) back.push_back(3 + i);
@@ -117,7 +118,7 @@ Op OfLast(Lowering& l, Op x, FftType type, const Dims& sizes) {
 
 Op Scaled(Lowering& l, Op x, const Kind& kind, const Dims& sizes, Norm norm) {
   const auto count = static_cast<double>(lazy::Count(sizes));
-  double factor = kind.divides() ? count : 1;  // Undoes HLO's.
+  double factor = kind.divides() ? count : 1;  // Undoes HLO's division.
   if (norm == Norm::kOrtho) factor /= std::sqrt(count);
   else if ((norm == Norm::kForward) == kind.is_forward()) factor /= count;
   return factor == 1 ? x : x * N(l, x, factor);
@@ -131,7 +132,7 @@ Op Transformed(Lowering& l, Op x, const Kind& kind, const Extent& extent, Norm n
     x = Resized(l, x, extent.dims[i], half ? extent.sizes[i] / 2 + 1 : extent.sizes[i]);
   }
   if (kind.conjugates && kind.from_half()) x = Conjugated(l, x);
-  // The transformed dimensions last, and back.
+  // Moves the transformed dimensions to the end, and back.
   Dims order, back(l.dims(x).size());
   for (int64_t i = 0; i < lazy::RankOf(l, x); ++i) {
     if (std::count(extent.dims.begin(), extent.dims.end(), i) == 0) order.push_back(i);
@@ -172,7 +173,7 @@ Tensor Frequencies(const Operation& operation, int64_t n, double d, int64_t coun
   return lazy::Create(
       operation, dims, type, lazy::FactoryDevice(options.device),
       [dims, type, n, d](Lowering& l) {
-        // The second half of the spectrum are negative frequencies.
+        // The second half of the spectrum has negative frequencies.
         const Op place = lazy::IndexIota(l, dims, 0);
         const Op negative = lazy::CompareOps(l, place, N(l, place, (n + 1) / 2), lazy::Order::kGe);
         const bool half = dims[0] != n;
@@ -183,7 +184,7 @@ Tensor Frequencies(const Operation& operation, int64_t n, double d, int64_t coun
       caller);
 }
 
-// Each dimension moved around by half of its size; `up`: by the greater half.
+// Rolls each dimension by half of its size, rounded up when `up`.
 Tensor Shifted(const Operation& operation, const Operand& x, DimList dims, bool up) {
   const Dims& shape = lazy::TensorOf(operation, x).dims();
   Dims along, shifts;

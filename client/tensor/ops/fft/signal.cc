@@ -1,4 +1,5 @@
-// Convolutions of vectors are those of images with one row and one channel; interpolation is composed.
+// Convolution and correlation of vectors, as those of images with one row and one channel; and interp, as a
+// composition of other operations.
 #include "hlod/ops/signal.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ constexpr lazy::Operation kCorrelate = {"Correlate", "correlate", lazy::Promotio
 constexpr lazy::Operation kInterp = {"Interp", "interp", lazy::Promotion::kNone,
                                      "values on the lines between points"};
 
-// Elements of padding on each side of the longer signal for a kernel of `size`.
+// Returns the padding on each side of the longer signal for a kernel of `size`.
 std::pair<int64_t, int64_t> PaddingOf(ConvolveMode mode, int64_t size) {
   switch (mode) {
     case ConvolveMode::kFull: return {size - 1, size - 1};
@@ -42,7 +43,7 @@ std::pair<int64_t, int64_t> PaddingOf(ConvolveMode mode, int64_t size) {
   return {0, 0};
 }
 
-// The longer vector under a window of the shorter one, `flipped` or not.
+// Slides the shorter vector over the longer one, flipped when `flipped`.
 Op Slide(Lowering& l, Op longer, Op shorter, ConvolveMode mode, bool flipped) {
   const int64_t size = l.dims(shorter)[0];
   hlo::ConvolutionAttributes numbers;
@@ -64,7 +65,7 @@ void CheckVectors(Lowering& l, Operands o) {
   }
 }
 
-// The arguments of Interp, of one floating type, checked.
+// The arguments of Interp(), checked and converted to one floating type.
 struct Lines {
   Tensor x, points, values;
 };
@@ -84,7 +85,7 @@ void Check(const Operand& x, const Tensor& points, const Tensor& values) {
   });
 }
 
-// Points and x within one period, points in ascending order, with a neighbour from the periods beside it.
+// Maps x and the points into one period, sorts the points, and adds a neighbour from the period on each side.
 void Wrap(Lines& lines, double period, const Caller& caller) {
   const auto of = [&](const auto& value) { return Operand(value, caller); };
   lines.x = Remainder(of(lines.x), of(period));
@@ -98,7 +99,7 @@ void Wrap(Lines& lines, double period, const Caller& caller) {
       Cat({values.Slice(0, -1, {}, 1, caller), values, values.Slice(0, 0, 1, 1, caller)}, 0, caller);
 }
 
-// Two points that are not further apart than this are one.
+// Returns the distance up to which two points count as one.
 double LeastDistance(PrimitiveType type) {
   const double epsilon = type == kF64 ? 0x1p-52 : type == kBF16 ? 0x1p-7 : type == kF16 ? 0x1p-10 : 0x1p-23;
   return epsilon * epsilon;

@@ -17,7 +17,7 @@ using lazy::Refuse;
 
 namespace {
 
-// The frames' sizes, checked.
+// The sizes of the frames, checked.
 struct Frames {
   int64_t size = 0, hop = 0, window = 0;
 
@@ -33,7 +33,7 @@ struct Frames {
   }
 };
 
-// A frame's factors; undefined: all are 1.
+// Returns the factors of a frame; undefined when all are 1.
 Tensor WindowOf(const Frames& frames, const StftOptions& options, const Tensor& like, PrimitiveType type) {
   Tensor window = options.window;
   if (!window.defined()) {
@@ -93,13 +93,13 @@ Tensor Istft(const Operand& x, int64_t n_fft, const StftOptions& options, std::o
   });
   const auto norm = options.normalized ? fft::Norm::kOrtho : fft::Norm::kBackward;
   const Tensor spectrum = (in.rank() == 2 ? in.Unsqueeze(0) : in).Transpose(-2, -1);
-  // As PyTorch: of a whole spectrum the half that a real signal has is looked at.
+  // As in PyTorch, only the half of a whole spectrum that a real signal has is used.
   const Tensor half = one_sided ? spectrum : spectrum.Narrow(-1, 0, n_fft / 2 + 1);
   const Tensor framed = fft::Irfft(half, n_fft, -1, norm);
   Tensor window = WindowOf(*frames, options, in, framed.dtype());
   if (!window.defined()) window = Ones({n_fft}, {.type = framed.dtype(), .device = in.device()});
   const int64_t count = in.size(-1);
-  const auto summed = [&](const Tensor& each) {  // [B, T, n_fft]: each frame at its place.
+  const auto summed = [&](const Tensor& each) {  // [B, T, n_fft], each frame at its position.
     const Tensor sum = Fold(each.Transpose(1, 2), {1, total}, {1, n_fft}, {.stride = {1, frames->hop}});
     return sum.Reshape({sum.size(0), total});
   };

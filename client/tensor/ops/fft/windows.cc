@@ -15,7 +15,7 @@ namespace {
 using lazy::Lowering;
 using lazy::Op;
 
-// `lower` makes the values, f64, of the places n / N.
+// `lower` computes the values, in f64, at the positions n / N.
 template <typename F>
 Tensor Windowed(const lazy::Operation& operation, int64_t size, bool periodic, const TensorOptions& options,
                 const Caller& caller, F lower) {
@@ -33,7 +33,7 @@ Tensor Windowed(const lazy::Operation& operation, int64_t size, bool periodic, c
   return lazy::Create(
       operation, dims, type, lazy::FactoryDevice(options.device),
       [dims, size, periodic, type, lower](Lowering& l) {
-        if (size <= 1) return l.Full(type, dims, 1);  // As PyTorch, also where the formula has 0.
+        if (size <= 1) return l.Full(type, dims, 1);  // 1, as in PyTorch, also where the formula yields 0.
         const Op n = l.Convert(lazy::IndexIota(l, dims, 0), hlo::kF64);
         const auto parts = static_cast<double>(periodic ? size : size - 1);
         return l.Convert(lower(l, n / l.Full(hlo::kF64, dims, parts)), type);
@@ -41,7 +41,7 @@ Tensor Windowed(const lazy::Operation& operation, int64_t size, bool periodic, c
       caller);
 }
 
-// a - b cos(2 pi place) + c cos(4 pi place).
+// Returns a - b cos(2 pi place) + c cos(4 pi place).
 Op CosineSum(Lowering& l, Op place, double a, double b, double c) {
   const auto cosine = [&](double turns) {
     return l.b.Unary(hlo::kCosine, place * l.Number(hlo::kF64, 2 * std::numbers::pi * turns));
@@ -76,7 +76,7 @@ Tensor KaiserWindow(int64_t size, bool periodic, double beta, TensorOptions opti
     const Op one = l.Number(hlo::kF64, 1), half = place + place - one;
     const Op rest = l.b.Binary(hlo::kMaximum, one - half * half, l.Full(hlo::kF64, l.dims(place), 0));
     const Op at = l.b.Unary(hlo::kSqrt, rest) * l.Number(hlo::kF64, beta);
-    // I0(x) is exp(x) times the scaled one: the difference does not overflow.
+    // I0(x) is exp(x) times ScaledI(x); dividing by exp(end) through the difference cannot overflow.
     const Op end = l.Full(hlo::kF64, l.dims(place), beta);
     return lazy::ScaledI(l, at, 0) / lazy::ScaledI(l, end, 0) * l.b.Unary(hlo::kExponential, at - end);
   });

@@ -15,7 +15,8 @@ using lazy::TensorOf;
 
 namespace {
 
-// Indices with masks replaced by their positions; undefined where a dimension is whole.
+// Returns the indices with each mask replaced by the positions of its true elements, one index per dimension
+// of the mask. Undefined tensors, which take whole dimensions, stay.
 std::vector<Tensor> WithoutMasks(const lazy::Operation& operation, const Operand& x,
                                  const std::vector<Tensor>& indices) {
   std::vector<Tensor> plain;
@@ -44,12 +45,12 @@ std::vector<Tensor> WithoutMasks(const lazy::Operation& operation, const Operand
   return plain;
 }
 
-// Where the indexed dimensions are, and the indices as one array of coordinates.
+// The indexed dimensions of x, and the indices as one array of coordinates.
 struct Place {
   Dims indexed;       // The dimensions that tensors index.
-  Dims whole;         // The others.
-  Dims batch;         // What the indices broadcast to.
-  int64_t first = 0;  // Where the batch stands in the result.
+  Dims whole;         // The other dimensions.
+  Dims batch;         // The shape that the indices broadcast to.
+  int64_t first = 0;  // The dimension of the result where the batch begins.
   Op coordinates;     // [batch..., indexed].
 };
 
@@ -65,7 +66,7 @@ Place PlaceOf(Lowering& l, Op x, Operands indices, const std::vector<Tensor>& pl
     lazy::CheckIndices(l, indices[i], dim, dims[dim], lazy::FromEnd::kYes);
     place.batch = lazy::BroadcastDims(place.batch, l.dims(indices[i]));
   }
-  // Indexed dimensions side by side are replaced where they are; else the batch comes first.
+  // Adjacent indexed dimensions are replaced where they are; otherwise the batch comes first.
   const bool adjacent =
       place.indexed.back() - place.indexed.front() + 1 == static_cast<int64_t>(place.indexed.size());
   place.first = adjacent ? place.indexed.front() : 0;
@@ -80,7 +81,7 @@ Place PlaceOf(Lowering& l, Op x, Operands indices, const std::vector<Tensor>& pl
   return place;
 }
 
-// The result's dimensions that are windows of x's whole ones.
+// Returns the dimensions of the result that are x's whole dimensions, the gather's windows.
 Dims WindowDims(const Place& place) {
   Dims windows;
   const auto added = static_cast<int64_t>(place.batch.size());
@@ -111,7 +112,7 @@ Op Put(Lowering& l, Operands o, const std::vector<Tensor>& plain, bool accumulat
   if (l.type(o[0]) != l.type(o[1])) {
     Refuse("the values' type %s is not the tensor's %s", hlo::Name(l.type(o[1])), hlo::Name(l.type(o[0])));
   }
-  if (o.size() == 2) {  // No index: all of it.
+  if (o.size() == 2) {  // No index takes all of x.
     const Op values = l.BroadcastTo(o[1], dims);
     return accumulate ? o[0] + values : values;
   }
@@ -159,7 +160,7 @@ Tensor IndexPut(const Operand& x, const std::vector<Tensor>& indices, const Oper
 
 Tensor& IndexPut_(Tensor& x, const std::vector<Tensor>& indices, const Operand& values, bool accumulate) {
   const Operand target(x, values.caller());
-  // One number where a mask is true needs no positions.
+  // A single number stored where a mask is true is a select and needs no positions.
   const bool fill = indices.size() == 1 && indices[0].defined() && indices[0].dtype() == kPred &&
                     !accumulate && indices[0].dims() == x.dims() &&
                     (values.tensor() == nullptr || values.tensor()->rank() == 0);

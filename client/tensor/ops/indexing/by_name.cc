@@ -1,4 +1,4 @@
-// The operations whose arguments are operands alone, by name.
+// Calls by name of the operations whose arguments are operands alone.
 #include "hlod/ops/by_name.h"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ Table MakeTable() {
           HLOD_ROW(MatMul), HLOD_ROW(Mm), HLOD_ROW(Bmm), HLOD_ROW(Mv), HLOD_ROW(Dot), HLOD_ROW(Outer));
   add_all(Three, HLOD_ROW(Where), HLOD_ROW(Lerp));
 #undef HLOD_ROW
-  // With what else they take at its default.
+  // Operations that take more than operands; the rest has its default.
   const std::pair<const lazy::Operation*, Callable> defaults[] = {
       {&ops::Add, {2, [](Given x) { return Add(x[0], x[1]); }}},
       {&ops::Sub, {2, [](Given x) { return Sub(x[0], x[1]); }}},
@@ -106,7 +106,8 @@ Table MakeTable() {
   return table;
 }
 
-// "nn.functional.gelu" -> "gelu"; so may a name be written, and so are names of the table compared.
+// Strips namespaces: "nn.functional.gelu" becomes "gelu". Names are compared in this form, so a caller may
+// write either.
 std::string_view Bare(std::string_view name) {
   for (const std::string_view before : {"aten::", "torch.", "Tensor.", "nn.functional.", "F."}) {
     if (name.starts_with(before)) name.remove_prefix(before.size());
@@ -114,7 +115,7 @@ std::string_view Bare(std::string_view name) {
   return name;
 }
 
-// Null for a name that is not in the table of operations.
+// Returns null for a name that is not in the table of operations.
 const lazy::Operation* Find(std::string_view name) {
   for (const lazy::Operation* const operation : lazy::AllOperations()) {
     if (Bare(operation->pytorch) == Bare(name)) return operation;

@@ -1,4 +1,4 @@
-// Rows of tables, and bags of them.
+// Embedding: rows of a table, and bags of rows.
 #include "hlod/ops/embedding.h"
 
 #include "client/tensor/autograd/own_derivative.h"
@@ -27,10 +27,10 @@ void RequireTable(Lowering& l, Op table) {
     Refuse("the table must be a matrix, not of shape %s", ListText(l.dims(table)));
 }
 
-// The rows that `indices` name, shortened in place to the greatest norm.
+// Scales the rows that `indices` name, in place, to at most the norm `norm.max`.
 void Shorten(const lazy::Operation& operation, const Operand& indices, const Operand& weight,
              const MaxNorm& norm) {
-  const NoGrad scope;  // No gradient knows of it.
+  const NoGrad scope;  // The update is not differentiated.
   Tensor table = lazy::TensorOf(operation, weight);
   const Dims last = {1};
   const Tensor norms = VectorNorm(weight, norm.p, last, true);
@@ -51,7 +51,8 @@ void Shorten(const lazy::Operation& operation, const Operand& indices, const Ope
   });
 }
 
-// The table's row that a padding index names, from the end when it is negative.
+// Returns the row of the table that a padding index names; a negative index counts from the end. Refuses one
+// out of range.
 int64_t PaddingRow(Lowering& l, Op table, int64_t index) {
   const int64_t rows = l.dims(table)[0];
   if (index < -rows || index >= rows)
@@ -59,7 +60,7 @@ int64_t PaddingRow(Lowering& l, Op table, int64_t index) {
   return index < 0 ? index + rows : index;
 }
 
-// Rows through which the gradient comes divided by how often `indices` name each.
+// Returns `rows` unchanged; their gradient is divided by the number of times that `indices` name each row.
 Op ScaledByFrequency(Lowering& l, Op rows, Op indices, int64_t table_rows) {
   const Op flat = lazy::Flat(l, indices);
   const Op counts = lazy::ScatterSlices(l, l.Full(hlo::kS64, {table_rows}, 0), 0, flat,
@@ -71,7 +72,7 @@ Op ScaledByFrequency(Lowering& l, Op rows, Op indices, int64_t table_rows) {
   return lazy::OwnDerivative(l, "scaled", {rows, factor}, [](Operands o) { return o[0]; });
 }
 
-// The rows of a bag: [..., rows of the table], and which of them count.
+// The rows of each bag, [..., columns of the table], and a mask of those that are not padding.
 struct Rows {
   Op values, counted;
 };
@@ -95,12 +96,13 @@ Rows RowsOf(Lowering& l, Op table, Op indices, Op weights, const EmbeddingBagOpt
   return rows;
 }
 
-// What a bag starts from; rows that do not count become it.
+// Returns the neutral element that a bag is accumulated from; padding rows are replaced by it.
 Op StartOf(Lowering& l, PrimitiveType type, BagMode mode) {
   return l.b.Constant(lazy::NeutralLiteral(mode == BagMode::kMax ? hlo::kMaximum : hlo::kAdd, type));
 }
 
-// `joined` [bags, size] of `counts` [bags] rows each.
+// Completes `joined` [bags, size], accumulated from `counts` [bags] rows per bag: divides a mean, and sets
+// the maximum of an empty bag to 0.
 Op Finished(Lowering& l, Op joined, Op counts, BagMode mode) {
   const PrimitiveType type = l.type(joined);
   const Op column = lazy::KeptLast(l, counts);
@@ -112,7 +114,7 @@ Op Finished(Lowering& l, Op joined, Op counts, BagMode mode) {
   return lazy::DivOps(l, joined, l.Convert(divisor, type));
 }
 
-// Bags as the rows of a matrix.
+// Bags as the rows of a matrix of indices.
 Op MatrixBags(Lowering& l, Op indices, Op table, Op weights, const EmbeddingBagOptions& options) {
   const PrimitiveType type = l.type(table);
   const Rows rows = RowsOf(l, table, indices, weights, options);
@@ -123,12 +125,13 @@ Op MatrixBags(Lowering& l, Op indices, Op table, Op weights, const EmbeddingBagO
   return Finished(l, joined, l.Reduce(hlo::kAdd, l.Convert(rows.counted, hlo::kS64), {1}), options.mode);
 }
 
-// Bags as parts of a vector; `bag` says which one each index belongs to.
+// Bags as consecutive parts of a vector of indices; `bag` holds the number of the bag that each index belongs
+// to.
 Op VectorBags(Lowering& l, Op indices, Op table, Op bag, int64_t bags, Op weights,
               const EmbeddingBagOptions& options) {
   const PrimitiveType type = l.type(table), wide = lazy::WideType(type);
   const Rows rows = RowsOf(l, table, indices, weights, options);
-  // What is scattered out of range is not written.
+  // Padding rows get an out-of-range target, which the scatter does not write.
   const Op target = lazy::SelectOps(l, rows.counted, bag, l.Number(hlo::kS64, bags));
   const Op start = l.BroadcastTo(StartOf(l, wide, options.mode), {bags, l.dims(table)[1]});
   const Op joined =
@@ -177,7 +180,7 @@ Tensor EmbeddingBag(const Operand& indices, const Operand& weight, const Embeddi
     Tensor starts = options.offsets;
     if (options.include_last_offset) starts = starts.Narrow(0, 0, starts.size(0) - 1, indices.caller());
     bags = starts.size(0);
-    // The last bag that does not begin behind it.
+    // An index belongs to the last bag that does not begin after it.
     const Tensor positions =
         lazy::Unary(operation, indices, [](Lowering& l, Op x) { return lazy::IndexIota(l, l.dims(x), 0); });
     bag = Searchsorted(starts, positions, true);

@@ -1,4 +1,4 @@
-// Reading elements that indices name.
+// Reading the elements that indices name.
 #include <algorithm>
 
 #include "client/tensor/dispatch/apply.h"
@@ -20,7 +20,7 @@ using lazy::WrapDim;
 
 namespace {
 
-// Rows and columns on the kept side of a diagonal.
+// Returns the row and column indices on the kept side of a diagonal.
 Tensor TriangleIndices(const lazy::Operation& operation, int64_t rows, int64_t columns, int64_t offset,
                        const std::optional<Device>& device, const Caller& caller, bool lower) {
   if (rows < 0 || columns < 0) {

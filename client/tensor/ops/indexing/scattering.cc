@@ -1,4 +1,4 @@
-// Writing elements that indices name: copies, and the same in place.
+// Writing the elements that indices name, out of place and in place.
 #include <functional>
 
 #include "absl/functional/function_ref.h"
@@ -23,7 +23,8 @@ namespace {
 
 using Lower = std::function<Op(Lowering&, Operands)>;
 
-// The dimension of x that `dim` names, whose elements or slices `index` is to name.
+// Returns the dimension of x that `dim` names, after checking the values of `index` (where known) against its
+// size.
 int64_t Indexed(Lowering& l, Op x, int64_t dim, Op index, lazy::FromEnd from_end = lazy::FromEnd::kNo) {
   const int64_t at = WrapDim(dim, lazy::RankOf(l, x));
   lazy::CheckIndices(l, index, at, l.dims(x).empty() ? 1 : l.dims(x)[at], from_end);
@@ -78,7 +79,7 @@ Tensor& InPlace(const lazy::Operation& operation, Tensor& x, const Operand& inde
   return lazy::CallInPlace(operation, x, operands, lower);
 }
 
-// What a reduction starts from where x's own elements take no part.
+// The combiner that scatters values by a reduction. A mean is summed first and divided later.
 Combine CombineOf(ScatterReduction reduction) {
   switch (reduction) {
     case ScatterReduction::kProd: return Combine::kMultiply;
@@ -94,7 +95,7 @@ hlo::Opcode OpcodeOf(Combine combine) {
                                         : hlo::kAdd;
 }
 
-// Scatters values of the source's shape: elements along a dimension, or whole slices.
+// A scatter of values of the source's shape: of elements along a dimension, or of whole slices.
 using ScatterInto = absl::FunctionRef<Op(Op x, Op values, Combine combine)>;
 
 Op Reduced(Lowering& l, Op x, Op source, ScatterReduction reduction, bool include_self, ScatterInto scatter) {
@@ -114,7 +115,7 @@ Op Reduced(Lowering& l, Op x, Op source, ScatterReduction reduction, bool includ
       scatter(l.Full(type, l.dims(x), include_self ? 1 : 0), l.Full(type, l.dims(source), 1), Combine::kAdd);
   const Op divisor = l.b.Binary(hlo::kMaximum, counts, l.Full(type, l.dims(x), 1));
   if (hlo::IsFloat(type)) return result / divisor;
-  // Integers round down.
+  // The mean of integers is rounded down.
   const Op zero = l.Full(type, l.dims(x), 0), quotient = result / divisor;
   const Op inexact = l.b.Compare(quotient * divisor, result, hlo::ComparisonDirection::kNe);
   const Op negative = l.b.Compare(result, zero, hlo::ComparisonDirection::kLt);

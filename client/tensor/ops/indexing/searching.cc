@@ -19,7 +19,7 @@ using lazy::Refuse;
 namespace lazy {
 namespace {
 
-// Whether an element of the sequence comes before the value.
+// Returns true where an element of the sequence comes before the value; with `right`, also where it is equal.
 Op IsBefore(Lowering& l, Op element, Op value, bool right) {
   const Op less = l.b.Compare(element, value, right ? Order::kLe : Order::kLt);
   if (!hlo::IsFloat(l.type(value))) return less;
@@ -64,7 +64,7 @@ Tensor Searchsorted(const Operand& sorted, const Operand& values, bool right, co
     return lazy::Binary(lazy::ops::Searchsorted, sorted, values,
                         [&](Lowering& l, Op x, Op y) { return lazy::SearchOps(l, x, y, right); });
   }
-  // The order is an index, which takes no part in promotion.
+  // `sorter` is an index and takes no part in promotion.
   const Tensor ordered = lazy::Binary(lazy::ops::Gather, sorted, Operand(sorter, sorted.caller()),
                                       [](Lowering& l, Op x, Op order) {
                                         if (l.dims(x) != l.dims(order)) {

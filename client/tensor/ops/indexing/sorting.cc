@@ -1,4 +1,4 @@
-// Sorting, and the first and the k-th in order.
+// Sorting, the first k elements (topk), and the k-th element.
 #include "client/tensor/ops/indexing/sorting.h"
 
 #include <limits>
@@ -48,17 +48,17 @@ std::vector<Op> SortOps(Lowering& l, absl::Span<const Op> operands, int64_t dim,
 
 namespace {
 
-// Numbers whose total order, the greatest first, is the order that topk wants; nullopt where there are none.
+// Returns keys whose descending total order is the order that topk wants; nullopt when x's type has none.
 std::optional<Op> TopkKeys(Lowering& l, Op x, bool largest) {
   if (hlo::IsInteger(l.type(x))) return largest ? x : l.b.Unary(hlo::kNot, x);
   if (!hlo::IsFloat(l.type(x))) return std::nullopt;
-  // A NaN is above all numbers, whatever its sign; -0 + 0 is 0, which it is equal to.
+  // A NaN is above all numbers, whatever its sign bit; adding 0 turns -0 into 0, to which it is equal.
   const Op nan = l.Full(l.type(x), l.dims(x), std::numeric_limits<double>::quiet_NaN());
   const Op keys = l.b.Select(NanOps(l, x), nan, x + l.Full(l.type(x), l.dims(x), 0));
   return largest ? keys : l.b.Unary(hlo::kNegate, keys);
 }
 
-// The first k by topk, or nothing where topk does not serve.
+// Returns the first k by HLO's topk; empty when topk cannot be used.
 std::vector<Op> FirstByTopk(Lowering& l, Op x, int64_t k, int64_t dim, bool descending) {
   if (l.dims(x)[dim] > std::numeric_limits<int32_t>::max()) return {};
   const std::optional<Op> keys = TopkKeys(l, StopGradient(l, x), descending);
@@ -73,7 +73,7 @@ std::vector<Op> FirstByTopk(Lowering& l, Op x, int64_t k, int64_t dim, bool desc
 
 std::vector<Op> SortedWithIndex(Lowering& l, Op x, int64_t dim, bool descending) {
   if (l.dims(x).empty()) return {x, l.Number(hlo::kS64, 0)};
-  // The evaluator asks a comparator pair by pair, and topk's keys are numbers.
+  // On the host, the evaluator calls a comparator once per pair; topk compares numbers and is faster.
   if (l.graph.kind == Trace::Kind::kHost) {
     std::vector<Op> sorted = FirstByTopk(l, x, l.dims(x)[dim], dim, descending);
     if (!sorted.empty()) return sorted;

@@ -1,4 +1,4 @@
-// The lowerings of sorts and of searches in what is sorted.
+// Lowerings of sorts and of searches in sorted sequences.
 #pragma once
 
 #include <vector>
@@ -7,16 +7,16 @@
 
 namespace hlod::lazy {
 
-// The operands in the stable order of the first along a dimension. NaN is greater than any number.
+// Returns the operands in the stable order of the first operand along `dim`. NaN is greater than any number.
 std::vector<Op> SortOps(Lowering& l, absl::Span<const Op> operands, int64_t dim, bool descending);
-// x and its s64 positions, in x's order along a dimension.
+// Returns x and the s64 positions of its elements, sorted by x along `dim`.
 std::vector<Op> SortedWithIndex(Lowering& l, Op x, int64_t dim, bool descending);
-// The first k of them. Which of equal elements come first is not said.
+// Returns the first k of SortedWithIndex(). The order of equal elements is unspecified.
 std::vector<Op> FirstWithIndex(Lowering& l, Op x, int64_t k, int64_t dim, bool descending);
 
-// How many elements of the last dimension of `sorted` come before each value: those that are less, or also
-// those that are equal when `right`. One sequence for all values, or one for each row of them. NaN is greater
-// than any number.
+// Returns the number of elements along the last dimension of `sorted` that come before each value: those that
+// are less or, when `right`, less or equal. `sorted` is one sequence for all values, or one per row of them.
+// NaN is greater than any number.
 Op SearchOps(Lowering& l, Op sorted, Op values, bool right);
 
 }  // namespace hlod::lazy

@@ -1,4 +1,4 @@
-// Every value once: of a tensor's elements or of its slices, sorted or in runs.
+// Unique values of a tensor's elements or of its slices, sorted (unique) or by runs (unique_consecutive).
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/indexing/sorting.h"
@@ -20,12 +20,14 @@ using lazy::TensorOf;
 
 namespace {
 
-// What is compared: the elements as a vector, or the slices of one dimension, which is first.
+// Returns the rows to compare: the elements as a vector, or the slices of dimension `dim`, which is moved to
+// the front.
 Op Rows(Lowering& l, Op x, std::optional<int64_t> dim) {
   return dim.has_value() ? lazy::MovedDim(l, x, *dim, 0) : lazy::Flat(l, x);
 }
 
-// The rows' stable order: by the last column, by the one before, ...
+// Returns the lexicographic, stable order of the rows: a stable sort by the last column, then by the one
+// before, and so on.
 Op SortedOrder(Lowering& l, Op rows) {
   const int64_t count = l.dims(rows)[0], columns = count == 0 ? 0 : lazy::Count(l.dims(rows)) / count;
   const Op matrix = l.Reshape(rows, {count, columns});
@@ -38,7 +40,7 @@ Op SortedOrder(Lowering& l, Op rows) {
   return order;
 }
 
-// The rows in order, that order, and the number of each row's run of equal rows.
+// The sorted rows, their order, and the number of the run of equal rows that each belongs to.
 struct Runs {
   Tensor rows, order, group;
   int64_t count = 0;
@@ -67,7 +69,8 @@ Runs RunsOf(const lazy::Operation& operation, const Operand& x, std::optional<in
   return {parts[0], parts[1], parts[2], parts[1].dims()[0]};
 }
 
-// The first `limit` groups' rows, each element's group, each group's size, and the number of groups.
+// Returns the rows of the first `limit` groups, the group of each element, the size of each group, and the
+// number of groups.
 std::vector<Tensor> Grouped(const lazy::Operation& operation, const Runs& runs, const Operand& x,
                             std::optional<int64_t> dim, int64_t limit) {
   const std::vector<Operand> operands = {Operand(runs.rows, x.caller()), Operand(runs.order, x.caller()),

@@ -1,4 +1,4 @@
-// beta x + alpha times a product.
+// beta x + alpha times a product: addmm and its relatives.
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/linalg/linear_algebra.h"
@@ -20,8 +20,7 @@ struct Factors {
 
 bool IsZero(const Scalar& factor) { return factor.ToComplex() == std::complex<double>(0); }
 
-// `product` makes the product of the second and third operand. With a beta of 0, NaN in x does not count, as
-// in PyTorch.
+// `product` multiplies the second and third operand. With a beta of 0, NaN in x is ignored, as in PyTorch.
 template <typename F>
 Tensor Added(const lazy::Operation& operation, const Operand& x, const Operand& a, const Operand& b,
              const Factors& factors, F product) {
@@ -63,7 +62,7 @@ void RequireOneBatch(Lowering& l, Op a, Op b) {
   }
 }
 
-// The sum of the products of matrices: one dot over batch and columns.
+// Returns the sum of a batch's matrix products: one dot that contracts batch and columns.
 Op BatchSumOps(Lowering& l, Op a, Op b) {
   RequireOneBatch(l, a, b);
   if (l.dims(a)[2] != l.dims(b)[1]) {
@@ -87,7 +86,7 @@ Tensor Addmv(const Operand& x, const Operand& a, const Operand& b, Scalar beta, 
 }
 Tensor Addr(const Operand& x, const Operand& a, const Operand& b, Scalar beta, Scalar alpha) {
   return Added(lazy::ops::Addr, x, a, b, {beta, alpha}, [&](Lowering& l, Op a, Op b) {
-    // As in PyTorch, which truncates the factors of addmm and its like.
+    // PyTorch refuses fractional factors here too, although addmm and its relatives truncate them.
     const PrimitiveType type = l.type(a);
     if ((type == hlo::kPred || hlo::IsInteger(type)) && (alpha.is_float() || beta.is_float())) {
       Refuse("factors %g and %g must be integers for tensors of type %s", beta.ToDouble(), alpha.ToDouble(),

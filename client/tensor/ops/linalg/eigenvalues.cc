@@ -1,11 +1,12 @@
-// Eigenvalues and eigenvectors of general matrices: LAPACK's geev; where there is none, the QR iteration with
-// Wilkinson's shifts.
+// Eigenvalues and eigenvectors of general matrices: LAPACK's geev or, where that is missing, the QR iteration
+// with Wilkinson's shifts.
 //
-// A turn of the loop is one reflection. From k = 0 on, H - shift, as far as the rows that are not done, is
-// made upper triangular (M = Q^H (H - shift)), and each reflection is applied to H from both sides: after the
-// last one H is Q^H H Q, the next of the iteration. A last element below the diagonal that is nearly 0 sets
-// its row aside. H becomes upper triangular (T); T's eigenvectors follow by substitution from the last row
-// up, for all eigenvalues side by side.
+// An iteration of the loop applies one Householder reflection. Starting from k = 0, the reflections make H -
+// shift, restricted to the active rows, upper triangular (M = Q^H (H - shift)), and each one is applied to H
+// from both sides: after the last one H is Q^H H Q, the next H of the QR iteration. When the last row's
+// elements left of the diagonal are nearly 0, that row is deflated (no longer active). H converges to an
+// upper triangular T; its eigenvectors follow by back substitution from the last row up, for all eigenvalues
+// at once.
 #include <algorithm>
 #include <string>
 
@@ -28,14 +29,14 @@ using lazy::Order;
 using lazy::State;
 using lazy::With;
 
-// Iterations per eigenvalue; about three are usual.
+// QR iterations per eigenvalue; about three are usual.
 constexpr int64_t kIterations = 12;
 
-// What the loop's body is written with: matrices [batch, n, n] of c128.
+// Helpers for the body of the loop: matrices [batch, n, n] of c128.
 struct Square {
   hlo::Builder& b;
   int64_t batch, n;
-  hlo::ComputationId add;  // Of c128.
+  hlo::ComputationId add;  // A sum of c128.
 
   Dims whole() const { return {batch, n, n}; }
   Dims rows() const { return {batch, n}; }
@@ -52,7 +53,7 @@ struct Square {
   Op Sum(Op x, int64_t dim) const { return b.Reduce(x, lazy::NumberLike(b, x, 0), {dim}, add); }
   Op And(Op x, Op y) const { return b.Binary(hlo::kAnd, x, y); }
   Op Size(Op x) const { return b.Unary(hlo::kAbs, x); }
-  // The element of x at row i and column j of each matrix; i and j are [batch].
+  // Returns the element at row i and column j of each matrix; i and j are [batch].
   Op At(Op x, Op i, Op j) const {
     const Op here = And(b.Compare(Index(whole(), 1), Distribution(i, whole(), {0}), Order::kEq),
                         b.Compare(Index(whole(), 2), Distribution(j, whole(), {0}), Order::kEq));
@@ -63,7 +64,8 @@ struct Square {
   }
 };
 
-// The eigenvalue of the last two rows and columns (up to `last`) that is nearer to the last element.
+// Returns Wilkinson's shift: the eigenvalue of the 2 x 2 block that ends at `last` which is nearer to the
+// last diagonal element.
 Op Shift(const Square& m, Op h, Op last) {
   hlo::Builder& b = m.b;
   const Op one = lazy::FullLike(b, last, 1), zero = lazy::FullLike(b, last, 0);
@@ -75,16 +77,17 @@ Op Shift(const Square& m, Op h, Op last) {
   const Op root = b.Unary(hlo::kSqrt, gap * gap + q * r);
   const Op plus = mean + root, minus = mean - root;
   const Op nearer = b.Compare(m.Size(plus - s), m.Size(minus - s), Order::kLt);
-  // An iteration that stands still is shaken by a shift that is off.
+  // A stagnating iteration is perturbed by an exceptional shift.
   return b.Select(nearer, plus, minus);
 }
 
-// How many rows are not set aside, less one, after the ones below which all is nearly 0.
+// Returns the index of the last active row, after deflating trailing rows that are nearly 0 left of the
+// diagonal.
 Op Deflated(const Square& m, Op h, Op last) {
   hlo::Builder& b = m.b;
   const Op one = lazy::FullLike(b, last, 1), zero = lazy::FullLike(b, last, 0);
   const Op before = b.Binary(hlo::kMaximum, last - one, zero);
-  // The whole row left of the diagonal is looked at: H need not be of Hessenberg's form.
+  // The whole row left of the diagonal is checked, because H need not be in Hessenberg form.
   const Op in_row = m.And(b.Compare(m.Index(m.whole(), 1), m.Distribution(last, m.whole(), {0}), Order::kEq),
                           b.Compare(m.Index(m.whole(), 2), m.Distribution(last, m.whole(), {0}), Order::kLt));
   const Op left = m.Where(in_row, h),
@@ -98,7 +101,8 @@ Op Deflated(const Square& m, Op h, Op last) {
   return b.Select(done, before, last);
 }
 
-// Schur's form: T upper triangular and Z with x = Z T Z^H; and pred [batch], whether it was reached.
+// The Schur form: T upper triangular and Z with x = Z T Z^H. `reached` is pred [batch]: true when the
+// iteration converged.
 struct SchurOps {
   Op t, z, reached;
 };
@@ -115,7 +119,7 @@ SchurOps SchurByLoop(Lowering& l, Op x) {
     const Op last = b.Select(begins, Deflated(m, h, s[3]), s[3]);
     const Op shifted = h - m.Distribution(Shift(m, h, last), m.whole(), {0}) * m.Identity();
     const Op triangle = b.Select(m.Distribution(begins, m.whole(), {0}), shifted, s[2]);
-    // Column k of M from its diagonal down to the last row that is not set aside.
+    // Column k of M from its diagonal down to the last active row.
     const Op at_k = b.Broadcast(k, m.rows(), {}), row = m.Index(m.rows(), 1);
     const Op in_column = b.Compare(m.Index(m.whole(), 2), b.Broadcast(k, m.whole(), {}), Order::kEq);
     const Op column = m.Sum(m.Where(in_column, triangle), 2);
@@ -129,7 +133,7 @@ SchurOps SchurByLoop(Lowering& l, Op x) {
     const Op phase = b.Select(b.Compare(alpha_size, lazy::FullLike(b, alpha_size, 0), Order::kGt),
                               alpha / b.Convert(alpha_size, hlo::kC128), m.Number(1, {batch}));
     const Op v = part + m.Where(is_k, m.Distribution(phase * norm, m.rows(), {0}));
-    // I - v w^H with w = 2 v / |v|^2; nothing is turned where v is 0.
+    // The reflection I - v w^H with w = 2 v / |v|^2; the identity where v is 0.
     const Op v_size = m.Size(v);
     const Op length = m.Sum(b.Convert(v_size * v_size, hlo::kC128), 1);
     const Op some = b.Compare(b.Unary(hlo::kReal, length), lazy::FullLike(b, alpha_size, 0), Order::kGt);
@@ -149,7 +153,7 @@ SchurOps SchurByLoop(Lowering& l, Op x) {
   return {m.Where(l.b.Compare(row, column, Order::kLe), done[0]), done[1], reached};
 }
 
-// The eigenvectors of T, as the columns of an upper triangular matrix with ones on its diagonal.
+// Returns the eigenvectors of T as the columns of an upper triangular matrix with ones on its diagonal.
 Op TriangleVectors(Lowering& l, Op t) {
   const Dims dims = l.dims(t);
   const int64_t batch = dims[0], n = dims[1];
@@ -161,7 +165,7 @@ Op TriangleVectors(Lowering& l, Op t) {
         const Op row = m.Index(m.whole(), 1), column = m.Index(m.whole(), 2);
         const Op here = b.Compare(row, b.Broadcast(i, m.whole(), {}), Order::kEq);
         const Op right = b.Compare(column, b.Broadcast(i, m.whole(), {}), Order::kGt);
-        // Row i of T, right of the diagonal, times what is known of each vector.
+        // Row i of T right of the diagonal, times the rows of the vectors computed so far.
         const Op t_row = m.Sum(m.Where(m.And(here, right), s[1]), 1);
         const Op sums = m.Sum(m.Distribution(t_row, m.whole(), {0, 1}) * s[0], 1);
         const Op diagonal = m.Sum(m.Where(b.Compare(row, column, Order::kEq), s[1]), 2);
@@ -174,8 +178,8 @@ Op TriangleVectors(Lowering& l, Op t) {
       })[0];
 }
 
-// The eigenvalues [batch, n], the eigenvectors [batch, n, n], of length 1 and with a real largest element,
-// and LAPACK's info.
+// Returns the eigenvalues [batch, n], the eigenvectors [batch, n, n], each of length 1 with a real largest
+// element, and an info as LAPACK's.
 std::vector<Op> EigByLoop(Lowering& l, Op x) {
   const Dims dims = l.dims(x);
   const SchurOps schur = SchurByLoop(l, l.Convert(x, hlo::kC128));
@@ -201,7 +205,7 @@ std::vector<Op> EigByLoop(Lowering& l, Op x) {
           l.Convert(l.b.Unary(hlo::kNot, schur.reached), hlo::kS32)};
 }
 
-// The eigenvalues and, where `vectors`, the right eigenvectors, complex, of [batch, n, n].
+// Returns the complex eigenvalues of matrices [batch, n, n] and, when `vectors`, their right eigenvectors.
 std::vector<Op> EigOps(Lowering& l, Op x, bool vectors) {
   const PrimitiveType type = l.type(x);
   const bool complex = hlo::IsComplex(type);

@@ -1,4 +1,4 @@
-// torch.einsum: an equation read, then one dot for each pair of operands.
+// torch.einsum: parses the equation, then multiplies the operands pair by pair, one dot each.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -16,8 +16,8 @@ using lazy::Op;
 using lazy::Operands;
 using lazy::Refuse;
 
-// The dimensions that "..." stands for are labels of their own, the last one first: they broadcast from the
-// right.
+// The dimensions that "..." stands for have labels from kEllipsis on, numbered from the last one, because
+// they broadcast from the right.
 constexpr int kEllipsis = 1000;
 using Labels = std::vector<int>;
 
@@ -37,7 +37,7 @@ std::string Name(int label) {
   return label >= kEllipsis ? std::string("...") : std::string(1, static_cast<char>(label));
 }
 
-// One side's labels; `hidden` is how many dimensions its "..." stands for.
+// Returns the labels of one side; `hidden` is the number of dimensions that its "..." stands for.
 Labels Read(std::string_view text, std::string_view equation, int64_t hidden) {
   Labels labels;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -62,7 +62,7 @@ int64_t Letters(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return c != ' ' && c != '.'; });
 }
 
-// A label that an operand has twice: its diagonal.
+// Replaces a label that the operand has twice by the diagonal of its dimensions.
 Term WithoutRepeats(Lowering& l, Term term) {
   for (size_t j = 0; j < term.labels.size();) {
     const int64_t i = At(term.labels, term.labels[j]), at = static_cast<int64_t>(j);
@@ -82,7 +82,7 @@ Term WithoutRepeats(Lowering& l, Term term) {
   return term;
 }
 
-// Summed over the labels that `keep` does not want.
+// Sums over the labels for which `keep` is false.
 template <typename F>
 Term Summed(Lowering& l, Term term, F keep) {
   Dims gone;
@@ -94,7 +94,7 @@ Term Summed(Lowering& l, Term term, F keep) {
   return {left, l.Reduce(hlo::kAdd, term.op, gone)};
 }
 
-// Sizes of 1 that meet larger ones are dropped: the other operand has the size.
+// Drops sizes of 1 that meet larger ones: the other operand has the size.
 Term WithoutOnes(Lowering& l, Term term, const std::map<int, int64_t>& sizes) {
   Dims dims;
   Labels left;
@@ -109,8 +109,8 @@ Term WithoutOnes(Lowering& l, Term term, const std::map<int, int64_t>& sizes) {
   return term;
 }
 
-// The dot of two terms over the labels that both have and nobody else wants. Its result has the common labels
-// first, then x's own, then y's.
+// Returns the dot of two terms over the labels that both have and nobody else wants. The result has the
+// common labels first, then x's own, then y's.
 template <typename F>
 Term Multiplied(Lowering& l, Term x, Term y, F wanted) {
   x = Summed(l, x, [&](int label) { return Has(y.labels, label) || wanted(label); });
@@ -183,7 +183,7 @@ Equation Parse(std::string_view text, Lowering& l, Operands operands) {
   return equation;
 }
 
-// The pair whose product is smallest.
+// Returns the pair with the smallest product.
 template <typename F>
 std::pair<size_t, size_t> Cheapest(const std::vector<Term>& terms, const std::map<int, int64_t>& sizes,
                                    F wanted_by_others) {
@@ -234,8 +234,7 @@ Op EinsumOps(Lowering& l, Operands operands, std::string_view text) {
   while (terms.size() > 1) {
     auto [i, j] = Cheapest(terms, sizes, wanted);
     const auto kept = [&, i = i, j = j](int label) { return wanted(i, j, label); };
-    // The operand whose own indices come first in the result stands on the left, so that no transpose
-    // follows.
+    // The operand whose own labels come first in the result is the left one, so that no transpose follows.
     if (terms.size() == 2) {
       for (const int label : equation.output) {
         const bool in_i = Has(terms[i].labels, label), in_j = Has(terms[j].labels, label);
@@ -252,7 +251,7 @@ Op EinsumOps(Lowering& l, Operands operands, std::string_view text) {
   Dims order, dims, mapping;
   for (const int label : equation.output) {
     dims.push_back(sizes.at(label));
-    if (!Has(result.labels, label)) continue;  // A size that only a 1 had.
+    if (!Has(result.labels, label)) continue;  // No term has the label any more: all its sizes were 1.
     order.push_back(At(result.labels, label));
     mapping.push_back(static_cast<int64_t>(dims.size()) - 1);
   }

@@ -1,5 +1,5 @@
-// Factorizations of matrices: LAPACK's, and a loop over columns where there is none, each turn a few
-// operations on the whole batch.
+// Factorizations of matrices: LAPACK's or, where that is missing, a loop over columns. Each iteration is a
+// few operations on the whole batch.
 #include "client/tensor/ops/linalg/factorization.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace hlod::lazy {
 namespace {
 
-// What the bodies of the loops are written with: a builder, the sizes, reducers.
+// Helpers for the bodies of the loops: a builder, the sizes, reducers.
 struct Body {
   hlo::Builder& b;
   int64_t batch, rows, columns;
@@ -32,11 +32,11 @@ struct Body {
   Op Row(Op x, Op k) const {
     return b.Reshape(b.DynamicSlice(x, {Zero(), k, Zero()}, {batch, 1, columns}), {batch, columns});
   }
-  // [batch, rows] or [batch, columns] or [batch] in the shape of the matrices.
+  // Broadcasts of [batch, rows] or [batch, columns] to the shape of the matrices.
   Op DownRows(Op x) const { return b.Broadcast(x, whole(), {0, 1}); }
   Op AlongColumns(Op x) const { return b.Broadcast(x, whole(), {0, 2}); }
   Op Sum(Op x, int64_t dim) const { return b.Reduce(x, NumberLike(b, x, 0), {dim}, add); }
-  // The elements of x where `mask`, and zeros.
+  // Returns x where `mask`, else 0.
   Op Where(Op mask, Op x) const { return b.Select(mask, x, FullLike(b, x, 0)); }
 };
 
@@ -45,10 +45,10 @@ Op Conjugate(hlo::Builder& b, Op x) {
   return b.Binary(hlo::kComplex, b.Unary(hlo::kReal, x), b.Unary(hlo::kNegate, b.Unary(hlo::kImag, x)));
 }
 Op RealPart(hlo::Builder& b, Op x) { return hlo::IsComplex(b.shape(x).type) ? b.Unary(hlo::kReal, x) : x; }
-// A real number as x's type.
+// Converts a real number to x's type.
 Op Like(hlo::Builder& b, Op real, Op x) { return b.Convert(real, b.shape(x).type); }
 
-// One reflection on R or Q: R = H^H R, Q = Q H, with H = I - tau v v^H. Either may be null.
+// Applies one reflection to R and Q: R = H^H R, Q = Q H, with H = I - tau v v^H. Either may be null.
 void Reflect(const Body& body, Op v, Op tau, Op* r, Op* q) {
   hlo::Builder& b = body.b;
   const Op adjoint = Conjugate(b, v);
@@ -102,7 +102,8 @@ LuOps Eliminated(Lowering& l, Op x) {
       l, steps, {x, l.Full(hlo::kS64, {batch, steps}, 0), order}, [&](hlo::Builder& b, Op k, const State& s) {
         const Body body{b, batch, rows, columns, add};
         const Op row = body.Index(of_rows, 1), column = body.Column(s[0], k);
-        // The first of the largest on and below the diagonal; complex numbers by |re| + |im|, as in LAPACK.
+        // The pivot is the first of the largest elements on and below the diagonal; complex numbers are
+        // compared by |re| + |im|, as in LAPACK.
         Op size = b.Unary(hlo::kAbs, RealPart(b, column));
         if (hlo::IsComplex(type)) size = size + b.Unary(hlo::kAbs, b.Unary(hlo::kImag, column));
         size = b.Select(body.Compare(row, k, Order::kGe), size, FullLike(b, size, -1));
@@ -111,13 +112,13 @@ LuOps Eliminated(Lowering& l, Op x) {
         const Op last = FullLike(b, row, rows - 1);
         const Op pivot =
             b.Reduce(b.Select(is_largest, row, last), NumberIn(b, hlo::kS64, rows - 1), {1}, minimum);
-        // Rows k and `pivot` exchanged.
+        // Exchanges rows k and `pivot`.
         const Op is_k = body.Compare(row, k, Order::kEq);
         const Op is_pivot = b.Compare(row, b.Broadcast(pivot, of_rows, {0}), Order::kEq);
         const Op pivot_row = body.Sum(body.Where(body.DownRows(is_pivot), s[0]), 1);
         Op a = b.Select(body.DownRows(is_pivot), body.AlongColumns(body.Row(s[0], k)), s[0]);
         a = b.Select(body.DownRows(is_k), body.AlongColumns(pivot_row), a);
-        // The column divided, the rest reduced.
+        // Divides the column by the pivot and updates the trailing submatrix.
         const Op at = b.Reshape(b.DynamicSlice(pivot_row, {body.Zero(), k}, {batch, 1}), {batch});
         const Op safe = b.Select(b.Compare(at, FullLike(b, at, 0), Order::kEq), FullLike(b, at, 1), at);
         const Op below = body.Compare(row, k, Order::kGt);
@@ -130,7 +131,7 @@ LuOps Eliminated(Lowering& l, Op x) {
         const Op step = body.Index({batch, steps}, 1);
         const Op pivots =
             b.Select(body.Compare(step, k, Order::kEq), b.Broadcast(pivot, {batch, steps}, {0}), s[1]);
-        // The same exchange of the row numbers.
+        // Exchanges the row numbers likewise.
         const Op old_k = b.Reshape(b.DynamicSlice(s[2], {body.Zero(), k}, {batch, 1}), {batch});
         const Op old_pivot = b.Reduce(b.Select(is_pivot, s[2], FullLike(b, row, rows)),
                                       NumberIn(b, hlo::kS64, rows), {1}, minimum);
@@ -145,7 +146,7 @@ LuOps Factored(Lowering& l, Op x) {
   const PrimitiveType type = l.type(x);
   const Dims dims = l.dims(x);
   if (!HasRoutines(type) || Count(dims) == 0) return Eliminated(l, x);
-  // The TPU's form of getrf, which gives the permutation too.
+  // The custom-call that XLA's TPU backend has for getrf; it returns the permutation, too.
   const std::vector<Op> parts = CallRoutine(l, "LuDecomposition", "", {x}, [](Lowering& inner, Operands o) {
     const LuOps factors = Eliminated(inner, o[0]);
     return std::vector<Op>{factors.lu, inner.Convert(factors.pivots, hlo::kS32),
@@ -201,7 +202,7 @@ Op SolvedTriangular(Lowering& l, Op a, Op b, bool left, bool lower, bool unit, T
 
 namespace {
 
-// Column k is turned to -sign(alpha) times its length, alpha being its first element.
+// Column k is reflected to -sign(alpha) times its length, where alpha is its first element.
 ReflectionOps ReflectedByLoop(Lowering& l, Op x) {
   const Dims dims = l.dims(x);
   const int64_t batch = dims[0], rows = dims[1], columns = dims[2], steps = std::min(rows, columns);
@@ -233,7 +234,7 @@ ReflectionOps ReflectedByLoop(Lowering& l, Op x) {
     const Op v = b.Select(body.Compare(row, k, Order::kEq), FullLike(b, tail, 1), tail);
     Op r = s[0];
     Reflect(body, v, tau, &r, nullptr);
-    // The columns before hold vectors.
+    // The columns before k hold the vectors of earlier reflections and are kept.
     const Op j = body.Index(body.whole(), 2), in_column = body.Compare(j, k, Order::kEq);
     r = b.Select(body.Compare(j, k, Order::kGe), r, s[0]);
     r = b.Select(b.Binary(hlo::kAnd, in_column, body.DownRows(below)), body.DownRows(tail), r);
@@ -294,7 +295,7 @@ QrOps Reflected(Lowering& l, Op x, int64_t kept) {
   const PrimitiveType type = l.type(x);
   if (Count(dims) == 0) return {SliceDim(l, Identity(l, type, batch, rows), 2, 0, kept), x};
   const ReflectionOps reflections = HouseholderForm(l, x);
-  // The vectors, with columns of zeros for those of Q that have none.
+  // The vectors, padded with columns of zeros for the columns of Q that have none.
   Op vectors = SliceDim(l, reflections.r, 2, 0, steps);
   if (kept > steps) vectors = PadDim(l, vectors, l.Number(type, 0), 2, {0, kept - steps, 0});
   const Op q = ReflectionProduct(l, vectors, reflections.tau);

@@ -1,45 +1,48 @@
-// Factorizations of matrices: of [batch, rows, columns].
+// Factorizations of batches of matrices, [batch, rows, columns].
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
 
 namespace hlod::lazy {
 
-// x as [batch, rows, columns]. Refuses anything but matrices of floating or complex numbers.
+// Returns x as [batch, rows, columns]. Refuses x unless it is matrices of floating or complex numbers.
 Op AsBatch(Lowering& l, Op x);
 void RequireSquare(Lowering& l, Op x);
 
 struct LuOps {
-  Op lu;           // L below the diagonal and U.
-  Op pivots;       // [batch, min(rows, columns)], s64, from 0.
+  Op lu;           // L below the diagonal, U on and above it.
+  Op pivots;       // [batch, min(rows, columns)], s64, counted from 0.
   Op permutation;  // [batch, rows], s64: row i of P^T x is row permutation[i] of x.
 };
-// Not differentiable: for those that have a derivative of their own.
+// The LU factorization. With `differentiable` false no derivative is defined, for callers that have a
+// derivative of their own.
 LuOps Decomposed(Lowering& l, Op x, bool differentiable = true);
-// The permutation that a sequence of exchanges makes of `rows` rows.
+// Returns the permutation of `rows` rows that a sequence of exchanges (`pivots`) makes.
 Op PermutationOf(Lowering& l, Op pivots, int64_t rows);
-// The inverse of each permutation.
+// Returns the inverse of each permutation.
 Op InversePermutation(Lowering& l, Op permutation);
-// Rows of [batch, rows, columns] by [batch, n].
+// Returns the rows of x [batch, rows, columns] that `index` [batch, n] names.
 Op TakeRows(Lowering& l, Op x, Op index);
 
-enum class Transposed : uint8_t { kNo = 1, kTranspose = 2, kAdjoint = 3 };  // XLA's wire numbers.
+// The numbers are those of XLA's wire format.
+enum class Transposed : uint8_t { kNo = 1, kTranspose = 2, kAdjoint = 3 };
 Op SolvedTriangular(Lowering& l, Op a, Op b, bool left, bool lower, bool unit,
                     Transposed transposed = Transposed::kNo);
 
-// x with Householder's reflections as LAPACK's geqrf has them: R, below its diagonal the vectors; tau is
-// [batch, min(rows, columns)]. x has elements.
+// The QR factorization in the form of LAPACK's geqrf: R on and above the diagonal, the vectors of the
+// Householder reflections below it. tau is [batch, min(rows, columns)]. REQUIRES: x has elements.
 struct ReflectionOps {
   Op r, tau;
 };
 ReflectionOps HouseholderForm(Lowering& l, Op x);
-// Householder's reflections: the first `kept` columns of Q, the smaller side at least, and R [batch, rows,
-// columns].
+// The QR factorization by Householder reflections: the first `kept` columns of Q (at least min(rows,
+// columns)), and R [batch, rows, columns].
 struct QrOps {
   Op q, r;
 };
 QrOps Reflected(Lowering& l, Op x, int64_t kept);
-// The first columns of the product of the reflections that x's columns, at most its rows, and tau describe.
+// Returns the first columns of the product of the reflections that x and tau describe, as many as x has
+// columns. REQUIRES: x has no more columns than rows.
 Op ReflectionProduct(Lowering& l, Op x, Op tau);
 
 Op Identity(Lowering& l, PrimitiveType type, int64_t batch, int64_t n);

@@ -33,7 +33,6 @@ using lazy::Transposed;
 
 namespace {
 
-// The dimensions before the last two.
 using lazy::BatchOf;
 using lazy::With;
 
@@ -44,7 +43,7 @@ Op Conjugate(Lowering& l, Op x) {
 }
 Op Transpose(Lowering& l, Op x) { return l.b.Transpose(x, {0, 2, 1}); }
 
-// The diagonals of [batch, n, m].
+// Returns the diagonals of [batch, n, m].
 Op Diagonal(Lowering& l, Op x) {
   const Dims dims = l.dims(x);
   const int64_t n = std::min(dims[1], dims[2]);
@@ -53,7 +52,7 @@ Op Diagonal(Lowering& l, Op x) {
   return lazy::SliceDim(l, l.Reduce(hlo::kAdd, only, {2}), 1, 0, n);
 }
 
-// [batch]: 0, or the first element of the diagonal (from 1) that is 0.
+// Returns info [batch]: the position (from 1) of the first 0 on the diagonal, or 0.
 Op InfoOf(Lowering& l, Op lu) {
   const Op diagonal = Diagonal(l, lu);
   const Dims dims = l.dims(diagonal);
@@ -65,7 +64,7 @@ Op InfoOf(Lowering& l, Op lu) {
   return l.Convert(SelectOps(l, found, first, l.Number(hlo::kS64, 0)), hlo::kS32);
 }
 
-// L (unit diagonal) or U of a factorization.
+// L (with a unit diagonal) and U of a factorization.
 Op Lower(Lowering& l, Op lu, int64_t n) {
   Op part = lazy::SliceDim(l, lu, 2, 0, n);
   const Dims dims = l.dims(part);
@@ -80,13 +79,14 @@ Op Upper(Lowering& l, Op lu, int64_t n) {
   return SelectOps(l, l.b.Compare(row, column, Order::kLe), part, N(l, part, 0));
 }
 
-// X of A X = B by the factors of A.
+// Returns X of A X = B, using the factors of A.
 Op SolvedByLu(Lowering& l, const LuOps& factors, Op b) {
   const Op y = SolvedTriangular(l, factors.lu, lazy::TakeRows(l, b, factors.permutation), true, true, true);
   return SolvedTriangular(l, factors.lu, y, true, false, false);
 }
 
-// The sign of the permutation times the product of the diagonal's signs, and the sum of its logarithms.
+// `sign` is the permutation's sign times the signs of the diagonal; `logarithm` is the sum of the logarithms
+// of the diagonal's sizes.
 struct Determinant {
   Op sign, logarithm, value;
 };
@@ -122,17 +122,17 @@ Op CholeskyOps(Lowering& l, Op x, bool upper) {
   if (lazy::Count(l.dims(x)) == 0) return x;
   const Op in = AsBatch(l, x);
   const Op factor = l.b.Add(hlo::kCholesky, {in}, hlo::CholeskyAttributes{!upper});
-  // The other triangle is zero.
+  // The other triangle is set to zero.
   const Dims dims = l.dims(in);
   const Op row = lazy::IndexIota(l, dims, 1), column = lazy::IndexIota(l, dims, 2);
   const Op kept = l.b.Compare(row, column, upper ? Order::kLe : Order::kGe);
   return l.Reshape(SelectOps(l, kept, factor, N(l, factor, 0)), l.dims(x));
 }
 
-// A and B with batches of one shape; a vector a matrix is a column for the time of the solution.
+// A and B with batches of one shape. A batch of vectors B is solved as matrices of one column.
 struct System {
   Op a, b;      // [batch, ...]
-  Dims result;  // What X is reshaped to.
+  Dims result;  // The shape that X is reshaped to.
 };
 System SystemOf(Lowering& l, Op a, Op b) {
   lazy::RequireSquare(l, a);
@@ -205,7 +205,7 @@ WithInfo CholeskyEx(const Operand& x, bool upper) {
 
 namespace {
 
-// P, L and U of [batch, rows, columns].
+// Returns P, L and U of [batch, rows, columns].
 std::vector<Op> PartsOf(Lowering& l, Op lu, Op permutation, const Dims& batch) {
   const Dims dims = l.dims(lu);
   const int64_t rows = dims[1], n = std::min(rows, dims[2]);
@@ -288,9 +288,9 @@ Tensor LuSolve(const Operand& lu, const Operand& pivots, const Operand& b, bool 
     const Op permutation = lazy::PermutationOf(l, exchanges, n);
     const Dims to = With(batch, {y[y.size() - 2], y.back()});
     Op side = AsBatch(l, l.BroadcastTo(o[2], to));
-    // X A = B is A^T X^T = B^T; of the adjoint, conj(A) X^T = B^T.
+    // X A = B is solved as A^T X^T = B^T; with the adjoint of A, as conj(A) X^T = B^T.
     if (!left) side = Transpose(l, side);
-    const bool reversed = left == adjoint;  // Whether the transposed A is solved.
+    const bool reversed = left == adjoint;  // True when the transposed A is solved.
     const bool conjugated = adjoint;
     if (conjugated && !left) side = Conjugate(l, side);
     if (!reversed) {
@@ -366,7 +366,7 @@ Tensor Logdet(const Operand& x) {
   return lazy::Unary(lazy::ops::LinalgDet, x, [](Lowering& l, Op x) {
     lazy::RequireSquare(l, x);
     const Determinant determinant = DeterminantOps(l, x);
-    // Of -1 NaN; of a complex sign its angle.
+    // The logarithm of the sign is NaN for -1; for a complex sign it is i times the angle.
     return l.b.Unary(hlo::kLog, determinant.sign) + l.Convert(determinant.logarithm, l.type(x));
   });
 }

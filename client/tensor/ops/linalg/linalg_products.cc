@@ -76,7 +76,8 @@ Tensor MultiDot(const std::vector<Tensor>& tensors, Caller caller) {
       sizes.push_back(static_cast<double>(dims[1]));
     }
   });
-  // The cheapest way to multiply matrices i to j: where it is split last.
+  // Dynamic programming over chains: the least cost of multiplying matrices i to j, and where the chain is
+  // split last.
   std::vector<std::vector<double>> cost(count, std::vector<double>(count, 0));
   std::vector<std::vector<size_t>> split(count, std::vector<size_t>(count, 0));
   for (size_t length = 1; length < count; ++length) {
@@ -116,7 +117,7 @@ Tensor Tensorinv(const Tensor& x, int64_t ind) {
 
 Tensor Tensorsolve(const Tensor& a, const Tensor& b, DimList moved) {
   Tensor matrix = a;
-  if (!moved.empty()) {  // To the end.
+  if (!moved.empty()) {  // The reduced dimensions go to the end.
     Dims order, last;
     Check(lazy::ops::LinalgSolve, Operand(a), [&] { last = lazy::WrapDims(moved, a.rank()); });
     for (int64_t i = 0; i < a.rank(); ++i) {

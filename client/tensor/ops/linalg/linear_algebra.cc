@@ -19,11 +19,11 @@ Op MatMulOps(Lowering& l, Op x, Op y) {
   hlo::DotAttributes dot;
   const size_t a_batch = a.size() < 2 ? 0 : a.size() - 2, b_batch = b.size() < 2 ? 0 : b.size() - 2;
   dot.lhs_contracting = {static_cast<int64_t>(a.size()) - 1};
-  if (b_batch == 0) {  // Any number of rows times a matrix or vector: one dot as it is.
+  if (b_batch == 0) {  // Any number of rows times one matrix or vector is a single dot.
     dot.rhs_contracting = {0};
     return l.b.Dot(x, y, dot);
   }
-  if (a.size() == 1) {  // A vector is a row for the time of the product.
+  if (a.size() == 1) {  // A vector is a row during the product.
     x = l.Reshape(x, {1, inner});
     a = l.dims(x);
   }
@@ -58,7 +58,7 @@ using lazy::Operands;
 using lazy::Refuse;
 using lazy::RequireRank;
 
-// The matrix product of operands whose ranks are given.
+// Returns the matrix product; refuses operands whose ranks are not x_rank and y_rank.
 Tensor Product(const lazy::Operation& operation, const Operand& x, const Operand& y, size_t x_rank,
                size_t y_rank) {
   return lazy::Call(operation, {x, y}, [&](Lowering& l, Operands o) {
@@ -129,7 +129,7 @@ Tensor Tensordot(const Operand& x, const Operand& y, DimList x_dims, DimList y_d
       Refuse("dimensions %s and %s differ in number", ListText(x_dims), ListText(y_dims));
     }
     hlo::DotAttributes dot;
-    if (!x_dims.empty()) {  // None means all to WrapDims, and none here.
+    if (!x_dims.empty()) {  // WrapDims reads an empty list as all dimensions; here it means none.
       dot.lhs_contracting = lazy::WrapDims(x_dims, static_cast<int64_t>(a.size()));
       dot.rhs_contracting = lazy::WrapDims(y_dims, static_cast<int64_t>(b.size()));
     }

@@ -1,14 +1,14 @@
-// Products that several operations lower to.
+// Matrix products that several operations are lowered to.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
 
 namespace hlod::lazy {
 
-// The matrix product of vectors, matrices, or batches of matrices that broadcast. A vector in front of a
-// batch stays as a row.
+// Returns the matrix product of vectors, matrices, or batches of matrices, which broadcast. A vector on the
+// left of a batch is kept as a row.
 Op MatMulOps(Lowering& l, Op x, Op y);
-// Refuses another rank.
+// Refuses x unless it has `rank` dimensions.
 void RequireRank(Lowering& l, Op x, size_t rank);
 
 }  // namespace hlod::lazy

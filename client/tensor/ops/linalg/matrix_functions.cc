@@ -1,4 +1,4 @@
-// torch.linalg.lstsq and matrix_exp, written in other operations.
+// torch.linalg.lstsq and matrix_exp, as compositions of other operations.
 #include <cmath>
 
 #include "client/tensor/ops/elementwise/elementwise.h"
@@ -41,15 +41,17 @@ LeastSquares Lstsq(const Operand& a, const Operand& b, const Tolerance& toleranc
   return found;
 }
 
-// Scaling and squaring: exp(x) = exp(x / 2^s)^(2^s), with the Taylor polynomial of what has a norm below 1.
+// Scaling and squaring: exp(x) = exp(x / 2^s)^(2^s), where s is chosen so that x / 2^s has a norm below 1 and
+// its Taylor polynomial is accurate.
 Tensor MatrixExp(const Operand& x) {
-  // Norms above 2^kSquaringsMax overflow in every type, but for matrices that no exponential is taken of.
+  // Norms above 2^kSquaringsMax overflow in every type, except for matrices whose exponential is hardly ever
+  // taken.
   constexpr int kSquaringsMax = 20;
   const Tensor& in = lazy::TensorOf(lazy::ops::LinalgMatrixExp, x);
   lazy::Explain(lazy::ops::LinalgMatrixExp, {&x, 1}, x.caller(), [&] {
     if (in.rank() < 2 || in.size(-1) != in.size(-2))
       Refuse("the matrices of shape %s are not square", ListText(in.dims()));
-    // PyTorch takes types of 16 bits, and gives NaN.
+    // PyTorch accepts types of 16 bits and returns NaN; they are refused here.
     if (in.dtype() != hlo::kF32 && in.dtype() != hlo::kF64 && !hlo::IsComplex(in.dtype()))
       Refuse("elements are of f32, f64 or a complex type, not %s", hlo::Name(in.dtype()));
   });

@@ -40,7 +40,7 @@ Tensor Kron(const Operand& x, const Operand& y) {
   const Caller& caller = x.caller();
   const Tensor& left = TensorOf(lazy::ops::Kron, x);
   const Tensor& right = TensorOf(lazy::ops::Kron, y);
-  // Each dimension as two: of x outside, of y inside.
+  // Each dimension is split in two: the outer part is x's, the inner part y's.
   Dims a, b, result;
   const int64_t rank = std::max(left.rank(), right.rank());
   for (int64_t i = 0; i < rank; ++i) {
@@ -54,7 +54,7 @@ Tensor Kron(const Operand& x, const Operand& y) {
   return Mul(Operand(outer, caller), Operand(inner, caller)).Reshape(result, caller);
 }
 
-// The product of the next element and the one after it, minus the same the other way round.
+// Element i of the result is x[i + 1] y[i + 2] - x[i + 2] y[i + 1], indices modulo 3.
 Tensor Cross(const Operand& x, const Operand& y, std::optional<int64_t> dim) {
   const CallerScope scope(x.caller());
   const Caller& caller = x.caller();

@@ -1,4 +1,4 @@
-// torch.geqrf and torch.ormqr: factorizations in the form of Householder's reflections, and their products.
+// torch.geqrf and torch.ormqr: QR factorizations in the form of Householder reflections, and products with Q.
 #include <string>
 
 #include "client/tensor/ops/elementwise/elementwise.h"
@@ -19,7 +19,7 @@ using lazy::Operands;
 using lazy::Refuse;
 using lazy::With;
 
-// Q C, C Q, Q^H C or C Q^H by Q itself.
+// Returns Q C, C Q, Q^H C or C Q^H by forming the square Q.
 Op ByProduct(Lowering& l, Op x, Op tau, Op other, bool left, bool transpose) {
   const Dims dims = l.dims(x);
   Op square = x;

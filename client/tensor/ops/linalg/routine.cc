@@ -12,9 +12,9 @@
 namespace hlod::lazy {
 namespace {
 
-constexpr int32_t kTypedFfi = 4;  // CustomCallApiVersion, as JAX's calls have it.
+constexpr int32_t kTypedFfi = 4;  // JAX's CustomCallApiVersion for typed FFI calls.
 
-// What computes `outputs` from the parameters of a scratch graph, as a callee.
+// Makes a callee that computes `outputs` from the parameters of a scratch trace.
 hlo::ComputationId CalleeOfRoutine(const std::string& name, const Trace& scratch,
                                    absl::Span<const NodeId> parameters, absl::Span<const NodeId> outputs) {
   const Function function = Extract(scratch, parameters, outputs);

@@ -1,9 +1,9 @@
-// Linear algebra by the routines of LAPACK, where there is LAPACK.
+// Linear algebra by LAPACK's routines, where LAPACK is available.
 //
 // In a trace such a routine is a custom-call, named and shaped as JAX's, that calls a computation of the same
-// results by basic operations. A program that leaves the trace calls that computation in its place, with
-// a note that names the routine: who knows the routine (hlod does, common/lapack/routine_call.h) runs it, any
-// other XLA runs the computation.
+// results in basic operations. A program that leaves the trace calls that computation instead, with a note
+// that names the routine: a backend that knows the routine (hlod does, common/lapack/routine_call.h) runs it,
+// any other XLA runs the computation.
 #pragma once
 
 #include <string>
@@ -15,26 +15,27 @@
 
 namespace hlod::lazy {
 
-// Whether there are routines for matrices of the type: f32, f64, c64 and c128.
+// Returns true for the types that LAPACK has routines for: f32, f64, c64 and c128.
 bool HasRoutines(PrimitiveType type);
-// "lapack_dgesdd_ffi" of "gesdd" and f64. REQUIRES: HasRoutines.
+// Returns the custom-call target: "lapack_dgesdd_ffi" for "gesdd" and f64. REQUIRES: HasRoutines.
 std::string RoutineTarget(std::string_view routine, PrimitiveType type);
 
-// The routine's results of x: `body` computes the same, but for what the routine leaves undefined, and infos,
-// which are 0. `config`: its attributes, "{mode = 83 : ui8}".
+// Returns the routine's results for x. `body` computes the same in basic operations, except for elements that
+// the routine leaves undefined, and for the infos, which are 0. `config` holds the routine's attributes, as
+// in "{mode = 83 : ui8}".
 std::vector<Op> CallRoutine(Lowering& l, const std::string& target, std::string_view config,
                             std::vector<Op> x,
                             absl::FunctionRef<std::vector<Op>(Lowering&, absl::Span<const Op>)> body);
 
-// Results [batch, ...] of matrices x [batch, m, n]: NaN of matrices that have a NaN, which some
-// factorizations of LAPACK lose.
+// Replaces the results [batch, ...] of a matrix of x [batch, m, n] that contains a NaN by NaN, which some
+// LAPACK factorizations lose.
 std::vector<Op> KeepingNan(Lowering& l, Op x, std::vector<Op> results);
-// NaN where the routine's info, [batch], is not 0.
+// Replaces the results by NaN where the routine's info, [batch], is not 0.
 std::vector<Op> NanWhereFailed(Lowering& l, Op info, std::vector<Op> results);
 
-// Whether it is such a custom-call.
+// Returns true when the instruction is a custom-call made by CallRoutine().
 bool IsRoutine(const hlo::Instruction& instruction);
-// As that instruction, over other operands and with another computation.
+// Appends a call as `like`, with other operands and another computation.
 std::vector<Op> CallRoutineLike(Lowering& l, const hlo::Instruction& like, absl::Span<const Op> operands,
                                 hlo::ComputationId body);
 

@@ -1,6 +1,7 @@
-// Singular values and eigenvalues: LAPACK's; where there is none, by Hestenes' one-sided Jacobi method.
-// Columns are turned in pairs until all are orthogonal; the pairs of a turn are side by side, and between
-// turns the columns move on as in a round-robin tournament.
+// Singular values and eigenvalues of Hermitian matrices: LAPACK's or, where that is missing, Hestenes'
+// one-sided Jacobi method. Columns are rotated in pairs until all are orthogonal. An iteration rotates all
+// adjacent pairs at once; between iterations the columns move on as in a round-robin tournament, so that each
+// meets each other one.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,8 +35,8 @@ using lazy::State;
 
 namespace {
 
-// Each column meets each other one once a sweep; so many suffice for f64, as the method converges
-// quadratically.
+// Every two columns meet once per sweep. The method converges quadratically; this number of sweeps suffices
+// for f64.
 constexpr int64_t kSweeps = 14;
 
 Op ConjugateIn(hlo::Builder& b, Op x) {
@@ -45,7 +46,7 @@ Op ConjugateIn(hlo::Builder& b, Op x) {
 Op ConjugateOf(Lowering& l, Op x) { return ConjugateIn(l.b, x); }
 Op Adjoint(Lowering& l, Op x) { return ConjugateOf(l, l.b.Transpose(x, {0, 2, 1})); }
 
-// [batch, rows, 2 k] as its even and odd columns.
+// The even and the odd columns of [batch, rows, 2 k].
 struct Pair {
   Op first, second;  // [batch, rows, k]
 };
@@ -53,7 +54,8 @@ Pair Halves(hlo::Builder& b, Op x) {
   const Dims dims = b.shape(x).dims;
   return {b.Slice(x, {0, 0, 0}, dims, {1, 1, 2}), b.Slice(x, {0, 0, 1}, dims, {1, 1, 2})};
 }
-// Side by side again, one place on: the first column stays, those of `first` move right, of `second` left.
+// Interleaves the pairs again, moved on by one round: the first column stays, those of `first` move right,
+// those of `second` left.
 Op Moved(hlo::Builder& b, const Pair& pair) {
   const Dims dims = b.shape(pair.first).dims;
   const int64_t k = dims[2];
@@ -73,7 +75,7 @@ Op Moved(hlo::Builder& b, const Pair& pair) {
   return b.Reshape(b.Concatenate(both, 3), {dims[0], dims[1], 2 * k});
 }
 
-// Of [batch, m, n] with m >= n: w with orthogonal columns and v with x v = w, in f64 or c128.
+// For x [batch, m, n] with m >= n: w with orthogonal columns, and v with x v = w, in f64 or c128.
 struct Turned {
   Op w, v;
 };
@@ -103,13 +105,13 @@ Turned OrthogonalColumns(Lowering& l, Op x) {
         const Op least = b.Unary(hlo::kSqrt, alpha * beta) * FullLike(b, size, 1e-16);
         const Op turn = b.Compare(size, b.Binary(hlo::kMaximum, least, zero), Order::kGt);
         const Op divisor = b.Select(turn, size, one);
-        // The smaller root of t t + 2 zeta t - 1.
+        // The smaller root of t t + 2 zeta t - 1 is the tangent of the rotation.
         const Op zeta = (beta - alpha) / (divisor + divisor);
         const Op sign = b.Select(b.Compare(zeta, zero, Order::kLt), b.Unary(hlo::kNegate, one), one);
         const Op root = b.Unary(hlo::kSqrt, one + zeta * zeta);
         const Op t = b.Select(turn, sign / (b.Unary(hlo::kAbs, zeta) + root), zero);
         const Op cosine = one / b.Unary(hlo::kSqrt, one + t * t), sine = cosine * t;
-        // The second column's phase makes the product real.
+        // The phase of the second column makes the inner product of the two real.
         const Op phase =
             b.Select(turn, ConjugateIn(b, gamma) / b.Convert(divisor, type), FullLike(b, gamma, 1));
         const auto turned = [&](const Pair& pair) -> Pair {
@@ -124,7 +126,7 @@ Turned OrthogonalColumns(Lowering& l, Op x) {
   return {done[0], done[1]};
 }
 
-// U [batch, m, k], the singular values [batch, k] from the greatest down, and V [batch, n, k].
+// U [batch, m, k], the singular values [batch, k] in descending order, and V [batch, n, k].
 struct Decomposition {
   Op u, values, v;
 };
@@ -144,7 +146,8 @@ Decomposition JacobiOps(Lowering& l, Op x) {
   const Op lengths = l.b.Unary(hlo::kSqrt, l.Reduce(hlo::kAdd, size * size, {1}));
   const Op keys[] = {lengths, lazy::IndexIota(l, l.dims(lengths), 1)};
   const std::vector<Op> sorted = lazy::SortOps(l, keys, 1, true);
-  // Of an odd number of columns the one of zeros is last, or among others of length 0.
+  // When n is odd, the column of zeros that was added sorts last, or among other columns of length 0; the
+  // first k are taken.
   const Op values = lazy::SliceDim(l, sorted[0], 1, 0, k), order = lazy::SliceDim(l, sorted[1], 1, 0, k);
   const auto taken = [&](Op columns) {
     const Dims& shape = l.dims(columns);
@@ -157,7 +160,7 @@ Decomposition JacobiOps(Lowering& l, Op x) {
   return wide ? Decomposition{right, values, left} : Decomposition{left, values, right};
 }
 
-// x is of f64 or c128.
+// REQUIRES: x is f64 or c128.
 Decomposition DecomposedOps(Lowering& l, Op x) {
   const Dims dims = l.dims(x);
   if (lazy::Count(dims) == 0) return JacobiOps(l, x);
@@ -181,7 +184,7 @@ Decomposition SvdOps(Lowering& l, Op x) {
   return {parts[0], parts[1], parts[2]};
 }
 
-// The Hermitian matrix of which one triangle is given.
+// Returns the Hermitian matrix whose upper or lower triangle x holds.
 Op Mirrored(Lowering& l, Op x, bool upper) {
   lazy::RequireSquare(l, x);
   const Dims dims = l.dims(x);
@@ -197,7 +200,7 @@ using lazy::BatchOf;
 using lazy::With;
 double Epsilon(PrimitiveType real) { return real == hlo::kF64 ? 0x1p-52 : 0x1p-23; }
 
-// The two dimensions of matrices, from 0.
+// Returns the two matrix dimensions, wrapped to count from 0.
 Dims MatrixDims(const Operand& x, DimList dims) {
   Dims pair;
   lazy::Explain(lazy::ops::LinalgMatrixNorm, {&x, 1}, x.caller(), [&] {
@@ -206,7 +209,7 @@ Dims MatrixDims(const Operand& x, DimList dims) {
   });
   return pair;
 }
-// Matrices whose dimensions stand elsewhere as the last two; and norms of theirs with sizes of 1 there.
+// Moves the matrix dimensions to the end. The function after it puts norms back, with sizes of 1 there.
 Tensor AsMatrix(const Operand& x, DimList dims) {
   const Dims pair = MatrixDims(x, dims), last = {-2, -1};
   return Movedim(x, pair, last);
@@ -219,7 +222,7 @@ Tensor WithMatrixDims(const Operand& x, DimList dims, bool keepdim, Tensor norm)
   return norm;
 }
 
-// What a singular value must exceed to count: [batch].
+// Returns the threshold above which a singular value counts, [batch].
 Op Threshold(Lowering& l, Op values, const Dims& dims, PrimitiveType real, const Tolerance& tolerance) {
   const double relative = tolerance.relative.value_or(
       tolerance.absolute > 0 ? 0 : static_cast<double>(std::max(dims[1], dims[2])) * Epsilon(real));
@@ -232,7 +235,7 @@ Op Threshold(Lowering& l, Op values, const Dims& dims, PrimitiveType real, const
 
 namespace {
 
-// The columns and, behind them, those that complete them to an orthonormal basis.
+// Returns the columns followed by columns that complete them to an orthonormal basis.
 Op Completed(Lowering& l, Op columns) {
   const Dims dims = l.dims(columns);
   const int64_t rows = dims[1], k = dims[2];
@@ -346,8 +349,8 @@ Tensor FrobeniusNorm(const Operand& x, DimList dims, bool keepdim) {
 
 namespace {
 
-// x + c is positive definite where c is at least the size of x: its singular values are its eigenvalues. The
-// values are from the least up.
+// Computes the eigenvalues of a Hermitian x as singular values: x + c is positive definite when c is at least
+// the norm of x, so its singular values are its eigenvalues. The values are in ascending order.
 std::vector<Op> EighByShift(Lowering& l, Op x) {
   const Dims dims = l.dims(x);
   const Op size = l.b.Unary(hlo::kAbs, x);
@@ -358,7 +361,7 @@ std::vector<Op> EighByShift(Lowering& l, Op x) {
   return {lazy::Reversed(l, values, {1}), lazy::Reversed(l, svd.v, {2})};
 }
 
-// x is of f64 or c128.
+// REQUIRES: x is f64 or c128.
 std::vector<Op> EighOps(Lowering& l, Op x) {
   const char* const routine = hlo::IsComplex(l.type(x)) ? "heevd" : "syevd";
   const std::vector<Op> parts = lazy::CallRoutine(

@@ -1,4 +1,4 @@
-// Adaptive pooling: each dimension in a given number of parts of nearly equal sizes.
+// Adaptive pooling: divides each dimension into a given number of parts of nearly equal sizes.
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/ops/nn/pooling.h"
 #include "client/tensor/ops/shape/movement.h"
@@ -13,7 +13,7 @@ using lazy::Operands;
 using lazy::Placed;
 using lazy::Refuse;
 
-// The parts of each of the last dimensions; -1 stands for as many as there are elements.
+// Returns the number of parts of each of the last dimensions; -1 in `output` keeps the number of elements.
 Dims PartsOf(Lowering& l, Op x, int64_t spatial, const Sizes& output) {
   lazy::RequireSpatial(l, x, spatial);
   Dims parts = lazy::SizesFor(output, spatial, "the output size", -1);
@@ -26,8 +26,7 @@ Dims PartsOf(Lowering& l, Op x, int64_t spatial, const Sizes& output) {
   return parts;
 }
 
-// Part k of dimension `dim` is from floor(k n / parts) to ceil((k + 1) n / parts). `reduce` makes one slice
-// of it.
+// Calls `reduce` with the slice of each part. Part k covers floor(k n / parts) to ceil((k + 1) n / parts).
 template <typename T, typename Reduce>
 std::vector<T> Parts(int64_t size, int64_t parts, Reduce reduce) {
   std::vector<T> reduced;

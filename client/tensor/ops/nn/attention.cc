@@ -1,4 +1,4 @@
-// Attention.
+// Scaled dot product attention.
 #include "hlod/ops/attention.h"
 
 #include <cmath>
@@ -18,7 +18,7 @@ using lazy::Op;
 using lazy::Operands;
 using lazy::Refuse;
 
-// Softmax over the last dimension. A row of minus infinities gives zeros.
+// Returns the softmax over the last dimension. A row of minus infinities becomes zeros.
 Op Weights(Lowering& l, Op scores) {
   const Dims dims = l.dims(scores);
   const int64_t last = lazy::RankOf(l, scores) - 1;
@@ -70,7 +70,7 @@ Op AttentionOps(Lowering& l, Operands o, const AttentionOptions& options, const 
     scores = l.b.Select(l.BroadcastTo(seen, shape), scores, l.Full(wide, shape, -infinity));
   }
   if (o.size() == 4) {
-    // Promotion has made a mask of type pred 0 and 1.
+    // Promotion has converted a mask of type pred to 0 and 1.
     const Op mask = l.BroadcastTo(o[3], shape);
     scores = options.mask.dtype() == kPred
                  ? l.b.Select(l.Convert(mask, hlo::kPred), scores, l.Full(wide, shape, -infinity))

@@ -27,7 +27,7 @@ hlo::ConvolutionAttributes Numbers(int64_t spatial) {
   return numbers;
 }
 
-// x with a batch, and whether it had one.
+// Returns x with a batch dimension, and true when it already had one.
 std::pair<Op, bool> WithBatch(Lowering& l, Op x, Op weight, int64_t spatial) {
   const Dims dims = l.dims(x);
   const auto rank = static_cast<int64_t>(dims.size());
@@ -41,7 +41,7 @@ std::pair<Op, bool> WithBatch(Lowering& l, Op x, Op weight, int64_t spatial) {
   return {l.Reshape(x, with), false};
 }
 
-// With the bias added to the channels, and without the batch that was not there.
+// Adds the bias to the channels, and removes the batch dimension that WithBatch() added.
 Op Finished(Lowering& l, Op result, Operands o, bool batched) {
   if (o.size() == 3) {
     const Dims dims = l.dims(result);

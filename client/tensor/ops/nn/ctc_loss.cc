@@ -28,7 +28,7 @@ namespace {
 
 using lazy::kInfinity;
 
-// Targets as [n, longest]. What is behind a target's end is not looked at.
+// Returns the targets as [n, longest]. Elements behind the end of a target are ignored.
 Tensor Rows(const Tensor& targets, const std::vector<int64_t>& lengths) {
   if (targets.rank() == 2) return targets;
   const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
@@ -41,35 +41,36 @@ Tensor Rows(const Tensor& targets, const std::vector<int64_t>& lengths) {
   return Stack(rows);
 }
 
-// log(exp(x) + exp(y) + exp(z)) in a loop; minus infinity stands for nothing.
+// Returns log(exp(x) + exp(y) + exp(z)), for use in a loop; minus infinity is the logarithm of an impossible
+// event.
 Op LogSum(hlo::Builder& b, Op x, Op y, Op z) {
   const Op largest = b.Binary(hlo::kMaximum, b.Binary(hlo::kMaximum, x, y), z);
   const Op nothing = b.Compare(largest, lazy::FullLike(b, largest, -kInfinity), Order::kEq);
   const Op shift = b.Select(nothing, lazy::FullLike(b, largest, 0), largest);
   const auto power = [&](Op value) { return b.Unary(hlo::kExponential, value - shift); };
   const Op sum = power(x) + power(y) + power(z);
-  // The logarithm of 0 is kept away from its infinite slope.
+  // The logarithm is never taken of 0, where its derivative is infinite.
   const Op log = b.Unary(hlo::kLog, b.Select(nothing, lazy::FullLike(b, sum, 1), sum));
   return b.Select(nothing, largest, log + shift);
 }
 
-// `by` minus infinities in front of the last dimension, as many dropped at its end.
+// Shifts the last dimension to the right by `by`, filling with minus infinity.
 Op Shifted(hlo::Builder& b, Op x, int64_t by) {
   return b.Pad(x, lazy::NumberLike(b, x, -kInfinity), std::vector<hlo::PadDimension>{{}, {by, -by, 0}});
 }
 
-// Minus the log probability of each target. Position 2 s + 1 of a row is label s, between them are blanks.
-// The operands: log probabilities, targets, the lengths of both.
+// Returns minus the log probability of each target. Position 2 s + 1 of a row is label s; the positions
+// between are blanks. The operands are the log probabilities, the targets, and the lengths of both.
 Op LossOps(Lowering& l, Operands o, int64_t blank) {
   const Op probabilities = o[0], targets = l.Convert(o[1], hlo::kS64);
   const Dims dims = l.dims(probabilities);
   const int64_t time = dims[0], n = dims[1], longest = l.dims(targets)[1], width = 2 * longest + 1;
   const PrimitiveType type = l.type(probabilities);
   const Op padded = lazy::PadDim(l, targets, l.Number(hlo::kS64, blank), 1, {1, 1, 1});
-  // Labels at odd places: the padding put a blank in front of, between and behind all.
+  // Labels are at odd positions: the padding put a blank before, between and after them.
   const Op labels = lazy::SliceDim(l, padded, 1, 0, width);
   Op emissions = lazy::GatherAlong(l, probabilities, 2, l.b.Broadcast(labels, {time, n, width}, {1, 2}));
-  // A label may follow the one before it without a blank when they differ.
+  // A label may follow the previous one without a blank between them when they differ.
   const Op before =
       l.b.Pad(labels, l.Number(hlo::kS64, blank), std::vector<hlo::PadDimension>{{}, {2, -2, 0}});
   const Op skips = l.b.Binary(hlo::kAnd, lazy::CompareOps(l, labels, l.Number(hlo::kS64, blank), Order::kNe),
@@ -88,7 +89,7 @@ Op LossOps(Lowering& l, Operands o, int64_t blank) {
         const Op inside = b.Compare(b.Broadcast(at, {n, width}, {}), s[3], Order::kLt);
         return State{b.Select(inside, next, s[0]), s[1], s[2], s[3]};
       });
-  // It ends with the last label or the blank behind it.
+  // A path ends with the last label or the blank after it.
   const Op end = l.b.Broadcast(o[3] * l.Number(hlo::kS64, 2), {n, width}, {0});
   const Op is_end = l.b.Binary(hlo::kOr, l.b.Compare(place, end, Order::kEq),
                                l.b.Compare(place, end - l.Number(hlo::kS64, 1), Order::kEq));

@@ -15,13 +15,14 @@ using lazy::Op;
 using lazy::Operands;
 using lazy::Refuse;
 
-// What an element is replaced by, and how those that stay are changed: x scale + shift.
+// The value that replaces a dropped element, and the change to a kept one: x scale + shift.
 struct Replacement {
   double dropped = 0, scale = 1, shift = 0;
 };
 
 Replacement Zero(double p) { return {.scale = 1 / (1 - p)}; }
-// Of a self-normalising network: the value that selu tends to, then mean 0 and variance 1 again.
+// Alpha dropout, for self-normalising networks: a dropped element becomes the negative limit of selu; scale
+// and shift then restore mean 0 and variance 1.
 Replacement Alpha(double p) {
   constexpr double kLimit = -1.7580993408473766;
   const double scale = 1 / std::sqrt((1 - p) * (1 + p * kLimit * kLimit));
@@ -29,7 +30,8 @@ Replacement Alpha(double p) {
   return {.dropped = scale * kLimit + shift, .scale = scale, .shift = shift};
 }
 
-// `drawn` says which dimensions have a draw for each index; the others share it.
+// `drawn(i, rank)` returns true for the dimensions whose indices are drawn independently; one draw is shared
+// along the others.
 template <typename Drawn>
 Op Replaced(Lowering& l, Op x, double p, Replacement (*replacement)(double), Drawn drawn,
             const Caller& caller) {
@@ -65,10 +67,10 @@ Tensor DropoutOf(const Operand& x, double p, bool training, Replacement (*replac
 bool Each(size_t, size_t) { return true; }
 bool FirstTwo(size_t dim, size_t) { return dim < 2; }
 
-// Channels of inputs with `spatial` dimensions behind them, of ranks `least` to spatial + 2.
+// Dropout of whole channels of inputs with `spatial` dimensions behind the channels.
 Tensor ChannelDropout(const Operand& x, double p, bool training, size_t spatial) {
   return DropoutOf(x, p, training, Zero, [&](size_t dim, size_t rank) {
-    // Without a batch the channels come first.
+    // Without a batch, the channels are the first dimension.
     return dim < (rank == spatial + 1 ? 1 : 2);
   });
 }
@@ -90,7 +92,7 @@ Tensor FeatureAlphaDropout(const Operand& x, double p, bool training) {
   return DropoutOf(x, p, training, Alpha, FirstTwo);
 }
 Tensor Dropout1d(const Operand& x, double p, bool training) { return ChannelDropout(x, p, training, 1); }
-// PyTorch takes three dimensions here for a batch of channels of vectors.
+// An input of three dimensions is a batch of channels of vectors here, as in PyTorch.
 Tensor Dropout2d(const Operand& x, double p, bool training) { return FeatureDropout(x, p, training); }
 Tensor Dropout3d(const Operand& x, double p, bool training) { return ChannelDropout(x, p, training, 3); }
 

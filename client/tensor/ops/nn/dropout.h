@@ -1,11 +1,11 @@
-// Dropout in other operations.
+// Dropout for use in other operations.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
 
 namespace hlod::lazy {
 
-// Elements of x, which is floating, zeroed with probability p, the others grown by 1 / (1 - p).
+// Zeroes elements of x with probability p and multiplies the others by 1 / (1 - p). REQUIRES: x is floating.
 Op DropoutOps(Lowering& l, Op x, double p, const Caller& caller);
 
 }  // namespace hlod::lazy

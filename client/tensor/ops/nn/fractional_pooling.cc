@@ -1,5 +1,5 @@
-// Fractional max pooling (Graham 2014, arXiv:1412.6071): windows of one size whose starts are at steps that
-// are chosen at random, the same for all rows of a plane.
+// Fractional max pooling (Graham 2014, arXiv:1412.6071): windows of one size whose starts advance by random
+// steps, the same for all rows of a plane.
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/ops/shape/movement.h"
 #include "client/tensor/value/throw.h"
@@ -20,7 +20,8 @@ namespace {
 using lazy::ListText;
 using lazy::Refuse;
 
-// Where the windows of one dimension begin: [n, channels, count], s64. The last one ends with the dimension.
+// Returns the starts of the windows of one dimension: [n, channels, count], s64. The last window ends with
+// the dimension.
 Tensor Starts(const Tensor& sample, int64_t size, int64_t kernel, int64_t count) {
   const Device device = sample.device();
   const Tensor last = FullLike(sample, size - kernel, {.type = kS64}).Unsqueeze(-1);
@@ -63,12 +64,12 @@ ValuesAndIndices Pooled(const Operand& input, int64_t spatial, const Sizes& kern
       Refuse("samples of shape %s are not [%d, %d, %d]", ListText(u.dims()), batch, channels, spatial);
     }
   });
-  // The flat places of each window's elements: [n, channels, outputs..., kernel...].
+  // The flat positions of each window's elements: [n, channels, outputs..., kernel...].
   Tensor places;
   int64_t windows = 1, elements = 1, plane = 1;
   for (int64_t i = 0; i < spatial; ++i) {
     const int64_t size = x.size(2 + i);
-    // As PyTorch, two dimensions take their samples from the last on, three from the first.
+    // As in PyTorch, two spatial dimensions take their samples in reverse order, three in order.
     const Tensor sample = u.Select(2, spatial == 2 ? 1 - i : i);
     const Tensor inside = Arange(0, kernel[i], 1, {.type = kS64, .device = x.device()});
     const Tensor at = Starts(sample, size, kernel[i], output[i]).Unsqueeze(-1) + inside;

@@ -1,4 +1,4 @@
-// Images at the points of a grid.
+// Sampling images at the points of a grid.
 #include <array>
 
 #include "client/tensor/ops/elementwise/elementwise.h"
@@ -26,7 +26,7 @@ namespace {
 
 Op Floor(Lowering& l, Op x) { return l.b.Unary(hlo::kFloor, x); }
 
-// From -1 to 1 to the positions of `size` elements.
+// Maps coordinates from [-1, 1] to positions among `size` elements.
 Op Position(Lowering& l, Op x, int64_t size, bool align_corners) {
   const Op one = N(l, x, 1), half = N(l, x, 0.5);
   if (align_corners) return (x + one) * N(l, x, static_cast<double>(size - 1) / 2);
@@ -35,7 +35,7 @@ Op Position(Lowering& l, Op x, int64_t size, bool align_corners) {
 
 Op Bordered(Lowering& l, Op x, int64_t size) { return l.b.Clamp(N(l, x, 0), x, N(l, x, size - 1)); }
 
-// Mirrored at the edges until it is inside: at low / 2 and high / 2.
+// Reflects x at low / 2 and high / 2 until it is between them.
 Op Reflected(Lowering& l, Op x, int64_t low, int64_t high) {
   if (low == high) return x * N(l, x, 0);
   const double least = static_cast<double>(low) / 2, span = static_cast<double>(high - low) / 2;
@@ -47,7 +47,7 @@ Op Reflected(Lowering& l, Op x, int64_t low, int64_t high) {
   return SelectOps(l, even, rest + N(l, x, least), N(l, x, span + least) - rest);
 }
 
-// What the padding makes of a position.
+// Returns the position that the padding mode maps x to.
 Op Padded(Lowering& l, Op x, int64_t size, const GridSampleOptions& options) {
   if (options.padding == GridPadding::kZeros) return x;
   if (options.padding == GridPadding::kReflection) {
@@ -56,8 +56,8 @@ Op Padded(Lowering& l, Op x, int64_t size, const GridSampleOptions& options) {
   return Bordered(l, x, size);
 }
 
-// One of the elements around each point along one dimension: its position (whole, in the float type), and how
-// much of it counts.
+// One of the elements around each point along one dimension: its position (a whole number in the float type)
+// and its weight.
 struct Neighbour {
   Op position, weight;
 };
@@ -88,7 +88,7 @@ std::vector<Neighbour> Neighbours(Lowering& l, Op grid, int64_t size, const Grid
   return {{low, one - second}, {low + one, second}};
 }
 
-// x [n, channels, elements] at `index` [n, points]: [n, channels, points].
+// Gathers x [n, channels, elements] at `index` [n, points]; returns [n, channels, points].
 Op AtPoints(Lowering& l, Op x, Op index) {
   hlo::GatherAttributes gather;
   gather.offset_dims = {1};
@@ -101,22 +101,23 @@ Op AtPoints(Lowering& l, Op x, Op index) {
   return l.b.Add(hlo::kGather, {x, index}, gather);
 }
 
-// The sum over all combinations of neighbours, one of each dimension.
+// Sums over all combinations of neighbours, one per dimension.
 struct Sampler {
   Lowering& l;
   Op image;    // [n, channels, elements]
-  Dims sizes;  // Of the image, outermost first.
+  Dims sizes;  // The image's sizes, outermost first.
   std::vector<std::vector<Neighbour>> neighbours;
 
   Op sum;
   bool first = true;
 
-  // `index`, `weight`, `inside` of the dimensions before `dim`.
+  // Adds the combinations that continue one of the first `dim` neighbours, whose `index`, `weight` and
+  // `inside` are given.
   void Add(size_t dim, Op index, Op weight, Op inside) {
     if (dim == sizes.size()) {
       const Op values = AtPoints(l, image, index);
       const Dims dims = l.dims(values);
-      // Elements beyond the edges count nothing, also NaN ones.
+      // Elements beyond the edges count as 0, even where NaN was gathered.
       const Op masked =
           l.b.Select(l.b.Broadcast(inside, dims, {0, 2}), values, l.Full(l.type(values), dims, 0));
       const Op part = masked * l.b.Broadcast(weight, dims, {0, 2});
@@ -160,7 +161,7 @@ Op SampleOps(Lowering& l, Op x, Op grid, const GridSampleOptions& options) {
   Sampler sampler{l, l.Reshape(x, {dims[0], dims[1], lazy::Count(sizes)}), sizes, {}, {}};
   const Op flat = l.Reshape(grid, {points[0], count, points.back()});
   for (size_t i = 0; i < spatial; ++i) {
-    // The last coordinate is of the outermost dimension.
+    // The last coordinate is that of the outermost dimension.
     const auto from = static_cast<int64_t>(spatial - 1 - i);
     const Op coordinate = l.Reshape(lazy::SliceDim(l, flat, 2, from, from + 1), {points[0], count});
     sampler.neighbours.push_back(Neighbours(l, coordinate, sizes[i], options));
@@ -180,7 +181,7 @@ Tensor GridSample(const Operand& x, const Operand& grid, const GridSampleOptions
   });
 }
 
-// [n, points, rank + 1] base coordinates times the transposed transformations.
+// The grid: base coordinates [n, points, rank + 1] times the transposed transformations.
 Tensor AffineGrid(const Tensor& theta, DimList size, bool align_corners) {
   const auto rank = static_cast<int64_t>(size.size()) - 2;
   const Operand operand(theta);
@@ -192,7 +193,7 @@ Tensor AffineGrid(const Tensor& theta, DimList size, bool align_corners) {
   });
   const Dims output(size.begin() + 2, size.end());
   std::vector<Tensor> coordinates;
-  for (int64_t i = rank; i-- > 0;) {  // The innermost dimension first.
+  for (int64_t i = rank; i-- > 0;) {  // From the innermost dimension.
     const auto n = static_cast<double>(output[i]);
     const Tensor index = Arange(0, output[i], 1, {.type = theta.dtype(), .device = theta.device()});
     Tensor at = align_corners ? index * (n > 1 ? 2 / (n - 1) : 0) - (n > 1 ? 1 : 0) : (index * 2 + 1) / n - 1;

@@ -1,4 +1,4 @@
-// Resizing images: one dimension after the other, each element the weighted sum of a few.
+// Resizing images: one dimension after the other; each element is the weighted sum of a few.
 #include "hlod/ops/interpolation.h"
 
 #include <algorithm>
@@ -30,15 +30,15 @@ std::array<double, 4> CubicWeights(double t) {
 
 namespace {
 
-// One element of the result: which elements, and how much of each.
+// A source element of an element of the result, and its weight.
 struct Tap {
   int64_t index = 0;
   double weight = 0;
 };
-// Tap j of every element of a dimension.
+// taps[j][k] is source j of element k along a dimension.
 using Taps = std::vector<std::vector<Tap>>;
 
-// Positions are computed in f32 for types up to it, as PyTorch computes them.
+// The source positions of one dimension. T is float for types up to f32, as in PyTorch.
 template <typename T>
 class Positions {
  public:
@@ -94,7 +94,7 @@ Taps TapsOf(int64_t from, int64_t to, std::optional<double> factor, const Interp
   return taps;
 }
 
-// Each index `times` times: without a gather.
+// Repeats each index `times` times, by a broadcast instead of a gather.
 Op Repeated(Lowering& l, Op x, int64_t dim, int64_t times) {
   Dims dims = l.dims(x), to = dims, mapping;
   to.insert(to.begin() + dim + 1, times);
@@ -133,7 +133,8 @@ Op ResizedDim(Lowering& l, Op x, int64_t dim, int64_t to, std::optional<double> 
 
 struct Target {
   Dims sizes;
-  std::vector<std::optional<double>> factors;  // What positions follow, where not the sizes.
+  // The scale factors that positions are computed with; where nullopt, the ratio of the sizes.
+  std::vector<std::optional<double>> factors;
 };
 Target TargetOf(const Dims& dims, int64_t spatial, const InterpolateOptions& options) {
   Target target;

@@ -1,4 +1,4 @@
-// Losses in public operations, so that gradients and autocast reach their parts.
+// Losses written in public operations, so that gradients and autocast reach their parts.
 #include "hlod/ops/loss.h"
 
 #include <numbers>
@@ -35,24 +35,25 @@ using lazy::Reduced;
 
 namespace {
 
-// The dimension of classes.
+// Returns the dimension of the classes.
 int64_t ClassDim(const Tensor& x) { return x.rank() < 2 ? 0 : 1; }
 
-// A vector of one number a class, in the shape that broadcasts along x's classes.
+// Reshapes a vector of one number per class so that it broadcasts along x's classes.
 Tensor AlongClasses(const Tensor& vector, const Tensor& x) {
   Dims shape(static_cast<size_t>(x.rank()), 1);
   shape[static_cast<size_t>(ClassDim(x))] = vector.numel();
   return vector.Reshape(shape);
 }
 
-// Whether each class is the target: false everywhere for a target that is ignored.
+// Returns a mask that is true at the target class, and false everywhere for an ignored target.
 Tensor IsTarget(const Tensor& x, const Tensor& target, const Tensor& kept) {
   const int64_t dim = ClassDim(x);
   const Tensor classes = AlongClasses(Arange(0, x.size(dim), 1, {.type = kS64, .device = x.device()}), x);
   return LogicalAnd(Eq(target.Unsqueeze(dim), classes), kept.Unsqueeze(dim));
 }
 
-// Element by element. Logarithms are not below -100; of the gradient the divisor is not below 1e-12.
+// Elementwise binary cross entropy. As in PyTorch, logarithms are at least -100, and the divisor in the
+// gradient is at least 1e-12.
 Tensor EachBinaryCrossEntropy(const Tensor& x, const Tensor& target) {
   static constexpr lazy::Operation kOperation = {"BinaryCrossEntropy", "binary_cross_entropy",
                                                  lazy::Promotion::kFloat,
@@ -209,7 +210,7 @@ Tensor CosineSimilarity(const Tensor& x, const Tensor& y, int64_t dim, double ep
   return lazy::UnderAutocast(
       "cosine_similarity",
       [&](const Tensor& x, const Tensor& y) -> Tensor {
-        // The squares are bounded before the root, which has no slope at 0.
+        // The squares are bounded from below before the root, whose derivative at 0 is infinite.
         const Dims along = {dim};
         const auto unit = [&](const Tensor& z) -> Tensor {
           return z / Sqrt(Clamp(Sum(z * z, along, true), Operand(eps * eps)));

@@ -1,4 +1,4 @@
-// What losses share.
+// Helpers that losses share.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ namespace hlod::lazy {
 
 Tensor Reduced(const Tensor& loss, Reduction reduction);
 
-// A call of a loss: while it exists its parts report the caller, and what does not fit is refused in the
-// loss's name, with the arguments' shapes.
+// The call of a loss. While it exists, its parts report the caller. Errors name the loss and the arguments'
+// shapes.
 class LossCall {
  public:
-  // Refuses undefined arguments.
+  // Throws when an argument is undefined.
   LossCall(const char* name, std::vector<const Tensor*> arguments, const Caller& caller);
 
   template <typename... Args>
@@ -25,9 +25,10 @@ class LossCall {
   }
   void RequireSame(const Tensor& x, const Tensor& y) const;
   void RequireBroadcast(const Tensor& x, const Tensor& y) const;
-  // Classes [n, ...] for scores [n, classes, ...], or one for [classes], and a weight for each class.
+  // Throws unless `target` holds classes: [n, ...] for scores x [n, classes, ...], or one class for
+  // [classes]. `weight` must have one element per class.
   void RequireClasses(const Tensor& x, const Tensor& target, const Tensor& weight) const;
-  // Refuses a class that is known and is neither one of `count` nor `allowed`.
+  // Throws when a class whose value is known is neither in [0, count) nor `allowed`.
   void CheckClasses(const Tensor& target, int64_t count, std::optional<int64_t> allowed = {}) const;
 
  private:

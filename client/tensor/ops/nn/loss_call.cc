@@ -1,4 +1,4 @@
-// What losses ask of their arguments, as PyTorch does.
+// Checks of the arguments of losses, as in PyTorch.
 #include "client/tensor/ops/nn/loss.h"
 
 #include "client/tensor/ops/shape/known.h"

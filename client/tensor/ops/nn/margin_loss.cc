@@ -1,4 +1,4 @@
-// Losses with margins, and of distributions.
+// Losses with margins, and losses of distributions.
 #include <cmath>
 #include <numbers>
 
@@ -21,15 +21,15 @@ using lazy::Reduced;
 
 namespace {
 
-// Scores as [n, classes].
+// Returns the scores as [n, classes].
 Tensor AsRows(const Tensor& x) { return x.rank() == 2 ? x : x.Reshape({1, x.numel()}); }
 
-// The positions of the last dimension.
+// Returns the indices of the last dimension.
 Tensor ClassNumbers(const Tensor& x) {
   return Arange(0, x.size(-1), 1, {.type = kS64, .device = x.device()});
 }
 
-// A loss a row: of one row without a batch, a number.
+// Reduces a vector with one loss per row. When x is one row without a batch, the loss is a scalar.
 Tensor OfRows(const Tensor& loss, const Tensor& x, Reduction reduction) {
   return Reduced(x.rank() < 2 ? loss.Reshape({}) : loss, reduction);
 }
@@ -75,7 +75,7 @@ Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& vari
   call.RequireBroadcast(x, target);
   Tensor spread = variance;
   if (variance.dims() != x.dims()) {
-    // One for each row may stand without the last dimension.
+    // A variance with one number per row may omit the last dimension.
     Dims rows = x.dims();
     if (!rows.empty()) rows.pop_back();
     if (variance.dims() == rows) {
@@ -105,7 +105,7 @@ Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p, double m
       "multi_margin_loss",
       [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
         const Tensor scores = AsRows(x), classes = target.Reshape({scores.size(0), 1});
-        Tensor excess = Relu(margin - Gather(scores, 1, classes) + scores);  // At the margin: no gradient.
+        Tensor excess = Relu(margin - Gather(scores, 1, classes) + scores);  // No gradient at the margin.
         if (p == 2) excess = Square(excess);
         if (weight.defined()) excess = excess * IndexSelect(weight, 0, classes.Reshape({-1})).Unsqueeze(1);
         const Dims last = {1};
@@ -126,10 +126,10 @@ Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction red
         const Tensor scores = AsRows(x), labels = AsRows(target), positions = ClassNumbers(scores);
         const int64_t count = scores.size(1);
         const Dims last = {-1};
-        // The classes before the first negative entry.
+        // The classes are the entries before the first negative one.
         const Tensor end = Amin(Where(Lt(labels, 0), positions, count), last, true);
         const Tensor named = Lt(positions, end);
-        // [n, entry, class]: whether the entry names the class.
+        // [n, entry, class]: true where the entry names the class.
         const Tensor names = LogicalAnd(Eq(labels.Unsqueeze(2), positions), named.Unsqueeze(2));
         const Dims entries = {1};
         const Tensor is_target = Any(names, entries);

@@ -1,4 +1,4 @@
-// Normalisation: statistics in f32 at least, rounded once at the end.
+// Normalisation: statistics are computed in f32 at least and rounded once at the end.
 #include "hlod/ops/normalization.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ Op Rsqrt(Lowering& l, Op x, double eps) { return l.b.Unary(hlo::kRsqrt, x + l.Nu
 
 struct Moments {
   Op centred;    // x minus its mean.
-  Op mean, var;  // Without the dimensions.
+  Op mean, var;  // Without the reduced dimensions.
 };
 
 Moments MomentsOver(Lowering& l, Op x, const Dims& dims) {
@@ -62,7 +62,8 @@ Moments MomentsOver(Lowering& l, Op x, const Dims& dims) {
   return moments;
 }
 
-// x weight + bias, each along `dims` of x. The operands behind the first are those that are defined.
+// Returns x weight + bias, each along `dims` of x. The operands behind the first are the defined ones of the
+// two.
 Op Affine(Lowering& l, Op x, Operands o, bool weight, bool bias, const Dims& dims) {
   const Dims shape = l.dims(x);
   size_t next = 1;
@@ -88,7 +89,7 @@ std::vector<Operand> With(const Operand& x, std::initializer_list<const Tensor*>
   return operands;
 }
 
-// The last dimensions, which have the sizes that `shape` says.
+// Returns the last dimensions of x. Refuses x unless they have the sizes in `shape`.
 Dims LastDims(Lowering& l, Op x, DimList shape) {
   const Dims dims = l.dims(x);
   const size_t rank = dims.size();
@@ -101,13 +102,13 @@ Dims LastDims(Lowering& l, Op x, DimList shape) {
   return last;
 }
 
-// All dimensions but the channels'.
+// Returns all dimensions but the channels'.
 Dims ChannelsOf(Lowering& l, Op x) {
   if (l.dims(x).size() < 2) Refuse("shape %s is not [batch, channels, ...]", ListText(l.dims(x)));
   return OtherDims(lazy::RankOf(l, x), {1});
 }
 
-// What is centred, divided by the root of the variance over `dims`.
+// Returns the centred x divided by the square root of the variance over `dims`.
 Op Scaled(Lowering& l, const Moments& moments, double eps, const Dims& dims) {
   const Dims shape = l.dims(moments.centred);
   const Dims kept = OtherDims(static_cast<int64_t>(shape.size()), dims);
@@ -136,7 +137,7 @@ NormalizationResult NativeLayerNorm(const Operand& x, DimList shape, const Tenso
         for (const int64_t dim : last) kept[dim] = 1;
         const Op out = Affine(l, Scaled(l, moments, eps, last), o, weight.defined(), bias.defined(), last);
         const PrimitiveType type = l.type(o[0]);
-        // Gradients go through the first result alone, as in PyTorch.
+        // Gradients flow through the first result alone, as in PyTorch.
         const auto data = [&](Op x) { return lazy::StopGradient(l, l.Convert(l.Reshape(x, kept), type)); };
         return std::vector<Op>{l.Convert(out, type), data(moments.mean), data(Rsqrt(l, moments.var, eps))};
       });
@@ -196,7 +197,7 @@ Tensor InstanceNorm(const Operand& x, const Tensor& running_mean, const Tensor& 
 
 namespace {
 
-// The statistics that normalise: the running ones, or those of the batch.
+// Normalises by the running statistics. The other results are empty.
 NormalizationResult InferenceNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
                                   const Tensor& weight, const Tensor& bias, double eps) {
   const bool affine[] = {weight.defined(), bias.defined()};
@@ -216,7 +217,7 @@ NormalizationResult InferenceNorm(const Operand& x, const Tensor& running_mean, 
         }
         const Op centred = in - l.b.Broadcast(mean, dims, {1});
         const Op normal = centred * l.b.Broadcast(Rsqrt(l, var, eps), dims, {1});
-        // Without statistics of the batch.
+        // No statistics of the batch are computed.
         const auto none = [&] { return l.Full(l.type(o[0]), {0}, 0); };
         return std::vector<Op>{l.Convert(Affine(l, normal, o, affine[0], affine[1], {1}), l.type(o[0])),
                                none(), none()};
@@ -242,7 +243,7 @@ NormalizationResult NativeBatchNorm(const Operand& x, const Tensor& running_mean
         const Moments moments = MomentsOver(l, in, dims);
         const Op normal = Scaled(l, moments, eps, dims);
         const Op out = Affine(l, normal, o, weight.defined(), bias.defined(), {1});
-        // The running variance is of the population that the batch was drawn from.
+        // The running variance estimates that of the population, with Bessel's correction.
         const auto data = [&](Op x) { return lazy::StopGradient(l, x); };
         return std::vector<Op>{l.Convert(out, l.type(o[0])), data(moments.mean),
                                data(moments.var * l.Number(l.type(in), count / (count - 1))),
@@ -250,7 +251,7 @@ NormalizationResult NativeBatchNorm(const Operand& x, const Tensor& running_mean
       });
   const auto update = [&](const Tensor& running, const Tensor& batch) {
     if (!running.defined()) return;
-    const NoGrad scope;  // Statistics are data.
+    const NoGrad scope;  // The statistics are not differentiated.
     Tensor target = running;
     const Operand operands[] = {Operand(target, x.caller()), Operand(batch, x.caller())};
     lazy::CallInPlace(lazy::ops::BatchNorm, target, operands, [&](Lowering& l, Operands o) {
@@ -269,13 +270,13 @@ NormalizationResult NativeBatchNorm(const Operand& x, const Tensor& running_mean
 Tensor BatchNorm(const Operand& x, const Tensor& running_mean, const Tensor& running_var,
                  const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
   const CallerScope scope(x.caller());
-  // Without elements there are no channels to look for.
+  // Without elements the channels are not checked.
   const Tensor& in = lazy::TensorOf(lazy::ops::BatchNorm, x);
   if (in.numel() == 0 && in.rank() < 2) return in.Clone(x.caller());
   return NativeBatchNorm(x, running_mean, running_var, weight, bias, training, momentum, eps).output;
 }
 
-// Over the squares of neighbouring channels: a mean over a window, the channels padded by zeros.
+// Divides by a mean over the squares of neighbouring channels, computed as an average pool with zero padding.
 Tensor LocalResponseNorm(const Operand& x, int64_t size, double alpha, double beta, double k) {
   const CallerScope scope(x.caller());
   const Tensor& in = lazy::TensorOf(lazy::ops::AvgPool, x);

@@ -1,4 +1,4 @@
-// Pooling: windows reduced.
+// Pooling: reductions over windows.
 #include "client/tensor/ops/nn/pooling.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ int64_t WindowCount(const Pool& pool, size_t i, int64_t size) {
     Refuse("a window of size %d does not fit %d elements padded by %d", reach, size, pool.padding[i]);
   }
   int64_t number = (room + (pool.ceil_mode ? pool.stride[i] - 1 : 0)) / pool.stride[i] + 1;
-  // The last window begins inside the input or its low padding.
+  // The last window must begin inside the input or its low padding.
   if (pool.ceil_mode && (number - 1) * pool.stride[i] >= size + pool.padding[i]) --number;
   return number;
 }
@@ -117,7 +117,7 @@ Op Reduced(Lowering& l, Op x, const Pool& pool, hlo::Opcode opcode) {
                           lazy::WindowsOf(pool, l.dims(x)), l.Reducer(opcode, type));
 }
 
-// What each window of a dimension divides by.
+// Returns the number of elements along the dimension that the sum of each window is divided by.
 std::vector<int64_t> Counts(const Pool& pool, size_t i, int64_t size, int64_t number, bool with_padding) {
   std::vector<int64_t> counts;
   for (int64_t k = 0; k < number; ++k) {
@@ -135,7 +135,7 @@ std::vector<int64_t> Counts(const Pool& pool, size_t i, int64_t size, int64_t nu
 Op AvgOps(Lowering& l, Op x, const Pool& pool, const AvgPoolOptions& options) {
   const PrimitiveType type = l.type(x);
   const Dims from = l.dims(x);
-  // f16 and bf16 add up in f32.
+  // Sums of f16 and bf16 are accumulated in f32.
   const PrimitiveType wide = hlo::IsFloat(type) && hlo::Info(type).bits < 32 ? hlo::kF32 : type;
   Op sum = Reduced(l, l.Convert(x, wide), pool, hlo::kAdd);
   if (options.divisor.has_value()) {
@@ -192,7 +192,7 @@ ValuesAndIndices MaxWithIndices(const Operand& x, int64_t spatial, const Sizes& 
   return {both[0], both[1]};
 }
 
-// The p-th root of the sum of p-th powers, by the mean of the window times its size.
+// Returns the p-th root of the sum of p-th powers, computed from the window's mean times its size.
 Tensor Lp(const Operand& x, double order, const Sizes& kernel, const LpPoolOptions& options, int64_t spatial,
           Tensor (*mean)(const Operand&, Sizes, AvgPoolOptions)) {
   const CallerScope scope(x.caller());
@@ -201,7 +201,7 @@ Tensor Lp(const Operand& x, double order, const Sizes& kernel, const LpPoolOptio
                 [&] { count = lazy::Count(lazy::SizesFor(kernel, spatial, "the kernel size", 1)); });
   const Tensor means =
       mean(Pow(x, order), kernel, {.stride = options.stride, .ceil_mode = options.ceil_mode});
-  // The root of 0 is kept away from its infinite slope.
+  // The root is never taken of 0, where its derivative is infinite.
   const Tensor sums = means * count, zero = Eq(sums, 0);
   return Where(zero, 0, Pow(Where(zero, 1, sums), 1 / order));
 }

@@ -1,4 +1,4 @@
-// The partial inverse of max pooling: elements back at their places, zeros elsewhere.
+// Max unpooling: stores elements at their recorded positions and zeros elsewhere.
 #include "client/tensor/autograd/own_derivative.h"
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/ops/nn/pooling.h"
@@ -15,7 +15,7 @@ using lazy::Op;
 using lazy::Operands;
 using lazy::Refuse;
 
-// The spatial sizes of the result: those that are given, else those that the windows cover.
+// Returns the spatial sizes of the result: the requested ones, or those that the windows cover.
 Dims OutputOf(const Dims& dims, int64_t spatial, const Sizes& kernel, const MaxUnpoolOptions& options) {
   const lazy::Pool pool = lazy::MakePool(spatial, kernel, options.stride, options.padding, 1, false);
   Dims output = options.output_size;
@@ -24,7 +24,7 @@ Dims OutputOf(const Dims& dims, int64_t spatial, const Sizes& kernel, const MaxU
       const int64_t number = dims[dims.size() - spatial + i];
       output.push_back((number - 1) * pool.stride[i] - 2 * pool.padding[i] + pool.kernel[i]);
     }
-  } else if (output.size() > static_cast<size_t>(spatial)) {  // The whole shape may be given.
+  } else if (output.size() > static_cast<size_t>(spatial)) {  // The whole shape may be passed, too.
     output.erase(output.begin(), output.end() - spatial);
   }
   if (static_cast<int64_t>(output.size()) != spatial) {
@@ -51,7 +51,7 @@ Tensor Unpool(const Operand& x, const Operand& indices, int64_t spatial, const S
     const int64_t inner = planes == 0 ? 0 : lazy::Count(dims) / planes;
     const Op empty = l.Full(l.type(o[0]), {planes, lazy::Count(output)}, 0);
     const std::vector<Op> parts = {l.Reshape(o[0], {planes, inner}), l.Reshape(o[1], {planes, inner})};
-    // Where several have one place, each has the gradient of that place, as PyTorch has it.
+    // When several elements have one position, each receives the gradient of that position, as in PyTorch.
     const Op placed = lazy::OwnDerivative(l, "placed", parts, [&](Operands o) {
       return lazy::ScatterAlong(l, empty, 1, o[1], o[0], lazy::Combine::kSet);
     });

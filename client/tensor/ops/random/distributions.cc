@@ -1,4 +1,4 @@
-// Random tensors that one draw for each element makes.
+// Random tensors that take one draw per element.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -21,7 +21,7 @@ using lazy::Op;
 using lazy::RandomState;
 using lazy::Refuse;
 
-// -log(1 - u).
+// Returns -log(1 - u).
 Op WaitingTimes(Lowering& l, Op uniform) {
   return l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kLogPlusOne, l.b.Unary(hlo::kNegate, uniform)));
 }
@@ -57,7 +57,8 @@ Tensor Gumbel(DimList dims, TensorOptions options, Caller caller) {
                             });
 }
 
-// The inverse of the distribution function. Above 0 the mirrored interval has the digits.
+// Applies the inverse distribution function. An interval above 0 is mirrored, because the function has more
+// digits below 0.
 Tensor TruncatedNormal(DimList dims, double low, double high, TensorOptions options, Caller caller) {
   if (!(low < high)) {
     lazy::Throw(ErrorKind::kArgument, absl::StrFormat("no number lies between %g and %g", low, high),

@@ -1,4 +1,4 @@
-// Random tensors.
+// Uniform, normal and integer random tensors, bernoulli, multinomial.
 #include "hlod/ops/random.h"
 
 #include <cmath>
@@ -23,7 +23,7 @@ using lazy::RandomFloats;
 using lazy::RandomState;
 using lazy::Refuse;
 
-// Box and Muller: sqrt(-2 ln(1 - u)) cos(2 pi v). u is below 1, so the logarithm is finite.
+// The Box-Muller transform: sqrt(-2 ln(1 - u)) cos(2 pi v). u is below 1, so the logarithm is finite.
 Op lazy::NormalOps(Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
   const PrimitiveType compute = type == hlo::kF64 ? hlo::kF64 : hlo::kF32;
   Dims pair = {2};
@@ -55,8 +55,8 @@ Op BernoulliOps(Lowering& l, Op p, PrimitiveType type) {
   return l.Convert(lazy::CompareOps(l, uniform, l.Convert(p, wide), lazy::Order::kLt), type);
 }
 
-// Exponential waiting times at the rates that the weights are: the first to come are the ones drawn. A weight
-// of 0 never comes.
+// Samples without replacement: each weight is the rate of an exponential waiting time, and the `count` that
+// end first are drawn. A weight of 0 never ends.
 Op DrawnOnce(Lowering& l, Op weights, int64_t count) {
   const Dims dims = l.dims(weights);
   const int64_t last = lazy::RankOf(l, weights) - 1;
@@ -69,7 +69,8 @@ Op DrawnOnce(Lowering& l, Op weights, int64_t count) {
   return lazy::FirstWithIndex(l, order, count, last, true)[1];
 }
 
-// Where the running sum of the weights passes a number uniform between 0 and their sum.
+// Samples with replacement: returns the index where the running sum of the weights passes a uniform number
+// between 0 and their sum.
 Op DrawnAgain(Lowering& l, Op weights, int64_t count) {
   Dims dims = l.dims(weights);
   const int64_t last = lazy::RankOf(l, weights) - 1;
@@ -78,7 +79,7 @@ Op DrawnAgain(Lowering& l, Op weights, int64_t count) {
   const Op total = lazy::SliceDim(l, sums, last, dims[last] - 1, dims[last]);
   dims[last] = count;
   const Op at = lazy::MulOps(l, lazy::RandomUniform(l, DrawFor(l, dims), type, dims), total);
-  // Rounding can reach the sum, behind which nothing stands.
+  // Rounding can make the number equal to the sum, which no index passes.
   const Op inside = lazy::CompareOps(l, at, total, lazy::Order::kLt);
   return lazy::SearchOps(l, sums, l.b.Select(inside, at, l.Full(type, dims, 0)), true);
 }

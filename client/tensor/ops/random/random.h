@@ -1,4 +1,4 @@
-// What random operations are written with.
+// Helpers for writing random operations.
 #pragma once
 
 #include <string>
@@ -11,15 +11,16 @@
 
 namespace hlod::lazy {
 
-// What every operation advances the stream by: two draws of 64 bits, the most that a lowering takes.
+// The number of bits per element that every operation advances the stream by: two draws of 64 bits, the most
+// that a lowering takes.
 inline constexpr int kBitsPerElement = 128;
 
-// Normal numbers from a position on.
+// Returns normal numbers drawn from the position `state`.
 Op NormalOps(Lowering& l, RandomState state, PrimitiveType type, const Dims& shape);
-// -log(-log(u)) of uniform u between 0 and 1, which are not drawn.
+// Returns -log(-log(u)). REQUIRES: `uniform` excludes 0 and 1.
 Op GumbelOps(Lowering& l, Op uniform);
 
-// The position of a draw in a lowering.
+// Returns the position of a draw in a lowering, and advances the stream.
 inline RandomState DrawFor(Lowering& l, const Dims& dims) {
   return Draw(l.graph.place, Count(dims), kBitsPerElement);
 }
@@ -28,7 +29,7 @@ inline RandomState DrawFor(Lowering& l, const Dims& dims) {
 template <typename F>
 Tensor RandomNumbers(const Operation& operation, DimList dims, PrimitiveType type,
                      const TensorOptions& options, const Caller& caller, F lower) {
-  // A shape that is refused draws nothing.
+  // A refused shape must not advance the stream.
   Explain(operation, {}, caller, [&] {
     const absl::Status valid = hlo::ValidateShape(Shape::Array(type, Copied(dims)));
     if (!valid.ok()) Refuse("%s", std::string(valid.message()));
@@ -40,7 +41,7 @@ Tensor RandomNumbers(const Operation& operation, DimList dims, PrimitiveType typ
       [dims = Copied(dims), type, state, lower](Lowering& l) { return lower(l, state, type, dims); }, caller);
 }
 
-// The same of a floating type.
+// A RandomNumbers() of a floating type; throws for other types.
 template <typename F>
 Tensor RandomFloats(const Operation& operation, DimList dims, const TensorOptions& options,
                     const Caller& caller, F lower) {

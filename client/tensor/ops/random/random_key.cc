@@ -1,6 +1,6 @@
 // Random numbers from explicit keys: Threefry-2x32 (Salmon et al., "Parallel random numbers: as easy as 1, 2,
-// 3", 2011), laid over elements as JAX does. The block of an element is its flat position, as two words; 32
-// bits are the exclusive or of the two words that come out, 64 bits are both.
+// 3", 2011), assigned to elements as in JAX. The block that is encrypted for an element is its flat position,
+// as two words. 32 bits are the exclusive or of the two resulting words; 64 bits are both.
 #include "hlod/ops/random_key.h"
 
 #include <cmath>
@@ -28,7 +28,7 @@ struct Words {
   Op first, second;
 };
 
-// u32[2] as two scalars. Refuses other keys.
+// Returns the words of a key, u32[2], as two scalars. Refuses other keys.
 Words KeyWords(Lowering& l, Op key) {
   if (l.type(key) != hlo::kU32 || l.dims(key) != Dims{2}) {
     Refuse("a key is u32[2], as random::Key() makes it, not %s", hlo::ToStringNoLayout(l.shape(key)));
@@ -43,7 +43,7 @@ Op Rotated(Lowering& l, Op x, int by) {
   return l.b.Binary(hlo::kOr, left, right);
 }
 
-// Five groups of four rounds, after each of which the next two of the key's three words are added.
+// Runs five groups of four rounds; after each group the next two of the key's three words are added.
 Words Threefry(Lowering& l, const Words& key, Words x) {
   constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   constexpr int64_t kParity = 0x1BD11BDA;
@@ -64,7 +64,7 @@ Words Threefry(Lowering& l, const Words& key, Words x) {
   return x;
 }
 
-// The blocks of `dims` elements.
+// Returns the blocks of `dims` elements.
 Words Blocks(Lowering& l, const Dims& dims) {
   const Op place = l.Reshape(l.b.Iota(Shape::Array(hlo::kU64, {lazy::Count(dims)}), 0), dims);
   const Op high = l.b.Binary(hlo::kShiftRightLogical, place, l.Full(hlo::kU64, dims, 32));
@@ -87,7 +87,8 @@ void RequireF32OrF64(PrimitiveType type) {
   if (type != hlo::kF32 && type != hlo::kF64) Refuse("numbers are f32 or f64, not %s", hlo::Name(type));
 }
 
-// In [low, high): the mantissa of a number from 1 to 2 is drawn. low and high are scalars.
+// Returns uniform numbers in [low, high), by drawing the mantissa of a number in [1, 2). low and high are
+// scalars.
 Op UniformOps(Lowering& l, const Words& key, const Dims& dims, PrimitiveType type, Op low, Op high) {
   RequireF32OrF64(type);
   const bool wide = type == hlo::kF64;
@@ -111,7 +112,7 @@ Op GumbelOps(Lowering& l, const Words& key, const Dims& dims, PrimitiveType type
   return lazy::GumbelOps(l, UniformOps(l, key, dims, type, l.Number(type, least), l.Number(type, 1)));
 }
 
-// `lower` makes the result of a key and a shape.
+// Calls `lower` with the key's words and the checked shape.
 template <typename F>
 Tensor FromKey(const Operand& key, DimList dims, F lower) {
   return lazy::Call(lazy::ops::RandomKey, {key}, [&](Lowering& l, Operands o) {
@@ -202,7 +203,7 @@ Tensor Gumbel(const Operand& key, DimList dims, PrimitiveType type) {
   });
 }
 
-// Two draws for each, so that the remainder is nearly without bias: (high mod span) 2^bits + low, mod span.
+// Two draws per element, so that the remainder is nearly unbiased: ((high mod span) 2^bits + low) mod span.
 Tensor Randint(const Operand& key, DimList dims, int64_t low, int64_t high, PrimitiveType type) {
   return FromKey(key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
     if (type != hlo::kS32 && type != hlo::kS64) Refuse("integers are s32 or s64, not %s", hlo::Name(type));

@@ -1,6 +1,6 @@
-// Random tensors by rejection: a loop that draws for all elements until each has accepted a proposal. Its
-// numbers come from a part of the generator's counter of their own (the second word is not 0), for it is not
-// known how many there will be.
+// Random tensors by rejection: a loop draws for all elements until each has accepted a proposal. The number
+// of draws is not known in advance, so they are taken from a part of the generator's counter reserved for
+// loops, where the second word is not 0.
 #include <cmath>
 #include <numbers>
 
@@ -22,14 +22,14 @@ using lazy::Order;
 using lazy::Refuse;
 using lazy::State;
 
-// The position that a loop's draws begin at.
+// Returns the position where a loop's draws begin.
 Op LoopPosition(Lowering& l, const Dims& dims) {
   const lazy::RandomState state = lazy::DrawFor(l, dims);
   return l.graph.op(l.graph.NumberParameter(
       Literal::Array<uint64_t>({3}, {state.seed, uint64_t{0}, state.offset + 1}), true));
 }
 
-// What loops over f64 elements of one shape are written with.
+// Helpers for loops over f64 elements of one shape.
 struct Draws {
   hlo::Builder& b;
   Dims dims;
@@ -38,8 +38,7 @@ struct Draws {
     const Op number = lazy::NumberIn(b, hlo::kF64, value);
     return dims.empty() ? number : b.Broadcast(number, dims, {});
   }
-  // `count` uniform numbers between 0 and 1, neither of which is drawn, for each element; `position` moves
-  // on.
+  // Returns `count` uniform numbers per element, strictly between 0 and 1, and advances `position`.
   std::vector<Op> Uniform(Op& position, int64_t count) const {
     Dims all = {count};
     all.insert(all.end(), dims.begin(), dims.end());
@@ -67,7 +66,8 @@ struct Draws {
   Op AtLeast(Op x, Op y) const { return b.Compare(x, y, Order::kGe); }
 };
 
-// Runs `body`, whose state is the position, which elements are done, and more, until all are.
+// Runs `body` until all elements are done. The state begins with the position and the mask of elements that
+// are done.
 State UntilDone(Lowering& l, const State& initial,
                 absl::FunctionRef<State(hlo::Builder&, const State&)> body) {
   const hlo::ComputationId every = l.Reducer(hlo::kAnd, hlo::kPred);
@@ -82,8 +82,8 @@ State UntilDone(Lowering& l, const State& initial,
       body);
 }
 
-// The logarithm of a gamma variate of rate 1, f64, after Marsaglia and Tsang: d (1 + c x)^3 of a normal x. A
-// concentration below 1 is raised by 1, and the variate multiplied by u^(1 / concentration).
+// Returns the logarithm of gamma variates of rate 1, in f64, after Marsaglia and Tsang: d (1 + c x)^3 for
+// normal x. A concentration below 1 is raised by 1, and the variate multiplied by u^(1 / concentration).
 Op LogGamma(Lowering& l, Op concentration) {
   const Dims dims = l.dims(concentration);
   const Draws outside{l.b, dims};
@@ -115,7 +115,8 @@ Op LogGamma(Lowering& l, Op concentration) {
   return done[2] + l.b.Select(raised, log_factor, zero);
 }
 
-// Rates from 10 on: Hörmann's transformed rejection (PTRS, 1993). Elements of other rates are 0.
+// Poisson counts of rates from 10 on: Hörmann's transformed rejection (PTRS, 1993). Elements with other rates
+// become 0.
 Op LargeCounts(Lowering& l, Op rate) {
   const Dims dims = l.dims(rate);
   const Draws outside{l.b, dims};
@@ -146,7 +147,8 @@ Op LargeCounts(Lowering& l, Op rate) {
                    })[2];
 }
 
-// Rates below 10: the first k whose distribution function passes a uniform number. Others are 0.
+// Poisson counts of rates below 10: the first k whose distribution function reaches a uniform number.
+// Elements with other rates become 0.
 Op SmallCounts(Lowering& l, Op rate) {
   const Dims dims = l.dims(rate);
   const Draws outside{l.b, dims};
@@ -162,7 +164,8 @@ Op SmallCounts(Lowering& l, Op rate) {
                      const Op k = b.Select(s[1], s[2], s[2] + m.Number(1));
                      const Op at = s[3] * s[6] / b.Binary(hlo::kMaximum, k, m.Number(1));
                      const Op p = b.Select(s[1], s[3], at), sum = b.Select(s[1], s[4], s[4] + p);
-                     // Rounding can keep the sum below the last numbers: nothing is added any more at 100.
+                     // Rounding can keep the sum below the largest uniform numbers, so the loop stops at k =
+                     // 100, where the terms vanish.
                      const Op done = m.Or(m.AtLeast(sum, s[5]), m.AtLeast(k, m.Number(100)));
                      return State{s[0], done, k, p, sum, s[5], s[6]};
                    })[2];
@@ -179,7 +182,7 @@ Op CountsOps(Lowering& l, Op x) {
   return lazy::WithoutGradient(l, made, x);
 }
 
-// x as f64 of the dimensions that both broadcast to.
+// Converts x to f64 and broadcasts it to the common dimensions.
 Op Widened(Lowering& l, Op x, const Dims& dims) { return l.BroadcastTo(l.Convert(x, hlo::kF64), dims); }
 
 PrimitiveType FloatOf(Lowering& l, Operands o) {
@@ -207,7 +210,7 @@ Tensor Gamma(const Operand& concentration, const Operand& rate) {
   });
 }
 
-// Two gamma variates of one rate, and the first's part of their sum.
+// The first of two gamma variates of equal rate, divided by their sum.
 Tensor Beta(const Operand& a, const Operand& b) {
   return lazy::Call(lazy::ops::Beta, {a, b}, [](Lowering& l, Operands o) {
     const PrimitiveType type = FloatOf(l, o);

@@ -18,10 +18,10 @@ namespace lazy {
 
 namespace {
 
-// Up to here doubling the steps takes fewer instructions, and hardly more time.
+// Up to this size, doubling the steps takes fewer instructions and hardly more time.
 constexpr int64_t kDoublingMax = 64;
 
-// Steps are doubled: log2(n) joins, each over all elements.
+// Doubles the steps: log2(n) joins, each over all elements.
 std::vector<Op> PrefixesByDoubling(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
   const int64_t size = l.dims(x[0])[dim];
   for (int64_t step = 1; step < size; step *= 2) {
@@ -39,7 +39,7 @@ std::vector<Op> PrefixesByDoubling(Lowering& l, std::vector<Op> x, int64_t dim, 
   return x;
 }
 
-// The elements of x and y in turn; x may have one more.
+// Alternates the elements of x and y; x may have one more.
 Op Interleaved(Lowering& l, Op x, Op y, int64_t dim) {
   const Dims dims = l.dims(y);
   const int64_t pairs = dims[dim];
@@ -65,7 +65,7 @@ std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps jo
     even.push_back(SliceDim(l, one, dim, 0, 2 * pairs, 2));
     odd.push_back(SliceDim(l, one, dim, 1, 2 * pairs, 2));
   }
-  // The prefixes that end at odd places are those of the pairs; the others are one element longer.
+  // The prefixes that end at odd positions are those of the pairs; the others are one element longer.
   const std::vector<Op> at_odd = Prefixes(l, join(l, even, odd), dim, join);
   std::vector<Op> before, behind;
   const int64_t longer = (size - 1) / 2;
@@ -99,7 +99,7 @@ Tensor Accumulated(const lazy::Operation& operation, const Operand& x, int64_t d
   });
 }
 
-// The extreme so far and its last position; from the first NaN on NaN.
+// Returns the extreme so far and its last position. From the first NaN on, the result is NaN.
 ValuesAndIndices RunningExtreme(const lazy::Operation& operation, const Operand& x, int64_t dim,
                                 Order direction) {
   const std::vector<Tensor> both = lazy::CallSeveral(operation, {x}, [&](Lowering& l, Operands o) {

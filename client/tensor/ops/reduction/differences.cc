@@ -17,7 +17,8 @@ using lazy::WrapDim;
 
 namespace {
 
-// One difference, trapezoid, ... at a time: the operation's tensor and dimension, and its line for the parts.
+// One step of diff, trapezoid or their relatives: the tensor and dimension, and the caller that composed
+// operations report.
 struct Along {
   Along(const lazy::Operation& operation, const Operand& x, int64_t dim)
       : tensor(TensorOf(operation, x)), caller(x.caller()) {
@@ -27,17 +28,17 @@ struct Along {
     });
   }
 
-  // A number or a tensor with this operation's line.
+  // Makes an operand of a number or a tensor, with this operation's caller.
   template <typename T>
   Operand Of(const T& value) const {
     return Operand(value, caller);
   }
   int64_t size() const { return tensor.dims()[at]; }
-  // `of` from `start` to `end` along the dimension; counted from the end when negative.
+  // Slices `of` from `start` to `end` along the dimension; negative numbers count from the end.
   Tensor Part(const Tensor& of, std::optional<int64_t> start, std::optional<int64_t> end) const {
     return of.Slice(at, start, end, 1, caller);
   }
-  // All but the first minus all but the last.
+  // Returns all but the first element minus all but the last.
   Tensor Step(const Tensor& of) const {
     const Tensor next = Part(of, 1, {}), last = Part(of, 0, of.dims()[at] - 1);
     return of.dtype() == kPred ? LogicalXor(Of(next), Of(last)) : Sub(Of(next), Of(last));
@@ -48,7 +49,7 @@ struct Along {
   int64_t at = 0;
 };
 
-// The distances between `x`'s points, in a shape that broadcasts to the intervals.
+// Returns the distances between the points `x`, in a shape that broadcasts to the intervals.
 Tensor Intervals(const lazy::Operation& operation, const Along& y, const Tensor& x) {
   Tensor points = x;
   lazy::Explain(operation, {}, y.caller, [&] {
@@ -69,7 +70,7 @@ Tensor Intervals(const lazy::Operation& operation, const Along& y, const Tensor&
   return y.Step(points);
 }
 
-// The sums of neighbours: twice the mean heights.
+// Returns the sums of neighbours, twice the mean heights.
 Tensor Heights(const Along& y) {
   return Add(y.Of(y.Part(y.tensor, 0, y.size() - 1)), y.Of(y.Part(y.tensor, 1, {})));
 }

@@ -30,7 +30,7 @@ Op ExtremeOps(Lowering& l, Op x, hlo::Opcode opcode, const Dims& reduced) {
   RequireElements(l, x, reduced);
   return l.Reduce(opcode, x, reduced);
 }
-// The first index of the extreme along one dimension; a NaN is the extreme.
+// Returns the first index of the extreme along one dimension; a NaN counts as the extreme.
 Op IndexOps(Lowering& l, Op x, hlo::Opcode opcode, int64_t dim) {
   const Dims from = l.dims(x);
   if (from.empty()) return l.Number(hlo::kS64, 0);
@@ -47,7 +47,7 @@ Tensor Extreme(const lazy::Operation& operation, const Operand& x, hlo::Opcode o
     return l.Reshape(ExtremeOps(l, x, opcode, reduced), Kept(l.dims(x), reduced, keepdim));
   });
 }
-// Of all elements. The gradient is shared by equal ones, and by NaN where there are some.
+// Returns the extreme of all elements. Equal extremes share the gradient, and so do NaNs.
 Tensor ExtremeOfAll(const lazy::Operation& operation, const Operand& x, hlo::Opcode opcode) {
   return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
     const Dims all = lazy::WrapDims(l, x, {});
@@ -63,7 +63,7 @@ ValuesAndIndices ExtremeWithIndex(const lazy::Operation& operation, const Operan
     if (reduced.empty()) {
       return std::vector<Op>{l.Reshape(l.b.Unary(hlo::kCopy, o[0]), kept), l.Number(hlo::kS64, 0)};
     }
-    // The gradient of equal ones is that of the index.
+    // The gradient goes to the element at the returned index, not to its equals.
     const Dims with_one = Kept(l.dims(o[0]), reduced, true);
     const std::vector<Op> parts = lazy::WithOwnDerivative(l, "at_index", {o[0]}, [&](Operands o) {
       return std::vector<Op>{l.Reshape(ExtremeOps(l, o[0], opcode, reduced), with_one),
@@ -90,7 +90,7 @@ Tensor Truth(const lazy::Operation& operation, const Operand& x, hlo::Opcode opc
   return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
     const Dims reduced = lazy::WrapDims(l, x, dims);
     const Op truth = l.Reduce(opcode, l.Convert(x, hlo::kPred), reduced);
-    // u8 stays u8, as in PyTorch.
+    // The result of u8 is u8, as in PyTorch.
     return l.Reshape(l.type(x) == hlo::kU8 ? l.b.Convert(truth, hlo::kU8) : truth,
                      Kept(l.dims(x), reduced, keepdim));
   });
@@ -108,7 +108,7 @@ std::pair<Tensor, Tensor> Aminmax(const Operand& x, std::optional<int64_t> dim, 
   const CallerScope scope(x.caller());
   const DimList dims = dim.has_value() ? DimList(*dim) : DimList();
   std::pair<Tensor, Tensor> both = {Amin(x, dims, keepdim), Amax(x, dims, keepdim)};
-  // PyTorch keeps a dimension that a scalar does not have.
+  // With keepdim PyTorch returns one dimension for a scalar.
   if (dim.has_value() && keepdim && both.first.rank() == 0) {
     both = {both.first.Reshape({1}, x.caller()), both.second.Reshape({1}, x.caller())};
   }

@@ -25,7 +25,7 @@ using lazy::TensorOf;
 
 namespace {
 
-// The bounds of the bins as scalars of x's type.
+// Returns the bounds of the bins as scalars of x's type.
 std::pair<Op, Op> BoundsOf(Lowering& l, Op x, double min, double max) {
   const PrimitiveType type = l.type(x);
   Op low = l.Number(type, min), high = l.Number(type, max);
@@ -33,7 +33,7 @@ std::pair<Op, Op> BoundsOf(Lowering& l, Op x, double min, double max) {
     low = l.Reduce(hlo::kMinimum, x, {0});
     high = l.Reduce(hlo::kMaximum, x, {0});
   }
-  // All elements are one number: bins from 1 below to 1 above it.
+  // When all elements are equal, the bins reach from 1 below to 1 above them.
   const Op one = l.Number(type, 1), same = l.b.Compare(low, high, Order::kEq);
   return {l.b.Select(same, low - one, low), l.b.Select(same, high + one, high)};
 }
@@ -46,7 +46,8 @@ Op HistcOps(Lowering& l, Op x, int64_t bins, double min, double max) {
       l.b.Binary(hlo::kAnd, CompareOps(l, x, low, Order::kGe), CompareOps(l, x, high, Order::kLe));
   const Op place =
       l.b.Unary(hlo::kFloor, (x - low) * l.Number(type, static_cast<double>(bins)) / (high - low));
-  // The last bin has both its ends. What is outside goes past the bins, where a scatter writes nothing.
+  // The last bin includes its end. Elements outside get an index past the bins, which a scatter does not
+  // write.
   const Op last =
       l.b.Binary(hlo::kMinimum, l.Convert(l.b.Select(inside, place, l.Full(type, dims, 0)), hlo::kS64),
                  l.Full(hlo::kS64, dims, bins - 1));
@@ -66,7 +67,7 @@ Tensor Counted(const Operand& x, int64_t length, const Tensor& weights) {
     if (o.size() == 2) {
       if (l.dims(o[1]) != dims)
         Refuse("weights of shape %s are not one for each of %d", ListText(l.dims(o[1])), dims[0]);
-      // As PyTorch: f32 stays, all others are added up in f64.
+      // Weights of f32 are added up in f32, all others in f64, as in PyTorch.
       weight = l.Convert(o[1], l.type(o[1]) == hlo::kF32 ? hlo::kF32 : hlo::kF64);
     }
     const Op index = l.Convert(o[0], hlo::kS64);
@@ -74,7 +75,7 @@ Tensor Counted(const Operand& x, int64_t length, const Tensor& weights) {
   });
 }
 
-// The ends of bins as PyTorch's linspace has them: from both ends to the middle.
+// Returns the edges of the bins as PyTorch's linspace computes them: from both ends to the middle.
 Op EdgesOf(Lowering& l, Op low, Op high, int64_t bins) {
   const PrimitiveType type = l.type(low);
   const Dims dims = {bins + 1};
@@ -97,7 +98,7 @@ void RequireRange(const Range& range) {
   }
 }
 
-// The edges of `bins` equal bins of column `column` of the points x, [n, d].
+// Returns the edges of `bins` equal bins of column `column` of the points x, [n, d].
 Op EqualEdges(Lowering& l, Op x, int64_t column, int64_t bins, const Range& range) {
   if (bins <= 0) Refuse("the number of bins (%d) must be positive", bins);
   RequireRange(range);
@@ -108,7 +109,7 @@ Op EqualEdges(Lowering& l, Op x, int64_t column, int64_t bins, const Range& rang
   return EdgesOf(l, l.Reduce(hlo::kMinimum, values, {0, 1}), l.Reduce(hlo::kMaximum, values, {0, 1}), bins);
 }
 
-// How many of the points x, [n, d], or the sum of their weights, are in each box between the edges.
+// Returns the number of points x, [n, d], in each box between the edges, or the sum of their weights.
 Op BoxesOps(Lowering& l, Op x, absl::Span<const Op> edges, std::optional<Op> weight, bool density) {
   const PrimitiveType type = l.type(x);
   const Dims points = {l.dims(x)[0]};
@@ -126,7 +127,7 @@ Op BoxesOps(Lowering& l, Op x, absl::Span<const Op> edges, std::optional<Op> wei
     const Op last = l.Reshape(lazy::SliceDim(l, edges[i], 0, bins, bins + 1), {});
     const Op before = lazy::SearchOps(l, edges[i], values, true) - l.Number(hlo::kS64, 1);
     const Op bin = l.b.Binary(hlo::kMinimum, before, l.Full(hlo::kS64, points, bins - 1));
-    // NaN is behind all edges, and no number is equal to it.
+    // NaN sorts after all edges and equals no number.
     const Op inside =
         l.b.Binary(hlo::kAnd, CompareOps(l, before, 0, Order::kGe), CompareOps(l, values, last, Order::kLe));
     valid = l.b.Binary(hlo::kAnd, valid, inside);
@@ -134,7 +135,7 @@ Op BoxesOps(Lowering& l, Op x, absl::Span<const Op> edges, std::optional<Op> wei
     sizes.push_back(bins);
   }
   const int64_t count = lazy::Count(sizes);
-  // What is outside goes past the bins, where a scatter writes nothing.
+  // Points outside get an index past the bins, which a scatter does not write.
   const Op index = l.b.Select(valid, place, l.Full(hlo::kS64, points, count));
   const Op one = weight.has_value() ? *weight : l.Full(type, points, 1);
   Op counts = l.Reshape(lazy::ScatterAlong(l, l.Full(type, {count}, 0), 0, index, one, Combine::kAdd), sizes);
@@ -150,8 +151,8 @@ Op BoxesOps(Lowering& l, Op x, absl::Span<const Op> edges, std::optional<Op> wei
   return counts;
 }
 
-// Bins of the columns of points that `edges` gives, or as many equal ones as `bins` says; without `of_points`
-// each element is a point of one coordinate. The counts, then the edges.
+// Counts points in bins: those between `edges`, or `bins` equal ones per column. Without `of_points` each
+// element is a point of one coordinate. Returns the counts, then the edges.
 std::vector<Tensor> Histogrammed(const Operand& x, const Dims& bins, const std::vector<Operand>& edges,
                                  const std::vector<Range>& ranges, const Tensor& weight, bool density,
                                  bool of_points) {

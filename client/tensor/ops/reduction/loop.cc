@@ -18,7 +18,7 @@ State While(Lowering& l, const State& initial, absl::FunctionRef<Op(hlo::Builder
   const size_t count = initial.size();
   const Op tuple = l.b.Tuple(initial);
   const Shape shape = l.b.shape(tuple);
-  if (!l.b.status().ok()) return initial;  // Reported by the caller.
+  if (!l.b.status().ok()) return initial;  // The caller reports the error.
   const hlo::ComputationId goes_on = TraceTables::Get().Callee("while_condition", [&](hlo::Builder& b) {
     return condition(b, Elements(b, b.Parameter(0, shape), count));
   });

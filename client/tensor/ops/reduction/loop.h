@@ -10,12 +10,12 @@ namespace hlod::lazy {
 
 using State = std::vector<Op>;
 
-// Runs `body` while `condition`, a scalar pred, holds. Both are built once, over a builder of their own: they
-// see nothing but the state, which keeps its shapes.
+// Runs `body` while `condition`, a scalar pred, is true. Both are called once, with a builder of their own:
+// they see only the state, whose shapes must not change.
 State While(Lowering& l, const State& initial, absl::FunctionRef<Op(hlo::Builder&, const State&)> condition,
             absl::FunctionRef<State(hlo::Builder&, const State&)> body);
 
-// For k = 0, 1, ... below `count`, a scalar s64.
+// Runs `body` with the scalar s64 k = 0, 1, ... up to but not including `count`.
 State ForEach(Lowering& l, int64_t count, const State& initial,
               absl::FunctionRef<State(hlo::Builder&, Op k, const State&)> body);
 

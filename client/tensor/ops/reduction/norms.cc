@@ -17,10 +17,10 @@ using lazy::TensorOf;
 
 namespace {
 
-// Rows up to which the Euclidean distance is the norm of differences.
+// The number of rows up to which the Euclidean distance is computed as the norm of differences.
 constexpr int64_t kDirectRows = 25;
 
-// |x|^2 + |y|^2 - 2 x y^T, which rounding can make negative.
+// Uses |x|^2 + |y|^2 - 2 x y^T, which rounding can make negative.
 Tensor EuclideanByProduct(const Tensor& x, const Tensor& y, const Caller& caller) {
   const auto of = [&](const auto& value) { return Operand(value, caller); };
   const Tensor x_squares = Sum(of(Square(of(x))), {-1}, true);

@@ -1,4 +1,4 @@
-// What stands at a place in the order: medians, quantiles, the most frequent element.
+// Order statistics: medians, quantiles, the most frequent element.
 #include <algorithm>
 #include <limits>
 
@@ -24,7 +24,7 @@ using lazy::SliceDim;
 
 namespace {
 
-// How many elements along a dimension are not NaN; the dimension stays with size 1.
+// Returns the number of elements along a dimension that are not NaN; the dimension is kept with size 1.
 Op Numbers(Lowering& l, Op x, int64_t dim) {
   const Op number = l.Convert(l.b.Unary(hlo::kNot, lazy::NanOps(l, x)), hlo::kS64);
   return lazy::KeepDims(l, l.Reduce(hlo::kAdd, number, {dim}), l.dims(x), {dim});
@@ -32,7 +32,7 @@ Op Numbers(Lowering& l, Op x, int64_t dim) {
 
 ValuesAndIndices Pair(const std::vector<Tensor>& both) { return {both[0], both[1]}; }
 
-// The place of the median among the sorted elements, NaN being last.
+// Returns the index of the median among the sorted elements, where NaN is last.
 Op MiddlePlace(Lowering& l, Op x, int64_t dim, bool ignore_nan) {
   const int64_t size = l.dims(x)[dim];
   const Op numbers = Numbers(l, x, dim);
@@ -53,7 +53,8 @@ std::vector<Op> MedianOps(Lowering& l, Op x, int64_t dim, bool ignore_nan) {
   return both;
 }
 
-// Along a dimension, which stays with size 1 or goes. A scalar is its own result, at index 0.
+// Calls `lower` along a dimension and keeps it (with size 1) or removes it. A scalar is its own result, at
+// index 0.
 template <typename F>
 ValuesAndIndices Along(const lazy::Operation& operation, const Operand& x, int64_t dim, bool keepdim,
                        F lower) {
@@ -77,14 +78,14 @@ Tensor MedianOfAll(const lazy::Operation& operation, const Operand& x, bool igno
       if (!hlo::IsFloat(type)) Refuse("a tensor without elements has no median");
       return l.Number(type, std::numeric_limits<double>::quiet_NaN());
     }
-    // The gradient is shared by equal ones.
+    // Equal elements share the gradient.
     return lazy::OwnDerivative(l, "equal_shares", {flat}, [&](Operands o) {
       return l.Reshape(MedianOps(l, o[0], 0, ignore_nan)[0], {});
     });
   });
 }
 
-// Equal elements are neighbours in order: the longest run, at its end.
+// Returns the mode: in sorted order equal elements are adjacent, and the longest run is taken, at its end.
 std::vector<Op> ModeOps(Lowering& l, Op x, int64_t dim) {
   const Dims dims = l.dims(x);
   const int64_t size = dims[dim];
@@ -106,8 +107,8 @@ std::vector<Op> ModeOps(Lowering& l, Op x, int64_t dim) {
   return both;
 }
 
-// x's order statistics at the ranks q (count - 1), along the last dimension: [..., elements] and [k] give
-// [..., k].
+// Returns the order statistics of x at the ranks q (count - 1) along the last dimension: x [..., elements]
+// and q [k] to [..., k].
 Op QuantileOps(Lowering& l, Op x, Op q, QuantileInterpolation interpolation, bool ignore_nan) {
   const int64_t last = lazy::RankOf(l, x) - 1, size = l.dims(x)[last];
   const PrimitiveType type = l.type(x);
@@ -117,7 +118,7 @@ Op QuantileOps(Lowering& l, Op x, Op q, QuantileInterpolation interpolation, boo
   const Op part = l.b.Broadcast(q, dims, {last});
   const Op greatest = l.Convert(numbers - l.Number(hlo::kS64, 1), type);
   Op rank = l.b.Binary(hlo::kMaximum, part * greatest, l.Full(type, dims, 0));
-  // Where there is a NaN, it is the result: it is last in order.
+  // If there is a NaN, it is the result: it is last in order.
   if (!ignore_nan) {
     const Op nan = CompareOps(l, numbers, static_cast<double>(size), Order::kLt);
     rank = l.b.Select(nan, l.Full(type, dims, static_cast<double>(size - 1)), rank);
@@ -135,7 +136,7 @@ Op QuantileOps(Lowering& l, Op x, Op q, QuantileInterpolation interpolation, boo
   }
   const Op below = at(low), above = at(high), distance = above - below;
   const Op weight = interpolation == kMidpoint ? l.Full(type, dims, 0.5) : rank - low;
-  // From the nearer end, as Lerp().
+  // Interpolates from the nearer end, as Lerp() does.
   const Op from_above = above - distance * (l.Full(type, dims, 1) - weight);
   return l.b.Select(CompareOps(l, weight, 0.5, Order::kLt), below + distance * weight, from_above);
 }

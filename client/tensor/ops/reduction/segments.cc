@@ -32,7 +32,7 @@ How HowTo(ScatterReduction reduction) {
   }
 }
 
-// Refuses lengths that are known and do not cover the rows.
+// Refuses lengths whose values are known and do not add up to the number of rows.
 void CheckLengths(Lowering& l, Op lengths, int64_t rows) {
   const std::shared_ptr<const Literal> known = lazy::KnownValue(l, lengths);
   if (known == nullptr || known->shape().type != hlo::kS64) return;
@@ -56,11 +56,12 @@ Op SegmentOps(Lowering& l, Op x, Op bounds, ScatterReduction reduction, const Se
   bounds = l.Convert(bounds, hlo::kS64);
   const int64_t count = l.dims(bounds)[0] - (by_length ? 0 : 1);
   if (count < 0) Refuse("offsets are one more than segments: none are given");
-  // Which segment a row is in: those that end before it are as many as its number.
+  // The segment of a row is the number of segments that end before it.
   const Op edges = by_length ? lazy::Prefixes(l, bounds, 0, hlo::kAdd) : bounds;
   Op segment = lazy::SearchOps(l, edges, lazy::IndexIota(l, {dims[0]}, 0), true);
   if (!by_length) segment = segment - l.Number(hlo::kS64, 1);
-  // What is behind the last or before the first goes past the end, where a scatter writes nothing.
+  // Rows behind the last segment or before the first get an index past the end, which a scatter does not
+  // write.
   segment =
       lazy::SelectOps(l, lazy::CompareOps(l, segment, 0, Order::kLt), l.Number(hlo::kS64, count), segment);
   const How how = HowTo(reduction);

@@ -30,7 +30,7 @@ using lazy::SumOps;
 using lazy::kInfinity;
 
 struct Moments {
-  Op mean, variance;  // Of the wide type, without the dimensions.
+  Op mean, variance;  // Both of the wide type, without the reduced dimensions.
 };
 Moments MomentsOps(Lowering& l, Op x, const Dims& reduced, double correction) {
   if (!hlo::IsFloat(l.type(x)) && !hlo::IsComplex(l.type(x))) {
@@ -45,7 +45,7 @@ Moments MomentsOps(Lowering& l, Op x, const Dims& reduced, double correction) {
   const Op squares = SumOps(l, deviation * deviation, reduced);
   return {mean, squares / N(l, squares, std::max(count - correction, 0.0))};
 }
-// f32 as f64: a deviation of what is large is not too large, its square may be.
+// Converts f32 to f64, because the square of a deviation can overflow f32 where the deviation does not.
 Op Wider(Lowering& l, Op x) { return l.type(x) == hlo::kF32 ? l.Convert(x, hlo::kF64) : x; }
 
 Tensor Distribution(const lazy::Operation& operation, const Operand& x, DimList dims, double correction,
@@ -95,7 +95,8 @@ Tensor SoftmaxOf(const lazy::Operation& operation, const Operand& x, int64_t dim
   });
 }
 
-// The order-th root of the sum of powers. Powers and roots of 0 are kept away from their infinite slopes.
+// Returns the order-th root of the sum of powers. Powers and roots are never taken of 0, where their
+// derivatives are infinite.
 Op PowerMeanOps(Lowering& l, Op size, double order, const Dims& reduced) {
   const auto power = [&](Op x, double exponent) {
     const Op zero = CompareOps(l, x, 0, Order::kEq);

@@ -1,4 +1,4 @@
-// Repeating, rolling, turning, triangles, diagonals.
+// Rearrangement: repeat, roll, rotate, triangles, diagonals.
 #include "hlod/ops/arrangement.h"
 
 #include <cstdlib>
@@ -41,7 +41,7 @@ Op RepeatOps(Lowering& l, Op x, const Dims& repeats) {
   return l.Reshape(l.b.Broadcast(l.Reshape(x, from), split, mapping), to);
 }
 
-// Zero where the element is not on the kept side of the diagonal.
+// Returns x with 0 where the element is not on the kept side of the diagonal.
 Op Triangle(Lowering& l, Op x, int64_t diagonal, hlo::ComparisonDirection kept) {
   const Dims dims = l.dims(x);
   if (dims.size() < 2) Refuse("a triangle needs matrices; the shape is %s", ListText(dims));
@@ -56,7 +56,7 @@ Op DiagEmbedOps(Lowering& l, Op x, int64_t offset, int64_t dim1, int64_t dim2) {
   if (l.dims(x).empty()) Refuse("a diagonal needs at least one dimension");
   const int64_t rank = lazy::RankOf(l, x) + 1, a = WrapDim(dim1, rank), b = WrapDim(dim2, rank);
   if (a == b) Refuse("the diagonal's dimensions %d and %d are the same", dim1, dim2);
-  // Each element stands at its column; the matrix keeps it in its row.
+  // Each element is padded to its column and broadcast over the rows; the mask keeps it in its own row.
   const int64_t size = l.dims(x).back() + std::abs(offset), low = std::max<int64_t>(offset, 0);
   x = lazy::PadDim(l, x, l.Number(l.type(x), 0), rank - 2, {low, std::abs(offset) - low, 0});
   Dims dims = l.dims(x), mapping;
@@ -75,7 +75,7 @@ Op DiagEmbedOps(Lowering& l, Op x, int64_t offset, int64_t dim1, int64_t dim2) {
   return lazy::Permuted(l, x, order);
 }
 
-// A copy of x in which the part that `view` shows is replaced.
+// Returns a copy of x with the part that `view` selects replaced by `source`.
 template <typename F>
 Tensor WithPart(const lazy::Operation& operation, const Operand& x, const Operand& source, F view) {
   Tensor result = TensorOf(operation, x).Clone(x.caller());
@@ -146,7 +146,7 @@ Tensor RepeatInterleave(const Operand& x, const Tensor& repeats, std::optional<i
                         : in.dims()[at] == 0    ? 0
                                                 : lazy::ReadSizes(lazy::ops::RepeatInterleave,
                                                                   ends.Slice(0, -1, {}, 1, caller), caller)[0];
-  // The slice that an element of the result comes from is the first whose end is behind it.
+  // An element of the result comes from the first slice whose end is behind it.
   const Tensor numbers = Arange(0, total, 1, {.type = kS64, .device = in.device()}, caller);
   const Tensor index = Searchsorted(Operand(ends, caller), Operand(numbers, caller), true);
   return IndexSelect(Operand(in, caller), at, Operand(index, caller));

@@ -1,4 +1,4 @@
-// Reading what a shape depends on.
+// Reading the values that a shape depends on.
 #include "client/tensor/ops/shape/dynamic.h"
 
 #include "client/tensor/trace/close.h"

@@ -9,8 +9,8 @@
 
 namespace hlod::lazy {
 
-// The s64 elements of `sizes`, on which the shape of the operation's result depends: closes the trace and
-// waits. Throws an error of kind placeholder when they depend on one.
+// Returns the s64 elements of `sizes`, on which the shape of the operation's result depends. Closes the trace
+// and waits for the values. Throws an error of kind placeholder when they depend on a placeholder.
 std::vector<int64_t> ReadSizes(const Operation& operation, const Tensor& sizes, const Caller& caller);
 
 }  // namespace hlod::lazy

@@ -1,4 +1,4 @@
-// Slices at starts that the program computes.
+// Slices whose starts the program computes.
 #include "hlod/ops/dynamic_slice.h"
 
 #include "client/tensor/dispatch/apply.h"
@@ -19,7 +19,8 @@ constexpr lazy::Operation kSlice = {"DynamicSlice", "dynamic_slice", lazy::Promo
 constexpr lazy::Operation kUpdate = {"DynamicUpdateSlice", "dynamic_update_slice", lazy::Promotion::kNone,
                                      "a copy with a slice replaced at computed starts"};
 
-// `first` and the starts, numbers as tensors of s64. The tensors are in `kept`, whose size stays as it is.
+// Returns `first` followed by the starts, numbers as s64 tensors. The operands point to tensors in `kept`,
+// which must outlive them and not be resized.
 std::vector<Operand> WithStarts(const lazy::Operation& operation, std::vector<Operand> first,
                                 const std::vector<Operand>& starts, std::vector<Tensor>& kept) {
   const Caller caller = first[0].caller();
@@ -45,7 +46,7 @@ std::vector<Operand> WithStarts(const lazy::Operation& operation, std::vector<Op
   return first;
 }
 
-// As s64, a negative one counted from the end.
+// Returns the starts as s64; a negative one counts from the end.
 std::vector<Op> StartsOf(Lowering& l, Operands given, const Dims& dims) {
   std::vector<Op> starts;
   const Op zero = l.Number(hlo::kS64, 0);

@@ -47,11 +47,11 @@ Op CatOps(Lowering& l, Operands parts, int64_t dim) {
   return lazy::Joined(l, kept, at);
 }
 
-// The positions of every combination of `r` of `count` elements, one after another, in order.
+// Returns the positions of every combination of `r` of `count` elements, concatenated in lexicographic order.
 std::vector<int64_t> CombinationTable(int64_t count, int64_t r, bool with_replacement) {
   constexpr size_t kMost = size_t{1} << 26;
   std::vector<int64_t> table, chosen;
-  // The next combination after `chosen`: its last element that can grow does, and those behind follow it.
+  // The next combination increments the last element that can grow and resets those behind it.
   for (int64_t i = 0; i < r; ++i) chosen.push_back(with_replacement ? 0 : i);
   const auto fits = [&](int64_t i) { return chosen[i] < count - (with_replacement ? 0 : r - 1 - i); };
   while (r > 0 && fits(0) && fits(r - 1)) {

@@ -1,4 +1,4 @@
-// Checks of values that are known.
+// Checks of values that are known at trace time.
 #include "client/tensor/ops/shape/known.h"
 
 #include "client/tensor/ops/shape/movement.h"

@@ -1,5 +1,5 @@
-// What can be refused because values are known: those of host tensors, which are computed at once. Of a
-// device, and in a function that is traced, no value is known, and XLA's rule holds.
+// Checks of values that are known at trace time: those of host tensors, which are computed at once. On a
+// device, and in a function that is being traced, no value is known; XLA's behaviour applies there.
 #pragma once
 
 #include <memory>
@@ -10,20 +10,21 @@
 
 namespace hlod::lazy {
 
-// The first element of `values`, integers, that is not in [first, limit) and not `allowed`.
+// Returns the first element of the integers `values` that is neither in [first, limit) nor `allowed`; nullopt
+// when there is none.
 std::optional<int64_t> Outside(const Literal& values, int64_t first, int64_t limit,
                                std::optional<int64_t> allowed = {});
 
-// The value of an operand, or null where it is not known.
+// Returns the value of an operand, or null when it is not known.
 std::shared_ptr<const Literal> KnownValue(Lowering& l, Op x);
-// The same of a tensor, outside of a lowering.
+// The same for a tensor, outside of a lowering; nullopt when it is not known.
 std::optional<Literal> KnownValue(const Tensor& x, const Caller& caller);
 
-// Whether a negative index counts from the end.
+// kYes when a negative index counts from the end.
 enum class FromEnd { kNo, kYes };
-// Refuses an index that is known and names nothing in `size` elements of dimension `dim` ...
+// Refuses a known index that is out of range for the `size` elements of dimension `dim`.
 void CheckIndices(Lowering& l, Op index, int64_t dim, int64_t size, FromEnd from_end = FromEnd::kNo);
-// ... or in all `size` elements.
+// Refuses a known index that is out of range for a flattened tensor of `size` elements.
 void CheckFlatIndices(Lowering& l, Op index, int64_t size, FromEnd from_end = FromEnd::kNo);
 
 }  // namespace hlod::lazy

@@ -1,4 +1,4 @@
-// Masks: filling and scattering where one is true, and the operations whose shape depends on one.
+// Masks: filling and scattering by a mask, and the operations whose result's shape depends on one.
 #include <algorithm>
 
 #include "client/tensor/dispatch/apply.h"
@@ -31,20 +31,20 @@ Op Filled(Lowering& l, Operands o) {
   return l.b.Select(l.BroadcastTo(o[1], dims), value, l.BroadcastTo(o[0], dims));
 }
 
-// The positions of a flat mask's elements: those that are true first, each kind in order.
+// Returns the positions of a flat mask's elements: first those that are true, then the others, each in order.
 Op Positions(Lowering& l, Op mask) {
   const Op key = l.Convert(l.b.Unary(hlo::kNot, mask), hlo::kS32);
   const Op operands[] = {key, lazy::IndexIota(l, l.dims(mask), 0)};
   return lazy::SortOps(l, operands, 0, false)[1];
 }
 
-// The row and column, ... of positions in a flat tensor of `dims`: [positions, rank].
+// Returns the coordinates (row, column, ...) of flat positions in a tensor of `dims`: [positions, rank].
 Op Coordinates(Lowering& l, Op flat, const Dims& dims) {
   const int64_t count = l.dims(flat)[0];
   const auto rank = static_cast<int64_t>(dims.size());
   std::vector<Op> columns;
   for (int64_t i = 0; i < rank; ++i) {
-    // A size of 0 has no positions, but padding.
+    // With a size of 0 the only positions are padding.
     const int64_t stride = std::max<int64_t>(lazy::Count(absl::MakeConstSpan(dims).subspan(i + 1)), 1);
     Op column = flat / l.Number(hlo::kS64, stride);
     if (i > 0)
@@ -54,7 +54,7 @@ Op Coordinates(Lowering& l, Op flat, const Dims& dims) {
   return rank == 0 ? l.Full(hlo::kS64, {count, 0}, 0) : lazy::Joined(l, columns, 1);
 }
 
-// How many elements are not zero: closes the trace.
+// Returns the number of elements that are not zero. Closes the trace and waits for the value.
 int64_t ReadCount(const lazy::Operation& operation, const Operand& x) {
   const Tensor count = lazy::Call(operation, {x}, [](Lowering& l, Operands o) {
     return l.Reduce(hlo::kAdd, l.Convert(l.Convert(lazy::Flat(l, o[0]), hlo::kPred), hlo::kS64), {0});
@@ -104,7 +104,7 @@ Tensor MaskedScatter(const Operand& x, const Operand& mask, const Operand& sourc
     const Op in = l.BroadcastTo(o[0], dims), where = l.BroadcastTo(o[1], dims);
     if (lazy::Count(dims) == 0) return in;
     if (lazy::Count(l.dims(o[2])) == 0) return in;
-    // The k-th true element takes the k-th of the source.
+    // The k-th true element takes the k-th element of the source.
     const Op order = Positions(l, lazy::Flat(l, where));
     const Op counter = lazy::IndexIota(l, l.dims(order), 0);
     const Op rank = lazy::ScatterAlong(l, counter, 0, order, counter, lazy::Combine::kSet);
@@ -143,7 +143,7 @@ BoundedPositions NonzeroBounded(const Operand& x, int64_t limit) {
 
 std::vector<Tensor> Where(const Operand& condition) {
   const Tensor& tensor = TensorOf(lazy::ops::Where, condition);
-  if (tensor.rank() == 0) {  // A scalar counts as a vector of one.
+  if (tensor.rank() == 0) {  // A scalar counts as a vector of one element.
     const Tensor one = tensor.Reshape({1}, condition.caller());
     return Where(Operand(one, condition.caller()));
   }

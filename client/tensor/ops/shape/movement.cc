@@ -1,4 +1,4 @@
-// Moving elements, for many lowerings.
+// Lowerings that move elements.
 #include "client/tensor/ops/shape/movement.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Lowerings that move elements, which many operations share: parts, pads, gathers, scatters.
+// Lowerings that move elements, shared by many operations: slices, pads, gathers, scatters.
 #pragma once
 
 #include <vector>
@@ -8,44 +8,44 @@
 namespace hlod::lazy {
 
 inline int64_t RankOf(Lowering& l, Op x) { return static_cast<int64_t>(l.dims(x).size()); }
-// As a vector.
+// Returns x as a vector.
 inline Op Flat(Lowering& l, Op x) { return l.Reshape(x, {Count(l.dims(x))}); }
-// With a last dimension of size 1.
+// Appends a last dimension of size 1.
 Op KeptLast(Lowering& l, Op x);
-// x[start:limit:stride] of one dimension.
+// Returns x[start:limit:stride] along one dimension.
 Op SliceDim(Lowering& l, Op x, int64_t dim, int64_t start, int64_t limit, int64_t stride = 1);
 Op PadDim(Lowering& l, Op x, Op value, int64_t dim, hlo::PadDimension amount);
-// `x` itself when the permutation is the identity.
+// Returns `x` itself when the permutation is the identity.
 Op Permuted(Lowering& l, Op x, const Dims& permutation);
 Op Reversed(Lowering& l, Op x, const Dims& dimensions);
-// The operands one after another; one operand is itself.
+// Concatenates the operands; a single one is returned itself.
 Op Joined(Lowering& l, absl::Span<const Op> parts, int64_t dim);
-// Dimension `dim` moved to `to`.
+// Moves dimension `dim` to `to`.
 Op MovedDim(Lowering& l, Op x, int64_t dim, int64_t to);
-// Matrices broadcast to `batch` in front of their last two dimensions.
+// Broadcasts matrices to the dimensions `batch` in front of their last two.
 Op InBatch(Lowering& l, Op x, const Dims& batch);
 
-// s64 constants and counters.
+// An s64 constant, and an s64 counter along `dim`.
 Op IndexVector(Lowering& l, absl::Span<const int64_t> values);
 Op IndexIota(Lowering& l, const Dims& dims, int64_t dim);
-// index, or index + size where it is negative.
+// Returns index, or index + size where it is negative.
 Op WrapNegative(Lowering& l, Op index, int64_t size);
 // Refuses an index whose type is not an integer.
 void RequireIndex(Lowering& l, Op index);
 
-// x with dimension `dim` replaced by index's dimensions: the slices that the index names.
+// Replaces dimension `dim` of x by index's dimensions: the slices that the index names.
 Op SelectSlices(Lowering& l, Op x, int64_t dim, Op index);
-// out[i][j][k] = x[i][index[i][j][k]][k] for dim 1. The index has x's rank, and its other sizes do not exceed
-// x's.
+// Returns out[i][j][k] = x[i][index[i][j][k]][k] (for dim 1). The index has x's rank, and its sizes in other
+// dimensions do not exceed x's.
 Op GatherAlong(Lowering& l, Op x, int64_t dim, Op index);
 
-// How a scatter joins what is there with what comes.
+// The way a scatter combines an existing element with an update.
 enum class Combine { kSet, kAdd, kMultiply, kMinimum, kMaximum };
-// The HLO scatter with that combiner.
+// Returns the HLO scatter with that combiner.
 Op ScatterWith(Lowering& l, Op x, Op index, Op updates, hlo::ScatterAttributes attributes, Combine combine);
-// x[i][index[i][j][k]][k] = source[i][j][k] for dim 1; the source may be larger than the index.
+// Stores x[i][index[i][j][k]][k] = source[i][j][k] (for dim 1). The source may be larger than the index.
 Op ScatterAlong(Lowering& l, Op x, int64_t dim, Op index, Op source, Combine combine);
-// The slices of dimension `dim` that a vector names, joined with the slices of `source`.
+// Combines the slices of dimension `dim` that a vector of indices names with the slices of `source`.
 Op ScatterSlices(Lowering& l, Op x, int64_t dim, Op index, Op source, Combine combine);
 
 }  // namespace hlod::lazy

@@ -1,4 +1,4 @@
-// Padding, and windows as columns.
+// Padding; windows as columns (im2col) and back.
 #include <algorithm>
 
 #include "client/tensor/dispatch/apply.h"
@@ -17,7 +17,7 @@ using lazy::TensorOf;
 
 namespace {
 
-// One side of a dimension: `amount` elements beyond its low or high end.
+// Returns the padding on one side of a dimension: `amount` elements beyond its low or high end.
 Op Beyond(Lowering& l, Op x, int64_t dim, int64_t amount, bool low, PadMode mode) {
   const int64_t size = l.dims(x)[dim];
   switch (mode) {
@@ -84,7 +84,7 @@ struct Windows {
         padding(lazy::SizesFor(options.padding, 2, "the padding", 0)),
         stride(lazy::SizesFor(options.stride, 2, "the stride", 1)) {}
 
-  // How many windows fit dimension i of `size`.
+  // Returns the number of windows that fit dimension i of `size`.
   int64_t Number(int64_t i, int64_t size) const {
     const int64_t room = size + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1;
     if (room < 0) {
@@ -95,7 +95,7 @@ struct Windows {
   }
 };
 
-// Dimension `dim` as two: a window's element, and the window.
+// Splits dimension `dim` in two: the element within a window, and the window.
 Op Unfolded(Lowering& l, Op x, int64_t dim, const Windows& windows, int64_t i) {
   const int64_t number = windows.Number(i, l.dims(x)[dim]);
   x = lazy::PadDim(l, x, l.Number(l.type(x), 0), dim, {windows.padding[i], windows.padding[i], 0});
@@ -111,7 +111,7 @@ Op Unfolded(Lowering& l, Op x, int64_t dim, const Windows& windows, int64_t i) {
   return lazy::Joined(l, parts, dim);
 }
 
-// The reverse: the sum of what stands at each place.
+// Reverses Unfolded(): adds up the elements that have the same position.
 Op Folded(Lowering& l, Op x, int64_t dim, int64_t size, const Windows& windows, int64_t i) {
   const Op zero = l.Number(l.type(x), 0);
   const int64_t number = l.dims(x)[dim + 1], padded = size + 2 * windows.padding[i];

@@ -1,4 +1,4 @@
-// Views and pieces as free functions.
+// Views, splits and other changes of shape, as free functions.
 #include "hlod/ops/shape.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using lazy::WrapDim;
 
 namespace {
 
-// The dimension that `dim` names in x; a refusal names the operation.
+// Returns the dimension that `dim` names in x; an error names the operation.
 int64_t DimOf(const lazy::Operation& operation, const Operand& x, int64_t dim) {
   int64_t at = 0;
   lazy::Explain(operation, {&x, 1}, x.caller(), [&] { at = WrapDim(dim, TensorOf(operation, x).rank()); });
@@ -108,7 +108,7 @@ Tensor Squeeze(const Operand& x, DimList dims) {
   lazy::Explain(lazy::ops::Squeeze, {&x, 1}, x.caller(), [&] {
     if (!dims.empty()) order = lazy::WrapDims(dims, result.rank());
   });
-  // The last first, so that those before keep their numbers.
+  // Squeezes the last dimension first, so that the earlier ones keep their numbers.
   std::sort(order.begin(), order.end(), std::greater<>());
   for (const int64_t dim : order) result = result.Squeeze(dim, x.caller());
   return result;
@@ -260,7 +260,8 @@ std::vector<Tensor> TensorSplit(const Operand& x, DimList indices, int64_t dim) 
 
 namespace {
 
-// The dimension that hsplit, vsplit and dsplit divide: 1, 0 and 2; of a vector hsplit divides the only one.
+// Returns the dimension that hsplit, vsplit and dsplit divide: 1, 0 and 2. Of a vector, hsplit divides its
+// only dimension.
 int64_t SplitDim(const lazy::Operation& operation, const Operand& x, int64_t dim) {
   const int64_t rank = TensorOf(operation, x).rank();
   const int64_t least = dim == 1 ? 1 : dim + (dim == 0 ? 2 : 1);

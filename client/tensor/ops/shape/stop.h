@@ -1,11 +1,11 @@
-// Marking what a lowering makes as constant for gradients, where they would cancel.
+// Marking values in a lowering as constant for gradients.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
 
 namespace hlod::lazy {
 
-// `made`, through which no gradient flows: unless it is `from` itself.
+// Returns `made` as a constant for differentiation. Returns it unchanged when `made` is `from`.
 Op WithoutGradient(Lowering& l, Op made, Op from);
 
 }  // namespace hlod::lazy

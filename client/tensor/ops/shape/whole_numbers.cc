@@ -1,4 +1,4 @@
-// Numbers that do not fit, and divisors that are zero.
+// Checks for numbers that do not fit a type, and for zero divisors.
 #include "client/tensor/ops/shape/whole_numbers.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace hlod::lazy {
 namespace {
 
-// The largest finite number of a floating type, or infinity for those without a limit of their own here.
+// Returns the largest finite number of a floating type, or infinity for types that are not limited here.
 double Largest(PrimitiveType type) {
   switch (type) {
     case hlo::kF16: return 65504;
@@ -33,7 +33,8 @@ bool FitsInteger(const Scalar& number) {
     return size <= kMax;
   }
   const double value = number.ToDouble();
-  // Of 64 bits the largest is not an f64: the next one is beyond.
+  // The largest 64-bit integer is not an f64 (it would round up), so the f64 below the power of two is the
+  // limit.
   const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
   const double above = sizeof(T) < 8 ? static_cast<double>(kMax) : std::nextafter(end, 0);
   return value <= above && value >= (std::is_signed_v<T> ? static_cast<double>(kMin) : -above);

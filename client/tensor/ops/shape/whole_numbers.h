@@ -1,5 +1,5 @@
-// What PyTorch refuses of numbers, and C++ would compute: divisions of integers by zero, numbers that do not
-// fit a type.
+// Checks for operations that PyTorch refuses and C++ would compute: integer division by zero, and numbers
+// that do not fit a type.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
@@ -8,18 +8,19 @@
 
 namespace hlod::lazy {
 
-// Throws where one is a bool, which PyTorch does not subtract.
+// Throws when an operand is a bool, which PyTorch does not subtract.
 void RefuseBools(const Operation& operation, const Operand& x, const Operand& y);
-// Throws where x is of integers and the divisor y is the number 0. What tensors hold is seen on the host
-// only.
+// Throws when x is of integers and the divisor y is the number 0. The elements of a tensor y are not checked
+// here.
 void RequireDivisor(const Operation& operation, const Operand& x, const Operand& y);
-// The same of a tensor of integers on the host, in a lowering.
+// Refuses an integer divisor whose value is known (a host tensor's) and contains a 0, in a lowering.
 void RequireNoZeros(Lowering& l, Op divisor);
 
-// Whether a number fits a type as PyTorch converts it: within its range, whole or not; a negative number
-// wraps round in an unsigned type, unless its size does not fit. Infinities and NaN are of floating types.
+// Returns true when a number fits a type as PyTorch converts it: it is within the type's range, whole or not.
+// A negative number wraps round in an unsigned type, unless its absolute value does not fit. Infinities and
+// NaN fit floating types only.
 bool Fits(PrimitiveType type, const Scalar& number);
-// Refuses a number that does not fit. Tensors pass.
+// Refuses a number that does not fit the type. Tensors always pass.
 void RequireFits(PrimitiveType type, const Scalar& number);
 void RequireFits(const Operation& operation, PrimitiveType type, const Operand& value);
 

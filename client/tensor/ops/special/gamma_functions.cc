@@ -1,4 +1,4 @@
-// Relatives of the gamma function.
+// Relatives of the gamma function: zeta, trigamma, incomplete gamma.
 #include "client/tensor/ops/special/gamma_functions.h"
 #include "client/tensor/value/numbers.h"
 
@@ -17,13 +17,13 @@ namespace {
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
-// The greatest number of terms that a loop adds; what needs more is NaN.
+// The greatest number of terms that a loop adds; elements that need more become NaN.
 constexpr int64_t kTermsMax = 10'000;
 
 Op And(Lowering& l, Op x, Op y) { return l.b.Binary(hlo::kAnd, x, y); }
 Op Is(Lowering& l, Op x, double y) { return CompareOps(l, x, y, Order::kEq); }
 
-// Whether the scalar loop counter is below its limit and one element of `active` is true.
+// Returns true while the scalar loop counter is below its limit and an element of `active` is true.
 Op GoesOn(hlo::Builder& b, Op k, Op active, hlo::ComputationId any) {
   const Op more = b.Compare(k, NumberIn(b, hlo::kS64, kTermsMax), Order::kLt);
   Dims all;
@@ -32,11 +32,11 @@ Op GoesOn(hlo::Builder& b, Op k, Op active, hlo::ComputationId any) {
   return b.Binary(hlo::kAnd, more, one);
 }
 
-// The library's sum from the first positive q + k on, and the terms before it: those of a negative q, for
-// which the library's formula is none, are as many as |q|.
+// Adds the terms of negative q one by one (about |q| of them), because the library's formula does not hold
+// there, and the library's sum from the first positive q + k on.
 Op ZetaValue(Lowering& l, Op x, Op q) {
   const Op negative_x = l.b.Unary(hlo::kNegate, x), zero = l.Full(l.type(x), l.dims(x), 0.0);
-  // An element far below 0 would take as many terms.
+  // Elements far below 0 would take more than kTermsMax terms: they become NaN.
   const Op reachable = CompareOps(l, q, -static_cast<double>(kTermsMax) + 10, Order::kGt);
   const Op from = SelectOps(l, reachable, q, N(l, q, kNan));
   const hlo::ComputationId any = l.Reducer(hlo::kOr, hlo::kPred);
@@ -59,7 +59,7 @@ Op ZetaValue(Lowering& l, Op x, Op q) {
   return SelectOps(l, Is(l, x, 1), N(l, x, kInfinity), sum);
 }
 
-// Six terms and the asymptotic series; below 1/2 by reflection.
+// Adds six terms and the asymptotic series; below 1/2 uses the reflection formula.
 Op TrigammaValue(Lowering& l, Op x, Op angle) {
   const Op one = N(l, x, 1), reflected = CompareOps(l, x, 0.5, Order::kLt);
   Op z = SelectOps(l, reflected, one - x, x);
@@ -69,7 +69,7 @@ Op TrigammaValue(Lowering& l, Op x, Op angle) {
     z = z + one;
   }
   const Op u = one / (z * z);
-  // 1/z + 1/(2 z z) + sum of B(2 k) / z^(2 k + 1).
+  // 1/z + 1/(2 z z) + sum of B(2 k) / z^(2 k + 1), with Bernoulli numbers B.
   Op tail = N(l, x, 5.0 / 66);
   for (const double c : {-1.0 / 30, 1.0 / 42, -1.0 / 30, 1.0 / 6}) tail = tail * u + N(l, x, c);
   sum = sum + (one + N(l, x, 0.5) / z + tail * u) / z;
@@ -78,8 +78,8 @@ Op TrigammaValue(Lowering& l, Op x, Op angle) {
   return SelectOps(l, reflected, mirror, sum);
 }
 
-// The power series of the lower part where x <= 1 or x <= a, else Legendre's continued fraction of the upper
-// part, both times x^a exp(-x) / gamma(a).
+// Uses the power series of the lower function where x <= 1 or x <= a, otherwise Legendre's continued fraction
+// of the upper function, both times x^a exp(-x) / gamma(a).
 Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
   const Dims dims = l.dims(x);
   const Op one = l.Full(l.type(x), dims, 1.0), zero = l.Full(l.type(x), dims, 0.0);
@@ -93,7 +93,7 @@ Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
   const hlo::ComputationId any = l.Reducer(hlo::kOr, hlo::kPred);
   const Op counter = l.Number(hlo::kS64, 0);
   const Op yes = l.Full(hlo::kPred, dims, true);
-  // s: count, active, r, term, sum, x.
+  // s is: count, active, r, term, sum, x.
   const State series = While(
       l, {counter, And(l, yes, by_series), safe_a, one, one, safe_x},
       [&](hlo::Builder& b, const State& s) { return GoesOn(b, s[0], s[1], any); },
@@ -103,11 +103,11 @@ Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
             b.Binary(hlo::kAnd, s[1], b.Compare(term, sum * FullLike(b, sum, kEps), Order::kGt));
         return State{s[0] + NumberIn(b, hlo::kS64, 1), active, r, term, sum, s[5]};
       });
-  // Lentz' way to evaluate the fraction 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)).
+  // Lentz' algorithm for the continued fraction 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)).
   constexpr double kTiny = 1e-300;
   const Op start = safe_x + one - safe_a;
   const Op d0 = one / SelectOps(l, Is(l, start, 0), N(l, x, kTiny), start);
-  // s: count, active, b, c, d, h, a.
+  // s is: count, active, b, c, d, h, a.
   const State fraction = While(
       l,
       {counter, l.b.Unary(hlo::kNot, by_series), start, l.Full(l.type(x), dims, 1 / kTiny), d0, d0, safe_a},
@@ -130,9 +130,9 @@ Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
       l.b.Unary(hlo::kExponential, safe_a * l.b.Unary(hlo::kLog, safe_x) - safe_x - LgammaOps(l, safe_a));
   const Op lower = factor * series[4] / safe_a, rest = factor * fraction[5];
   Op result = upper ? SelectOps(l, by_series, one - lower, rest) : SelectOps(l, by_series, lower, one - rest);
-  // What did not settle is not known.
+  // Elements that have not converged become NaN.
   result = SelectOps(l, l.b.Binary(hlo::kOr, series[1], fraction[1]), N(l, x, kNan), result);
-  // The edges, as in PyTorch: all of the weight is below x, or none.
+  // The edges, as in PyTorch: all of the distribution is below x, or none of it.
   const Op none = upper ? one : zero, all = upper ? zero : one, nan = l.Full(l.type(x), dims, kNan);
   const Op a_infinite = Is(l, a, kInfinity), x_infinite = Is(l, x, kInfinity);
   Op edge = SelectOps(l, x_infinite, all, nan);

@@ -1,15 +1,15 @@
-// Relatives of the gamma function that need loops or long sums: of f64 operands.
+// Relatives of the gamma function that need loops or long sums. The operands are f64.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
 
 namespace hlod::lazy {
 
-// Hurwitz' zeta function, the sum of (q + k)^-x.
+// Returns Hurwitz' zeta function, the sum of (q + k)^-x over k >= 0.
 Op ZetaOps(Lowering& l, Op x, Op q);
-// The second derivative of lgamma; `angle` is pi x, rounded as the caller's type rounds it.
+// Returns the second derivative of lgamma. `angle` is pi x, rounded in the caller's type.
 Op TrigammaOps(Lowering& l, Op x, Op angle);
-// The regularised incomplete gamma functions: of the lower and of the upper part.
+// Returns the regularised incomplete gamma function: the upper one when `upper`, else the lower.
 Op IgammaOps(Lowering& l, Op a, Op x, bool upper);
 
 }  // namespace hlod::lazy

@@ -1,4 +1,4 @@
-// Orthogonal polynomials: Chebyshev's in closed form, the others by their recurrences.
+// Orthogonal polynomials: Chebyshev's in closed form, the others by recurrence.
 #include <functional>
 #include <limits>
 
@@ -26,8 +26,7 @@ constexpr double kDegreeMax = 10'000;
 
 Op Is(Lowering& l, Op x, double y) { return CompareOps(l, x, y, Order::kEq); }
 
-// Both of one shape, in f64, n cut to a whole number. `lower` gives the polynomial of degrees from 2; the
-// first two are 1 and `a x + b`.
+// The polynomial of degree 1: `a x + b`. That of degree 0 is 1.
 struct Degrees {
   double a, b;
 };
@@ -43,15 +42,15 @@ Tensor Polynomial(const lazy::Operation& operation, const Operand& x, const Oper
     Op result = lower(l, x, n);
     result = SelectOps(l, Is(l, n, 1), x * N(l, x, first.a) + N(l, x, first.b), result);
     result = SelectOps(l, Is(l, n, 0), N(l, x, 1), result);
-    // Also of a degree that is NaN or infinite.
+    // The result is 0 for a degree that is negative, infinite or NaN.
     const Op degree = l.b.Binary(hlo::kAnd, CompareOps(l, n, 0, Order::kGe),
                                  CompareOps(l, n, std::numeric_limits<double>::max(), Order::kLe));
     return l.Convert(SelectOps(l, degree, result, N(l, x, 0)), type);
   });
 }
 
-// The four kinds as functions of the angle t with cos(t) = x; of the hyperbolic one where x > 1. For x < -1
-// they follow from -x: T and U with the sign of the degree, V and W each from the other with that sign.
+// The four kinds as functions of the angle t with cos(t) = x, or of the hyperbolic one where x > 1. For x <
+// -1 they follow from -x: T and U with the sign (-1)^n, V and W each from the other with that sign.
 enum class Kind { kT, kU, kV, kW };
 
 Op Ratio(Lowering& l, Op t, Op n, Kind kind, bool hyperbolic) {
@@ -72,7 +71,7 @@ Op ChebyshevOps(Lowering& l, Op x, Op n, Kind kind) {
   const Op half_n = n * N(l, n, 0.5);
   const Op odd = l.b.Compare(half_n, l.b.Unary(hlo::kFloor, half_n), Order::kNe);
   const Op turned = l.b.Binary(hlo::kAnd, negative, odd);
-  // At 1 the ratios are limits: 1, n + 1, 1, 2 n + 1.
+  // At x = 1 the ratios have the limits 1, n + 1, 1, 2 n + 1.
   const auto at = [&](Kind kind) {
     const Op inside = Ratio(l, l.b.Unary(hlo::kAcos, size), n, kind, false);
     const Op outside = Ratio(l, l.b.Unary(hlo::kAcosh, size), n, kind, true);
@@ -91,7 +90,7 @@ Op ChebyshevOps(Lowering& l, Op x, Op n, Kind kind) {
 
 Tensor Chebyshev(const lazy::Operation& operation, const Operand& x, const Operand& n, Kind kind,
                  bool shifted) {
-  // 1, and x, 2 x, 2 x - 1, 2 x + 1; of 2 x - 1 in place of x.
+  // The polynomials of degree 1 are x, 2 x, 2 x - 1 and 2 x + 1; shifted ones have 2 x - 1 in place of x.
   const double a = kind == Kind::kT ? 1 : 2, b = kind == Kind::kV ? -1 : kind == Kind::kW ? 1 : 0;
   const Degrees first = shifted ? Degrees{2 * a, b - a} : Degrees{a, b};
   return Polynomial(operation, x, n, first, [&](Lowering& l, Op x, Op n) {
@@ -99,7 +98,7 @@ Tensor Chebyshev(const lazy::Operation& operation, const Operand& x, const Opera
   });
 }
 
-// p(k + 1) from x, k, p(k) and p(k - 1).
+// Returns p(k + 1) from x, k, p(k) and p(k - 1).
 using Step = Op (*)(hlo::Builder& b, Op x, Op k, Op p, Op before);
 Tensor Recurrent(const lazy::Operation& operation, const Operand& x, const Operand& n, Degrees first,
                  Step step) {
@@ -110,7 +109,7 @@ Tensor Recurrent(const lazy::Operation& operation, const Operand& x, const Opera
     for (size_t i = 0; i < l.dims(n).size(); ++i) all.push_back(static_cast<int64_t>(i));
     const Op highest = l.Reduce(hlo::kMaximum, target, all);
     const Op one = l.Full(hlo::kF64, l.dims(x), 1);
-    // s: k, highest, p(k), p(k - 1), x, n.
+    // s is: k, highest, p(k), p(k - 1), x, n.
     const State state = lazy::While(
         l, {l.Number(hlo::kF64, 1), highest, x * N(l, x, first.a) + N(l, x, first.b), one, x, target},
         [](hlo::Builder& b, const State& s) { return b.Compare(s[0], s[1], Order::kLt); },

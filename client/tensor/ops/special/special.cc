@@ -56,7 +56,7 @@ template <int kOrder>
 Op UnscaledI(Lowering& l, Op x) {
   return lazy::UnscaledI(l, x, kOrder);
 }
-// With a derivative of its own.
+// A special function with a built-in derivative, named `rule`.
 template <typename F>
 Tensor SpecialWith(const char* rule, const lazy::Operation& operation, const Operand& x, F lower) {
   return Special(operation, x, [&](Lowering& l, Op x) {
@@ -121,7 +121,7 @@ Tensor Polygamma(int64_t n, const Operand& x) {
     const Op wide = l.Convert(x, hlo::kF64);
     if (n == 0) return l.Convert(lazy::DigammaOps(l, wide), type);
     if (n == 1) {
-      // The angle is rounded as PyTorch rounds it, so that poles have its values.
+      // The angle is rounded in x's type, as in PyTorch, so that values near poles agree.
       const PrimitiveType compute = lazy::WideType(type);
       const Op angle = l.Convert(x, compute) * l.Number(compute, std::numbers::pi);
       return l.Convert(lazy::TrigammaOps(l, wide, l.Convert(angle, hlo::kF64)), type);

@@ -1,4 +1,4 @@
-// Special functions of tensors, and the edges where PyTorch differs from XLA.
+// Lowerings of special functions, and the edges where PyTorch differs from XLA.
 #include "client/tensor/ops/special/special_functions.h"
 #include "client/tensor/value/numbers.h"
 
@@ -13,7 +13,7 @@
 namespace hlod::lazy {
 namespace {
 
-// PyTorch's: at 0 the sign of 0 decides.
+// At 0 the result is an infinity of the opposite sign of that zero, as in PyTorch.
 Op DigammaValue(Lowering& l, Op x) {
   return SelectOps(l, CompareOps(l, x, 0, Order::kEq), N(l, x, -1) / x, hlo::Digamma(x));
 }

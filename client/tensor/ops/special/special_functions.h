@@ -1,4 +1,4 @@
-// Lowerings of special functions: of f64 operands, but for the last two.
+// Lowerings of special functions. The operands are f64, except for the last two functions'.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
@@ -10,7 +10,7 @@ Op LgammaOps(Lowering& l, Op x);
 Op DigammaOps(Lowering& l, Op x);
 Op SincOps(Lowering& l, Op x);
 Op AngleOps(Lowering& l, Op x);
-// The greatest finite number of a floating type.
+// Returns the greatest finite number of a floating type.
 Literal LargestLiteral(PrimitiveType type);
 
 }  // namespace hlod::lazy

@@ -1,5 +1,5 @@
-// Special functions by Chebyshev series. Where a row of the table says "near" and "far", the far one is in
-// the inverse of what the near one is in, so that it covers everything beyond.
+// Special functions by Chebyshev series. Where a function has a series "near" and one "far", the far one is
+// in the reciprocal of the near one's argument, so that it covers everything beyond.
 #include "client/tensor/ops/special/special_series.h"
 #include "client/tensor/value/numbers.h"
 
@@ -35,7 +35,8 @@ Op Log(Lowering& l, Op x) { return l.b.Unary(hlo::kLog, x); }
 Op Sqrt(Lowering& l, Op x) { return l.b.Unary(hlo::kSqrt, x); }
 Op Less(Lowering& l, Op x, double y) { return CompareOps(l, x, y, Order::kLt); }
 
-// Modulus and phase: x^(-1/2) sqrt(2 / pi) (p cos - q sin, p sin + q cos) of the angle, beyond 8.
+// The Bessel functions beyond 8 by modulus and phase: x^(-1/2) sqrt(2 / pi) (p cos - q sin, p sin + q cos) of
+// the angle.
 struct Wave {
   Op cosine, sine;
 };
@@ -49,14 +50,14 @@ Wave WaveOps(Lowering& l, Op x, int order) {
   return {scale * (p * cosine - q * sine), scale * (p * sine + q * cosine)};
 }
 
-// Of x from 0 to 8.
+// Returns J of x in [0, 8].
 Op NearJ(Lowering& l, Op x, int order) {
   return order == 0 ? SeriesOps(l, Series::kJ0Near, x * x) : SeriesOps(l, Series::kJ1Near, x * x) * x;
 }
 
 }  // namespace
 
-// Clenshaw's recurrence.
+// Sums the series by Clenshaw's recurrence.
 Op SeriesOps(Lowering& l, Series series, Op u) {
   const Row& row = Rows()[static_cast<size_t>(series)];
   u = ClampedOps(l, u, row.low, row.high);
@@ -172,7 +173,7 @@ Op AiryAi(Lowering& l, Op x) {
   const Op result =
       SelectOps(l, Less(l, x, -4), below,
                 SelectOps(l, CompareOps(l, x, 2, Order::kLe), SeriesOps(l, Series::kAiryNear, x), above));
-  // Of infinities NaN, as in PyTorch.
+  // The result for infinities is NaN, as in PyTorch.
   return SelectOps(l, CompareOps(l, size, kInfinity, Order::kEq), N(l, x, kNan), result);
 }
 

@@ -1,5 +1,5 @@
-// Chebyshev series of special functions (chebyshev.inc), and the Bessel family written with them: of f64
-// operands.
+// Chebyshev series of special functions (chebyshev.inc), and the functions written with them: erfc, the
+// normal quantile, the Bessel family. The operands are f64.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
@@ -11,16 +11,16 @@ enum class Series {
 #include "client/tensor/ops/special/chebyshev.inc"
 #undef HLOD_SERIES
 };
-// The series at u, which is moved into its interval.
+// Returns the series at u, which is clamped to the series' interval.
 Op SeriesOps(Lowering& l, Series series, Op u);
 
 Op ErfcxOps(Lowering& l, Op x);           // exp(x x) erfc(x)
-Op ErfcOps(Lowering& l, Op x);            // Without loss where it is small.
-Op NormalQuantileOps(Lowering& l, Op p);  // The inverse of the normal distribution.
+Op ErfcOps(Lowering& l, Op x);            // Without cancellation where it is small.
+Op NormalQuantileOps(Lowering& l, Op p);  // The inverse of the normal distribution function.
 
-// Modified Bessel functions of order 0 and 1, times exp(-|x|) (first kind) and exp(x) (second kind).
+// Modified Bessel functions of order 0 and 1, multiplied by exp(-|x|) (first kind) or exp(x) (second kind).
 Op ScaledI(Lowering& l, Op x, int order);
-Op UnscaledI(Lowering& l, Op x, int order);  // Without the factor.
+Op UnscaledI(Lowering& l, Op x, int order);  // Without that factor.
 Op ScaledK(Lowering& l, Op x, int order);
 // Bessel functions of order 0 and 1 of the first and second kind, and Airy's function.
 Op BesselJ(Lowering& l, Op x, int order);
