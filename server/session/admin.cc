@@ -1,4 +1,4 @@
-// What the daemon holds, as lists.
+// Lists of the daemon's sessions, devices, programs and accounts.
 #include "server/session/admin.h"
 
 #include <algorithm>
@@ -123,7 +123,7 @@ std::string ListSessions(Registry& registry, const Request& request) {
   return list.SerializeAsString();
 }
 
-// Calls with each account that the request asks for, the lines of its program, and its session (0: several).
+// Calls `call` with each requested account, the lines of its program, and its session (0: several).
 void ForEachAccount(
     Registry& registry, const Request& request, device::Detail detail,
     absl::FunctionRef<void(const device::Account& account, const Lines& lines, uint64_t session)> call) {
@@ -146,7 +146,7 @@ void ForEachAccount(
   if (request.session() == 0) call(accounts.others, [](uint32_t) { return v1::Origin(); }, 0);
 }
 
-// Rows up to the request's limit; the rest added up to few, when it asks for that.
+// Appends rows up to the request's limit, and sums up the rest in few rows when the request asks for that.
 template <typename Row, typename List>
 class Rows {
  public:
@@ -156,7 +156,7 @@ class Rows {
     if (++total_ <= limit_) FillRow(row, lines(origin), session, list_.add_rows());
     else if (fold_) rest_[session].push_back(row);
   }
-  // `fold` appends few rows that have the sums of many.
+  // `fold` returns few rows that have the sums of many.
   std::string Finish(absl::FunctionRef<std::vector<Row>(const std::vector<Row>&)> fold) {
     for (const auto& [session, rows] : rest_) {
       for (const Row& row : fold(rows)) FillRow(row, v1::Origin(), session, list_.add_rows());
@@ -173,7 +173,7 @@ class Rows {
   std::map<uint64_t, std::vector<Row>> rest_;
 };
 
-// What the daemon's ledger makes of the account of a session that ended.
+// Returns the account of an ended session as the daemon's ledger keeps it.
 device::Account Folded(device::Account account) {
   device::Ledger ledger;
   ledger.FoldRows(account);

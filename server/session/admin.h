@@ -1,4 +1,4 @@
-// Administration's answers, without gRPC.
+// The answers of administration, independent of gRPC.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace hlod::session {
 
-// The serialized answer of the method hlod.v1.Admin/`method` to a serialized ListRequest. UNIMPLEMENTED for a
-// method it has not.
+// Returns the serialized answer of the method hlod.v1.Admin/`method` to a serialized ListRequest.
+// UNIMPLEMENTED for an unknown method.
 absl::StatusOr<std::string> AnswerAdmin(Registry& registry, const std::string& method,
                                         const std::string& request);
 

@@ -1,4 +1,4 @@
-// Order, keeping, sending.
+// Receives commands in order, keeps their answers, and sends them.
 #include "server/session/answers.h"
 
 #include <utility>
@@ -11,17 +11,18 @@
 namespace hlod::session {
 namespace {
 
-// Commands after the first unsettled one, in units of commands_in_flight_max.
+// The limit of ReplyBox::window, in units of commands_in_flight_max.
 constexpr int64_t kWindow = 16;
-constexpr uint64_t kUntoldMax = 64;         // Settled commands, while the client is quiet (session.proto).
-constexpr int64_t kMessageBytes = 1 << 20;  // Replies in one message, about.
-// Beyond unacknowledged_bytes_max, for each command in flight: its small reply, or its refusal.
+// Settled commands that need not be reported while the client is quiet (session.proto).
+constexpr uint64_t kUntoldMax = 64;
+constexpr int64_t kMessageBytes = 1 << 20;  // The approximate size of replies in one message.
+// Per command in flight, the bytes beyond unacknowledged_bytes_max for its small reply or its refusal.
 constexpr int64_t kReplyReserveBytes = 1 << 10;
 // The refusals that a session may leave unacknowledged while the memory of all sessions is used up.
 constexpr int64_t kFullReserveBytes = 1 << 20;
 
-// Chunks of a program that are smaller than chunk_bytes_max count as commands, so that there are never
-// millions.
+// Returns the kind of a piece. Chunks of a program that are smaller than chunk_bytes_max count as commands,
+// which limits their number.
 ReplyBox::Piece PieceOf(const v1::Command& command, const Limits& limits) {
   if (command.has_upload_piece()) return ReplyBox::Piece::kOfUpload;
   const bool full = static_cast<int64_t>(command.program_chunk().data().size()) >= limits.chunk_bytes_max;
@@ -52,7 +53,7 @@ absl::StatusOr<std::shared_ptr<SessionStream>> Answers::Attach(std::shared_ptr<S
   }
   try {
     stream->Write(message);
-  } catch (...) {  // No memory: nobody else knows of this stream, so nobody would report that it broke.
+  } catch (...) {  // No memory: no other holder knows of this stream, so none would report that it broke.
     Detach(stream.get(), clock_.Now());
     if (old != nullptr) old->Finish(Aborted("The session went on in another stream."));
     throw;
@@ -93,7 +94,7 @@ std::optional<absl::Time> Answers::detached_since() const {
 }
 
 bool Answers::End(std::shared_ptr<SessionStream>& stream) {
-  std::deque<Barrier> barriers;  // Goes after the lock.
+  std::deque<Barrier> barriers;  // Destroyed after the lock is released.
   MutexLock lock(&mu_);
   if (std::exchange(ended_, true)) return false;
   stream = std::exchange(stream_, nullptr);
@@ -101,11 +102,11 @@ bool Answers::End(std::shared_ptr<SessionStream>& stream) {
   return true;
 }
 
-// The replies that are left go in messages of a size that a client takes.
+// Sends the remaining replies in messages of a size that a client accepts.
 void Answers::Finish(SessionStream& stream, const absl::Status& status) {
   try {
     WriteRest(stream);
-  } catch (const std::exception&) {  // No memory: they are lost, and the client hears of the end.
+  } catch (const std::exception&) {  // No memory: the replies are lost, but the client learns of the end.
   }
   stream.Finish(status);
 }
@@ -126,7 +127,7 @@ void Answers::WriteRest(SessionStream& stream) {
 }
 
 // -----------------------------------------------------------------------------------------------------------
-// what comes
+// arrivals
 
 absl::StatusOr<bool> Answers::BeginMessage(const SessionStream* stream, const v1::ClientMessage& message) {
   MutexLock lock(&mu_);
@@ -165,7 +166,7 @@ absl::StatusOr<Answers::Arrival> Answers::Receive(const v1::Command& command, ab
   }
   const int64_t max = limits_.commands_in_flight_max;
   const bool full = box_.in_flight() >= max || box_.window() >= kWindow * max;
-  // Refusals are answers that are kept, too: someone who does not stop is stopped.
+  // Refusals are answers that are kept, too: a client that does not stop sending is stopped.
   if (box_.window() >= (kWindow + 1) * max) {
     return MakeError(ErrorKind::kLimit,
                      absl::StrFormat("%d commands came after one that is not settled, more than %d times "
@@ -225,10 +226,11 @@ void Answers::SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> repl
     pause = !reading_;
   }
   RunBarriers();
-  if (pause) Flush();  // Else the answers to a message's commands go together, when all of them were handled.
+  if (pause) Flush();  // Otherwise EndMessage sends the answers to a message's commands together.
 }
 
-// Each barrier answers, and so lets the next one pass: in a loop, for there may be thousands.
+// A loop rather than recursion, because each barrier answers and so lets the next one run, and there may be
+// thousands.
 void Answers::RunBarriers() {
   for (;;) {
     std::function<void()> barrier;
@@ -259,8 +261,8 @@ void Answers::RunBarriers() {
 void Answers::WhenAllBefore(uint64_t command, std::function<void()> barrier) {
   {
     MutexLock lock(&mu_);
-    // What End() did not find would stay: a barrier holds its session. It goes with the caller's frame, after
-    // the lock.
+    // A barrier that End() did not find would stay and keep its session alive. It is destroyed with the
+    // caller's frame, after the lock is released.
     if (ended_) return;
     barriers_.push_back({command, std::move(barrier)});
   }
@@ -281,9 +283,9 @@ void Answers::Flush() {
       box_.Fill(message, kMessageBytes, keep);
     }
     stream->Write(message);
-  } catch (...) {  // No memory: nothing is on its way. The next message has what this one should have had.
+  } catch (...) {  // No memory: the message was not sent. The next message gets its content.
     MutexLock lock(&mu_);
-    if (stream_ == stream) {  // Else a new stream has everything sent again.
+    if (stream_ == stream) {  // A new stream gets everything again.
       writing_ = false;
       box_.PutBack(message);
     }
@@ -305,7 +307,8 @@ void Answers::OnWritten(const SessionStream* stream) {
     MutexLock lock(&mu_);
     if (stream_.get() != stream) return;
     writing_ = false;
-    if (!box_.has_replies()) return;  // Progress alone waits for the reader's next pause, which follows.
+    // Progress alone waits until the reader pauses next, when Flush is called.
+    if (!box_.has_replies()) return;
   }
   Flush();
 }

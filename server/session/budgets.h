@@ -1,5 +1,5 @@
-// What a session may have in the daemon's memory beside its buffers, as it passes through: a budget for each
-// kind. What does not lie in a device's memory counts for the session's user, too.
+// The budgets of the daemon's memory beside the session's buffers, one per kind of transient data. All but
+// device memory is also charged to the share of the session's user.
 #pragma once
 
 #include <limits>
@@ -21,18 +21,18 @@ struct SessionBudgets {
         commands(std::numeric_limits<int64_t>::max(), "commands_in_flight_max", "that are not settled",
                  share) {}
 
-  // Programs until they are compiled, bulk chunks until their upload is declared.
+  // Programs until they are compiled, and bulk chunks until their upload is declared.
   device::ByteBudget staging;
-  // Copies from or to the arena until they are done: what is under way together fits the arena.
+  // Copies from or to the arena until they are done: the pending ones together fit the arena.
   device::ByteBudget copies;
-  // Downloads for Bulk.Download until they are acknowledged. One may be larger than the limit: it lies in the
-  // session's own device memory, and there is no other way to it.
+  // Downloads for Bulk.Download until they are acknowledged. A single one may exceed the limit: it is in the
+  // session's own device memory, and the client has no other way to read it.
   device::ByteBudget downloads;
-  // Replies until they are acknowledged. Those that may be large are checked before they are made; what is
-  // charged is what they take.
+  // Replies until they are acknowledged. Replies that may be large are checked before they are made, and then
+  // charged with their actual size.
   device::ByteBudget replies;
-  // What each command takes beside its arguments until it is settled; commands_in_flight_max bounds their
-  // number.
+  // The memory of each command, beside its arguments, until it is settled. commands_in_flight_max bounds the
+  // number of commands.
   static constexpr int64_t kCommandBytes = 1 << 10;
   device::ByteBudget commands;
 };

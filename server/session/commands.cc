@@ -9,14 +9,14 @@
 namespace hlod::session {
 namespace {
 
-// What becomes of a command that is refused.
+// The treatment of a refused command: answered without being handled, or handled nevertheless.
 enum class Refusal { kAnswered, kIgnored };
 
 struct Row {
   v1::Command::BodyCase body;
   device::Violation (*handle)(Session&, const v1::Command&) = nullptr;
   Refusal refusal = Refusal::kAnswered;
-  // Instead of `handle`: defines handles, which a refusal fails.
+  // Used instead of `handle` for commands that define handles, which a refusal fails.
   device::Violation (*define)(Session&, const v1::Command&, const absl::Status& refused) = nullptr;
 };
 constexpr Row kCommands[] = {
@@ -40,8 +40,7 @@ constexpr Row kCommands[] = {
 }  // namespace
 
 device::Violation HandleCommand(Session& session, const v1::Command& command, const absl::Status& refused) {
-  // A program's chunks follow its Compile without anything between: the one piece of state a command can
-  // depend on.
+  // The chunks of a program directly follow its Compile: this is the only state that a command can depend on.
   if (session.assembly.has_value() != (command.body_case() == v1::Command::kProgramChunk)) {
     return device::Violation(session.assembly.has_value()
                                  ? "Another command came where a ProgramChunk was due."

@@ -1,4 +1,4 @@
-// What each command does: one handler a command, found by a table.
+// The handlers of the commands, found through a table.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,13 +7,14 @@
 
 namespace hlod::session {
 
-// Handles one command in order. What is returned is a violation of the protocol, or none; all else that
-// becomes of the command is answered by the session. A command that is `refused` (a limit) fails with that,
-// and what it was to define holds that error; those that only keep the session's own state in order are
+// Handles one command, in order. The returned Violation is a breach of the protocol; the session answers the
+// command with every other outcome. A command that is `refused` (for a limit) fails with that error, and so
+// do the handles that it would have defined. Commands that only keep the session's own state in order are
 // handled nevertheless.
 device::Violation HandleCommand(Session& session, const v1::Command& command, const absl::Status& refused);
 
 // The handlers, by theme. Each settles or answers its command exactly once, now or later.
+//
 // commands_transfer.cc
 device::Violation HandleUpload(Session& session, const v1::Command& command, const absl::Status& refused);
 device::Violation HandleUploadPiece(Session& session, const v1::Command& command);
@@ -36,13 +37,14 @@ device::Violation HandlePing(Session& session, const v1::Command& command);
 device::Violation HandleGoodbye(Session& session, const v1::Command& command);
 device::Violation HandleStats(Session& session, const v1::Command& command);
 
-// Who asks: the command, its line, the program's step.
+// Returns the command's id, its line and the program's step.
 inline device::CommandRef RefOf(const Session& session, const v1::Command& command) {
   return {command.id(), command.origin(), session.step};
 }
-// A shape from the wire, checked, without its layout: buffers are dense row-major.
+// Returns a shape from the wire, checked and without its layout: buffers are dense row-major.
 absl::StatusOr<hlo::Shape> ShapeOf(const hlod::xla::ShapeProto& proto);
-// The same into a request: kInvalid when it is not one, and the request is refused if it was not yet.
+// The same for a request: returns kInvalid for an invalid shape, and sets `refused` unless it holds an error
+// already.
 hlo::Shape ShapeOf(const hlod::xla::ShapeProto& proto, absl::Status& refused);
 
 }  // namespace hlod::session

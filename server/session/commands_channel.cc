@@ -1,4 +1,4 @@
-// Values for programs that run, and from them.
+// Values for running programs, and from them.
 #include <utility>
 
 #include "server/session/commands.h"

@@ -47,8 +47,8 @@ void AnswerStats(Session& session, uint64_t command) {
 }  // namespace
 
 device::Violation HandleStats(Session& session, const v1::Command& command) {
-  // Thousands of rows take a while: in the session's turn on the transfer thread, so that the sessions which
-  // are read on this thread do not wait.
+  // Thousands of rows take a while. They are made on the transfer thread, in the session's turn, so that the
+  // other sessions on this thread do not wait.
   session.answers().WhenAllBefore(command.id(), [self = session.shared_from_this(), id = command.id()] {
     self->session_device().devices().transfers().Submit(self->identity().id, 0, [self, id] {
       try {

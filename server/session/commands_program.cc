@@ -1,4 +1,4 @@
-// Programs: how they come, and how they run.
+// Programs: receives, compiles and executes them.
 #include <algorithm>
 #include <utility>
 
@@ -36,13 +36,13 @@ v1::CompileResult Describe(const device::ExecutableCache::Compiled& compiled) {
   return result;
 }
 
-// `bytes` were reserved for the program.
+// Returns the callback that answers a compile. `bytes` were reserved for the program.
 device::SessionDevice::CompileDone Answerer(Session& session, uint64_t command, bool describe,
                                             int64_t bytes = 0) {
   return [self = session.shared_from_this(), command, describe,
           bytes](const absl::StatusOr<device::ExecutableCache::Compiled>& compiled) {
     self->budgets().staging.Release(bytes);
-    // The client warns of slow steps that it has not asked for.
+    // The client warns of slow steps even without having asked for a description.
     if (!compiled.ok() || (!describe && compiled->executable->plan().stats().slow_steps.empty()))
       return self->answers().Settle(command, compiled.status());
     v1::Reply reply;
@@ -55,8 +55,8 @@ device::SessionDevice::CompileDone Answerer(Session& session, uint64_t command, 
   };
 }
 
-// Compiles what has come as a whole, and is charged to the session until it is compiled: few threads compile,
-// and programs of many sessions may wait. A refused program is empty, and nothing is charged for it.
+// Compiles a program that has arrived completely. It is charged to the session until it is compiled: few
+// threads compile, and programs of many sessions may wait. A refused program is empty, and not charged.
 device::Violation Compile(Session& session, device::CompileRequest request, bool describe) {
   const uint64_t command = request.command.id;
   const auto bytes = static_cast<int64_t>(request.program.size());
@@ -98,7 +98,7 @@ device::Violation HandleCompile(Session& session, const v1::Command& command, co
       if (assembly.bytes == 0) break;
       assembly.request = std::move(request);
       session.assembly = std::move(assembly);
-      return device::Violation();  // The last chunk compiles it.
+      return device::Violation();  // The last chunk starts the compile.
     }
     case v1::Compile::kDigest: {
       Digest& digest = request.digest.emplace();
@@ -138,7 +138,7 @@ device::Violation HandleProgramChunk(Session& session, const v1::Command& comman
     if (refused.ok()) assembly.reserved_bytes += bytes;
   }
   if (refused.ok()) {
-    assembly.request.program += data;  // Grows with what came, not with what was announced.
+    assembly.request.program += data;  // Grows with the bytes that arrived, not with the announced size.
   } else {
     assembly.request.program = std::string();
     session.budgets().staging.Release(std::exchange(assembly.reserved_bytes, 0));

@@ -1,4 +1,4 @@
-// Bytes in and out: inline, announced for a bulk stream, or through the shared arena.
+// Transfers: inline, announced for a bulk stream, or through the shared arena.
 #include <utility>
 
 #include "common/base/arithmetic.h"
@@ -10,7 +10,7 @@
 namespace hlod::session {
 namespace {
 
-// Longer copies go to the transfer thread: the thread that reads the stream has others to read.
+// Longer copies run on the transfer thread, because the thread that reads the stream has others to read.
 constexpr int64_t kCopyHereBytes = 256 << 10;
 
 absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument, std::move(text)); }
@@ -23,7 +23,7 @@ absl::StatusOr<Cause> CauseOf(int number, Direction direction) {
   return *cause;
 }
 
-// Runs a copy, whose bytes are reserved (SessionBudgets::copies), here or on the transfer thread.
+// Runs a copy, whose bytes are reserved (SessionBudgets::copies), on this thread or the transfer thread.
 void Copy(Session& session, int64_t bytes, std::function<void()> copy) {
   if (bytes <= kCopyHereBytes) return copy();
   session.session_device().devices().transfers().Submit(session.identity().id, 0, std::move(copy));
@@ -96,7 +96,7 @@ device::Violation HandleUploadPiece(Session& session, const v1::Command& command
          self->budgets().copies.Release(static_cast<int64_t>(part.target.size()));
          self->session_device().uploads().AddReceived(upload, part.generation,
                                                       static_cast<int64_t>(part.target.size()));
-         // Answered by name: its Upload is older and not finished, so progress alone would never tell.
+         // Answered by a reply: its Upload is older and not settled, so progress alone would never report it.
          v1::Reply reply;
          reply.set_command(id);
          self->answers().Answer(std::move(reply));
@@ -150,7 +150,7 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
       reply.mutable_download()->set_inline_(ready->data, static_cast<size_t>(ready->bytes));
       session_device.Release(*ready);
       session_device.ledger().Record(row, ready->bytes, calls);
-      // Its share of the buffer goes before the answer: a Free that follows finds no other.
+      // Drops the buffer before the answer, so that a Free that follows finds no other holder.
       ready = absl::CancelledError();
       return self->answers().Answer(std::move(reply));
     }

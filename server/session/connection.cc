@@ -1,4 +1,4 @@
-// Hello first; everything else to the session.
+// Handles the Hello, and passes everything else to the session.
 #include "server/session/connection.h"
 
 #include <spdlog/spdlog.h>
@@ -23,7 +23,7 @@ void Connection::OnMessage(const std::shared_ptr<SessionStream>& stream, const v
     } else {
       status = MakeError(ErrorKind::kViolation, "The first message on a stream is not a Hello.");
     }
-  } catch (const std::exception& e) {  // bad_alloc: this client's message was the one too many.
+  } catch (const std::exception& e) {  // bad_alloc, caused by this client's message.
     spdlog::error("A message could not be handled: {}", e.what());
     return OnNoMemory(*stream);
   }
@@ -31,7 +31,7 @@ void Connection::OnMessage(const std::shared_ptr<SessionStream>& stream, const v
 }
 
 void Connection::EndWith(SessionStream& stream, const absl::Status& status) {
-  // A session that was resumed on another stream does not end with what comes on this one.
+  // A session that was resumed on another stream does not end because of this one.
   if (session_ != nullptr && session_->answers().LivesOn(&stream)) {
     registry_.End(session_, status);
   } else {

@@ -1,4 +1,4 @@
-// One stream, from its Hello to its end: which session its messages go to.
+// One stream, from its Hello to its end. Determines the session that its messages go to.
 #pragma once
 
 #include <memory>
@@ -9,27 +9,27 @@
 
 namespace hlod::session {
 
-// Called by the stream's implementation; calls come one after the other, except OnWritten.
+// Called by the stream's implementation, one call at a time except for OnWritten.
 class Connection {
  public:
   Connection(Registry& registry, Peer peer) : registry_(registry), peer_(std::move(peer)) {}
 
-  // `stream` is the stream that this connection belongs to: it is handed to the session with the Hello.
+  // `stream` is the stream of this connection; it is passed to the session with the Hello.
   void OnMessage(const std::shared_ptr<SessionStream>& stream, const v1::ClientMessage& message);
-  // Bytes that are not a ClientMessage.
+  // Called for bytes that are not a ClientMessage.
   void OnMalformed(SessionStream& stream);
-  // There was no memory to take a message in: it cannot be left out.
+  // Called when there was no memory to receive a message, which cannot be skipped.
   void OnNoMemory(SessionStream& stream);
-  // There is no room for what the session would send: it ends.
+  // Ends the session because there is no room for what it would send.
   void Refuse(SessionStream& stream, const absl::Status& status) { EndWith(stream, status); }
   void OnWritten(const SessionStream* stream);
-  // The stream is gone, or the client sends no more.
+  // Called when the stream has ended or the client sends no more.
   void OnClosed(const SessionStream* stream);
-  // Whether its Hello opened or resumed a session.
+  // Returns true when the Hello has opened or resumed a session.
   bool has_session() const { return session_ != nullptr; }
-  // Whether there is something to tell, and nothing on its way.
+  // Returns true when there is a message to send and none is being written.
   bool HasNews() const;
-  // The reader has nothing else to do.
+  // Called when the reader has no other work.
   void Flush();
 
  private:
@@ -37,7 +37,7 @@ class Connection {
 
   Registry& registry_;
   const Peer peer_;
-  // Set once, by the Hello; OnWritten comes on another thread only after that.
+  // Set once, by the Hello. OnWritten is called on another thread only after that.
   std::shared_ptr<Session> session_;
 };
 

@@ -1,4 +1,4 @@
-// The two occasions: sessions that ended, and quiet.
+// Returns memory on two occasions: after sessions have ended, and when the daemon is idle.
 #include "server/session/memory_return.h"
 
 namespace hlod::session {

@@ -1,6 +1,5 @@
-// When memory that nobody uses any more goes back to the kernel. The daemon keeps what it has touched,
-// because a first touch costs more than a copy; but what ended sessions leave behind may be all of a
-// machine's memory.
+// Decides when unused memory is returned to the kernel. The daemon keeps memory that it has touched, because
+// a first touch costs more than a copy; but ended sessions may leave all of a machine's memory behind.
 #pragma once
 
 #include <functional>
@@ -12,24 +11,25 @@ namespace hlod::session {
 // Not thread-safe. Owns no memory and reads no clock.
 class MemoryReturn {
  public:
-  // Between two returns of the heap for the sake of ended sessions: a client that opens and closes sessions
-  // without end does not have others' pages touched anew as often.
+  // The least time between two returns of the heap because of ended sessions, so that a client that keeps
+  // opening and closing sessions does not force others to touch their pages anew each time.
   static constexpr absl::Duration kBetween = absl::Seconds(2);
-  // How long nothing has to run, or no session to be there, for memory to go back without an end.
+  // The time without running work, or without any session, after which memory is returned although no session
+  // has ended.
   static constexpr absl::Duration kIdle = absl::Seconds(10);
 
-  // `heap` gives back what is free of the daemon's heap, `pool` what is free of the devices' memory.
+  // `heap` returns the free memory of the daemon's heap, `pool` that of the devices' memory.
   MemoryReturn(std::function<void()> heap, std::function<void()> pool)
       : heap_(std::move(heap)), pool_(std::move(pool)) {}
 
   // To be called a few times a second.
   // - ended: a session's last work has ended since the last call.
-  // - busy: something runs or waits.
-  // - alone: no session is there.
+  // - busy: work is running or waiting.
+  // - alone: there is no session.
   void Tick(absl::Time now, bool ended, bool busy, bool alone);
 
  private:
-  // A condition that has to hold for kIdle; true once when it has.
+  // A condition that must hold for kIdle. Reached returns true once when it has.
   struct Calm {
     absl::Time since = absl::InfiniteFuture();
     bool done = false;

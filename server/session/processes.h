@@ -1,5 +1,5 @@
-// The local processes that have connected, watched by pidfd, so that a dead client's memory is free within a
-// moment.
+// Watches the local processes that have connected, by pidfd, so that the memory of a dead client is freed
+// within a moment.
 #pragma once
 
 #include <deque>
@@ -15,8 +15,8 @@
 
 namespace hlod::session {
 
-// A pidfd of the process at the other end of a unix socket, `pid` by its credentials; invalid when it has
-// ended already.
+// Returns a pidfd of the process at the other end of a unix socket, `pid` by its credentials. Invalid when
+// the process has already ended.
 rpc::Descriptor OpenPidFd(int socket, int64_t pid);
 
 // Thread-safe.
@@ -28,8 +28,9 @@ class WatchedProcesses : public Processes {
 
   // Watches the process at the other end of a unix socket.
   void Add(int socket, const rpc::PeerCredentials& credentials);
-  // Drops the processes that are not `in_use` for the second time in a row: each takes a descriptor. To be
-  // called now and then; twice, since what uses a process may have begun while the caller was asking.
+  // Stops watching the processes that are not `in_use` for the second time in a row, because each takes a
+  // descriptor. To be called now and then. A process is dropped only at the second call because its use may
+  // have begun while the caller collected `in_use`.
   void DropUnused(const absl::flat_hash_set<int64_t>& in_use);
   std::optional<uint32_t> UserOf(int64_t pid) const override;
   bool HasEnded(int64_t pid) const override;
@@ -46,7 +47,7 @@ class WatchedProcesses : public Processes {
   rpc::Descriptor epoll_, wake_;
   mutable Mutex mu_;
   absl::flat_hash_map<int64_t, Process> processes_ ABSL_GUARDED_BY(mu_);
-  // The last that ended: a Hello may be handled after its process was killed.
+  // The processes that ended last: a Hello may be handled after its process was killed.
   std::deque<int64_t> ended_lately_ ABSL_GUARDED_BY(mu_);
   std::thread thread_;
 };

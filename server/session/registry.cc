@@ -1,4 +1,4 @@
-// Opening, resuming and ending sessions.
+// Opens, resumes and ends sessions.
 #include "server/session/registry.h"
 
 #include <malloc.h>
@@ -49,7 +49,7 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
       return MakeError(ErrorKind::kDraining, "The daemon is shutting down and takes no new session.");
     ASSIGN_OR_RETURN(session, Create(hello, peer));
   }
-  // A new session that did not get its stream has no client: it ends.
+  // A new session that did not get its stream has no client, so it ends.
   absl::Cleanup end_unattached = [&] {
     if (!hello.has_resume()) End(session, MakeError(ErrorKind::kLimit, "The session could not be opened."));
   };
@@ -87,7 +87,7 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Create(const v1::Hello& hello
   identity.owner = peer.owner;
   identity.user = peer.user;
   if (peer.local && hello.pid() > 0) {
-    // The session ends with this process, which must be one of the same user.
+    // The session ends with this process, which must belong to the same user.
     const std::optional<uint32_t> user = processes_.UserOf(hello.pid());
     if (user.has_value() && *user == peer.user.value_or(*user)) identity.pid = hello.pid();
     if (!user.has_value() && processes_.HasEnded(hello.pid()))
@@ -109,7 +109,7 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Resume(const v1::Resume& resu
                      "The daemon was restarted: the session and its buffers are gone.");
   }
   absl::StatusOr<std::shared_ptr<Session>> session = Authenticate(resume.session(), resume.secret());
-  // An unknown session and a wrong secret look the same from outside.
+  // An unknown session and a wrong secret cannot be told apart from outside.
   if (!session.ok())
     return MakeError(ErrorKind::kLostSession, "There is no such session: it ended, or its lease ran out.");
   return session;
@@ -194,7 +194,7 @@ void Registry::OnProcessEnded(int64_t pid) {
 
 namespace {
 
-// The rows of an ended session with their lines, as far as these are not too many.
+// Returns the rows of an ended session with their lines, up to a limit of the lines' bytes.
 std::shared_ptr<const Registry::EndedAccount> AccountOf(device::SessionDevice& session_device) {
   constexpr size_t kLineBytesMax = 1 << 20;
   auto ended = std::make_shared<Registry::EndedAccount>();
@@ -217,7 +217,7 @@ std::shared_ptr<const Registry::EndedAccount> AccountOf(device::SessionDevice& s
 }  // namespace
 
 bool Registry::FoldEnded() {
-  std::vector<std::shared_ptr<device::SessionDevice>> over;  // Goes after the lock.
+  std::vector<std::shared_ptr<device::SessionDevice>> over;  // Destroyed after the lock is released.
   MutexLock lock(&mu_);
   for (std::shared_ptr<device::SessionDevice>& session_device : ending_) {
     if (session_device.use_count() > 1) continue;
@@ -293,7 +293,7 @@ device::Account Registry::EndedOf(const Moment& moment) {
 Registry::Accounts Registry::AllAccounts() const {
   Moment moment = Snapshot();
   Accounts accounts{std::move(moment.sessions), std::move(moment.kept), std::move(moment.ended)};
-  // What still runs may still count: as of now.
+  // Running work may still be counted: this is the account as of now.
   for (const std::shared_ptr<device::SessionDevice>& session_device : moment.ending)
     accounts.kept.insert(accounts.kept.begin(), AccountOf(*session_device));
   return accounts;

@@ -1,4 +1,4 @@
-// All sessions of a daemon: opened, resumed, kept for a while, ended.
+// All sessions of a daemon: opens, resumes, keeps and ends them.
 #pragma once
 
 #include <atomic>
@@ -19,42 +19,45 @@ namespace hlod::session {
 class Registry {
  public:
   struct Options {
-    uint64_t epoch = 0;        // Another one after each start.
-    bool leases = true;        // Off for a private daemon: a broken connection is the end.
+    uint64_t epoch = 0;        // Differs after each start of the daemon.
+    bool leases = true;        // False for a private daemon, where a broken connection ends the session.
     std::string arena_socket;  // Name in the abstract namespace; empty: no shared arena.
-    std::string daemon;        // For people: "hlod 0.1.0 pid 17".
+    std::string daemon;        // For display: "hlod 0.1.0 pid 17".
   };
-  // All references outlive it.
+  // The references must outlive this object.
   Registry(device::Devices& devices, const Processes& processes, Options options);
   ~Registry();
 
-  // A Hello: makes or resumes a session and gives it the stream, which gets its Welcome. Errors (kind
-  // version, lost_session, limit, draining) are for the stream.
+  // Handles a Hello: makes or resumes a session and gives it the stream, which gets its Welcome. Errors (kind
+  // version, lost_session, limit, draining) are meant for the stream.
   absl::StatusOr<std::shared_ptr<Session>> Open(const v1::Hello& hello, const Peer& peer,
                                                 std::shared_ptr<SessionStream> stream);
-  // The session, if the secret is its own: the one way to it beside its stream.
+  // Returns the session if the secret is its own. This is the only access to it besides its stream.
   absl::StatusOr<std::shared_ptr<Session>> Authenticate(uint64_t session, std::string_view secret) const;
-  // By the secret alone, for the arena's socket.
+  // Returns the session with this secret, for the arena's socket; null when there is none.
   std::shared_ptr<Session> FindBySecret(std::string_view secret) const;
 
   // Ends a session and its stream.
   void End(const std::shared_ptr<Session>& session, const absl::Status& status);
-  // Its stream broke: it waits for its client, or ends when there is nobody to wait for.
+  // Called when the stream of a session broke. The session waits for its client, or ends when no client can
+  // resume it.
   void OnBroken(const std::shared_ptr<Session>& session, const SessionStream* stream);
-  // A process ended, and its sessions with it.
+  // Ends the sessions of a process that ended.
   void OnProcessEnded(int64_t pid);
-  // Leases and uploads that ran out; memory that goes back to the kernel. To be called a few times a second.
+  // Handles leases and uploads that ran out, and returns memory to the kernel. To be called a few times a
+  // second.
   void Tick();
-  // Something of note was freed beside a session: it goes back to the kernel as what sessions leave behind.
+  // Records that much memory was freed outside of sessions. It is returned to the kernel like that of ended
+  // sessions.
   void NoteFreed() { freed_ = true; }
-  // No new sessions from here on.
+  // Refuses new sessions from now on.
   void Drain() { draining_ = true; }
   bool draining() const { return draining_; }
-  // Whether any session is left.
+  // The number of sessions.
   size_t size() const;
   void EndAll(const absl::Status& status);
 
-  // Whether a session has commands that are not settled, or bytes on their way.
+  // Returns true while a session has commands that are not settled, or bytes being transferred.
   bool busy() const;
 
   // For administration.
@@ -66,8 +69,8 @@ class Registry {
     absl::flat_hash_map<uint32_t, v1::Origin> lines;
   };
   static constexpr size_t kEndedKept = 16;
-  // Every account once, as of one moment: of open sessions, of those that ended last (the latest first), and
-  // of those before together, by device and cause, by program, by outcome.
+  // Every account once, as of one moment: those of open sessions, of the sessions that ended last (latest
+  // first), and the sum of earlier ones by device and cause, by program, and by outcome.
   struct Accounts {
     std::vector<std::shared_ptr<Session>> sessions;
     std::vector<std::shared_ptr<const EndedAccount>> kept;
@@ -79,11 +82,12 @@ class Registry {
   std::atomic<int64_t> wire_bytes_in{0}, wire_bytes_out{0};
 
  private:
-  // Everything that was ever counted, as of one moment: each account is in it once, wherever its session is
-  // on its way from open to ended.
+  // All that was ever counted, as of one moment. Each account is in it once, at whatever point between open
+  // and ended its session is.
   struct Moment {
     device::Account ended;
-    std::vector<std::shared_ptr<const EndedAccount>> kept;  // In the totals of `ended`, but for their rows.
+    // The totals of `ended` include these, but not their rows.
+    std::vector<std::shared_ptr<const EndedAccount>> kept;
     std::vector<std::shared_ptr<device::SessionDevice>> ending;
     std::vector<std::shared_ptr<Session>> sessions;
   };
@@ -92,7 +96,8 @@ class Registry {
   std::vector<std::shared_ptr<Session>> ListLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::StatusOr<std::shared_ptr<Session>> Create(const v1::Hello& hello, const Peer& peer);
   absl::StatusOr<std::shared_ptr<Session>> Resume(const v1::Resume& resume);
-  // Accounts for sessions whose last work has ended since, and lets go of them. Whether there were any.
+  // Folds the accounts of sessions whose last work has ended meanwhile, and releases these sessions. Returns
+  // true when there were any.
   bool FoldEnded();
   v1::Welcome WelcomeOf(const Session& session, uint32_t version) const;
 
@@ -105,10 +110,11 @@ class Registry {
   mutable Mutex mu_;
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
-  // Of ended sessions: what still runs may still count. Folded into the ledger when nobody else has them.
+  // Ended sessions whose running work may still be counted. Each is folded into the ledger when no other
+  // holder is left.
   std::vector<std::shared_ptr<device::SessionDevice>> ending_ ABSL_GUARDED_BY(mu_);
-  std::deque<std::shared_ptr<const EndedAccount>> kept_ ABSL_GUARDED_BY(mu_);  // The latest first.
-  MemoryReturn memory_return_;  // Of the thread that calls Tick.
+  std::deque<std::shared_ptr<const EndedAccount>> kept_ ABSL_GUARDED_BY(mu_);  // Latest first.
+  MemoryReturn memory_return_;  // Used by the thread that calls Tick.
 };
 
 }  // namespace hlod::session

@@ -1,4 +1,4 @@
-// Settling, keeping, acknowledging.
+// Settles commands, and keeps and acknowledges their replies.
 #include "server/session/reply_box.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace hlod::session {
 namespace {
 
-// Beside the reply: its counts, its place in the map and in the outbox.
+// The bytes beside the reply: its counts, its place in the map and in the outbox.
 constexpr int64_t kKeptOverhead = 160;
 
 }  // namespace
@@ -70,19 +70,19 @@ void ReplyBox::Fill(v1::ServerMessage& message, int64_t bytes_max,
   int64_t bytes = 0;
   while (!outbox_.empty() && (bytes == 0 || bytes < bytes_max)) {
     const auto kept = kept_.find(outbox_.front());
-    if (kept == kept_.end()) {  // Acknowledged meanwhile, on a promise that it was seen.
+    if (kept == kept_.end()) {  // Acknowledged meanwhile: the client had seen the reply.
       outbox_.pop_front();
       continue;
     }
     bytes += kept->second.wire_bytes;
     keep.push_back(kept->second.reply);
-    // The message borrows the reply: a download's bytes are not copied once more.
+    // The message borrows the reply, so that a download's bytes are not copied again.
     message.mutable_replies()->UnsafeArenaAddAllocated(const_cast<v1::Reply*>(kept->second.reply.get()));
     outbox_.pop_front();
   }
-  // Beyond this line nothing needs memory: what is taken out above is in the message (PutBack).
+  // From here on no memory is needed: what was taken out above is in the message (PutBack).
   message.mutable_settled()->Reserve(static_cast<int>(beyond_.size()));
-  // With replies left, what they settle must not be reported yet.
+  // While replies are left, the commands that they settle must not be reported yet.
   if (outbox_.empty()) told_through_ = settled_through_;
   message.set_settled_through(told_through_);
   for (const uint64_t command : beyond_) {
@@ -106,7 +106,7 @@ void ReplyBox::Rewind() {
   for (const auto& [command, kept] : kept_) outbox_.push_back(command);
   told_through_ = told_before_ = 0;
   beyond_.clear();
-  // Pieces of uploads are left out, of which there may be millions: their replies are kept or acknowledged.
+  // Pieces of uploads are skipped, of which there may be millions: their replies are kept or acknowledged.
   auto run = pieces_.begin();
   for (uint64_t command = settled_through_ + 1; command <= received_; ++command) {
     while (run != pieces_.end() && run->last < command) ++run;

@@ -1,4 +1,4 @@
-// Messages to commands, and the end of a session. What commands do is in commands*.cc.
+// Dispatches messages to commands, and ends a session. The commands are in commands*.cc.
 #include "server/session/session.h"
 
 #include <utility>
@@ -77,7 +77,7 @@ absl::Status Session::OnCommands(const v1::ClientMessage& message) {
                         message.commands_size(), limits_.commands_per_message_max));
   }
   for (const v1::Command& command : message.commands()) {
-    if (goodbye_) break;  // The end of the session, and of what this message has to say.
+    if (goodbye_) break;  // The session ends, and the rest of this message is ignored.
     RETURN_IF_ERROR(OnCommand(command));
   }
   return absl::OkStatus();

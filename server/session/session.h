@@ -1,5 +1,6 @@
-// The session machine: one client's commands in order, their answers, and what outlives a broken connection.
-// It knows no gRPC: it speaks to a SessionStream, and runs over an in-memory pipe in tests.
+// The state machine of a session: one client's commands in order, their answers, and the state that outlives
+// a broken connection. It is independent of gRPC: it writes to a SessionStream, and tests run it over an
+// in-memory pipe.
 #pragma once
 
 #include <atomic>
@@ -22,44 +23,47 @@ namespace hlod::session {
 
 // A program that arrives in chunks.
 struct ProgramAssembly {
-  device::CompileRequest request;  // Its program grows; it stays empty when the request is refused already.
+  // `request.program` grows with the chunks; it stays empty when the request was refused already.
+  device::CompileRequest request;
   bool describe = false;
-  uint64_t bytes = 0;  // To come in all.
+  uint64_t bytes = 0;  // The size of the whole program.
   uint64_t received = 0;
-  int64_t reserved_bytes = 0;  // SessionBudgets::staging: what came and was not refused.
+  // Charged to SessionBudgets::staging: the bytes that arrived and were not refused.
+  int64_t reserved_bytes = 0;
 };
 
-// Thread-safe. Held by the registry and by callbacks of work under way.
+// Thread-safe. Held by the registry and by callbacks of pending work.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   struct Identity {
     uint64_t id = 0;
     rpc::Secret secret;
-    std::string client;            // As it calls itself.
+    std::string client;            // The client's name for itself.
     int64_t pid = 0;               // 0: not known to be a local process.
-    std::string owner;             // Whom it counts for (sessions_per_user_max).
-    std::optional<uint32_t> user;  // Of the connection that opened it.
+    std::string owner;             // The owner that it counts for (sessions_per_user_max).
+    std::optional<uint32_t> user;  // The user of the connection that opened it.
     bool offers_arena = false;
   };
-  // What a session takes that has done nothing yet.
+  // The memory of a session that has done no work yet.
   static constexpr int64_t kBytes = 128 << 10;
-  // `charge`: of kBytes.
+  // `charge` is a charge of kBytes.
   Session(Identity identity, device::Devices& devices, device::MemoryCharge charge);
 
-  // One message of the client, in order. An error is a violation or the end of the session's limits: the
-  // session must end with it.
+  // Handles one message of the client, in order. An error is a violation or an exceeded limit of the session:
+  // the session must end with it.
   absl::Status OnMessage(const SessionStream* stream, const v1::ClientMessage& message);
-  // Whether commands are not settled, or bytes of downloads on their way to a client that is there.
+  // Returns true while some commands are not settled, or bytes of downloads are being sent to a connected
+  // client.
   bool busy() const;
 
   // Frees everything and ends the stream with `status`.
   void End(const absl::Status& status);
   bool goodbye() const { return goodbye_; }
 
-  // Uploads whose bytes are late, transfers whose declaration is.
+  // Handles uploads whose bytes are late and transfers whose declaration is late.
   void Tick(absl::Time now);
 
-  // For command handlers: the callback that settles.
+  // For command handlers. Settler returns the callback that settles `command`.
   device::Done Settler(uint64_t command);
   void Goodbye() { goodbye_ = true; }
 
@@ -71,10 +75,10 @@ class Session : public std::enable_shared_from_this<Session> {
   SessionBudgets& budgets() { return budgets_; }
   const Limits& limits() const { return limits_; }
   absl::Time created() const { return created_; }
-  // The account as a message, without rows or with.
+  // Returns the account as a message, with or without rows.
   v1::SessionStats Stats(bool with_rows);
 
-  // State of the reader: only used by command handlers, one at a time.
+  // State of the reader, used only by command handlers, one at a time.
   uint64_t step = 0;
   std::optional<ProgramAssembly> assembly;
 
@@ -89,15 +93,15 @@ class Session : public std::enable_shared_from_this<Session> {
   const absl::Time created_;
   const std::shared_ptr<device::SessionDevice> session_device_;
 
-  // These lock for themselves.
+  // Members that lock for themselves.
   const device::MemoryCharge charge_;
   SessionBudgets budgets_;
   Answers answers_;
   SessionTransfers transfers_;
 
-  // One message is handled at a time, whichever stream brings it.
+  // Held while a message is handled: one at a time, even from different streams.
   Mutex reader_mu_;
-  // Also read by the stream that was replaced, whose thread is another one.
+  // Atomic because the stream that was replaced, on another thread, reads it as well.
   std::atomic<bool> goodbye_{false};
 };
 

@@ -1,4 +1,4 @@
-// The ledger's figures as messages.
+// Converts the ledger's figures to messages.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 namespace hlod::session {
 
 void FillAccount(const device::Account& account, v1::SessionStats* stats);
-// A line of a session's program, with what is called there.
+// Returns a line of a session's program, with the name of the tensor there.
 using Lines = std::function<v1::Origin(uint32_t id)>;
-// `session` 0: of several sessions together.
+// `session` is 0 for a sum over several sessions.
 void FillRow(const device::Row& row, const v1::Origin& line, uint64_t session, v1::LedgerRow* proto);
 void FillRow(const device::RunRow& row, const v1::Origin& line, uint64_t session, v1::RunRow* proto);
 void FillRow(const device::CompileRow& row, const v1::Origin& line, uint64_t session, v1::CompileRow* proto);
-// The lines of a session device.
+// Returns a line of the session device.
 v1::Origin LineOf(const device::SessionDevice& session_device, uint32_t id);
 
 }  // namespace hlod::session

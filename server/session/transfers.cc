@@ -1,4 +1,4 @@
-// What is kept for bulk streams, what they wait for, and how they end.
+// Keeps downloads for bulk streams, lets uploads' streams wait for their declaration, and ends streams.
 #include "server/session/transfers.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace hlod::session {
 namespace {
 
-constexpr size_t kBulkStreamsMax = 1024;  // Of one session at once.
+constexpr size_t kBulkStreamsMax = 1024;  // Per session.
 
 absl::Status TooManyBulkStreams() {
   return MakeError(
@@ -51,14 +51,14 @@ std::shared_ptr<KeptDownload> SessionTransfers::Take(Downloads::iterator downloa
 }
 
 void SessionTransfers::AcknowledgeThrough(uint64_t through) {
-  std::vector<std::shared_ptr<KeptDownload>> unpinned;  // Goes after the lock.
+  std::vector<std::shared_ptr<KeptDownload>> unpinned;  // Destroyed after the lock is released.
   MutexLock lock(&mu_);
   while (!downloads_.empty() && downloads_.begin()->first <= through)
     unpinned.push_back(Take(downloads_.begin()));
 }
 
 void SessionTransfers::Acknowledge(uint64_t command) {
-  std::shared_ptr<KeptDownload> unpinned;  // Goes after the lock.
+  std::shared_ptr<KeptDownload> unpinned;  // Destroyed after the lock is released.
   MutexLock lock(&mu_);
   if (const auto found = downloads_.find(command); found != downloads_.end()) unpinned = Take(found);
 }

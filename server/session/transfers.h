@@ -1,5 +1,5 @@
-// The ways of a session's bytes beside its stream of messages: bulk streams, what they read and what they
-// wait for, and the shared arena.
+// The transfers of a session's bytes outside of its message stream: bulk streams, the downloads that they
+// read, the uploads that they wait for, and the shared arena.
 #pragma once
 
 #include <atomic>
@@ -26,14 +26,14 @@ struct KeptDownload {
       : bytes(std::move(bytes)), row(row), calls(calls) {}
   const device::ReadyBytes bytes;
   const device::RowKey row;
-  const int64_t calls;  // 0: the further piece of a read that was counted before.
+  const int64_t calls;  // 0 for a further piece of a read that was counted before.
   std::atomic<bool> counted{false};
 };
 
 // Thread-safe.
 class SessionTransfers {
  public:
-  // What is given outlives it.
+  // The arguments must outlive this object.
   SessionTransfers(device::SessionDevice& session_device, const Limits& limits, SessionBudgets& budgets)
       : session_device_(session_device), limits_(limits), budgets_(budgets) {}
 
@@ -41,32 +41,32 @@ class SessionTransfers {
   absl::Status KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
                             int64_t calls);
   absl::StatusOr<std::shared_ptr<KeptDownload>> FindDownload(uint64_t command) const;
-  // Enters it into the ledger, once: when its last byte was sent, also if the client has acknowledged it
-  // before.
+  // Records a download in the ledger, once: when its last byte was sent, even if the client has acknowledged
+  // it before.
   void CountDownload(KeptDownload& download);
-  // The client needs no more of the downloads up to command `through`, and of this one.
+  // Drops the downloads that the client has acknowledged: all up to command `through`, or that of `command`.
   void AcknowledgeThrough(uint64_t through);
   void Acknowledge(uint64_t command);
 
-  // The session's end stops those that still live. CANCELLED when it has ended already, RESOURCE_EXHAUSTED
-  // when there are too many.
+  // Registers a bulk stream, which the session's end stops. CANCELLED when the session has ended already,
+  // RESOURCE_EXHAUSTED when there are too many.
   absl::Status AddBulkStream(const std::shared_ptr<BulkStream>& stream);
-  // Calls back when the command's upload is declared and waits for a transfer, perhaps at once; with an error
-  // when it is not to be.
+  // Calls `declared` when the command's upload is declared and waits for a transfer, perhaps at once; with an
+  // error when this will not happen.
   void AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared);
-  // The command was handled: if it was an upload, it is declared now.
+  // Called when a command was handled: if it was an upload, it is now declared.
   void OnHandled(uint64_t command);
   // Fails transfers whose declaration is late.
   void Tick(absl::Time now);
 
-  // The shared arena, made on first use and charged to the session's user. RESOURCE_EXHAUSTED when the
-  // kernel, or the user's share of memory, has no room for it.
+  // Returns the shared arena, made on first use and charged to the session's user. RESOURCE_EXHAUSTED when
+  // the kernel, or the user's share of memory, has no room for it.
   absl::StatusOr<absl::Span<std::byte>> MapArena(int* fd);
   absl::StatusOr<absl::Span<std::byte>> arena() const;
 
-  // Whether bytes are on their way.
+  // Returns true while bytes are being transferred.
   bool busy() const;
-  // Drops what is kept, stops the streams, and refuses what waits and what comes later.
+  // Drops the kept downloads, stops the streams, and refuses waiting and later transfers.
   void End();
 
  private:
@@ -75,7 +75,7 @@ class SessionTransfers {
     absl::Time deadline;
   };
   using Downloads = std::map<uint64_t, std::shared_ptr<KeptDownload>>;
-  // Takes it out and gives its bytes back; it goes when the caller lets go of it, after the lock.
+  // Removes a download and releases its budget. The caller destroys it after releasing the lock.
   std::shared_ptr<KeptDownload> Take(Downloads::iterator download) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   device::SessionDevice& session_device_;
@@ -85,8 +85,9 @@ class SessionTransfers {
   mutable Mutex mu_;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   Downloads downloads_ ABSL_GUARDED_BY(mu_);
-  std::multimap<uint64_t, Waiter> waiting_ ABSL_GUARDED_BY(mu_);  // For an Upload with this command id.
-  uint64_t handled_through_ ABSL_GUARDED_BY(mu_) = 0;             // Commands whose handlers have returned.
+  // By the id of the Upload command they wait for.
+  std::multimap<uint64_t, Waiter> waiting_ ABSL_GUARDED_BY(mu_);
+  uint64_t handled_through_ ABSL_GUARDED_BY(mu_) = 0;  // Commands up to this one have been handled.
   std::vector<std::weak_ptr<BulkStream>> streams_ ABSL_GUARDED_BY(mu_);
   device::MemoryCharge arena_charge_ ABSL_GUARDED_BY(mu_);
   rpc::SharedMemory arena_ ABSL_GUARDED_BY(mu_);
