@@ -1,4 +1,4 @@
-// Roles by value, and their way through donations.
+// Keeps the role of each value and hands roles on through donations.
 #include "client/tensor/trace/abstract.h"
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace {
 struct Known {
   Role role = Role::kUnknown;
   std::string name;
-  bool recorded = false;  // Of the buffer that the value became.
+  bool recorded = false;  // Written to the preflight log.
 };
 
-// By a value's id. Guarded by TraceLock.
+// The roles by a value's id. Guarded by TraceLock.
 absl::flat_hash_map<uint64_t, Known>& Roles() {
   static auto* const roles = new absl::flat_hash_map<uint64_t, Known>;
   return *roles;
@@ -96,7 +96,7 @@ void DeclarePlaceholders(Trace& graph, const Caller& caller) {
 
 void InheritFromDonated(const std::vector<Value*>& arguments, const std::vector<int>& donated,
                         const std::vector<std::vector<Value*>>& results) {
-  // Most programs have nothing to hand on.
+  // Most programs have no roles or shardings to hand on.
   const auto is_sharded = [&](int index) {
     const Value* const value = arguments[static_cast<size_t>(index)];
     return value != nullptr && value->sharding != nullptr;

@@ -1,6 +1,6 @@
 // Abstract sessions as tensors see them (hlod/runtime/abstract.h). What depends on a placeholder is recorded
-// in the same trace as the rest and closed with it, so that the programs are those of a real run. And what is
-// known of values, for the record: weights, gradients, the state of optimizers.
+// in the same trace as the rest and closed with it, so that the programs are those of a real run. This file
+// also keeps what the preflight log says of a value: weight, gradient, or state of an optimizer.
 #pragma once
 
 #include <cstdint>
@@ -18,34 +18,40 @@ namespace hlod::lazy {
 
 class TensorImpl;
 
-// The place's abstract session; null when it is not one, and for the host. REQUIRES: TraceLock.
+// Returns the abstract session of `place`; null when its session is not abstract, and for the host. REQUIRES:
+// TraceLock.
 internal::AbstractSession* AbstractOf(const Place& place);
 
 enum class Role : uint8_t { kUnknown, kWeight, kGradient, kOptimizer };
 
-// Notes what a tensor's value is; a name that is empty leaves the one before. Costs nothing in a process
-// without abstract sessions.
+// Notes the role of a tensor's value, unless it has one already; an empty name leaves the earlier one. Costs
+// nothing in a process without abstract sessions.
 void SetRole(const Tensor& tensor, Role role, std::string_view name = {});
-// `to` is what `from` was: its copy on another device, or what replaced it. `name`: a better one.
+// Gives `to` the role and name of `from`, of which it is a copy on another device or the replacement. `name`,
+// when not empty, replaces the name.
 void CopyRole(const Tensor& from, const Tensor& to, std::string_view name = {});
 void CopyRole(const Value& from, const Value& to);
-// The value is gone.
+// Forgets the role of a value that is being destroyed.
 void ForgetRole(const Value& value);
 
-// Whether an upload of the value to there is a placeholder.
+// Returns true when an upload of `value` to `place` makes a placeholder: the session is abstract and the
+// value larger than its bound.
 bool IsLargeIn(const Place& place, const Value& value);
-// "tensor(placeholder f32[2,3] made at model.cc:8)" for what has no value in an abstract session; "" for what
-// has one. Closes what computes it, as reading it would. Takes the lock itself.
+// Returns "tensor(placeholder f32[2,3] made at model.cc:8)" for a tensor of an abstract session that has no
+// value, "" for one that has a value. Closes the trace that computes the tensor, as reading it would. Takes
+// the lock itself.
 std::string PrintAbstract(TensorImpl& tensor, const Caller& caller);
 
-// Declares the placeholders among a graph's parameters to the daemon. REQUIRES: TraceLock.
+// Turns each placeholder among the trace's parameters into a placeholder buffer of the daemon. REQUIRES:
+// TraceLock.
 void DeclarePlaceholders(Trace& graph, const Caller& caller);
-// A result that takes over the memory of a donated argument lies as that did: the sharding and the role of
-// `arguments[donated[i]]` go to the first of `results` of its type and dimensions that no other took.
-// `results`: the values that each is. REQUIRES: TraceLock.
+// Hands the sharding and the role of each donated argument, `arguments[donated[i]]`, on to the first of
+// `results` that has its type and dimensions and took none before: that result takes over the argument's
+// memory and lies as it did. `results[i]` holds the values that are result i. REQUIRES: TraceLock.
 void InheritFromDonated(const std::vector<Value*>& arguments, const std::vector<int>& donated,
                         const std::vector<std::vector<Value*>>& results);
-// Records what is known of a value that is data. REQUIRES: TraceLock.
+// Writes the value's role, name and sharding into the preflight log, once per value that is data. REQUIRES:
+// TraceLock.
 void RecordRole(internal::AbstractSession& session, const Value& value);
 
 }  // namespace hlod::lazy

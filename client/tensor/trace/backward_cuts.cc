@@ -1,4 +1,4 @@
-// Closes between phases.
+// Closes traces between the phases of a step.
 #include "client/tensor/trace/backward_cuts.h"
 
 #include <iterator>
@@ -25,7 +25,7 @@ BackwardCuts::~BackwardCuts() { cuts = before_; }
 void CutAtPhase(const Caller& caller) {
   if (!cuts || FunctionTrace::Innermost() != nullptr) return;
   const internal::DeliverEventsAtExit events;
-  std::vector<Parameter> garbage;  // Ends after the lock.
+  std::vector<Parameter> garbage;  // Destroyed after the lock is released.
   const TraceLock lock;
   for (const auto& graph : ThreadTraces::Get().graphs()) {
     if (graph->kind != Trace::Kind::kReal || graph->size() == 0) continue;

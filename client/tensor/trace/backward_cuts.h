@@ -1,11 +1,12 @@
-// Cutting a step where forward, backward and optimizer meet, as AOTAutograd does: for comparisons.
+// Closes the trace where forward, backward and optimizer meet, as AOTAutograd cuts a step. Used for
+// comparisons with it.
 #pragma once
 
 #include "hlod/runtime/caller.h"
 
 namespace hlod::lazy {
 
-// While it lives, Backward() of this thread closes the trace when it begins and when it ends.
+// While one exists, Backward() of this thread closes the trace when it begins and when it ends.
 class BackwardCuts {
  public:
   BackwardCuts();
@@ -17,7 +18,7 @@ class BackwardCuts {
   const bool before_;
 };
 
-// Closes what this thread has recorded, while there are BackwardCuts and no function is traced.
+// Closes this thread's real traces when it has BackwardCuts and traces no function.
 void CutAtPhase(const Caller& caller);
 
 }  // namespace hlod::lazy

@@ -1,4 +1,4 @@
-// From a part of an open graph to a module.
+// Makes canonical forms and modules from a part of an open trace.
 #include "client/tensor/trace/canonical.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace hlod::lazy {
 namespace {
 
-// Appends `instruction` to `to`, over what its operands became.
+// Appends `instruction` to `to` with the copies of its operands.
 NodeId AppendCopy(hlo::Computation& to, const hlo::Instruction& instruction,
                   const std::vector<NodeId>& copy_of, absl::Span<const hlo::ComputationId> called) {
   absl::InlinedVector<NodeId, 8> operands;
@@ -21,7 +21,7 @@ NodeId AppendCopy(hlo::Computation& to, const hlo::Instruction& instruction,
                    called);
 }
 
-// Appends what stands for `instruction` in a module for the daemon: itself, or a call.
+// Appends `instruction` in the form that a module for the daemon has: itself, or a call that replaces it.
 NodeId AppendPortable(hlo::Computation& to, const hlo::Instruction& instruction,
                       absl::Span<const NodeId> operands, const DecomposeForXla& portable,
                       const std::map<hlo::ComputationId, hlo::ComputationId>& callees) {
@@ -40,8 +40,8 @@ NodeId AppendPortable(hlo::Computation& to, const hlo::Instruction& instruction,
                    called);
 }
 
-// Copies the callees that `computation` calls, and theirs, into `module`: in the order of their ids, which is
-// callees first. Gives their new ids.
+// Copies the computations that `computation` calls, directly or not, into `module`, in the order of their
+// ids, which puts callees before their callers. Returns their new ids.
 std::map<hlo::ComputationId, hlo::ComputationId> CopyCallees(const hlo::Computation& computation,
                                                              Module& module, DecomposeForXla& portable) {
   const Module& callees = TraceTables::Get().callees();
@@ -63,7 +63,8 @@ std::map<hlo::ComputationId, hlo::ComputationId> CopyCallees(const hlo::Computat
     copy = module.computation_count() - 1;
     for (NodeId node = 0; node < from.size(); ++node) {
       const NodeId added = AppendPortable(to, from[node], from[node].operands(), portable, copies);
-      // Part of what a callee is found by, as its words are.
+      // A callee is found by its shardings as by its words (SameNotes in trace_tables.cc): the copy keeps
+      // them.
       const hlo::Notes* const notes = from.notes(node);
       if (notes != nullptr && !notes->sharding.empty()) to.mutable_notes(added).sharding = notes->sharding;
     }
@@ -79,7 +80,7 @@ Canonical Canonicalise(const Trace& graph, absl::Span<const NodeId> outputs) {
   Canonical result;
   result.computation = std::make_unique<hlo::Computation>(from.shared_tables(), "main");
   std::vector<NodeId> copy_of(from.size(), kNoNode);
-  std::vector<std::pair<NodeId, uint32_t>> stack;  // A node, and how many of its operands were visited.
+  std::vector<std::pair<NodeId, uint32_t>> stack;  // (node, number of its operands visited)
   for (const NodeId output : outputs) {
     stack.emplace_back(output, 0);
     while (!stack.empty()) {

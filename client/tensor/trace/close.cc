@@ -1,4 +1,54 @@
-// Closing a graph, and reading values.
+// Closes traces, and reads values.
+//
+// Recording only appends instructions. A close makes one program of a real trace, starts it, and leaves the
+// trace empty; it happens when the program reads a value, calls Sync(), hands out a buffer, or has recorded
+// too much (hlod/observe/trace_causes.inc). Close() does this, under TraceLock:
+//
+// 1. Fail the live values that depend on a parameter that cannot be used, because its buffer was donated or
+//    deleted or its computation failed. They are outputs no longer; the rest of the trace runs.
+// 2. Add residuals. Values that only Backward() will ask for, and that cost much to compute again, become
+//    live too (KeepResiduals). It must be now: after the close the nodes are gone.
+// 3. Collect the outputs: the nodes of the live values, a value being live while a tensor, a residual or the
+//    tape refers to it. Without any, the trace is cleared and nothing runs. If the connection has ended, the
+//    outputs fail.
+// 4. Decide the donations. A parameter whose value and buffer only the trace holds cannot be read again,
+//    since values never change and nobody else has this one: its memory may hold a result.
+// 5. Find the program. The first key is the trace as it was recorded: the words of its instructions, the
+//    output nodes, the donated parameters, the device, the shardings of parameters. A loop records the same
+//    words in each iteration, so that this is one hash and one comparison. The comparison is needed: equal
+//    hashes of different traces would give wrong results.
+// 6. On a miss, look again by the canonical form: only what the outputs depend on, in an order that follows
+//    from the outputs alone. Traces that differ in dead code, or in the order of recording between the same
+//    outputs, share it. On a second miss make the module and send it to be compiled. The answer is not waited
+//    for; an error of the compiler comes with the results' buffers.
+// 7. Start the program. Buffers, host literals and numbers are its arguments; the live values become its
+//    results' buffers at once, long before these have their contents. Donated arguments hand sharding and
+//    role on.
+// 8. An error on the way (a limit, a lost session) is not thrown: the outputs become failed values with this
+//    error, which a read of one of them throws, and the program may go on with the rest.
+// 9. Tell observers, and clear the trace. Entries of the tape that have nodes here copy them first. The
+//    parameters go to the caller, who destroys them after the lock, because the end of a buffer may send a
+//    message.
+//
+// Nothing in this list waits for the daemon. Force(), Read() and Sync() do so after they have released the
+// lock: the program is slowed down when more than closes_unsettled_max executes are under way
+// (Runtime::Throttle).
+//
+// An example: `w = w - g * 0.1;` in a loop, where w and g (f32[2]) are data, and then Sync(). The trace is
+//
+//   %0 = f32[2] parameter(0)         # g, which the program still holds
+//   %1 = f32[]  parameter(1)         # the number 0.1: an argument, so that a schedule compiles once
+//   %2 = f32[2] broadcast(%1)
+//   %3 = f32[2] multiply(%0, %2)     # the tensor g * 0.1 has gone: not an output
+//   %4 = f32[2] parameter(2)         # the old w, which only the trace holds
+//   %5 = f32[2] subtract(%4, %3)     # live: the new w
+//
+// The only output is %5, parameter 2 is donated, and the key is the words of %0 to %5 followed by 5, |, 2, |,
+// 0 for the device. In the first iteration both searches miss. From the output down, operands first, the
+// canonical form visits %4, %0, %1, %2, %3, %5: its parameters are w, g and 0.1, the program's arguments are
+// the trace's parameters {2, 0, 1}, and argument 0 is donated. In the second iteration g and w have other
+// buffers and the words are the same: the recorded program is found, and one execute is sent. An iteration
+// that also computes Sum(g) and drops it has other words, misses the first search and hits the second.
 #include "client/tensor/trace/close.h"
 
 #include <algorithm>
@@ -30,7 +80,7 @@ namespace {
 
 constexpr uint32_t kSeparator = UINT32_MAX;
 
-// What a close computes: nodes once each, in order, and the values that are each.
+// The results of a close: `nodes` in order, each once, and in `values` the live values that are each node.
 struct Outputs {
   std::vector<NodeId> nodes;
   std::vector<std::vector<Value*>> values;
@@ -48,8 +98,8 @@ Outputs OutputsOf(const Trace& graph) {
   return outputs;
 }
 
-// Fails the live values that depend on a parameter that cannot be used: donated or deleted behind our back,
-// or failed itself.
+// Fails the live values that depend on a parameter that cannot be used: it was donated or deleted through its
+// Buffer, or has failed itself.
 void FailWhatDependsOnDead(Trace& graph) {
   std::vector<const absl::Status*> dead;
   std::vector<absl::Status> reasons(graph.parameters().size());
@@ -73,7 +123,7 @@ void FailWhatDependsOnDead(Trace& graph) {
   }
 }
 
-// Parameters that nobody but the graph holds: their memory is the program's to reuse.
+// Marks the parameters whose value and buffer only the trace holds: the program may reuse their memory.
 std::vector<bool> Donated(const Trace& graph) {
   std::vector<bool> donated;
   for (const Parameter& parameter : graph.parameters()) {
@@ -84,7 +134,7 @@ std::vector<bool> Donated(const Trace& graph) {
   return donated;
 }
 
-// Appends the parameters' shardings, which are notes and not words: number, length, bytes of each.
+// Appends the parameters' shardings, which are notes and not words: for each its number, length and bytes.
 void AppendShardings(const Trace& graph, absl::Span<const uint32_t> parameters, std::vector<uint32_t>& tail) {
   for (uint32_t i = 0; i < parameters.size(); ++i) {
     const Parameter& parameter = graph.parameters()[parameters[i]];
@@ -96,7 +146,7 @@ void AppendShardings(const Trace& graph, absl::Span<const uint32_t> parameters, 
   }
 }
 
-// What decides a program beside the graph's words.
+// Returns what decides a program beside the words of its instructions: outputs, donations and the device.
 std::vector<uint32_t> Tail(absl::Span<const NodeId> outputs, const std::vector<bool>& donated, Place place) {
   std::vector<uint32_t> tail(outputs.begin(), outputs.end());
   tail.push_back(kSeparator);
@@ -108,7 +158,7 @@ std::vector<uint32_t> Tail(absl::Span<const NodeId> outputs, const std::vector<b
   return tail;
 }
 
-// The lines that made a program's arguments.
+// Returns the lines that made a program's arguments.
 std::vector<Origin> LinesOf(const Trace& graph, absl::Span<const uint32_t> parameters) {
   std::vector<Origin> lines;
   for (const uint32_t number : parameters) {
@@ -119,7 +169,7 @@ std::vector<Origin> LinesOf(const Trace& graph, absl::Span<const uint32_t> param
   return lines;
 }
 
-// The program in the cache of canonical forms, or compiled.
+// Returns the program from the cache of canonical forms, or compiles it.
 Program FindOrCompile(Trace& graph, const Outputs& outputs, const std::vector<bool>& donated,
                       const Caller& caller, CloseReport& report) {
   Runtime& runtime = *graph.place.runtime;
@@ -160,11 +210,11 @@ Program FindOrCompile(Trace& graph, const Outputs& outputs, const std::vector<bo
   return program;
 }
 
-// Starts `program` and hands its results out.
+// Starts `program` and hands its results to the live values.
 void Start(Trace& graph, const Program& program, const Outputs& outputs, const Caller& caller,
            CloseReport& report) {
   std::vector<Argument> arguments;
-  std::vector<Value*> values;  // Of each argument; null for a number.
+  std::vector<Value*> values;  // One per argument; null for a number.
   arguments.reserve(program.arguments.size());
   values.reserve(program.arguments.size());
   for (const uint32_t number : program.arguments) {
@@ -207,7 +257,7 @@ void CountClose(const Trace& graph, TraceCause cause) {
 
 bool IsFull(const Trace& graph) {
   if (graph.size() > Current().trace_nodes_max) return true;
-  // Counted now and then, and only where it can be too much.
+  // Counted now and then, and only when it can be too much.
   static constexpr size_t kFew = 1024;
   const std::vector<Parameter>& parameters = graph.parameters();
   if (parameters.size() < kFew || parameters.size() % (kFew / 4) != 0) return false;
@@ -264,7 +314,7 @@ std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& calle
     report.send_us = sending.us();
   } catch (const Error& error) {
     report.status = error.status();
-    // Reported where a result is read: the program may go on with what does not depend on it.
+    // The error is reported where a result is read: the program may go on with what does not depend on it.
     for (const auto& values : outputs.values) {
       for (Value* value : values) value->Become(error.status());
     }
@@ -303,7 +353,7 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
     }
     if (value->state != Value::State::kNode) return;
     if (value->graph->kind == Trace::Kind::kAbstract) CheckNoPlaceholder(*value, operation, caller);
-    if (value->place.is_host()) {  // Its placeholders have been filled since.
+    if (value->place.is_host()) {  // The placeholders that it depended on were filled.
       Trace host(value->place, Trace::Kind::kHost);
       const NodeId node = host.NodeOf(*value);
       value->Become(Evaluate(host, {node})[0]);
@@ -311,7 +361,8 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
     }
     Trace& mine = ThreadTraces::Get().Open(value->place, Trace::Kind::kReal);
     if (value->graph != &mine) {
-      // Another thread's, or one whose placeholders have been filled since: it moves here.
+      // It is a node of another thread's trace, or of an abstract trace whose placeholders have been filled
+      // since: it moves to this thread's real trace.
       const NodeId node = mine.NodeOf(*value);
       value->graph->RemoveLive(*value);
       mine.AddLive(*value, node);
@@ -348,7 +399,7 @@ std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, C
 
 namespace {
 
-// Of the abstract sessions that this thread has recorded for. May end the process.
+// Counts the end of a step in the abstract sessions that this thread has traces for. May end the process.
 void EndSteps(const Caller& caller) {
   std::vector<std::shared_ptr<internal::Session>> sessions;
   {
@@ -374,7 +425,7 @@ void Sync(Caller caller) {
   const internal::DeliverEventsAtExit events;
   lazy::FunctionTrace::CheckSync(caller);
   std::vector<lazy::Parameter> garbage;
-  std::vector<lazy::Runtime*> runtimes, all;  // With recorded work; that the thread has used.
+  std::vector<lazy::Runtime*> runtimes, all;  // With recorded work; used by the thread.
   {
     const lazy::TraceLock lock;
     for (const auto& graph : lazy::ThreadTraces::Get().graphs()) {

@@ -1,4 +1,4 @@
-// The events of closes and values.
+// Builds the events of closes and values.
 #include "client/tensor/trace/close_event.h"
 
 #include <utility>
@@ -13,14 +13,15 @@
 namespace hlod::lazy {
 namespace {
 
-// The time of the operations of a trace: of each of the first ones, then of one in kStride for all of them,
-// since reading the clock takes longer than much of what an operation does.
+// Sums up the time that the operations of a trace took to record. The first kEach are timed one by one, then
+// each kStride-th stands for kStride of them, since reading the clock takes longer than much of what an
+// operation does.
 struct Recording {
   static constexpr int64_t kEach = 64, kStride = 16;
-  int depth = 0;           // Operations that are written in others.
-  int64_t operations = 0;  // Of this trace.
+  int depth = 0;           // Nesting of operations; only the outermost is timed.
+  int64_t operations = 0;  // Recorded in this trace so far.
   double us = 0;
-  std::optional<internal::Stopwatch> since;  // Of an operation that is timed.
+  std::optional<internal::Stopwatch> since;  // Set while an operation is timed.
 
   void Begin() {
     ++operations;
@@ -31,7 +32,7 @@ struct Recording {
     since.reset();
   }
   double Take() {
-    End();  // The operation that the trace became too long with.
+    End();  // A close for length comes before its last operation has ended.
     operations = 0;
     return std::exchange(us, 0);
   }
@@ -40,7 +41,7 @@ thread_local Recording recording;
 
 Origin OriginOf(const Caller& caller) { return internal::OriginOf(CallerScope::Of(caller)); }
 
-// The live values of the graph that nothing refers to but operations remembered for Backward().
+// Returns the live values of the trace that only operations remembered for Backward() refer to.
 absl::flat_hash_set<const Value*> HeldByTapeAlone(const Trace& graph) {
   absl::flat_hash_set<const TapeEntry*> seen;
   std::vector<const TapeEntry*> pending;

@@ -1,4 +1,4 @@
-// What observers see of closes, of values that are asked for and of their deaths.
+// The events that observers get of closes, of demands for values and of the end of values.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace hlod::lazy {
 
-// The close that computed the value's buffer; 0: none did. REQUIRES: TraceLock.
+// Returns the number of the close that computed the value's buffer; 0 when none did. REQUIRES: TraceLock.
 uint64_t CloseOf(const Value& value);
-// The value as of now. REQUIRES: TraceLock.
+// Describes the value as it is now. REQUIRES: TraceLock.
 EventValue EventValueOf(const Value& value);
 
-// While it lives, this thread records: its time counts to the next close. One relaxed load while nobody
-// observes.
+// While one exists, this thread's time counts as recording, for the next close to report. Costs one relaxed
+// load while nobody observes.
 class RecordingTime {
  public:
   RecordingTime() : on_(internal::Observed()) {
@@ -38,18 +38,18 @@ class RecordingTime {
   const bool on_;
 };
 
-// One close, from its beginning to its end. It counts closes always, and says what happened to observers.
+// Follows one close from its beginning to its end: always counts it, and tells observers what happened.
 // REQUIRES: TraceLock.
 class CloseReport {
  public:
-  // Before residuals are added.
+  // Notes the values that are live now. Make it before residuals are added.
   explicit CloseReport(Trace& graph);
-  // The close takes place.
+  // Begins the event of a close that has outputs, and numbers it.
   void Begin(TraceCause cause, const Caller& caller, const char* operation, const Value* forced);
-  // The program, before it starts; and its execute, before its results are handed out.
+  // Notes the program, before it starts.
   void Take(const Program& program);
   void Started(const Execution& execution);
-  // What became of the live values.
+  // Notes how the live values ended and emits the event.
   void End(const std::vector<std::vector<Value*>>& values);
 
   uint64_t close = 0;
@@ -60,12 +60,12 @@ class CloseReport {
  private:
   Trace& graph_;
   const bool on_;
-  absl::flat_hash_set<const Value*> live_;      // Before residuals were added.
-  absl::flat_hash_set<const Value*> backward_;  // That nothing but the tape holds.
+  absl::flat_hash_set<const Value*> live_;      // The live values before residuals were added.
+  absl::flat_hash_set<const Value*> backward_;  // Live ones that only the tape holds.
   std::optional<CloseEvent> event_;
 };
 
-// A device's value that the program asks for, until it has it.
+// Covers one demand of the program for a device's value; its destructor emits the event.
 class ForceReport {
  public:
   ForceReport(const Value& value, TraceCause cause, const char* operation, const Caller& caller);
@@ -73,7 +73,7 @@ class ForceReport {
   ForceReport(const ForceReport&) = delete;
   ForceReport& operator=(const ForceReport&) = delete;
 
-  uint64_t close = 0;  // That was caused.
+  uint64_t close = 0;  // The close that the demand caused, or 0.
 
  private:
   const Value& value_;
@@ -83,7 +83,7 @@ class ForceReport {
   const bool on_;
 };
 
-// A value with a buffer is about to go. REQUIRES: TraceLock.
+// Emits the event of a value with a buffer that is about to be destroyed. REQUIRES: TraceLock.
 void EmitDeath(const Value& value);
 
 }  // namespace hlod::lazy

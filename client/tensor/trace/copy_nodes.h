@@ -1,4 +1,4 @@
-// The instructions of one computation written again elsewhere, some of them replaced.
+// Copies the instructions of one computation into another, replacing some of them.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,9 @@
 
 namespace hlod::lazy {
 
-// What each node of `from` below `limit` becomes: what `given(node, instruction)` has for it, an
-// std::optional<NodeId>; else what `append(node, operands)` makes of it over what its operands became.
+// Returns, for each node of `from` below `limit`, the node that it becomes: the one that `given(node,
+// instruction)`, an std::optional<NodeId>, names; for nullopt the result of `append(node, operands)`, where
+// `operands` are the copies of its operands.
 template <typename Given, typename Append>
 std::vector<NodeId> CopyNodes(const hlo::Computation& from, NodeId limit, Given given, Append append) {
   std::vector<NodeId> copies(from.size());
@@ -29,7 +30,7 @@ std::vector<NodeId> CopyNodes(const hlo::Computation& from, NodeId limit, Given 
   return copies;
 }
 
-// CopyNodes' `given` that replaces parameter i by `parameters[i]`.
+// A `given` for CopyNodes that replaces parameter i by `parameters[i]`.
 inline auto InPlaceOfParameters(absl::Span<const NodeId> parameters) {
   return [parameters](NodeId, const hlo::Instruction& instruction) -> std::optional<NodeId> {
     if (instruction.opcode() != hlo::kParameter) return std::nullopt;
@@ -37,7 +38,7 @@ inline auto InPlaceOfParameters(absl::Span<const NodeId> parameters) {
   };
 }
 
-// Its `append` for a computation over the same tables.
+// An `append` for CopyNodes that copies into `to`, a computation over the same tables.
 inline auto AppendingTo(hlo::Computation& to, const hlo::Computation& from) {
   return [&to, &from](NodeId node, absl::Span<const NodeId> operands) {
     const hlo::Instruction instruction = from[node];

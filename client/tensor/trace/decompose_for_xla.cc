@@ -1,6 +1,5 @@
-// The formulas: those of the functions' own identities, in the form that keeps the last bits near 0 and does
-// not overflow early. A formula is a function of real numbers; complex ones have none here and keep the
-// opcode.
+// The formulas follow from the functions' identities, in the form that keeps the last bits near 0 and does
+// not overflow early. They are functions of real numbers: complex numbers keep the opcode.
 #include "client/tensor/trace/decompose_for_xla.h"
 
 #include <array>
@@ -17,7 +16,7 @@ namespace {
 using hlo::Builder;
 using hlo::ComparisonDirection;
 
-// `x` is f32 or f64.
+// A formula while it is written for `x`, which is f32 or f64.
 struct Formula {
   Builder& b;
   Op x;
@@ -28,13 +27,13 @@ struct Formula {
   Op Unary(hlo::Opcode opcode, Op y) { return b.Unary(opcode, y); }
   Op Atan2(Op y, Op z) { return b.Binary(hlo::kAtan2, y, z); }
   Op Less(Op y, double limit) { return b.Compare(y, Full(limit), ComparisonDirection::kLt); }
-  // Where x * x overflows.
+  // The bound above which x * x overflows.
   double root() const {
     return std::sqrt(type() == kF64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max());
   }
 };
 
-// sqrt(1 - x^2), also near 1.
+// sqrt(1 - x^2), accurate also near 1.
 Op Leg(Formula& f) { return f.Unary(hlo::kSqrt, (f.Number(1) - f.x) * (f.Number(1) + f.x)); }
 
 Op Asin(Formula& f) { return f.Number(2) * f.Atan2(f.x, f.Number(1) + Leg(f)); }

@@ -1,6 +1,6 @@
-// Opcodes that a trace keeps whole, because they have simple derivatives, and that XLA's CPU backend does not
-// compile: inverse trigonometric and hyperbolic functions. A program that leaves the trace calls a
-// computation of basic operations in their place, so that every program is one that XLA runs.
+// Inverse trigonometric and hyperbolic functions are opcodes that a trace keeps whole, because they have
+// simple derivatives, and that XLA's CPU backend does not compile. A program that leaves the trace calls a
+// computation of basic operations in their place, so that XLA runs every program.
 #pragma once
 
 #include <map>
@@ -11,15 +11,17 @@
 
 namespace hlod::lazy {
 
-// The computations of one module that stand for such opcodes, one for each opcode and shape.
+// Holds the computations of one module that replace such opcodes, one per opcode and shape.
 class DecomposeForXla {
  public:
   // `module` must outlive this.
   explicit DecomposeForXla(hlo::Module& module) : module_(module) {}
 
-  // Adds to the module what stands for the instructions of `computation`, which has the module's tables.
+  // Adds to the module the computations that replace the instructions of `computation`, which has the
+  // module's tables.
   void Prepare(const hlo::Computation& computation);
-  // What to call in place of `instruction`, of a prepared computation; nothing when it is to be copied.
+  // Returns the computation to call in place of `instruction`, which is one of a prepared computation;
+  // nullopt when it is copied as it is.
   std::optional<hlo::ComputationId> Find(hlo::Instruction instruction) const;
 
  private:

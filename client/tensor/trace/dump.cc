@@ -1,4 +1,4 @@
-// Lowering and dumping what is recorded, without running it.
+// Lowers and dumps what is recorded, without running it.
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -18,8 +18,8 @@ namespace {
 
 using lazy::NodeId;
 
-// What the tensors depend on, in one graph of their own: what is recorded is copied there, so that dumping
-// changes no trace.
+// The nodes that the tensors depend on, copied into a trace of their own, so that dumping changes no open
+// trace.
 struct Copied {
   std::unique_ptr<lazy::Trace> graph;
   lazy::Canonical canonical;
@@ -35,14 +35,15 @@ Copied Copy(absl::Span<const Tensor> tensors, const Caller& caller) {
                 "dump", caller);
   }
   const lazy::Place place = tensors[0].impl()->value().place;
-  // The kind of graph that takes every value's node as its own.
+  // A real trace copies the nodes of every other trace, instead of taking their values as parameters.
   copied.graph = std::make_unique<lazy::Trace>(place, lazy::Trace::Kind::kReal);
   std::vector<NodeId> outputs;
   for (const Tensor& tensor : tensors) {
     if (!(tensor.impl()->value().place == place)) {
       lazy::Throw(ErrorKind::kArgument, "the tensors are on several devices", "dump", caller);
     }
-    // Through a view of its own: the cached node of the tensor belongs to its trace.
+    // A detached tensor stands in for it, because NodeOf() caches a view's node, and the tensor's cache
+    // belongs to its own trace.
     Tensor view = tensor.Detach();
     outputs.push_back(lazy::NodeOf(*copied.graph, *view.impl()));
   }
@@ -59,7 +60,7 @@ std::string ParameterText(const lazy::Parameter& parameter) {
                       lazy::LineText(value.origin));
 }
 
-// "%3 = f32[2,3] dot(%1, %2)  # einsum (model.cc:11)".
+// Writes a line per instruction: "%3 = f32[2,3] dot(%1, %2)  # einsum (model.cc:11)".
 std::string ToTraceText(const Copied& copied) {
   std::string text;
   const hlo::Computation& computation = *copied.canonical.computation;

@@ -1,4 +1,4 @@
-// The lock of tracing when another thread holds it: a futex.
+// Waits for the lock of tracing while another thread holds it, by a futex.
 #include "client/tensor/trace/lock.h"
 
 #include <pthread.h>

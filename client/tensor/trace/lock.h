@@ -1,5 +1,5 @@
-// The lock of tracing: one in the process, held while an operation is recorded or a trace is closed, never
-// while anything is waited for.
+// The one lock of tracing in the process. It is held while an operation is recorded or a trace is closed,
+// never while anything is waited for.
 #pragma once
 
 #include <atomic>
@@ -7,8 +7,8 @@
 
 namespace hlod::lazy {
 
-// Holds the lock. May nest in one thread. Uncontended it costs two atomic exchanges, which is why tracing
-// takes it for every operation: tensors may be used from any thread.
+// Holds the lock while it exists. May nest in one thread. Uncontended it costs two atomic exchanges, cheap
+// enough to be taken for every operation, so that tensors may be used from any thread.
 class TraceLock {
  public:
   TraceLock() {
@@ -23,7 +23,7 @@ class TraceLock {
   TraceLock(const TraceLock&) = delete;
   TraceLock& operator=(const TraceLock&) = delete;
 
-  // In a child forked while another thread traced there is no such thread: the lock is free there.
+  // Frees the lock in a forked child, where the thread that held it does not exist.
   static void ForgetOtherThreads();
 
  private:

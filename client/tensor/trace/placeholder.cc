@@ -1,4 +1,4 @@
-// Placeholders: making one, filling one, and the errors of reading one.
+// Makes and fills placeholders, and words the errors of reading one.
 #include "client/tensor/trace/placeholder.h"
 
 #include <string>
@@ -16,7 +16,7 @@
 namespace hlod::lazy {
 namespace {
 
-constexpr size_t kStepsShown = 12;  // Of a way to a placeholder.
+constexpr size_t kStepsShown = 12;  // The steps of a way that an error shows.
 constexpr size_t kOutputsShown = 10;
 
 std::string Describe(const Value& value) {
@@ -24,7 +24,8 @@ std::string Describe(const Value& value) {
                       LineText(value.origin));
 }
 
-// "sum (model.cc:43) <- einsum (model.cc:41) <- a placeholder bf16[4,8], tensor 7, made at model.cc:39".
+// Returns "sum (model.cc:43) <- einsum (model.cc:41) <- a placeholder bf16[4,8], tensor 7, made at
+// model.cc:39".
 std::string Way(const Trace& graph, const std::vector<NodeId>& path) {
   std::vector<std::string> steps;
   const OriginRow* last = nullptr;
@@ -137,7 +138,7 @@ Tensor& Tensor::Fill(const Literal& literal, Caller caller) {
     }
   };
   lazy::Ref<lazy::Value> value;
-  Buffer buffer;  // Of a placeholder that the daemon knows.
+  Buffer buffer;  // Valid when the daemon knows the placeholder.
   {
     const lazy::TraceLock lock;
     value = impl_->storage->value;
@@ -152,7 +153,7 @@ Tensor& Tensor::Fill(const Literal& literal, Caller caller) {
         absl::StrCat("a value of ", hlo::ToStringNoLayout(literal.shape()), " does not fill ", Describe()),
         kName, caller);
   }
-  // What is sent may have to wait for its turn: the lock is not held meanwhile.
+  // Sending may have to wait for its turn, so the lock is not held meanwhile.
   const internal::TransferOf transfer(value->id);
   if (buffer.valid()) {
     lazy::ThrowIfError(buffer.Fill(literal, caller), kName, caller);

@@ -1,4 +1,4 @@
-// Caches by content.
+// Implements the caches by content.
 #include "client/tensor/trace/program_cache.h"
 
 #include <utility>

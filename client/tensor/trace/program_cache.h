@@ -1,4 +1,5 @@
-// Compiled graphs of one connection, found by content: first as a graph was recorded, then in canonical form.
+// The compiled programs of one connection, found by content: first by a trace as it was recorded, then by its
+// canonical form.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +14,26 @@
 
 namespace hlod::lazy {
 
-// A compiled program.
 struct Compiled {
   Executable executable;
   uint64_t hash = 0;
 };
 
-// How a recorded graph runs: a compiled program, and which of the graph's parameters its arguments are.
+// The way to run a recorded trace: a compiled program, and which of the trace's parameters its arguments are.
 struct Program {
   std::shared_ptr<const Compiled> compiled;
-  std::vector<uint32_t> arguments;  // Of each argument: the graph's parameter.
-  std::vector<int> donate;          // Arguments.
+  std::vector<uint32_t> arguments;  // arguments[i]: the trace's parameter.
+  std::vector<int> donate;          // Indices of arguments.
 };
 
-// Words that are compared, under a hash that finds them. Least recently used entries go first when the words
-// exceed a bound.
+// Maps word sequences to values. A hash finds an entry and the comparison of all words decides. The least
+// recently used entries are dropped when the words of all exceed a bound.
 template <typename T>
 class ByContent {
  public:
   explicit ByContent(size_t words_max) : words_max_(words_max) {}
 
-  // The entry equal to `head` followed by `tail`, or null. Valid until the next Add.
+  // Returns the value stored for `head` followed by `tail`, or null. Valid until the next Add.
   const T* Find(absl::Span<const uint32_t> head, absl::Span<const uint32_t> tail);
   const T& Add(absl::Span<const uint32_t> head, absl::Span<const uint32_t> tail, T value);
   size_t size() const { return entries_.size(); }

@@ -1,4 +1,4 @@
-// Recording again what was recorded before.
+// Remembers single instructions by operation and shapes, and records them again.
 #include "client/tensor/trace/record_cached.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Recorded {
   hlo::AttributesId attributes = 0;
 };
 
-// A direct-mapped memory of instructions. Guarded by TraceLock.
+// Returns the slot of such a call in a direct-mapped table of instructions. Guarded by TraceLock.
 Recorded& SlotOf(const Operation& operation, const void* lowering,
                  const std::array<hlo::ShapeId, kOperands>& shapes) {
   static constexpr size_t kSlots = 512;
@@ -39,7 +39,8 @@ Recorded& SlotOf(const Operation& operation, const void* lowering,
   return (*slots)[hash >> 55];
 }
 
-// The node that the tensor is in `graph` already, when it is an ordinary value there.
+// Returns the node that the operand is in `graph` already; kNoNode when it is none, or not a plain tensor: a
+// view, on another device, one that requires a gradient.
 NodeId PlainNode(const Trace& graph, const Operand& operand) {
   if (operand.tensor() == nullptr || !operand.tensor()->defined()) return kNoNode;
   const TensorImpl& tensor = *operand.tensor()->impl();

@@ -15,9 +15,9 @@ Runtime* Runtime::Of(const Device& device) {
   if (device.is_host()) return nullptr;
   const TraceLock lock;
   static auto* const runtimes = new absl::flat_hash_map<internal::Session*, Runtime*>;
-  static auto* const all = new std::vector<std::unique_ptr<Runtime>>;  // Also those of ended connections.
+  static auto* const all = new std::vector<std::unique_ptr<Runtime>>;  // Includes those of ended connections.
   Runtime*& runtime = (*runtimes)[device.internal_session().get()];
-  // An ended connection's address may be a new one's.
+  // A new session may have the address of one that has ended.
   if (runtime == nullptr || runtime->ended()) {
     all->push_back(std::unique_ptr<Runtime>(new Runtime(device.internal_session())));
     runtime = all->back().get();
@@ -49,7 +49,7 @@ void Runtime::Throttle(size_t most, const Caller& caller) {
       oldest = under_way_.front();
     }
     if (!waiting.has_value()) waiting.emplace();
-    // What failed is reported where its results are read.
+    // A failure is reported where the results are read.
     static_cast<void>(oldest.Await());
   }
   if (waiting.has_value() && session != nullptr)
@@ -64,7 +64,7 @@ void Runtime::BeginStep(const Caller& caller) {
   }
   if (session == nullptr || session->program_counts_steps) return;
   const uint64_t step = session->step + 1;
-  // A lost session is reported by what is computed next.
+  // A lost session is reported by the next computation.
   if (!internal::MarkStep(*session, step, caller).ok() || !internal::Observed()) return;
   internal::Emit(StepEvent{session->id(), step, internal::OriginOf(caller)});
 }

@@ -1,4 +1,4 @@
-// One connection as tensors see it: its devices, its compiled graphs, what is under way.
+// One connection as tensors see it: its devices, its compiled programs, its executes under way.
 #pragma once
 
 #include <deque>
@@ -13,18 +13,19 @@
 
 namespace hlod::lazy {
 
-// Guarded by TraceLock, except for Throttle. There is one for each connection that tensors have met; it is
-// never freed, so that tensors may outlive their connection: what remains of an ended one is small.
+// Guarded by TraceLock; Throttle() and BeginStep() take it themselves. There is one per connection that
+// tensors have met. It is never freed, so that tensors may outlive their connection: what remains of an ended
+// one is small.
 class Runtime {
  public:
-  // The one of the device's connection, made when it is the first tensor there. Null for the host.
+  // Returns the runtime of the device's connection, making it for the first tensor there. Null for the host.
   static Runtime* Of(const Device& device);
 
   Device device(int ordinal) const { return Device(session_, ordinal); }
-  // Ends the use of the connection: what is read or computed afterwards throws.
+  // Ends the use of the connection: reading its tensors and computing with them throws from now on.
   void End();
   bool ended() const { return session_ == nullptr; }
-  // OK, or why the connection has no session any more.
+  // Returns OK, or the reason why the connection has no session any more.
   absl::Status status() const { return ended() ? absl::OkStatus() : Client(session_).status(); }
 
   RecordedPrograms recorded{kCachedWords};
@@ -34,7 +35,7 @@ class Runtime {
   void Started(Future<void> done) { under_way_.push_back(std::move(done)); }
   // Waits until at most `most` executes are under way. Not under the lock.
   void Throttle(size_t most, const Caller& caller);
-  // What follows is of the next step, unless the program counts steps itself. Not under the lock.
+  // Begins the next step, unless the program counts steps itself. Not under the lock.
   void BeginStep(const Caller& caller);
 
  private:
@@ -50,7 +51,7 @@ Place PlaceOf(const Device& device);
 Device DeviceOf(Place place);
 Device DeviceOfBuffer(const Buffer& buffer);
 
-// The counters of GetTraceStats(). Guarded by TraceLock.
+// Returns the counters behind GetTraceStats(). Guarded by TraceLock.
 TraceStats& Stats();
 
 }  // namespace hlod::lazy

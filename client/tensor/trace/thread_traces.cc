@@ -1,4 +1,4 @@
-// The open graphs of one thread.
+// Keeps the open traces of a thread, and those that outlive theirs.
 #include "client/tensor/trace/thread_traces.h"
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 namespace hlod::lazy {
 namespace {
 
-// Graphs whose thread has ended while tensors still refer to their nodes: another thread that uses such a
-// tensor copies what it needs. Never destroyed, because tensors of static storage come last of all.
+// The traces whose thread has ended while tensors still refer to their nodes: another thread that uses such a
+// tensor copies what it needs. Never destroyed, because tensors of static storage are destroyed after
+// everything else.
 std::vector<std::unique_ptr<Trace>>& Orphans() {
   static auto* const orphans = new std::vector<std::unique_ptr<Trace>>;
   return *orphans;
@@ -31,14 +32,14 @@ ThreadTraces::~ThreadTraces() {
   for (std::unique_ptr<Trace>& graph : graphs_) {
     if (graph->has_live()) orphans.push_back(std::move(graph));
   }
-  graphs_.clear();  // Under the lock: a graph that ends may keep functions of its tape.
+  graphs_.clear();  // Under the lock, because a trace that ends may turn its tape's entries into functions.
 }
 
 Trace& ThreadTraces::Open(Place place, Trace::Kind kind) {
   if (kind != Trace::Kind::kHost) {
     if (Trace* const function = FunctionTrace::GraphAt(place); function != nullptr) return *function;
   }
-  // In an abstract session placeholders are as good as values: one graph, as there would be with values.
+  // In an abstract session placeholders count as values: one trace takes both, as it would in a real session.
   if (kind == Trace::Kind::kAbstract && AbstractOf(place) != nullptr) kind = Trace::Kind::kReal;
   for (const std::unique_ptr<Trace>& graph : graphs_) {
     if (graph->place == place && graph->kind == kind) return *graph;

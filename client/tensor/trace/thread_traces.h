@@ -1,4 +1,4 @@
-// The open graphs of one thread: two for each device it has used, and one for the host.
+// The open traces of one thread: two per device that it has used, and those of the host.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@ class ThreadTraces {
   static ThreadTraces& Get();
   ~ThreadTraces();
 
-  // Made when missing; while a function is traced there, its graph. REQUIRES: TraceLock.
+  // Returns the thread's open trace of `kind` at `place`, making it when missing. While a function is traced
+  // at `place`, returns the function's trace, except for kHost. REQUIRES: TraceLock.
   Trace& Open(Place place, Trace::Kind kind);
   const std::vector<std::unique_ptr<Trace>>& graphs() const { return graphs_; }
 

@@ -1,4 +1,4 @@
-// Open graphs: parameters, live values, and copies of what another graph recorded.
+// Open traces: parameters, live values, and copies of what another trace recorded.
 #include "client/tensor/trace/trace.h"
 
 #include <algorithm>
@@ -55,7 +55,8 @@ NodeId Trace::AppendParameter(Parameter parameter, const Shape& shape) {
   return parameters_.back().node;
 }
 
-// The node under which the value is known here, or kNoNode. Two values that hold one buffer are one.
+// Returns the trace's entry for the value, kNoNode when it is new. Values that hold the same buffer have one
+// node.
 NodeId* Trace::Known(Value& value) {
   const auto [found, added] = node_of_value_.try_emplace(value.id, kNoNode);
   if (added && value.state == Value::State::kData) {
@@ -94,7 +95,7 @@ NodeId Trace::NodeOf(Value& value) {
       return CopyFrom(*value.graph, value.node);
     case Value::State::kFile: Materialize(value); return ParameterOf(value);
     case Value::State::kRecipe:
-      if (kind == Kind::kHost) {  // Its bytes are kept for the next operation.
+      if (kind == Kind::kHost) {  // The bytes are kept for the next operation.
         Materialize(value);
         return ParameterOf(value);
       }
@@ -103,7 +104,7 @@ NodeId Trace::NodeOf(Value& value) {
         return value.recipe(lowering).id;
       });
     case Value::State::kFailed:
-      // In a device's program it is refused when that runs.
+      // A device's program refuses it when it runs.
       if (kind == Kind::kHost) throw Refusal{value.failure};
       return ParameterOf(value);
     default: return ParameterOf(value);
@@ -141,7 +142,7 @@ NodeId Trace::AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<c
     }
     return found->second;
   }
-  // `from` may be this computation, whose arena moves.
+  // `from` may be this computation, whose arena moves: copy before appending.
   const absl::InlinedVector<hlo::ComputationId, 2> called(instruction.called().begin(),
                                                           instruction.called().end());
   const NodeId copy = computation_.Append(instruction.opcode(), instruction.shape_id(),
@@ -154,7 +155,8 @@ NodeId Trace::CaptureParameter(TensorImpl& tensor, bool& is_whole) {
   const Lineage* const lineage = tensor.lineage.get();
   const bool collects = lineage != nullptr && (lineage->leaf || lineage->history);
   is_whole = !collects || lineage->root->steps.empty();
-  // By address: the parameter keeps alive what it names. What was detached is another tensor.
+  // Keys are addresses, which stay unique because the parameter keeps its tensor alive. The low bits keep
+  // apart a tensor, a lineage, a storage, and a storage's detached tensors.
   const auto storage = reinterpret_cast<uintptr_t>(tensor.storage.get());
   const uint64_t key = !is_whole  ? reinterpret_cast<uintptr_t>(&tensor) << 2
                        : collects ? reinterpret_cast<uintptr_t>(lineage) << 2
@@ -189,7 +191,7 @@ void Trace::RemoveTape(TapeEntry& entry) {
 
 void Trace::KeepTape() {
   for (TapeEntry* entry : tape_) {
-    if (kind == Kind::kFunction) entry->released = true;  // Its values end with it.
+    if (kind == Kind::kFunction) entry->released = true;  // A function's values end with it.
     else entry->KeepFunction();
     entry->graph = nullptr;
   }
@@ -199,7 +201,7 @@ void Trace::KeepTape() {
 NodeId Trace::CopyFrom(Trace& other, NodeId root) {
   if (const auto found = copied_.find({other.generation_, root}); found != copied_.end())
     return found->second;
-  // Backwards: what is needed. Operands have smaller ids than their users.
+  // Marks backwards what the root needs: operands have smaller ids than their users.
   const hlo::Computation& from = other.computation_;
   std::vector<bool> needed(root + 1, false);
   needed[root] = true;
@@ -254,7 +256,7 @@ std::vector<Value*> Trace::LiveInOrder() const {
 }
 
 std::vector<NodeId> Trace::PathToPlaceholder(NodeId root) const {
-  // Forwards over what `root` depends on: whether a node reaches a placeholder, and through which operand.
+  // Walks forwards and notes, for each node that reaches a placeholder, the operand through which it does.
   constexpr NodeId kNone = kNoNode, kItself = kNoNode - 1;
   std::vector<NodeId> towards(root + 1, kNone);
   for (NodeId node = 0; node <= root; ++node) {

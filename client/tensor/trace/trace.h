@@ -1,5 +1,5 @@
-// An open graph: operations recorded and not yet run. One thread has two a device, one real and one for what
-// depends on a placeholder.
+// An open trace: operations that are recorded and not yet run. A thread has two per device, a real one and
+// one for what depends on a placeholder.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,12 @@ inline constexpr hlo::NodeId kNoNode = hlo::Computation::kNoNode;
 
 class TapeEntry;
 
-// What a graph's parameter stands for: a value, or a number that travels in the execute. In a function also
-// an argument (neither), or a tensor of the surroundings, whose value is asked for at each call.
+// A parameter of a trace: it stands for a value, or for a number that travels in the execute. In a function
+// it may also stand for an argument, with neither value nor number, or for a captured tensor of the
+// surroundings, whose value each call looks up.
 struct Parameter {
   Ref<Value> value;                        // Null for a number.
-  std::shared_ptr<const Literal> literal;  // Of a number.
+  std::shared_ptr<const Literal> literal;  // Null unless it is a number.
   NodeId node = 0;
   bool random = false;  // The number is a position in the stream of random numbers.
   Tensor captured;
@@ -33,7 +34,7 @@ class Trace {
  public:
   enum class Kind : uint8_t {
     kReal,      // Runs on a device.
-    kAbstract,  // Depends on a placeholder. Its parameters may be values that are still nodes of real graphs.
+    kAbstract,  // Depends on a placeholder. Parameters may be values that are nodes of real traces.
     kHost,      // Evaluated in this process, one operation at a time.
     kFunction,  // A function that is traced: its arguments have no values.
   };
@@ -45,63 +46,66 @@ class Trace {
 
   const Place place;
   const Kind kind;
-  // Changes whenever the graph is cleared, and is unique among graphs: what names a node for a while.
+  // Changes whenever the trace is cleared, and is unique among traces: (generation, node) names a node until
+  // then.
   uint64_t generation() const { return generation_; }
 
   hlo::Builder& builder() { return builder_; }
   const hlo::Computation& computation() const { return computation_; }
-  // For a change that leaves every node its id and its meaning.
+  // For changes that leave every node its id and its meaning.
   hlo::Computation& mutable_computation() { return computation_; }
   hlo::Op op(NodeId node) { return {&builder_, node}; }
   uint32_t size() const { return computation_.size(); }
   const std::vector<Parameter>& parameters() const { return parameters_; }
-  // The parameter that a node is, or null.
+  // Returns the parameter that the node is, or null.
   const Parameter* ParameterAt(NodeId node) const;
 
-  // Nodes appended from now on are `operation`'s at `caller`.
+  // Attributes the nodes appended from now on to `operation` at `caller`.
   void SetOrigin(const Caller& caller, const char* operation);
   const OriginRow& origin(NodeId node) const { return TraceTables::Get().origin(OriginId(node)); }
   uint32_t OriginId(NodeId node) const;
   hlo::Notes& mutable_notes(NodeId node) { return computation_.mutable_notes(node); }
 
-  // The node of a value: its own, a parameter, or what its recipe appends. A node of another graph is copied
-  // with all it depends on, except that an abstract graph takes a real value as a parameter. A failed value's
-  // parameter is refused when the graph runs.
+  // Returns the node of a value, appending it when needed: its own, a parameter, or what its recipe appends.
+  // A node of another trace is copied with all that it depends on, except that an abstract trace takes a real
+  // value as a parameter. A failed value becomes a parameter, which is refused when the trace runs.
   NodeId NodeOf(Value& value);
-  // A constant, once for equal ones.
+  // Returns the node of a constant; equal constants share one.
   NodeId Constant(Literal literal);
-  // A parameter that carries a number; `random`: a position in the stream of random numbers.
+  // Appends a parameter that carries a number. With `random` the number is a position in the stream of random
+  // numbers.
   NodeId NumberParameter(Literal literal, bool random = false);
-  // Another instruction, of the shape that it has.
+  // Appends any other instruction with the shape `shape`.
   NodeId Append(hlo::Opcode opcode, hlo::ShapeId shape, hlo::AttributesId attributes,
                 absl::Span<const NodeId> operands) {
     return computation_.Append(opcode, shape, attributes, operands);
   }
-  // A copy of a node of another computation over the same tables, with other operands.
+  // Appends a copy of a node of another computation over the same tables, with other operands.
   NodeId AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<const NodeId> operands);
 
-  // Of a function: a parameter for an argument; and the one that stands for a tensor of the surroundings:
-  // for its storage's whole value, except where `tensor` itself collects a gradient as a view.
+  // In a function: appends the parameter of an argument.
   NodeId ArgumentParameter(const Shape& shape) { return AppendParameter({}, shape); }
+  // In a function: returns the parameter of a captured tensor of the surroundings. It stands for the
+  // storage's whole value, and `is_whole` is set, unless `tensor` itself collects a gradient as a view.
   NodeId CaptureParameter(TensorImpl& tensor, bool& is_whole);
 
-  // Records that `value` is `node`: while anything refers to the value, it is an output of the graph.
+  // Records that `value` is `node`. While anything refers to the value, it is an output of the trace.
   void AddLive(Value& value, NodeId node);
   void RemoveLive(Value& value);
-  // By node.
+  // Returns the live values by node, those of one node by id.
   std::vector<Value*> LiveInOrder() const;
   bool has_live() const { return !live_.empty(); }
 
-  // Entries of the tape whose nodes are here: they copy them before they are cleared.
+  // Registers an entry of the tape whose nodes are here: it copies them before they are cleared.
   void AddTape(TapeEntry& entry);
   void RemoveTape(TapeEntry& entry);
 
-  // A node from whose operands `node` depends on a placeholder, or kNoNode: the first on the way there.
-  // All of them from `node` to the placeholder's parameter, or empty when it depends on none.
+  // Returns the nodes on a way from `node` over its operands to the parameter of a placeholder, both
+  // included; empty when it depends on none.
   std::vector<NodeId> PathToPlaceholder(NodeId node) const;
 
-  // Forgets everything; its live values have become something else. The parameters' values are given to the
-  // caller, who lets go of them after the lock.
+  // Forgets everything. REQUIRES: the live values have become something else. Returns the parameters, which
+  // the caller destroys after it has released the lock.
   std::vector<Parameter> Clear();
 
  private:
@@ -127,13 +131,13 @@ class Trace {
   hlo::Builder builder_;
   uint64_t generation_;
   std::vector<Parameter> parameters_;
-  absl::flat_hash_map<uint64_t, NodeId> node_of_value_, node_of_buffer_;  // By id, by handle.
+  absl::flat_hash_map<uint64_t, NodeId> node_of_value_, node_of_buffer_;  // By value id, by handle.
   absl::flat_hash_map<hlo::LiteralId, NodeId> constants_;
   std::vector<Value*> live_;
-  std::vector<std::pair<NodeId, uint32_t>> origins_;  // (first node, origin): nodes of one call follow.
+  std::vector<std::pair<NodeId, uint32_t>> origins_;  // (first node, origin), by node
   uint32_t origin_ = 0;
   absl::flat_hash_map<Copied, NodeId> copied_;
-  absl::flat_hash_map<uint64_t, NodeId> captured_;  // By the value or tensor.
+  absl::flat_hash_map<uint64_t, NodeId> captured_;  // By address: see CaptureParameter().
   std::vector<TapeEntry*> tape_;
 };
 

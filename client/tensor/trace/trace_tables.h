@@ -1,5 +1,5 @@
-// What all traces of the process share: interned shapes and attributes, callees, source lines. Guarded by
-// TraceLock.
+// The tables that all traces of the process share: interned shapes and attributes, callees, source lines.
+// Guarded by TraceLock.
 #pragma once
 
 #include <array>
@@ -16,41 +16,41 @@
 
 namespace hlod::lazy {
 
-// A line of the program and the operation that stands there.
+// A line of the program and an operation on it.
 struct OriginRow {
   Caller caller;
-  const char* operation = "";  // PyTorch's spelling. Lives for ever.
+  const char* operation = "";  // PyTorch's spelling. Lives as long as the process.
 };
 
-// The shared tables. Because one lock guards them, ids mean the same in every thread's trace: a graph is
+// The shared tables. Because one lock guards them, ids mean the same in every thread's trace: a trace is
 // copied between threads word by word, and equal words are equal programs.
 class TraceTables {
  public:
   static TraceTables& Get();
 
-  // Computations that traces call, each once: equal contents have equal ids.
+  // The computations that traces call, each stored once: equal contents have equal ids.
   hlo::Module& callees() { return *callees_; }
   const std::shared_ptr<hlo::Tables>& tables() const { return callees_->shared_tables(); }
-  // A computation of two scalars joined by `opcode`.
+  // Returns the computation that joins two scalars by `opcode`.
   hlo::ComputationId Reducer(hlo::Opcode opcode, hlo::PrimitiveType type);
-  // The callee that `build` appends. It gives the root.
+  // Returns the callee that `build` appends; `build` returns its root. Throws Refusal when the builder fails.
   hlo::ComputationId Callee(std::string_view name, absl::FunctionRef<hlo::Op(hlo::Builder&)> build);
-  // The callee that is `candidate`, notes included.
+  // Returns the callee equal to `candidate`, notes included, adding it when there is none.
   hlo::ComputationId Callee(const hlo::Computation& candidate);
 
   uint32_t InternOrigin(const Caller& caller, const char* operation);
   const OriginRow& origin(uint32_t id) const { return origins_[id]; }
 
-  // Whether a number that stands at `caller` is to be a parameter: it is not 0, 1 or -1, or has differed from
-  // what it was there before.
+  // Returns true when a number written at `caller` becomes a parameter of the program: it is not 0, 1, -1 or
+  // a bool, or has differed from what it was there before.
   bool IsParameter(const Caller& caller, const Scalar& value);
   // Returns true once the setting `name` of an operation at `caller`, such as a probability or a slope, has
   // differed from what it was there before.
   bool SettingVaries(const Caller& caller, const char* name, double value);
-  // Whether the starts of the slices at `caller` differ from one trace to the next. A line may slice several
-  // times in a trace, at starts of its own; `trace` names the trace.
+  // Returns true once the starts of the slices at `caller` have differed from one trace to the next. A line
+  // may slice several times in a trace, at different starts; `trace` names the trace.
   bool StartVaries(const Caller& caller, uint64_t trace, int64_t start);
-  // Whether the index that stands at `caller` has differed from what it was there before.
+  // Returns true once the index written at `caller` has differed from what it was there before.
   bool IndexVaries(const Caller& caller, int64_t index);
 
   hlo::AttributesId ParameterNumber(uint32_t number);
@@ -64,7 +64,7 @@ class TraceTables {
   };
   bool Varies(uint64_t site, const Scalar& value);
 
-  // The starts of a line's slices, as they were in the first trace that has it.
+  // The starts of a line's slices, as they were in the first trace that has the line.
   struct SliceSite {
     std::vector<int64_t> starts;
     uint64_t trace = 0;
