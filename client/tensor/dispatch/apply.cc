@@ -1,4 +1,49 @@
-// Calling an operation.
+// The way of an operation from its call to the trace.
+//
+// A public operation (ops/) names its row of the table, its operands and a lowering, and calls Call(). Then:
+//
+// 1. The shortcut. CallByShape(), for lowerings that depend on shapes alone, first asks RecordCached()
+//    (trace/record_cached.h) to append the instruction that the same call became before. It declines when a
+//    step below has something to do: a host tensor, a number, a view, a gradient, autocast, a function that
+//    is traced, a full trace.
+// 2. Autocast. In an enabled region the operands are replaced by casts of them, as autocast.inc says for the
+//    operation. A cast is an operation of its own and comes this way, too. An update in place is not cast.
+// 3. Place. The tensors decide where the operation is computed: on their device, or on the host when all are
+//    there. Tensors on two devices are refused: such a copy is the program's to write.
+// 4. Bind. A host tensor that meets device tensors becomes a number when it has one element. Otherwise it is
+//    refused or copied, as the setting mixed_devices says. An upload, or the read of a file, may be slow and
+//    is done without TraceLock (Fetch), after which binding begins anew. The tensor keeps its copy until it
+//    is written to.
+// 5. Trace. The thread's real trace of that device is taken, the one of what depends on placeholders when an
+//    operand does, the trace of the function that is being traced there, or one that is evaluated at once for
+//    the host (GraphFor). A trace that no tensor refers to any more is cleared first: it will never run.
+// 6. Operands. Each becomes a node: data a parameter, a view the steps that it takes, a number a constant or
+//    a parameter (TraceTables::IsParameter). Nodes are converted to the type that promotion finds.
+// 7. Record. The lowering appends its instructions. A Refusal, here or before, becomes an Error with the
+//    operation's name, its arguments and the line (Explain). Instructions that were appended before it stay
+//    as dead code: no value refers to them.
+// 8. Result. The last node becomes a value of the trace, which is an output of it while a tensor refers to
+//    it. On the host it is evaluated. An update in place gives the value to the target's storage instead
+//    (CallInPlace).
+// 9. Tape. When an operand requires a gradient, an entry remembers the operands, the range of nodes from step
+//    6 to here, and the results, for Backward() (autograd/taping.h). Values that the gradient does not need
+//    are let go.
+// 10. Close when full. A real trace of too many instructions or numbers is closed at once (trace/close.cc).
+//    All that steps 5 to 10 drop is destroyed after the lock is released.
+//
+// An example: `Tensor z = x * y;` at model.cc:12, where x is f32[2,3], data on hlod:0, and requires a
+// gradient, and y is bf16[3] on the host. mixed_devices is implicit. The shortcut declines, because of the
+// gradient. The place is hlod:0. Binding finds that y is missing there; its 6 bytes are uploaded, and the
+// second binding finds the copy. In an empty trace this is recorded for "mul" at model.cc:12:
+//
+//   %0 = f32[2,3] parameter(0)               # x
+//   %1 = bf16[3]  parameter(1)               # y's copy
+//   %2 = f32[3]   convert(%1)                # the common type of f32 and bf16 is f32
+//   %3 = f32[2,3] broadcast(%2), dims={1}    # from here on the lowering of Mul
+//   %4 = f32[2,3] multiply(%0, %3)           # z: live
+//
+// The tape has an entry "mul" with the input x at %0, the nodes 0 to 4 and the output %4. The gradient of x
+// is that of z times %3, which needs y and not x: the entry does not keep the value of x.
 #include "client/tensor/dispatch/apply.h"
 
 #include <algorithm>
@@ -28,7 +73,7 @@
 namespace hlod::lazy {
 namespace {
 
-// "f32[2,3] on hlod:0, 2.5, f32[4] on host".
+// Returns "f32[2,3], 2.5, an undefined tensor".
 std::string ArgumentsText(OperandSpan operands) {
   std::string text;
   for (const Operand& operand : operands) {
@@ -49,7 +94,7 @@ absl::Status WithArguments(const absl::Status& status, OperandSpan operands) {
 using LoweredOperands = absl::InlinedVector<Op, 4>;
 
 PrimitiveType Promote(const Operation& operation, OperandSpan operands, const BoundOperands& bound) {
-  // Tensors of one floating type, as almost always, need no lattice.
+  // Tensors of one floating type, the common case, need no lattice.
   const auto same = [&](const Bound& operand) {
     return operand.tensor != nullptr && operand.tensor->type() == bound[0].tensor->type();
   };
@@ -74,7 +119,7 @@ PrimitiveType Promote(const Operation& operation, OperandSpan operands, const Bo
   return common;
 }
 
-// The operands as instructions of `graph`.
+// Appends the operands to the trace, converted as the operation promotes them, and returns their nodes.
 LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const BoundOperands& bound,
                         Lowering& lowering, Taping& taping) {
   Trace& graph = lowering.graph;
@@ -118,7 +163,8 @@ Ref<Value> MakeValue(Trace& graph, Op result, const Caller& caller) {
   return MakeRef<Value>(shape.type, shape.dims, graph.place, caller);
 }
 
-// What is computed in a NoGrad scope inside a function: the function's transforms see no way through it.
+// Marks a result that is computed in a NoGrad scope inside a function, so that the function's transforms see
+// no way through it.
 Op Stopped(Trace& graph, Op result) {
   if (graph.kind != Trace::Kind::kFunction || GradMode()) return result;
   Lowering lowering{graph};
@@ -126,7 +172,7 @@ Op Stopped(Trace& graph, Op result) {
   return hlo::IsFloat(type) || hlo::IsComplex(type) ? StopGradient(lowering, result) : result;
 }
 
-// What `lower` appended, as a value of its own.
+// Returns a tensor of what `lower` appended, with a value of its own.
 Tensor MakeResult(Trace& graph, Op result, const Caller& caller, Taping& taping) {
   result = Stopped(graph, result);
   Ref<Value> value = MakeValue(graph, result, caller);
@@ -158,13 +204,13 @@ std::vector<Tensor> MakeResults(Trace& graph, absl::Span<const Op> results, cons
 
 using Body = absl::FunctionRef<void(Lowering&, absl::Span<const Op>, Taping&)>;
 
-// Runs `body` with the operands as instructions, and closes the trace when it has become too long. `garbage`
-// is destroyed after the lock is released.
+// Runs `body` with the operands as instructions, and closes the trace when it is full. `garbage` is destroyed
+// after the lock is released.
 void RecordIn(Trace& graph, const Operation& operation, OperandSpan operands, const BoundOperands& bound,
               Body body, std::vector<Parameter>& garbage) {
-  // Nothing in the graph is referred to: it is cleared, not run.
+  // No tensor refers to the trace: it is cleared, not run.
   if (graph.size() > 0 && !graph.has_live() && graph.kind != Trace::Kind::kFunction) garbage = graph.Clear();
-  // Host operations are evaluated one at a time: nothing stays open.
+  // A host operation is evaluated by itself: its trace does not stay open.
   const absl::Cleanup clear = [&] {
     static_cast<void>(graph.builder().TakeStatus());
     if (graph.kind == Trace::Kind::kHost) garbage = graph.Clear();
@@ -302,7 +348,7 @@ void CheckUpdate(const TensorImpl& target) {
 
 }  // namespace
 
-// As in PyTorch: what an element becomes would depend on which was written first.
+// Refused as in PyTorch, because an element's new value would depend on the order of writing.
 void CheckOverlap(const TensorImpl& target, OperandSpan operands) {
   for (const Operand& operand : operands) {
     if (operand.tensor() == nullptr || !operand.tensor()->defined()) continue;

@@ -1,4 +1,5 @@
-// Calling an operation: which device, which types, record it, make the result.
+// Calls operations: finds the device and the types, records the operation and makes the result. apply.cc
+// lists the steps.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +16,7 @@
 
 namespace hlod::lazy {
 
-// The operands, converted as the operation's row says.
+// The operands as nodes, converted as the operation's row says.
 using Operands = absl::Span<const Op>;
 inline std::vector<hlo::NodeId> Ids(Operands ops) {
   std::vector<hlo::NodeId> ids;
@@ -25,9 +26,9 @@ inline std::vector<hlo::NodeId> Ids(Operands ops) {
 using LowerOne = absl::FunctionRef<Op(Lowering&, Operands)>;
 using LowerSeveral = absl::FunctionRef<std::vector<Op>(Lowering&, Operands)>;
 
-// Records `operation` on `operands` in the open graph of their device, or evaluates it when all are on the
-// host. `lower` appends the instructions; it may throw Refusal. A failure leaves the trace as it was, and
-// names the operation, the operands and the line of the first operand.
+// Records `operation` on `operands` in the open trace of their device, or evaluates it when all are on the
+// host. `lower` appends the instructions; it may throw Refusal. Throws an Error that names the operation, the
+// operands and the line of the first operand; no live value has changed then.
 Tensor Call(const Operation& operation, absl::Span<const Operand> operands, LowerOne lower);
 std::vector<Tensor> CallSeveral(const Operation& operation, absl::Span<const Operand> operands,
                                 LowerSeveral lower);
@@ -40,34 +41,34 @@ inline std::vector<Tensor> CallSeveral(const Operation& operation, std::initiali
   return CallSeveral(operation, absl::MakeConstSpan(operands.begin(), operands.size()), lower);
 }
 
-// Call for a `lower` that depends on nothing but the operands' shapes: what was recorded before is recorded
-// again without it. `lowering` is an address that names it.
-// Operands are pointed to: copies would cost what recording again does.
+// Call() for a `lower` that depends on the operands' shapes alone: a call that was recorded before is
+// recorded again without it. `lowering` is an address that names it. The operands are pointers, because
+// copies would cost as much as recording again.
 Tensor CallByShape(const Operation& operation, const void* lowering,
                    std::initializer_list<const Operand*> operands, LowerOne lower);
 
-// The tensor that an argument of `operation` is. Throws when it is a number or undefined.
+// Returns the tensor that an argument of `operation` is. Throws when it is a number or undefined.
 const Tensor& TensorOf(const Operation& operation, const Operand& x);
-// The same for lists, as operands of one call.
+// Returns a list of tensors as operands of one call.
 std::vector<Operand> OperandsOf(const std::vector<Tensor>& tensors, const Caller& caller);
 using OperandCopies = absl::InlinedVector<Operand, 2>;
 OperandCopies Copies(std::initializer_list<const Operand*> operands);
 
-// The same, and the result replaces what `target` shows. `target` is the first of the operands' tensors; the
+// Call() whose result replaces what `target` shows. `target` is the first of the operands' tensors; the
 // result is converted to its type and must have its shape.
 Tensor& CallInPlace(const Operation& operation, Tensor& target, absl::Span<const Operand> operands,
                     LowerOne lower);
 
 // Refuses, as PyTorch does, an update of `target` by operands that share some of its elements and are not it.
-// CallInPlace looks itself at its own operands. Throws Refusal.
+// CallInPlace checks its own operands. Throws Refusal.
 void CheckOverlap(const TensorImpl& target, absl::Span<const Operand> operands);
 
-// A tensor made from nothing: recorded on a device; on the host a recipe, whose bytes are made when asked
-// for.
+// Makes a tensor without operands: recorded on a device; on the host a recipe, whose bytes are made when they
+// are first needed.
 Tensor Create(const Operation& operation, const Dims& dims, PrimitiveType type, const Device& device,
               Recipe recipe, const Caller& caller);
 
-// The device of a factory's tensor: the one that is named, else what the settings say.
+// Returns the device of a factory's tensor: `device`, or the one that the settings choose.
 Device FactoryDevice(const std::optional<Device>& device);
 
 // Runs `body`; a Refusal becomes an Error with the operation's name, its arguments and the line.

@@ -49,7 +49,8 @@ const Row* Find(std::string_view name) {
   return found == rows->end() ? nullptr : found->second;
 }
 
-// "nn.functional.conv2d" is listed as "conv2d", "linalg.vecdot" as "linalg_vecdot".
+// The name under which an operation is listed: "conv2d" for "nn.functional.conv2d", "linalg_vecdot" for
+// "linalg.vecdot".
 std::string ListedName(const Operation& operation) {
   return absl::StrReplaceAll(absl::StripPrefix(operation.pytorch, "nn.functional."), {{".", "_"}});
 }
@@ -92,7 +93,7 @@ bool IsEligible(const Tensor& tensor) {
          TheState().of(IsHost(tensor)).enabled;
 }
 
-// What eligible arguments become, or nothing.
+// Returns the type that eligible arguments are cast to, or nullopt.
 std::optional<PrimitiveType> TargetOf(Policy policy, const AutocastRegion& region, const char* name,
                                       absl::Span<const Tensor* const> arguments) {
   switch (policy) {
@@ -118,12 +119,12 @@ std::optional<PrimitiveType> TargetOf(Policy policy, const AutocastRegion& regio
   return widest;
 }
 
-// A weight's copy is shared by the calls of the outermost region.
+// Casts a tensor. The copy of a weight is shared by the calls of the outermost region.
 Tensor Cast(const Tensor& tensor, PrimitiveType type, const Caller& caller) {
   if (tensor.dtype() == type) return tensor;
   const TensorImpl& impl = *tensor.impl();
   const bool weight = tensor.dtype() == hlo::kF32 && IsGradLeaf(impl) && !impl.is_view();
-  // What is cast in a NoGrad scope or in a traced function is not for use outside.
+  // A cast of a NoGrad scope or of a traced function is of no use outside of it.
   const bool cached =
       TheState().of(IsHost(tensor)).cache && weight && GradMode() && FunctionTrace::Innermost() == nullptr;
   if (!cached) return tensor.To(type, caller);
@@ -164,7 +165,7 @@ CastOperands::CastOperands(const Operation& operation, absl::Span<const Operand>
   const Policy policy = row->policies[static_cast<size_t>(region.profile)];
   const auto target = TargetOf(policy, region, row->name, arguments);
   if (!target) return;
-  tensors_.reserve(operands.size());  // What operands_ refers to does not move.
+  tensors_.reserve(operands.size());  // operands_ refers to them: they must not move.
   for (Operand& operand : operands_) {
     if (operand.tensor() == nullptr || !IsEligible(*operand.tensor())) continue;
     tensors_.push_back(Cast(*operand.tensor(), *target, operand.caller()));

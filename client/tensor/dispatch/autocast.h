@@ -1,4 +1,4 @@
-// Autocast's part in calling an operation.
+// Autocast's part in a call of an operation.
 #pragma once
 
 #include <vector>
@@ -9,30 +9,31 @@
 
 namespace hlod::lazy {
 
-// Whether this thread is in an enabled region.
+// True while this thread is in an enabled region.
 extern constinit thread_local bool autocast_active;
 
-// The regions that are open, as text: what is traced under others is another program.
+// Returns the open regions as text: a function traced under other regions is another program.
 std::string RegionsText();
 
-// The operands of a call of `operation` as the open region wants them. Throws Refusal.
+// Holds the operands of a call of `operation`, cast as the open region wants them. Throws Refusal.
 class CastOperands {
  public:
   CastOperands(const Operation& operation, absl::Span<const Operand> operands);
   absl::Span<const Operand> get() const { return operands_; }
 
  private:
-  std::vector<Tensor> tensors_;  // Before what refers to them.
+  std::vector<Tensor> tensors_;  // Declared before what refers to them.
   std::vector<Operand> operands_;
 };
 
-// A listed operation that is written in public ones: its arguments are cast, and its parts are computed in
-// the types that follow from that.
-//   Tensor MseLoss(x, target) { const CompositeCast cast("mse_loss", {&x, &target}); ... cast(x) -
-//   cast(target)
+// The casts of a listed operation that is written in public ones: its arguments are cast, and its parts are
+// computed in the types that follow from that.
+//   Tensor MseLoss(x, target) {
+//     const CompositeCast cast("mse_loss", {&x, &target});
+//     ... cast(x) - cast(target)
 class CompositeCast {
  public:
-  // `name` as in autocast.inc.
+  // `name` is the one in autocast.inc.
   CompositeCast(const char* name, std::initializer_list<const Tensor*> arguments);
   ~CompositeCast();
   CompositeCast(const CompositeCast&) = delete;
@@ -42,10 +43,10 @@ class CompositeCast {
 
  private:
   bool suspends_ = false;
-  std::optional<PrimitiveType> host_type_, device_type_;  // What floating arguments become.
+  std::optional<PrimitiveType> host_type_, device_type_;  // The types of floating arguments.
 };
 
-// f(arguments...) of the operation that autocast.inc lists as `name`.
+// Returns f(arguments...), the arguments cast as for the operation that autocast.inc lists as `name`.
 template <typename F, typename... Tensors>
 Tensor UnderAutocast(const char* name, F f, const Tensors&... arguments) {
   if (!autocast_active) return f(arguments...);

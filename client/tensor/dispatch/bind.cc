@@ -1,4 +1,4 @@
-// Checking and placing the operands of an operation.
+// Checks and places the operands of an operation.
 #include "client/tensor/dispatch/bind.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void UploadMissing(const Operation& operation, const Caller& caller, const Missi
   tensor.copy_version = missing.version;
 }
 
-// Whether it depends on a placeholder, as far as its graph says.
+// Returns true when the value depends on a placeholder, as far as its trace says.
 bool IsAbstract(const Value& value) {
   return value.IsPlaceholder() ||
          (value.state == Value::State::kNode && value.graph->kind == Trace::Kind::kAbstract);

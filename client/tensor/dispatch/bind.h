@@ -1,5 +1,5 @@
-// The operands of an operation before it is recorded: whether they go together, where they are computed, and
-// what has to be fetched first.
+// Checks the operands of an operation before it is recorded: whether they go together, where they are
+// computed, and what has to be fetched first.
 #pragma once
 
 #include <optional>
@@ -16,45 +16,46 @@ namespace hlod::lazy {
 
 using OperandSpan = absl::Span<const Operand>;
 
-// The line of the first operand.
+// Returns the line of the first operand.
 const Caller& CallerOf(OperandSpan operands);
 
-// "hlod:0" of a place that does not go with `other`; with its connection, where these differ.
+// Returns "hlod:0" for a place that does not go with `other`; with its connection, where these differ.
 std::string PlaceText(Place place, Place other);
 
-// An operand on the way into a graph.
+// An operand on the way into a trace.
 struct Bound {
-  TensorImpl* tensor = nullptr;   // Null: a number.
+  TensorImpl* tensor = nullptr;   // Null for a number.
   Ref<Value> copy;                // A host tensor's copy on the device.
   bool is_number_tensor = false;  // A host tensor of one element among device tensors.
 };
 
-// As many as most operations take, without an allocation.
+// Holds the operands of most operations without an allocation.
 using BoundOperands = absl::InlinedVector<Bound, 3>;
 
-// What must be fetched before an operation can be recorded. The lock is not held meanwhile: a file or a
-// connection may be slow.
+// A thing that must be fetched before an operation can be recorded. The lock is not held meanwhile: a file or
+// a connection may be slow.
 struct Missing {
   Ref<Value> file;  // A value whose bytes are in a file.
-  // A host tensor that meets device tensors: its copy there, of what it shows at `version`.
+  // A host tensor that meets device tensors needs a copy there, of what it shows at `version`.
   TensorImpl* tensor = nullptr;
   Ref<Value> shown;
   uint64_t version = 0;
-  size_t index = 0;  // Among the operands.
+  size_t index = 0;  // The operand's number.
 };
 
-// The device of an operation: that of its tensors, when they agree; else what the settings say.
-// REQUIRES: TraceLock, as the functions below unless they say otherwise.
+// Returns the place of an operation: the device that its device tensors share, else the host. Throws Refusal
+// when they are on several. REQUIRES: TraceLock, as the functions below unless they say otherwise.
 Place PlaceOf(OperandSpan operands);
-// The operands as an operation on `place` takes them, or what is missing for it. A host tensor's copy on the
-// device is kept as long as the tensor is not written; where others may write to its bytes, only for the call
-// that has made it: `copied` are those operands.
+// Returns the operands as an operation on `place` takes them, or sets `missing` to what it needs first. A
+// host tensor's copy on the device is kept as long as the tensor is not written. Where others may write to
+// its bytes, the copy serves only the call that has made it: `copied` lists the operands that this call has
+// copied.
 BoundOperands Bind(const Operation& operation, OperandSpan operands, Place place,
                    absl::Span<const size_t> copied, std::optional<Missing>& missing);
-// Fetches it. Not under the lock.
+// Fetches `missing`. Not under the lock.
 void Fetch(const Operation& operation, const Caller& caller, const Missing& missing, Place place);
 
-// The open graph that an operation on such operands belongs to.
+// Returns the open trace that an operation on such operands belongs to.
 Trace& GraphFor(Place place, const BoundOperands& bound);
 
 }  // namespace hlod::lazy

@@ -121,7 +121,7 @@ Base& TheBase() {
 }
 
 struct ThreadSettings {
-  uint64_t version = 0;  // Of the base that it was copied from.
+  uint64_t version = 0;  // The base's version that was copied.
   Layer layer;
   std::vector<std::pair<Settings, Caller>> scopes;
 

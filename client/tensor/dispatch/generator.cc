@@ -1,4 +1,4 @@
-// Random streams: a seed and a counter a device.
+// Random streams: a seed and a counter per device.
 #include "client/tensor/dispatch/generator.h"
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kDefaultSeed = 67280421310721;  // As PyTorch's.
 
 struct Streams {
-  uint64_t seed = kDefaultSeed;  // Of a stream that begins.
+  uint64_t seed = kDefaultSeed;  // The seed of new streams.
   absl::flat_hash_map<std::pair<Runtime*, int>, RandomState> by_place;
 };
 
@@ -34,7 +34,7 @@ RandomState& StreamOf(Place place) {
 
 }  // namespace
 
-// A stream of its own, or that of a place.
+// The stream of a Generator: its own, or that of a place.
 struct RandomStream {
   std::optional<Place> place;
   RandomState own;
@@ -44,7 +44,7 @@ struct RandomStream {
 
 namespace {
 
-// The stream that this thread draws from in place of the devices', or null.
+// The stream that this thread draws from instead of the devices', or null.
 std::shared_ptr<RandomStream>& InScope() {
   thread_local std::shared_ptr<RandomStream> stream;
   return stream;

@@ -1,4 +1,4 @@
-// Counter-based random numbers: which ones an operation takes.
+// Counter-based random numbers: chooses the ones that an operation takes.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@ struct RandomState {
   uint64_t seed = 0, offset = 0;
 };
 
-// The next position at `place` (of the function that is traced there, if one is), which advances by what
-// `elements` numbers of `bits` bits use.
+// Returns the next position of the stream at `place` (of the function that is traced there, if there is one),
+// and advances the stream by what `elements` numbers of `bits` bits use.
 RandomState Draw(Place place, int64_t elements, int bits);
-// The same for a number of steps of the counter, 128 bits each; and where the stream stands.
+// Returns the next position and advances the stream by `steps` steps of the counter, of 128 bits each.
 RandomState Advance(Place place, uint64_t steps);
 void Seed(Place place, uint64_t seed);
-// Every stream, also those of devices that are met later.
+// Seeds every stream, also those of devices that are met later.
 void SeedAll(uint64_t seed);
 
-// Random bits from a position on, as unsigned integers of `type`; Philox. The position is an inline
-// parameter, so that drawing again is the same program.
+// Returns random bits from a position on, as unsigned integers of `type`, by Philox. The position is a
+// parameter that travels in the execute, so that drawing again is the same program.
 Op RandomBits(Lowering& l, RandomState state, PrimitiveType type, const Dims& dims);
-// Uniform in [0, 1) with as many bits as the type's mantissa has. `type` is floating.
+// Returns numbers uniform in [0, 1), multiples of 2^-p where p is the precision in bits of `type`, which is
+// floating.
 Op RandomUniform(Lowering& l, RandomState state, PrimitiveType type, const Dims& dims);
 
 }  // namespace hlod::lazy

@@ -1,4 +1,4 @@
-// Helpers that many lowerings share.
+// Implements the helpers that many lowerings share.
 #include "client/tensor/dispatch/lowering.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// The table of operations: one row each in ops.inc, and what a row says.
+// The table of operations: ops.inc has one row per operation, and this file says what a row holds.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hlod::lazy {
 
-// What happens to the operands' types before the lowering sees them, as PyTorch promotes.
+// The promotion of the operands' types, as PyTorch promotes, before the lowering sees them.
 enum class Promotion : uint8_t {
   kNone,     // Each operand keeps its type; numbers take the first tensor's.
   kCommon,   // All take their common type.
@@ -29,7 +29,7 @@ namespace ops {
 #undef HLOD_TENSOR_OP
 }  // namespace ops
 
-// All rows, in the table's order.
+// Returns all rows, in the table's order.
 absl::Span<const Operation* const> AllOperations();
 
 }  // namespace hlod::lazy

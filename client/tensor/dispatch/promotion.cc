@@ -29,7 +29,8 @@ PrimitiveType PromoteFloats(PrimitiveType a, PrimitiveType b) {
   return Bits(a) >= Bits(b) ? a : b;
 }
 
-// How a result of higher rank is changed by one of lower rank: only when its kind is lower.
+// Returns the type of a result of higher rank that meets one of lower rank: changed only when the kind of the
+// lower one is higher.
 PrimitiveType Combine(PrimitiveType higher, PrimitiveType lower) {
   if (higher == hlo::kInvalid) return lower;
   if (lower == hlo::kInvalid || hlo::IsComplex(higher)) return higher;

@@ -7,21 +7,23 @@
 
 namespace hlod::lazy {
 
-// What counts of an operand: its type, and whether it has dimensions, is a zero-dimensional tensor, or a
-// number. Each ranks below the one before: it decides the kind of result, not its width.
+// The part of an operand that promotion sees: its type, and its rank: a tensor with dimensions, a
+// zero-dimensional tensor, or a number. An operand of a lower rank decides the kind of the result, not its
+// width.
 struct Promoted {
   enum class Rank { kTensor, kZeroDimensional, kNumber };
   PrimitiveType type;
   Rank rank;
 };
 
-// The common type. Refuses types that have none (f8 with others; u16 to u64 with signed integers).
+// Returns the common type. Refuses types that have none (f8 with others; u16 to u64 with signed integers).
 PrimitiveType ResultType(absl::Span<const Promoted> operands);
-// Of two types of the same rank.
+// Returns the common type of two operands of the same rank.
 PrimitiveType PromoteTypes(PrimitiveType a, PrimitiveType b);
-// The type a number takes among nothing else: pred, s64, f32, c64.
+// Returns the type of a number that meets no tensor: pred, s64, f32, c64.
 PrimitiveType NumberType(const Scalar& value);
-// Whether an update in place may store `from` as `to`: not complex as real, float as integer, number as bool.
+// Returns true when an update in place may store `from` as `to`: not complex as real, float as integer, or
+// number as bool.
 bool CanCast(PrimitiveType from, PrimitiveType to);
 
 }  // namespace hlod::lazy

@@ -5,7 +5,7 @@
 
 namespace hlod::lazy {
 
-// Cheap: a pointer to this thread's copy, renewed when the environment's settings changed.
+// Returns this thread's copy, which is renewed when the environment's settings have changed. Cheap.
 const CurrentSettings& Current();
 
 }  // namespace hlod::lazy
