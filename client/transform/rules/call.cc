@@ -1,5 +1,6 @@
-// Derivatives of calls. A composite call is a checkpoint: what it returns is kept, the rest is computed again
-// from its arguments, which go through a barrier so that the second computation is not merged with the first.
+// Derivatives of calls. A composite call is a checkpoint: its results are kept, and its other values are
+// computed again from its arguments, which go through an optimization barrier so that the second computation
+// is not merged with the first.
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
@@ -41,10 +42,10 @@ std::vector<size_t> KeptOf(const hlo::Computation& computation, NodeId call) {
   return kept;
 }
 
-// Of a plain call the callee's instructions come in its place. A checkpoint stays one, of values and
-// tangents.
+// Replaces a plain call by the callee's instructions with their tangents. A checkpoint becomes a checkpoint
+// of values and tangents.
 Tangents PushCall(const PushCase& c) {
-  // A function whose gradient was taken is in the place of its rule, as it is.
+  // A custom rule that reverse mode has widened is not used: the call is differentiated as it is now.
   const std::optional<CustomRule> rule = CustomRuleOf(c.part.computation, c.node);
   if (rule.has_value() && !rule->widened) return PushCustom(c, *rule);
   const CalleeBody body = BodyOf(c.instruction().called()[0]);
@@ -98,8 +99,9 @@ Tangents PushCall(const PushCase& c) {
   return results;
 }
 
-// The callee is differentiated as a part of its own. Its values are computed again from its arguments, except
-// those that it returns: of a checkpoint inside a loop, those that the policy keeps.
+// Differentiates the callee as a subgraph of its own. Its values are computed again from the arguments,
+// except its results; of a checkpoint's results, where keeping them costs memory, those only that the policy
+// keeps.
 void PullCall(const PullCase& c) {
   if (const auto rule = CustomRuleOf(c.part.computation, c.node)) return PullCustom(c, *rule);
   const CalleeBody body = BodyOf(c.instruction().called()[0]);

@@ -1,5 +1,6 @@
-// Derivatives of conditionals. Backward: each branch also gives what its transpose needs, the others giving
-// zeros in its place, and a second conditional runs the transpose of the branch that ran.
+// Derivatives of conditionals. Forward mode is one conditional of values and tangents. In reverse mode each
+// branch also returns the residuals of its transpose (the other branches return zeros in their place), and a
+// second conditional runs the transpose of the branch that was taken.
 #include <algorithm>
 #include <deque>
 
@@ -9,7 +10,7 @@
 namespace hlod::lazy {
 namespace {
 
-// One branch on the way.
+// A branch of a conditional under construction.
 struct Branch {
   Branch(const Trace& like, hlo::ComputationId id)
       : scratch(like.place, Trace::Kind::kFunction), inner{scratch}, body(BodyOf(id)) {}
@@ -22,7 +23,7 @@ struct Branch {
   Trace scratch;
   Lowering inner;
   CalleeBody body;
-  std::vector<Leaf> leaves;  // What it is given.
+  std::vector<Leaf> leaves;  // The arrays that the original branch takes.
   std::vector<Op> parameters, operands, outputs;
 };
 
@@ -107,7 +108,7 @@ class ConditionalPuller {
         wanted.push_back(c_.is_active(leaf.node) &&
                          IsDifferentiable(ShapeOf(c_.part.computation, leaf).type));
       }
-      // What a branch is given is known outside; all else only in the run of that branch.
+      // The operands of a branch are known outside; its other values exist only if it runs.
       ResidualPrimals& residuals = values.emplace_back(
           branch.inner, branch.body,
           std::vector<ResidualPrimals::Source>(branch.leaves.size(), ResidualPrimals::Source::kSlice));
@@ -131,21 +132,23 @@ class ConditionalPuller {
   }
 
  private:
-  // A place among the residuals, which each branch may use for one of its own.
+  // An added result of the conditional. Each branch may store one of its residuals in it.
   struct Slot {
     Shape shape;
-    std::vector<NodeId> node;  // Of each branch; kNoNode: it has none there.
+    std::vector<NodeId> node;  // Per branch, its residual; kNoNode: the branch does not use the slot.
   };
 
-  // The residuals of all branches, as more results of the conditional.
+  // Makes the conditional also return the residuals of all branches, and passes them to the transposed ones.
   void Keep(const std::deque<ResidualPrimals>& values) {
     constexpr NodeId kNone = hlo::Computation::kNoNode;
     std::vector<Slot> slots;
-    std::vector<std::vector<size_t>> place_of(branches_.size());  // Among the results, slots coming last.
+    // Per branch and residual, the index of the result that holds it: of an old result, or, after those, a
+    // slot.
+    std::vector<std::vector<size_t>> place_of(branches_.size());
     const size_t results = branches_.front().body.outputs.size();
     for (size_t b = 0; b < branches_.size(); ++b) {
       for (const ResidualPrimals::Residual& taken : values[b].kept()) {
-        // What an earlier gradient has kept is there.
+        // The branch may return the residual already: an earlier gradient has added it.
         const std::vector<NodeId>& outputs = branches_[b].body.outputs;
         const auto known = std::find(outputs.begin(), outputs.end(), taken.node);
         if (known != outputs.end() && !branches_[b].body.single) {
@@ -191,7 +194,7 @@ class ConditionalPuller {
     }
     std::vector<Op> kept;
     if (!single) kept = c_.values.ExtendTuple(c_.node, wider);
-    if (kept.empty()) {  // Something else uses the result: the branch runs again, for the residuals.
+    if (kept.empty()) {  // The result has another use and cannot change: a second conditional runs.
       std::vector<Op> operands;
       for (const NodeId operand : operands_) operands.push_back(c_.values.Of(operand));
       const Op selector = operands.front();
@@ -214,7 +217,8 @@ class ConditionalPuller {
                               tables.Intern(hlo::Attributes(hlo::DimensionsAttributes{})), {zero});
   }
 
-  // One cotangent for everything that any branch is given.
+  // Appends the conditional of the transposed branches, which all return a cotangent for each array that any
+  // branch has one for, and adds these cotangents.
   void Give(const std::vector<std::vector<Op>>& results) {
     std::vector<Leaf> leaves;
     for (size_t b = 0; b < branches_.size(); ++b) {

@@ -1,4 +1,4 @@
-// Derivatives of products: bilinear opcodes, and the Fourier transform.
+// Derivatives of products (bilinear opcodes) and of the Fourier transform.
 #include <algorithm>
 #include <numeric>
 
@@ -8,7 +8,7 @@
 namespace hlod::lazy {
 namespace {
 
-// The dimensions of a shape that are in neither list.
+// Returns the dimensions below `rank` that are in neither list.
 Dims Rest(size_t rank, const Dims& a, const Dims& b) {
   Dims rest;
   for (int64_t dim = 0; dim < static_cast<int64_t>(rank); ++dim) {
@@ -19,8 +19,8 @@ Dims Rest(size_t rank, const Dims& a, const Dims& b) {
   return rest;
 }
 
-// The cotangent of operand `i`: the result's cotangent times the other operand, summed over what only the
-// other has, in the order of the operand's dimensions.
+// Returns the cotangent of operand `i`: the result's cotangent times the other operand, summed over the
+// dimensions that only the other has, with dimensions in the order of the operand's.
 Op DotCotangent(const TransposeArgs& c, size_t i) {
   const auto& dot = c.Get<hlo::DotAttributes>();
   const Dims& mine = i == 0 ? dot.lhs_contracting : dot.rhs_contracting;
@@ -29,7 +29,7 @@ Op DotCotangent(const TransposeArgs& c, size_t i) {
   const Dims& other_batch = i == 0 ? dot.rhs_batch : dot.lhs_batch;
   const Dims my_kept = Rest(c.operands[i]->dims.size(), mine, my_batch);
   const Dims other_kept = Rest(c.operands[1 - i]->dims.size(), others, other_batch);
-  // The result's dimensions: batch, kept of lhs, kept of rhs.
+  // The result's dimensions are: batch, kept of lhs, kept of rhs.
   const auto batches = static_cast<int64_t>(my_batch.size());
   const auto lhs_kept = static_cast<int64_t>(i == 0 ? my_kept.size() : other_kept.size());
   hlo::DotAttributes back;
@@ -43,7 +43,8 @@ Op DotCotangent(const TransposeArgs& c, size_t i) {
   back.rhs_contracting = other_kept;
   const PrimitiveType wide = WiderType(c.shape.type, c.operands[1 - i]->type);
   const Op product = c.l.b.Dot(c.l.Convert(c.ct, wide), c.l.Convert(c.x[1 - i], wide), back);
-  // Its dimensions: batch, my kept, then what is contracted in the order of the other's dimensions.
+  // The product's dimensions are: batch, mine kept, then those that dot contracts, in the other operand's
+  // order.
   Dims origin = my_batch;
   origin.insert(origin.end(), my_kept.begin(), my_kept.end());
   std::vector<size_t> by_other(others.size());
@@ -66,13 +67,13 @@ Cotangents TDot(const TransposeArgs& c) {
 
 int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
 
-// Dimension `from` as (groups, rest), `groups` then in front of dimension `into`.
+// Splits dimension `from` into (groups, rest) and merges `groups` into dimension `into`, in front of it.
 Op MoveGroups(Lowering& l, Op x, int64_t from, int64_t into, int64_t groups) {
   Dims dims = l.dims(x);
   dims[from] /= groups;
   dims.insert(dims.begin() + from, groups);
   x = l.Reshape(x, dims);
-  // The groups' dimension is at `from`; those from `from` on have moved by one.
+  // The dimension of groups is at `from`; dimensions from there on have moved by one.
   x = MovedDim(l, x, from, into);
   Dims merged = l.dims(x);
   merged[into + 1] *= merged[into];
@@ -80,12 +81,12 @@ Op MoveGroups(Lowering& l, Op x, int64_t from, int64_t into, int64_t groups) {
   return l.Reshape(x, merged);
 }
 
-// A spatial dimension of a convolution: what each array spans with its dilation, the result's being the
-// stride.
+// The extents of a spatial dimension of a convolution: those of each array with its dilation, which for the
+// output is the stride.
 struct Span {
   int64_t input, window, output;
 };
-// The transposed convolution's window: `transpose(span, w, b)` makes the dimension b of each w.
+// Returns the window of the transposed convolution: `transpose(span, w, b)` sets the dimension b for each w.
 template <typename F>
 std::vector<hlo::WindowDimension> TransposedWindow(const TransposeArgs& c,
                                                    const hlo::ConvolutionAttributes& conv, F transpose) {
@@ -133,7 +134,7 @@ Op InputCotangent(const TransposeArgs& c) {
     b.padding_low = span.window - w.padding_low - 1;
     b.padding_high = span.input + span.window - 1 - span.output - b.padding_low;
   });
-  // Reversed where the convolution itself does not reverse.
+  // The kernel is reversed along the dimensions where the convolution itself does not reverse it.
   kernel = Reversed(l, kernel, ReversedDims(conv, false));
   const PrimitiveType wide = WiderType(c.shape.type, l.type(kernel));
   Op result = l.b.Convolution(l.Convert(c.ct, wide), l.Convert(kernel, wide), back);
@@ -173,7 +174,8 @@ Cotangents TConvolution(const TransposeArgs& c) {
 }
 
 Tangents Fft(const TangentArgs& c) { return {c.Again()}; }
-// Of real numbers: the transform of what the half of the spectrum leaves out as zeros, its real part.
+// Transposes the transform of real numbers: pads the half spectrum with zeros to the whole one, transforms
+// that and takes the real part.
 Op TRfft(const TransposeArgs& c) {
   Lowering& l = c.l;
   const hlo::FftAttributes& given = c.Get<hlo::FftAttributes>();
@@ -182,8 +184,8 @@ Op TRfft(const TransposeArgs& c) {
   return l.b.Unary(hlo::kReal,
                    l.b.Add(hlo::kFft, {whole}, hlo::FftAttributes{hlo::FftType::kFft, given.length}));
 }
-// To real numbers: what the half of the spectrum leaves out are conjugates, so that every element but those
-// that are their own counts twice.
+// Transposes the transform to real numbers. The other half of the spectrum is the conjugate of this one, so
+// that each element counts twice, except those that are their own counterpart.
 Op TIrfft(const TransposeArgs& c) {
   Lowering& l = c.l;
   const hlo::FftAttributes& given = c.Get<hlo::FftAttributes>();
@@ -204,7 +206,7 @@ Cotangents TFft(const TransposeArgs& c) {
   switch (c.Get<hlo::FftAttributes>().type) {
     case hlo::FftType::kRfft: return {TRfft(c)};
     case hlo::FftType::kIrfft: return {TIrfft(c)};
-    default: return {c.l.b.Add(hlo::kFft, {c.ct}, c.attributes)};  // Its matrix is symmetric.
+    default: return {c.l.b.Add(hlo::kFft, {c.ct}, c.attributes)};  // The matrix is symmetric.
   }
 }
 

@@ -1,5 +1,5 @@
-// What has no derivative because it makes values from nothing or from integers. Tuples, barriers and calls
-// are walked through by push_forward.cc and pull_back.cc themselves.
+// Opcodes without a derivative, as they take no operands or only integers. Tuples, barriers and instructions
+// with bodies are handled by jvp.cc and vjp.cc.
 #include "client/transform/autodiff/rules.h"
 
 namespace hlod::lazy {

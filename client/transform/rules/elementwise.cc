@@ -1,4 +1,5 @@
-// Derivatives of elementwise opcodes. The choices at kinks: client/include/hlod/transform/foreign_kinks.inc.
+// Derivatives of elementwise opcodes. client/include/hlod/transform/foreign_kinks.inc lists the choices at
+// kinks.
 #include <cmath>
 #include <numbers>
 
@@ -12,7 +13,7 @@ using Order = hlo::ComparisonDirection;
 Op N(const TangentArgs& c, const Scalar& value) { return c.l.Number(c.l.type(c.y), value); }
 Op Unary(const TangentArgs& c, hlo::Opcode opcode, Op x) { return c.l.b.Unary(opcode, x); }
 
-// A rule of one operand whose derivative is an expression of the operand x and the result y.
+// The rule of an opcode of one operand whose derivative is an expression of the operand x and the result y.
 template <Op (*derivative)(const TangentArgs&, Op x, Op y)>
 Tangents Scaled(const TangentArgs& c) {
   return {c.t[0] * derivative(c, c.x[0], c.y)};
@@ -21,7 +22,7 @@ Tangents Scaled(const TangentArgs& c) {
 Op AbsTangent(const TangentArgs& c) {
   const Op x = c.x[0];
   Lowering& l = c.l;
-  if (!hlo::IsComplex(l.type(x))) {  // Of NaN 0.
+  if (!hlo::IsComplex(l.type(x))) {  // The sign, but 0 for a NaN.
     return c.t[0] * l.b.Select(l.b.Compare(x, x, Order::kEq), Unary(c, hlo::kSign, x), Zeros(l, c.shape));
   }
   // Re(conj(x) t) / |x|, and 0 at 0.
@@ -58,7 +59,8 @@ Tangents Abs(const TangentArgs& c) { return {AbsTangent(c)}; }
 Tangents Log(const TangentArgs& c) { return {c.t[0] / c.x[0]}; }
 Tangents Log1p(const TangentArgs& c) { return {c.t[0] / (c.x[0] + N(c, 1))}; }
 
-// Of complex numbers z / |z|: what turns z, i y Im(conj(y) t) / |z|, and 0 at 0.
+// The derivative of z / |z|, for complex numbers: the part of t that rotates z, i y Im(conj(y) t) / |z|; 0 at
+// 0.
 Tangents Sign(const TangentArgs& c) {
   if (!hlo::IsComplex(c.shape.type)) return {Op{}};
   Lowering& l = c.l;
@@ -75,7 +77,7 @@ Tangents Convert(const TangentArgs& c) {
   return {both ? c.Again() : Op{}};
 }
 
-// Linear in both operands.
+// Add and subtract are linear in both operands.
 Tangents Add(const TangentArgs& c) { return {SumOf(c.l, c.t[0], c.t[1])}; }
 Tangents Subtract(const TangentArgs& c) {
   if (IsZero(c.t[1])) return {c.t[0]};
@@ -83,7 +85,7 @@ Tangents Subtract(const TangentArgs& c) {
   return {IsZero(c.t[0]) ? negative : c.t[0] - c.t[1]};
 }
 
-// The sum of each operand's tangent times a factor that is asked for where the tangent is not zero.
+// The sum of each operand's tangent times a factor, which is computed only where the tangent is present.
 template <Op (*by_x)(const TangentArgs&), Op (*by_y)(const TangentArgs&)>
 Tangents Sum(const TangentArgs& c) {
   const Op left = IsZero(c.t[0]) ? Op{} : c.t[0] * by_x(c);
@@ -107,7 +109,7 @@ Tangents Remainder(const TangentArgs& c) {
 }
 
 Op PowerByX(const TangentArgs& c) {
-  // y x^(y - 1), and 0 where that is 0 times what is not finite.
+  // y x^(y - 1); 0 where y is 0 and x is 0 or NaN.
   Lowering& l = c.l;
   const Op pole =
       l.b.Binary(hlo::kOr, l.b.Compare(c.x[0], N(c, 0), Order::kEq), l.b.Compare(c.x[0], c.x[0], Order::kNe));
@@ -116,7 +118,7 @@ Op PowerByX(const TangentArgs& c) {
   return l.b.Select(zero, N(c, 0), c.x[1] * power);
 }
 Op PowerByY(const TangentArgs& c) {
-  // log(x) x^y, and 0 where x is 0 and y is not below 0.
+  // log(x) x^y; 0 where x is 0 and y is not negative.
   Lowering& l = c.l;
   const Op y = hlo::IsComplex(l.type(c.x[1])) ? l.b.Unary(hlo::kReal, c.x[1]) : c.x[1];
   const Op least = l.b.Compare(y, l.Full(l.type(y), l.dims(y), 0), Order::kGe);
@@ -124,7 +126,8 @@ Op PowerByY(const TangentArgs& c) {
   return l.b.Select(zero, N(c, 0), c.y * Unary(c, hlo::kLog, l.b.Select(zero, N(c, 1), c.x[0])));
 }
 
-// 1 where operand `i` is chosen, 0 where the other is, one half each where they are equal; of NaN both.
+// Returns 1 where operand `i` is chosen, 0 where the other is, one half where they are equal, 1 where one is
+// NaN.
 Op Chosen(const TangentArgs& c, size_t i) {
   Lowering& l = c.l;
   const Order worse = c.opcode == hlo::kMaximum ? Order::kLt : Order::kGt;
@@ -145,8 +148,8 @@ Op Atan2BySecond(const TangentArgs& c) {
 
 Tangents Select(const TangentArgs& c) { return {c.l.b.Select(c.x[0], c.TangentOf(1), c.TangentOf(2))}; }
 
-// min(max(x, low), high). At a bound neither it nor x has a derivative, as in JAX; where the bounds are the
-// wrong way round, the result is high.
+// clamp is min(max(x, low), high). Where x is at a bound, neither has a derivative, as in JAX. Where low >
+// high, the result is high.
 Tangents Clamp(const TangentArgs& c) {
   Lowering& l = c.l;
   const Dims dims = c.shape.dims;
@@ -174,7 +177,7 @@ Tangents Clamp(const TangentArgs& c) {
 
 Cotangents TNegate(const TransposeArgs& c) { return {c.l.b.Unary(hlo::kNegate, c.ct)}; }
 Cotangents TCopy(const TransposeArgs& c) { return {c.ct}; }
-Cotangents TReducePrecision(const TransposeArgs& c) {  // Rounded on the way back, too.
+Cotangents TReducePrecision(const TransposeArgs& c) {  // The cotangent is rounded, too.
   return {c.l.b.Add(hlo::kReducePrecision, {c.ct}, c.attributes)};
 }
 Cotangents TAdd(const TransposeArgs& c) { return {c.IsLinear(0) ? c.ct : Op{}, c.IsLinear(1) ? c.ct : Op{}}; }
@@ -187,7 +190,7 @@ Cotangents TMultiply(const TransposeArgs& c) {
 }
 Cotangents TDivide(const TransposeArgs& c) { return {c.ct / c.x[1], Op{}}; }
 Cotangents TConvert(const TransposeArgs& c) { return {ToOperandType(c.l, c.ct, c.operands[0]->type)}; }
-// <ct, z> is Re(ct z), as JAX has it. A real number is its own real part, and has no imaginary one.
+// The pairing <ct, z> is Re(ct z), as in JAX. A real number is its own real part, and has no imaginary one.
 Cotangents TReal(const TransposeArgs& c) {
   if (!hlo::IsComplex(c.operands[0]->type)) return {c.ct};
   return {c.l.b.Binary(hlo::kComplex, c.ct, Zeros(c.l, c.l.shape(c.ct)))};
@@ -261,7 +264,7 @@ void AddElementwiseRules(Rules& rules) {
       {hlo::kClamp, Clamp},
   };
   for (const Row& row : kRows) rules.tangent[static_cast<size_t>(row.opcode)] = row.rule;
-  // Constant almost everywhere, or of integers.
+  // Opcodes whose result is constant almost everywhere, or integers.
   for (const hlo::Opcode opcode :
        {hlo::kCeil, hlo::kFloor, hlo::kRoundNearestAfz, hlo::kRoundNearestEven, hlo::kNot, hlo::kIsFinite,
         hlo::kPopcnt, hlo::kClz, hlo::kMulhi, hlo::kAnd, hlo::kOr, hlo::kXor, hlo::kShiftLeft,

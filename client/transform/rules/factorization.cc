@@ -1,5 +1,5 @@
-// Derivatives of factorisations and of what solves with them, after JAX's linalg; a gradient of cholesky is
-// symmetric, as PyTorch's.
+// Derivatives of cholesky and triangular-solve, after JAX's linalg. A gradient of cholesky is symmetric, as
+// in PyTorch.
 #include "client/transform/autodiff/rules.h"
 #include "client/transform/rules/matrices.h"
 
@@ -10,7 +10,7 @@ constexpr auto kNot = static_cast<uint8_t>(Transposed::kNo),
                kTranspose = static_cast<uint8_t>(Transposed::kTranspose),
                kAdjoint = static_cast<uint8_t>(Transposed::kAdjoint);
 
-// x, and zero where the triangle is not; the diagonal times `diagonal`.
+// Returns a triangle of x, with zeros elsewhere and the diagonal times `diagonal`.
 Op Triangle(Lowering& l, Op x, bool lower, double diagonal) {
   const Dims dims = l.dims(x);
   const int64_t rank = RankOf(l, x);
@@ -31,7 +31,7 @@ Tangents TriangularSolve(const TangentArgs& c) {
   return {TriangularSolveTangent(c.l, c.Get<hlo::TriangularSolveAttributes>(), c.x[0], c.y, c.t[0], c.t[1])};
 }
 
-// Linear in B alone: the cotangent solves with the transposed matrix.
+// The instruction is linear in B: the cotangent is a solve with the transposed matrix.
 Cotangents TTriangularSolve(const TransposeArgs& c) {
   hlo::TriangularSolveAttributes solve = c.Get<hlo::TriangularSolveAttributes>();
   Op a = c.x[0];
@@ -51,7 +51,7 @@ Tangents Cholesky(const TangentArgs& c) {
 
 }  // namespace
 
-// op(A) X = B, so op(A) dX = dB - op(dA) X; X op(A) = B likewise.
+// From op(A) X = B follows op(A) dX = dB - op(dA) X; likewise from X op(A) = B.
 Op TriangularSolveTangent(Lowering& l, const hlo::TriangularSolveAttributes& solve, Op a, Op result, Op da,
                           Op db) {
   Op rest = db;

@@ -1,5 +1,5 @@
-// The rules by routine. A rule takes the routine's results as they are and computes the tangents by the
-// formula of what they mean: no routine is differentiated step by step.
+// The rules by routine. A rule computes the tangents from the routine's results, by the formula of the
+// factorisation that they are: no routine is differentiated step by step.
 #include "client/transform/rules/lapack.h"
 
 #include "client/transform/rules/matrices.h"
@@ -14,7 +14,7 @@ Op TriangleOf(Lowering& l, Op x, bool lower, bool diagonal) {
   return OnlyWhere(l, AtDiagonal(l, x, order), x);
 }
 
-// Exchanges of rows, counted from `first`, as the permutation that they make.
+// Returns the permutation that exchanges of rows, numbered from `first`, amount to.
 Op PermutationFrom(Lowering& l, Op pivots, int64_t rows, int64_t first) {
   const Dims dims = l.dims(pivots);
   const int64_t steps = dims.back();
@@ -33,14 +33,14 @@ Tangents Getrf(const RoutineCase& c) {
   return {LuTangent(l, lu, PermutationFrom(l, pivots, rows, 1), c.tangent(0)), Op{}, Op{}};
 }
 
-// The TPU's: L and U, the exchanges, the permutation.
+// The TPU's call. Its results are: L and U in one matrix, the exchanges, the permutation.
 Tangents LuDecomposition(const RoutineCase& c) {
   Lowering& l = c.l();
   const Op permutation = l.Convert(c.result(2), hlo::kS64);
   return {LuTangent(l, c.result(0), permutation, c.tangent(0)), Op{}, Op{}};
 }
 
-// The other triangle of the result is the operand's.
+// The result's other triangle is a copy of the operand's.
 Tangents Potrf(const RoutineCase& c) {
   Lowering& l = c.l();
   const bool lower = c.number("uplo") == 'L';
@@ -62,7 +62,7 @@ Tangents Trsm(const RoutineCase& c) {
 }
 
 struct Row {
-  std::string_view routine;  // "getrf" stands for lapack_sgetrf_ffi and so on.
+  std::string_view routine;  // "getrf" for lapack_sgetrf_ffi and the other types; of the TPU's, the target.
   RoutineRule rule;
 };
 constexpr Row kRoutines[] = {
@@ -80,7 +80,7 @@ constexpr Row kTpuCalls[] = {
 
 constexpr std::string_view kPrefix = "lapack_", kSuffix = "_ffi";
 
-// "getrf" of lapack_sgetrf_ffi; empty for other targets.
+// Returns "getrf" for lapack_sgetrf_ffi; empty for targets of another form.
 std::string_view RoutineOf(std::string_view target) {
   if (!target.starts_with(kPrefix) || !target.ends_with(kSuffix)) return "";
   if (target.size() <= kPrefix.size() + kSuffix.size()) return "";

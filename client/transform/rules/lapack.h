@@ -1,4 +1,4 @@
-// Derivatives of custom calls that are routines of LAPACK, and of the TPU's calls of the same meaning.
+// Derivatives of custom calls that are routines of LAPACK, and of the TPU's custom calls of the same meaning.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hlod::lazy {
 
-// A custom call with the attributes in its backend_config.
+// A custom call to differentiate, with the attributes of its backend_config parsed.
 struct RoutineCase {
   const TangentArgs& c;
   std::string_view target;
@@ -24,12 +24,12 @@ struct RoutineCase {
     return c.shape.IsTuple() ? c.l.b.GetTupleElement(c.y, static_cast<int64_t>(i)) : c.y;
   }
   size_t results() const { return c.shape.IsTuple() ? c.shape.tuple.size() : 1; }
-  // An attribute that is a letter ('L'), a number or a boolean; 0 where it is missing.
+  // Returns an attribute that is a letter ('L'), a number or a boolean; 0 where it is missing.
   int64_t number(std::string_view name) const {
     const auto found = config.find(name);
     return found == config.end() ? 0 : found->second;
   }
-  // The call with its attributes replaced, for results that it did not compute.
+  // Appends the call with another backend_config and returns its results: for those it did not compute.
   std::vector<Op> Again(std::string_view config) const;
 };
 using RoutineRule = Tangents (*)(const RoutineCase& c);
@@ -44,19 +44,19 @@ Tangents GesddTangents(const RoutineCase& c);
 Tangents GeevTangents(const RoutineCase& c);
 Tangents EighTangents(const RoutineCase& c);
 
-// The rule of a custom call's target; null: it has none.
+// Returns the rule of a custom call's target, or null.
 TangentRule CustomCallTangentRule(std::string_view target);
-// Whether a custom call takes and gives matrices behind any number of leading dimensions, so that a batch is
-// one more of them.
+// Returns true when a custom call accepts matrices with any number of leading dimensions, so that a batch
+// dimension can be added in front.
 bool TakesBatches(std::string_view target);
 
-// Whether a target is that routine of LAPACK, of any type.
+// Returns true when a target is that routine of LAPACK, for any element type.
 bool IsRoutine(std::string_view target, std::string_view routine);
-// The first columns of Q that `product`, a call in `to`, makes of the reflections of a geqrf, as a node under
-// the rule "reflected_qr"; nullopt where the call is another.
+// When `product` is a call in `to` that computes the first columns of Q from a geqrf's reflections, appends
+// them under the rule "reflected_qr" and returns the node; nullopt for other calls.
 std::optional<NodeId> AppendReflectedQr(hlo::Computation& to, NodeId product);
 
-// What a routine that reads one triangle of a Hermitian matrix sees of a tangent.
+// Returns the Hermitian matrix that a routine reads from one triangle of `t`.
 Op HermitianFrom(Lowering& l, Op t, bool lower);
 
 }  // namespace hlod::lazy

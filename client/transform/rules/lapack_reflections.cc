@@ -2,16 +2,16 @@
 // products of reflections (orgqr, ormqr).
 //
 // The reflections H_i = I - tau_i v_i v_i^H have the product I - V T V^H, where V's columns are the v_i and
-// T = (I + D S)^-1 D with D = diag(tau) and S the strict upper triangle of V^H V. That is differentiated as
-// it stands.
+// T = (I + D S)^-1 D with D = diag(tau) and S the strict upper triangle of V^H V. orgqr and ormqr
+// differentiate this formula.
 //
-// geqrf is the other way round. Its R and the first columns of Q follow from A as the factors of A = Q R,
-// which have a known rule. Of E - Q (E: the first columns of the identity) V and U = T V^H's first rows are
-// the factors of a decomposition E - Q = V U without exchanges, and tau is U's diagonal: so dV and dtau
-// follow from dQ as an LU decomposition's tangents do.
+// geqrf is the inverse of it. Its R and the first columns of Q are the factors of A = Q R, which have a known
+// rule. V and tau follow from Q: with E the first columns of the identity, Q = E - V T V^H E, so E - Q = V U
+// with U = T V^H E. V is unit lower and U upper triangular: this is an LU decomposition without exchanges,
+// and tau is U's diagonal. So dV and dtau follow from dQ as the tangents of an LU decomposition do.
 //
-// Where a reflection reflects nothing (A is upper triangular there), tau and v cannot say how Q changes. So
-// the pair of geqrf and orgqr, which is how JAX writes Q, is under a rule of its own when a program is
+// Where a reflection is the identity (A is upper triangular there), tau and v do not determine how Q changes.
+// So the pair of geqrf and orgqr, by which JAX computes Q, is put under a rule of its own when a program is
 // loaded.
 #include <algorithm>
 #include <optional>
@@ -25,7 +25,7 @@ namespace hlod::lazy {
 namespace {
 
 Op Strict(Lowering& l, Op x, Order order) { return OnlyWhere(l, AtDiagonal(l, x, order), x); }
-// x with ones on its diagonal.
+// Returns x with ones on its diagonal.
 Op WithUnitDiagonal(Lowering& l, Op x) { return SelectOps(l, AtDiagonal(l, x, Order::kEq), N(l, x, 1), x); }
 Op UnitLower(Lowering& l, Op x) { return WithUnitDiagonal(l, Strict(l, x, Order::kGt)); }
 Op IdentityLike(Lowering& l, Op x) { return WithUnitDiagonal(l, l.Full(l.type(x), l.dims(x), 0)); }
@@ -34,11 +34,11 @@ Op FirstColumns(Lowering& l, Op x, int64_t count) { return SliceDim(l, x, RankOf
 int64_t RowsIn(Lowering& l, Op x) { return l.dims(x)[RankOf(l, x) - 2]; }
 int64_t ColumnsIn(Lowering& l, Op x) { return l.dims(x).back(); }
 
-// I - V T V^H.
+// The product of reflections I - V T V^H.
 struct Reflections {
   Op v, d, s, unit, t;  // `unit` is I + D S.
 };
-// `packed`: what is below its diagonal is V's.
+// `packed`: V is in it, below the diagonal.
 Reflections ReflectionsOf(Lowering& l, Op packed, Op tau) {
   const Op v = UnitLower(l, FirstColumns(l, packed, ColumnsIn(l, tau)));
   const Op s = Strict(l, ProductOf(l, AdjointOf(l, v), v), Order::kLt);
@@ -76,7 +76,7 @@ Tangents OrgqrTangents(const RoutineCase& c) {
   return {l.b.Unary(hlo::kNegate, sum)};
 }
 
-// Q C or Q^H C, or C on the other side.
+// The product Q C or Q^H C, or C Q or C Q^H.
 Tangents OrmqrTangents(const RoutineCase& c) {
   Lowering& l = c.l();
   const bool left = c.number("left") != 0, adjoint = c.number("transpose") != 0;
@@ -97,8 +97,8 @@ Tangents OrmqrTangents(const RoutineCase& c) {
   return {to_t - moved};
 }
 
-// A = Q R as R above the diagonal, V below it, and tau. With exchanged columns (geqp3) that of A's in their
-// order.
+// A = Q R in one matrix, R on and above the diagonal and V below it, and tau. geqp3 also exchanges columns:
+// its results are those of A with the columns in that order.
 Tangents GeqrfTangents(const RoutineCase& c) {
   Lowering& l = c.l();
   const bool exchanges = c.results() == 3;
@@ -123,15 +123,15 @@ Tangents GeqrfTangents(const RoutineCase& c) {
   const Op u = SolvedTriangular(l, v_first, FirstRows(l, moved, kept), true, true, true);
   const Op zero =
       l.b.Binary(hlo::kAnd, AtDiagonal(l, u, Order::kEq), CompareOps(l, u, N(l, u, 0), Order::kEq));
-  const Op divisor = SelectOps(l, zero, N(l, u, 1), u);  // A reflection that reflects nothing stays.
-  Op square = r.v;                                       // An identity beside V.
+  const Op divisor = SelectOps(l, zero, N(l, u, 1), u);  // A reflection that is the identity stays.
+  Op square = r.v;                                       // V, continued by columns of the identity.
   if (rows > kept)
     square = UnitLower(l, PadDim(l, r.v, N(l, r.v, 0), RankOf(l, r.v) - 1, {0, rows - kept, 0}));
   const Op reduced = SolvedTriangular(l, square, l.b.Unary(hlo::kNegate, t.q), true, true, true);
   const Op g = Strict(l, SolvedTriangular(l, divisor, reduced, false, false, false), Order::kGt);
   const Op du = FirstRows(l, reduced, kept) - ProductOf(l, FirstRows(l, g, kept), u);
   const Op dv = ProductOf(l, square, g);
-  const auto whole = [&](Op x) {  // With zeros below and to the right.
+  const auto whole = [&](Op x) {  // Pads x with zeros below and to the right.
     const int64_t rank = RankOf(l, x), below = rows - RowsIn(l, x),
                   beside = ColumnsIn(l, packed) - ColumnsIn(l, x);
     if (below > 0) x = PadDim(l, x, N(l, x, 0), rank - 2, {0, below, 0});
@@ -157,7 +157,7 @@ Tangents OwnReflectedQr(const TangentArgs& c) {
 
 namespace {
 
-// The custom call of that routine (or of the TPU's name) whose result `index` a node is.
+// When a node is result `index` of a custom call of that routine (or of the TPU's name), returns the call.
 std::optional<NodeId> CallOf(const hlo::Computation& computation, NodeId node, int64_t index,
                              std::string_view routine, std::string_view tpu_name) {
   const hlo::Instruction element = computation[node];
@@ -182,11 +182,11 @@ std::optional<NodeId> AppendReflectedQr(hlo::Computation& to, NodeId product) {
   const Shape& tau = call.operand(1).shape();
   NodeId packed = call.operands()[0];
   if (to[packed].opcode() == hlo::kSlice)
-    packed = to[packed].operands()[0];  // The first columns of a wide one.
+    packed = to[packed].operands()[0];  // For a wide matrix, orgqr takes the first columns.
   const auto factored = CallOf(to, packed, 0, "geqrf", "Qr");
   if (!factored.has_value() || CallOf(to, call.operands()[1], 1, "geqrf", "Qr") != factored)
     return std::nullopt;
-  if (tau.dims.back() != call.shape().dims.back()) return std::nullopt;  // All of Q.
+  if (tau.dims.back() != call.shape().dims.back()) return std::nullopt;  // It computes more columns of Q.
   const NodeId a = to[*factored].operands()[0];
   hlo::Builder b(TraceTables::Get().callees(), to);
   const Op elements[] = {hlo::StopGradient({&b, product}), hlo::StopGradient({&b, packed}), {&b, a}};

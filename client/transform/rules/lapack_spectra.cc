@@ -1,5 +1,5 @@
-// Derivatives of eigenvalues and singular values, and of their vectors, by JAX's formulas: vectors of equal
-// values have none. Vectors that the call did not compute are computed by another one.
+// Derivatives of eigenvalues, singular values and their vectors, by JAX's formulas. Vectors of equal values
+// have no derivative. Vectors that the call did not compute are computed by an added call.
 #include <algorithm>
 #include <complex>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kVectors = 'V', kReduced = 'S', kAll = 'A', kNone = 'N';
 
-// The vectors and values of the Hermitian matrix in the triangle that was read.
+// Returns the tangents of the vectors and values of the Hermitian matrix in the triangle that was read.
 Tangents OfHermitian(Lowering& l, Op vectors, Op values, Op t, bool lower, size_t results) {
   Tangents all(results);
   if (Count(l.dims(vectors)) == 0) return all;
@@ -35,7 +35,7 @@ Tangents SyevdTangents(const RoutineCase& c) {
   return all;
 }
 
-// The TPU's: "lower,sorted,sweeps,tolerance".
+// The TPU's call, whose backend_config is "lower,sorted,sweeps,tolerance".
 Tangents EighTangents(const RoutineCase& c) {
   const std::string& config = c.c.Get<hlo::CustomCallAttributes>().backend_config;
   const bool lower = !config.starts_with('0');
@@ -59,7 +59,7 @@ Tangents GesddTangents(const RoutineCase& c) {
   }
   SvdOf factors{c.result(2), c.result(1), c.result(3)};
   if (mode == kNone) {
-    // Of the reduced sizes, which the call's own results do not have.
+    // The added call returns vectors of the reduced sizes, which the original's results do not have.
     const int64_t least = std::min(rows, columns);
     const Shape& given = c.c.shape;
     const PrimitiveType type = l.type(a);
@@ -82,12 +82,12 @@ Tangents GesddTangents(const RoutineCase& c) {
 
 namespace {
 
-// sum_i conj(x_ij) y_ij for each column j.
+// Returns sum_i conj(x_ij) y_ij per column j.
 Op ColumnProducts(Lowering& l, Op x, Op y) {
   return l.Reduce(hlo::kAdd, ConjugateOf(l, x) * y, {RankOf(l, x) - 2});
 }
 
-// A v_j = w_j v_j with the other side's vectors `u`, so that V^-1 has the rows u_j^H / (u_j^H v_j).
+// A v_j = w_j v_j, with the eigenvectors `u` of the other side: V^-1 has the rows u_j^H / (u_j^H v_j).
 struct VectorTangents {
   Op w, v;
 };
@@ -117,7 +117,7 @@ VectorTangents OfGeneral(Lowering& l, Op w, Op v, Op u, Op t) {
 
 }  // namespace
 
-// Eigenvalues of a general matrix, real ones as real and imaginary parts.
+// Eigenvalues of a general matrix. Those of a real matrix are two results, real and imaginary parts.
 Tangents GeevTangents(const RoutineCase& c) {
   Lowering& l = c.l();
   const bool parts = c.results() == 5;

@@ -1,4 +1,4 @@
-// What rules of matrices are written with: matrices are the last two dimensions.
+// Helpers for rules of matrices, which are in the last two dimensions.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
@@ -30,20 +30,20 @@ inline Op ProductOf(Lowering& l, Op x, Op y) {
   return l.b.Dot(x, y, dot);
 }
 
-// Which elements of x stand below (kGt), above (kLt) or on (kEq) the diagonal.
+// Returns a pred array: true for the elements of x below (kGt), above (kLt) or on (kEq) the diagonal.
 inline Op AtDiagonal(Lowering& l, Op x, Order order) {
   const Dims dims = l.dims(x);
   const int64_t rank = RankOf(l, x);
   return l.b.Compare(IndexIota(l, dims, rank - 2), IndexIota(l, dims, rank - 1), order);
 }
 inline Op OnlyWhere(Lowering& l, Op pred, Op x) { return SelectOps(l, pred, x, N(l, x, 0)); }
-// The diagonal as a vector.
+// Returns the diagonal as a vector.
 inline Op DiagonalOf(Lowering& l, Op x) {
   const int64_t rank = RankOf(l, x), rows = l.dims(x)[rank - 2], columns = l.dims(x)[rank - 1];
   const Op only = OnlyWhere(l, AtDiagonal(l, x, Order::kEq), x);
   return SliceDim(l, l.Reduce(hlo::kAdd, only, {rank - 1}), rank - 2, 0, std::min(rows, columns));
 }
-// A vector beside each row (of `like`'s shape), or beside each column.
+// Repeats a vector to the shape of `like`: as each row, or as each column.
 inline Op AlongRows(Lowering& l, Op vector, Op like) {
   Dims kept;
   const int64_t rank = RankOf(l, like);
@@ -57,8 +57,9 @@ inline Op AlongColumns(Lowering& l, Op vector, Op like) {
   return l.b.Broadcast(vector, l.dims(like), kept);
 }
 
-// The tangents of factors, from those of what is factored; dA is `t`.
-// P A = L U, L and U in one matrix.
+// The following return the tangents of the factors of A for its tangent dA, `t`.
+
+// P A = L U, with L and U in one matrix.
 Op LuTangent(Lowering& l, Op lu, Op permutation, Op t);
 struct QrOf {
   Op q, r;
@@ -74,7 +75,7 @@ struct EighOf {
 EighOf EighTangents(Lowering& l, const EighOf& factors, Op t);
 // A = L L^H, with dA Hermitian.
 Op CholeskyTangent(Lowering& l, Op factor, Op t);
-// Of a triangular solve with a tangent of A, of B, or of both.
+// Returns the tangent of a triangular solve for the tangents of A and B, of which one may be absent.
 Op TriangularSolveTangent(Lowering& l, const hlo::TriangularSolveAttributes& solve, Op a, Op result, Op da,
                           Op db);
 

@@ -1,4 +1,4 @@
-// Derivatives of opcodes that move elements: all are linear in what they move.
+// Derivatives of opcodes that move elements. All are linear in the arrays whose elements they move.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -9,13 +9,13 @@
 namespace hlod::lazy {
 namespace {
 
-// The same on the tangent of operand 0; the others are indices.
+// Applies the instruction to the tangent of operand 0; the other operands are indices.
 Tangents OfFirst(const TangentArgs& c) {
   std::vector<Op> operands(c.x.begin(), c.x.end());
   operands[0] = c.t[0];
   return {c.l.b.Add(c.opcode, operands, c.attributes, c.called, &c.shape)};
 }
-// The same on the tangents of operands 0 and 1.
+// Applies the instruction to the tangents of operands 0 and 1; the others are indices.
 Tangents OfFirstTwo(const TangentArgs& c) {
   std::vector<Op> operands(c.x.begin(), c.x.end());
   operands[0] = c.TangentOf(0);
@@ -42,7 +42,8 @@ hlo::GatherAttributes GatherOf(const hlo::ScatterAttributes& s, const Shape& ope
   return g;
 }
 
-// Whether each element of the updates is written: what a scatter would write out of bounds is left out.
+// Returns a pred array, true for each element of the updates that is written: a scatter skips a window that
+// is not within bounds.
 Op IsWritten(Lowering& l, const hlo::ScatterAttributes& s, const Dims& operand, Op indices,
              const Shape& updates, const Dims& sizes) {
   Op starts = l.Convert(indices, hlo::kS64);
@@ -51,7 +52,7 @@ Op IsWritten(Lowering& l, const hlo::ScatterAttributes& s, const Dims& operand, 
     with.push_back(1);
     starts = l.Reshape(starts, with);
   }
-  Dims last;  // The greatest start of each entry.
+  Dims last;  // Per entry of an index vector, the greatest start.
   for (const int64_t dim : s.scatter_dims_to_operand_dims) last.push_back(operand[dim] - sizes[dim]);
   const Op most = l.b.Broadcast(IndexVector(l, last), with, {s.index_vector_dim});
   const Op inside =
@@ -66,7 +67,8 @@ Op IsWritten(Lowering& l, const hlo::ScatterAttributes& s, const Dims& operand, 
   return l.b.Broadcast(all, updates.dims, kept);
 }
 
-// What a scatter's result has where the updates went, and zeros for those that went nowhere.
+// Gathers, from an array like a scatter's result, the elements that the updates were written to; zeros for
+// updates that were not written.
 Op GatherLike(Lowering& l, const hlo::ScatterAttributes& s, Op x, Op indices, const Shape& updates) {
   const hlo::GatherAttributes gather = GatherOf(s, l.shape(x), updates);
   const Op gathered = l.b.Add(hlo::kGather, {x, indices}, gather);
@@ -77,8 +79,9 @@ Op ScatterAddLike(Lowering& l, const hlo::ScatterAttributes& s, Op x, Op indices
   return l.b.Add(hlo::kScatter, {x, indices, updates}, s, {l.Reducer(hlo::kAdd, l.type(x))});
 }
 
-// Of a product, what each update was multiplied with: what is there and the other updates of its place. Where
-// updates are 0 the product is made without them.
+// For a scatter that multiplies, returns what each update was multiplied with: the old element and the other
+// updates to it. That is the product of the nonzero factors divided by the update itself, or 0 when another
+// update is 0.
 Op ProductOfOthers(const TangentArgs& c, const hlo::ScatterAttributes& attributes) {
   using Order = hlo::ComparisonDirection;
   Lowering& l = c.l;
@@ -94,8 +97,9 @@ Op ProductOfOthers(const TangentArgs& c, const hlo::ScatterAttributes& attribute
   return l.b.Select(alone, GatherLike(l, attributes, product, indices, shape) / nonzero, Zeros(l, shape));
 }
 
-// Of an overwriting scatter, the updates whose value stays: where indices repeat, one of several. Their
-// numbers are scattered as they are, and the number that is found in its place has stayed.
+// For a scatter that overwrites, returns a pred array, true for the updates that last: one of several where
+// indices repeat. To find them, the updates are numbered, the numbers are scattered in the same way, and a
+// number that is found in its place has lasted.
 Op IsKept(Lowering& l, const hlo::ScatterAttributes& s, const Dims& operand, Op indices,
           const Shape& updates) {
   Dims scattered, kept;
@@ -112,7 +116,7 @@ Op IsKept(Lowering& l, const hlo::ScatterAttributes& s, const Dims& operand, Op 
   return l.b.Compare(found, numbers, hlo::ComparisonDirection::kEq);
 }
 
-// Operands: what is there, indices, updates.
+// The operands are: the array that is written to, indices, updates.
 Tangents Scatter(const TangentArgs& c) {
   if (c.x.size() != 3) Refuse("a scatter of several operands has no derivative rule");
   Lowering& l = c.l;
@@ -137,7 +141,7 @@ Tangents Scatter(const TangentArgs& c) {
       return {sum};
     }
     case hlo::kMinimum:
-    case hlo::kMaximum: {  // Shared equally by all that are the extreme.
+    case hlo::kMaximum: {  // All elements that equal the extreme share the derivative equally.
       using Order = hlo::ComparisonDirection;
       const PrimitiveType type = c.shape.type;
       const Op here = l.Convert(l.b.Compare(x, c.y, Order::kEq), type);
@@ -179,13 +183,14 @@ Cotangents TScatter(const TransposeArgs& c) {
   return all;
 }
 
-// The greatest number of an integer type, as far as an s64 has it.
+// Returns the greatest number of an integer type, at most that of s64.
 int64_t GreatestOf(PrimitiveType type) {
   const int bits = hlo::Info(type).bits - (hlo::IsSigned(type) ? 1 : 0);
   return bits >= 63 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << bits) - 1;
 }
 
-// The starts of a gather's slices as the gather has them: moved to where a slice is inside.
+// Returns the starts of a gather's slices as the gather uses them: clamped so that each slice is within
+// bounds.
 Op StartsInside(Lowering& l, const hlo::GatherAttributes& g, const Dims& operand, Op indices) {
   const Dims dims = l.dims(indices);
   const PrimitiveType type = l.type(indices);
@@ -216,13 +221,13 @@ Cotangents TGather(const TransposeArgs& c) {
 
 Cotangents TBroadcast(const TransposeArgs& c) {
   Lowering& l = c.l;
-  const Dims& to = c.Get<hlo::DimensionsAttributes>().dimensions;  // Of each operand dimension.
+  const Dims& to = c.Get<hlo::DimensionsAttributes>().dimensions;  // Per operand dimension, the result's.
   Dims added;
   for (int64_t dim = 0; dim < static_cast<int64_t>(c.shape.dims.size()); ++dim) {
     if (std::find(to.begin(), to.end(), dim) == to.end()) added.push_back(dim);
   }
   const Op sum = l.Reduce(hlo::kAdd, c.ct, added);
-  // What remains is in the order of the output's dimensions.
+  // The remaining dimensions are in the order of the result's.
   Dims sorted = to, order;
   std::sort(sorted.begin(), sorted.end());
   for (const int64_t dim : to) {
@@ -299,7 +304,7 @@ Cotangents TConcatenate(const TransposeArgs& c) {
   return all;
 }
 
-// The order that the sort gave, found by sorting positions along; then each tangent in that order.
+// Sorts the positions along with the operands to learn the order, and gathers each tangent in that order.
 Tangents Sort(const TangentArgs& c) {
   Lowering& l = c.l;
   const auto& sort = c.Get<hlo::SortAttributes>();

@@ -1,5 +1,5 @@
 // Derivatives of lowerings that have a rule of their own, by name (client/tensor/autograd/own_derivative.h).
-// The operands of a rule are the results, then what they are made from.
+// The operands of a rule are the results, followed by the arrays that they are a function of.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -19,10 +19,11 @@ namespace {
 Op Exp(Lowering& l, Op x) { return l.b.Unary(hlo::kExponential, x); }
 Op Log(Lowering& l, Op x) { return l.b.Unary(hlo::kLog, x); }
 Op Negative(Lowering& l, Op x) { return l.b.Unary(hlo::kNegate, x); }
-// Zero where `pred`, else x.
+// Returns zero where `pred`, else x.
 Op ZeroWhere(Lowering& l, Op pred, Op x) { return SelectOps(l, pred, N(l, x, 0), x); }
 
-// Of one operand: the derivative by the result y and the operand x.
+// The rule of a function of one operand: `derivative` computes its derivative from the result y and operand
+// x.
 template <Op (*derivative)(Lowering& l, Op y, Op x)>
 Tangents OfOne(const TangentArgs& c) {
   return {c.t[1] * derivative(c.l, c.x[0], c.x[1])};
@@ -37,7 +38,8 @@ Op Sinc(Lowering& l, Op, Op x) {
   const Op slope = (at * l.b.Unary(hlo::kCosine, at) - l.b.Unary(hlo::kSine, at)) / (at * x);
   return ZeroWhere(l, zero, slope);
 }
-Op Logit(Lowering& l, Op, Op x) {  // Of either zero infinite.
+// +inf at +0 and at -0: without the select, x * (1 - x) is -0 at -0 and the quotient -inf.
+Op Logit(Lowering& l, Op, Op x) {
   return N(l, x, 1) / ZeroWhere(l, CompareOps(l, x, 0, Order::kEq), x * (N(l, x, 1) - x));
 }
 Op Entr(Lowering& l, Op, Op x) { return Negative(l, Log(l, x) + N(l, x, 1)); }
@@ -52,7 +54,7 @@ Op Erfc(Lowering& l, Op, Op x) {
 }
 Op Erfcx(Lowering& l, Op y, Op x) { return x * y * N(l, x, 2) - N(l, x, 2 / std::sqrt(std::numbers::pi)); }
 Op I0e(Lowering& l, Op y, Op x) { return ScaledI(l, x, 1) - l.b.Unary(hlo::kSign, x) * y; }
-// Where 1 / x is of no use: at 0, and of NaN.
+// Returns true where 1 / x is of no use: near 0, and for NaN.
 Op IsSmall(Lowering& l, Op x) {
   return l.b.Unary(hlo::kNot, CompareOps(l, l.b.Unary(hlo::kAbs, x), 1e-16, Order::kGt));
 }
@@ -77,7 +79,7 @@ Tangents Zeta(const TangentArgs& c) {
   return {c.t[2] * Negative(l, x * ZetaOps(l, x + N(l, x, 1), q))};
 }
 
-// Of the regularised incomplete gamma functions by x.
+// The regularised incomplete gamma functions, by x.
 template <bool kUpper>
 Tangents Igamma(const TangentArgs& c) {
   Lowering& l = c.l;
@@ -87,7 +89,7 @@ Tangents Igamma(const TangentArgs& c) {
   return {c.t[2] * (kUpper ? Negative(l, density) : density)};
 }
 
-// x log(y + shift): by x nothing comes from where it is 0 and y is not within the logarithm.
+// x log(y + shift). The derivative by x is 0 where x is 0 and the logarithm's argument is not positive.
 template <int kShift>
 Tangents Xlog(const TangentArgs& c) {
   Lowering& l = c.l;
@@ -100,14 +102,14 @@ Tangents Xlog(const TangentArgs& c) {
   }
   if (!IsZero(c.t[2])) {
     const Op argument = kShift == 0 ? y : y + N(l, y, kShift);
-    sum = SumOf(l, sum, c.t[2] * (x / argument));  // Of two zeros NaN.
+    sum = SumOf(l, sum, c.t[2] * (x / argument));  // NaN where both are 0.
   }
   return {sum};
 }
 
-// log(exp(x) + exp(y)): each by its share, halves of what is equal. The share is the logistic function of the
-// difference everywhere, so that it has its derivatives at ties, too; infinities of one sign have none, and 0
-// is it.
+// log(exp(x) + exp(y)): each operand has its share, one half at ties. The share is the logistic function of
+// the difference everywhere, so that higher derivatives exist at ties, too. The difference of two infinities
+// of one sign is taken as 0.
 Tangents LogAddExp(const TangentArgs& c) {
   Lowering& l = c.l;
   Op sum;
@@ -122,11 +124,11 @@ Tangents LogAddExp(const TangentArgs& c) {
   return {sum};
 }
 
-// Of x, the tangent times a factor.
+// A function whose slope is the last operand: the tangent of the first times that.
 Tangents Scaled(const TangentArgs& c) { return {c.t[1] * c.x[2]}; }
 
-// x exp(i angle). By x it is the result's own direction, as PyTorch's: 0 where x is 0, and for a negative x,
-// which is not a modulus, of the opposite sign.
+// x exp(i angle). The derivative by x is the result's direction, as in PyTorch: 0 where x is 0, and negated
+// for a negative x, which is not a modulus.
 Tangents Polar(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op result = c.x[0], angle = c.x[2];
@@ -144,7 +146,7 @@ Tangents Polar(const TangentArgs& c) {
   return {sum};
 }
 
-// A mantissa and an exponent: x / 2^exponent.
+// The mantissa x / 2^exponent, and the exponent.
 Tangents Frexp(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op exponent = Negative(l, l.Convert(c.x[1], l.type(c.x[2])));
@@ -165,7 +167,7 @@ Tangents BinaryCrossEntropy(const TangentArgs& c) {
   return {sum};
 }
 
-// The value and the index of one element along a dimension, which has size 1 in both.
+// The value and the index of a selected element along a dimension, which has size 1 in both or is removed.
 Tangents AtIndex(const TangentArgs& c) {
   Lowering& l = c.l;
   const Dims kept = l.dims(c.x[1]), from = l.dims(c.x[2]);
@@ -174,13 +176,14 @@ Tangents AtIndex(const TangentArgs& c) {
   return {dim == RankOf(l, c.x[1]) ? c.t[2] : GatherAlong(l, c.t[2], dim, c.x[1]), Op{}};
 }
 
-// Elements written to their places along dimension 1.
+// Elements written to given indices along dimension 1.
 Tangents Placed(const TangentArgs& c) {
   const Op zeros = c.l.Full(c.l.type(c.x[0]), c.l.dims(c.x[0]), 0);
   return {ScatterAlong(c.l, zeros, 1, c.x[2], c.t[1], Combine::kAdd)};
 }
 
-// One element of all: the mean of the tangents of those that equal it; a NaN equals a NaN.
+// A selected element of a whole array (a median): the mean of the tangents of the elements that equal it. A
+// NaN equals a NaN.
 Tangents EqualShares(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op x = c.x[1], y = l.BroadcastTo(c.x[0], l.dims(x));

@@ -1,5 +1,6 @@
 // Derivatives of the special functions of CHLO, as JAX defines them. Each slope is computed in f64 and
-// rounded once, and is itself under a rule, so that higher derivatives are formulas, too.
+// rounded once. The functions in a slope are themselves under a rule, so that higher derivatives are
+// formulas, too.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -25,13 +26,13 @@ Op Ruled(std::string_view rule, Op x, Op y) {
   return hlo::OwnDerivative(rule, {x, y}, [](absl::Span<const Op> o) { return function(o[0], o[1]); });
 }
 
-// The operands of a rule of one result: the result, then what it is made from.
+// Returns operand i of a rule in f64: operand 0 is the result, the others are the arguments.
 Op Wide(const TangentArgs& c, size_t i) { return c.l.Convert(c.x[i], hlo::kF64); }
 Tangents TimesSlope(const TangentArgs& c, size_t i, Op slope) {
   return {c.t[i] * c.l.Convert(slope, c.l.type(c.t[i]))};
 }
 
-// A function of one operand whose slope is an expression of the result y and the operand x.
+// The rule of a function of one operand, whose slope is an expression of the result y and the operand x.
 template <Op (*slope)(Lowering& l, Op y, Op x)>
 Tangents BySlope(const TangentArgs& c) {
   return TimesSlope(c, 1, slope(c.l, Wide(c, 0), Wide(c, 1)));
@@ -43,7 +44,7 @@ Op DLgamma(Lowering&, Op, Op x) { return Ruled<hlo::Digamma>("chlo.digamma", x);
 Op DDigamma(Lowering& l, Op, Op x) {
   return Ruled<hlo::Polygamma>("chlo.polygamma", l.Full(hlo::kF64, l.dims(x), 1), x);
 }
-// I0e(x) - y (sign(x) + 1 / x), which is 1/2 at 0.
+// The slope I0e(x) - y (sign(x) + 1 / x), which is 1/2 at 0.
 Op DBesselI1e(Lowering& l, Op y, Op x) {
   const Op is_small =
       hlo::Not(Is(Abs(x), hlo::ComparisonDirection::kGt, std::numeric_limits<double>::epsilon()));
@@ -87,14 +88,14 @@ namespace {
 
 using hlo::Instruction;
 
-// Whether an instruction is that number in all places, as far as f32 tells numbers apart.
+// Returns true for a constant, or a broadcast of one, that is the wanted number to the precision of f32.
 bool IsNumberNear(Instruction x, double wanted) {
   if (x.opcode() == hlo::kBroadcast) x = x.operand(0);
   if (x.opcode() != hlo::kConstant || !x.shape().dims.empty() || !hlo::IsFloat(x.shape().type)) return false;
   return std::abs(hlo::ElementAsDouble(x.literal(), 0) - wanted) <= 1e-6 * std::abs(wanted);
 }
 
-// 0.5 * ((_ + last) - _): the end of Clenshaw's recurrence.
+// Returns true for 0.5 * ((_ + last) - _), the end of Clenshaw's recurrence.
 bool IsChebyshev(Instruction x, double last) {
   if (x.opcode() != hlo::kMultiply || !IsNumberNear(x.operand(0), 0.5)) return false;
   const Instruction difference = x.operand(1);

@@ -1,5 +1,5 @@
-// Derivatives of factorisations whose lowering is a loop, by their formulas: of matrices in the last two
-// dimensions. Where x is only conjugated, what is linear stays linear in its real and imaginary parts.
+// Derivatives of factorisations whose lowering is a loop, by their formulas. Matrices are in the last two
+// dimensions. A formula that conjugates a tangent is linear in the tangent's real and imaginary parts.
 #include <algorithm>
 #include <limits>
 
@@ -10,12 +10,12 @@
 namespace hlod::lazy {
 namespace {
 
-// Rows of x in the order of a permutation.
+// Returns the rows of x in the order of a permutation.
 Op RowsOf(Lowering& l, Op x, Op permutation) {
   return GatherAlong(l, x, RankOf(l, x) - 2, AlongColumns(l, permutation, x));
 }
 
-// x with zeros up to `rows` and `columns`.
+// Returns x padded with zeros to `rows` and `columns`.
 Op Widened(Lowering& l, Op x, int64_t rows, int64_t columns) {
   const int64_t rank = RankOf(l, x);
   const Dims dims = l.dims(x);
@@ -26,7 +26,7 @@ Op Widened(Lowering& l, Op x, int64_t rows, int64_t columns) {
 
 Op RealType(Lowering& l, Op x) { return hlo::IsComplex(l.type(x)) ? l.b.Unary(hlo::kReal, x) : x; }
 
-// 1 / (y_j - y_i), and 0 on the diagonal.
+// Returns the matrix 1 / (y_j - y_i), with 0 on the diagonal.
 Op Gaps(Lowering& l, Op y, Op like) {
   const Op difference = AlongRows(l, y, like) - AlongColumns(l, y, like);
   const Op diagonal = AtDiagonal(l, difference, Order::kEq);
@@ -43,7 +43,7 @@ Op LuTangent(Lowering& l, Op lu, Op permutation, Op t) {
   if (Count(l.dims(lu)) == 0) return Op{};
   const Op left = Widened(l, SliceDim(l, lu, rank - 1, 0, steps), rows, rows);
   Op right = Widened(l, SliceDim(l, lu, rank - 2, 0, steps), columns, columns);
-  if (columns > steps) {  // An identity behind U.
+  if (columns > steps) {  // U continues as an identity.
     const Op behind = l.b.Binary(
         hlo::kAnd, AtDiagonal(l, right, Order::kEq),
         CompareOps(l, IndexIota(l, l.dims(right), rank - 1), l.Number(hlo::kS64, steps), Order::kGe));
@@ -62,8 +62,8 @@ Op LuTangent(Lowering& l, Op lu, Op permutation, Op t) {
 // P A = L U, dA = t.
 Tangents OwnLu(const TangentArgs& c) { return {LuTangent(c.l, c.x[0], c.x[2], c.t[3]), Op{}, Op{}}; }
 
-// d det = det tr(A^-1 dA), also where A has no inverse: a 0 on U's diagonal is taken as the least number that
-// counts. The results: sign, logarithm, value, L and U, the permutation and its sign.
+// d det = det tr(A^-1 dA), also where A has no inverse: a 0 on U's diagonal is replaced by the type's
+// epsilon. The results: sign, logarithm, value, L and U, the permutation and its sign.
 Tangents OwnDeterminant(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op sign = c.x[0], lu = c.x[3];
@@ -91,7 +91,8 @@ Tangents OwnDeterminant(const TangentArgs& c) {
   return all;
 }
 
-// Q R = A with as many columns of Q as R has rows: after JAX's rule; of a wide A the first columns decide Q.
+// A = Q R, where Q has as many columns as R has rows; after JAX's rule. The first columns of a wide A
+// determine Q.
 QrOf QrTangents(Lowering& l, const QrOf& factors, Op t) {
   const Op q = factors.q, r = factors.r;
   const int64_t rank = RankOf(l, q), rows = l.dims(q)[rank - 2], kept = l.dims(q)[rank - 1],
@@ -125,8 +126,8 @@ Tangents OwnQr(const TangentArgs& c) {
 }
 
 // A = U S V^H, all of them reduced, after JAX's rule: with D = U^H dA V and F_ij = 1 / (s_j^2 - s_i^2), dS is
-// the diagonal of D, dU = U (F o (D S + S D^H)) and dV = V (F o (S D + D^H S)), and what is outside of the
-// columns of U and V. Vectors of equal values have no derivative.
+// the diagonal of D, dU = U (F o (D S + S D^H)) and dV = V (F o (S D + D^H S)), plus the parts of dU and dV
+// that are orthogonal to the columns of U and V. Vectors of equal values have no derivative.
 SvdOf SvdTangents(Lowering& l, const SvdOf& factors, Op t) {
   const Op u = factors.u, s = factors.s, v = factors.v;
   const PrimitiveType type = l.type(u);
@@ -143,7 +144,7 @@ SvdOf SvdTangents(Lowering& l, const SvdOf& factors, Op t) {
     return inside + rest / wide(AlongRows(l, s, RealType(l, rest)));
   };
   Op of_u = gaps * hermitian(inner * across);
-  if (hlo::IsComplex(type)) {  // The phase is U's alone.
+  if (hlo::IsComplex(type)) {  // A change of phase is given to U alone.
     const Op diagonal = OnlyWhere(l, AtDiagonal(l, inner, Order::kEq), inner);
     of_u = of_u + (diagonal - AdjointOf(l, diagonal)) * N(l, inner, 0.5) / across;
   }
@@ -156,7 +157,7 @@ Tangents OwnSvd(const TangentArgs& c) {
   Lowering& l = c.l;
   const SvdOf factors{c.x[0], c.x[1], c.x[2]};
   if (hlo::IsComplex(l.type(factors.u))) {
-    // U and V may be turned together: only what does not depend on that is differentiable.
+    // U and V may be rotated together: only results that do not depend on that are differentiable.
     const Op inner = ProductOf(l, ProductOf(l, AdjointOf(l, factors.u), c.t[3]), factors.v);
     return {Op{}, l.b.Unary(hlo::kReal, DiagonalOf(l, inner)), Op{}};
   }
@@ -170,7 +171,8 @@ EighOf EighTangents(Lowering& l, const EighOf& factors, Op t) {
   const Op gaps = l.Convert(Gaps(l, factors.w, inner), l.type(factors.v));
   return {RealType(l, DiagonalOf(l, inner)), ProductOf(l, factors.v, gaps * inner)};
 }
-// A is Hermitian whichever triangle was read, and so is what its gradient is projected to, as PyTorch's.
+// A is Hermitian, no matter which triangle was read, and its gradient is projected to Hermitian matrices, as
+// in PyTorch.
 Tangents OwnEigh(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op t = (c.t[2] + AdjointOf(l, c.t[2])) * l.Full(l.type(c.t[2]), l.dims(c.t[2]), 0.5);

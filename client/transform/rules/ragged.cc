@@ -1,4 +1,4 @@
-// Derivatives of ragged dots: each cotangent is a ragged dot again, of another mode (as in JAX's
+// Derivatives of ragged dots: each cotangent is a ragged dot of another mode (as in JAX's
 // lax.ragged_dot_general).
 #include <algorithm>
 
@@ -21,7 +21,7 @@ Dims Counting(int64_t first, size_t count) {
   return dims;
 }
 
-// The dimensions of a ragged dot by what becomes of them.
+// The dimensions of a ragged dot by their role.
 struct RaggedForm {
   explicit RaggedForm(const TransposeArgs& c) : ragged(c.Get<hlo::RaggedDotAttributes>()) {
     for (int64_t d = 0; d < c.operands[0]->rank(); ++d) {
@@ -35,13 +35,13 @@ struct RaggedForm {
   const hlo::RaggedDotAttributes& ragged;
   const hlo::DotAttributes& dot = ragged.dot;
   const hlo::RaggedMode mode = RaggedModeOf(ragged);
-  // Groups stand first in a result that has them.
+  // A result with a dimension of groups has it first.
   const int64_t first_batch = mode == hlo::RaggedMode::kContracting ? 1 : 0;
   const size_t batches = dot.lhs_batch.size();
   Dims lhs_free, rhs_free;
 };
 
-// The counterparts of `sorted`, where `to[i]` is that of `from[i]`.
+// Returns the counterparts of `sorted`, in ascending order of `sorted`; to[i] is the counterpart of from[i].
 Dims Counterparts(Dims sorted, const Dims& from, const Dims& to) {
   std::sort(sorted.begin(), sorted.end());
   for (int64_t& dimension : sorted) dimension = to[IndexIn(from, dimension)];
@@ -55,8 +55,8 @@ struct Back {
   void Append(const Dims& dims) { origin.insert(origin.end(), dims.begin(), dims.end()); }
 };
 
-// Of lhs: the cotangent's rows by the rhs of their groups; or, where there is a product for each group, the
-// rows of rhs by the cotangent of theirs.
+// Returns the ragged dot for the cotangent of lhs: the rows of the result's cotangent times the rhs of their
+// group; or, where the result has a product per group, the rows of rhs times the cotangent of their group.
 Back BackOfLhs(const RaggedForm& f) {
   Back back;
   hlo::DotAttributes& dot = back.attributes.dot;
@@ -83,8 +83,8 @@ Back BackOfLhs(const RaggedForm& f) {
   return back;
 }
 
-// Of rhs: a product of lhs and the cotangent for each group; or, where there is one already, the rows of lhs
-// by the cotangent of their groups.
+// Returns the ragged dot for the cotangent of rhs: a product of lhs and the result's cotangent per group; or,
+// where the result has a product per group, the rows of lhs times the cotangent of their group.
 Back BackOfRhs(const RaggedForm& f) {
   Back back;
   hlo::DotAttributes& dot = back.attributes.dot;
@@ -104,7 +104,7 @@ Cotangents TRaggedDot(const TransposeArgs& c) {
   const RaggedForm form(c);
   const size_t linear = c.IsLinear(0) ? 0 : 1;
   Cotangents all(3);
-  if (form.mode == hlo::RaggedMode::kBatch) {  // The same as a dot.
+  if (form.mode == hlo::RaggedMode::kBatch) {  // Groups are whole batches: it is a dot.
     const hlo::Attributes dot(form.dot);
     const TransposeArgs plain{c.l, hlo::kDot, c.shape, dot, c.called, c.x.subspan(0, 2), c.operands, c.ct};
     all[linear] = TheRules().transpose[static_cast<size_t>(hlo::kDot)](plain)[linear];

@@ -1,7 +1,7 @@
 // Reducers by forward mode. A reducer of scalars is batched to one of vectors, differentiated like a body,
-// and its instructions are appended where the reduction stands. So a minimum of one operand beside a maximum
-// of another, a product that starts at 2, or any function that someone writes has its derivative, at the cost
-// of as many copies of the reducer as the logarithm of what is reduced.
+// and its instructions are appended in the place of the reduction. So a minimum of one operand beside a
+// maximum of another, a product that starts at 2, or any function that a user writes has a derivative, at the
+// cost of about log2(n) copies of the reducer for n elements.
 #include "client/transform/rules/reducer.h"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ Dual Combined(Lowering& l, hlo::ComputationId reducer, const Dual& left, const D
 Tangents ReducedTangents(Lowering& l, hlo::ComputationId reducer, const Dual& given, const Dual& init,
                          const Dims& dimensions) {
   if (AllAreZero(given.tangents) && AllAreZero(init.tangents)) return Tangents(given.values.size());
-  // What is reduced becomes dimension 0.
+  // The reduced dimensions become dimension 0.
   const Dims from = l.dims(given.values[0]);
   Dims order = dimensions, rows = {1}, rest;
   std::sort(order.begin(), order.end());
@@ -85,7 +85,7 @@ Tangents ReducedTangents(Lowering& l, hlo::ComputationId reducer, const Dual& gi
   const Dual start = OfEach(init, [&](Op x) { return l.b.Broadcast(x, rest, {}); });
   if (Count(rows) == 0) return start.tangents;
   Dual x = OfEach(given, [&](Op x) { return l.Reshape(l.b.Transpose(x, order), rows); });
-  // Every `step`-th row.
+  // Slices the rows begin, begin + step, ... before end.
   const auto part = [&](int64_t begin, int64_t end, int64_t step) {
     return OfEach(x, [&](Op x) {
       Dims start(rows.size(), 0), limit = l.dims(x), stride(rows.size(), 1);
@@ -93,7 +93,7 @@ Tangents ReducedTangents(Lowering& l, hlo::ComputationId reducer, const Dual& gi
       return l.b.Slice(x, start, limit, stride);
     });
   };
-  // Neighbours are joined, so that a reducer need not commute.
+  // Combines neighbours, in order, so that a reducer need not be commutative.
   for (int64_t size = rows[0]; size > 1; size = (size + 1) / 2) {
     const int64_t even = size - size % 2;
     Dual next = Combined(l, reducer, part(0, even, 2), part(1, even, 2));

@@ -1,5 +1,5 @@
-// The computation of a reduction, over whole arrays and with its derivative: for every reducer that has no
-// shorter formula.
+// Applies a reduction's computation to whole arrays, with its derivative: for reducers that have no shorter
+// formula.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace hlod::lazy {
 
-// The operands of a reducer on one side, arrays of one shape, with their tangents (absent: zero).
+// The left, or the right, operands of a reducer: arrays of one shape, with their tangents (absent: zero).
 struct Dual {
   std::vector<Op> values, tangents;
 };
 
-// f of each array; absent ones stay absent.
+// Applies f to each array; absent tangents stay absent.
 template <typename F>
 Dual OfEach(const Dual& x, F f) {
   Dual result;
@@ -22,14 +22,14 @@ Dual OfEach(const Dual& x, F f) {
   for (const Op tangent : x.tangents) result.tangents.push_back(IsZero(tangent) ? Op{} : f(tangent));
   return result;
 }
-// x where `pred`, else y.
+// Returns x where `pred`, else y.
 Dual Where(Lowering& l, Op pred, const Dual& x, const Dual& y);
 
-// reducer(left, right), element by element.
+// Returns reducer(left, right), element by element, with its tangents.
 Dual Combined(Lowering& l, hlo::ComputationId reducer, const Dual& left, const Dual& right);
 
-// The tangents of a reduction over `dimensions`: neighbours are combined until one is left; the initial
-// values (scalars in `init`) come in last, on the left.
+// Returns the tangents of a reduction over `dimensions`. Neighbours are combined until one element is left;
+// the initial values (scalars in `init`) are combined last, as the left operands.
 Tangents ReducedTangents(Lowering& l, hlo::ComputationId reducer, const Dual& x, const Dual& init,
                          const Dims& dimensions);
 

@@ -1,4 +1,4 @@
-// Derivatives of reductions and windows.
+// Derivatives of reductions, reduce-windows and select-and-scatter.
 #include <algorithm>
 
 #include "client/tensor/ops/shape/movement.h"
@@ -10,7 +10,7 @@ namespace {
 
 using Order = hlo::ComparisonDirection;
 
-// A reduced value beside every element it was made of.
+// Broadcasts each reduced value to the elements that it was computed from.
 Op Distribution(Lowering& l, Op reduced, const Dims& to, const Dims& dimensions) {
   Dims kept;
   for (int64_t dim = 0; dim < static_cast<int64_t>(to.size()); ++dim) {
@@ -19,7 +19,7 @@ Op Distribution(Lowering& l, Op reduced, const Dims& to, const Dims& dimensions)
   return l.b.Broadcast(reduced, to, kept);
 }
 
-// What a reduction reduces, and what it begins with.
+// The arrays of a reduction, and its initial values, with their tangents.
 Dual DualOfOperands(const TangentArgs& c) {
   const size_t count = c.x.size() / 2;
   return {{c.x.begin(), c.x.begin() + static_cast<std::ptrdiff_t>(count)},
@@ -31,9 +31,9 @@ Dual DualOfInits(const TangentArgs& c) {
           {c.t.begin() + static_cast<std::ptrdiff_t>(count), c.t.end()}};
 }
 
-// Of one maximum or minimum: shared equally by all elements that are the result. Where the initial value is
-// it alone, none has a share; of NaN the shares are 0 / 0, except over no dimensions, where the element is
-// what it was.
+// Returns the tangent of a maximum or minimum of one array. All elements that equal the result share it
+// equally; none has a share where the initial value alone is the result. For a NaN the shares are 0 / 0,
+// except in a reduction over no dimensions, whose result is the element itself.
 Op ExtremeTangent(const TangentArgs& c, const Dims& dimensions) {
   Lowering& l = c.l;
   const Op x = c.x[0], spread = Distribution(l, c.y, l.dims(x), dimensions);
@@ -63,14 +63,14 @@ Tangents Reduce(const TangentArgs& c) {
   return ReducedTangents(l, c.called[0], DualOfOperands(c), DualOfInits(c), dimensions);
 }
 
-// init is constant in what is linear.
+// The initial value is a constant where the reduction is linear.
 Cotangents TReduce(const TransposeArgs& c) {
   return {Distribution(c.l, c.ct, c.operands[0]->dims, c.Get<hlo::DimensionsAttributes>().dimensions), Op{}};
 }
 
-constexpr int64_t kWindowMax = 1024;  // Elements of a window that are looked at one by one.
+constexpr int64_t kWindowMax = 1024;  // Elements of the largest window that is visited position by position.
 
-// x padded and spread as the windows see it.
+// Returns x with the padding and the dilation of the windows.
 Op Padded(Lowering& l, Op x, Op value, const hlo::Window& window) {
   std::vector<hlo::PadDimension> padding;
   bool any = false;
@@ -81,7 +81,7 @@ Op Padded(Lowering& l, Op x, Op value, const hlo::Window& window) {
   return any ? l.b.Pad(x, value, padding) : x;
 }
 
-// The element of every window at one position in it.
+// Returns the element at one position of every window.
 Op AtPosition(Lowering& l, Op padded, const hlo::Window& window, const Dims& position, const Dims& to) {
   Dims start, limit, stride;
   for (size_t i = 0; i < window.size(); ++i) {
@@ -107,12 +107,12 @@ int64_t PositionsOf(const hlo::Window& window) {
   return count;
 }
 
-// Of t, what stands at the element of each window of x that is selected, found position by position: the one
-// so far stays where it compares by `stays` with the next. `init` is what x is padded with, `to` has as many
-// elements as there are windows.
+// The element that each window selects, and the element of t in the same place.
 struct Selected {
   Op value, of_t;
 };
+// Finds the selected elements position by position: the best so far stays where (best `stays` next) holds. x
+// is padded with `init`. `to`: the dimensions of the result, an element per window.
 Selected AtSelected(Lowering& l, Op given, Op init, Op t_given, const hlo::Window& window, const Dims& to,
                     Order stays) {
   static_cast<void>(PositionsOf(window));
@@ -129,7 +129,8 @@ Selected AtSelected(Lowering& l, Op given, Op init, Op t_given, const hlo::Windo
   return best;
 }
 
-// Of one maximum or minimum: of the first of equal elements; of none where the initial value is beyond all.
+// Returns the tangent of a maximum or minimum of windows of one array: that of the first of equal elements,
+// or 0 where the initial value is beyond all of them.
 Op ExtremeInWindows(const TangentArgs& c, const hlo::Window& window, bool maximum) {
   Lowering& l = c.l;
   const Selected best =
@@ -139,7 +140,8 @@ Op ExtremeInWindows(const TangentArgs& c, const hlo::Window& window, bool maximu
   return l.b.Select(beyond, Zeros(l, c.shape), best.of_t);
 }
 
-// By the reducer itself, from the initial values through the positions of each window; padding takes no part.
+// Differentiates by the reducer itself: folds the positions of each window, from the initial values on.
+// Padding takes no part.
 Tangents FoldedWindows(const TangentArgs& c, const hlo::Window& window) {
   Lowering& l = c.l;
   static_cast<void>(PositionsOf(window));
@@ -177,7 +179,7 @@ Tangents ReduceWindow(const TangentArgs& c) {
 
 int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
 
-// Sums over windows of the spread cotangent, after JAX's rule.
+// Sums windows of the cotangent, which is dilated by the strides; after JAX's rule.
 Cotangents TReduceWindow(const TransposeArgs& c) {
   Lowering& l = c.l;
   const hlo::Window& window = c.Get<hlo::WindowAttributes>().window;
@@ -199,7 +201,8 @@ Cotangents TReduceWindow(const TransposeArgs& c) {
           Op{}};
 }
 
-// Which element a window selects is constant almost everywhere: linear in what is scattered.
+// The index of the element that a window selects is constant almost everywhere, so that the result is linear
+// in the source.
 Tangents SelectAndScatter(const TangentArgs& c) {
   if (!IsZero(c.t[2])) Refuse("windows whose initial value has a derivative have no derivative rule");
   if (ReducerOpcode(c.called[1]) != hlo::kAdd) {
@@ -209,7 +212,7 @@ Tangents SelectAndScatter(const TangentArgs& c) {
   return {c.l.b.Add(c.opcode, {c.x[0], c.t[1], c.l.Number(c.shape.type, 0)}, c.attributes, c.called)};
 }
 
-// Gathers from where the windows scatter to.
+// Gathers the cotangent from the elements that the windows scatter to.
 Cotangents TSelectAndScatter(const TransposeArgs& c) {
   Lowering& l = c.l;
   const hlo::Computation& select = TraceTables::Get().callees().computation(c.called[0]);

@@ -1,7 +1,7 @@
-// The derivative of what runs along a dimension: y_i = x_0 * x_1 * ... * x_i for any associative `*`, which
-// is a window that grows from the one end (lax.cumprod, lax.cumlogsumexp). The reducer and its derivative are
-// one function of two numbers and their tangents. Over whole arrays it is applied log2(n) times: after the
-// step of distance d, element i has joined the 2 d elements that end at i.
+// The derivative of cumulative reductions, y_i = x_0 * x_1 * ... * x_i for any associative `*`:
+// reduce-windows that grow from one end of a dimension (lax.cumprod, lax.cumlogsumexp). The reducer and its
+// derivative are one function of two numbers and their tangents. It is applied to whole arrays log2(n) times:
+// after the step of distance d, element i has combined the 2 d elements that end at i.
 #include <optional>
 #include <utility>
 
@@ -13,10 +13,10 @@ namespace {
 
 struct Along {
   int64_t dim;
-  bool backward;  // From the last element on.
+  bool backward;  // True when the windows grow from the last element.
 };
 
-// The dimension along which windows over `dims` grow; nullopt: these are other windows.
+// Returns the dimension along which windows over `dims` grow, or nullopt for windows of another form.
 std::optional<Along> GrowingAlong(const hlo::Window& window, const Dims& dims) {
   std::optional<Along> along;
   for (size_t i = 0; i < window.size(); ++i) {
@@ -32,7 +32,7 @@ std::optional<Along> GrowingAlong(const hlo::Window& window, const Dims& dims) {
   return along;
 }
 
-// The parts one beside the other; a tangent that is absent is zero.
+// Concatenates two arrays along `dim`; an absent one is zeros.
 Op Beside(Lowering& l, Op first, Op second, const Shape& first_shape, const Shape& second_shape,
           int64_t dim) {
   const Op parts[] = {IsZero(first) ? Zeros(l, first_shape) : first,

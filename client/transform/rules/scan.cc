@@ -1,6 +1,53 @@
-// Derivatives of scans. Forward: one scan of values and tangents. Backward: the scan also stacks what its
-// transpose needs, and a scan in the other direction takes it apart iteration by iteration, so that a
-// cotangent of a slice is written once.
+// Derivatives of scans.
+//
+// A scan instruction loops over dimension 0 of its inputs. Its body maps the slices of one iteration and the
+// carries to slices of the stacked outputs and to the next carries:
+//
+//   body(x_t, h_t) = (y_t, h_t+1)          scan(xs, h_0) = (ys, h_N)
+//
+// Forward mode (PushScan) is one scan of values and tangents together. The rest of this comment is the
+// transpose (ScanPuller).
+//
+// The transpose of a scan is a scan in the other direction. What went into an iteration comes out of the
+// transposed one, and vice versa:
+//
+//   forward                            transposed
+//   input xs, one slice per iteration  output: the cotangents of the slices, stacked
+//   output ys                          input: the stack of their cotangents
+//   carry h_0 -> h_N                   carry: begins as the cotangent of h_N, ends as that of h_0
+//
+// The body of the transposed scan is the transpose of the body, which AppendVjp builds in a scratch trace.
+// That the cotangent of xs is a stacked *output* matters: each slice is written once. Were xs a carry that
+// the body slices, as it is in a while loop, each of the N iterations would add to a cotangent of all N
+// slices.
+//
+// The primals that the transposed body asks for come in one of three ways (residual_primals.cc):
+//   slices()      slices of xs, recomputed from or used as they are: xs becomes one more input
+//   invariants()  hoisted: computed before the transposed scan, then a carry that stays as it is
+//   kept()        saved: the forward scan is extended to stack them as outputs (Stacks), and the stack is an
+//                 input. A value that it stacks already is used from there.
+//
+// Extending the forward scan means that its instruction is replaced in place (ExtendTuple), so the loop still
+// runs once. When its tuple has users that are not get-tuple-elements, a second scan runs for the residuals.
+//
+// Example, with a weight w that is a carry which the body returns unchanged:
+//
+//   body(x, h, w):  y = tanh(w * h + x);  returns (y, h' = y, w' = w)
+//
+// For the cotangents ct_ys, ct_hN and none for w_N, the transposed scan is
+//
+//   inputs ct_ys, ys, hs;  carries ct_h from ct_hN, ct_w from 0, and w, which stays
+//   body:  a = ct_y + ct_h             y is output and next carry: its cotangents add up
+//          b = a * (1 - y * y)         tanh's slope by its result
+//          returns (ct_x = b,  ct_h' = b * w,  ct_w' = ct_w + b * h,  w)
+//
+// ys is a residual that the forward scan returns already. hs, the carries as each iteration found them, is
+// added to its outputs. The cotangent of xs is the stack of b, those of h_0 and w_0 are the last carries.
+//
+// Two questions have answers that depend on themselves. Which carries vary: a carry does when what it becomes
+// does (Varying repeats until none is added). Which carries have a cotangent: those whose final value has
+// one, and those that an iteration adds to, as to w above. Attempt() builds the transposed body for the
+// carries known so far, and Pull() repeats it when a cotangent came out for another one.
 #include <algorithm>
 
 #include "client/transform/autodiff/control_rules.h"
@@ -31,14 +78,14 @@ ScanParts PartsOf(const hlo::Instruction& scan) {
   return parts;
 }
 
-// A scan on the way: inputs and carries with what stands for them in the body, a scratch graph, and what the
-// body gives.
+// A scan under construction: its inputs and carries, the parameters of the body that stand for them, and the
+// results of the body, which is a scratch trace.
 struct Draft {
   Lowering& l;
   const Trace& body;
-  std::vector<Op> inputs, carries;  // In the graph.
-  std::vector<Op> slices, states;   // In the body.
-  std::vector<Op> outputs, next;    // In the body: outputs to be stacked, and the next carries.
+  std::vector<Op> inputs, carries;  // Nodes of the target.
+  std::vector<Op> slices, states;   // The body's parameters for them.
+  std::vector<Op> outputs, next;    // The body's results: to be stacked, and the next carries.
 
   void AddInput(Op input, Op slice) {
     inputs.push_back(input);
@@ -48,7 +95,7 @@ struct Draft {
     carries.push_back(carry);
     states.push_back(state);
   }
-  // The stacks of the outputs, then the last carries.
+  // Appends the scan and returns the stacked outputs, then the final carries.
   std::vector<Op> Emit(const char* name, Lowering& inner, int64_t length, bool reverse);
 };
 
@@ -56,7 +103,7 @@ std::vector<Op> Draft::Emit(const char* name, Lowering& inner, int64_t length, b
   const auto parameter = [&](const Shape& shape) {
     return inner.graph.op(inner.graph.ArgumentParameter(shape));
   };
-  // The instruction has at least one of each.
+  // A scan instruction has at least one input and one carry.
   if (inputs.empty()) AddInput(l.Full(hlo::kPred, {length}, false), parameter(Shape::Scalar(hlo::kPred)));
   if (carries.empty()) {
     AddCarry(l.Number(hlo::kS32, 0), parameter(Shape::Scalar(hlo::kS32)));
@@ -79,7 +126,8 @@ Shape Stacked(Shape shape, int64_t length) {
   return shape;
 }
 
-// Which parameters of the body vary with those that are given: a carry does when what it becomes does.
+// Returns which parameters of the body vary when those of `varying` do: a carry does when its next value
+// does.
 std::vector<bool> Varying(const CalleeBody& body, const ScanParts& parts, std::vector<bool> varying) {
   const Subgraph nowhere{body.computation};
   for (bool changed = true; changed;) {
@@ -178,13 +226,14 @@ class ScanPuller {
   }
 
   void Pull() {
-    // A carry has a cotangent when it comes with one, or gets one from an iteration.
+    // A carry has a cotangent when its final value has one, or when an iteration contributes to it.
     while (!Attempt()) {
     }
   }
 
  private:
-  // False when a carry has a cotangent that was not expected.
+  // Builds the transposed scan for the carries in carried_. Appends none, adds to carried_ and returns false
+  // when another carry turns out to have a cotangent.
   bool Attempt() {
     Trace scratch(l_.graph.place, Trace::Kind::kFunction);
     Lowering inner{scratch};
@@ -218,7 +267,8 @@ class ScanPuller {
 
   void Emit(Lowering& inner, CalleeBody& body, ResidualPrimals& values, Draft& draft,
             const std::vector<Op>& results) {
-    std::vector<size_t> with_output, with_carry;  // The operands whose cotangents come out.
+    // The operands whose cotangents are outputs, or carries, of the transposed scan.
+    std::vector<size_t> with_output, with_carry;
     for (size_t i = 0; i < operands_.size(); ++i) {
       const bool is_input = i < parts_.inputs;
       if (is_input && !IsZero(results[i])) {
@@ -235,7 +285,7 @@ class ScanPuller {
     }
     const std::vector<Op> stacks = Stacks(body, values.kept());
     for (size_t i = 0; i < stacks.size(); ++i) draft.AddInput(stacks[i], values.kept()[i].parameter);
-    // What does not vary is computed outside, once.
+    // Loop-invariant residuals are computed once, before the transposed scan.
     std::vector<Op> outside(operands_.size());
     for (size_t i = parts_.inputs; i < operands_.size(); ++i) {
       if (sources_[i] == ResidualPrimals::Source::kInvariant && !values.invariants().empty()) {
@@ -253,11 +303,11 @@ class ScanPuller {
     for (size_t i = 0; i < with_carry.size(); ++i) c_.add(operands_[with_carry[i]], 0, all[outputs + i]);
   }
 
-  // The values of `kept` at all iterations. The scan gives them beside what it gave.
+  // Makes the forward scan also return `kept`, stacked over its iterations; returns the stacks.
   std::vector<Op> Stacks(CalleeBody& body, const std::vector<ResidualPrimals::Residual>& kept) {
     const auto first_carry = body.outputs.begin() + static_cast<ptrdiff_t>(parts_.outputs);
     std::vector<NodeId> outputs(body.outputs.begin(), first_carry), more;
-    std::vector<size_t> index;  // Of each: among the outputs.
+    std::vector<size_t> index;  // Per residual, its index among the outputs.
     for (const ResidualPrimals::Residual& taken : kept) {
       const auto known = std::find(outputs.begin(), outputs.end(), taken.node);
       index.push_back(static_cast<size_t>(known - outputs.begin()));
@@ -274,6 +324,7 @@ class ScanPuller {
     return stacks;
   }
 
+  // Extends the forward scan by the stacks of `more`, nodes of its body, and returns them.
   std::vector<Op> Wide(CalleeBody& body, const std::vector<NodeId>& more) {
     TupleExtension wider;
     wider.at = parts_.outputs;
@@ -289,7 +340,7 @@ class ScanPuller {
     wider.called = {CalleeOf("scan_body", body)};
     std::vector<Op> added = c_.values.ExtendTuple(c_.node, wider);
     if (!added.empty()) return added;
-    // Something else uses the tuple: the loop runs again, for the residuals.
+    // The scan's tuple has another use and cannot change: a second scan runs for the residuals.
     const hlo::Attributes attributes = c_.instruction().attributes();
     std::vector<Op> operands;
     for (const NodeId operand : operands_) operands.push_back(c_.values.Of(operand));

@@ -1,11 +1,11 @@
-// Reverse mode through loops whose length is not known before they run, in programs that were loaded: a
-// series that goes on until its terms are small has no bound, but the transform must find one for what it
-// keeps.
+// Reverse mode through while loops of loaded programs whose length is not known before they run. A series
+// that is summed until its terms are small has no bound, but the memory for what its transpose needs must
+// have one.
 //
 // The loop runs three times. The first run counts its iterations, n. The second keeps the state at the
 // beginning of every segment of ceil(n / kSnapshots) iterations. Then the iterations are pulled back from the
 // last one to the first, each from its state, which is computed again from the beginning of its segment. So
-// memory is kSnapshots states whatever n is, and the body runs about n^2 / (2 kSnapshots) times more: a few
+// memory is kSnapshots states for every n, and the body runs about n^2 / (2 kSnapshots) times more: a few
 // times as often for the tens of iterations that series take.
 //
 // A loop that is written with While() is refused instead (while.cc): its author can write ForiLoop().
@@ -24,7 +24,8 @@ constexpr char kReversible[] = "reversible_loop";
 
 using Ops = std::vector<Op>;
 
-// A loop over arrays; `test` and `step` append to the graphs of its condition and its body.
+// Appends a while over arrays and returns its final state. `test` and `step` append to the scratch traces of
+// its condition and its body.
 Ops LoopOver(Lowering& l, const Ops& init, const std::function<Op(Lowering&, const Ops&)>& test,
              const std::function<Ops(Lowering&, const Ops&)>& step) {
   Trace of_test(l.graph.place, Trace::Kind::kFunction), of_step(l.graph.place, Trace::Kind::kFunction);
@@ -73,7 +74,7 @@ class Unbounded {
       const Op cotangent = c_.Cotangent(i);
       cotangents.push_back(IsZero(cotangent) ? Zeros(l, body_.ParameterShape(i)) : cotangent);
     }
-    // The state: the iteration, the length of a segment, what the snapshots are, the cotangents.
+    // The state: the iterations left, the length of a segment, the snapshots, the cotangents.
     Ops all = {length, segment};
     AddTo(all, snapshots);
     AddTo(all, cotangents);
@@ -90,7 +91,7 @@ class Unbounded {
  private:
   using Order = hlo::ComparisonDirection;
 
-  // What the body leaves as it is has no snapshots.
+  // Returns false for an element of the state that the body returns unchanged, which needs no snapshots.
   bool Changes(size_t i) const { return body_.outputs[i] != body_.parameters[i]; }
 
   void FindVarying() {
@@ -116,7 +117,7 @@ class Unbounded {
     return next;
   }
 
-  // The number of iterations.
+  // Runs the loop to count its iterations; returns their number, an s64.
   Op Counted(const Ops& init) const {
     Ops state = {c_.l.Number(hlo::kS64, 0)};
     AddTo(state, init);
@@ -129,7 +130,8 @@ class Unbounded {
         })[0];
   }
 
-  // For each array of the state its values at the beginnings of the segments, or itself.
+  // Runs the loop to take snapshots. Returns, per array of the state, its stacked values at the beginnings of
+  // the segments, or the array itself when it does not change.
   Ops Recorded(const Ops& init, Op segment) const {
     Ops state = {c_.l.Number(hlo::kS64, 0), segment};
     AddTo(state, init);
@@ -170,7 +172,7 @@ class Unbounded {
     return starts;
   }
 
-  // One iteration, the one before `state[0]`.
+  // Pulls back one iteration, number state[0] - 1, and returns the next state.
   Ops PulledOnce(Lowering& l, const Ops& state) const {
     const Op iteration = state[0] - l.Number(hlo::kS64, 1), place = iteration / state[1];
     Ops now = {place * state[1], iteration};

@@ -1,11 +1,11 @@
-// Reverse mode through loops whose length is not known before they run: those of programs that were loaded.
+// Reverse mode through while loops of loaded programs whose length is not known before they run.
 #pragma once
 
 #include "client/transform/autodiff/control_rules.h"
 
 namespace hlod::lazy {
 
-// Marks a while as one of these.
+// Marks a while as such a loop, in its notes.
 void MarkReversible(hlo::Notes& notes);
 bool IsReversible(const hlo::Computation& computation, NodeId node);
 void PullUnbounded(const PullCase& c);

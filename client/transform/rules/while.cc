@@ -1,5 +1,6 @@
-// Derivatives of loops with a condition. Forward: one loop of values and tangents. Backward only where the
-// loop counts from a constant to a constant, or was loaded with a program (unbounded.cc).
+// Derivatives of loops with a condition. Forward mode is one loop of values and tangents. Reverse mode exists
+// for a loop that counts from a constant to a constant, and for one that was loaded with a program
+// (unbounded.cc).
 #include "client/transform/autodiff/control_rules.h"
 #include "client/transform/functions/counted_loop.h"
 #include "client/transform/rules/unbounded.h"
@@ -26,7 +27,7 @@ Tangents PushWhile(const PushCase& c) {
       if (!varying[i] && active[body.outputs[i]]) varying[i] = changed = true;
     }
   }
-  // The state, then the tangents of what varies.
+  // Parameters for the state, then for the tangents of its elements that vary.
   const auto parameters_of = [&](Trace& graph) {
     std::vector<Op> parameters;
     for (size_t i = 0; i < count; ++i) {
@@ -73,7 +74,7 @@ Tangents PushWhile(const PushCase& c) {
 
 namespace {
 
-// A loop that counts is pulled back as the scan that it is; the scan runs beside it, for its residuals.
+// Pulls back a counted loop as a scan of the same body. The scan is run beside the loop, for its residuals.
 void PullCounted(const PullCase& c, hlo::ComputationId body, int64_t length) {
   const std::vector<Leaf> leaves = LeavesOf(c.part.computation, c.Operands()[0]);
   Trace scratch(c.l.graph.place, Trace::Kind::kFunction);
