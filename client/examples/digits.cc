@@ -1,5 +1,4 @@
-// Trains a classifier of handwritten digits, as one writes it with PyTorch, then shows what the daemon
-// counted.
+// Trains a classifier of handwritten digits, written as with PyTorch, then prints what the daemon counted.
 //   example_digits [--address ADDRESS] [--data FOLDER] [--epochs N] [--seed N] [--shuffle-labels]
 #include <absl/strings/str_format.h>
 #include <hlod/tensors.h>
@@ -22,7 +21,7 @@ using hlod::Tensor;
 constexpr int64_t kPixels = 64, kBatch = 64;  // An image is 8x8, each pixel 0 to 16.
 
 struct Options {
-  std::string address;  // Empty: the running daemon, or a private one.
+  std::string address;  // Empty: the running daemon or, without one, a private one.
   std::string data = "client/examples/digits.d";
   int epochs = 30, seed = 1;
   bool shuffle_labels = false;
@@ -37,7 +36,8 @@ struct Digits {
   Tensor images, labels;  // u8[n, 64], s64[n]
 };
 
-// The digits to learn, and those held out: every fifth block of ten lines, so that each digit is in both.
+// Returns the digits to learn and those held out: every fifth block of ten lines, so that both parts have
+// every digit.
 std::pair<Digits, Digits> ReadDigits(const Options& options) {
   std::ifstream in(options.data + "/digits.csv");
   if (!in) throw std::runtime_error("cannot read " + options.data + "/digits.csv");
@@ -49,9 +49,9 @@ std::pair<Digits, Digits> ReadDigits(const Options& options) {
     for (int i = 0; i < kPixels; ++i, in >> comma >> value) {
       pixels[held_out].push_back(static_cast<uint8_t>(value));
     }
-    labels[held_out].push_back(value);  // After the pixels.
+    labels[held_out].push_back(value);  // The label follows the pixels.
   }
-  if (options.shuffle_labels) {  // Nothing is left to learn.
+  if (options.shuffle_labels) {  // Shuffled labels leave nothing to learn.
     std::ranges::shuffle(labels[0], std::mt19937(static_cast<unsigned>(options.seed)));
   }
   const auto digits = [&](int part) {
@@ -61,7 +61,7 @@ std::pair<Digits, Digits> ReadDigits(const Options& options) {
   return {digits(0), digits(1)};
 }
 
-// On a terminal one line that is written anew; else every tenth epoch a line.
+// Prints the progress: on a terminal in one line that is overwritten, elsewhere a line every tenth epoch.
 void ShowProgress(int epoch, int epochs, double loss, double accuracy) {
   static const bool terminal = isatty(STDOUT_FILENO) != 0;
   const bool last = epoch == epochs;
@@ -81,7 +81,7 @@ void Train(const Options& options, const hlod::Device& device) {
   hlod::Adam adam(model.Parameters(), {.lr = 3e-3});
 
   for (int epoch = 1; epoch <= options.epochs; ++epoch) {
-    const Tensor order = hlod::Randperm(train.labels.size(0));  // On the host, as the digits are.
+    const Tensor order = hlod::Randperm(train.labels.size(0));  // On the host, like the digits.
     Tensor loss;
     for (int64_t start = 0; start + kBatch <= order.size(0); start += kBatch) {
       const Tensor rows = order.Narrow(0, start, kBatch);
@@ -91,23 +91,23 @@ void Train(const Options& options, const hlod::Device& device) {
       loss.Backward();
       adam.Step();
       adam.ZeroGrad();
-      hlod::Sync();  // One execute. Nothing waits: the next batch is prepared meanwhile.
+      hlod::Sync();  // One execute. It does not wait: the next batch is prepared meanwhile.
     }
     const hlod::NoGrad scope;
     const Tensor right = hlod::Eq(hlod::Argmax(model(test.images), 1), test.labels);
-    const double accuracy = 100 * hlod::Mean(right.To(hlod::kF32)).Item<double>();  // A read waits.
+    const double accuracy = 100 * hlod::Mean(right.To(hlod::kF32)).Item<double>();  // Only a read waits.
     ShowProgress(epoch, options.epochs, loss.Item<double>(), accuracy);
   }
 }
 
-// The daemon's account of this session: what crossed, why, and from which line of this program.
+// Prints the daemon's statistics of this session: the bytes transferred, the causes, and the lines of this
+// program that caused them.
 void ShowAccount() {
   const hlod::SessionStats stats = hlod::DefaultEnvironment().client().Stats().value();
   absl::PrintF("\nWhat the daemon counted:\n");
   const auto show = [&](hlod::Direction direction, const char* title, const hlod::Amount& amount) {
     absl::PrintF("  %-18s %6d calls %8d bytes\n", title, amount.calls, amount.bytes);
-    std::map<std::pair<std::string, std::string>, hlod::Amount>
-        lines;  // The account's rows are by step, too.
+    std::map<std::pair<std::string, std::string>, hlod::Amount> lines;  // Added up over steps.
     for (const hlod::LedgerRow& row : stats.rows) {
       if (hlod::DirectionOf(row.cause) != direction) continue;
       hlod::Amount& line = lines[{std::string(hlod::Name(row.cause)), hlod::ToString(row.origin)}];

@@ -1,7 +1,7 @@
-// Flash attention as a kernel: softmax(q k^T) v by blocks, so that the scores, which the plain form makes in
-// full, never exist. Each step takes a block of queries and a block of keys, and keeps three things for the
-// next one: the largest score of each query so far, and relative to it the sum of the weights and the
-// weighted sum of the values.
+// Flash attention as a kernel: computes softmax(q k^T) v in blocks, so that the whole matrix of scores never
+// exists. Each step processes a block of queries and a block of keys, and keeps three values for the next:
+// the largest score of each query so far and, relative to it, the sum of the weights and the weighted sum of
+// the values.
 #include <hlod/tensors.h>
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 using hlod::Dims, hlod::Tensor;
 
-struct Softmax {  // Of the scores seen so far; its leaves are the kernel's scratch.
+struct Softmax {  // The state of a softmax over the scores seen so far; its leaves are the kernel's scratch.
   Tensor maximum, sum, weighted;
 };
 
@@ -28,7 +28,7 @@ Tensor FlashAttention(const Tensor& q, const Tensor& k, const Tensor& v, bool is
     const Tensor row = (i * block + places).Unsqueeze(1), column = (j * block + places).Unsqueeze(0);
 
     const auto look = [&](const Softmax& before) {
-      // Behind the last key, and of a causal mask above the diagonal, nothing is seen.
+      // Positions behind the last key are masked, and those above the diagonal of a causal mask.
       const Tensor seen = is_causal ? (column < keys) & (column <= row) : column < keys;
       const Tensor scores = hlod::Where(seen, hlod::MatMul(q, k.T()) / std::sqrt(size), -1e30);
       const Tensor maximum = hlod::Maximum(before.maximum, hlod::Amax(scores, {1}, /*keepdim=*/true));
@@ -38,13 +38,13 @@ Tensor FlashAttention(const Tensor& q, const Tensor& k, const Tensor& v, bool is
     };
     const auto pass = [](const Softmax& before) { return before; };
 
-    // The first keys of a block of queries: begin anew. Of the others those above the diagonal cost nothing.
+    // The first block of keys starts each block of queries anew. Later blocks above the diagonal are skipped.
     const Tensor first = j == 0;
     Softmax softmax = {hlod::Where(first, -1e30, maximum), hlod::Where(first, 0, sum),
                        hlod::Where(first, 0, weighted)};
     softmax = is_causal ? hlod::Cond(j <= i, look, pass, softmax) : look(softmax);
     maximum = softmax.maximum, sum = softmax.sum, weighted = softmax.weighted;
-    out = weighted / sum;  // That of the last step stays.
+    out = weighted / sum;  // The value of the last step stays.
   };
 
   const auto blocks = [&](int64_t length) { return (length + block - 1) / block; };
@@ -60,7 +60,7 @@ Tensor FlashAttention(const Tensor& q, const Tensor& k, const Tensor& v, bool is
 
 int main() {
   const hlod::Device device = hlod::DefaultDevice();
-  constexpr int64_t kHeads = 4, kLength = 1000, kSize = 64, kBlock = 128;  // The last blocks are ragged.
+  constexpr int64_t kHeads = 4, kLength = 1000, kSize = 64, kBlock = 128;  // The last blocks are not full.
   hlod::ManualSeed(1);
   const auto random = [&] { return hlod::Randn({kHeads, kLength, kSize}, {.device = device}); };
   const Tensor q = random(), k = random(), v = random();
@@ -82,7 +82,7 @@ int main() {
                 difference < 1e-5 ? "equal" : "WRONG");
   }
 
-  // The same kernel on shapes: a sequence of a million tokens, whose scores would take 4 TB a head.
+  // The same kernel on placeholders: a sequence of a million tokens, whose scores would take 4 TB per head.
   const Tensor long_q = hlod::Placeholder({32, 1 << 20, 128}, hlod::kF32, device);
   const Tensor abstract = FlashAttention(long_q, long_q, long_q, /*is_causal=*/true, 1 << 13);
   std::printf("%s\n", abstract.Describe().c_str());

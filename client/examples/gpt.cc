@@ -1,4 +1,5 @@
-// Inference of a small GPT: weights from a safetensors file, a model of nn:: layers, text letter by letter.
+// Inference of a small GPT: weights from a safetensors file, a model of nn:: layers, text generated letter by
+// letter.
 //   example_gpt gpt.d/gpt.safetensors '"License" shall mean' 100
 #include <hlod/tensors.h>
 
@@ -15,7 +16,7 @@ using hlod::Tensor;
 
 constexpr int64_t kSize = 48, kHeads = 4, kLength = 64, kFirst = ' ', kLetters = 95;
 
-Tensor Gelu(const Tensor& x) {  // The tanh form, as GPT-2 has it.
+Tensor Gelu(const Tensor& x) {  // The tanh approximation, as in GPT-2.
   return 0.5 * x * (1 + hlod::Tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
 }
 
@@ -47,7 +48,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: example_gpt WEIGHTS.safetensors PROMPT LETTERS\n");
     return 2;
   }
-  const hlod::NoGrad scope;  // Only to write, not to learn.
+  const hlod::NoGrad scope;  // Inference needs no gradients.
   std::string text = argv[2];
   const hlod::Device device = hlod::DefaultDevice();
   Gpt model;
@@ -56,7 +57,8 @@ int main(int argc, char** argv) {
   model.Eval();
 
   for (int remaining = std::atoi(argv[3]); remaining > 0; --remaining) {
-    // A window of one length, filled up behind: each step is the same program, so one compile serves all.
+    // The window has a fixed length, padded at the end: each step is the same program, so one compile serves
+    // all.
     const std::string window = text.substr(text.size() - std::min<size_t>(text.size(), kLength));
     std::vector<int64_t> tokens(kLength, 0);
     for (size_t i = 0; i < window.size(); ++i) tokens[i] = window[i] - kFirst;

@@ -1,5 +1,5 @@
-// Trains a small GPT on the letters of a text file, then lets it write: layers as one scan, mixed precision,
-// AdamW, one program a step. The text goes to the device once; batches are cut out there.
+// Trains a small GPT on the letters of a text file, then generates text: layers as one scan, mixed precision,
+// AdamW, one program per step. The text is uploaded once; batches are cut from it on the device.
 //   example_gpt_train [--text FILE] [--steps N] [--layers N] [--size N] [--letters N]
 #include <absl/strings/str_format.h>
 #include <hlod/tensors.h>
@@ -24,7 +24,7 @@ using hlod::Tensor;
 
 constexpr int64_t kBatch = 16, kLength = 64, kHeads = 4;
 
-struct Layer {  // Of all layers: each tensor has them along dimension 0.
+struct Layer {  // The weights of all layers, stacked along dimension 0.
   Tensor norm1, query_key_value, out, norm2, up, down;
 };
 struct Params {
@@ -63,9 +63,9 @@ Tensor Block(const Layer& w, const Tensor& x) {
   return y + hlod::MatMul(inner, w.down);
 }
 
-// The scores of the letter that follows each of `tokens`, s64[batch, length].
+// Returns the scores of the letter that follows each of `tokens`, s64[batch, length].
 Tensor Model(const Params& params, const Tensor& tokens) {
-  const hlod::Autocast autocast(hlod::kBF16);  // Products in bf16, what is added up in f32.
+  const hlod::Autocast autocast(hlod::kBF16);  // Products are computed in bf16, sums in f32.
   const auto block = hlod::Checkpoint(Block, hlod::CheckpointPolicy::Dots());
   const auto body = [&](const Tensor& x, const Layer& layer) {
     return std::pair(block(layer, x), std::tuple<>());
@@ -84,7 +84,7 @@ struct Options {
   int64_t steps = 600, layers = 4, size = 128, letters = 300;
 };
 
-// Numbers of the letters of a text, and the letters of the numbers.
+// A text as numbers, and the letter of each number.
 struct Text {
   explicit Text(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
@@ -123,7 +123,7 @@ Params Train(const Options& options, const Text& text, const hlod::Device& devic
     auto result = step(params, state, hlod::Take(tokens, at), hlod::Take(tokens, at + 1));
     params = std::move(result.params);
     state = std::move(result.state);
-    hlod::Sync();  // One execute. Only a read waits.
+    hlod::Sync();  // One execute; only a read waits.
     if (i == 1 || i == options.steps || i % (options.steps / 10 + 1) == 0) {
       absl::PrintF("step %4d  loss %.3f\n", i, result.loss.Item<double>());
       std::fflush(stdout);
@@ -135,7 +135,8 @@ Params Train(const Options& options, const Text& text, const hlod::Device& devic
   return params;
 }
 
-// What follows the first letters of the text: each letter is drawn by the scores of the window before it.
+// Returns the first letters of the text, continued: each letter is drawn by the scores of the window before
+// it.
 std::string Write(const Options& options, const Text& text, const Params& params,
                   const hlod::Device& device) {
   const auto next = hlod::Jit([](const Params& p, const Tensor& window) {

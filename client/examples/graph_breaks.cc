@@ -1,5 +1,6 @@
-// How many graphs are these steps, and what breaks them? Each model's step runs in three ways: lazily,
-// captured as a whole, and cut at Backward() into forward, backward and optimizer. One table has them all.
+// Counts the graphs of several training steps and lists what breaks them. Each model's step runs in three
+// modes: lazily, captured as a whole, and cut at Backward() into forward, backward and optimizer. One table
+// shows all of them.
 //   example_graph_breaks
 #include <hlod/tensors.h>
 #include <hlod/transform/capture.h>
@@ -13,7 +14,7 @@
 namespace nn = hlod::nn;
 using hlod::Tensor;
 
-// A classifier, trained as PyTorch trains it; `print` looks at the loss in each step.
+// A classifier with a training step as in PyTorch; `print` reads the loss in each step.
 struct Classifier : nn::Module {
   nn::Linear up{*this, "up", 64, 128}, down{*this, "down", 128, 10};
   Tensor operator()(const Tensor& x) const { return down(hlod::Relu(up(x))); }
@@ -28,7 +29,7 @@ std::vector<Tensor> TrainStep(const Classifier& model, const Tensor& x, const Te
   return updated;
 }
 
-// Layers by a loop in C++, and by a scan over stacked weights, with a gradient as JAX writes it.
+// Layers by a loop in C++, and by a scan over stacked weights, with the gradient taken as in JAX.
 Tensor Layer(const Tensor& x, const Tensor& w) { return hlod::Tanh(hlod::MatMul(x, w)); }
 Tensor ByLoop(const Tensor& x, const Tensor& weights) {
   Tensor h = x;
@@ -40,7 +41,7 @@ Tensor ByScan(const Tensor& x, const Tensor& weights) {
   return hlod::Sum(hlod::Scan(body, x, weights).first);
 }
 
-// A transformer's block in mixed precision.
+// A transformer block in mixed precision.
 Tensor Attention(const Tensor& x, const Tensor& qkv, const Tensor& out) {
   const hlod::Autocast autocast(hlod::kBF16);
   const int64_t size = x.size(-1);
@@ -52,7 +53,7 @@ Tensor Attention(const Tensor& x, const Tensor& qkv, const Tensor& out) {
   return x + hlod::MatMul(mixed.Transpose(1, 2).Reshape(x.dims()), out);
 }
 
-// A value that decides in C++ what is computed next, and a function that only the host has.
+// A step whose C++ code branches on a value, and one that calls a function on the host.
 Tensor Clipped(const Tensor& x) {
   const float norm = hlod::Sqrt(hlod::Sum(x * x)).Item<float>();
   return norm > 1 ? x / norm : x;

@@ -1,5 +1,6 @@
-// A function that JAX lowered, as a function of tensors: called, differentiated and batched, beside what JAX
-// itself computed (imported_jax.d/make.py). It is attention by a loop over blocks of keys.
+// Imports a function that JAX lowered as a function of tensors, calls it, differentiates it and batches it,
+// and compares the results with JAX's own (imported_jax.d/make.py). The function is attention by a loop over
+// blocks of keys.
 //   example_imported_jax [FOLDER]
 #include <absl/strings/str_format.h>
 #include <hlod/tensors.h>
@@ -20,9 +21,9 @@ int main(int argc, char** argv) try {
   const hlod::Device device = hlod::DefaultDevice();
   hlod::nn::StateDict jax = hlod::nn::LoadNpz(folder + "/values.npz");
   for (auto& [name, tensor] : jax) tensor = tensor.To(device);
-  const Tensor &q = jax["q"], &k = jax["k"], &v = jax["v"];  // Of three heads; the function takes one.
+  const Tensor &q = jax["q"], &k = jax["k"], &v = jax["v"];  // Three heads; the function takes one.
 
-  // A call is recorded among other operations, and compiled as one with them.
+  // A call is recorded among other operations and compiled with them into one program.
   const auto attention = [&](const Tensor& q, const Tensor& k, const Tensor& v) {
     return loaded({q, k, v})[0];
   };

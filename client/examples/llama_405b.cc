@@ -1,9 +1,9 @@
-// A training step of a model of 405 billion parameters: 126 layers as one loop, computed in bf16 over
-// weights, gradients and two moments in f32, 16 bytes a parameter. No machine at hand runs it; this one says
+// A training step of a model of 405 billion parameters: 126 layers as one loop, computed in bf16. Weights,
+// gradients and two moments are f32, 16 bytes per parameter. No machine at hand runs it; this command tells
 // whether rented chips would:
 //   hloctl check --target v5p:128 --steps 2 -- example_llama_405b
-// The first Sync() makes the weights, each further one is a step. The weights are divided among the chips, as
-// the sequences of a batch are.
+// The first Sync() initialises the weights; each further one is a step. The weights are divided among the
+// chips, and so are the sequences of a batch.
 //   example_llama_405b [--layers 126] [--dim 16384] [--batch 256] [--sequence 2048] [--chips 128] [--steps 1]
 #include <hlod/optim/train.h>
 #include <hlod/tensor/sharding.h>
@@ -23,13 +23,13 @@ using hlod::Tensor;
 
 struct Config {
   int64_t layers = 126, dim = 16384, batch = 256, sequence = 2048, chips = 128, steps = 1;
-  int64_t head = 128, vocabulary = 128256;  // Sizes of a head, of the vocabulary.
+  int64_t head = 128, vocabulary = 128256;  // The sizes of a head and of the vocabulary.
   int64_t ffn() const { return dim * 13 / 4; }
   int64_t heads() const { return dim / head; }
   int64_t kv_heads() const { return heads() / 16 > 0 ? heads() / 16 : 1; }
 };
 
-// Of all layers, stacked along a dimension in front.
+// The weights of all layers, stacked along a leading dimension.
 struct Layers {
   Tensor attention_norm, wq, wk, wv, wo, ffn_norm, gate, up, down;
 };
@@ -41,14 +41,15 @@ struct Params {
 
 Tensor Bf16(const Tensor& x) { return x.To(hlod::kBF16); }
 
-// x of [batch, tokens, heads, head], turned by its position: by halves.
+// Applies rotary position embedding to x [batch, tokens, heads, head]; element i is rotated with element i +
+// head / 2.
 Tensor Rotated(const Tensor& x, const Tensor& cosine, const Tensor& sine) {
   const int64_t half = x.size(-1) / 2;
   const Tensor a = x.Narrow(-1, 0, half), b = x.Narrow(-1, half, half);
   return hlod::Cat({a * cosine - b * sine, b * cosine + a * sine}, -1);
 }
 
-// One layer; `w` has its slices.
+// Computes one layer; `w` holds its slices of the weights.
 Tensor Block(const Config& c, const Layers& w, const Tensor& h) {
   const int64_t batch = h.size(0), tokens = h.size(1), groups = c.heads() / c.kv_heads();
   const hlod::Device where = h.device();
@@ -78,7 +79,7 @@ Tensor Block(const Config& c, const Layers& w, const Tensor& h) {
          hlod::MatMul(hlod::Silu(hlod::MatMul(y, Bf16(w.gate))) * hlod::MatMul(y, Bf16(w.up)), Bf16(w.down));
 }
 
-// Each layer's inputs are kept for the gradient; what is in between is computed again.
+// Each layer's inputs are kept for the gradient; the values within a layer are recomputed.
 Tensor Model(const Config& c, const Params& params, const Tensor& tokens) {
   const auto block = hlod::Checkpoint([&c](const Layers& w, const Tensor& x) { return Block(c, w, x); });
   const auto body = [&](const Tensor& x, const Layers& w) { return std::pair(block(w, x), std::tuple<>()); };
@@ -102,7 +103,7 @@ Params MakeParams(const Config& c, const hlod::Device& device) {
           weight({c.dim, c.vocabulary})};
 }
 
-// A batch as a data loader would hand it over.
+// Returns a batch as a data loader would supply it.
 Tensor Batch(const Config& c, int64_t seed, const hlod::Device& device) {
   std::vector<int32_t> ids(static_cast<size_t>(c.batch * c.sequence));
   for (size_t i = 0; i < ids.size(); ++i)

@@ -1,5 +1,5 @@
-// A program on two places: data prepared on the host, computed on the device, and every byte that crossed
-// accounted for, with the line that caused it.
+// A program in two places: data is prepared on the host and computed with on the device, and every byte
+// transferred is counted, with the line that caused it.
 #include <hlod/tensors.h>
 
 #include <cstdio>
@@ -11,11 +11,12 @@ int main() {
   const hlod::Tensor samples = hlod::Arange(0, 12, 1, {.type = hlod::kF32}).Reshape({4, 3});
   const hlod::Tensor centred = samples - hlod::Mean(samples, {0}, /*keepdim=*/true);
 
-  // One explicit upload. What follows is recorded, not run.
+  // One explicit upload. The operations after it are recorded, not run.
   const hlod::Tensor x = centred.To(device);
   const hlod::Tensor covariance = hlod::MatMul(x.T(), x) / 3;
 
-  // A host tensor among device tensors is an error, unless a scope allows it: then it is copied, and counted.
+  // A host tensor among device tensors is an error unless a scope allows it; then it is copied, and the copy
+  // is counted.
   const hlod::Tensor weights = hlod::FromValues<float>({1, 10, 100});
   try {
     static_cast<void>(covariance * weights);
@@ -25,7 +26,7 @@ int main() {
   const hlod::SettingsScope scope({.mixed_devices = hlod::MixedDevices::kImplicit});
   const hlod::Tensor weighted = covariance * weights;
 
-  std::printf("%s\n", weighted.ToString().c_str());  // Runs it, and reads the result: one execute.
+  std::printf("%s\n", weighted.ToString().c_str());  // Runs the trace and reads the result: one execute.
 
   const hlod::SessionStats account = hlod::DefaultEnvironment().client().Stats().value();
   std::printf("executes %ld\n", static_cast<long>(account.executes));

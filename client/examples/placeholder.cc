@@ -1,5 +1,5 @@
-// A model larger than any machine at hand: built, lowered and looked at without its bytes, and refused when
-// it is read.
+// A model larger than any machine at hand: built, lowered and printed without its bytes; reading a value
+// throws.
 #include <hlod/tensors.h>
 
 #include <cstdio>
@@ -24,7 +24,7 @@ int main() {
   const hlod::Device device = hlod::DefaultDevice();
   const FeedForward block(device);
   const Tensor x = hlod::Randn({8, 16384}, {.type = hlod::kBF16, .device = device});
-  const Tensor y = block(x);  // Traced: shapes and types are known, nothing was sent.
+  const Tensor y = block(x);  // Traced: shapes and types are known, and no data is sent.
 
   for (const auto& [name, parameter] : block.NamedParameters()) {
     std::printf("%s: %s\n", name.c_str(), parameter.Describe().c_str());

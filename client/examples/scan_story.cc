@@ -1,6 +1,6 @@
-// What it takes to see the program of a model of many layers before its weights exist: by a loop in C++, by a
-// scan whose body is traced with zeros for weights, by a scan over placeholders. All figures are the
-// daemon's. First of a model that fits here, for real; then of one that does not, in abstract sessions.
+// Compares ways to obtain the program of a model of many layers before its weights exist: by a loop in C++,
+// by a scan whose body is traced with zeros as weights, and by a scan over placeholders. The figures are the
+// daemon's. A model that fits this machine runs for real; one that does not runs in abstract sessions.
 //   example_scan_story [--address ADDRESS]
 #include <absl/strings/str_format.h>
 #include <hlod/runtime/abstract.h>
@@ -17,7 +17,7 @@ using hlod::Tensor;
 constexpr int64_t kLayers = 48, kSize = 256;
 
 struct Layer {
-  Tensor w, b;  // Of one layer, or of all, stacked along a dimension in front.
+  Tensor w, b;  // The weights of one layer, or of all layers, stacked along a leading dimension.
 };
 
 Tensor Apply(const Layer& layer, const Tensor& x) { return hlod::Tanh(hlod::MatMul(x, layer.w) + layer.b); }
@@ -36,8 +36,8 @@ Layer Placeholders(const hlod::Dims& in_front, int64_t size, const hlod::Device&
   return {hlod::Placeholder(w, hlod::kF32, device), hlod::Placeholder(b, hlod::kF32, device)};
 }
 
-// Sends the program that computes `y`, to be compiled and followed without values: what depends on a
-// placeholder is one, too, and the daemon says what memory it would take.
+// Sends the program that computes `y` to be compiled and simulated without values: what depends on a
+// placeholder is a placeholder, too, and the daemon reports the memory it would take.
 void RunAbstractly(const hlod::Client& client, const Tensor& y) {
   std::vector<Tensor> tensors;
   const auto module = hlod::Lower({y}, &tensors);
@@ -47,7 +47,7 @@ void RunAbstractly(const hlod::Client& client, const Tensor& y) {
   static_cast<void>(program.Execute(arguments, {.abstract = true}).value());
 }
 
-// One way in a session of its own, and a line of what the daemon counted for it.
+// Runs one way in its own session and prints a line of what the daemon counted.
 void Show(const char* what, const std::string& address,
           const std::function<void(const hlod::Client&, const hlod::Device&, const Tensor&)>& way) {
   hlod::Environment environment(hlod::Client::Connect(address).value());
@@ -82,8 +82,8 @@ int main(int argc, char** argv) try {
     RunAbstractly(client, ByScan(Placeholders({kLayers}, kSize, device), x));
   });
 
-  // The same of a model that no machine here holds: nothing large is sent or made, and the daemon counts what
-  // would be.
+  // The same for a model that no machine here holds: no large data is sent or allocated, and the daemon
+  // counts what would be.
   constexpr int64_t kManyLayers = 126, kLargeSize = 16384;
   absl::PrintF("\nOf 126 layers of f32[16384,16384], 135 GB, in abstract sessions:\n");
   const auto show = [&](const char* what,
@@ -108,14 +108,14 @@ int main(int argc, char** argv) try {
   show("scan, zeros made there", [](const hlod::Device& device, const Tensor& x) {
     const Layer zeros = {hlod::Zeros({kManyLayers, kLargeSize, kLargeSize}, {.device = device}),
                          hlod::Zeros({kManyLayers, kLargeSize}, {.device = device})};
-    hlod::Sync();  // They are materialised.
+    hlod::Sync();  // Materialises the zeros.
     return ByScan(zeros, x);
   });
   show("scan over placeholders", [](const hlod::Device& device, const Tensor& x) {
     return ByScan(Placeholders({kManyLayers}, kLargeSize, device), x);
   });
 
-  // What has no value cannot be read.
+  // Reading a tensor without a value throws.
   hlod::DefaultEnvironment().Set({.address = address});
   const hlod::Device device = hlod::DefaultDevice();
   const Layer large = Placeholders({kManyLayers}, kLargeSize, device);
