@@ -1,4 +1,4 @@
-// A recipe becomes a longer one, a file something else to load.
+// Makes a recipe a longer one, and a file one that converts when it is loaded.
 #include "client/tensor/value/convert_later.h"
 
 #include <utility>

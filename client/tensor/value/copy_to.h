@@ -1,4 +1,4 @@
-// Copying a tensor to another device, with the cause that the ledger has it under.
+// Copies a tensor to another device, under a cause in the ledger.
 #pragma once
 
 #include "hlod/runtime/types.h"
@@ -6,7 +6,7 @@
 
 namespace hlod::lazy {
 
-// Tensor::To; bytes that go to the device are in the ledger under `cause`.
+// Does what Tensor::To does; the ledger has the bytes that go to the device under `cause`.
 Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Caller& caller);
 
 }  // namespace hlod::lazy

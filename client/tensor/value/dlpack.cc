@@ -1,4 +1,4 @@
-// Exchange of host tensors by DLPack.
+// Exchanges host tensors by DLPack.
 #include "hlod/tensor/dlpack.h"
 
 #include <dlpack/dlpack.h>
@@ -33,7 +33,7 @@ constexpr TypeRow kTypes[] = {
     {kBF16, kDLBfloat, 16}, {kC64, kDLComplex, 64}, {kC128, kDLComplex, 128},
 };
 
-// What an exported tensor keeps alive, with the arrays that its description points to.
+// An exported tensor: the literal that it keeps alive, and the arrays that its description points to.
 struct Exported {
   std::shared_ptr<const Literal> literal;
   Dims dims, strides;
@@ -117,7 +117,7 @@ Tensor FromDlpack(DLManagedTensor* managed, Caller caller) {
   lazy::ThrowIfError(hlo::ValidateShape(Shape::Array(row->type, dims)), kName, caller);
   Dims strides = hlo::RowMajorStrides(dims);
   for (size_t i = 0; i < dims.size() && described.strides != nullptr; ++i) {
-    if (dims[i] > 1) strides[i] = described.strides[i];  // The others say nothing.
+    if (dims[i] > 1) strides[i] = described.strides[i];  // Strides of sizes 0 and 1 mean nothing.
   }
   // The elements from the first to the last that the strides reach.
   int64_t reach = 1;

@@ -7,7 +7,7 @@
 namespace hlod {
 namespace {
 
-// "einsum (model.cc:11), in encoder.layers.0: <message>".
+// Returns "einsum (model.cc:11), in encoder.layers.0: <message>".
 std::string Sentence(const absl::Status& status, const std::string& operation, const Caller& caller) {
   const std::string layer = lazy::LayerScope::Path();
   return absl::StrCat(operation, " (", ToString(Origin{caller.file, caller.line, ""}), ")",

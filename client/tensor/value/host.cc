@@ -1,4 +1,4 @@
-// Host tensors: one semantics with devices, evaluated by the reference evaluator.
+// Host tensors: evaluated by the reference evaluator, so that they follow the semantics of devices.
 #include "client/tensor/value/host.h"
 
 #include <atomic>
@@ -18,12 +18,12 @@
 namespace hlod::lazy {
 namespace {
 
-// An operation that takes this long is an event ...
+// An operation that takes this long is reported as an event.
 constexpr double kEventUs = 1e4;
-// ... and a program that waits this long for one has forgotten To(device), or does not know of it.
+// A program that waits this long for one operation has forgotten To(device), or does not know of it.
 constexpr double kWarningUs = 1e6;
 
-// Says so once, of the first operation.
+// Emits the event of a slow operation, and warns of the first one in the process.
 void TellOfSlow(const OriginRow& row, double us) {
   if (us >= kEventUs && internal::Observed()) {
     internal::Emit(SlowEvent{SlowPath::kHostTensor, row.operation, internal::OriginOf(row.caller), us});

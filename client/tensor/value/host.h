@@ -8,10 +8,9 @@
 
 namespace hlod::lazy {
 
-// The values of nodes of a host graph. REQUIRES: TraceLock. Throws Refusal.
+// Returns the values of nodes of a host trace. REQUIRES: TraceLock. Throws Refusal.
 std::vector<std::shared_ptr<const Literal>> Evaluate(const Trace& graph, absl::Span<const NodeId> nodes);
-// Evaluates a recipe, or reads a file: nothing for a value that has bytes. REQUIRES: TraceLock. Throws
-// Refusal.
+// Evaluates a recipe, or reads a file, unless the value has bytes. REQUIRES: TraceLock. Throws Refusal.
 void Materialize(Value& value);
 // Reads the file of a value that is in one. Takes the lock itself, but not while it reads. Throws Refusal.
 void LoadFile(const Ref<Value>& value);

@@ -1,4 +1,4 @@
-// Tensors as views of storages: reading a view, writing through one.
+// Reads tensors as views of storages, and writes through them.
 #include "client/tensor/value/impl.h"
 
 #include <algorithm>
@@ -27,11 +27,11 @@ Tensor MakeTensor(Ref<Value> value) {
 
 namespace {
 
-// Steps that say the same as one become one, so that a chain of views stays short. Those that lead to a
-// tensor with a lineage of its own stay apart.
+// Appends a step. Two steps that are the same as one become one, so that a chain of views stays short; those
+// that lead to a tensor with a lineage of its own stay apart.
 void AddStep(View& view, ViewStep step) {
   std::vector<ViewStep>& steps = view.steps;
-  // Over the whole storage: replaces what led to it.
+  // A strided step is over the whole storage: it replaces the steps before it.
   if (std::holds_alternative<StridedStep>(step)) {
     steps.clear();
     view.leading = 0;
@@ -62,7 +62,7 @@ Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int6
     const TraceLock lock;
     if (RequiresGrad(from) || FunctionTrace::IsInside(from)) {  // No gradients flow through it.
       view.leading = view.steps.size();
-      lineage = NewLineage(from, /*id=*/0);  // No tensor's: all are views.
+      lineage = NewLineage(from, /*id=*/0);  // The id of no tensor, so that all are views.
       lineage->made_without_grad = true;
     }
   }
@@ -77,7 +77,8 @@ Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int6
 
 namespace {
 
-// Of the storage's value, or of the tensor itself where a function takes it so.
+// Returns the node of the storage's value; of the tensor itself, with `is_whole` false, where a function
+// captures it so.
 NodeId BaseNode(Trace& graph, TensorImpl& tensor, bool& is_whole) {
   is_whole = true;
   const Value& value = tensor.value();
@@ -110,12 +111,13 @@ NodeId NodeOf(Trace& graph, TensorImpl& tensor) {
 
 namespace {
 
-// Writes `update` to where the tensor looks in `base`, its storage's node; gives the storage's new node.
+// Writes `update` to where the tensor looks in `base`, its storage's node. Returns the storage's new node.
 NodeId WriteThroughView(Trace& graph, const TensorImpl& tensor, NodeId base_node, NodeId update,
                         Written& written) {
   Lowering lowering{graph};
   View view = MarkedView(tensor);
-  // Of what an expand or strides repeat, later steps may have taken each element once.
+  // Later steps may have taken once each element that an expand or strides repeat: the view as a whole may be
+  // written, though a step may not.
   const auto repeats = [](const ViewStep& step) {
     return std::holds_alternative<ExpandStep>(step) || std::holds_alternative<StridedStep>(step);
   };
@@ -128,7 +130,8 @@ NodeId WriteThroughView(Trace& graph, const TensorImpl& tensor, NodeId base_node
   const View leading = FirstSteps(view, view.leading);
   Op before = Apply(lowering, leading, base);
   const bool over_storage = root != nullptr && root->steps.size() != view.leading;
-  if (over_storage) {  // By AsStrided() from a part of the storage: that part is tied to what is written.
+  // AsStrided() led from a part of the storage to any of it: the root's part is tied to what is written.
+  if (over_storage) {
     before = Apply(lowering, *root, base);
     if (!Overlaps(*root)) base = Scatter(lowering, *root, base, before);
   }

@@ -1,4 +1,4 @@
-// What a tensor points to: a storage, and how it is looked at.
+// The object that a Tensor points to: a storage, and the view by which it looks at it.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace hlod::lazy {
 
 class TensorImpl : public RefCounted, public Pooled<TensorImpl> {
  public:
-  // Shows the whole of `storage`.
+  // Makes a tensor that shows the whole of `storage`.
   TensorImpl(uint64_t id, Ref<Storage> storage) : id(id), storage(std::move(storage)) {}
   TensorImpl(uint64_t id, Ref<Storage> storage, View view)
       : id(id), storage(std::move(storage)), view_(std::make_unique<const View>(std::move(view))) {}
@@ -25,7 +25,7 @@ class TensorImpl : public RefCounted, public Pooled<TensorImpl> {
   const Ref<Storage> storage;
   Ref<Lineage> lineage;  // Null: gradients flow as the value's history says.
 
-  // The node of a view in a graph, as long as neither the graph was closed nor the storage written.
+  // The node of a view in a trace, valid while neither the trace was closed nor the storage written.
   uint64_t cached_graph = 0, cached_version = 0;
   NodeId cached_node = 0;
 
@@ -42,25 +42,27 @@ class TensorImpl : public RefCounted, public Pooled<TensorImpl> {
   const Place& place() const { return storage->place; }
 
  private:
-  const std::unique_ptr<const View> view_;  // Null for most: the whole.
+  const std::unique_ptr<const View> view_;  // Null for the whole storage, as most.
 };
 
 inline Tensor MakeTensor(Ref<TensorImpl> impl) { return Tensor(impl.Leak()); }
-// A tensor of its own; its id is the value's.
+// Makes a tensor with a storage of its own; its id is the value's.
 Tensor MakeTensor(Ref<Value> value);
-// Another view of `base`'s data: `step` after its own steps.
+// Makes another view of `base`'s data, with `step` after its own steps.
 Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int64_t offset);
 
-// The node of what a tensor shows, in `graph`. REQUIRES: TraceLock.
+// Returns the node of what a tensor shows in `graph`, appending the steps of a view. REQUIRES: TraceLock.
 NodeId NodeOf(Trace& graph, TensorImpl& tensor);
-// What the tensor that gradients flow to shows, which the tensor that was written to is a view of.
+// The nodes of what the written tensor's gradients flow to, the root of its lineage, shows before and after a
+// write.
 struct Written {
   NodeId before, after;
 };
-// Replaces what the tensor shows, which for a view is part of its storage's value. `node` has its shape and
-// type. REQUIRES: TraceLock; the graph is one the tensor's place computes in.
+// Replaces what the tensor shows, which for a view is a part of its storage's value. `node` has its shape and
+// type. REQUIRES: TraceLock; `graph` is one in which the tensor's place computes.
 Written Write(Trace& graph, TensorImpl& tensor, NodeId node, const Caller& caller);
-// A value of its own with what the tensor shows: its storage's value when it is not a view.
+// Returns a value with what the tensor shows: its storage's value when it is not a view, else a new one.
+// Takes the lock itself.
 Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& caller);
 
 }  // namespace hlod::lazy

@@ -5,8 +5,8 @@
 
 namespace hlod::lazy {
 
-// While it exists, the thread is in `layer`, whose path is asked for only when something fails. Of scopes
-// that nest, the innermost holds.
+// While one exists, the thread is in `layer`, whose path is computed only when something fails. Scopes nest;
+// the innermost counts.
 class LayerScope {
  public:
   using PathOf = std::string (*)(const void* layer);
@@ -15,7 +15,7 @@ class LayerScope {
   LayerScope(const LayerScope&) = delete;
   LayerScope& operator=(const LayerScope&) = delete;
 
-  // "encoder.layers.0"; empty outside of a layer, and in one that is not a part of another.
+  // Returns "encoder.layers.0"; empty outside of a layer, and in one that is not part of another.
   static std::string Path();
 
  private:

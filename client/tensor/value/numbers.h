@@ -1,4 +1,4 @@
-// Numbers that operations are written with.
+// Constants for lowerings.
 #pragma once
 
 #include <limits>

@@ -5,8 +5,8 @@
 
 namespace hlod::lazy {
 
-// Whether two views of one storage share some elements and are not the same, as far as PyTorch looks: of views
-// whose elements lie densely in some order.
+// Returns true when two views of one storage share some elements and are not the same. Looks as far as
+// PyTorch does: only at views whose elements lie densely in some order.
 bool OverlapInPart(const View& a, const View& b);
 
 }  // namespace hlod::lazy

@@ -1,5 +1,5 @@
-// Memory for the small objects of which every operation makes a few: freed blocks are kept by the thread that
-// freed them and given out again.
+// Memory for the small objects of which every operation makes a few: a thread keeps the blocks that it frees
+// and hands them out again.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class Pooled {
   struct Block {
     Block* next;
   };
-  // Without a destructor, so that it may be used until the thread's very end.
+  // Has no destructor, so that it may be used until the thread's very end.
   struct Blocks {
     Block* first;
     size_t count;
@@ -57,7 +57,7 @@ class Pooled {
     }
   };
 
-  // Whether the blocks that are kept will be freed when the thread ends.
+  // Returns true when the blocks that are kept will be freed at the end of the thread.
   static bool Watched() {
     if (mine.state == Blocks::kInUse) return true;
     if (mine.state == Blocks::kEnded) return false;

@@ -16,10 +16,10 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void AddRef() { references_.fetch_add(1, std::memory_order_relaxed); }
-  // The first one, of an object that no other thread can see yet: needs no exchange.
+  // Adds the first reference of an object that no other thread can see yet, which needs no exchange.
   void AddFirstRef() { references_.store(1, std::memory_order_relaxed); }
-  // Whether that was the last one. The only reference cannot be copied meanwhile, so that it needs no
-  // exchange.
+  // Drops a reference and returns true when it was the last one. The only reference cannot be copied
+  // meanwhile, so that it needs no exchange.
   bool DropRef() {
     if (references_.load(std::memory_order_acquire) == 1) return true;
     return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
@@ -51,14 +51,14 @@ class Ref {
   T* operator->() const { return object_; }
   T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
-  // The first reference of a new object.
+  // Returns the first reference of a new object.
   static Ref First(T* object) {
     object->AddFirstRef();
     Ref first;
     first.object_ = object;
     return first;
   }
-  // Gives the reference up without dropping it.
+  // Returns the object and gives the reference up without dropping it.
   T* Leak() { return std::exchange(object_, nullptr); }
 
  private:

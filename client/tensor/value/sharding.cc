@@ -1,4 +1,4 @@
-// Marking tensors with shardings.
+// Marks tensors with shardings.
 #include "hlod/tensor/sharding.h"
 
 #include "client/tensor/trace/lock.h"

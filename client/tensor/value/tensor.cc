@@ -1,4 +1,4 @@
-// Tensor: what needs no value, reads, moves between devices.
+// Tensor's members that describe it, read it or move it between devices.
 #include "hlod/tensor/tensor.h"
 
 #include <utility>
@@ -163,7 +163,8 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
   if (GradMode() && RequiresGrad(Defined(tensor))) {
     auto entry = MakeRef<TapeEntry>("to", caller);
     entry->inputs.push_back(MakeTapeInput(Defined(tensor), 0));
-    entry->inputs.back().value = Ref<Value>();  // Its gradient needs no values, so it may be asked for again.
+    // The gradient needs no values, so it may be asked for again.
+    entry->inputs.back().value = Ref<Value>();
     entry->output_shapes.push_back(tensor.shape());
     entry->backward = [back = tensor.device(), caller](const std::vector<Tensor>& gradients) {
       return std::vector<Tensor>{gradients[0].To(back, caller)};
@@ -188,7 +189,7 @@ Tensor Tensor::To(PrimitiveType type, Caller caller) const {
 }
 
 Tensor Tensor::Detach(Caller caller) const {
-  if (lazy::FunctionTrace::IsInside(Defined(*this, caller))) {  // Seen by the transforms of the function.
+  if (lazy::FunctionTrace::IsInside(Defined(*this, caller))) {  // For the function's transforms.
     static constexpr lazy::Operation kDetach = {"Detach", "detach", lazy::Promotion::kNone,
                                                 "without gradients"};
     return lazy::Call(kDetach, {Operand(*this, caller)},
@@ -263,7 +264,7 @@ int64_t Tensor::ItemAsInt(Caller caller) const {
 std::complex<double> Tensor::ItemAsComplex(Caller caller) const {
   return ElementAs<std::complex<double>>(ReadOne(*this, caller), kC128, caller);
 }
-// A conversion takes no line of its own: the tensor's is the comparison's, as in `if (x > 0)`.
+// A conversion has no argument for a line: the tensor's line is the comparison's, as in `if (x > 0)`.
 Tensor::operator bool() const { return Item<bool>(Defined(*this).value().origin); }
 
 std::string Tensor::ToString(Caller caller) const {

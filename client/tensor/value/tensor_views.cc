@@ -1,4 +1,4 @@
-// Tensor's views: what each looks at, checked as PyTorch checks it.
+// Tensor's members that return views, checked as PyTorch checks them.
 #include <algorithm>
 
 #include "client/tensor/dispatch/apply.h"
@@ -32,7 +32,7 @@ void CheckDefined(const lazy::Operation& operation, const Tensor& tensor, const 
   static_cast<void>(lazy::TensorOf(operation, Operand(tensor, caller)));
 }
 
-// Whether the start of a slice is to be a parameter of the program.
+// Returns true when the start of a slice becomes a parameter of the program.
 bool StartVaries(const Tensor& tensor, int64_t start, const Caller& caller) {
   const lazy::Place place = tensor.impl()->place();
   if (place.is_host() || lazy::FunctionTrace::Innermost() != nullptr) return false;
@@ -41,7 +41,7 @@ bool StartVaries(const Tensor& tensor, int64_t start, const Caller& caller) {
   return lazy::TraceTables::Get().StartVaries(caller, graph.generation(), start);
 }
 
-// The dims with a -1 replaced by what remains.
+// Returns the dims with a -1 replaced by the size that remains.
 Dims InferSize(DimList dims, int64_t count) {
   Dims result(dims.begin(), dims.end());
   if (std::count(dims.begin(), dims.end(), -1) > 1) {
@@ -141,7 +141,7 @@ Tensor Tensor::Slice(int64_t dim, std::optional<int64_t> start, std::optional<in
     dims[at] = limit == first ? 0 : (limit - first - 1) / step + 1;
     int64_t stride = 0;
     if (!__builtin_mul_overflow(strides[at], step, &stride)) strides[at] = stride;
-    // Where no second element is shown the step may be of any size.
+    // A view without a second element may have a step of any size.
     lazy::SliceStep slice = dims[at] > 1 ? lazy::SliceStep{at, first, limit, step}
                                          : lazy::SliceStep{at, first, first + dims[at], 1};
     slice.varies = slice.step == 1 && dims[at] > 0 && dims[at] < size && StartVaries(*this, first, caller);

@@ -7,7 +7,8 @@
 
 namespace hlod::lazy {
 
-// "tensor([[1, 2], [3, 4]], f32[2,2])"; above 1,000 elements the first and last three of each dimension.
+// Returns "tensor([[1, 2], [3, 4]], f32[2,2])"; above 1,000 elements with only the first and last three of
+// each dimension.
 std::string TensorText(const Literal& literal);
 
 }  // namespace hlod::lazy

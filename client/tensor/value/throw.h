@@ -1,4 +1,4 @@
-// Turning statuses into the exception of tensors.
+// Turns statuses into Error, the exception of tensors.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace hlod::lazy {
 
-// An error without a kind with the one that its code means: a path, a text or a number that does not serve is
-// an argument.
+// Returns the error with the kind that its code means: a path, a text or a number that is not usable is an
+// argument. Errors that have a kind keep it.
 inline absl::Status WithKindOfCode(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:

@@ -1,4 +1,4 @@
-// What tensors are made of: values, which never change, and storages, whose value updates in place replace.
+// Tensors are made of values, which never change, and storages, whose value updates in place replace.
 #pragma once
 
 #include <cstdint>
@@ -23,32 +23,32 @@ class TapeEntry;
 struct Lowering;
 using hlo::NodeId;
 
-// Where a value lives: a device of a connection, or the host.
+// The place where a value lives: a device of a connection, or the host.
 struct Place {
-  Runtime* runtime = nullptr;  // Null: the host. Never freed, so that a tensor outlives its connection.
+  Runtime* runtime = nullptr;  // Null for the host. Never freed, so that a tensor outlives its connection.
   int ordinal = 0;
 
   bool is_host() const { return runtime == nullptr; }
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-// Reads an array from where it is kept.
+// Reads an array from where it is stored.
 using Load = std::function<absl::StatusOr<Literal>()>;
-// Appends what makes a value to a graph, and gives its node.
+// Appends the instructions that make a value to a trace, and returns its node.
 using Recipe = std::function<hlo::Op(Lowering&)>;
 
-// Names values and tensors: never the same twice.
+// Returns the id of a new value or tensor, unique in the process.
 uint64_t NextId();
 
-// One immutable value. State is guarded by TraceLock. How it is held changes (a node becomes data when its
-// graph runs, a recipe becomes a literal when its bytes are asked for); what it is does not.
+// One immutable value. Its state is guarded by TraceLock. The way it is held changes (a node becomes data
+// when its trace runs, a recipe becomes a literal when its bytes are asked for); what it is does not.
 class Value : public RefCounted, public Pooled<Value> {
  public:
   enum class State : uint8_t {
     kHost,         // `literal`.
     kRecipe,       // On the host, `recipe`: a factory whose bytes nobody has asked for.
-    kFile,         // On the host, `load`: an array in a file, or to be converted, that nobody has asked for.
-    kNode,         // `node` of the open `graph`.
+    kFile,         // On the host, `load`: an array in a file, or a conversion of one, not yet read.
+    kNode,         // `node` of the open trace `graph`.
     kData,         // `buffer`, which may itself be pending, failed, donated or a placeholder.
     kPlaceholder,  // A shape, and nothing else.
     kFailed,       // `failure`.
@@ -63,7 +63,7 @@ class Value : public RefCounted, public Pooled<Value> {
   const Dims dims;
   const uint64_t id;  // Unique in the process.
   const Caller origin;
-  std::shared_ptr<const std::string> sharding;  // A serialized OpSharding, or null. Set when it is made.
+  std::shared_ptr<const std::string> sharding;  // A serialized OpSharding, or null. Set once.
 
   State state = State::kFailed;
   std::shared_ptr<const Literal> literal;
@@ -72,49 +72,50 @@ class Value : public RefCounted, public Pooled<Value> {
   bool keeps_loaded = false;  // The host keeps what `load` computes, also when it is for a device.
   Trace* graph = nullptr;
   NodeId node = 0;
-  uint32_t live_index = 0;  // In graph->live.
+  uint32_t live_index = 0;  // The index in the trace's live_.
   Buffer buffer;
-  mutable bool may_be_placeholder = true;  // `buffer`, as far as it was asked.
+  mutable bool may_be_placeholder = true;  // False once `buffer` had a value.
   absl::Status failure;
 
-  // Where gradients flow to it: what made it, and as which of its outputs. Null for most.
+  // The entry of the tape that gradients flow to, and which of its outputs the value is. Null for most.
   Ref<TapeEntry> history;
   uint32_t history_output = 0;
-  // What made it as a detached tensor that shares it sees it; that tensor's lineage knows the way.
+  // The entry that last wrote the value in place through a detached tensor, whose lineage leads gradients
+  // there. A close finds it here.
   Ref<TapeEntry> detached_history;
 
-  // The node that this value, being data or a recipe, was last found to be in an open graph: a memo of the
-  // graph's own table.
-  uint64_t known_graph = 0;  // Its generation.
+  // The node that this value, being data or a recipe, was last found to be in an open trace: a memo of that
+  // trace's own table.
+  uint64_t known_graph = 0;  // The trace's generation.
   NodeId known_node = 0;
 
   Shape shape() const { return Shape::Array(type, dims); }
-  // On the host, without bytes so far.
+  // True on the host while there are no bytes yet.
   bool IsDeferred() const { return state == State::kRecipe || state == State::kFile; }
-  // Whether it is a placeholder itself. What depends on one is a node of an abstract graph.
+  // True when it is a placeholder itself. A value that depends on one is a node of an abstract trace.
   bool IsPlaceholder() const {
     if (state != State::kData) return state == State::kPlaceholder;
-    // A buffer that has a value keeps having one: asked until then.
+    // A buffer that has a value keeps it, so it is asked only until then.
     may_be_placeholder = may_be_placeholder && buffer.is_placeholder();
     return may_be_placeholder;
   }
-  // Replaces how it is held.
+  // Changes how the value is held.
   void Become(std::shared_ptr<const Literal> value);
   void Become(Buffer value);
   void Become(absl::Status why);
 
  private:
-  void Leave();  // What it was before: a live node is one no more.
+  void Leave();  // Ends how it was held: a node is not live any more.
 };
 
-// What the views of one tensor share: the current value, and how often it was replaced.
+// Shared by all views of one tensor: the current value, and how often it was replaced.
 class Storage : public RefCounted, public Pooled<Storage> {
  public:
   explicit Storage(Ref<Value> first)
       : type(first->type), place(first->place), dims(first->dims), value(std::move(first)) {}
   static void Destroy(Storage* storage) { delete storage; }
 
-  // Of every value that it has: read without the lock.
+  // The same for each of its values: read without the lock.
   const hlo::PrimitiveType type;
   const Place place;
   const Dims dims;
@@ -124,9 +125,9 @@ class Storage : public RefCounted, public Pooled<Storage> {
   bool exposed = false;  // Others may write to the value's bytes: what is computed from them is not kept.
 };
 
-// "f32[2,3]" of a value.
+// Returns "f32[2,3]" for a value.
 std::string ShapeText(const Value& value);
-// "model.cc:8".
+// Returns "model.cc:8".
 std::string LineText(const Caller& caller);
 
 }  // namespace hlod::lazy

@@ -1,4 +1,4 @@
-// Views: each step, forwards and backwards.
+// Applies each step of a view forwards, to read, and backwards, to write.
 #include "client/tensor/value/view.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ Dims InversePermutation(const Dims& permutation) {
   return inverse;
 }
 
-// offset + i * strides[0] + ... for each index of `dims`, as s64.
+// Returns offset + i * strides[0] + ... for each index of `dims`, as s64.
 Op LinearIndices(Lowering& l, const StridedStep& step) {
   const Shape shape = Shape::Array(hlo::kS64, step.dims);
   Op index = l.Full(hlo::kS64, step.dims, step.offset);
@@ -26,7 +26,7 @@ Op LinearIndices(Lowering& l, const StridedStep& step) {
   return index;
 }
 
-// Gather and scatter of single elements of a flat array by indices [n, 1].
+// Gather or scatter single elements of a flat array by indices [n, 1].
 Op GatherFlat(Lowering& l, Op flat, Op indices, int64_t count) {
   hlo::GatherAttributes attributes;
   attributes.collapsed_slice_dims = {0};
@@ -50,7 +50,8 @@ Op ScatterFlat(Lowering& l, Op flat, Op indices, Op updates, int64_t count) {
   return l.b.Add(hlo::kScatter, {flat, l.b.Reshape(indices, {count, 1}), updates}, attributes, {second});
 }
 
-// Whether two indices name one element: strides sorted by size must each clear what is below.
+// Returns true when two indices name one element: strides sorted by size must each exceed the reach of the
+// smaller ones.
 bool Overlap(const Dims& sizes, const Dims& strides) {
   std::vector<std::pair<int64_t, int64_t>> dims;  // (stride, size)
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -72,7 +73,7 @@ bool Overlap(const Dims& sizes, const Dims& strides) {
       "first");
 }
 
-// Where a slice begins in every dimension.
+// Returns where a slice begins in every dimension.
 std::vector<Op> Starts(Lowering& l, const SliceStep& step, size_t rank) {
   std::vector<Op> starts(rank, l.Number(hlo::kS64, 0));
   if (step.varies) starts[step.dim] = l.Varying(hlo::kS64, step.start);
@@ -116,7 +117,7 @@ struct Backward {
     const Dims dims = l.dims(x);
     if (step.limit == step.start) return x;
     if (step.step == 1) return l.b.DynamicUpdateSlice(x, update, Starts(l, step, dims.size()));
-    // Distribution out to the base's size, and chosen where the slice looks.
+    // The update is spread out to the base's size, and chosen where the slice looks.
     const int64_t size = dims[step.dim], count = l.dims(update)[step.dim];
     std::vector<hlo::PadDimension> padding(dims.size());
     padding[step.dim] = {step.start, size - step.start - ((count - 1) * step.step + 1), step.step - 1};
@@ -129,7 +130,7 @@ struct Backward {
     return l.b.Transpose(update, InversePermutation(step.permutation));
   }
   Op operator()(const ReshapeStep&) const { return l.Reshape(update, l.dims(x)); }
-  // Where nothing is repeated, the same elements; of none, none.
+  // Writes through an expand only where it repeats no element: they are the same elements, or none.
   Op operator()(const ExpandStep& step) const {
     const int64_t count = Count(step.dims);
     if (count == 0) return x;
@@ -164,7 +165,7 @@ View StepsAfter(const View& view, size_t count) {
 
 namespace {
 
-// Whether the elements lie one after another, in whatever order of the dimensions.
+// Returns true when the elements lie one after another, in any order of the dimensions.
 bool IsDense(const View& view) {
   std::vector<std::pair<int64_t, int64_t>> dims;  // (stride, size)
   for (size_t i = 0; i < view.dims.size(); ++i) {
@@ -228,7 +229,7 @@ Op Apply(Lowering& l, const View& view, Op base) {
 }
 
 Op Scatter(Lowering& l, const View& view, Op base, Op update) {
-  std::vector<Op> shown = {base};  // Before each step.
+  std::vector<Op> shown = {base};  // Before each step, and after all.
   for (const ViewStep& step : view.steps) shown.push_back(std::visit(Forward{l, shown.back()}, step));
   for (size_t i = view.steps.size(); i-- > 0;) {
     update = std::visit(Backward{l, shown[i], update}, view.steps[i]);

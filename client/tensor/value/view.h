@@ -1,5 +1,5 @@
-// Views: how a tensor looks at a storage. Reading applies the steps to the storage's value; writing through a
-// view goes back through them, and gives the storage a new value.
+// Views: the steps by which a tensor looks at a storage. Reading applies the steps to the storage's value;
+// writing through a view goes back through them and makes a new value for the storage.
 #pragma once
 
 #include <cstdint>
@@ -38,28 +38,29 @@ struct StridedStep {
 using ViewStep = std::variant<SliceStep, PermuteStep, ReshapeStep, ExpandStep, StridedStep>;
 
 struct View {
-  std::vector<ViewStep> steps;  // None: the storage's own shape.
+  std::vector<ViewStep> steps;  // Empty: the storage itself.
   Dims dims, strides;           // As PyTorch counts them, in elements of the storage.
   int64_t offset = 0;
-  // How many of the steps, the first of them, lead to the tensor whose gradients the view's flow to
-  // (Lineage); none where a step over the whole storage replaced them.
+  // The first `leading` steps lead to the tensor whose gradients the view's flow to (Lineage); 0 where a step
+  // over the whole storage replaced them.
   size_t leading = 0;
 };
 
 View WholeView(const Dims& dims);
 bool IsContiguous(const View& view);
-// The strides that `dims` would have as a view of `view`, or nothing when PyTorch's view() would refuse: a
-// dimension would span others that do not lie one after another.
+// Returns the strides that `dims` would have as a view of `view`; nullopt when PyTorch's view() would refuse,
+// because a dimension would span others that do not lie one after another.
 std::optional<Dims> ReshapedStrides(const View& view, const Dims& dims);
 
-// The first `count` steps, and those after them, without shapes.
+// Return the first `count` steps, and those after them, without shapes.
 View FirstSteps(const View& view, size_t count);
 View StepsAfter(const View& view, size_t count);
-// Whether two indices of the view name one element.
+// Returns true when two indices of the view name one element.
 bool Overlaps(const View& view);
-// What the steps show of `base`.
+// Appends the steps to `base` and returns what they show.
 Op Apply(Lowering& l, const View& view, Op base);
-// `base` with `update` where the steps look. Refuses views that show an element more than once.
+// Returns `base` with `update` written where the steps look. Refuses views that show an element more than
+// once.
 Op Scatter(Lowering& l, const View& view, Op base, Op update);
 
 }  // namespace hlod::lazy
