@@ -1,4 +1,5 @@
-// Blocks of arrays by index maps: numbers that are called for each step, or tensors that the body computes.
+// Blocks of arrays by index maps. A map of numbers is called at once, for every step; a map of tensors is
+// traced in the body.
 #include "client/transform/functions/blocked.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace hlod::lazy {
 namespace {
 
-// Advances a place in the grid by a step.
+// Advances a position in the grid by one step.
 void Advance(const Dims& grid, Dims& at) {
   for (size_t d = grid.size(); d-- > 0;) {
     if (++at[d] < grid[d]) return;

@@ -1,4 +1,4 @@
-// One array of a kernel, cut into blocks: which block a step of the grid takes, how it is read and written.
+// An array of a kernel, cut into blocks: which block a step of the grid uses, how that is read and written.
 #pragma once
 
 #include <string>
@@ -11,16 +11,17 @@ namespace hlod::lazy {
 
 inline constexpr Operation kKernel = {"Kernel", "kernel", Promotion::kNone, "a loop over blocks"};
 
-// A kernel whose body is being traced.
+// The kernel whose body is being traced.
 struct Running {
   const Dims& grid;
-  Tensor step;                // s32: how many steps came before.
-  std::vector<Tensor> ids{};  // s32, one for each dimension of the grid.
+  Tensor step;                // s32: the number of the step, from 0.
+  std::vector<Tensor> ids{};  // s32: the step's position in the grid, one per dimension.
 };
+// Returns the number of steps of a grid.
 int64_t StepsOf(const Dims& grid);
 
-// The number of a block along one dimension: a sum of multiples of the step's place in the grid; where it is
-// not, a table of all steps.
+// The number of a step's block along one dimension of the array: a linear function of the step's position in
+// the grid, or, where it is not linear, a table by step.
 struct Coordinate {
   int64_t at_zero = 0;
   Dims factors;
@@ -33,7 +34,7 @@ struct Coordinate {
   }
 };
 
-// One array of a kernel and how it is cut into blocks.
+// An array of a kernel and how it is cut into blocks.
 class Blocked {
  public:
   // `what` names the array in errors: "input 0". Throws when the block does not fit the array.
@@ -44,31 +45,32 @@ class Blocked {
   const Dims& padded() const { return padded_; }
   const std::string& what() const { return what_; }
 
-  // Zeros behind the array up to the end of its last blocks; and what is not behind.
+  // Pad() appends zeros to the array up to the end of its last blocks; Trim() removes them.
   Tensor Pad(const Tensor& x) const;
   Tensor Trim(const Tensor& x) const;
 
-  // In the body: the step's block of the array.
+  // Returns the step's block of the padded array, in the body.
   Tensor Read(const Running& running, const Tensor& padded);
-  // The array with the step's block replaced. REQUIRES: Read() was called.
+  // Returns the padded array with the step's block replaced. REQUIRES: Read() was called.
   Tensor Write(const Running& running, const Tensor& padded, const Tensor& block);
 
  private:
-  // What a step takes is all there is.
+  // Returns true when the one block is the whole padded array.
   bool IsWhole() const { return sizes_ == padded_; }
   Tensor Squeezed(const Tensor& x) const;
   [[noreturn]] void Fail(const std::string& why) const;
   [[noreturn]] void FailArity(size_t dims) const;
   void CheckRank(size_t size) const;
-  // Calls the map for each step: checks the blocks, and finds what gives their numbers.
+  // Calls the index map for every step, checks the blocks, and sets coordinates_.
   void FindCoordinates(const Dims& grid);
-  // The block of a step: checked.
+  // Returns the numbers of the block at a position in the grid. Throws when there is no such block.
   Dims At(const Dims& at) const;
-  // What the block's place is computed from: the step and its place in the grid; or what the map has
-  // computed.
+  // Appends the operands that Starts() computes the block's start from: the step and its position in the
+  // grid, or the tensors that an index map of tensors has returned.
   void AddIndex(const Running& running, std::vector<Operand>& operands);
   std::vector<Op> Starts(Lowering& l, Operands o) const;
-  // The number of the block along dimension `k`, from what a map of tensors gave.
+  // Returns the number of the block along dimension `k` that a map of tensors has computed; takes it from
+  // `o`.
   Op ComputedNumber(Lowering& l, size_t k, Operands& o) const;
 
   const std::string& kernel_;
@@ -76,12 +78,12 @@ class Blocked {
   const Shape array_;
   const BlockSpec& spec_;
   const Caller caller_;
-  Dims sizes_;   // Of a block in the array ...
-  Dims block_;   // ... and as the body sees it.
-  Dims counts_;  // Of blocks.
-  Dims padded_;
-  std::vector<Coordinate> coordinates_;  // Of a map of numbers.
-  BlockIndex index_;                     // Of a map of tensors, once it is computed.
+  Dims sizes_;   // The sizes of a block, one per dimension of the array.
+  Dims block_;   // The dimensions of a block in the body: sizes_ without squeezed dimensions.
+  Dims counts_;  // The number of blocks, per dimension.
+  Dims padded_;  // The dimensions of the padded array.
+  std::vector<Coordinate> coordinates_;  // Set for an index map of numbers, one per dimension.
+  BlockIndex index_;                     // The result of an index map of tensors; valid when computed_.
   bool computed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Callees.
+// Builds the computations that instructions with bodies call, and takes them apart.
 #include "client/transform/functions/callee.h"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ CalleeBody BodyOf(hlo::ComputationId id) {
   const hlo::Instruction root = from.root();
   body.tupled = from.parameters().size() == 1 && from[from.parameters()[0]].shape().IsTuple();
   body.single = root.shape().IsArray();
-  // Parameters first, in order: what follows refers to them.
+  // Parameters come first, in order, since later nodes refer to them.
   std::vector<NodeId> parameters;
   for (const NodeId parameter : from.parameters()) {
     const Shape shape = from[parameter].shape();

@@ -1,4 +1,4 @@
-// Computations that instructions with bodies call: made of functions and of scratch graphs, and taken apart.
+// Computations that instructions with bodies call: built from functions and scratch traces, and taken apart.
 #pragma once
 
 #include <functional>
@@ -10,22 +10,22 @@
 
 namespace hlod::lazy {
 
-// A computation on the way into the table of callees. REQUIRES: TraceLock.
+// Builds a computation in the table of callees. REQUIRES: TraceLock.
 class Callee {
  public:
   explicit Callee(const char* name) : computation_(TraceTables::Get().tables(), name) {}
 
   NodeId Parameter(const Shape& shape);
-  // A parameter for each shape; `tupled`: the elements of one.
+  // Appends a parameter per shape; `tupled`: one tuple parameter, and returns its elements.
   std::vector<NodeId> Parameters(const std::vector<Shape>& shapes, bool tupled);
   NodeId Element(NodeId tuple, int64_t index);
-  // The nodes of `from` on nodes in place of its parameters. Gives those of `outputs`.
+  // Appends the nodes of `from`, with `parameters` in place of its parameters; returns those for `outputs`.
   std::vector<NodeId> Append(const hlo::Computation& from, absl::Span<const NodeId> parameters,
                              absl::Span<const NodeId> outputs);
   std::vector<NodeId> Append(const Function& function, absl::Span<const NodeId> parameters) {
     return Append(*function.computation, parameters, function.outputs);
   }
-  // x + a constant.
+  // Appends x + a constant.
   NodeId AddConstant(NodeId x, Literal literal);
   hlo::ComputationId FinishTuple(const std::vector<NodeId>& elements);
   hlo::ComputationId Finish(NodeId root);
@@ -38,40 +38,41 @@ class Callee {
   uint32_t parameters_ = 0;
 };
 
-// A callee taken apart: arrays go in and come out, and instructions may be added.
+// A copy of a callee with arrays as parameters and outputs, to which instructions may be added.
 struct CalleeBody {
   hlo::Computation computation;
   std::vector<NodeId> parameters, outputs;
-  bool tupled = false;  // The callee takes one tuple of the parameters ...
-  bool single = false;  // ... and gives the only output as it is.
+  bool tupled = false;  // True when the callee takes one tuple of the parameters.
+  bool single = false;  // True when the callee returns its one output as an array, not in a tuple.
 
   Shape ParameterShape(size_t i) const { return computation[parameters[i]].shape(); }
   Shape OutputShape(size_t i) const { return computation[outputs[i]].shape(); }
 };
+// Returns the body of a callee. Refuses tuples within tuples.
 CalleeBody BodyOf(hlo::ComputationId id);
-// The body as a callee again, with a tuple of the outputs.
+// Returns a callee with this body that returns a tuple of the outputs.
 hlo::ComputationId CalleeOf(const char* name, const CalleeBody& body);
 
-// What computes `outputs` from `parameters`, all of its parameters, in a scratch graph. `tupled`: it takes
-// one tuple. The result is a tuple.
+// Returns a callee that computes `outputs` from `parameters`, which are all parameters of the scratch trace,
+// and returns a tuple. `tupled`: it takes one tuple.
 hlo::ComputationId CalleeOf(const char* name, const Trace& scratch, absl::Span<const Op> parameters,
                             absl::Span<const Op> outputs, bool tupled);
-// The same with one output, as it is.
+// As above with one output, which is returned as an array.
 hlo::ComputationId PlainCalleeOf(const char* name, const Trace& scratch, absl::Span<const Op> parameters,
                                  Op output, bool tupled);
 
-// A wider form of an instruction with bodies: its tuple has `added` more elements from index `at` on.
+// A wider form of an instruction with bodies: its result has `added` more elements, from index `at` on.
 struct TupleExtension {
   absl::InlinedVector<hlo::ComputationId, 2> called;
   Shape shape;
   size_t at = 0, added = 0;
-  std::function<void(hlo::Notes&)> mark;  // Changes its notes, when set.
+  std::function<void(hlo::Notes&)> mark;  // When set, changes the instruction's notes.
 };
-// Puts the wider form in the place of `node`; every other node keeps its id. False, and nothing is changed,
-// where something other than get-tuple-element uses the node.
+// Replaces `node` by its wider form; every other node keeps its id. Returns false, and changes nothing, where
+// an instruction other than get-tuple-element uses the node.
 bool ExtendTuple(hlo::Computation& computation, NodeId node, const TupleExtension& wider);
 
-// The elements [begin, end) of a tuple.
+// Appends and returns the elements [begin, end) of a tuple.
 std::vector<Op> ElementsOf(Lowering& l, Op tuple, size_t begin, size_t end);
 Shape TupleOf(Lowering& l, absl::Span<const Op> elements);
 }  // namespace hlod::lazy

@@ -1,5 +1,5 @@
-// Checkpoint: the function as one call. What the call returns beside the results is what may be kept;
-// pull_back.cc computes everything else again from the arguments.
+// Checkpoint records the function as one call. Beside its results the call returns the values that the policy
+// may keep; rules/call.cc computes all others again from the arguments.
 #include "hlod/transform/checkpoint.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ bool IsKept(const hlo::Computation& computation, NodeId node, const CheckpointPo
          std::find(policy.names.begin(), policy.names.end(), name->second) != policy.names.end();
 }
 
-// The function as a callee whose root is a tuple: results, then what is kept. `kept`: which elements the
-// policy keeps, results among them.
+// Returns the function as a callee that returns a tuple: the results, then the other values that the policy
+// keeps. Sets `kept` to the indices of the elements that the policy keeps, results among them.
 hlo::ComputationId CalleeOf(const Function& function, const CheckpointPolicy& policy,
                             std::vector<size_t>& kept) {
   const hlo::Computation& from = *function.computation;

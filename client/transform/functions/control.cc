@@ -1,4 +1,4 @@
-// Loops and branches: traced bodies become computations that one instruction calls.
+// Loops and branches: traced bodies become computations that a single instruction calls.
 #include "hlod/transform/control.h"
 
 #include <algorithm>
@@ -22,12 +22,12 @@ constexpr Operation kScan = {"Scan", "scan", Promotion::kNone, "a loop over slic
 constexpr Operation kWhile = {"While", "while_loop", Promotion::kNone, "a loop"};
 constexpr Operation kCond = {"Cond", "cond", Promotion::kNone, "one of several functions"};
 
-// What a While may draw from the stream of random numbers, whose number of iterations is not known.
+// The steps of the stream of random numbers that are set aside for a While: its iterations are not known.
 constexpr uint64_t kStepsOfWhile = uint64_t{1} << 32;
 
 Literal PositionStep(uint64_t steps) { return Literal::Array<uint64_t>({3}, {0, steps, 0}); }
 
-// Positions for each iteration of a loop, [length, 3], from that of the first.
+// Returns the positions in the stream of random numbers for all iterations of a loop, [length, 3].
 Op PositionRows(Lowering& l, Op first, uint64_t steps, int64_t length) {
   const Dims dims = {length, 3};
   const Op iterations = l.b.Iota(Shape::Array(hlo::kU64, dims), 0);
@@ -45,7 +45,7 @@ std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, const L
                              : Advance(l.graph.place, body.random_steps * static_cast<uint64_t>(loop.length));
   const std::vector<Op> extras = ExtraArgumentsFrom(l, body, captured, random);
 
-  // The instruction's inputs and carries; where the body finds each of its parameters among them.
+  // The instruction's inputs and carries, and, per parameter of the body, its place among them.
   std::vector<Op> inputs(stacks.begin(), stacks.end()), state(carries.begin(), carries.end());
   struct Place {
     bool input;
@@ -67,7 +67,7 @@ std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, const L
       state.push_back(extras[i]);
     }
   }
-  if (state.empty()) state.push_back(l.Number(hlo::kS32, 0));  // The instruction has a carry.
+  if (state.empty()) state.push_back(l.Number(hlo::kS32, 0));  // A scan has at least one carry.
 
   Callee callee("scan_body");
   std::vector<NodeId> slices, carried, parameters;
@@ -137,7 +137,7 @@ std::vector<Op> LowerWhile(Lowering& l, Operands o, const Function& condition, c
   return ElementsOf(l, end, 0, carry_count);
 }
 
-// pred, or s32 within the branches.
+// Returns the selector as a pred, or as an s32 clamped to the number of branches.
 Op Selector(Lowering& l, Op selector, size_t branches) {
   if (!l.dims(selector).empty())
     Refuse("the selector of branches has the shape %s; it is a scalar", ListText(l.dims(selector)));
@@ -255,7 +255,7 @@ std::vector<Tensor> CallScan(const Traced& body, const ScanInputs& inputs, bool 
 
 namespace {
 
-// The condition gives one pred: whether to go on.
+// Throws unless the condition returns one pred: true to continue.
 void CheckCondition(const Traced& condition, const Caller& caller) {
   const Function& function = condition.function();
   if (function.outputs.empty())

@@ -1,4 +1,43 @@
-// Counted loops, after what JAX makes of scan and fori_loop: a counter in the state, dynamic slices at it.
+// Reads an imported while loop as a scan.
+//
+// JAX, and other frontends, lower scan and fori_loop to a while with a counter in its state. Such a program
+// has lost what the transforms need: the number of iterations, without which reverse mode has no bound for
+// its residuals, and which arrays are read or written slice by slice. This file finds both again. Lowering
+// turns the scan into a while in the end, so that what runs is the same loop.
+//
+// Example, what JAX makes of scan(f, c, xs) over N slices:
+//
+//   state (i = 0, c, xs, ys = zeros)
+//   condition: i < N
+//   body: x = dynamic-slice(xs, i, 0, ...)                one slice, of size 1 along dimension 0
+//         (c', y) = f(c, reshape(x))
+//         ys' = dynamic-update-slice(ys, reshape(y), i, 0, ...)
+//         (i + 1, c', xs, ys')
+//
+// FindLoopCounter (common/hlo/analysis/trip_count.h) finds the counter: element 0 begins as the constant 0,
+// grows by 1 and is compared with the constant N. Slices then finds that xs is an input and ys an output, and
+// AppendSliced writes
+//
+//   scan(inputs xs; carries i, c), length N
+//   body(x, i, c): (c', y) = f(c, x);  returns (y; i + 1, c')
+//
+//   and the result of the while: (i_N, c_N, xs, the stacked y).
+//
+// Why not keep xs and ys as carries, which would be right as well? The transpose of a dynamic slice adds into
+// a cotangent of the whole array. In a loop of N iterations that is N passes over N slices, for xs and for
+// ys, where the transposed scan reads or writes each slice once (rules/scan.cc).
+//
+// An element of the state is an input when the body returns it as it came and uses it only for dynamic
+// slices. It is an output when its only use is a dynamic-update-slice whose result is its next value and has
+// no other use. Its first values are dropped then, since the iterations overwrite all of it. In either case
+//   - dimension 0 has size N, a slice is one step of it and whole in all other dimensions;
+//   - the index is i, or N - 1 - i, as far as AffineOf can tell. It looks through conversions, sums and
+//     JAX's select(i < 0, i + N, i). N - 1 - i makes the scan a reverse one. A scan has one direction: the
+//     first element that is found decides, elements of the other direction stay carries.
+// The counter must begin at 0 and grow by 1.
+//
+// Every other loop with a counter becomes a scan, too, with the whole state as carries. As a scan instruction
+// has at least one input, it gets one that the body ignores: N times false.
 #include "client/transform/functions/counted_loop.h"
 
 #include <algorithm>
@@ -12,7 +51,7 @@
 namespace hlod::lazy {
 namespace {
 
-// Iterations up to which a loop becomes a scan: what its transpose needs of each iteration is kept.
+// The greatest number of iterations of a loop that becomes a scan, whose transpose keeps residuals of each.
 constexpr int64_t kIterationsMax = int64_t{1} << 20;
 
 std::optional<hlo::LoopCounter> CounterOf(const WhileLoop& loop) {
@@ -22,11 +61,10 @@ std::optional<hlo::LoopCounter> CounterOf(const WhileLoop& loop) {
   return counter.has_value() && counter->iterations <= kIterationsMax ? counter : std::nullopt;
 }
 
-// What the iterations do with the arrays of the state, where each iteration is one place further along
-// dimension 0.
+// Finds the arrays of the state that the iterations read, or write, slice by slice along dimension 0.
 class Slices {
  public:
-  // `counter`: the element that counts from 0 by 1 to `length`.
+  // `counter`: the index of the element of the state that counts from 0 by 1 to `length`.
   Slices(const CalleeBody& body, size_t counter, int64_t length)
       : body_(body), computation_(body.computation), counter_(body.parameters[counter]), length_(length) {
     std::vector<bool> live(computation_.size(), false);
@@ -39,7 +77,7 @@ class Slices {
       }
     }
     for (size_t i = 0; i < body.parameters.size(); ++i) Look(i);
-    // One direction for all: what goes the other way stays in the state.
+    // A scan has one direction: elements of the other one stay in the state.
     for (auto& [element, use] : uses_) {
       if (!reverse_.has_value()) reverse_ = use.reverse;
     }
@@ -54,7 +92,7 @@ class Slices {
   bool reverse() const { return reverse_.value_or(false); }
 
  private:
-  // An index as factor * counter + offset.
+  // An index that is factor * counter + offset.
   struct Affine {
     int64_t factor = 0, offset = 0;
   };
@@ -68,7 +106,7 @@ class Slices {
     switch (instruction.opcode()) {
       case hlo::kConvert:
       case hlo::kCopy: return AffineOf(operands[0], depth + 1);
-      case hlo::kSelect: {  // x < 0 ? x + n : x, of an x that is not negative.
+      case hlo::kSelect: {  // x < 0 ? x + n : x is x, as x is within bounds.
         const hlo::Instruction test = instruction.operand(0);
         if (test.opcode() != hlo::kCompare || test.operands()[0] != operands[2] ||
             test.attributes<hlo::CompareAttributes>().direction != hlo::ComparisonDirection::kLt ||
@@ -95,12 +133,13 @@ class Slices {
       default: return std::nullopt;
     }
   }
-  // From 0 to the last, or back.
+  // Returns true when the index goes from 0 to the last, or from the last to 0.
   bool IsInside(const Affine& index) const {
     return (index.factor == 1 && index.offset == 0) || (index.factor == -1 && index.offset == length_ - 1);
   }
 
-  // The direction in which starts[first...] go through dimension 0 of an array of `dims`.
+  // Returns true when slices with these start indices and the sizes `part` visit dimension 0 of an array from
+  // its end, false from its beginning, nullopt when they do not visit it one by one.
   std::optional<bool> DirectionOf(absl::Span<const NodeId> starts, const Dims& dims, const Dims& part) const {
     if (dims.empty() || dims[0] != length_ || part[0] != 1) return std::nullopt;
     for (size_t i = 1; i < dims.size(); ++i) {
@@ -111,6 +150,7 @@ class Slices {
     return index->factor == -1;
   }
 
+  // Adds the element of the state to uses_ when it is read, or written, slice by slice.
   void Look(size_t element) {
     const NodeId parameter = body_.parameters[element];
     const auto users = users_.find(parameter);
@@ -150,7 +190,7 @@ class Slices {
   std::optional<bool> reverse_;
 };
 
-// A computation of one's own, to append to.
+// Appends the instructions that are needed here to a computation.
 class Appender {
  public:
   explicit Appender(hlo::Computation& to) : to_(to), tables_(to.tables()) {}
@@ -194,12 +234,14 @@ Shape Sliced(Shape shape) {
   return shape;
 }
 
+// Appends the loop as a scan with the inputs and outputs that `slices` has found; returns a tuple of the
+// loop's results.
 NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBody& body, const Slices& slices,
                     int64_t length) {
   Appender appender(to);
   const absl::Span<const NodeId> state_nodes = to[loop.init].operands();
   const std::vector<NodeId> state(state_nodes.begin(), state_nodes.end());
-  // The scan's body: slices, then what is carried.
+  // The scan's body takes the slices, then the carries.
   hlo::Computation step(to.shared_tables(), "scan_body");
   Appender in_step(step);
   uint32_t number = 0;
@@ -242,7 +284,7 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
       continue;
     }
     of.clear();
-    bool whole = true;  // The tuple of the parameters is not needed; what it shows is.
+    bool whole = true;  // False for the tuple of parameters, which is not copied: its elements are.
     for (const NodeId operand : instruction.operands()) {
       of.push_back(copy_of[operand]);
       whole = whole && of.back() != hlo::Computation::kNoNode;
@@ -269,7 +311,7 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
   attributes.is_reverse = slices.reverse();
   const NodeId scan =
       appender.Scan(operands, attributes, Shape::Tuple(std::move(results)), TraceTables::Get().Callee(step));
-  // What the loop gave, in its order.
+  // The loop's results, in its order.
   std::vector<NodeId> elements;
   size_t next_output = 0, next_carry = stacked;
   for (size_t i = 0; i < state.size(); ++i) {

@@ -1,4 +1,4 @@
-// Loops of others that count from a constant to a constant: as scans, which every transform knows.
+// Rewrites while loops with a constant trip count as scans, which can be differentiated and batched.
 #pragma once
 
 #include <optional>
@@ -7,22 +7,23 @@
 
 namespace hlod::lazy {
 
-// A while over callees of the tracer, whose state begins as node `init` of `computation`.
+// A while loop. `init`: the node of `computation` that is its initial state. `body` and `condition` are in
+// the table of callees.
 struct WhileLoop {
   const hlo::Computation& computation;
   NodeId init;
   hlo::ComputationId body, condition;
 };
-// How often its body runs; nothing where that does not follow from the words: one element of the state begins
-// as a constant, grows by a constant, and is compared with a constant.
+// Returns the constant trip count, or nullopt when the loop is not `for (i = a; i < b; i += c)` with
+// constants (common/hlo/analysis/trip_count.h says which forms are found) or runs more than 2^20 times.
 std::optional<int64_t> ScanLengthOf(const WhileLoop& loop);
-// The loop's body as that of a scan whose input is ignored and whose carries are the state. Nothing where the
-// state has tuples in it.
+// Returns the loop's body as that of a scan whose input is ignored and whose carries are the state; nullopt
+// where the state is not a tuple of arrays.
 std::optional<hlo::ComputationId> ScanBodyOf(const WhileLoop& loop);
 
-// Appends the loop to `to`, which is its computation, as a scan: arrays of the state that the turns only take
-// slices of, one after the other, become its inputs, those that they only fill become its outputs. Gives a
-// tuple like the loop's. Nothing where ScanLengthOf() or ScanBodyOf() give nothing.
+// Appends the loop to `to`, its computation, as a scan and returns a tuple like the loop's result. Arrays
+// that the iterations only read, one slice each, become inputs of the scan; arrays that they only write, one
+// slice each, become outputs. Returns nullopt where ScanLengthOf() or ScanBodyOf() do.
 std::optional<NodeId> AppendAsScan(hlo::Computation& to, const WhileLoop& loop);
 
 }  // namespace hlod::lazy

@@ -1,4 +1,4 @@
-// CustomVjp and CustomJvp: f as one call, whose notes name the callees of its rule.
+// CustomVjp and CustomJvp record f as one call, whose notes name the callees of its rule.
 #include "client/transform/functions/custom_rule.h"
 
 #include "absl/strings/numbers.h"
@@ -15,7 +15,8 @@ namespace {
 
 constexpr char kRule[] = "custom_rule";
 
-// A callee of `function` that takes `shapes`; `pick` says which of them its parameters are.
+// Returns a callee that runs `function` and takes `shapes`; pick[i] is the one that parameter i of the
+// function is.
 hlo::ComputationId CalleeOn(const char* name, const Function& function, const std::vector<Shape>& shapes,
                             const std::vector<size_t>& pick) {
   Callee callee(name);
@@ -79,7 +80,7 @@ std::vector<Tensor> CallCustom(const CustomCallee& callee, const std::vector<Ten
   return CallSeveral(is_vjp ? kVjp : kJvp, OperandsOf(tensors, caller), [&](Lowering& l, Operands o) {
     std::vector<Op> operands(o.begin(), o.begin() + static_cast<ptrdiff_t>(arguments.size()));
     Operands captured = o.subspan(arguments.size());
-    std::vector<size_t> first;  // Where each part's own operands begin.
+    std::vector<size_t> first;  // Per function, the index of the first operand that it captured.
     for (const Function* part : parts) {
       const size_t count = part->Captured().size();
       first.push_back(operands.size());
@@ -159,7 +160,8 @@ Tangents PushCustom(const PushCase& c, const CustomRule& rule) {
 
 namespace {
 
-// The residuals: the function that gives them runs in place of f.
+// Returns the residuals. When the call does not return them yet, it is replaced by one of the rule's forward
+// function, or, where that is not possible, such a call is added.
 std::vector<Op> ResidualsOf(const PullCase& c, const CustomRule& rule, size_t results) {
   std::vector<Op> given;
   if (rule.widened) {
@@ -183,7 +185,7 @@ std::vector<Op> ResidualsOf(const PullCase& c, const CustomRule& rule, size_t re
   return given;
 }
 
-// What a gradient of the gradient has of the residuals' cotangents goes through the function that gives them.
+// In a gradient of a gradient, the residuals have cotangents: pulls these back through the forward function.
 void PullResiduals(const PullCase& c, const CustomRule& rule, size_t results) {
   const std::vector<NodeId> operands = c.Operands();
   const CalleeBody forward = BodyOf(rule.forward);
@@ -224,7 +226,7 @@ void PullVjp(const PullCase& c, const CustomRule& rule) {
   for (size_t i = 0; i < rule.arguments; ++i) c.add(operands[i], 0, copies.Of(backward.outputs[i]));
 }
 
-// The tangents' part of the rule, turned round.
+// Transposes the rule, which is linear in the tangents.
 void PullJvp(const PullCase& c, const CustomRule& rule) {
   const std::vector<NodeId> operands = c.Operands();
   const CalleeBody body = BodyOf(rule.forward);

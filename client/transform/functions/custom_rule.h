@@ -1,4 +1,4 @@
-// Calls with derivatives of their own: what a call's notes say of its rule.
+// Calls with a custom derivative, whose notes name the rule.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,20 @@
 
 namespace hlod::lazy {
 
-// The operands of such a call: the arguments, then what f, then what the parts of the rule take beside them.
+// The rule of a call of f. The call's operands are the arguments of f, then the tensors that f captured, then
+// those that the functions of the rule captured.
 struct CustomRule {
   bool is_vjp = true;
-  size_t arguments = 0;             // How many of the operands are f's arguments.
-  size_t residuals = 0;             // Of a vjp.
-  bool widened = false;             // A vjp whose call gives the residuals after the results.
-  hlo::ComputationId forward = 0;   // Takes all operands; of a jvp then a tangent for each argument.
-  hlo::ComputationId backward = 0;  // Of a vjp: residuals, cotangents, then all operands after the arguments.
+  size_t arguments = 0;  // The number of operands that are f's arguments.
+  size_t residuals = 0;  // The number of residuals of a vjp.
+  bool widened = false;  // True for a vjp whose call runs `forward`: it returns the residuals, too.
+  // Takes all operands; of a jvp, also a tangent per argument. Returns the results, then the residuals of a
+  // vjp, or the tangents of a jvp.
+  hlo::ComputationId forward = 0;
+  // For a vjp: takes the residuals, the cotangents, and all operands after the arguments.
+  hlo::ComputationId backward = 0;
 };
+// Returns the rule of a call; nullopt when it has none.
 std::optional<CustomRule> CustomRuleOf(const hlo::Computation& computation, NodeId node);
 void SetCustomRule(hlo::Notes& notes, const CustomRule& rule);
 

@@ -1,4 +1,4 @@
-// Programs of others as operations: HLO modules, custom calls, host functions.
+// Records foreign programs as operations: HLO modules, custom calls, host functions.
 #include "hlod/transform/foreign.h"
 
 #include <cerrno>
@@ -39,13 +39,12 @@ namespace {
 constexpr Operation kLoaded = {"LoadedFunction", "call", Promotion::kNone, "an HLO module"};
 constexpr Operation kCustom = {"CustomCall", "custom_call", Promotion::kNone, "a custom call"};
 constexpr char kHost[] = "host_function";
-// Instructions of a computation up to which calls are replaced by what they call: calls of calls double
-// quickly.
+// The greatest number of instructions that inlining calls may lead to: calls within calls multiply quickly.
 constexpr uint32_t kSplicedMax = 1'000'000;
 
 }  // namespace
 
-// The entry over the tracer's tables, its callees interned there. Immutable.
+// A loaded module: its entry over the trace tables, with its callees interned there. Immutable.
 class LoadedProgram {
  public:
   LoadedProgram(const Module& module, hlo::FlatSignature signature)
@@ -119,9 +118,10 @@ class LoadedProgram {
   }
 
  private:
-  // What comes in place of an instruction: of a plain call or a fusion the instructions of what it calls, of
-  // a loop that counts a scan, of the parts of a logistic function its opcode, of those of log(exp(x) +
-  // exp(y)) one value with a rule of its own. Transforms see more in these.
+  // Appends and returns the replacement of an instruction, for the transforms' sake; nullopt for most. A
+  // plain call or a fusion is replaced by the callee's instructions, a counted loop by a scan, the last
+  // instruction of a logistic function by the opcode, that of log(exp(x) + exp(y)) by a value with a rule of
+  // its own.
   static std::optional<NodeId> Replaced(hlo::Computation& to, const hlo::Instruction& instruction,
                                         absl::Span<const NodeId> operands,
                                         absl::Span<const hlo::ComputationId> called) {
@@ -144,7 +144,7 @@ class LoadedProgram {
                      AppendingTo(to, callee))[callee.root_id()];
   }
 
-  // The argument that is a parameter, or the tuple of those that are its leaves.
+  // Returns the argument for an array parameter, or a tuple of the arguments that are the parameter's leaves.
   Op ArgumentOf(Lowering& l, int64_t number, const Shape& shape, Dims index, Operands arguments) const {
     if (!shape.IsTuple()) return arguments[static_cast<size_t>(signature_.FindArgument(number, index))];
     std::vector<Op> elements;
@@ -196,7 +196,7 @@ std::vector<Tensor> LoadedFunction::operator()(const std::vector<Tensor>& argume
           name, caller);
   }
   std::vector<Operand> operands = lazy::OperandsOf(arguments, caller);
-  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the line.
+  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the caller's line.
   return lazy::CallSeveral(lazy::kLoaded, operands,
                            [&](lazy::Lowering& l, lazy::Operands o) { return program_->Inline(l, o); });
 }
@@ -205,7 +205,7 @@ namespace {
 
 constexpr char kLoad[] = "load_function";
 
-// `source` names the bytes in errors.
+// Loads a program from bytes; `source` names them in errors.
 LoadedFunction Loaded(std::string_view bytes, std::string_view source, const Caller& caller) {
   const auto check = [&](const absl::Status& status) {
     if (status.ok()) return;
@@ -217,10 +217,10 @@ LoadedFunction Loaded(std::string_view bytes, std::string_view source, const Cal
       ReadModule(bytes, {.for_execution = true, .with_rules = true});
   check(module.status());
   check(hlo::Verify(**module));
-  // A tensor's instructions have no layouts.
+  // The instructions of a trace have no layouts.
   module = DropLayouts(**module);
   check(module.status());
-  // Batch norms, maps and scaled dots: transforms have rules for what they are made of.
+  // Expands batch norms, maps and scaled dots into instructions that transforms have rules for.
   if (HasFunctions(**module)) *module = ExpandFunctions(**module);
   if (HasOtherScans(**module)) *module = ScansAlongDimension0(**module);
   hlo::FlatSignature signature((*module)->entry());
@@ -248,7 +248,7 @@ std::vector<Tensor> CustomCall(const std::string& target, const std::vector<Tens
   if (results.empty())
     Throw(ErrorKind::kArgument, "a custom call has a result", lazy::kCustom.pytorch, caller);
   std::vector<Operand> operands = lazy::OperandsOf(inputs, caller);
-  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the line.
+  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the caller's line.
   return lazy::CallSeveral(lazy::kCustom, operands, [&](lazy::Lowering& l, lazy::Operands o) {
     const hlo::CustomCallAttributes attributes{target, options.payload, options.has_side_effect,
                                                options.api_version};

@@ -1,4 +1,4 @@
-// Finds max(x, y) + log1p(exp(-|x - y|)).
+// Recognizes max(x, y) + log1p(exp(-|x - y|)).
 #include "client/transform/functions/foreign_log_add_exp.h"
 
 #include "client/tensor/trace/trace_tables.h"
@@ -8,7 +8,8 @@
 namespace hlod::lazy {
 namespace {
 
-// The node at the end of a chain of unary instructions that begins with `node`, or nullopt.
+// Returns the operand at the end of a chain of unary instructions of these opcodes that begins with `node`,
+// or nullopt.
 std::optional<hlo::NodeId> Through(const hlo::Computation& computation, hlo::NodeId node,
                                    std::initializer_list<hlo::Opcode> opcodes) {
   for (const hlo::Opcode opcode : opcodes) {

@@ -1,4 +1,4 @@
-// Finds 1 / (1 + exp(-x)).
+// Recognizes 1 / (1 + exp(-x)).
 #include "client/transform/functions/foreign_logistic.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace hlod::lazy {
 namespace {
 
-// Whether all elements are the constant 1.
+// Returns true when all elements are the constant 1.
 bool IsOne(const hlo::Computation& computation, hlo::NodeId node) {
   hlo::Instruction instruction = computation[node];
   while (instruction.opcode() == hlo::kBroadcast || instruction.opcode() == hlo::kReshape ||

@@ -1,4 +1,4 @@
-// The logistic function as JAX and XLA write it out, found again in a loaded program.
+// Recognizes the logistic function in a loaded program, as JAX and XLA write it out.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace hlod::lazy {
 
-// Appends logistic(x) to `to` where `divide` over `operands`, nodes of `to`, is 1 / (1 + exp(-x)) of floats.
-// Its derivative by parts is 0 times infinity where exp(-x) overflows, in f32 from x = -89 down. nullopt: it
-// is anything else.
+// When `divide` over `operands`, nodes of `to`, is 1 / (1 + exp(-x)) of floats, appends logistic(x) to `to`
+// and returns it; else nullopt. Differentiated by parts, it would be 0 times infinity where exp(-x)
+// overflows, in f32 from x = -89 down.
 std::optional<hlo::NodeId> AppendAsLogistic(hlo::Computation& to, const hlo::Instruction& divide,
                                             absl::Span<const hlo::NodeId> operands);
 

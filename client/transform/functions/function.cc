@@ -1,4 +1,4 @@
-// Bodies of functions, and calls of them.
+// Traces functions, and appends calls of traced ones.
 #include "hlod/transform/function.h"
 
 #include "absl/strings/str_cat.h"
@@ -21,7 +21,8 @@ std::string LeafText(const Tensor& leaf) {
                       ":", place.ordinal, ";");
 }
 
-// The device of the arguments: all are on one, except that host tensors of one element may be among them.
+// Returns the one device that the arguments are on, or nullopt without arguments. Host tensors may be among
+// them. Throws when they are on several devices.
 std::optional<Place> PlaceOfArguments(const char* what, const std::vector<Tensor>& arguments,
                                       const std::vector<std::string>& paths, const Caller& caller) {
   std::optional<Place> place;
@@ -63,7 +64,7 @@ bool Traced::StillFits() const {
 
 namespace {
 
-// A function may not need its argument: that it is gone would not show.
+// Throws when an argument was donated. A function that does not use its argument would not notice.
 void CheckArguments(const Traced& traced, const std::vector<Tensor>& arguments, const Caller& caller) {
   const TraceLock lock;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -86,10 +87,10 @@ std::vector<Tensor> CallTraced(const Traced& traced, const std::vector<Tensor>& 
   const std::vector<Tensor> captured = function.Captured();
   std::vector<Operand> operands = OperandsOf(arguments, caller);
   for (const Tensor& tensor : captured) operands.emplace_back(tensor, caller);
-  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the line.
+  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the caller's line.
   const Operation operation = CallOf(traced.what());
   if (arguments.empty() && captured.empty()) {
-    // Where it runs does not follow from an operand.
+    // No operand says on which device the function would run.
     std::vector<Tensor> results;
     Explain(operation, {}, caller, [&] {
       if (!function.outputs.empty()) Refuse("a function without tensors as arguments is called");
@@ -149,7 +150,7 @@ void CheckDonated(const std::vector<int>& donate, size_t arguments, const Caller
 }
 
 void Donate(const std::vector<Tensor>& leaves, const Caller& caller) {
-  std::vector<Ref<Value>> garbage;  // Ends after the lock.
+  std::vector<Ref<Value>> garbage;  // Destroyed after the lock is released.
   const TraceLock lock;
   for (const Tensor& leaf : leaves) {
     Storage& storage = *leaf.impl()->storage;

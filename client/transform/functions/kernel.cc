@@ -1,4 +1,4 @@
-// Kernels: the loop over the grid, whose steps read and write blocks (blocked.h).
+// Kernels: a loop over the grid whose steps read and write blocks (blocked.h).
 #include "hlod/transform/kernel.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace lazy {
 namespace {
 
 constexpr Operation kId = {"ProgramId", "program_id", Promotion::kNone, "where a step is in the grid"};
-// Index maps of numbers are called for each step.
+// The greatest number of steps; index maps of numbers are called for each.
 constexpr int64_t kStepsMax = int64_t{1} << 24;
 
-// The kernel whose body this thread is tracing.
+// The kernel whose body this thread is tracing, or null.
 const Running*& Innermost() {
   thread_local const Running* running = nullptr;
   return running;
@@ -34,7 +34,8 @@ class RunningScope {
   const Running* const around_;
 };
 
-// (step / what one place counts) % size, for each dimension.
+// Returns the position of a step in the grid: per dimension (step / the steps of its inner dimensions) %
+// size.
 std::vector<Tensor> IdsOf(const Dims& grid, const Tensor& step, const Caller& caller) {
   std::vector<Tensor> ids;
   int64_t places = StepsOf(grid);
@@ -62,7 +63,7 @@ const Running& CurrentKernel(int64_t dim, const char* what, const Caller& caller
   return *running;
 }
 
-// One call of a kernel.
+// A call of a kernel.
 class KernelCall {
  public:
   KernelCall(const std::string& name, const KernelSpec& spec, const std::vector<Tensor>& inputs,
@@ -95,7 +96,7 @@ class KernelCall {
   }
 
   std::vector<Tensor> Run(const KernelBody& f) {
-    // The body's arguments: the carries, the number of the step, the inputs.
+    // The body's arguments are the carries, the number of the step, the inputs.
     std::vector<Tensor> arguments = loop_.carries;
     std::vector<std::string> paths = carry_paths_;
     arguments.push_back(Placeholder({}, kS32, loop_.stacks[0].device(), false, caller_));
@@ -141,7 +142,7 @@ class KernelCall {
     carry_paths_.push_back(Path(what));
   }
 
-  // What a step leaves of the carries.
+  // Traces a step; returns the next carries.
   std::vector<Tensor> Trace(const std::vector<Tensor>& inside, const KernelBody& f) {
     const size_t carries = loop_.carries.size();
     Running running{spec_.grid, inside[carries]};
@@ -149,7 +150,7 @@ class KernelCall {
     std::vector<Tensor> blocks;
     for (size_t i = 0; i < in_.size(); ++i) blocks.push_back(in_[i].Read(running, inside[carries + 1 + i]));
     for (size_t i = 0; i < out_.size(); ++i) blocks.push_back(out_[i].Read(running, inside[i]));
-    // Clones, since the body may update them in place.
+    // The body may update scratch in place, so it gets clones.
     for (size_t i = out_.size(); i < carries; ++i) blocks.push_back(inside[i].Clone(caller_));
     {
       const RunningScope scope(running);
@@ -192,7 +193,7 @@ class KernelCall {
 }  // namespace lazy
 
 Tensor ProgramId(int64_t dim, Caller caller) {
-  // A clone, which may be updated in place: the step writes its blocks by the number itself.
+  // The caller may update a clone in place; the step still needs the number to write its blocks.
   return lazy::CurrentKernel(dim, "program_id", caller).ids[static_cast<size_t>(dim)].Clone(caller);
 }
 

@@ -1,4 +1,4 @@
-// A loop over slices, recorded as one operation: what Scan and Kernel are made of.
+// A loop over slices, recorded as one operation. Scan and Kernel are such loops.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,13 @@ namespace hlod::lazy {
 
 struct LoopInputs {
   std::vector<Tensor> carries;
-  std::vector<Tensor> stacks;     // Sliced along dimension 0; one at least.
-  std::vector<Tensor> constants;  // Each iteration takes them as they are.
+  std::vector<Tensor> stacks;     // Sliced along dimension 0; at least one.
+  std::vector<Tensor> constants;  // Each iteration takes all of them.
   int64_t length = 0;
   bool reverse = false;
 };
-// The final carries, then the stacked outputs. The body takes carries, slices and constants, and gives
-// carries and outputs. `operation` names the loop in errors and dumps.
+// Records the loop and returns the final carries, then the stacked outputs. The body takes carries, slices
+// and constants, and returns carries and outputs. `operation` names the loop in errors and dumps.
 std::vector<Tensor> CallLoop(const Operation& operation, const Traced& body, const LoopInputs& inputs,
                              const Caller& caller);
 

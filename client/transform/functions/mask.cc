@@ -1,4 +1,4 @@
-// Masks follow values of equal dimensions, and through the opcodes that only move or repeat elements.
+// Masks pass through elementwise opcodes, and through those that only move, repeat or reduce elements.
 #include "client/transform/functions/mask.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ Dims Inverse(const Dims& permutation) {
   return inverse;
 }
 
-// The dimensions below `rank` that are not in `dims`.
+// Returns the dimensions below `rank` that are not in `dims`.
 Dims Others(int64_t rank, const Dims& dims) {
   Dims others;
   for (int64_t dim = 0; dim < rank; ++dim) {

@@ -1,9 +1,9 @@
-// Where a cotangent can be other than zero: what the selects that it passed have chosen.
+// Masks: the elements where a cotangent can be nonzero, by the choices of the selects that it passed.
 //
-// A select sends zeros into the branch that it has not chosen. Where the slope there is infinite the product
-// is NaN, although nothing of that branch is in the result: select(x > 0, log(x), 0) at 0, or an
-// approximation by pieces beyond the end of a piece. So reverse mode carries the predicates beside the
-// cotangents, and what a rule multiplies is zero again where no predicate lets it through.
+// A select sends zeros into the branch that it has not chosen. Where the slope of that branch is infinite,
+// the product is NaN, although the result does not depend on the branch: select(x > 0, log(x), 0) at 0, or a
+// piecewise approximation beyond the end of a piece. So reverse mode carries the predicates beside the
+// cotangents, and makes the product of a cotangent and a slope zero again where the predicates are false.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace hlod::lazy {
 
-// An array of predicates that is made when it is first asked for.
+// An array of predicates that is appended when Get() is first called.
 class Mask {
  public:
   Mask(Dims dims, std::function<Op()> make) : dims_(std::move(dims)), make_(std::move(make)) {}
@@ -29,23 +29,25 @@ class Mask {
   std::function<Op()> make_;
   Op made_;
 };
-using MaskRef = std::shared_ptr<Mask>;  // Null: everywhere.
+using MaskRef = std::shared_ptr<Mask>;  // Null: true everywhere.
 
-// Marks a select as one whose predicate goes beside the cotangents.
+// Marks a select, in its notes, as one whose predicate masks its cotangents.
 void MarkMasking(hlo::Notes& notes);
 bool IsMasking(const hlo::Computation& computation, NodeId node);
 
-// Where `mask` is and `pred` (or its opposite) holds; `pred` is a scalar or has `dims`.
+// Returns `mask` and `pred`, or, when `when` is false, `mask` and not `pred`. `pred` is a scalar or has
+// `dims`.
 MaskRef Chosen(Lowering& l, const MaskRef& mask, const Dims& dims, std::function<Op()> pred, bool when);
-// Where one of the two is.
+// Returns `a` or `b`; null when either is null or their dimensions differ.
 MaskRef Either(Lowering& l, const MaskRef& a, const MaskRef& b);
-// The mask of operand `operand` of an instruction whose result has `mask`; null where that does not follow.
+// Returns the mask of an operand, which has the shape `operand`, of an instruction whose result has `mask`;
+// null where none can be derived.
 MaskRef OfOperand(Lowering& l, const MaskRef& mask, const hlo::Instruction& instruction,
                   const Shape& operand);
-// Whether each element of a computation's results comes from the elements at the same place, and from
-// numbers.
+// Returns true when each element of a computation's results depends only on the elements in the same place,
+// and on scalars.
 bool IsElementwise(const hlo::Computation& computation);
-// x where the mask is, and zeros, by a select that masks, too.
+// Returns x where the mask is true and zeros elsewhere, by a select that is itself marked.
 Op Masked(Lowering& l, const MaskRef& mask, Op x);
 
 }  // namespace hlod::lazy

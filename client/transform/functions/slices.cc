@@ -1,7 +1,6 @@
-// Prefix combination by halves: neighbours are combined, the prefixes of these pairs are those of every
-// second slice, and one more combination gives the others. [a b c d e] -> pairs [ab cd] -> their prefixes [ab
-// abcd]
-// -> the others a, ab+c, abcd+e.
+// AssociativeScan, by halves: neighbours are combined, the prefixes of these pairs are the prefixes that end
+// at every second slice, and one more combination computes the others. [a b c d e] -> pairs [ab cd] -> their
+// prefixes [ab abcd] -> the others a, ab+c, abcd+e.
 #include "hlod/transform/slices.h"
 
 #include "absl/strings/str_cat.h"
@@ -14,7 +13,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-// The leaves' common size along `dim`.
+// Returns the leaves' common size along `dim`. Throws when they differ.
 int64_t CommonSize(const char* what, const Tensors& leaves, const std::vector<std::string>& paths,
                    int64_t dim, const Caller& caller) {
   if (leaves.empty()) Throw(ErrorKind::kArgument, "xs holds no tensor", what, caller);
@@ -73,7 +72,7 @@ class PrefixScan {
     for (size_t i = 0; i < first.size(); ++i) joined.push_back(Cat({first[i], second[i]}, dim_, caller_));
     return joined;
   }
-  // even[0] odd[0] even[1] odd[1] ...; of an odd count one more of the even ones.
+  // Returns even[0] odd[0] even[1] odd[1] ...; for an odd count, the last is one of `even`.
   Tensors Interleaved(const Tensors& even, const Tensors& odd, int64_t count) const {
     Tensors all;
     const int64_t half = count / 2;

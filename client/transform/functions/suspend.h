@@ -1,4 +1,4 @@
-// What transforms record is in the types that the forward computation had: autocast does not see it.
+// Suspends autocast while a transform records: its instructions have the types of the forward computation.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// What a training step needs to know of a module's buffers.
+// Tells a training step whether a module's buffer was written.
 #include "hlod/optim/train.h"
 
 #include "client/tensor/trace/lock.h"

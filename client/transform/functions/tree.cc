@@ -1,4 +1,4 @@
-// Paths of trees, and what is said when two trees differ.
+// Paths into trees, and the errors when two trees differ.
 #include "hlod/transform/tree.h"
 
 #include "absl/strings/str_cat.h"
