@@ -1,5 +1,5 @@
-// Methods that answer each request at once: administration, reflection; or before it comes: health checks,
-// refusals.
+// Methods that answer each request at once (administration, reflection), or before it arrives (health checks,
+// refusals).
 #include <functional>
 #include <utility>
 
@@ -25,11 +25,11 @@ class AnswerHandler : public CallHandler {
     if (answer.ok()) call_.Write(ToByteBuffer(*answer));
     if (!answer.ok() || !streaming_) call_.Finish(answer.status());
   }
-  // One answer at a time: a client that does not read them sends no further request.
+  // One answer at a time: a client that does not read answers can send no further request.
   void OnWritten() override {
     if (streaming_) call_.Read();
   }
-  // What has come of a message that never ends is memory that no session is charged for.
+  // A message that never ends takes memory that is not charged to a session.
   bool EachMessageInTime() const override { return streaming_; }
   void OnReadsDone() override { call_.Finish(absl::OkStatus()); }
 

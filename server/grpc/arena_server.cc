@@ -1,4 +1,4 @@
-// Handing out descriptors, to several clients at once: one that stalls does not delay the others.
+// Hands out descriptors to several clients at once, so that a stalled one does not delay the others.
 #include "server/grpc/arena_server.h"
 
 #include <poll.h>
@@ -22,9 +22,9 @@ namespace {
 
 // For 32 bytes that a client sends at once; it may wait long for a core.
 constexpr absl::Duration kSecretTimeout = absl::Seconds(5);
-// At once; further ones wait to be accepted.
+// At once; further clients wait to be accepted.
 constexpr size_t kClientsMax = 64;
-// Of one user: the one that has waited longest goes for a further one.
+// Per user: a further client replaces the one that has waited longest.
 constexpr int64_t kClientsPerUserMax = 16;
 
 // A client that has connected and has not sent its whole secret.
@@ -32,10 +32,10 @@ struct Asking {
   rpc::Descriptor socket;
   uint32_t user = 0;
   absl::Time deadline;
-  std::string secret;  // What has come of it.
+  std::string secret;  // The received part of it.
 };
 
-// Whether a session may be this user's.
+// Returns true when a session that offers an arena may belong to this user.
 bool MayAsk(const session::Registry& registry, uint32_t user) {
   const std::vector<std::shared_ptr<session::Session>> sessions = registry.List();
   return std::any_of(
@@ -62,7 +62,8 @@ void HandOut(session::Registry& registry, const Asking& client) {
     spdlog::warn("Session {} has no shared arena: {}", session->identity().id, std::string(sent.message()));
 }
 
-// Reads what has come; answers when it is all. Whether the client is done with.
+// Reads what has arrived, and answers once the secret is complete. Returns true when it is done with the
+// client.
 bool AnswerAsking(session::Registry& registry, Asking& client) {
   char bytes[rpc::kSecretBytes];
   const ssize_t n = recv(client.socket.get(), bytes, rpc::kSecretBytes - client.secret.size(), MSG_DONTWAIT);
@@ -89,26 +90,26 @@ void ArenaServer::Start(session::Registry& registry) {
 }
 
 ArenaServer::~ArenaServer() {
-  shutdown(socket_.get(), SHUT_RDWR);  // Wakes poll, and accept fails.
+  shutdown(socket_.get(), SHUT_RDWR);  // Wakes poll, and makes accept fail.
   if (thread_.joinable()) thread_.join();
 }
 
 void ArenaServer::Serve(session::Registry& registry) {
   std::vector<Asking> asking;
   std::vector<pollfd> polled;
-  polled.reserve(kClientsMax + 1);  // Nothing below needs more of it.
+  polled.reserve(kClientsMax + 1);  // The loop below needs no more memory.
   for (;;) {
     polled.clear();
     int timeout_ms = -1;
     for (const Asking& client : asking) {
       polled.push_back({client.socket.get(), POLLIN, 0});
-      if (timeout_ms >= 0) continue;  // Clients come in the order of their deadlines.
+      if (timeout_ms >= 0) continue;  // Clients are in the order of their deadlines.
       timeout_ms =
           std::max(0, static_cast<int>(absl::ToInt64Milliseconds(client.deadline - absl::Now())) + 1);
     }
     if (asking.size() < kClientsMax) polled.push_back({socket_.get(), POLLIN, 0});
     if (poll(polled.data(), polled.size(), timeout_ms) < 0) continue;
-    // What has come in time is answered, also where this thread itself comes late.
+    // A secret that arrived in time is answered even when this thread is late.
     const absl::Time now = absl::Now();
     for (size_t i = 0; i < asking.size(); ++i) {
       if (polled[i].revents == 0) {
@@ -132,7 +133,7 @@ void ArenaServer::Serve(session::Registry& registry) {
         if (!peer.ok() || !MayAsk(registry, peer->uid)) continue;
         DropOldest(asking, peer->uid);
         asking.push_back({std::move(client), peer->uid, now + kSecretTimeout, ""});
-      } catch (const std::exception& e) {  // No memory: it gets no arena, and does without.
+      } catch (const std::exception& e) {  // No memory: the client gets no arena, and works without one.
         spdlog::error("A client that asks for an arena is not heard: {}", e.what());
       }
     } else if (errno == EINVAL || errno == EBADF) {

@@ -1,4 +1,5 @@
-// Where clients fetch their session's shared arena: a socket in the abstract namespace, under a random name.
+// The socket from which clients fetch their session's shared arena: in the abstract namespace, under a random
+// name.
 #pragma once
 
 #include <string>
@@ -19,7 +20,7 @@ class ArenaServer {
   static absl::StatusOr<std::unique_ptr<ArenaServer>> Create();
   ~ArenaServer();
   const std::string& name() const { return name_; }
-  // Starts to answer. A client sends its session's secret, and gets the descriptor when its user is the
+  // Starts answering. A client sends its session's secret, and receives the descriptor when its user is the
   // session's.
   void Start(session::Registry& registry);
 

@@ -1,4 +1,5 @@
-// What the two bulk methods share: a call whose work is a stream that jobs of the transfer thread hold, too.
+// The common part of the two bulk methods: a call whose work is a stream that jobs of the transfer thread
+// hold, too.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,7 @@
 
 namespace hlod::grpc_server {
 
-// `Stream` has the handler's functions.
+// `Stream` has the functions of a CallHandler.
 template <typename Stream>
 class BulkHandler final : public CallHandler {
  public:

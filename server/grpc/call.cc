@@ -1,5 +1,5 @@
-// Keeping gRPC's rules: one read and one write at a time, Finish after the last write, nothing freed that the
-// library still uses.
+// Observes gRPC's rules: one read and one write at a time, Finish after the last write, and no object freed
+// that the library still uses.
 #include "server/grpc/call.h"
 
 #include <spdlog/spdlog.h>
@@ -56,7 +56,7 @@ void Call::Finish(const absl::Status& status) {
   if (std::exchange(finished_, true)) return;
   status_ = rpc::ToGrpc(status);
   StartNext();
-  // What is queued would stay as long as the connection, if its client does not read.
+  // A client that does not read would keep the queued messages as long as its connection.
   if (!writing_ || done_told_) return;
   unwritten_ = outgoing_.size();
   SetAlarm(end_alarm_, end_alarmed_);
@@ -66,7 +66,7 @@ void Call::OnEndAlarm() {
   {
     MutexLock lock(&mu_);
     if (done_told_ || !writing_) return;
-    if (outgoing_.size() < unwritten_) {  // The client reads, slowly.
+    if (outgoing_.size() < unwritten_) {  // The client reads slowly.
       unwritten_ = outgoing_.size();
       return SetAlarm(end_alarm_, end_alarmed_);
     }
@@ -93,7 +93,8 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
     case CallOperation::Kind::kFinish: return;
     case CallOperation::Kind::kRead:
       if (over_)
-        return Finish(Cancelled("The call is over."));  // Its end may be reported before that of its reads.
+        // The end of the call may be reported before that of its reads.
+        return Finish(Cancelled("The call is over."));
       until_heard_.reset();
       if (!std::exchange(heard_, true) && !handler_->EachMessageInTime()) alarm_.Cancel();
       if (ok) {
@@ -144,7 +145,7 @@ void Guarded(Call& call, absl::FunctionRef<void()> body) {
     spdlog::error("A call of {} failed: {}", call.method(), e.what());
     try {
       call.Finish(MakeError(ErrorKind::kLimit, "The daemon has no memory for this call."));
-    } catch (const std::exception&) {  // Not even for the words.
+    } catch (const std::exception&) {  // There is no memory even for the error text.
       call.Cancel();
     }
   }

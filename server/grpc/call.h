@@ -1,5 +1,5 @@
-// One RPC on a completion queue: reads one at a time, writes in a queue, and an end. All of our methods are
-// raw and generic, so one class serves them all; what a method does is a CallHandler.
+// One RPC on a completion queue: reads one message at a time, writes from a queue, and ends. All methods are
+// raw and generic, so one class serves them all; a CallHandler implements the method.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -23,31 +23,32 @@ namespace hlod::grpc_server {
 
 class Call;
 
-// What a method does. Calls come on the queue's thread, one at a time.
+// The implementation of a method. Called on the queue's thread, one call at a time.
 class CallHandler {
  public:
   virtual ~CallHandler() = default;
-  // The call has begun; reading starts with the first call->Read().
+  // The call has begun. The handler's first call->Read() starts reading.
   virtual void OnStart() {}
   virtual void OnRead(grpc::ByteBuffer& message) = 0;
   // The client sends no more, or the connection broke.
   virtual void OnReadsDone() = 0;
   virtual void OnWritten() {}
-  // Nothing more happens. The handler is destroyed after it.
+  // The last function called. The handler is destroyed after it.
   virtual void OnDone() {}
-  // Whether it asks for messages. False: none is awaited.
+  // Returns false when the method reads no messages: then none is awaited.
   virtual bool Reads() const { return true; }
-  // Whether each message has to come within Start's timeout of the one before, not only the first.
+  // Returns true when each message must arrive within Start's timeout after the previous one, not only the
+  // first.
   virtual bool EachMessageInTime() const { return false; }
-  // Whether it does not ask for the next message yet: then its client is not late.
+  // Returns true while the handler does not ask for the next message: then its client is not late.
   virtual bool AwaitsTurn() const { return false; }
-  // Whether there is something to say when the queue has nothing else to do ...
+  // HasNews returns true when there is something to send once the queue has no other event. Then OnIdle is
+  // called.
   virtual bool HasNews() { return false; }
-  // ... and now it has nothing.
   virtual void OnIdle() {}
 };
 
-// An operation on its way; it keeps the call alive.
+// A pending operation; it keeps the call alive.
 struct CallOperation {
   enum class Kind { kAccept, kRead, kWrite, kFinish, kAlarm, kEndAlarm, kDone } kind;
   std::shared_ptr<Call> call;
@@ -58,23 +59,24 @@ class Call : public std::enable_shared_from_this<Call> {
   Call();
   grpc::GenericServerContext& context() { return context_; }
   const std::string& method() const { return context_.method(); }
-  // Asks for the next call of the service to become this one.
+  // Asks the service for its next call, which this object becomes.
   void Accept(grpc::AsyncGenericService& service, grpc::ServerCompletionQueue& queue);
-  // The server is shutting down: it will not.
+  // Called when the server shuts down, so that no call is accepted.
   void Abandon() { done_.call.reset(); }
-  // A call whose first message does not come within `timeout` ends with an error; one that has finished is
-  // cancelled when its peer reads nothing for so long.
+  // Starts the call. It ends with an error when its first message does not arrive within `timeout`. After
+  // Finish, it is cancelled when its peer reads nothing for that long.
   void Start(std::unique_ptr<CallHandler> handler, absl::Duration timeout);
 
-  // Drops it when the first message has come, or the call is over. On the queue's thread.
+  // Keeps `held` until the first message has arrived or the call has ended. On the queue's thread.
   void HoldUntilHeard(std::shared_ptr<const void> held) { until_heard_ = std::move(held); }
 
-  // From any thread. Read: not while another one is on its way. What is written goes out in order; after
-  // Finish nothing does.
+  // From any thread. Read must not be called while another read is pending. Messages are sent in order; a
+  // message written after Finish is not sent.
   void Read();
   void Write(grpc::ByteBuffer message);
   void Finish(const absl::Status& status);
-  // Ends the call at once: what was written and has not left is dropped. From any thread, once it has begun.
+  // Ends the call at once, dropping messages that have not been sent. From any thread, once the call has
+  // begun.
   void Cancel() {
     cancelled_ = true;
     context_.TryCancel();
@@ -83,7 +85,7 @@ class Call : public std::enable_shared_from_this<Call> {
   // On the queue's thread.
   void OnOperation(CallOperation::Kind kind, bool ok);
   CallHandler* handler() { return handler_.get(); }
-  // Whether the client reset it, or its connection broke. Once it is done.
+  // Returns true when the client reset the call or its connection broke. To be called once the call is done.
   bool WasReset() const { return !cancelled_ && context_.IsCancelled(); }
 
  private:
@@ -103,24 +105,24 @@ class Call : public std::enable_shared_from_this<Call> {
   grpc::ServerCompletionQueue* queue_ = nullptr;
   absl::Duration timeout_;
   grpc::Alarm alarm_;
-  std::atomic<bool> cancelled_{false};  // By the daemon.
-  bool heard_ = false;                  // On the queue's thread: a message has come since alarm_ was set.
+  std::atomic<bool> cancelled_{false};  // Cancelled by the daemon.
+  bool heard_ = false;                  // On the queue's thread: a message has arrived since alarm_ was set.
   bool over_ = false;                   // On the queue's thread: OnDone was called.
   std::shared_ptr<const void> until_heard_;
 
   Mutex mu_;
   std::deque<grpc::ByteBuffer> outgoing_ ABSL_GUARDED_BY(mu_);
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
-  bool finished_ ABSL_GUARDED_BY(mu_) = false;   // Finish was asked for ...
-  bool finishing_ ABSL_GUARDED_BY(mu_) = false;  // ... and has begun.
+  bool finished_ ABSL_GUARDED_BY(mu_) = false;   // Finish was called.
+  bool finishing_ ABSL_GUARDED_BY(mu_) = false;  // The operation of Finish has started.
   bool broken_ ABSL_GUARDED_BY(mu_) = false;
-  bool done_told_ ABSL_GUARDED_BY(mu_) = false;  // The call is done: no alarm is set any more.
+  bool done_told_ ABSL_GUARDED_BY(mu_) = false;  // The call is done: no further alarm is set.
   grpc::Alarm end_alarm_ ABSL_GUARDED_BY(mu_);
-  size_t unwritten_ ABSL_GUARDED_BY(mu_) = 0;  // Of outgoing_, when end_alarm_ was set.
+  size_t unwritten_ ABSL_GUARDED_BY(mu_) = 0;  // The size of outgoing_ when end_alarm_ was set.
   grpc::Status status_ ABSL_GUARDED_BY(mu_);
 };
 
-// Runs a part of the call's work. One that throws ends the call; the daemon goes on.
+// Runs a part of the call's work. An exception ends the call, and the daemon continues.
 void Guarded(Call& call, absl::FunctionRef<void()> body);
 
 }  // namespace hlod::grpc_server

@@ -1,4 +1,4 @@
-// A list, and a queue of those that were taken from it.
+// A list of servers, and a queue of those that are to be ended.
 #include "server/grpc/connection_servers.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@ namespace {
 
 // The time for calls to send their last status.
 constexpr absl::Duration kLastWords = absl::Milliseconds(500);
-// The time for jobs of the transfer thread to let go of calls.
+// The time for jobs of the transfer thread to release their calls.
 constexpr absl::Duration kPatience = absl::Seconds(10);
 
 }  // namespace
@@ -55,7 +55,7 @@ void ConnectionServers::Tick() {
   for (auto next = servers_.begin(); next != servers_.end();) {
     const auto entry = next++;
     if (connections_.IsOpen(entry->connection) || entry->server->HasCalls()) continue;
-    ending_.splice(ending_.end(), servers_, entry);  // Takes no memory.
+    ending_.splice(ending_.end(), servers_, entry);  // Needs no memory.
   }
   if (!ending_.empty()) changed_.SignalAll();
 }
@@ -68,7 +68,7 @@ void ConnectionServers::EndThem() {
       MutexLock lock(&mu_);
       while (ending_.empty() && !stopping_) changed_.Wait(&mu_);
       if (ending_.empty()) return;
-      next = &ending_.front();  // It stays where it is, and counts.
+      next = &ending_.front();  // It stays in the list, and counts.
     }
     const absl::Time now = absl::Now();
     next->server->Shutdown(now + kLastWords, now + kPatience);
@@ -93,7 +93,7 @@ void ConnectionServers::Shutdown() {
     stopping_ = true;
     changed_.SignalAll();
   }
-  // One deadline for all: however many there are, the daemon ends in time.
+  // One deadline for all, so that the daemon ends in time however many there are.
   const absl::Time now = absl::Now();
   for (const Entry& entry : all) entry.server->Shutdown(now + kLastWords, now + kPatience);
   if (thread_.joinable()) thread_.join();

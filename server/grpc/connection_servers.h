@@ -1,5 +1,5 @@
-// The servers of the connections that there are: one begins with its connection, and ends after it, on a
-// thread that does nothing else, for each takes a moment.
+// The servers of the open connections. A server begins with its connection and ends after it, on a thread
+// that has no other work, because ending one takes a moment.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,30 @@ namespace hlod::grpc_server {
 // Thread-safe.
 class ConnectionServers {
  public:
-  // As one owner makes in a moment that is short for the thread, whatever limit its connections have.
+  // The number that one owner can create in the short time that the thread needs to end them, whatever limit
+  // its connections have.
   static constexpr int64_t kEndingPerOwnerMax = 512;
-  // As many as hold memory that is worth to be given back.
+  // The number that holds enough memory to be worth returning.
   static constexpr int64_t kManyEnded = 32;
 
-  // `connections` outlives it. `many_ended` is called on its thread when so many servers have ended since it
-  // was called last, and no other one waits.
+  // `connections` must outlive this object. `many_ended` is called on its thread when kManyEnded servers have
+  // ended since its last call and no other one waits to be ended.
   ConnectionServers(
       const Connections& connections, int64_t ending_per_owner_max, std::function<void()> many_ended = [] {});
   ~ConnectionServers() { Shutdown(); }
 
-  // Starts the server of a connection, which is `id` in `connections`. The connection ends when it has none.
+  // Starts the server of a connection, which is `id` in `connections`. The connection ends when the server
+  // cannot start.
   void Add(uint64_t id, const std::string& owner, std::unique_ptr<GrpcServer> server, ConnectedSocket socket);
-  // RESOURCE_EXHAUSTED, kind limit, when as many servers of this owner as may be have lost their connections
-  // and are still to be ended: a client that connects and closes faster than that meets a limit, too.
+  // RESOURCE_EXHAUSTED, kind limit, when ending_per_owner_max servers of this owner have lost their
+  // connections and are still to be ended: this limits a client that keeps connecting and closing faster than
+  // that.
   absl::Status CheckRoom(const std::string& owner) const;
-  // Lets the servers of connections that have closed end. To be called a few times a second.
+  // Hands the servers of closed connections to the thread that ends them. To be called a few times a second.
   void Tick();
-  // Ends all of them. No connections after it.
+  // Ends all servers. No connections may be added after it.
   void Shutdown();
-  // With those that are still to be ended.
+  // Includes the servers that are still to be ended.
   size_t size() const;
 
  private:
@@ -49,7 +52,7 @@ class ConnectionServers {
     std::string owner;
     std::unique_ptr<GrpcServer> server;
   };
-  // The thread: ends what Tick hands over.
+  // The thread: ends the servers that Tick hands over.
   void EndThem();
 
   const Connections& connections_;

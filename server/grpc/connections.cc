@@ -1,4 +1,4 @@
-// An epoll set of duplicates: a socket that either side has shut down reports it there.
+// An epoll set of duplicates, which reports a socket that either side has shut down.
 #include "server/grpc/connections.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ namespace hlod::grpc_server {
 
 namespace {
 
-// The most owners that are remembered without an open connection.
+// The number of owners to remember although they have no open connection.
 constexpr size_t kOwnersMax = 4096;
 
 }  // namespace
@@ -68,8 +68,7 @@ absl::StatusOr<uint64_t> Connections::Add(int socket, const Opened& opened) {
   }
   RETURN_IF_ERROR(MakeRoom(opened));
   rpc::Descriptor duplicate(fcntl(socket, F_DUPFD_CLOEXEC, 0));
-  epoll_event
-      event{};  // No events beside the hang-up, which is always reported: both directions are shut down.
+  epoll_event event{};  // Only the hang-up, which is always reported: both directions are shut down.
   event.data.u64 = last_id_ + 1;
   if (!duplicate.valid() || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, duplicate.get(), &event) != 0) {
     return MakeError(ErrorKind::kLimit, absl::StrFormat("The daemon has no descriptor for a connection: %s.",
@@ -87,7 +86,7 @@ absl::Status Connections::Greet(uint64_t id) {
   MutexLock lock(&mu_);
   const auto found = connections_.find(id);
   if (found == connections_.end() || found->second.standing != Standing::kStranger) return absl::OkStatus();
-  // What goes for it is a newcomer, and so another one.
+  // A connection that is closed for it is a newcomer, so it cannot be this one.
   RETURN_IF_ERROR(MakeRoomOfOwner(found->second.opened));
   Owner& owner = owners_[found->second.opened.owner];
   --owner.strangers;
@@ -121,7 +120,7 @@ bool Connections::CloseOldestNewcomer(const std::string& owner) {
 
 bool Connections::Close(ById::iterator connection) {
   if (connection == connections_.end()) return false;
-  shutdown(connection->second.socket.get(), SHUT_RDWR);  // gRPC sees its end.
+  shutdown(connection->second.socket.get(), SHUT_RDWR);  // gRPC sees that it is closed.
   Drop(connection);
   return true;
 }
@@ -167,7 +166,7 @@ void Connections::Tick() {
     const int fd = connection.socket.get();
     if (!connection.opened.tcp || !rpc::IsUnreachable(fd, options_.tcp_silence)) continue;
     spdlog::info("A connection of {} is closed: its peer cannot be reached.", connection.opened.owner);
-    shutdown(fd, SHUT_RDWR);  // gRPC sees its end.
+    shutdown(fd, SHUT_RDWR);  // gRPC sees that it is closed.
   }
 }
 

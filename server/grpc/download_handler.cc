@@ -1,5 +1,5 @@
-// Bulk.Download over gRPC: slices that refer to device memory, checksummed by the transfer thread a chunk
-// ahead of the wire.
+// Bulk.Download over gRPC: sends slices that refer to device memory. The transfer thread computes their
+// checksums one chunk ahead of the wire.
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -74,10 +74,10 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
 
   // On the transfer thread.
   void WriteNext() {
-    if (stopped_) return;  // The session has ended, and the daemon with it, perhaps.
+    if (stopped_) return;  // The session has ended, and perhaps the daemon with it.
     if (sent_ == bytes_.bytes && !(bytes_.bytes == 0 && !std::exchange(empty_sent_, true))) return;
     const int64_t size = std::min(chunk_, bytes_.bytes - sent_);
-    // The payload's slice owns a share of the pin: gRPC may keep it longer than the session lives.
+    // The payload's slice owns a copy of the pin: gRPC may keep it longer than the session lives.
     using Share = std::shared_ptr<const void>;
     const grpc::Slice payload(
         const_cast<std::byte*>(bytes_.data + sent_), static_cast<size_t>(size),
@@ -95,12 +95,12 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
   // Set by OnRead.
   std::shared_ptr<session::Session> session_;
   std::shared_ptr<session::KeptDownload> kept_;
-  device::ReadyBytes bytes_;  // Its pin holds the bytes, also when the client has acknowledged the download.
+  device::ReadyBytes bytes_;  // The pin keeps the bytes even when the client has acknowledged the download.
   int64_t chunk_ = kChunkBytes;
-  // Of the transfer thread.
+  // Used by the transfer thread.
   int64_t sent_ = 0;
   bool empty_sent_ = false;
-  // Of the queue's thread.
+  // Used by the queue's thread.
   int64_t written_ = 0;
   bool counted_ = false;
 };

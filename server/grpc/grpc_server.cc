@@ -1,4 +1,4 @@
-// The queue's thread, and which method goes where.
+// The queue's thread, and the routing of methods.
 #include "server/grpc/grpc_server.h"
 
 #include <grpcpp/support/time.h>
@@ -27,20 +27,21 @@ namespace {
 constexpr absl::string_view kAdminPrefix = "/hlod.v1.Admin/";
 
 constexpr size_t kThreadNameMax = 15;
-constexpr int kStreamsMax = 1024;  // Calls at once on one connection.
-// What a client may send on a stream that is not read, and the payload of one frame. While a message is read
-// gRPC grants what is left of it, so that a small window slows down nobody who is heard.
+constexpr int kStreamsMax = 1024;  // Concurrent calls on one connection.
+// The bytes that a client may send on a stream that is not read, and the payload of one frame. While a
+// message is read, gRPC grants the rest of it, so that a small window does not slow down a client whose
+// message is read.
 constexpr int kWindowBytes = 64 << 10;
 constexpr int kFrameBytes = 1 << 20;
-// What is allocated to read from the socket, before anything has come: by its own measure half of the quota.
+// The buffer to read from the socket, allocated before bytes arrive. By default gRPC takes half of the quota.
 constexpr int kReadBytes = 1 << 20;
-// Progress is reported at the latest after so many events of other calls, or so much time.
+// Progress is reported at the latest after this number of events of other calls, or after kFlushDelay.
 constexpr int kEventsPerFlush = 64;
 constexpr absl::Duration kFlushDelay = absl::Microseconds(200);
-// After there was no memory for a further call.
+// The pause after there was no memory for a further call.
 constexpr std::chrono::milliseconds kAcceptAgain{100};
 
-// For gRPC's arguments, where INT_MAX is never.
+// For gRPC's arguments, where INT_MAX means never.
 int Milliseconds(absl::Duration duration) {
   return static_cast<int>(std::min<int64_t>(absl::ToInt64Milliseconds(duration), INT_MAX));
 }
@@ -89,7 +90,7 @@ GrpcServer::GrpcServer(session::Registry& registry, Health& health, SilentCalls&
 GrpcServer::~GrpcServer() { Shutdown(absl::Now(), absl::Now() + absl::Seconds(10)); }
 
 bool GrpcServer::Start(ConnectedSocket socket) {
-  // The thread first: when the system refuses it, nothing has begun.
+  // Starts the thread first: when the system refuses it, nothing has begun.
   const auto held = std::make_shared<ConnectedSocket>(std::move(socket));
   try {
     thread_ = std::thread([this, held] { Run(std::move(*held)); });
@@ -105,7 +106,7 @@ void GrpcServer::Run(ConnectedSocket socket) {
   bool ok = false;
   try {
     ok = Build();
-  } catch (const std::exception& e) {  // Shutdown waits for an answer.
+  } catch (const std::exception& e) {  // Shutdown waits for the notification below.
     spdlog::error("The server of a connection of {} could not be made: {}", options_.peer.owner, e.what());
   }
   if (ok) {
@@ -124,21 +125,21 @@ bool GrpcServer::Build() {
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax);
   builder.SetResourceQuota(quota_->quota());
-  // By its own measure gRPC would grant streams of megabytes each that nobody reads.
+  // By default gRPC would grant streams that are not read megabytes each.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kWindowBytes);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
   builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadBytes);
-  // A connection that says nothing, or nothing but HTTP, does not keep its descriptor.
+  // Closes a connection that sends nothing, or only HTTP.
   const int greeting_ms = Milliseconds(options_.greeting);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, greeting_ms);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, greeting_ms);
-  // The kernel's keepalive (TCP) or the end of the socket (unix) tells of peers that vanish, but not of those
-  // behind a tunnel that has stalled and answers for itself: they are asked. A program that neither calls nor
-  // waits still answers: its library polls now and then (client/runtime/session/session.h). Peers may ping.
+  // The kernel's keepalive (TCP) or the end of the socket (unix) reports peers that vanish, but not peers
+  // behind a stalled tunnel that answers for itself: these are asked. A program that neither calls nor waits
+  // still answers, because its library polls now and then (client/runtime/session/session.h). Peers may ping.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options_.question));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options_.patience));
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // As many as it takes.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // No limit.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
@@ -164,8 +165,8 @@ void GrpcServer::Shutdown(absl::Time last_words, absl::Time patience) {
   if (server_ != nullptr) {
     server_->Shutdown(absl::ToChronoTime(last_words));
     {
-      // Jobs of the transfer thread may still hold calls: an operation on a queue that has shut down would
-      // abort.
+      // Jobs of the transfer thread may still hold calls, and an operation on a queue that has shut down
+      // would abort.
       MutexLock lock(&calls_->mu);
       calls_->ending = true;
       while (calls_->count > 0 && absl::Now() < patience)
@@ -193,7 +194,8 @@ void GrpcServer::AcceptNext() {
 }
 
 void GrpcServer::Serve() {
-  bool accepting = false;  // A call is asked for. False when there was no memory for one: it is tried again.
+  // A call is being awaited. False when there was no memory for one; then it is tried again.
+  bool accepting = false;
   const auto accept = [&] {
     if (accepting) return;
     try {
@@ -204,7 +206,7 @@ void GrpcServer::Serve() {
                     e.what());
     }
   };
-  // Sessions whose progress was not told yet: they are flushed when no event is waiting, or after a while.
+  // Sessions with unreported progress: they are flushed when no event waits, or after a while.
   std::vector<std::shared_ptr<Call>> dirty;
   int events = 0;
   absl::Time since;
@@ -219,7 +221,7 @@ void GrpcServer::Serve() {
     if (dirty.empty() && accepting) {
       if (!queue_->Next(&tag, &ok)) return;
     } else {
-      // A call that keeps the queue busy does not delay the reports of others.
+      // A call that keeps the queue busy must not delay the reports of others.
       if (++events >= kEventsPerFlush || absl::Now() - since > kFlushDelay) flush();
       const auto next = queue_->AsyncNext(
           &tag, &ok,
@@ -234,7 +236,7 @@ void GrpcServer::Serve() {
     const CallOperation::Kind kind = operation.kind;
     const std::shared_ptr<Call> call = std::move(operation.call);
     if (kind == CallOperation::Kind::kAccept) {
-      if (!ok) {  // Shutting down: it never became a call.
+      if (!ok) {  // The server shuts down: it never became a call.
         call->Abandon();
         continue;
       }
@@ -280,7 +282,7 @@ void GrpcServer::Route(const std::shared_ptr<Call>& call) {
     greeted = options_.greet();
     greeted_ = greeted.ok();
   }
-  // These two are for everybody, and read nothing of what they are sent.
+  // These two are open to all, and do not read the request.
   if (method == "/grpc.health.v1.Health/Check") {
     return start(MakeConstantHandler(*call, health_.Response()));
   }

@@ -1,5 +1,5 @@
-// The gRPC server of one connection that others accepted: its queue, its one thread, its quota of memory, its
-// table of methods.
+// The gRPC server of one connection that others accepted: its queue, its thread, its memory quota, its table
+// of methods.
 #pragma once
 
 #include <grpcpp/security/server_credentials.h>
@@ -25,45 +25,47 @@
 
 namespace hlod::grpc_server {
 
-// Has gRPC poll each connection on the thread of its own server: by default one thread of the process polls
-// for all of them, handles what comes for any, and wakes the one that it is for. To be called before anything
-// of gRPC is, by a program with servers of many connections; $GRPC_POLL_STRATEGY, if set, is left alone.
+// Makes gRPC poll each connection on the thread of its own server. By default one thread of the process polls
+// for all of them, handles the events of any, and wakes the thread that each is for. To be called before
+// anything else of gRPC, by a program with servers for many connections. Respects $GRPC_POLL_STRATEGY.
 void PollByConnection();
 
-// Each connection has a server of its own, because gRPC shares within a server what peers should not: the
-// quota of memory, at whose end it resets the calls of any, and the thread, which is busy for all
-// as long as it is for one. It also reports neither the socket nor the user of a call; here they are known.
+// Each connection has a server of its own, because within a server gRPC shares what peers should not share:
+// the memory quota, at whose end it resets the calls of any peer, and the thread, which is busy for all while
+// it is busy for one. gRPC also reports neither the socket nor the user of a call; here they are known.
 class GrpcServer {
  public:
   struct Options {
-    session::Peer peer;                            // But for its description, which gRPC knows.
-    bool administration = false;                   // Whether the connection may administer.
-    std::string token;                             // What calls must show; empty: nothing.
+    session::Peer peer;                            // Without its description, which gRPC provides.
+    bool administration = false;                   // True when the connection may administer.
+    std::string token;                             // The token that calls must show; empty: none.
     std::shared_ptr<grpc::ServerCredentials> tls;  // Null when the connection has no TLS.
-    // Of a connection without a call, of a call without a message, of a client that reads no answer.
+    // The time limit for the first call of a connection, the first message of a call, and a client that reads
+    // no answer.
     absl::Duration greeting = absl::Seconds(10);
     ReceiveLimits received;
-    device::MemoryCharge memory;  // With what strangers may take of it.
-    // After `question` without a byte the peer is asked whether it is there, and given up when it says
-    // nothing for `patience`: that is long, for a client that is stopped in a debugger is silent as well.
+    device::MemoryCharge memory;  // The charge for the connection, including what strangers may take.
+    // After `question` without a byte the peer is asked whether it is alive. It is given up when it does not
+    // answer for `patience`, which is long, because a client that is stopped in a debugger is silent as well.
     absl::Duration question = absl::InfiniteDuration(), patience = absl::InfiniteDuration();
     // Called when the client resets more calls than it may: closes the connection.
     std::function<void()> close = [] {};
-    // Called with each call that shows what it has to, until it succeeds: such calls are refused until then.
+    // Called with each call that shows the required token, until it returns OK: until then such calls are
+    // refused.
     std::function<absl::Status()> greet = [] { return absl::OkStatus(); };
     // Called when a session is opened or named with its secret, and when an administrator calls.
     std::function<void()> use = [] {};
   };
-  // References outlive it.
+  // The references must outlive this object.
   GrpcServer(session::Registry& registry, Health& health, SilentCalls& silent, Options options);
   ~GrpcServer();
 
-  // Takes the connected socket, once. False: there is no thread for it, and the connection ends.
+  // Takes the connected socket, once. Returns false when there is no thread for it; then the connection ends.
   bool Start(ConnectedSocket socket);
-  // Whether there is a call that has not ended, or that something of ours still refers to.
+  // Returns true while a call has not ended or is still held by a job of the daemon.
   bool HasCalls() const;
-  // Ends all calls and the thread. Calls that are finished may send what they have until `last_words`, and
-  // what holds calls is waited for until `patience`.
+  // Ends all calls and the thread. Finished calls may send their pending messages until `last_words`; holders
+  // of calls are awaited until `patience`.
   void Shutdown(absl::Time last_words, absl::Time patience);
 
  private:
@@ -76,13 +78,13 @@ class GrpcServer {
   void Route(const std::shared_ptr<Call>& call);
   session::Peer PeerOf(Call& call) const;
 
-  // The calls that there are: the queue must not end before the last of them.
+  // The existing calls: the queue must not end before the last of them.
   struct Calls {
     Mutex mu;
     CondVar changed;
-    // With the one that waits to be accepted.
+    // Includes the call that waits to be accepted.
     int64_t count ABSL_GUARDED_BY(mu) = 0;
-    bool ending ABSL_GUARDED_BY(mu) = false;  // None is asked for any more: the queue may have shut down.
+    bool ending ABSL_GUARDED_BY(mu) = false;  // No further call is asked for: the queue may have shut down.
   };
 
   session::Registry& registry_;
@@ -97,31 +99,31 @@ class GrpcServer {
   std::unique_ptr<grpc::Server> server_;
   Acceptor acceptor_;
   absl::Notification built_;
-  ResetBudget resets_;    // Of the thread.
-  bool greeted_ = false;  // Of the thread.
+  ResetBudget resets_;    // Used by the thread only.
+  bool greeted_ = false;  // Used by the thread only.
   std::thread thread_;
 };
 
-// The methods. Each makes the handler of a call.
-// `quota` is the connection's; each admits it when a session is opened or named with its secret.
+// The methods. Each function makes the handler of a call. `quota` is the connection's; a handler calls Admit
+// when a session is opened or named with its secret.
 std::unique_ptr<CallHandler> MakeSessionHandler(session::Registry& registry, Call& call, session::Peer peer,
                                                 std::shared_ptr<ReceiveQuota> quota);  // session_handler.cc
 std::unique_ptr<CallHandler> MakeUploadHandler(session::Registry& registry, Call& call,
                                                std::shared_ptr<ReceiveQuota> quota);  // upload_handler.cc
 std::unique_ptr<CallHandler> MakeDownloadHandler(session::Registry& registry, Call& call,
                                                  std::shared_ptr<ReceiveQuota> quota);  // download_handler.cc
-// A method of one request and one answer (or, for reflection, an answer a request). `answer` gives the bytes,
-// or an error.
+// A method of one request and one answer or, when `streaming`, of an answer per request (reflection).
+// `answer` returns the bytes or an error.
 using Answer = std::function<absl::StatusOr<std::string>(const std::string& request)>;
 std::unique_ptr<CallHandler> MakeAnswerHandler(Call& call, Answer answer,
                                                bool streaming);  // answer_handler.cc
 
-// A method whose answer is the same whatever it is asked, so that it reads nothing: not even the messages of
-// strangers. An error, or the bytes.
+// A method whose answer does not depend on the request, so that it reads no message: not even of strangers.
+// `answer` is the bytes or an error.
 std::unique_ptr<CallHandler> MakeConstantHandler(Call& call,
                                                  absl::StatusOr<std::string> answer);  // answer_handler.cc
 
-// Bytes to and from gRPC's buffers.
+// Convert to and from gRPC's buffers.
 std::string ToString(grpc::ByteBuffer& buffer);
 grpc::ByteBuffer ToByteBuffer(const google::protobuf::MessageLite& message);
 grpc::ByteBuffer ToByteBuffer(const std::string& bytes);

@@ -1,4 +1,4 @@
-// One list of watches, looked at when the state changes.
+// One list of watches, which are compared when the state may have changed.
 #include "server/grpc/health.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class WatchHandler : public CallHandler {
  public:
   WatchHandler(Call& call, Health& health, std::string owner, bool stranger)
       : call_(call), health_(health), owner_(std::move(owner)), stranger_(stranger) {}
-  // There is one service to ask for: gRPC makes room for a whole message only while one is read.
+  // There is only one service to ask for, and gRPC makes room for a whole message only while one is read.
   bool Reads() const override { return false; }
   void OnStart() override {
     if (const absl::Status watched = health_.Watch(call_.shared_from_this(), owner_, stranger_);
@@ -41,7 +41,7 @@ absl::Status TooMany(int64_t most, std::string_view whose) {
 
 }  // namespace
 
-// HealthCheckResponse{status: SERVING or NOT_SERVING}, by hand: field 1, varint 1 or 2.
+// HealthCheckResponse{status: SERVING or NOT_SERVING}, encoded by hand: field 1, varint 1 or 2.
 std::string Health::Response() const { return registry_.draining() ? "\x08\x02" : "\x08\x01"; }
 
 absl::Status Health::Watch(const std::shared_ptr<Call>& call, const std::string& owner, bool stranger) {
@@ -57,7 +57,7 @@ absl::Status Health::Watch(const std::shared_ptr<Call>& call, const std::string&
           return entry.second.stranger == stranger && entry.second.owner == owner;
         }) >= kPerOwnerMax)
       return TooMany(kPerOwnerMax, " of " + owner);
-    // Its place; Tick writes nothing to it yet.
+    // Reserves its place; Tick does not write to it yet.
     watches_[call.get()] = {.call = {}, .written = "", .owner = owner, .stranger = stranger};
   }
   const std::string response = Response();
@@ -76,7 +76,7 @@ void Health::Forget(const Call& call) {
 
 void Health::Tick() {
   const std::string response = Response();
-  std::vector<std::shared_ptr<Call>> changed;  // Written to after the lock.
+  std::vector<std::shared_ptr<Call>> changed;  // Written to after the lock is released.
   {
     MutexLock lock(&mu_);
     for (auto& [key, watch] : watches_) {

@@ -1,4 +1,4 @@
-// Binding without stealing, and accepting.
+// Binds without stealing a socket from another daemon, and accepts.
 #include "server/grpc/listener.h"
 
 #include <fcntl.h>
@@ -29,8 +29,8 @@ namespace hlod::grpc_server {
 namespace {
 
 constexpr int kBacklog = 256;
-// Between two attempts to accept without descriptors or memory; what a connection that is refused for want of
-// them has to read why.
+// The pause between two attempts to accept without descriptors or memory, and the time that a connection
+// refused for that reason has to read why.
 constexpr int kPauseMs = 50;
 
 absl::Status Failed(const char* what, const rpc::Endpoint& endpoint) {
@@ -44,14 +44,14 @@ sockaddr_un AddressOf(const std::string& path) {
   return address;
 }
 
-// Whether a daemon answers there: then the file belongs to it.
+// Returns true when a daemon answers there: then the file belongs to it.
 bool SomebodyListens(const std::string& path) {
   const rpc::Descriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_un address = AddressOf(path);
   return connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
 }
 
-// Members of the group hlod may connect, where there is such a group and we may say so.
+// Lets members of the group hlod connect, when that group exists and this user may grant it.
 void ShareWithGroup(const std::string& path) {
   char buffer[4096];
   group entry, *found = nullptr;
@@ -65,8 +65,8 @@ absl::Status AnotherListens(const rpc::Endpoint& endpoint) {
   return AlreadyExists("Another daemon listens on %s.", rpc::ToString(endpoint));
 }
 
-// The lock on a socket's path. A daemon that ends removes the file while it holds the lock: one that had
-// opened it before would lock a file that is not there any more, beside the next one.
+// Takes the lock on a socket's path. A daemon that ends removes the file while it holds the lock: another
+// daemon that had opened the file before would lock a removed file, while the next one locks a new one.
 absl::StatusOr<rpc::Descriptor> TakeLock(const rpc::Endpoint& endpoint) {
   const std::string path = endpoint.path + ".lock";
   for (;;) {
@@ -91,7 +91,7 @@ absl::StatusOr<rpc::Descriptor> ListenUnix(const rpc::Endpoint& endpoint, rpc::D
   }
   rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const sockaddr_un address = AddressOf(endpoint.path);
-  // Created for the owner alone, opened to the group when it belongs to it.
+  // Created for the owner alone, then opened to the group if the file belongs to it.
   const mode_t mask = umask(0177);
   const bool bound = bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
   umask(mask);
@@ -113,7 +113,7 @@ absl::StatusOr<rpc::Descriptor> ListenTcp(rpc::Endpoint& endpoint) {
   if (resolved != 0)
     return Unavailable("Host (%s) to listen on is unknown: %s.", endpoint.host, gai_strerror(resolved));
   rpc::Descriptor fd(socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // SO_REUSEADDR alone: the port of a daemon that just ended is free at once, that of a running one is not.
+  // Only SO_REUSEADDR: the port of a daemon that just ended is free at once, that of a running one is not.
   const int on = 1;
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   const bool listening =
@@ -123,7 +123,7 @@ absl::StatusOr<rpc::Descriptor> ListenTcp(rpc::Endpoint& endpoint) {
   return fd;
 }
 
-// The address a socket is bound to.
+// Returns the address that a socket is bound to.
 absl::StatusOr<rpc::Endpoint> EndpointOf(int fd) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);
@@ -219,7 +219,7 @@ bool AcceptMustWait(int error) {
   switch (error) {
     case EINTR:
     case EAGAIN:
-    // What became of a connection that waited, and is gone with this report.
+    // Errors of a connection that waited. The failed accept has removed it.
     case ECONNABORTED:
     case EPROTO:
     case ENOPROTOOPT:

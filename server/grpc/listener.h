@@ -1,4 +1,4 @@
-// Listening sockets: unix with a lock against a second daemon, TCP, or inherited from systemd; and the thread
+// Listening sockets (unix with a lock against a second daemon, TCP, or inherited from systemd) and the thread
 // that accepts.
 #pragma once
 
@@ -15,21 +15,21 @@
 
 namespace hlod::grpc_server {
 
-// One listening socket. A unix socket's file goes with it.
+// One listening socket. The destructor removes a unix socket's file.
 class ListeningSocket {
  public:
-  // Binds and listens. Unix: 0660, group hlod when there is one; a socket that nobody listens on is replaced,
-  // one that somebody does is ALREADY_EXISTS. TCP: port 0 is chosen by the system. UNAVAILABLE with the
-  // system's word otherwise.
+  // Binds and listens. A unix socket has mode 0660 and the group hlod when that exists. An existing socket is
+  // replaced when no process listens on it, otherwise the result is ALREADY_EXISTS. For TCP, the system
+  // chooses a port for 0. UNAVAILABLE with the system's error otherwise.
   static absl::StatusOr<ListeningSocket> Open(const rpc::Endpoint& endpoint);
-  // A socket that already listens (systemd's).
+  // Takes a socket that already listens (systemd's).
   static absl::StatusOr<ListeningSocket> Inherit(int fd);
 
   ListeningSocket(ListeningSocket&& other) noexcept;
   ~ListeningSocket();
 
   int fd() const { return fd_.get(); }
-  // With the port that was chosen.
+  // Includes the port that was chosen.
   const rpc::Endpoint& endpoint() const { return endpoint_; }
 
  private:
@@ -39,8 +39,8 @@ class ListeningSocket {
   bool owns_file_ = false;
 };
 
-// Whether accept, which failed with this `error`, would fail again at once: for want of descriptors or
-// memory, say.
+// Returns true when accept, which failed with `error`, would fail again at once, for example for lack of
+// descriptors or memory.
 bool AcceptMustWait(int error);
 
 // Accepts on all of its sockets.
@@ -52,19 +52,19 @@ class Listener {
   // TCP connections whose peer vanished break after `tcp_silence`.
   Listener(std::vector<ListeningSocket> sockets, absl::Duration tcp_silence, Accepted accepted);
   ~Listener();
-  // Takes no more connections; the sockets and their files go.
+  // Takes no more connections; removes the sockets and their files.
   void Stop();
 
  private:
   void Serve();
-  // There is no descriptor for the next connection of a listening socket: accepts it in the place of the
-  // reserve, tells it so and closes it, so that it does not wait for what may never come.
+  // Called when there is no descriptor for the next connection of a listening socket. Accepts it with the
+  // reserve descriptor, sends it the reason and closes it, so that its client does not wait in vain.
   void RefuseOne(int listening);
   std::vector<ListeningSocket> sockets_;
   const absl::Duration tcp_silence_;
   const Accepted accepted_;
   rpc::Descriptor wake_;
-  rpc::Descriptor reserve_;  // Of the thread.
+  rpc::Descriptor reserve_;  // Used by the thread only.
   std::thread thread_;
 };
 

@@ -1,5 +1,5 @@
-// Both ends of such a connection are sockets of one kernel, which answers for the other one by its addresses
-// (NETLINK_SOCK_DIAG, sock_diag(7)). It names the user of sockets of others to everybody.
+// Both ends of such a connection are sockets of one kernel, which finds the other end by its addresses
+// (NETLINK_SOCK_DIAG, sock_diag(7)). It reports the user of any socket to all users.
 #include "server/grpc/local_peer.h"
 
 #include <arpa/inet.h>
@@ -17,7 +17,7 @@
 namespace hlod::grpc_server {
 namespace {
 
-// An address as the kernel's question has it: in network order, IPv4 in the first of four words.
+// An address in the format of the kernel's request: network order, IPv4 in the first of four words.
 struct Address {
   uint16_t port = 0;
   uint32_t words[4] = {};
@@ -26,7 +26,7 @@ struct Address {
 
 using NameOf = int (*)(int, sockaddr*, socklen_t*);
 
-// The address of one end; nullopt when it is not of the loopback interface.
+// Returns the address of one end; nullopt when it is not of the loopback interface.
 std::optional<Address> LoopbackAddress(int socket, NameOf name_of) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);
@@ -47,7 +47,7 @@ std::optional<Address> LoopbackAddress(int socket, NameOf name_of) {
   const bool mapped = IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET;
   if (!mapped && !IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr)) return std::nullopt;
   address.port = v6.sin6_port;
-  if (mapped) {  // The other end is a socket of IPv4, perhaps.
+  if (mapped) {  // The other end may be an IPv4 socket.
     address.family = AF_INET;
     std::memcpy(address.words, v6.sin6_addr.s6_addr + 12, 4);
   } else {
@@ -74,21 +74,21 @@ std::optional<uint32_t> UserOfLocalPeer(int socket) {
   question.body.sdiag_family = static_cast<uint8_t>(here->family);
   question.body.sdiag_protocol = IPPROTO_TCP;
   question.body.idiag_states = ~0u;
-  inet_diag_sockid& id = question.body.id;  // The other end's: its source is our peer.
+  inet_diag_sockid& id = question.body.id;  // The other end's id: its source is our peer.
   id.idiag_sport = there->port;
   id.idiag_dport = here->port;
   std::memcpy(id.idiag_src, there->words, sizeof(there->words));
   std::memcpy(id.idiag_dst, here->words, sizeof(here->words));
   id.idiag_cookie[0] = id.idiag_cookie[1] = static_cast<uint32_t>(INET_DIAG_NOCOOKIE);
   if (send(kernel.get(), &question, sizeof(question), 0) != sizeof(question)) return std::nullopt;
-  alignas(nlmsghdr) char answer[4096];  // The kernel has answered by now.
+  alignas(nlmsghdr) char answer[4096];  // The kernel has already answered.
   const ssize_t n = recv(kernel.get(), answer, sizeof(answer), MSG_DONTWAIT);
   nlmsghdr head;
   inet_diag_msg found;
   if (n < static_cast<ssize_t>(NLMSG_HDRLEN + sizeof(found))) return std::nullopt;
   std::memcpy(&head, answer, sizeof(head));
   std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof(found));
-  // A socket that is closing may be a remainder without an owner, which the kernel reports as root's.
+  // A closing socket may be a remainder without an owner, which the kernel reports as root's.
   if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY || found.idiag_state != TCP_ESTABLISHED) return std::nullopt;
   return found.idiag_uid;
 }

@@ -1,4 +1,4 @@
-// Addresses in gRPC's spelling and without it.
+// Addresses with and without gRPC's notation.
 #include "server/grpc/peer_names.h"
 
 #include <netdb.h>
@@ -12,7 +12,7 @@
 namespace hlod::grpc_server {
 namespace {
 
-// The numeric host at the other end.
+// Returns the numeric host at the other end.
 std::optional<std::string> HostOfPeer(int socket) {
   sockaddr_storage address{};
   socklen_t size = sizeof(address);

@@ -1,4 +1,4 @@
-// Grows a quota with what its charge takes, and hands permits to read to those who wait, in order.
+// Resizes a quota together with its charge, and hands out turns to read in the order of the requests.
 #include "server/grpc/receive_quota.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ absl::Status ReceiveQuota::CheckAdmission() {
 bool ReceiveQuota::TakeTurn() {
   if (turns_ >= limits_.turns_max) return false;
   const bool granted = granted_ >= base_ + (turns_ + 1) * limits_.turn_bytes;
-  // The first one's bytes fit the room for a message, if it has to.
+  // Without memory for it, the bytes of the first turn fit the room for a message.
   if (!granted && !Grow(limits_.turn_bytes).ok() && turns_ > 0) return false;
   ++turns_;
   return true;

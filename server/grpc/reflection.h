@@ -1,4 +1,4 @@
-// gRPC server reflection (v1alpha): which services there are and their descriptors, for grpcurl and the like.
+// gRPC server reflection (v1alpha): lists the services and their descriptors, for grpcurl and similar tools.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace hlod::grpc_server {
 
-// The serialized ServerReflectionResponse to a serialized ServerReflectionRequest.
+// Returns the serialized ServerReflectionResponse to a serialized ServerReflectionRequest.
 absl::StatusOr<std::string> AnswerReflection(const std::string& request);
 
 }  // namespace hlod::grpc_server

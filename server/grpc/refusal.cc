@@ -1,4 +1,4 @@
-// Frames of RFC 9113 and header fields of RFC 7541, by hand: an empty SETTINGS frame, and once the client has
+// Frames of RFC 9113 and header fields of RFC 7541, by hand: an empty SETTINGS frame and, once the client has
 // sent the HEADERS of a call, those of an answer that ends it.
 #include "server/grpc/refusal.h"
 
@@ -19,10 +19,10 @@ namespace {
 constexpr uint8_t kHeaders = 1, kSettings = 4;
 constexpr uint8_t kEndStreamAndHeaders = 1 | 4;
 constexpr size_t kPrefaceBytes = 24, kFrameHeadBytes = 9;
-// How many wait, and how long, until their clients have read why.
+// The number of refused connections that wait, and the time until their clients must have read why.
 constexpr size_t kRefusedMax = 32;
 constexpr absl::Duration kRefusedFor = absl::Seconds(2);
-constexpr size_t kReceivedMax = 64 << 10;  // In which a client's first call begins.
+constexpr size_t kReceivedMax = 64 << 10;  // The first call of a client begins within this.
 
 std::string BigEndian(uint32_t value, int bytes) {
   std::string text;
@@ -41,7 +41,7 @@ std::string Frame(uint8_t type, uint8_t flags, uint32_t stream, const std::strin
          static_cast<char>(flags) + BigEndian(stream, 4) + payload;
 }
 
-// A string literal, not Huffman-coded: its length as an integer with a prefix of 7 bits.
+// Returns a string literal without Huffman coding: its length is an integer with a prefix of 7 bits.
 std::string Literal(std::string_view text) {
   std::string bytes;
   size_t length = text.size();
@@ -55,12 +55,12 @@ std::string Literal(std::string_view text) {
   return bytes.append(text);
 }
 
-// A field that is not indexed, with a new name.
+// Returns a field that is not indexed, with a new name.
 std::string Field(std::string_view name, std::string_view value) {
   return std::string(1, '\0') + Literal(name) + Literal(value);
 }
 
-// A status without messages before it ("Trailers-Only" of gRPC's protocol).
+// Returns a status without messages before it ("Trailers-Only" in gRPC's protocol).
 std::string TrailersOnly(const grpc::Status& status) {
   std::string message;
   for (const char c : status.error_message())
@@ -85,7 +85,7 @@ RefusedConnection::RefusedConnection(ConnectedSocket socket, const absl::Status&
 }
 
 bool RefusedConnection::Advance() {
-  // A peer that writes as fast as it is read keeps no thread here: the rest waits for the next call.
+  // A peer that writes as fast as it is read must not keep the thread here: the rest waits for the next call.
   constexpr int kReadsMax = 16;
   char bytes[4096];
   for (int reads = 0; reads < kReadsMax; ++reads) {
@@ -94,7 +94,7 @@ bool RefusedConnection::Advance() {
     if (n <= 0 || received_.size() > kReceivedMax) return false;
     if (!answer_.empty()) received_.append(bytes, static_cast<size_t>(n));
   }
-  // Until the client ends it: one that still writes would see an error before it sees the answer.
+  // Stays open until the client ends it: a client that still writes would see an error before the answer.
   if (answer_.empty()) return true;
   for (size_t at = kPrefaceBytes; at + kFrameHeadBytes <= received_.size();) {
     const std::string_view head = std::string_view(received_).substr(at, kFrameHeadBytes);

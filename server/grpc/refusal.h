@@ -1,5 +1,5 @@
-// Connections that are refused: the first call on them is answered with the error, so that clients get it as
-// that of any other call.
+// Refused connections: the first call on them is answered with the error, so that clients get it like that of
+// any other call.
 #pragma once
 
 #include <list>
@@ -12,22 +12,22 @@
 
 namespace hlod::grpc_server {
 
-// Speaks as much HTTP/2 as that takes, without gRPC, a thread or waiting. Not for TLS.
+// Speaks the part of HTTP/2 that this takes, without gRPC, a thread or waiting. Not for TLS.
 class RefusedConnection {
  public:
   RefusedConnection(ConnectedSocket socket, const absl::Status& why);
   int fd() const { return socket_.get(); }
-  // Reads what has come, and answers a call. False: there is nothing more to be done, and the connection may
-  // end. To be called when it is readable, or now and then.
+  // Reads the received bytes, and answers a call. Returns false when it is done and the connection may end.
+  // To be called when the connection is readable, or now and then.
   bool Advance();
 
  private:
   ConnectedSocket socket_;
-  std::string answer_;  // The frame's payload; empty once it is sent.
+  std::string answer_;  // The payload of the frame; empty once it is sent.
   std::string received_;
 };
 
-// Those that wait for their clients' calls, a few and for a moment. Thread-safe.
+// The refused connections that wait for their clients' calls, a few and for a moment. Thread-safe.
 class RefusedConnections {
  public:
   void Add(ConnectedSocket socket, const absl::Status& why);

@@ -1,5 +1,5 @@
-// How many calls the clients of a server may open and reset: a few at once, and then so many a second. A
-// reset call does not count against the streams of its connection, so HTTP/2 alone does not bound them.
+// Limits how many calls the clients of a server may open and reset: kAtOnce at once, then kPerSecond. A reset
+// call does not count against the streams of its connection, so HTTP/2 alone does not limit them.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@ class ResetBudget {
  public:
   static constexpr double kAtOnce = 1024;
   static constexpr double kPerSecond = 50;
-  // Further resets until Spend reports the next time that the budget is used up.
+  // The number of further resets until Spend reports again that the budget is exhausted.
   static constexpr double kAgain = 10;
 
-  // A call was reset. False: that was one too many.
+  // Records that a call was reset. Returns false when the budget is exhausted.
   bool Spend(absl::Time now) {
     left_ = std::min(kAtOnce, left_ + kPerSecond * std::max(0.0, absl::ToDoubleSeconds(now - last_)));
     last_ = now;

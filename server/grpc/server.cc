@@ -1,4 +1,4 @@
-// Starting and stopping what the daemon listens with.
+// Starts and stops the parts on which the daemon listens.
 #include "server/grpc/server.h"
 
 #include <fcntl.h>
@@ -26,7 +26,8 @@ namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
 
-// Plain TCP stays on this host: everybody else has to show something.
+// Returns an error for TCP that other hosts could reach without TLS, or over TLS without a client certificate
+// or token.
 absl::Status CheckTcp(const rpc::Endpoint& endpoint, const ServerOptions& options) {
   if (endpoint.kind != rpc::Endpoint::Kind::kTcp) return absl::OkStatus();
   const bool tls = !options.tls_certificate.empty();
@@ -52,8 +53,9 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerOptions& opt
   return grpc::SslServerCredentials(tls);
 }
 
-// How many connections the daemon has descriptors for: each takes its socket, a duplicate, one that wakes its
-// thread, and those of its process and its session's arena. A few are left for what comes and goes.
+// Returns options that limit the connections to the descriptors that the daemon may open. Each connection
+// takes its socket, a duplicate, one that wakes its thread, and those of its process and its session's arena.
+// A few are left for temporary use.
 Connections::Options ConnectionOptions(const Limits& limits, absl::Duration tcp_silence) {
   constexpr int64_t kOfConnection = 5, kLeft = 8, kForAdministrators = 8;
   Connections::Options options{.per_owner_max = limits.connections_per_user_max, .tcp_silence = tcp_silence};
@@ -83,7 +85,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   std::unique_ptr<Server> server(new Server(std::move(options), devices));
   const ServerOptions& o = server->options_;
 
-  // Sockets first: a start that fails for one of them has changed nothing.
+  // Opens the sockets first: a start that fails for one of them has changed nothing.
   std::vector<ListeningSocket> sockets;
   for (const rpc::Endpoint& endpoint : o.listen) {
     RETURN_IF_ERROR(CheckTcp(endpoint, o));
@@ -123,7 +125,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
       std::make_unique<ConnectionServers>(*server->connections_, ConnectionServers::kEndingPerOwnerMax,
                                           [registry = server->registry_.get()] { registry->NoteFreed(); });
 
-  // Beyond this point clients come.
+  // Beyond this point clients connect.
   if (o.inherited_connection >= 0)
     server->OnAccepted(ConnectedSocket(o.inherited_connection), rpc::Endpoint{});
   server->listener_ = std::make_unique<Listener>(
@@ -142,7 +144,7 @@ Server::~Server() {
   if (periodic_thread_.joinable()) periodic_thread_.join();
   if (registry_ != nullptr) registry_->EndAll(MakeError(ErrorKind::kLostSession, "The daemon is ending."));
   if (servers_ != nullptr) servers_->Shutdown();
-  // What ends sessions ends before the sessions' registry.
+  // The users of the sessions' registry end before it.
   arenas_.reset();
   processes_.reset();
 }
@@ -160,7 +162,7 @@ void Server::OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint) {
   };
   if (const absl::Status room = servers_->CheckRoom(opened->owner); !room.ok()) return refuse(room);
   device::MemoryCharge memory(devices_.side_memory().ShareOf(opened->owner));
-  // Those who could do something about it come in when there is none left.
+  // Administrators, who can do something about it, may connect even when no memory is left.
   if (opened->administrator) {
     memory.Grow(received_.stranger_bytes_max);
   } else if (const absl::Status taken = memory.TryGrow(received_.stranger_bytes_max, "A connection");
@@ -218,7 +220,7 @@ void Server::RunPeriodicChecks() {
       refused_.Tick();
       DropUnusedProcesses();
       health_->Tick();
-    } catch (const std::exception& e) {  // No memory; there may be some at the next turn.
+    } catch (const std::exception& e) {  // No memory; there may be some at the next iteration.
       spdlog::error("The periodic checks failed: {}", e.what());
     }
     absl::SleepFor(kTick);

@@ -1,4 +1,4 @@
-// The daemon's outside: sockets, servers, watches, and the order in which they come and go.
+// The daemon's outer parts: sockets, servers, watches, and the order in which they start and stop.
 #pragma once
 
 #include <atomic>
@@ -29,37 +29,38 @@ struct ServerOptions {
   std::vector<int> inherited_listeners;  // From systemd.
   int inherited_connection = -1;         // One connected socket: a private daemon, which ends with it.
   std::string tls_certificate, tls_key, tls_client_authority;  // PEM texts.
-  std::string token;                                           // What calls over TCP must show.
+  std::string token;                                           // The token that calls over TCP must show.
   std::string version;                                         // "hlod 0.1.0"
-  absl::Duration greeting = absl::Seconds(10);                 // GrpcServer::Options.
-  std::optional<ReceiveLimits> received;  // Of each connection; else as the daemon's limits want them.
-  // After which a TCP peer whose kernel does not answer is given up, and GrpcServer::Options::question and
-  // patience of one.
+  absl::Duration greeting = absl::Seconds(10);                 // See GrpcServer::Options.
+  std::optional<ReceiveLimits> received;  // Per connection; nullopt: derived from the daemon's limits.
+  // tcp_silence: the time after which a TCP peer whose kernel does not answer is given up. The others are
+  // GrpcServer::Options::question and patience of a TCP connection.
   absl::Duration tcp_silence = absl::Seconds(60), tcp_question = absl::Minutes(3),
                  tcp_patience = absl::Hours(1);
 };
 
 class Server {
  public:
-  // Opens everything; from its return on clients are answered. `devices` outlives it.
+  // Opens everything; once it returns, clients are answered. `devices` must outlive the server.
   static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options, device::Devices& devices);
   ~Server();
 
-  // Where it listens, with the ports that were chosen.
+  // The addresses on which it listens, with the ports that were chosen.
   const std::vector<rpc::Endpoint>& endpoints() const { return endpoints_; }
   session::Registry& registry() { return *registry_; }
-  // Takes no new sessions and waits for what runs, at most so long; whether it ended.
+  // Takes no new sessions and waits for running work, for at most `at_most` or until `give_up` returns true.
+  // Returns true when the work has ended.
   bool Drain(absl::Duration at_most, const std::function<bool()>& give_up);
 
  private:
   Server(ServerOptions options, device::Devices& devices);
   void OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint);
-  // Where a connection comes from: its owner and process. `user` is that of a unix socket's peer.
+  // Returns the owner and process of a connection's peer. Sets `user` to that of a unix socket's peer.
   absl::StatusOr<Connections::Opened> Identify(int socket, bool tcp, std::optional<uint32_t>* user) const;
   std::unique_ptr<GrpcServer> MakeServer(uint64_t id, const Connections::Opened& opened,
                                          std::optional<uint32_t> user, device::MemoryCharge memory);
   void RunPeriodicChecks();
-  // A process is watched while it has a connection, or a session that ends with it.
+  // Stops watching processes that have neither a connection nor a session that ends with them.
   void DropUnusedProcesses();
 
   const ServerOptions options_;

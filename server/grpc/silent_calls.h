@@ -1,4 +1,4 @@
-// Calls that have sent no message yet, counted by who made them: each takes memory, and asks for nothing.
+// Counts calls that have sent no message yet, by owner: each takes memory although it requests nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ class SilentCalls {
  public:
   static constexpr int64_t kPerOwnerMax = 1024;
 
-  // Counts a call of this owner for as long as what is returned lives; null when there are kPerOwnerMax. What
-  // is returned may outlive this.
+  // Counts a call of this owner while the returned object lives, which may be longer than this one. Returns
+  // null when there are kPerOwnerMax.
   std::shared_ptr<const void> Count(const std::string& owner) {
     MutexLock lock(&state_->mu);
     int64_t& calls = state_->calls[owner];

@@ -1,5 +1,5 @@
-// Bulk.Upload over gRPC: chunks are read here and copied into the buffer by the transfer thread, a few ahead
-// of it.
+// Bulk.Upload over gRPC: chunks are read here, a few ahead of the transfer thread, which copies them into the
+// buffer.
 #include <deque>
 #include <functional>
 #include <optional>
@@ -13,7 +13,7 @@ namespace hlod::grpc_server {
 namespace {
 
 constexpr size_t kChunksAhead = 4;
-constexpr int64_t kHeaderBytesMax = 4096;  // Of a chunk's message, beside its payload.
+constexpr int64_t kHeaderBytesMax = 4096;  // The limit of a chunk's message beside its payload.
 
 // Shared by the call's handler and the jobs of the transfer thread.
 class UploadStream : public session::BulkStream, public std::enable_shared_from_this<UploadStream> {
@@ -27,9 +27,9 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     const int64_t bytes = static_cast<int64_t>(buffer.Length());
     registry_.wire_bytes_in += bytes;
     const int64_t chunk_max = registry_.devices().limits().chunk_bytes_max;
-    ReceiveQuota::Turn turn;  // Goes after the lock.
+    ReceiveQuota::Turn turn;  // Given back after the lock is released.
     if (bytes - kHeaderBytesMax > chunk_max) {
-      // On the transfer thread, whose chunks may be under way.
+      // On the transfer thread, because it may still be copying chunks.
       return Post([self = shared_from_this(), bytes, chunk_max] {
         self->Fail(
             MakeError(ErrorKind::kLimit,
@@ -57,7 +57,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   }
 
   void OnReadsDone() {
-    ReceiveQuota::Turn turn;  // Goes after the lock.
+    ReceiveQuota::Turn turn;  // Given back after the lock is released.
     {
       MutexLock lock(&mu_);
       reads_done_ = true;
@@ -78,8 +78,8 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     ReceiveQuota::Turn turn;
   };
 
-  // Asks for the next chunk, unless one is asked for, or there is enough. Of an upload that is not declared
-  // yet only the first chunk is kept.
+  // Asks for the next chunk, unless one is already asked for or enough are waiting. For an upload that is not
+  // declared yet, only the first chunk is kept.
   void ReadOn() {
     {
       MutexLock lock(&mu_);
@@ -98,9 +98,9 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     });
   }
 
-  // False: it had ended before.
+  // Returns false when it had ended before.
   bool End() {
-    std::deque<Chunk> dropped;  // Their turns are given back after the lock.
+    std::deque<Chunk> dropped;  // Their turns are given back after the lock is released.
     ReceiveQuota::Turn turn;
     MutexLock lock(&mu_);
     dropped.swap(chunks_);
@@ -108,7 +108,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     return !std::exchange(ended_, true);
   }
 
-  // The first chunk names the transfer; its upload may not be declared yet.
+  // Handles the first chunk, which names the transfer; its upload may not be declared yet.
   bool Begin(int64_t bytes) {
     absl::StatusOr<v1::TransferId> id = PeekTransfer();
     if (id.ok()) {
@@ -162,12 +162,13 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     return MakeError(ErrorKind::kViolation, "The first chunk of a bulk upload does not name its transfer.");
   }
 
-  // To the transfer thread, in the session's turn. A call that has named no session yet only ends there.
+  // Runs a job on the transfer thread, in the session's turn. A call that has not named a session can only
+  // end there.
   void Post(std::function<void()> job) {
     registry_.devices().transfers().Submit(session_ != nullptr ? session_->identity().id : 0, 0,
                                            std::move(job));
   }
-  // What has ended posts nothing: its session's jobs have been discarded, and one more would hold the call.
+  // Does nothing after the end: the session's jobs have been discarded, and one more would hold the call.
   void PostPump() {
     {
       MutexLock lock(&mu_);
@@ -182,14 +183,14 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     call_->Finish(status);
   }
 
-  // On the transfer thread: copies what has come.
+  // Copies the waiting chunks, on the transfer thread.
   void Pump() {
     for (;;) {
       Chunk chunk;
       {
         MutexLock lock(&mu_);
         if (ended_) return;
-        // What has come is kept until its declaration does: a client that has sent all it has is not cut off.
+        // Chunks are kept until the upload is declared: a client that has sent everything is not cut off.
         if (chunks_.empty()) return EndIfCut();
         if (!declared_.has_value()) return;
         if (!declared_->ok()) break;
@@ -208,7 +209,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     Fail(status);
   }
 
-  // The client stopped before the last byte.
+  // Fails the upload when the client stopped before the last byte.
   void EndIfCut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     if (!reads_done_ || ended_ || cut_) return;
     cut_ = true;
@@ -223,8 +224,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
       ASSIGN_OR_RETURN(const device::UploadPart claimed, uploads.Claim(command_));
       part_ = Part{claimed.upload, claimed.generation};
     }
-    // Held while bytes are copied, and no longer: a client that stalls keeps no memory of an upload that
-    // failed.
+    // Held only while bytes are copied: a stalled client must not keep the memory of a failed upload.
     const std::shared_ptr<device::PendingUpload> upload = part_->upload.lock();
     if (upload == nullptr || !uploads.Owns({upload, part_->generation, upload->target}))
       return Aborted("The upload of command %d has ended or was taken over by another stream.", command_);
@@ -260,7 +260,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   std::shared_ptr<session::Session> session_;
   uint64_t command_ = 0;
   int64_t staged_bytes_ = 0;
-  // Of the transfer thread.
+  // Used by the transfer thread.
   struct Part {
     std::weak_ptr<device::PendingUpload> upload;
     uint64_t generation = 0;
@@ -271,7 +271,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   mutable Mutex mu_;
   std::deque<Chunk> chunks_ ABSL_GUARDED_BY(mu_);
   bool reading_ ABSL_GUARDED_BY(mu_) = false;     // A chunk, or a turn for one, is asked for.
-  ReceiveQuota::Turn turn_ ABSL_GUARDED_BY(mu_);  // Of the chunk that is being read.
+  ReceiveQuota::Turn turn_ ABSL_GUARDED_BY(mu_);  // The turn of the chunk that is being read.
   bool begun_ ABSL_GUARDED_BY(mu_) = false;
   bool reads_done_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
