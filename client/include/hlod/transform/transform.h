@@ -19,9 +19,9 @@ namespace lazy {
 
 // In an open body: reverse mode from `outputs` with `cotangents` (undefined: zero) to `inputs`, stand-ins of
 // the body's arguments. `paths` name the inputs in errors: their types must be floating or complex.
-std::vector<Tensor> PullBack(const char* what, const std::vector<Tensor>& outputs,
-                             const std::vector<Tensor>& cotangents, const std::vector<Tensor>& inputs,
-                             const std::vector<std::string>& paths, const Caller& caller);
+std::vector<Tensor> AppendVjp(const char* what, const std::vector<Tensor>& outputs,
+                              const std::vector<Tensor>& cotangents, const std::vector<Tensor>& inputs,
+                              const std::vector<std::string>& paths, const Caller& caller);
 // In an open body: reverse mode as a function of the inputs, of the outputs' cotangents and of `residuals`,
 // which it sets: tensors of the body. Called with their values, it gives the inputs' cotangents.
 class TransposedFunction;
@@ -34,9 +34,9 @@ std::vector<Tensor> CallTransposed(const TransposedFunction& function, const std
                                    const std::vector<Tensor>& residuals, const Caller& caller);
 // In an open body: forward mode. The outputs, then their tangents. Tangents of integers and bools are
 // ignored, and zeros of their shape come out.
-std::vector<Tensor> PushForward(const char* what, const std::vector<Tensor>& outputs,
-                                const std::vector<Tensor>& inputs, const std::vector<Tensor>& tangents,
-                                const Caller& caller);
+std::vector<Tensor> AppendJvp(const char* what, const std::vector<Tensor>& outputs,
+                              const std::vector<Tensor>& inputs, const std::vector<Tensor>& tangents,
+                              const Caller& caller);
 // 1 with the type of `value`, which must be a floating tensor of one element.
 Tensor Seed(const char* what, const Tensor& value, const Caller& caller);
 
@@ -81,8 +81,8 @@ auto ValueAndGrad(F f, Caller caller = Caller::Here()) {
     using R = std::decay_t<decltype(result)>;
     const Tensor value = lazy::Aux<R>::Value(result);
     const auto by = lazy::Picked(call.arguments(), Which{});
-    const std::vector<Tensor> gradients = lazy::PullBack("grad", {value}, {lazy::Seed("grad", value, caller)},
-                                                         Leaves(by), LeafPaths(by, "argument"), caller);
+    const std::vector<Tensor> gradients = lazy::AppendVjp(
+        "grad", {value}, {lazy::Seed("grad", value, caller)}, Leaves(by), LeafPaths(by, "argument"), caller);
     return call.Return(std::pair(std::move(result), WithLeaves(by, gradients)));
   };
 }
@@ -104,8 +104,8 @@ auto Jvp(const F& f, const Primals& primals, const Primals& tangents, Caller cal
   TracedCall call("jvp", std::pair(primals, tangents), caller);
   auto result = std::apply(f, call.arguments().first);
   return call.Return(WithLeaves(std::pair(result, result),
-                                lazy::PushForward("jvp", Leaves(result), Leaves(call.arguments().first),
-                                                  Leaves(call.arguments().second), caller)));
+                                lazy::AppendJvp("jvp", Leaves(result), Leaves(call.arguments().first),
+                                                Leaves(call.arguments().second), caller)));
 }
 
 // {f(primals...), a function from a cotangent, a tree like the result, to the tuple of the arguments'}. The

@@ -5,7 +5,7 @@
 Packages: ../jax/requirements.txt. Each case is HLO text for `replicas` x `partitions` participants; arguments and
 results are lists by participant (replica * partitions + partition), then by parameter or leaf of the result; an
 array is {"dims", "type", "values"}. XLA's CPU does not run collective-broadcast, nor collective-reduce: those are
-worked by hand (common/evaluator/members_test.cc).
+worked by hand (tests/unit/common/evaluator).
 """
 
 import json
