@@ -1,5 +1,6 @@
-// Results whose derivative has a rule of its own, by name, in place of those of the instructions that compute
-// them: for loops, and where the derivative by parts is not finite. The rules: client/transform/rules/own.cc.
+// Results whose derivative has a rule of its own, by name, that replaces those of the instructions that
+// compute them: for loops, and where the derivative by parts is not finite. The rules are in
+// client/transform/rules/own.cc.
 #pragma once
 
 #include <string_view>
@@ -15,13 +16,13 @@ using hlo::OwnResults;
 using hlo::OwnRule;
 using hlo::TupleWithRule;
 
-// Appends what `lower` makes of x and returns it under the rule. The derivatives of what `lower` appended are
-// not asked for.
+// Appends what `lower` makes of x and returns it under the rule. The derivatives of the instructions that
+// `lower` appended are never needed.
 inline std::vector<Op> WithOwnDerivative(Lowering&, std::string_view rule, const std::vector<Op>& x,
                                          absl::FunctionRef<std::vector<Op>(absl::Span<const Op>)> lower) {
   return hlo::WithOwnDerivative(rule, x, lower);
 }
-// As above, of one result.
+// Does the same for one result.
 template <typename F>
 Op OwnDerivative(Lowering&, std::string_view rule, const std::vector<Op>& x, F lower) {
   return hlo::OwnDerivative(rule, x, lower);

@@ -1,4 +1,4 @@
-// Remembered operations: their lives.
+// The lives of remembered operations.
 #include "client/tensor/autograd/tape.h"
 
 #include <utility>
@@ -18,7 +18,7 @@ bool& GradMode() {
 }
 
 void TapeEntry::Destroy(TapeEntry* entry) {
-  // A chain of entries ends one after another: recursion would be as deep as the program is long.
+  // A chain of entries is destroyed in a loop: recursion would be as deep as the program is long.
   thread_local std::vector<TapeEntry*>* pending = nullptr;
   if (pending != nullptr) {
     pending->push_back(entry);
@@ -43,7 +43,8 @@ void TapeEntry::LeaveGraph() {
 
 namespace {
 
-// Whether the gradient of an instruction needs the value of its operand `i`. `varies`: which operands do.
+// Returns true when the gradient of an instruction needs the value of its operand `i`. varies[j] is true when
+// the gradient flows to operand j.
 bool NeedsOperand(const hlo::Instruction& instruction, size_t i, const std::vector<bool>& varies) {
   switch (instruction.opcode()) {
     case hlo::kAdd:  // Linear in all of them.
@@ -60,7 +61,7 @@ bool NeedsOperand(const hlo::Instruction& instruction, size_t i, const std::vect
     case hlo::kConcatenate:
     case hlo::kTuple:
     case hlo::kGetTupleElement: return false;
-    case hlo::kMultiply:  // Of a product each factor's gradient is the other.
+    case hlo::kMultiply:  // Each factor's gradient is the other one.
     case hlo::kDot: return varies[1 - i];
     case hlo::kSelect: return i == 0;  // Linear in all but predicates and indices.
     case hlo::kGather:
@@ -77,7 +78,7 @@ bool NeedsOperand(const hlo::Instruction& instruction, size_t i, const std::vect
 
 void TapeEntry::ForgetUnneeded(const Trace& graph) {
   const hlo::Computation& computation = graph.computation();
-  absl::flat_hash_map<NodeId, bool> varies, needed;  // Of nodes before `first`: only inputs matter.
+  absl::flat_hash_map<NodeId, bool> varies, needed;  // Before `first` only inputs matter.
   for (const TapeInput& input : inputs) varies.try_emplace(input.node, input.wanted);
   const auto is = [](const absl::flat_hash_map<NodeId, bool>& set, NodeId node) {
     const auto found = set.find(node);
@@ -92,7 +93,7 @@ void TapeEntry::ForgetUnneeded(const Trace& graph) {
   for (NodeId node = limit; node-- > first;) {
     const hlo::Instruction instruction = computation[node];
     const absl::Span<const NodeId> operands = instruction.operands();
-    // A derivative of its own may need all.
+    // A rule of its own may need all operands.
     const bool rule = is(varies, node),
                again = is(needed, node) || (rule && !OwnRule(computation, node).empty());
     if (!again && !rule) continue;
@@ -114,7 +115,7 @@ void TapeEntry::KeepFunction() {
   std::vector<NodeId> results = outputs;
   for (const Kept& each : kept) results.push_back(each.node);
   function = Extract(*graph, nodes, results);
-  // The same numbers as the first time.
+  // A later run takes the random numbers of the first one.
   for (Parameter& extra : function->extra) extra.random = false;
 }
 

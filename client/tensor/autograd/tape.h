@@ -1,4 +1,4 @@
-// What is remembered of operations whose gradients may be asked for by Backward().
+// The tape: remembers the operations whose gradients may be asked for by Backward().
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ namespace hlod::lazy {
 class TapeEntry;
 
 // Differentiates what a tape remembers. The rules of derivatives lie above the tensors (client/transform), so
-// a leaf brings the engine with it when gradients are first asked for, and every entry that it leads to has
-// it.
+// a leaf brings the engine with it when it first requires a gradient, and each entry takes the engine of its
+// inputs.
 class GradientEngine {
  public:
-  // Marks as results of the graph, which is about to run, the residuals of the entry that would cost much to
-  // compute again.
+  // Marks the residuals of the entry that would cost much to compute again as results of the trace, which is
+  // about to run.
   virtual void KeepResiduals(TapeEntry& entry, Trace& graph, const Caller& caller) const = 0;
 
  protected:
   ~GradientEngine() = default;
 };
 
-// Where the gradient of a tensor that requires one is collected. Views of the tensor share it.
+// Collects the gradient of a tensor that requires one. Views of the tensor share it.
 class GradLeaf : public RefCounted {
  public:
   GradLeaf(const GradientEngine& engine, bool in_function) : engine(engine), in_function(in_function) {}
@@ -40,42 +40,44 @@ class GradLeaf : public RefCounted {
   Tensor gradient;
 };
 
-// Where the gradients of a tensor and of its views flow to. A tensor without one has its storage's value's
-// history. One of its own has a leaf, what Detach() gives (which shares the storage and not its history, and
-// may come to a history by updates in place), and a view that is made in a NoGrad scope.
+// Tells where the gradients of a tensor and of its views flow to. A tensor without a lineage has the history
+// of its storage's value. Three kinds of tensor have a lineage of their own: a leaf; the result of Detach(),
+// which shares the storage and not its history, and may get a history by updates in place; and a view that is
+// made in a NoGrad scope.
 class Lineage : public RefCounted {
  public:
   Lineage(std::shared_ptr<const View> root, uint64_t tensor) : root(std::move(root)), tensor(tensor) {}
   static void Destroy(Lineage* lineage) { delete lineage; }
 
-  // How that tensor looks at the storage; all steps of it are leading ones.
+  // The view by which the root, the tensor that the lineage began with, looks at the storage. All its steps
+  // are leading ones.
   const std::shared_ptr<const View> root;
-  const uint64_t tensor;  // Its id: the others are views.
+  const uint64_t tensor;  // The root's id: other tensors of the lineage are views.
   bool made_without_grad = false;
   Ref<GradLeaf> leaf;
-  Ref<TapeEntry> history;       // Where there is no leaf: what made what it shows ...
-  uint32_t history_output = 0;  // ... as this output, of the root's shape.
-  Ref<Lineage> before;          // Of a leaf: what the tensor had until RequiresGrad_().
+  Ref<TapeEntry> history;       // Without a leaf: the entry that made what the root shows.
+  uint32_t history_output = 0;  // The entry's output of the root's shape.
+  Ref<Lineage> before;          // A leaf's lineage before RequiresGrad_().
 };
 
-// Whether operations of this thread are remembered. Off in a NoGrad scope, and inside Backward().
+// True while operations of this thread are remembered. False in a NoGrad scope, and inside Backward().
 bool& GradMode();
 
-// An operand of a remembered operation. What it was then stays alive for Backward().
+// An operand of a remembered operation. Its value at that time stays alive for Backward().
 struct TapeInput {
-  Ref<Value> value;  // Null where no gradient needs to know it.
+  Ref<Value> value;  // Null when no gradient needs it.
   uint64_t value_id = 0;
-  Shape base;                        // The value's shape ...
-  View view;                         // ... and how it was looked at.
-  std::shared_ptr<const View> root;  // Its lineage's; null: the whole value.
-  bool wanted = false;               // Whether it requires a gradient, which goes ...
-  Ref<GradLeaf> leaf;                // ... here, ...
-  Ref<TapeEntry> history;            // ... or, without a leaf, to what made the value ...
-  uint32_t history_output = 0;       // ... as this output.
-  NodeId node = 0;                   // What was shown, in the graph.
+  Shape base;                        // The value's shape.
+  View view;                         // The view through which it was read.
+  std::shared_ptr<const View> root;  // The root of its lineage, or null.
+  bool wanted = false;               // True when it requires a gradient.
+  Ref<GradLeaf> leaf;                // The leaf that takes its gradient, or null.
+  Ref<TapeEntry> history;            // Without a leaf: the entry that made it.
+  uint32_t history_output = 0;       // The entry's output that it is.
+  NodeId node = 0;                   // The operand's node in the trace.
 };
 
-// A remembered operation: a range of nodes of a graph. When the graph is cleared the range is copied.
+// A remembered operation: a range of nodes of a trace. When the trace is cleared the range is copied.
 class TapeEntry : public RefCounted {
  public:
   TapeEntry(const char* operation, const Caller& caller)
@@ -85,57 +87,59 @@ class TapeEntry : public RefCounted {
   const uint64_t sequence;  // Greater than those of the entries that it depends on.
   const char* const operation;
   const Caller caller;
-  const GradientEngine* engine = nullptr;  // That of its inputs.
+  const GradientEngine* engine = nullptr;  // The inputs' engine.
   std::vector<TapeInput> inputs;
   std::vector<NodeId> outputs;  // Nodes of `graph`.
   std::vector<Shape> output_shapes;
-  std::vector<Ref<GradLeaf>> retained;  // By output: where RetainGrad() wants the gradient.
+  std::vector<Ref<GradLeaf>> retained;  // By output: where RetainGrad() collects the gradient.
 
-  Trace* graph = nullptr;  // Null once it was cleared.
+  Trace* graph = nullptr;  // Null once the trace was cleared.
   uint32_t graph_index = 0;
-  NodeId first = 0;                  // Its nodes are those from here ...
-  NodeId limit = 0;                  // ... to before this.
-  std::optional<Function> function;  // Afterwards; its arguments are the inputs.
-  // What the gradient needs of the nodes in between, once the graph has run: values that were computed with
-  // it. They are the function's outputs after `outputs`.
+  NodeId first = 0;                  // The first of its nodes.
+  NodeId limit = 0;                  // The end of its nodes.
+  std::optional<Function> function;  // The nodes' copy; its arguments are `inputs`.
+  // Residuals: values in between that the gradient needs and that were computed with the trace. They are the
+  // function's outputs after `outputs`.
   struct Kept {
     Ref<Value> value;
     NodeId node = 0;
   };
   std::vector<Kept> kept;
-  // In place of nodes: gives the inputs' gradients from those of the outputs.
+  // Takes the place of nodes when set: returns the inputs' gradients from those of the outputs.
   std::function<std::vector<Tensor>(const std::vector<Tensor>&)> backward;
-  bool in_place = false;  // Whether it replaced what its first operand showed.
+  bool in_place = false;  // True when it updated its first operand in place.
   bool released = false;
 
   // Lets go of the inputs' values that no gradient needs.
   void ForgetUnneeded(const Trace& graph);
-  // The nodes as a function, as the graph is about to forget them or another graph needs them.
+  // Copies the nodes into `function`, when the trace is about to forget them or another trace needs them.
   void KeepFunction();
   void LeaveGraph();
-  // After Backward(): gives up what was kept for it.
+  // Gives up, after Backward(), what was kept for it.
   void Release();
 };
 
-// Keeps the residuals of all entries that live values of the graph lead to. REQUIRES: TraceLock.
+// Keeps the residuals of all entries that live values of the trace lead to. REQUIRES: TraceLock.
 void KeepResiduals(Trace& graph, const Caller& caller);
 
-// Where the gradient of what a tensor is a view of goes: to a leaf, or on to what made the value.
+// The target of the gradient of a tensor, or of the tensor that it is a view of: a leaf, or the entry that
+// made the value.
 struct GradEdge {
   Ref<GradLeaf> leaf;
   Ref<TapeEntry> entry;
   uint32_t output = 0;
 };
 GradEdge EdgeOf(const TensorImpl& tensor);
-// Whether gradients flow to the tensor: it is a leaf that requires one, or was made from some.
+// Returns true when gradients flow to the tensor: it is a leaf that requires one, or was made from such
+// tensors.
 bool RequiresGrad(const TensorImpl& tensor);
-// Whether it is the tensor that its lineage began with, and no view of it.
+// Returns true when the tensor is the one that its lineage began with, and not a view of it.
 bool IsRoot(const TensorImpl& tensor);
-// Whether it is a leaf that collects a gradient.
+// Returns true when the tensor is a leaf that collects a gradient.
 bool IsGradLeaf(const TensorImpl& tensor);
-// A lineage that begins with what the tensor shows; `id` is that of its root.
+// Returns a lineage whose root shows what the tensor shows; `id` becomes the root's id.
 Ref<Lineage> NewLineage(const TensorImpl& tensor, uint64_t id);
-// How the tensor looks at its storage, with the steps that lead to its lineage's root marked.
+// Returns the tensor's view of its storage, with the steps that lead to its lineage's root marked as leading.
 View MarkedView(const TensorImpl& tensor);
 TapeInput MakeTapeInput(TensorImpl& tensor, NodeId node);
 // Returns the engine of the inputs that require a gradient; null when none does.

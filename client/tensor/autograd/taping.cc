@@ -1,4 +1,4 @@
-// Tape entries from what was just recorded.
+// Makes tape entries of what was just recorded.
 #include "client/tensor/autograd/taping.h"
 
 #include <iterator>

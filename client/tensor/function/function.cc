@@ -1,4 +1,4 @@
-// Cutting a function out of a graph, and appending one to a graph.
+// Cuts a function out of a trace, and appends one to a trace.
 #include "client/tensor/function/function.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace hlod::lazy {
 namespace {
 
-// Which nodes the outputs need, not looking behind the inputs.
+// Marks the nodes that the outputs need, without looking behind the inputs.
 std::vector<bool> Needed(const hlo::Computation& from, const std::vector<NodeId>& copy_of,
                          absl::Span<const NodeId> outputs) {
   NodeId last = 0;
@@ -51,7 +51,8 @@ Function Extract(const Trace& graph, absl::Span<const NodeId> inputs, absl::Span
   };
   for (const NodeId input : inputs) {
     const NodeId copy = append_parameter(from[input].shape_id());
-    if (copy_of[input] == kNoNode) copy_of[input] = copy;  // Of an input named twice the first is used.
+    // An input named twice stands for its first mention.
+    if (copy_of[input] == kNoNode) copy_of[input] = copy;
   }
   const std::vector<bool> needed = Needed(from, copy_of, outputs);
   absl::InlinedVector<NodeId, 8> operands;

@@ -1,5 +1,5 @@
-// A part of a graph as a function: what some nodes compute from others, kept apart from any graph, so that it
-// can be appended to one again and again.
+// A part of a trace as a function: the nodes that compute some nodes from others, kept apart from any trace,
+// so that they can be appended to one again and again.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,29 @@ struct Function {
   size_t arguments = 0;
   std::vector<Parameter> extra;  // Captured tensors, values and numbers.
   std::vector<NodeId> outputs;
-  std::vector<std::pair<NodeId, uint32_t>> origins;  // (first node, origin), as in a graph.
-  uint64_t random_steps = 0;                         // What a call takes from the stream of random numbers.
+  std::vector<std::pair<NodeId, uint32_t>> origins;  // (first node, origin), as in a trace
+  uint64_t random_steps = 0;                         // Steps of the random stream per call.
 
-  std::vector<Tensor> Captured() const;  // Of `extra`, in order, without the numbers.
+  std::vector<Tensor> Captured() const;  // The tensors of `extra`, in order.
 };
 
-// What computes `outputs` from `inputs`: the walk stops at them, also where one input depends on another. A
-// parameter of the graph that is not an input becomes an extra one. REQUIRES: TraceLock.
+// Returns the function that computes `outputs` from `inputs`. The walk back from the outputs stops at the
+// inputs, also where one input depends on another. A parameter of the trace that is not an input becomes an
+// extra one. REQUIRES: TraceLock.
 Function Extract(const Trace& graph, absl::Span<const NodeId> inputs, absl::Span<const NodeId> outputs);
 
-// What the parameters after the arguments stand for in one call: `captured` (as Captured() gives them), and
-// numbers, random ones being the next of the stream, or those `repeats` times as far apart.
+// Returns the operands for the parameters after the arguments in one call: `captured` (in the order of
+// Captured()), and numbers. A random number becomes the next position of the stream; with `repeats` the
+// positions are that many times as far apart.
 std::vector<Op> ExtraArguments(Lowering& l, const Function& function, absl::Span<const Op> captured,
                                uint64_t repeats = 1);
-// Appends the function's nodes with `arguments` and `captured` (as Captured() gives them) in place of its
-// parameters.
+// Appends the function's nodes with `arguments` and `captured` (in the order of Captured()) in place of its
+// parameters. Returns its outputs.
 std::vector<Op> Inline(Lowering& l, const Function& function, absl::Span<const Op> arguments,
                        absl::Span<const Op> captured);
 
-// A node that is its operand, through which no gradient flows: what Detach() makes in a traced function.
+// Returns a node equal to its operand through which no gradient flows: what Detach() makes in a traced
+// function.
 inline Op StopGradient(Lowering&, Op x) { return hlo::StopGradient(x); }
 using hlo::IsStopped;
 

@@ -1,4 +1,4 @@
-// Functions while they are traced.
+// Keeps the functions that a thread is tracing.
 #include "client/tensor/function/function_trace.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace hlod::lazy {
 namespace {
 
-// Stands for the seed that the device's stream has when the function is called.
+// Stands for the seed of the device's stream at the time of a call.
 constexpr uint64_t kSeedOfTheCall = 0x5eed0fca11;
 
 FunctionTrace*& OpenTrace() {

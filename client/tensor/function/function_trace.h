@@ -1,4 +1,4 @@
-// Tracing a function: while one is traced in this thread, what is computed at its place goes into its graph.
+// Traces a function: while one is traced in this thread, what is computed at its place goes into its trace.
 #pragma once
 
 #include <memory>
@@ -12,38 +12,40 @@
 namespace hlod::lazy {
 
 // One function that is being traced. They nest: a function traced inside takes tensors of the one around it
-// as captured ones. `what` names it in errors ("grad", "jit") and lives for ever.
+// as captured ones. `what` names it in errors ("grad", "jit") and lives as long as the process.
 class FunctionTrace {
  public:
-  // Without a place it is the first device that is used.
+  // Without a place, takes the first device that is used.
   FunctionTrace(const char* what, std::optional<Place> place, const Caller& caller);
-  // Tensors that were made inside and are still referred to fail from now on.
+  // Fails the tensors that were made inside and are still referred to.
   ~FunctionTrace();
   FunctionTrace(const FunctionTrace&) = delete;
   FunctionTrace& operator=(const FunctionTrace&) = delete;
 
   static FunctionTrace* Innermost();
-  // The graph of the innermost function that is traced at `place`, or null.
+  // Returns the trace of the innermost function that is traced at `place`, or null.
   static Trace* GraphAt(Place place);
-  // The random numbers of the innermost function that is traced at `place`, or null: positions that begin at
-  // 0, to which a call adds where the device's stream stands.
+  // Returns the random stream of the innermost function that is traced at `place`, or null. Its positions
+  // begin at 0; a call adds the position of the device's stream.
   static RandomState* StreamAt(Place place);
-  // What the functions of this thread draw from now on is fixed: the same in every call.
+  // Restarts the streams of this thread's functions at `seed`: the numbers that they draw from now on are the
+  // same in every call.
   static void Reseed(uint64_t seed);
-  // Whether the tensor is a value of a function that is being traced.
+  // Returns true when the tensor is a value of a function that is being traced.
   static bool IsInside(const TensorImpl& tensor);
 
-  // Throw when a function is being traced in this thread: its values do not exist yet.
+  // Throw when a function is being traced in this thread: its values do not exist yet. Host values from
+  // outside may be read.
   static void CheckRead(const Value& value, const char* operation, const Caller& caller);
   static void CheckSync(const Caller& caller);
-  // Refuses to write to an argument, and to a tensor that is not of the function.
+  // Refuses to write to an argument, and to a tensor that is not the function's own.
   static void CheckWrite(const Trace& graph, const Storage& storage);
-  // Refuses to write to a host tensor that was there before the function was traced.
+  // Refuses to write to a host tensor that existed before the function was traced.
   static void CheckHostWrite(const Storage& storage);
 
-  // A tensor that stands for an argument.
+  // Returns a tensor that stands for an argument with the type and shape of `like`.
   Tensor Argument(const Tensor& like);
-  // The function from the arguments to `results`, which are tensors made inside or captured.
+  // Returns the function from the arguments to `results`, which are tensors made inside or captured.
   Function Finish(absl::Span<const Tensor> results);
 
   const char* what() const { return what_; }
@@ -61,9 +63,9 @@ class FunctionTrace {
   std::vector<Ref<Storage>> argument_storages_;
   bool grad_mode_;
   RandomState stream_;
-  std::optional<uint64_t> steps_;  // Drawn before the first Reseed().
+  std::optional<uint64_t> steps_;  // The steps drawn before the first Reseed().
   FunctionTrace* const around_;
-  const uint64_t begun_;  // What this thread has made since has a larger number.
+  const uint64_t begun_;  // Values that this thread has made since have larger ids.
 };
 
 }  // namespace hlod::lazy
