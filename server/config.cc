@@ -41,7 +41,7 @@ absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, in
 ConfigKey Text(std::string name, std::string Config::* field, std::string text) {
   const std::string standard = Config{}.*field;
   return {std::move(name), std::move(text), standard, false, [field](Config& config, std::string_view value) {
-            // An operator who writes `--token-file "$FILE"` with FILE unset wants a token.
+            // An operator who writes `--token-file "$FILE"` with FILE unset does want a token.
             if (value.empty()) return InvalidArgument("the value is empty");
             config.*field = std::string(value);
             return absl::OkStatus();
@@ -71,7 +71,7 @@ constexpr Range kRanges[] = {
     {&Limits::sessions_per_user_max, 1, 1 << 20},
     {&Limits::connections_per_user_max, 4, 1 << 20},
     {&Limits::handles_per_session_max, 1, int64_t{1} << 32},
-    {&Limits::commands_in_flight_max, 64, 1 << 24},  // A client stays below half of it.
+    {&Limits::commands_in_flight_max, 64, 1 << 24},  // A client uses less than half of it.
     {&Limits::commands_per_message_max, 1, 1 << 16},
     {&Limits::unacknowledged_bytes_max, 1 << 20, kPetabyte},
     {&Limits::inline_bytes_max, 0, 48 << 20},
@@ -98,7 +98,7 @@ constexpr Relation kRelations[] = {
     {&Limits::unacknowledged_bytes_max, 4, &Limits::inline_bytes_max,
      "replies with payloads inside are kept until the client acknowledges them"},
 };
-constexpr int64_t kArenaLeast = 8 << 20;  // Pieces of 1 MiB, several under way.
+constexpr int64_t kArenaLeast = 8 << 20;  // Several pieces of 1 MiB at once.
 
 Range RangeOf(int64_t Limits::* limit) {
   for (const Range& row : kRanges) {
@@ -210,7 +210,7 @@ std::vector<ConfigKey> MakeKeys() {
                     [field, unit, range = RangeOf(field)](Config& config, std::string_view value) {
                       return SetNumber(config.limits.*field, value, range.least, range.most, unit);
                     }});
-    if (field == &Limits::arena_bytes) {  // 0 turns it off; there is nothing useful between.
+    if (field == &Limits::arena_bytes) {  // 0 turns it off; other small values would be useless.
       keys.back().set = [field](Config& config, std::string_view value) -> absl::Status {
         ASSIGN_OR_RETURN(const int64_t bytes, ParseSize(value));
         if (bytes != 0)

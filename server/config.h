@@ -55,11 +55,11 @@ struct ConfigKey {
   std::string standard;  // The default, as it would be written.
   bool list = false;     // May be given several times.
   std::function<absl::Status(Config&, std::string_view value)>
-      set;  // INVALID_ARGUMENT saying what is wrong with the value.
+      set;  // Returns INVALID_ARGUMENT saying what is wrong with the value.
 };
 // All keys, limits included.
 const std::vector<ConfigKey>& ConfigKeys();
-// The flag of a key: "device_memory" -> "--device-memory".
+// Returns the flag of a key: "device_memory" -> "--device-memory".
 std::string FlagOf(const ConfigKey& key);
 
 // Reads a TOML file into `config`. Returns INVALID_ARGUMENT naming the file, the line and the unknown or
@@ -73,8 +73,10 @@ absl::Status CheckLimits(const Limits& limits);
 // The parsed command line.
 struct CommandLine {
   Config config;
-  bool finished = false;  // --help or --version was answered, or the flags were wrong (printed to stderr):
-  int exit_code = 0;      // end with this code.
+  // True when --help or --version was answered, or the flags were wrong (printed to stderr): the process is
+  // to end with exit_code.
+  bool finished = false;
+  int exit_code = 0;
 };
 // Defined in flags.cc.
 CommandLine ParseCommandLine(int argc, char** argv, std::string_view version);

@@ -1,4 +1,4 @@
-// The command line. The only unit that pays for CLI11.
+// Parses the command line. The only file that includes CLI11, which takes long to compile.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <map>
@@ -48,7 +48,7 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
     line.finished = true;
     if (e.get_exit_code() == 0) {  // --help and --version.
       line.exit_code = app.exit(e);
-    } else {  // CLI11 has a code for every mistake; ours is one.
+    } else {  // CLI11 has an exit code per kind of mistake; hlod has one for all.
       std::cerr << "hlod: " << e.what() << "\nRun with --help for more information.\n";
       line.exit_code = kUsage;
     }
@@ -58,7 +58,7 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
   if (config->count() > 0) status = ReadConfigFile(file, line.config);
   for (const auto& [key, values] : given) {
     if (!status.ok()) break;
-    // The flags replace the file's.
+    // The flags replace the values of the file.
     if (key->name == "listen") line.config.listen.clear();
     if (key->name == "kernel_library") line.config.kernel_libraries.clear();
     for (const std::string& value : values) {

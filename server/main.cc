@@ -1,4 +1,4 @@
-// hlod: builds the daemon's parts, hands them to each other, and waits for the end.
+// hlod: builds the daemon's parts, connects them, and waits for the end.
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -29,13 +29,13 @@ constexpr absl::Duration kStopping = absl::Seconds(2);
 absl::Duration FinishingTime(absl::Duration drain) { return drain - std::min(kStopping, drain / 4); }
 
 // Ends the process when its orderly end takes too long, whatever still runs: soon after a second signal,
-// after the end of a private daemon's client, and after a drain whose time was up; later when the drain was
-// complete, which is not as it should be.
+// after the end of a private daemon's client, and after a drain that ran out of time; later when the drain
+// was complete, which should not happen.
 class LastResort {
  public:
   static LastResort* Watch(int signals) {
-    static LastResort* const watch = new LastResort;  // Never destroyed, because its threads end with the
-                                                      // process.
+    // Never destroyed, because its threads end with the process.
+    static LastResort* const watch = new LastResort;
     std::thread([signals] {
       WaitForEnd(signals, PrivateClient());
       watch->EndSoon();
@@ -47,7 +47,7 @@ class LastResort {
     if (!ends_soon_.exchange(true)) EndAfter(kStopping, 0);
   }
   void EndLater() { EndAfter(absl::Seconds(10), 1); }
-  // Sets a text for the log: the work that still runs and cannot be stopped.
+  // Sets a text for the log that describes the running work that cannot be stopped.
   void SetRunning(std::string running) {
     MutexLock lock(&mu_);
     running_ = std::move(running);
@@ -87,13 +87,13 @@ int Main(int argc, char** argv) {
   if (const absl::Status status = LimitCpuFeatures(config, environment); !status.ok()) return Fail(status);
   const int signals = BlockSignals();
 
-  // Addresses, certificates, tokens: whatever is wrong with them is reported before anything is opened.
+  // Addresses, certificates, tokens: any error in them is reported before anything is opened.
   absl::StatusOr<grpc_server::ServerOptions> options = MakeServerOptions(config, environment, kVersion);
   if (!options.ok()) return Fail(options.status());
 
   const bool authenticates = !options->token.empty() || !options->tls_client_authority.empty();
 
-  // The devices: memory, queues, compiled programs, the ledger. They know no client.
+  // The devices: memory, queues, compiled programs, the ledger. They do not know about clients.
   const Clock clock;
   absl::StatusOr<std::shared_ptr<device::CompileCache>> cache =
       OpenCompileCache(config, environment, kVersion);
@@ -138,7 +138,7 @@ int Main(int argc, char** argv) {
   NotifySystemd("STOPPING=1");
   LastResort* const last_resort = LastResort::Watch(signals);
   if (client.connection.valid()) {
-    last_resort->EndSoon();  // The client is gone: nobody waits for what still runs.
+    last_resort->EndSoon();  // The client is gone: no process waits for the running work.
   } else {
     spdlog::info("Ending: running work may finish, new sessions are refused.");
     if (!(*server)->Drain(FinishingTime(absl::Microseconds(config.drain_us)),
@@ -150,7 +150,7 @@ int Main(int argc, char** argv) {
                    running.empty() ? "bytes on their way to clients" : running);
     }
   }
-  // All sessions end, then the devices: what has not started is dropped, what runs is cancelled.
+  // All sessions end, then the devices: waiting work is dropped, running work is cancelled.
   last_resort->EndLater();
   metrics_endpoint.reset();
   server->reset();
@@ -166,7 +166,7 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return hlod::Main(argc, argv);
-  } catch (const std::system_error& e) {  // A thread that the system refuses.
+  } catch (const std::system_error& e) {  // The system refused a thread.
     std::fprintf(stderr, "hlod: %s\n", e.what());
     return 1;
   }

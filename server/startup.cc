@@ -1,4 +1,4 @@
-// The process around the daemon.
+// Sets up the process around the daemon.
 #include "server/startup.h"
 
 #include <elf.h>
@@ -41,13 +41,14 @@ void LogForGrpc(gpr_log_func_args* args) {
   spdlog::log(level, "gRPC: {}", args->message);
 }
 
-// "tls_cert: /etc/hlod/cert.pem: no PEM certificate was found in it." Whatever is wrong with a file that the
-// configuration names is wrong with the configuration.
+// Returns "tls_cert: /etc/hlod/cert.pem: no PEM certificate was found in it." An error in a file that the
+// configuration names is an error of the configuration.
 absl::Status About(std::string_view key, const std::string& path, const absl::Status& status) {
   return InvalidArgument("%s: %s: %s.", key, path, FromAbsl(status.message()));
 }
 
-// The text of a file that the configuration names, without the blanks around it; empty when it names none.
+// ReadNamed returns the text of a file that the configuration names, without surrounding blanks; empty when
+// it names none.
 enum class Secrecy { kPublic, kSecret };
 absl::StatusOr<std::string> ReadNamed(std::string_view key, const std::string& path, Secrecy secrecy) {
   if (path.empty()) return std::string();
@@ -59,7 +60,7 @@ absl::StatusOr<std::string> ReadNamed(std::string_view key, const std::string& p
   return trimmed;
 }
 
-// Certificates and token: each file read and looked through, so that a mistake ends the start and not every
+// Reads and checks the certificates and the token, so that a mistake in them ends the start instead of every
 // handshake.
 absl::Status ReadCredentials(const Config& config, grpc_server::ServerOptions& options) {
   if (config.tls_cert.empty() != config.tls_key.empty())
@@ -89,7 +90,7 @@ absl::Status ReadCredentials(const Config& config, grpc_server::ServerOptions& o
   return absl::OkStatus();
 }
 
-// A private daemon's one connection.
+// Checks the one connection of a private daemon.
 absl::Status CheckConnected(int fd) {
   sockaddr_storage peer;
   socklen_t size = sizeof(peer);
@@ -98,7 +99,7 @@ absl::Status CheckConnected(int fd) {
                          std::strerror(errno));
 }
 
-// The linker's id of this program, in hexadecimal: of its code and data. Empty when it was linked without
+// Returns the linker's id of this program's code and data, in hexadecimal. Empty when it was linked without
 // one.
 std::string LinkedBuildId() {
   std::string id;
@@ -118,13 +119,13 @@ std::string LinkedBuildId() {
         at = content + rounded(note->n_descsz);
       }
     }
-    return 1;  // The first object is the program.
+    return 1;  // Stops: the first object is the program.
   };
   dl_iterate_phdr(look, &id);
   return id;
 }
 
-// Takes the signal that waits, so that the next wait is for another one.
+// Takes a pending signal, so that the next wait is for another one.
 void ConsumeSignal(int signals) {
   signalfd_siginfo info;
   (void)!read(signals, &info, sizeof(info));
@@ -133,13 +134,13 @@ void ConsumeSignal(int signals) {
 }  // namespace
 
 absl::Status SetUpProcess(const std::string& log_level) {
-  // glibc gives every freed block over 128 KiB back to the kernel otherwise, and each next one pays for its
-  // pages again. What sessions leave behind goes back when they have ended (session::MemoryReturn).
+  // By default glibc returns every freed block over 128 KiB to the kernel, and each later block pays for its
+  // pages again. The memory of ended sessions is returned by session::MemoryReturn.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   signal(SIGPIPE, SIG_IGN);
   grpc_server::PollByConnection();
-  // Each connection takes several descriptors; many systems start processes with 1024.
+  // Each connection takes several descriptors; many systems start processes with a limit of 1024.
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
     files.rlim_cur = files.rlim_max;
@@ -196,7 +197,7 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
   if (options.listen.empty() && options.inherited_listeners.empty() && config.inherit_fd < 0) {
     rpc::Endpoint& endpoint = options.listen.emplace_back();
     endpoint.path = rpc::DefaultSocketPath(environment.xdg_runtime_dir);
-    // /run/hlod is systemd's to make; without it, ours. Elsewhere the folder exists or the error says so.
+    // systemd makes /run/hlod; without systemd, this process does. Any other folder must exist.
     const std::string& xdg = environment.xdg_runtime_dir;
     if (!xdg.empty() && access(xdg.c_str(), F_OK) != 0) {
       return FailedPrecondition("XDG_RUNTIME_DIR is %s: %s. Make that folder, unset it, or give --listen.",
@@ -215,7 +216,8 @@ absl::StatusOr<std::shared_ptr<device::CompileCache>> OpenCompileCache(const Con
   const std::string folder = named ? config.compile_cache : environment.CompileCache();
   if (folder.empty() || folder == kNoCompileCache) return nullptr;
   const std::string build = LinkedBuildId();
-  if (build.empty()) return nullptr;  // One version may have many builds, and they cannot be told apart.
+  // One version may have many builds, which cannot be told apart without the id.
+  if (build.empty()) return nullptr;
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), ignored);
   absl::StatusOr<std::unique_ptr<device::CompileCache>> cache =
@@ -259,7 +261,7 @@ PrivateClient PrivateClient::Of(int inherited) {
 }
 
 void WaitForEnd(int signals, const PrivateClient& client) {
-  // poll() passes over descriptors that are negative.
+  // poll() ignores negative descriptors.
   pollfd polled[3] = {
       {signals, POLLIN, 0}, {client.connection.get(), POLLRDHUP, 0}, {client.process.get(), POLLIN, 0}};
   for (;;) {

@@ -1,4 +1,4 @@
-// The surroundings of a daemon's life: logging, signals, the files it is given, systemd.
+// The environment of a daemon's life: logging, signals, configured files, systemd.
 #pragma once
 
 #include <memory>
@@ -48,7 +48,7 @@ struct PrivateClient {
 };
 // Waits for the first signal, or for the end of the private connection or its client, if there is one.
 void WaitForEnd(int signals, const PrivateClient& client);
-// Tells systemd, where there is one: "READY=1", "STOPPING=1".
+// Notifies systemd, if it started the daemon: "READY=1", "STOPPING=1".
 void NotifySystemd(const char* state);
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// Sets the variable, and starts again with it.
+// Sets the variable, and starts the program again with it.
 #include "server/team_policy.h"
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ void RestartWithTeamPolicy(const Environment& environment, char** argv) {
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
   if (length <= 0 || setenv("GOMP_SPINCOUNT", kSpinCount, 0) != 0) return;
   path[length] = '\0';
-  execv(path, argv);  // Returns only when it fails: then the team spins, and all else works.
+  execv(path, argv);  // Returns only when it fails: then the team spins, and everything else works.
 }
 
 }  // namespace hlod

@@ -35,7 +35,7 @@ class LogThrottle {
   std::map<std::string, Kind> kinds_;
 };
 
-// A logger to stderr. Every message is Printable; warnings and errors are throttled.
+// Returns a logger to stderr. Every message is made Printable; warnings and errors are throttled.
 std::shared_ptr<spdlog::logger> MakeLogger();
 
 }  // namespace hlod

@@ -20,7 +20,7 @@ class Collector : public prometheus::Collectable {
   // second at most.
   static constexpr absl::Duration kFresh = absl::Milliseconds(250);
 
-  // Both must outlive it.
+  // Both must outlive this object.
   Collector(session::Registry& registry, const Clock& clock) : registry_(registry), clock_(clock) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override;

@@ -1,4 +1,4 @@
-// prometheus-cpp's text of the metrics, as a page.
+// Serves prometheus-cpp's text of the metrics as a page.
 #include "server/metrics/endpoint.h"
 
 #include <prometheus/text_serializer.h>
@@ -18,7 +18,7 @@ absl::StatusOr<rpc::Endpoint> ParseAddress(const std::string& text) {
         "to reach them from elsewhere, put a proxy with TLS before them",
         text);
   }
-  // The server below takes numbers only.
+  // The server below accepts numeric hosts only.
   if (endpoint->host == "localhost") endpoint->host = "127.0.0.1";
   return endpoint;
 }

@@ -21,11 +21,11 @@ class Endpoint {
  public:
   static constexpr absl::Duration kSlowest = absl::Seconds(5);
 
-  // Both must outlive it. Returns UNAVAILABLE naming the address when it cannot be listened on.
+  // Both must outlive this object. Returns UNAVAILABLE naming the address when it cannot be listened on.
   static absl::StatusOr<std::unique_ptr<Endpoint>> Start(const std::string& address,
                                                          session::Registry& registry, const Clock& clock);
 
-  // "http://127.0.0.1:9464/metrics", with the port that was chosen.
+  // Returns "http://127.0.0.1:9464/metrics", with the port that was chosen.
   const std::string& url() const { return url_; }
 
  private:

@@ -24,7 +24,7 @@ namespace hlod::metrics {
 // interface's.
 std::string_view Refusal(std::string_view head, std::string_view own, std::string_view path);
 
-// Serves from one thread, which waits for no connection, so a slow one delays no other.
+// Serves from one thread, which waits for no single connection, so a slow one does not delay the others.
 class PageServer {
  public:
   // The limit on open connections: one more closes the oldest.
@@ -66,7 +66,7 @@ class PageServer {
   const Options options_;
   const std::string host_;
   int port_ = 0;
-  rpc::Descriptor listener_, stop_;    // stop_ becomes readable.
+  rpc::Descriptor listener_, stop_;    // Becomes readable when the server is to stop.
   std::list<Connection> connections_;  // From the oldest to the newest.
   std::thread thread_;
 };

@@ -31,7 +31,7 @@ uint64_t SendPieces(RawSession& session, int64_t bytes, int pieces) {
   return command;
 }
 
-// What those may take that ask for the figures and have not ended yet.
+// The memory of connections that requested the stats and have not ended yet.
 constexpr int64_t kOfConnections = 20 * kMiB;
 
 TEST_F(SideMemory, WhatASessionLeftBehindGoesBackToTheSystemWhenItHasEnded) {

@@ -1,5 +1,5 @@
-// Native kernels: functions of a shared object that the daemon runs where a program has a custom-call. C; it
-// needs nothing of hlod but this header.
+// Native kernels: functions of a shared object that the daemon runs for the custom-calls of a program. The
+// header is C, and needs no other header of hlod.
 //
 //   #include <hlod/native_kernel.h>
 //
@@ -23,13 +23,13 @@
 //   hlod::Tensor y = hlod::CustomCall("twice", {x}, x.shape());
 //
 // TRUST. A kernel runs in the daemon's process, with its memory, its rights and every client's data: it is as
-// trusted as the daemon. So only the daemon's configuration names libraries (--kernel-library, or
-// kernel_library in its file); a client names a target, never a file. What a kernel must take care of itself:
-//  - Numbers, shapes and types of the arrays and the payload are the client's choice; hlod checks none of
-//    them. A kernel refuses what it does not understand before it touches data.
-//  - Several threads may call a kernel at once.
-//  - Every byte of the outputs is to be written: what they hold before may be another client's.
-//  - A call that lasts is not interrupted: cancelling, deadlines and the daemon's end wait for it.
+// trusted as the daemon. Therefore only the daemon's configuration names libraries (--kernel-library, or
+// kernel_library in its file); a client names a target, never a file. A kernel must observe these rules:
+// - The client chooses the number, shapes and types of the arrays, and the payload; hlod checks none of them.
+//   A kernel refuses what it does not support before it touches data.
+// - Several threads may call a kernel at once.
+// - A kernel writes every byte of the outputs: before, they may hold another client's data.
+// - A long call is not interrupted: cancelling, deadlines and the daemon's end wait for it.
 #pragma once
 
 #include <stddef.h>
@@ -39,10 +39,10 @@
 extern "C" {
 #endif
 
-// Changes when anything below does; a library of another version is refused.
+// Changes when a declaration below does; a library of another version is refused.
 #define HLOD_NATIVE_KERNEL_ABI 1
 
-// Element types: XLA's numbers (xla_data.proto). Sub-byte types take a byte an element.
+// Element types with XLA's numbers (xla_data.proto). Sub-byte types occupy one byte per element.
 enum {
   HLOD_PRED = 1,
   HLOD_S8 = 2,
@@ -61,8 +61,8 @@ enum {
   HLOD_C128 = 18
 };
 
-// An array: dense and row-major, whatever layouts the program has; aligned to 64 bytes. Without elements its
-// data may be null.
+// An array: dense and row-major, whatever layouts the program has, and aligned to 64 bytes. The data of an
+// array without elements may be null.
 typedef struct hlod_kernel_input {
   int32_t dtype;
   int32_t rank;
@@ -76,36 +76,38 @@ typedef struct hlod_kernel_output {
   int32_t rank;
   const int64_t* dims;
   int64_t elements, bytes;
-  void* data;  // Not an input's memory.
+  void* data;  // Does not overlap an input.
 } hlod_kernel_output;
 
-// What a kernel is called with. Nothing of it outlives the call.
+// The arguments of a kernel. No pointer in it is valid after the call.
 typedef struct hlod_kernel_call {
   const hlod_kernel_input* inputs;
-  const hlod_kernel_output* outputs;  // One for each leaf of the result.
+  const hlod_kernel_output* outputs;  // One per leaf of the result.
   int32_t input_count, output_count;
-  int32_t threads;      // How many threads it may run on.
-  const char* payload;  // The custom-call's backend config, byte for byte.
+  int32_t threads;      // The number of threads that it may use.
+  const char* payload;  // The custom-call's backend config, unchanged.
   size_t payload_bytes;
-  char* error;  // Where a call that fails says why: text that ends with 0, of error_bytes with the 0.
+  // A buffer for the error of a failed call: text with a terminating 0, of at most error_bytes including the
+  // 0.
+  char* error;
   size_t error_bytes;
 } hlod_kernel_call;
 
-// 0, or a number that the error names.
+// Returns 0 for success, or a number that the error message contains.
 typedef int (*hlod_kernel_function)(const hlod_kernel_call* call);
 
 typedef struct hlod_kernel {
-  const char* target;  // The custom-call's; not one of hlod's own ("TopK").
+  const char* target;  // The custom-call's target; not one of hlod's own ("TopK").
   hlod_kernel_function run;
 } hlod_kernel;
 
 typedef struct hlod_kernel_table {
   uint32_t abi;  // HLOD_NATIVE_KERNEL_ABI.
   uint32_t count;
-  const hlod_kernel* kernels;  // Lives as long as the process, as all of the table does.
+  const hlod_kernel* kernels;  // Lives as long as the process, like the whole table.
 } hlod_kernel_table;
 
-// The one symbol that a library exports. Called once, when the daemon starts.
+// The only symbol that a library exports. Called once, when the daemon starts.
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif

@@ -97,7 +97,7 @@ TEST_F(ServersOfConnections, CountUntilTheyHaveEnded) {
   EXPECT_TRUE(servers_.CheckRoom(OwnerOfUser(1000)).ok());
 }
 
-// Not on the thread that ticks, which has other work.
+// The servers do not end on the thread that ticks, which has other work.
 TEST_F(ServersOfConnections, EndOnAThreadOfTheirOwn) {
   std::atomic<int> ended = 0, ended_here = 0;
   const std::thread::id here = std::this_thread::get_id();

@@ -68,8 +68,8 @@ class HalfSender {
     SendData(stream, std::string(1, '\0') + BigEndian(bytes, 4));
   }
 
-  // Sends what the windows allow, until there is nothing left, or the server has granted nothing for
-  // `patience`. `until_reset`: until it has ended a call it is waited for, however busy the machine is.
+  // Sends what the windows allow, until all is sent or the server has granted no more for `patience`. With
+  // `until_reset` it waits until the server has ended a call, however busy the machine is.
   void SendAll(absl::Duration patience, bool until_reset = false) {
     const auto waits = [&] { return Wait(until_reset && reset_.empty() ? absl::Minutes(1) : patience); };
     bool moved = true;
@@ -331,12 +331,12 @@ struct SilentPeer {
   std::unique_ptr<HalfSender> sender;
 };
 
-// As behind a tunnel that has stalled: its kernel answers for what nobody reads.
+// The peer's kernel answers for a program that does not read, as behind a stalled tunnel.
 TEST(Silent, ATcpPeerThatAnswersNoQuestionIsGivenUp) {
   EXPECT_TRUE(SilentPeer(absl::Seconds(1)).sender->EndsThoughNothingIsAnswered(absl::Minutes(1)));
 }
 
-// As a client that is stopped in a debugger.
+// The peer behaves like a client that is stopped in a debugger.
 TEST(Silent, ATcpPeerHasPatienceToAnswer) {
   EXPECT_FALSE(
       SilentPeer(ServerOptions{}.tcp_patience).sender->EndsThoughNothingIsAnswered(absl::Seconds(4)));

@@ -1,4 +1,4 @@
-// What a connection may have received and not read is charged to its owner, as a whole and before it comes.
+// Bytes that a connection may have received and not read are charged to its owner, in full and in advance.
 #include "server/grpc/receive_quota.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ TEST(ReceiveQuota, IsChargedAndGrowsWithWhatComes) {
   for (int i = 0; i < 4; ++i) take();
   ASSERT_EQ(turns.size(), 3u);
   EXPECT_EQ(memory.used_bytes(), (4 + 3 * 3) * kMiB);
-  std::exchange(turns[0], nullptr).reset();  // The one that waits has it.
+  std::exchange(turns[0], nullptr).reset();  // The waiting request gets it.
   ASSERT_EQ(turns.size(), 4u);
   EXPECT_EQ(memory.used_bytes(), (4 + 3 * 3) * kMiB);
   turns.clear();
@@ -67,9 +67,9 @@ TEST(ReceiveQuota, OfAResumedSessionHasRoomForTheLargestMessageWhereThereIsMemor
   EXPECT_EQ(small.used_bytes(), 4 * kMiB);
 }
 
-// Bulk uploads go on one after the other where there is no memory to read several at once.
+// Bulk uploads proceed one after the other when there is no memory to read several at once.
 TEST(ReceiveQuota, AlwaysHasOneTurn) {
-  device::SideMemory memory(8 * kMiB);  // One owner has six of them.
+  device::SideMemory memory(8 * kMiB);  // One owner may use six of them.
   const auto quota = MakeQuota(memory);
   EXPECT_TRUE(quota->Admit().ok());
   std::vector<ReceiveQuota::Turn> turns;
@@ -98,7 +98,7 @@ class ReceivedBytes : public testing::Test {
     grpc::ClientContext context;
     std::unique_ptr<grpc::ClientReaderWriter<v1::ClientMessage, v1::ServerMessage>> stream;
     v1::Welcome welcome;
-    absl::Status status;  // When it did not open.
+    absl::Status status;  // The error when it did not open.
     ~Stream() { context.TryCancel(); }
   };
   void Start(int64_t side_bytes) {
@@ -135,7 +135,7 @@ class ReceivedBytes : public testing::Test {
     }
     return opened;
   }
-  // Whether the stream answers.
+  // Returns true when the stream answers the command.
   static bool Answers(Stream& stream, v1::Command command, v1::Reply* reply = nullptr) {
     v1::ClientMessage message;
     *message.mutable_command() = std::move(command);
@@ -180,7 +180,7 @@ TEST_F(ReceivedBytes, AreWithinTheSumOfSideMemory) {
   for (uint64_t id = 2; const auto& stream : open) EXPECT_TRUE(Answers(*stream, Ping(id)));
 }
 
-// An execute of a million arguments is larger than what a session has room for at first.
+// An execute of a million arguments is larger than the room that a session has at first.
 TEST_F(ReceivedBytes, OfTheLargestMessagesComeWithAResume) {
   Start(device::Devices::Options{}.side_bytes);
   auto stream = Open();
