@@ -41,8 +41,7 @@ struct Params {
 
 Tensor Bf16(const Tensor& x) { return x.To(hlod::kBF16); }
 
-// Applies rotary position embedding to x [batch, tokens, heads, head]; element i is rotated with element i +
-// head / 2.
+// Applies rotary position embedding to x [batch, tokens, heads, head]: rotates one half with the other.
 Tensor Rotated(const Tensor& x, const Tensor& cosine, const Tensor& sine) {
   const int64_t half = x.size(-1) / 2;
   const Tensor a = x.Narrow(-1, 0, half), b = x.Narrow(-1, half, half);

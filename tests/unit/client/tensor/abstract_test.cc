@@ -1,4 +1,5 @@
-// Tensors in an abstract session: one trace, as with values; and what travels with a tensor through updates.
+// Tensors in an abstract session: traced like tensors with values; and the sharding that stays with a tensor
+// through updates.
 #include "hlod/runtime/abstract.h"
 
 #include "client/nn/tensor_file.h"
@@ -49,7 +50,8 @@ TEST_F(Abstract, HostTensorsAreNotSent) {
   EXPECT_EQ(Account().host_to_device.bytes, 0);
 }
 
-// As weights are taken from a file, made bf16, and moved to the device that a preflight counts on.
+// The usual path of weights: read from a file, converted to bf16, and moved to the device that a preflight
+// counts on.
 TEST_F(Abstract, HostTensorsInAnotherTypeAreNotMade) {
   int loads = 0;
   const auto load = [&loads]() -> absl::StatusOr<Literal> {
@@ -70,7 +72,7 @@ TEST_F(Abstract, HostTensorsInAnotherTypeAreNotMade) {
   }
   EXPECT_EQ(loads, 0);
   EXPECT_EQ(GetTraceStats().host_operations, evaluated);
-  // Who reads it gets it.
+  // A read loads and converts the file.
   const Tensor half = file.To(kF64);
   EXPECT_EQ(loads, 0);
   EXPECT_EQ(half[3][7].Item<double>(), 1.5);
@@ -96,7 +98,7 @@ TEST_F(Abstract, StandInsAreValues) {
   EXPECT_TRUE(Gt(Sum(w), 0)) << "a comparison, too";
 }
 
-// As `parameter` of the program of `tensor`.
+// Returns the sharding of the first parameter that has one in the program of `tensor`; empty when none has.
 std::string ShardingOf(const Tensor& tensor) {
   const std::unique_ptr<Module> module = Lower({tensor});
   const hlo::Computation& entry = module->entry();
@@ -118,7 +120,7 @@ TEST_F(Sharded, AMarkStaysThroughUpdatesAndGoesOnWithTheMemory) {
   Sync();
   EXPECT_EQ(ShardingOf(w * 2), mark);
   Tensor next = w * 3;
-  w = Tensor();  // Nothing else refers to it: donated.
+  w = Tensor();  // The last reference: w is donated.
   Sync();
   EXPECT_EQ(ShardingOf(next * 2), mark);
   EXPECT_EQ(ShardingOf(OnDevice({1}, {1}) * 2), "");

@@ -1,4 +1,4 @@
-// The acceptance rows of autocast, and its lists against those of an installed PyTorch
+// The acceptance rows of autocast, and a comparison of its lists with those of an installed PyTorch
 // (autocast/pytorch.csv).
 #include <fstream>
 #include <map>
@@ -46,8 +46,8 @@ TEST_F(AutocastRows, EinsumRunsInTheLowerType) {
 
 using Function = std::function<Tensor(const Tensor&)>;
 struct Typed {
-  const char* name;   // As in the lists.
-  Function function;  // Of a matrix 4 x 4.
+  const char* name;   // The name in PyTorch's lists.
+  Function function;  // Takes a 4 x 4 matrix.
 };
 const std::vector<Typed>& Functions() {
   static const auto* const functions = new std::vector<Typed>{
@@ -90,7 +90,7 @@ const std::vector<Typed>& Functions() {
   return *functions;
 }
 
-// What a policy makes of operands of a type; `mixed` operations also take an f32 one.
+// Returns the type of the result under a policy; `mixed` operations also have an f32 operand.
 PrimitiveType Expected(const std::string& policy, PrimitiveType type, bool mixed) {
   if (policy == "kLower") return kBF16;
   if (policy == "kFloat32" || policy == "kSetFloat32" || mixed) return kF32;
@@ -167,7 +167,7 @@ TEST_F(AutocastRows, DoublesAndIntegersAreLeftAlone) {
   EXPECT_EQ(MatMul(Random({4, 4}, kS32), Random({4, 4}, kS32)).dtype(), kS32);
 }
 
-// Where it is not listed itself, its parts are.
+// In profiles that do not list cross_entropy its parts are listed.
 TEST_F(AutocastRows, CrossEntropyIsComputedInF32InEveryProfile) {
   for (const AutocastProfile profile :
        {AutocastProfile::kXla, AutocastProfile::kCuda, AutocastProfile::kCpu}) {
@@ -225,15 +225,14 @@ TEST_F(AutocastRows, AnUnsupportedTypeWarnsAndDisables) {
   }
 }
 
-// Every equation is lowered here, so that no fallback exists to be counted.
-// Acceptance row AC10.
+// Acceptance row AC10. Every equation is lowered here, so no fallback exists to be counted.
 TEST_F(AutocastRows, EveryEinsumFollowsThePolicy) {
   const Tensor a = OnDevice({1, 2, 3, 4}, {2, 2});
   const Autocast autocast(kBF16);
   const Tensor three = Einsum("ij,jk,kl->il", {a, a, a}), implicit = Einsum("ij,jk", {a, a});
   const Tensor repeated = Einsum("ii->i", {a});
   const Tensor integers = Einsum("ij,jk->ik", {a.To(kS64), a.To(kS64)});
-  // By hand; all are exact in bf16.
+  // The values are computed by hand; all are exact in bf16.
   EXPECT_EQ(three.dtype(), kBF16);
   EXPECT_THAT(three.To(kF32).ToVector<float>(), ElementsAre(37, 54, 81, 118));
   EXPECT_EQ(implicit.dtype(), kBF16);
@@ -274,7 +273,7 @@ std::vector<Registered> PyTorch() {
   std::ifstream file(SourceDir() / "tests/unit/client/tensor/autocast/pytorch.csv");
   std::vector<Registered> rows;
   std::string line;
-  std::getline(file, line);  // The header.
+  std::getline(file, line);  // Skips the header.
   while (std::getline(file, line)) {
     std::istringstream fields(line);
     Registered row;
@@ -287,7 +286,8 @@ std::vector<Registered> PyTorch() {
   return rows;
 }
 
-// Kernels behind a public function that is listed itself, and names that the lists have under another one.
+// Names in the lists that differ from hlod's: kernels behind a public function that is itself listed, and
+// names that hlod lists under another name.
 const std::map<std::string, std::string>& OtherNames() {
   static const auto* const names = new std::map<std::string, std::string>{
       {"_convolution", "conv2d"},
@@ -310,7 +310,7 @@ const std::map<std::string, std::string>& OtherNames() {
 TEST(AutocastLists, AreThoseOfPyTorch) {
   std::map<std::string, const Listed*> lists;
   for (const Listed& listed : Lists()) lists[listed.name] = &listed;
-  // In PyTorch 1.13's lists and not in today's, or without a meaning here.
+  // Names that PyTorch 1.13 lists and today's does not, and names without a counterpart in hlod.
   const std::set<std::string> left = {"fake_quantize_per_tensor_affine", "symeig", "cpu linalg_matrix_norm",
                                       "cpu cholesky"};
   std::set<std::pair<std::string, std::string>> registered;
@@ -322,11 +322,12 @@ TEST(AutocastLists, AreThoseOfPyTorch) {
     ASSERT_TRUE(lists.contains(name)) << row.operation << " of " << row.profile << " is not listed";
     const std::string& policy = row.profile == "cpu" ? lists[name]->cpu : lists[name]->cuda;
     EXPECT_NE(policy, "kNone") << row.operation << " of " << row.profile;
-    if (name.starts_with("conv_transpose")) continue;  // In f32 then, in the lower type today.
+    if (name.starts_with("conv_transpose")) continue;  // f32 in PyTorch 1.13, the lower type today.
     if (row.result == "bf16") EXPECT_EQ(policy, "kLower") << row.operation;
     if (row.result == "f32") EXPECT_TRUE(policy == "kFloat32" || policy == "kPromote") << row.operation;
   }
-  // Listed since PyTorch 1.13, or reached there through a listed part (einsum, upsampling's kernels).
+  // Names listed since PyTorch 1.13, and names covered there by a listed part (einsum, the kernels of
+  // upsampling).
   const std::set<std::string> newer = {"cpu scaled_dot_product_attention",
                                        "cuda scaled_dot_product_attention",
                                        "cpu linalg_vecdot",

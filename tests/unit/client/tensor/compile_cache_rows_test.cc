@@ -1,4 +1,5 @@
-// The acceptance rows of the persistent compile cache, as programs with tensors meet it: daemon by daemon.
+// The acceptance rows of the persistent compile cache, as seen by programs with tensors: one daemon after
+// another.
 #include <signal.h>
 #include <stdlib.h>
 
@@ -31,7 +32,7 @@ class CompileCacheRows : public ::testing::Test {
     return files;
   }
 
-  // What a program does: three programs for the daemon.
+  // Runs the test program, which is three programs for the daemon.
   static SessionStats Compute(const Client& client) {
     const Device device = client.device(0);
     const Tensor x = FromValues<float>({1, 2, 3, 4}, Dims{2, 2}, device);
@@ -42,7 +43,7 @@ class CompileCacheRows : public ::testing::Test {
     Environment(client).End();
     return stats;
   }
-  // A daemon that runs it and ends.
+  // Starts a daemon, runs the test program on it, and ends it.
   SessionStats Run(std::string* log = nullptr) const {
     testing::Daemon daemon = testing::Daemon::Start({.flags = {"--compile-cache", folder()}}).value();
     const SessionStats stats = Compute(daemon.Connect().value());
@@ -92,14 +93,13 @@ TEST_F(CompileCacheRows, TwoDaemonsShareAFolder) {
   EXPECT_THAT(log, Not(HasSubstr("compiled again")));
 }
 
-// Each program starts a daemon of its own, and finds what another one compiled.
-// Acceptance row LT15.
+// Acceptance row LT15. Each program starts its own daemon, which finds what an earlier one compiled.
 TEST_F(CompileCacheRows, PrivateDaemonsFindTheFolder) {
   const char* const before = std::getenv("HLOD_COMPILE_CACHE");
   const std::string kept = before == nullptr ? "" : before;
   setenv("HLOD_COMPILE_CACHE", folder().c_str(), 1);
   EXPECT_EQ(Compute(Client::Connect("private").value()).compiles, 3);
-  // A file is written after its program was answered.
+  // The daemon writes a file after it has answered the compile.
   const auto finished = [this] {
     int finished = 0;
     for (const auto& file : Files()) finished += file.extension() == ".hlo";
@@ -116,10 +116,10 @@ TEST_F(CompileCacheRows, PrivateDaemonsFindTheFolder) {
 TEST_F(CompileCacheRows, AFolderThatIsNotThisUsersAloneIsNotUsed) {
   std::filesystem::create_directory(folder());
   std::filesystem::permissions(folder(), std::filesystem::perms(0755));
-  // One that the command line names is an error ...
+  // A bad folder named on the command line is an error.
   const absl::Status status = testing::Daemon::Start({.flags = {"--compile-cache", folder()}}).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("mode 0755"));
-  // ... and "none" none at all.
+  // The folder "none" disables the cache.
   const testing::Daemon daemon = testing::Daemon::Start({.flags = {"--compile-cache", "none"}}).value();
   EXPECT_EQ(Compute(daemon.Connect().value()).compiles, 3);
   EXPECT_TRUE(Files().empty());

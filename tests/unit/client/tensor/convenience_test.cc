@@ -1,5 +1,5 @@
-// What people who know PyTorch write without thinking: the types of factories, operators, one number for a
-// list of dimensions, slices in a loop, layers whose errors stand at the user's line, a daemon that dies.
+// Habits of PyTorch users: the types of factories, operators, one number for a list of dimensions, slices in
+// a loop, layers whose errors name the user's line, a daemon that dies.
 #include <cmath>
 #include <complex>
 #include <csignal>
@@ -15,7 +15,7 @@ class Convenience : public TensorTest {
   static std::string Here(int line) { return "convenience_test.cc:" + std::to_string(line); }
 };
 
-// torch.arange(0., 1., .25).dtype is float32 and so on; naming a device changes no type.
+// PyTorch's types: torch.arange(0., 1., .25).dtype is float32, for example. Naming a device changes no type.
 TEST_F(Convenience, FactoriesTakeTheTypesOfTheirNumbers) {
   EXPECT_EQ(Arange(0.0, 1.0, 0.25).dtype(), kF32);
   EXPECT_THAT(Arange(0.0, 1.0, 0.25).ToVector<float>(), ElementsAre(0, 0.25, 0.5, 0.75));
@@ -39,7 +39,7 @@ TEST_F(Convenience, OperatorsAreThoseOfPython) {
   EXPECT_THAT((x != x).ToVector<bool>(), ElementsAre(false, false, false));
   EXPECT_THAT((~(x < 2) & (x < 3)).ToVector<bool>(), ElementsAre(false, true, false));
   EXPECT_THAT(((x < 2) | (x > 2)).ToVector<bool>(), ElementsAre(true, false, true));
-  EXPECT_THAT((-x % 2).ToVector<float>(), ElementsAre(1, 0, 1));  // As in Python: the sign of the divisor.
+  EXPECT_THAT((-x % 2).ToVector<float>(), ElementsAre(1, 0, 1));  // The sign of the divisor, as in Python.
   const Tensor turned = x.To(kC64) * std::complex<double>(0, 1);
   EXPECT_EQ(turned[1].Item<std::complex<double>>(), std::complex<double>(0, 2));
 }
@@ -54,7 +54,7 @@ TEST_F(Convenience, OneNumberIsAListOfDimensions) {
   EXPECT_EQ(x.Reshape(-1).dims(), (Dims{4}));
 }
 
-// An optimizer written by hand: its factors change with the step, its program does not.
+// A hand-written optimizer: its factors change with the step, its program does not.
 TEST_F(Convenience, FactorsThatVaryCompileOnce) {
   Tensor x = OnDevice({1, 2}, {2}), square = OnDevice({4, 9}, {2});
   const Tensor a = OnDevice({1, 1}, {2}), m = OnDevice({1, 2, 3, 4}, {2, 2});
@@ -80,7 +80,7 @@ TEST_F(Convenience, FactorsThatVaryCompileOnce) {
             ErrorKind::kArgument);
 }
 
-// 1.0001^20000.
+// The value is 1.0001^20000.
 TEST_F(Convenience, ATraceOfManyNumbersClosesByItself) {
   Tensor x = Ones({1}, {.type = kF64, .device = device()});
   for (int i = 0; i < 20000; ++i) x = x * 1.0001;
@@ -113,7 +113,7 @@ TEST_F(Convenience, LeavesAreCounted) {
   EXPECT_EQ(WithAllLeaves(Pair{}, {one, Tensor()}).a.Item<float>(), 1);
 }
 
-// A loop over batches: the first trace, and one whose start is a number.
+// Two compiles: the first trace has a constant start, the second takes it as a number.
 TEST_F(Convenience, SlicesWhoseStartsVaryCompileTwice) {
   std::vector<float> values(40);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
@@ -153,7 +153,7 @@ TEST_F(Convenience, ErrorsInLayersStandAtTheLineThatCallsThem) {
   EXPECT_EQ(linear(Ones({2, 3})).dims(), (Dims{2, 2})) << "the program goes on";
 }
 
-// A scope counts for its thread until it ends, and the outermost holds.
+// A scope applies to its thread until it ends. Of nested scopes the outermost counts.
 TEST_F(Convenience, CallersOfCompositeFunctions) {
   const Caller outer{"outer.cc", 1, ""}, inner{"inner.cc", 2, ""};
   {
@@ -179,7 +179,7 @@ TEST_F(Convenience, FunctionalCallTakesModulesThatCount) {
   nn::StateDict mine = net.StateDict();
   for (auto& [name, tensor] : mine) tensor = tensor.Detach().Clone();
   nn::FunctionalCall(net, mine, x);
-  // 0.9 * 0 + 0.1 * mean, of the given tensors; the module's own are as they were.
+  // 0.9 * 0 + 0.1 * mean, in the given tensors; the module's own are unchanged.
   EXPECT_NEAR(mine.at("norm.running_mean")[1].Item<float>(), 0.4f, 1e-6);
   EXPECT_EQ(net.norm.running_mean[1].Item<float>(), 0);
 }

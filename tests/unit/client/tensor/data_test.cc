@@ -1,4 +1,4 @@
-// Datasets from files that NumPy wrote and from CSV, and the loader's batches: order, bounds, errors.
+// Datasets from NumPy files and from CSV, and the loader's batches: order, bounds, errors.
 #include <algorithm>
 #include <fstream>
 #include <numeric>
@@ -24,7 +24,7 @@ class Data : public TensorTest {
     std::ofstream(written_.back(), std::ios::binary) << contents;
     return written_.back();
   }
-  // A file as numpy.save writes it (its format's version 1.0).
+  // Writes a file as numpy.save does (format version 1.0).
   std::string WriteNpy(const std::string& name, const std::string& dtype, const std::string& shape,
                        const std::string& elements, const std::string& fortran = "False") {
     std::string header =
@@ -102,16 +102,16 @@ TEST_F(Data, BatchesAreOnTheDeviceAndNoMoreAreMadeThanWait) {
   for (const Batch& batch : loader) {
     EXPECT_EQ(batch.at("x").device(), device());
     EXPECT_EQ(batch.at("x").Item<int64_t>(), taken);
-    // Of two arrays each: what was taken, what waits, and one in the making.
+    // Two arrays per batch: those taken, those prefetched, and one being made.
     EXPECT_LE(Account().host_to_device.calls, 2 * (++taken + 2 + 1));
     if (taken == 5) break;
   }
-  // The thread has ended with the loop: another epoch begins from the start.
+  // The loader's thread ended with the loop: another epoch begins from the start.
   EXPECT_EQ((*loader.begin()).at("x").Item<int64_t>(), 0);
 }
 
 TEST_F(Data, ArchivesOfNumpyAreRead) {
-  // Arrays of one and the same size, written by hlod; what NumPy wrote has several.
+  // The arrays written here by hlod have one size; NumPy's file has several.
   const std::string path = Write("examples.npz", "");
   nn::SaveNpz(path, {{"x", Arange(0, 6, 1, {.type = kF32}).Reshape({3, 2})}, {"y", Arange(3, 6)}});
   const Dataset dataset = Dataset::FromNpz(path);
@@ -139,7 +139,7 @@ TEST_F(Data, FilesOfNumpyAreMapped) {
       ErrorKind::kCorrupt, [&] { dataset.Get({2}); }, "y.npy: a bool is neither 0 nor 1");
   Refused(
       ErrorKind::kArgument, [&] { dataset.Get({3}); }, "example 3 is not one of 3");
-  // A thread's error comes up in the loop, after the batches before it.
+  // An error of the loader's thread is thrown in the loop, after the batches before it.
   DataLoader loader(dataset, {.batch_size = 2});
   int64_t batches = 0;
   const auto all = [&] {

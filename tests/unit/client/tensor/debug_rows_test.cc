@@ -1,4 +1,4 @@
-// Row GB11: HLOD_DEBUG, analyses of compilations and executions while a program runs.
+// Acceptance row GB11: HLOD_DEBUG prints analyses of compilations and executions while a program runs.
 #include <sys/wait.h>
 
 #include <cstdio>
@@ -15,12 +15,12 @@ namespace {
 
 class DebugRows : public TensorTest {
  protected:
-  // What a program of two equal steps prints at a level.
+  // Returns what a program of two equal steps prints at `level`.
   std::string Analysed(DebugAnalysis::Level level) {
     std::string text;
     DebugAnalysis analysis(level, [&](std::string_view part) { text += part; });
     const Observation observation(analysis);
-    // Each level has a program of its own, which was not compiled before.
+    // Each level uses another shape, so that its program has not been compiled before.
     const Tensor x = OnDevice(std::vector<float>(static_cast<size_t>(level) + 2, 1), {level + 2});
     for (int step = 0; step < 2; ++step) {
       line_ = __LINE__ + 1;
@@ -61,8 +61,7 @@ TEST_F(DebugRows, LevelsSayWhatWasCompiledAndWhatRan) {
   EXPECT_EQ(hash(0), hash(executions.find("Execution Cause"))) << "the same program";
 }
 
-// As a user sets it, for a program of its own.
-// Acceptance row GB11.
+// Acceptance row GB11. The variables are set as a user sets them, in a process of its own.
 TEST_F(DebugRows, TheEnvironmentSetsLevelAndFile) {
   const std::filesystem::path file =
       std::filesystem::temp_directory_path() / ("debug-rows-" + std::to_string(getpid()));

@@ -1,4 +1,4 @@
-// The acceptance rows of devices: where a tensor lives, and what happens when two places meet.
+// The acceptance rows of devices: where a tensor lives, and what happens when tensors of two devices meet.
 #include <thread>
 
 #include "tests/unit/client/tensor/fixture.h"
@@ -48,7 +48,7 @@ TEST_F(DeviceRows, MixedDevicesAreAnErrorThatNamesBoth) {
   EXPECT_THAT(last_what_, HasSubstr("add (device_rows_test.cc"));
   EXPECT_THAT(last_what_, HasSubstr("argument 1 is on the host"));
   EXPECT_THAT(last_what_, HasSubstr("hlod:0"));
-  // After it the program goes on.
+  // The program continues after the error.
   EXPECT_THAT((on_device + on_device).ToVector<float>(), ElementsAre(2, 4));
 }
 
@@ -60,7 +60,7 @@ TEST_F(DeviceRows, ImplicitCopiesAreCountedOnceWithTheirLine) {
   testing::TransferWatch watch(*client_);
   const Tensor sum = on_device + on_host;
   const int line = __LINE__ - 1;
-  const Tensor again = on_device * on_host;  // The same host tensor, not written since: one copy.
+  const Tensor again = on_device * on_host;  // The host tensor was not written in between: one copy.
   EXPECT_THAT(sum.ToVector<float>(), ElementsAre(4, 6));
   EXPECT_EQ(GetTraceStats().implicit_copies, 1);
   EXPECT_EQ(GetTraceStats().implicit_copy_bytes, 8);
@@ -118,12 +118,12 @@ TEST_F(DeviceRows, ATensorOfAnEndedEnvironmentSaysWhatToDo) {
 // Acceptance row DV9.
 TEST_F(DeviceRows, AnOperationWithoutALoweringIsNamedWithTheNearest) {
   const Tensor x = OnDevice({0, 1}, {2});
-  // By PyTorch's names, with and without where PyTorch keeps them.
+  // Accepts PyTorch's names with and without their namespaces.
   EXPECT_THAT(Apply("exp", {x * 0}).ToVector<float>(), ElementsAre(1, 1));
   EXPECT_THAT(Apply("nn.functional.relu6", {x * 9}).ToVector<float>(), ElementsAre(0, 6));
   EXPECT_THAT(Apply("aten::add", {x, 2}).ToVector<float>(), ElementsAre(2, 3));
   EXPECT_THAT(Apply("torch.where", {Apply("gt", {x, 0}), x, -1.0}).ToVector<float>(), ElementsAre(-1, 1));
-  // torch.linalg.eig and torch.lgama: one that hlod does not have, and one that nobody has.
+  // lgama is a misspelling; linalg.eig is not callable by name.
   const int line = __LINE__ + 1;
   EXPECT_EQ(KindOf(Thrown([&] { Apply("lgama", {x}); })), ErrorKind::kUnimplemented);
   EXPECT_THAT(last_what_, HasSubstr("no lowering for lgama; the nearest name is lgamma"));
@@ -134,7 +134,7 @@ TEST_F(DeviceRows, AnOperationWithoutALoweringIsNamedWithTheNearest) {
   EXPECT_THAT(last_what_, HasSubstr("permute takes more than operands: call hlod::Permute"));
   EXPECT_EQ(KindOf(Thrown([&] { Apply("exp", {x, x}); })), ErrorKind::kArgument);
   EXPECT_THAT(last_what_, HasSubstr("exp takes 1 operand, and 2 are given"));
-  // After it the program goes on.
+  // The program continues after the error.
   EXPECT_THAT((x + x).ToVector<float>(), ElementsAre(0, 2));
 }
 
@@ -152,7 +152,7 @@ TEST_F(DeviceRows, SettingsBelongToAThreadAndScopesRestoreThem) {
   EXPECT_EQ(GetSettings().closes_unsettled_max, 4);
   EXPECT_EQ(KindOf(Thrown([] { SettingsScope({.closes_unsettled_max = 0}); })), ErrorKind::kArgument);
   EXPECT_EQ(GetSettings().closes_unsettled_max, 4);
-  // The same seed gives the same numbers, on the host and on a device.
+  // One seed draws the same numbers on the host and on a device.
   for (const Device& where : {Device(), device()}) {
     ManualSeed(7);
     const std::vector<float> first = Rand({4}, {.device = where}).ToVector<float>();

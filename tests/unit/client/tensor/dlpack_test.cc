@@ -1,4 +1,4 @@
-// DLPack: memory shared both ways, and what is refused.
+// DLPack: memory shared in both directions, and refused tensors.
 #include "hlod/tensor/dlpack.h"
 
 #include <dlpack/dlpack.h>
@@ -10,7 +10,7 @@ namespace {
 
 class Dlpack : public TensorTest {};
 
-// A producer over an array of the test.
+// A DLPack producer whose memory is an array of the test.
 struct Producer {
   DLManagedTensor managed{};
   std::vector<int64_t> shape, strides;

@@ -1,5 +1,5 @@
-// What observers see of a program: closes, compiles with their reasons, transfers, waits, deaths; and the
-// metrics report.
+// The events that observers of a program receive: closes, compiles with their reasons, transfers, waits,
+// freed values; and the metrics report.
 #include <algorithm>
 #include <map>
 #include <sstream>
@@ -60,7 +60,7 @@ TEST_F(EventRows, APrintInTheMiddleSplitsTheStepInTwo) {
   EXPECT_EQ(closes[0].found, ProgramSource::kCompiled);
   EXPECT_EQ(closes[0].nodes, 2) << "x, x + x";
   EXPECT_FALSE(closes[0].program.empty());
-  // What one graph would not have kept: y went from the first to the second.
+  // One graph would not have written y, which the first graph returns and the second reads.
   ASSERT_EQ(closes[0].outputs.size(), 1u);
   ASSERT_EQ(closes[1].inputs.size(), 1u);
   EXPECT_EQ(closes[0].forced, closes[0].outputs[0].value);
@@ -86,7 +86,7 @@ TEST_F(EventRows, APrintInTheMiddleSplitsTheStepInTwo) {
   ASSERT_EQ(waits.size(), 1u);
   EXPECT_EQ(waits[0].cause, WaitCause::kRead);
   EXPECT_EQ(waits[0].origin.line, print_line);
-  // x, y and z ended with their scope.
+  // x, y and z were freed at the end of their scope.
   EXPECT_EQ(recorder.All<ValueFreedEvent>().size(), 3u);
   EXPECT_EQ(recorder.All<StepEvent>().size(), 1u);
 }
@@ -118,7 +118,7 @@ TEST_F(EventRows, TheSameShapesAgainCompileNothing) {
   EXPECT_EQ(deaths["released"], 1) << "The last one.";
 }
 
-// The compiles of `body`, with their reasons.
+// Returns the compiles that `body` causes, with their reasons.
 std::vector<CompileEvent> CompilesOf(const std::function<void()>& body) {
   Recorder recorder;
   {
@@ -291,7 +291,7 @@ TEST_F(EventRows, WhatBackwardAloneNeedsIsMarked) {
   w.RequiresGrad_();
   {
     const Observation observation(recorder);
-    const Tensor loss = Sum(Exp(MatMul(w, w)));  // Its gradient needs the product.
+    const Tensor loss = Sum(Exp(MatMul(w, w)));  // The gradient of Exp needs the product.
     loss.Item<float>();
     loss.Backward();
     Sync();
@@ -372,8 +372,7 @@ TEST_F(EventRows, TheAccountHasRunsAndCompilesByProgramLineAndStep) {
   EXPECT_EQ(programs[0].count, 3);
 }
 
-// f32[2] taken, f32[2] given.
-// Acceptance row GB12.
+// Acceptance row GB12. The program takes f32[2] and returns f32[2].
 TEST_F(EventRows, SizesOfAProgramComeFromTheDaemon) {
   const Tensor x = OnDevice({1, 2}, {2});
   const Tensor y = x + x;
@@ -393,7 +392,7 @@ TEST_F(EventRows, SizesOfAProgramComeFromTheDaemon) {
   EXPECT_EQ(row.digest, account.runs.at(0).digest);
 }
 
-// The report, read back: name -> "TotalSamples" or "Value".
+// Parses the report into name -> "TotalSamples" or "Value".
 std::map<std::string, std::map<std::string, std::string>> Parsed(const std::string& report) {
   std::map<std::string, std::map<std::string, std::string>> parsed;
   std::istringstream in(report);
@@ -433,7 +432,7 @@ TEST_F(EventRows, TheReportHasUpstreamsNamesAndCanBeReadBack) {
   EXPECT_EQ(parsed.at("CachedCompile").at("Value"), "3");
   EXPECT_THAT(parsed.at("ExecuteTime").at("Percentiles"), HasSubstr("99%="));
   EXPECT_THAT(parsed.at("OutboundData").at("Percentiles"), HasSubstr("1%=12.00B; 5%=12.00B"));
-  // The same by hlod's names, as data.
+  // The same metrics as data, by hlod's names.
   const std::optional<MetricData> bytes = GetMetric("host_to_device_bytes");
   ASSERT_TRUE(bytes.has_value());
   EXPECT_EQ(bytes->total_samples, 1);

@@ -37,7 +37,7 @@ class TensorTest : public ::testing::Test {
     return FromValues<float>(values, std::move(dims), device());
   }
 
-  // Runs `body` and gives the error that it throws; fails when it throws none.
+  // Runs `body` and returns the error that it throws; fails when it throws none.
   static absl::Status Thrown(const std::function<void()>& body) {
     try {
       body();
@@ -50,7 +50,7 @@ class TensorTest : public ::testing::Test {
   }
 
   inline static testing::Daemon* daemon_ = nullptr;
-  inline static std::string last_what_;  // Of the last error that was thrown.
+  inline static std::string last_what_;  // The text of the last error thrown.
   std::unique_ptr<Client> client_;
 };
 

@@ -1,5 +1,5 @@
-// Fourier transforms against their definition, and what is refused. PyTorch's recorded results are in
-// operation/.
+// Fourier transforms compared with their definition, and refused arguments. Results recorded from PyTorch are
+// in operation/.
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -14,7 +14,7 @@ using Number = std::complex<double>;
 
 class Fourier : public TensorTest {
  protected:
-  // sum over j of x[j] exp(sign 2 pi i j k / n), x being cut or filled with zeros to n.
+  // Returns sum over j of x[j] exp(sign 2 pi i j k / n), where x is cut or padded with zeros to n.
   static std::vector<Number> Defined(std::vector<Number> x, size_t n, int sign) {
     x.resize(n);
     std::vector<Number> spectrum(n);
@@ -64,7 +64,7 @@ TEST_F(Fourier, OneDimensionIsAsDefinedForEverySizeAndNorm) {
         half = Defined(reals, n, 1);
         half.resize(n / 2 + 1);
         ExpectNear(fft::Ihfft(real, size, -1, norm), half, back, "ihfft " + what);
-        // What half a spectrum stands for, by its conjugates.
+        // The whole spectrum, completed with the conjugates of its half.
         std::vector<Number> whole = signal_;
         whole.resize(n / 2 + 1);
         whole[0] = whole[0].real();
@@ -90,12 +90,12 @@ TEST_F(Fourier, MoreThanThreeDimensionsAreTransformedTogether) {
   for (const int64_t dim : {4, 1, 3}) half = fft::Fft(half, {}, dim);
   EXPECT_LT(Distance(fft::Rfftn(x, {}, dims), half), 1e-9);
   EXPECT_LT(Distance(fft::Irfftn(half, {5, 3, 2, 4}, dims), x), 1e-12);
-  // One transform there is the conjugate of one back.
+  // A forward transform is the conjugate of the inverse one.
   EXPECT_LT(Distance(fft::Ihfftn(x, {}, dims, Norm::kForward), Conj(fft::Rfftn(x, {}, dims))), 1e-9);
   EXPECT_LT(Distance(fft::Hfftn(fft::Ihfftn(x, {}, dims), {5, 3, 2, 4}, dims), x), 1e-12);
 }
 
-// torch.fft.fftfreq(5, d=0.5), rfftfreq(4), fftshift.
+// The values are those of torch.fft.fftfreq(5, d=0.5), rfftfreq(4) and fftshift.
 TEST_F(Fourier, FrequenciesAreCountedFromZero) {
   EXPECT_THAT(fft::Fftfreq(5, 0.5).ToVector<float>(), ElementsAre(0, 0.4f, 0.8f, -0.8f, -0.4f));
   EXPECT_THAT(fft::Fftfreq(4, 1, {.type = kF64, .device = device()}).ToVector<double>(),
@@ -107,7 +107,7 @@ TEST_F(Fourier, FrequenciesAreCountedFromZero) {
               ElementsAre(0, 1, 2, -2, -1));
 }
 
-// The gradient of sum w y, y being linear in x: by differences, which are exact but for rounding.
+// The gradient of sum w y. y is linear in x, so differences are exact but for rounding.
 TEST_F(Fourier, GradientsAreTheTransposes) {
   const Tensor x = Cos(Arange(0, 24, 1, {.type = kF64, .device = device()})).Reshape({2, 3, 4});
   const auto weighed = [](const Tensor& y) {

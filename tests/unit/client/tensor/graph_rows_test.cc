@@ -1,4 +1,5 @@
-// Rows GB: what graphs a program runs lazily and captured, what breaks them, and what that costs.
+// Acceptance rows GB: the graphs that a program runs lazily and captured, what breaks them, and what the
+// breaks cost.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -26,8 +27,7 @@ std::vector<std::string> Causes(const GraphReport& report) {
   return causes;
 }
 
-// Two graphs: x, x + x; then y, Exp(y). x is uploaded before.
-// Acceptance row GB1.
+// Acceptance row GB1. Two graphs: x, x + x; then y, Exp(y). x is uploaded before.
 TEST_F(GraphRows, AReportHasEachGraphWithItsFigures) {
   const Tensor x = OnDevice({1, 2, 3, 4}, {4});
   Sync();
@@ -63,7 +63,7 @@ TEST_F(GraphRows, AReportHasEachGraphWithItsFigures) {
   EXPECT_EQ(row.origin.line, line);
   EXPECT_EQ(row.device_to_host_bytes, 16);
   EXPECT_EQ(row.held_bytes, 16);
-  // y is read again; its tensor still lives, so one graph would have written it, too.
+  // The second graph reads y, but its tensor still lives, so one graph would have written it as well.
   EXPECT_EQ(row.fusion_lost_bytes, 16);
   EXPECT_THAT(ToText(report), HasSubstr("Remove first: to_host at graph_rows_test.cc"));
   const auto json = nlohmann::json::parse(ToJson(report));
@@ -106,7 +106,7 @@ TEST_F(GraphRows, ATrainingStepIsOneGraphLazilyAndThreeByPhases) {
     Sum(weight * weight * input).Backward();
     return weight.Detach() - 0.125 * weight.Grad();
   };
-  // w - 2 w x / 8 = w (1 - x / 4)
+  // The step computes w - 2 w x / 8 = w (1 - x / 4).
   EXPECT_THAT(step(w, x).ToVector<float>(), ElementsAre(2, 0));
   const TracingComparison ways = CompareTracing(step, std::tuple(w, x), {.calls = 2});
   EXPECT_EQ(ways.lazy.report.executes, 2) << "one graph a step";
@@ -159,7 +159,7 @@ TEST_F(GraphRows, AnUnbrokenFunctionIsRecordedOnceAndReplayed) {
   EXPECT_TRUE(step.WhyBroken().empty());
   EXPECT_EQ(again.compiles, 0);
   EXPECT_EQ(again.cache_hits, 1);
-  // Another shape is another recording.
+  // Another shape is traced again.
   EXPECT_THAT(step(OnDevice({1, 2, 3}, {3})).ToVector<float>(), ElementsAre(2, 6, 12));
   EXPECT_EQ(runs, 2);
 }
@@ -203,8 +203,7 @@ TEST_F(GraphRows, OneGraphTooManySaysWhereItDiffers) {
   EXPECT_THAT(last_what_, HasSubstr("Got: parameter f32[3]. Expected: parameter f32[2] (instruction 0)"));
 }
 
-// Every cause, by the breaks of one step each; the line is the break's.
-// Acceptance row GB7.
+// Acceptance row GB7. Each break is made in its own step and is reported with its cause, stage and line.
 TEST_F(GraphRows, EveryBreakHasItsCauseStageAndLine) {
   const Tensor x = OnDevice({1, 0, 2}, {3});
   Sync();
@@ -232,7 +231,8 @@ TEST_F(GraphRows, EveryBreakHasItsCauseStageAndLine) {
   EXPECT_EQ(break_of([](const Tensor& y) { static_cast<void>(Nonzero(y)); }), TraceCause::kDynamicShape);
 }
 
-// The item closes the trace; the host function takes what that close computed, and would have closed it.
+// The item closes the trace. The host function finds its operand computed by that close, but would have
+// closed the trace itself.
 TEST_F(GraphRows, WhatFindsItsValueThereStillStopsTheStep) {
   const auto twice = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0] + in[0]}; };
   const Tensor x = OnDevice({1, 2, 3, 4}, {4});
@@ -271,7 +271,7 @@ struct Breaks {
   bool item = true, print = true, host_function = true;
 };
 
-// A step with a break of each kind between its operations, as far as they are asked for.
+// Runs a step with the requested breaks between its operations.
 Tensor BrokenStep(Tensor x, const Breaks& breaks) {
   const auto twice = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0] + in[0]}; };
   x = Tanh(x + 1);
@@ -286,22 +286,22 @@ Tensor BrokenStep(Tensor x, const Breaks& breaks) {
 }
 
 GraphReport ReportOf(Tensor x, const Breaks& breaks, int steps) {
-  x = BrokenStep(x, breaks);  // Compiles.
+  x = BrokenStep(x, breaks);  // The first step compiles.
   return ReportGraphs([&] {
     for (int i = 0; i < steps; ++i) x = BrokenStep(x, breaks);
   });
 }
 
-// From each program that has some of three breaks each of them is removed: what is left is what was promised.
-// By hand: a step of n breaks is n + 1 graphs, and a break is an execute a step.
-// Acceptance row GB6.
+// Acceptance row GB6. Removes each break from each program that has some of the three; what remains must
+// match the report's promise. By hand: a step with n breaks is n + 1 graphs, and each break costs one execute
+// per step.
 TEST_F(GraphRows, RemovingABreakSavesTheGraphsExecutesAndTransfersThatWerePromised) {
   constexpr int kSteps = 4;
   const Tensor x = OnDevice({1, 2, 3, 4, 5, 6, 7, 8}, {8});
   const struct {
     bool Breaks::* which;
     TraceCause cause;
-    int64_t bytes_up, bytes_down;  // Of a step.
+    int64_t bytes_up, bytes_down;  // Per step.
   } kKinds[] = {{&Breaks::item, TraceCause::kItem, 0, 4},
                 {&Breaks::print, TraceCause::kPrint, 0, 32},
                 {&Breaks::host_function, TraceCause::kHostFunction, 32, 32}};
@@ -335,7 +335,7 @@ TEST_F(GraphRows, RemovingABreakSavesTheGraphsExecutesAndTransfersThatWerePromis
   }
 }
 
-// Two lines that read one result stop there, both: without one of them the other one still does.
+// Two lines read one result, and each is a break: without one of them, the other still breaks the step.
 TEST_F(GraphRows, ABreakBesideAnotherOneSavesItsTransferAndNoExecute) {
   const Tensor x = OnDevice({1, 2}, {2});
   const GraphReport report = ReportGraphs([&] {
@@ -355,7 +355,7 @@ TEST_F(GraphRows, ABreakBesideAnotherOneSavesItsTransferAndNoExecute) {
   }
 }
 
-// The moments, counts and sums of an optimizer stand at the line that calls it, not at hlod's own.
+// The moments, counts and sums of an optimizer are attributed to the line that calls it, not to hlod's own.
 TEST_F(GraphRows, WhatAnOptimizerDoesStandsAtTheProgramsLine) {
   struct Rule {
     std::string name;
@@ -391,7 +391,7 @@ TEST_F(GraphRows, WhatAnOptimizerDoesStandsAtTheProgramsLine) {
     }
     EXPECT_GE(values, 2) << rule.name;
   }
-  // Optax's manner.
+  // Updates in Optax's style.
   const Tensor w = OnDevice({1, 2}, {2});
   ProfileRecorder recording;
   const optim::Optimizer adam = optim::Adam(0.1);
@@ -429,7 +429,7 @@ TEST_F(GraphRows, ARunFileIsWhatHappenedAndReadsBack) {
   EXPECT_EQ(report.device_to_host, (Amount{16, 1}));
 }
 
-// A program that closes its connection before the recording ends: its account is taken then.
+// The program closes its connection before the profile ends: its statistics are read at the close.
 TEST_F(GraphRows, AClosedSessionsAccountIsKept) {
   ProfileRecorder recording;
   {

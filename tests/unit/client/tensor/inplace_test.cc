@@ -1,4 +1,5 @@
-// Updates in place (hlod/ops/inplace.h): each shows what the operation of its name gives, to all views.
+// In-place updates (hlod/ops/inplace.h): each stores the result of the operation of its name, visible in all
+// views.
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -6,7 +7,7 @@ namespace {
 
 class InPlace : public TensorTest {};
 
-// Of PyTorch's forms, by the operations of the same name.
+// Compares each in-place form with the operation of the same name.
 TEST_F(InPlace, EachShowsWhatItsOperationGives) {
   struct Case {
     const char* name;
@@ -133,7 +134,7 @@ TEST_F(InPlace, GradientsGoThrough) {
   Tensor y = w * 3;
   Relu_(y);
   Sum(Square_(y)).Backward();
-  EXPECT_THAT(w.Grad().ToVector<float>(), ElementsAre(0, 36));  // (3 w)^2 above 0.
+  EXPECT_THAT(w.Grad().ToVector<float>(), ElementsAre(0, 36));  // The gradient of (3 w)^2 where w > 0.
   EXPECT_EQ(KindOf(Thrown([&] { Relu_(w); })), ErrorKind::kArgument);
   EXPECT_THAT(last_what_, HasSubstr("relu_ (inplace_test.cc:"));
   EXPECT_THAT(last_what_, HasSubstr("requires gradients is updated in place"));

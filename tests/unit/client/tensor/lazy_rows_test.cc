@@ -10,8 +10,8 @@ namespace {
 
 class LazyRows : public TensorTest {};
 
-// Upstream's hash is one for both (its issue 8353); here they differ, and both are right.
-// Acceptance row LT1.
+// Acceptance row LT1. PyTorch/XLA has one hash for both programs (its issue 8353); here they differ, and both
+// results are right.
 TEST_F(LazyRows, ProgramsThatDifferInWhichOperandIsTransposedAreTwo) {
   const Tensor x = OnDevice({1, 2, 3, 4}, {2, 2}), y = OnDevice({5, 6, 7, 8}, {2, 2});
   const Tensor first = MatMul(x.T(), y);
@@ -49,7 +49,7 @@ TEST_F(LazyRows, TheOrderOfCreationDoesNotChangeTheProgramAnAttributeDoes) {
 TEST_F(LazyRows, ALongChainTakesLinearTime) {
   const SettingsScope scope({.trace_nodes_max = 1'000'000});
   Tensor x = OnDevice({1, 0}, {2});
-  for (int i = 0; i < 100'000; ++i) x = x + x * 0;  // A diamond in each link.
+  for (int i = 0; i < 100'000; ++i) x = x + x * 0;  // Each link is a diamond.
   EXPECT_THAT(x.ToVector<float>(), ElementsAre(1, 0));
   EXPECT_EQ(GetTraceStats().closes, 1);
 }
@@ -75,7 +75,7 @@ TEST_F(LazyRows, AnIndexThatVariesDoesNotRecompile) {
   for (int i = 0; i < 4; ++i) {
     Tensor row = x[i] * 2.0;
     y[i].Copy_(row);
-    // Expected values by hand.
+    // The expected values are computed by hand.
     EXPECT_THAT(row.ToVector<float>(), ElementsAre(6 * i, 6 * i + 2, 6 * i + 4));
     if (i == 1) compiles = GetTraceStats().compiles;
   }
@@ -102,7 +102,7 @@ TEST_F(LazyRows, WhatIsOverwrittenIsDonated) {
   y += 1;
   Sync();
   EXPECT_EQ(GetTraceStats().donated, 2);
-  // A second reference keeps the old value: only the other one is donated.
+  // A second reference keeps the old value of x: only y is donated.
   const Tensor kept = Tensor::FromBuffer(x.ToBuffer());
   x += 1;
   y += 1;
@@ -124,7 +124,7 @@ TEST_F(LazyRows, AFailureSurfacesWhereItsResultIsRead) {
   Sync();
   EXPECT_THAT(independent.ToVector<float>(), ElementsAre(2, 3));
   const absl::Status status = Thrown([&] { dependent.ToHost(); });
-  // The reason is the first program's, by its name.
+  // The error names the first program, where the failure began.
   EXPECT_EQ(KindOf(status), ErrorKind::kLimit) << status;
   EXPECT_THAT(last_what_, HasSubstr("trace_lazy_rows_test.cc"));
   EXPECT_THAT(last_what_, HasSubstr("buffer_bytes_max"));
@@ -133,7 +133,7 @@ TEST_F(LazyRows, AFailureSurfacesWhereItsResultIsRead) {
 
 // Acceptance row LT12.
 TEST_F(LazyRows, ViewsSeeUpdatesAndUpdatesGoThroughViews) {
-  // Expected values by hand.
+  // The expected values are computed by hand.
   Tensor x = Arange(0, 12, 1, {.type = kF32, .device = device()}).Reshape({3, 4});
   const Tensor row = x[1], column = x.Select(1, 2), even = x.Slice(1, {}, {}, 2), diagonal = x.Diagonal();
   x += 100;
@@ -208,7 +208,7 @@ TEST_F(LazyRows, AShapeThatDependsOnValuesIsReadOrBounded) {
   EXPECT_EQ(unique.count.Item<int64_t>(), 3);
   EXPECT_THAT(counts.ToVector<int64_t>(), ElementsAre(1, 1));
   EXPECT_THAT(repeated.ToVector<float>(), ElementsAre(1, 1, 3));
-  // A placeholder's shape cannot be read, and can be bounded.
+  // The shape of a placeholder's positions cannot be read, but it can be bounded.
   const Tensor p = Placeholder({5}, kF32, device());
   EXPECT_EQ(KindOf(Thrown([&] { Nonzero(p); })), ErrorKind::kPlaceholder);
   EXPECT_THAT(last_what_, HasSubstr("nonzero (lazy_rows_test.cc"));
@@ -288,7 +288,7 @@ TEST_F(LazyRows, ATraceThatGrowsTooLongClosesByItself) {
   EXPECT_GE(GetTraceStats().closes_by_cause[static_cast<size_t>(TraceCause::kLimit)], 2);
 }
 
-// A program on placeholders that is built again and again, and dropped, does not add up.
+// Programs on placeholders that are built and dropped repeatedly do not accumulate instructions.
 TEST_F(LazyRows, WhatIsDroppedLeavesNoInstructions) {
   const SettingsScope scope({.placeholder_nodes_max = 50});
   const Tensor p = Placeholder({2}, kF32, device()), x = OnDevice({1, 2}, {2});
@@ -304,7 +304,7 @@ TEST_F(LazyRows, WhatIsDroppedLeavesNoInstructions) {
   EXPECT_THAT(last_what_, HasSubstr("placeholder_nodes_max (50)"));
 }
 
-// A training-like loop: a rate that changes, reads, a large program on placeholders beside it.
+// A loop like a training loop: a changing rate, reads, and a large program on placeholders beside it.
 TEST_F(LazyRows, ALongLoopCompilesNothingAfterItsSecondStepAndKeepsItsMemory) {
   Tensor w = OnDevice({1, 2, 3, 4}, {2, 2});
   Tensor large = Placeholder({64, 64}, kF32, device());

@@ -1,5 +1,5 @@
-// Linear algebra by LAPACK's routines: named in the program, beside a computation that gives the same without
-// them. Values are NumPy's.
+// Linear algebra by LAPACK's routines: named in the program, beside a computation of the same results without
+// them. The expected values are NumPy's.
 #include <gmock/gmock.h>
 
 #include <limits>
@@ -27,7 +27,7 @@ void ExpectNear(const Tensor& found, const std::vector<double>& expected) {
   EXPECT_THAT(std::vector<double>(values.begin(), values.end()), Pointwise(DoubleNear(1e-12), expected));
 }
 
-// numpy.linalg.svd, eigvalsh, inv.
+// The values are those of numpy.linalg.svd, eigvalsh and inv.
 TEST_F(LinearAlgebra, ValuesOnTheHostAndOnADevice) {
   const std::vector<double> eigenvalues = {1.854897308799576, 3.4760236029181333, 6.669079088282287};
   for (const Device& where : {Device(), device()}) {
@@ -42,11 +42,11 @@ TEST_F(LinearAlgebra, ValuesOnTheHostAndOnADevice) {
   }
 }
 
-// What another XLA, that knows no routine of LAPACK, runs.
+// Runs the program as another XLA would, which knows none of LAPACK's routines.
 TEST_F(LinearAlgebra, AProgramRunsWithoutTheRoutinesThatItNames) {
   const Tensor x = Matrix(device());
   const auto [q, r] = linalg::Qr(x);
-  // A rotation and a stretch: eigenvalues 1 + 2i, 1 - 2i and 3, apart from their order.
+  // A rotation and a stretch: the eigenvalues are 1 + 2i, 1 - 2i and 3, in any order.
   const Tensor turning = FromValues<double>({1, -2, 0, 2, 1, 0, 0, 0, 3}, Dims{3, 3}, device());
   const auto [packed, tau] = linalg::Geqrf(x);
   const Tensor product = linalg::Ormqr(packed, tau, x, true, true);
@@ -69,7 +69,7 @@ TEST_F(LinearAlgebra, AProgramRunsWithoutTheRoutinesThatItNames) {
       calls += static_cast<int>(computation.mutable_notes(node).frontend_attributes.erase("hlod_routine"));
     }
   }
-  // gesdd, syevd, LuDecomposition, two each of geqrf and geev, orgqr, and ormqr, in whose place there is an
+  // gesdd, syevd, LuDecomposition, two each of geqrf and geev, orgqr, and ormqr, which is replaced by an
   // orgqr.
   EXPECT_EQ(calls, 10);
   std::vector<Literal> values;
@@ -83,7 +83,7 @@ TEST_F(LinearAlgebra, AProgramRunsWithoutTheRoutinesThatItNames) {
   }
 }
 
-// The eigenvectors of what the loop finds: A v = w v, of length 1, with a real largest element.
+// Checks the eigenvectors of the loop: A v = w v, of length 1, with a real largest element.
 TEST_F(LinearAlgebra, EigenvectorsWithoutTheRoutine) {
   for (const bool complex : {false, true}) {
     const int64_t n = 6;
@@ -109,7 +109,7 @@ TEST_F(LinearAlgebra, EigenvectorsWithoutTheRoutine) {
     const auto difference = [](const Tensor& p, const Tensor& q) { return Amax(Abs(p - q)).Item<double>(); };
     EXPECT_LT(difference(MatMul(a, v), v * w.Unsqueeze(1)), 1e-9);
     EXPECT_LT(difference(Sum(Abs(v) * Abs(v), {1}), Ones({2, n}, {.type = kF64})), 1e-12);
-    // The same values as LAPACK's, whatever their order.
+    // The values are LAPACK's, in any order.
     const auto sorted = [](const Tensor& z) { return Sort(Real(z) * 0.73 + Imag(z), 1).values; };
     EXPECT_LT(difference(sorted(w), sorted(values.ToHost())), 1e-9);
   }

@@ -1,5 +1,5 @@
-// Losses refuse what PyTorch refuses, in their own name, with the shapes and the line of the call; composed
-// operations report the line of their call.
+// Losses refuse the arguments that PyTorch refuses; errors name the loss, the shapes and the line of the
+// call. Composed operations report the line of their call.
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -7,7 +7,7 @@ namespace {
 
 class Losses : public TensorTest {
  protected:
-  // `body` is refused by `name` at a line of this file, with `text`.
+  // Expects that `body` throws an error with `text` that names `name` and a line of this file.
   void ExpectRefused(const std::string& name, const std::string& text, const std::function<void()>& body) {
     last_what_.clear();
     const absl::Status status = Thrown(body);
@@ -79,7 +79,7 @@ TEST_F(Losses, OthersBroadcastOrRefuse) {
 }
 
 TEST_F(Losses, PartsReportTheLineOfTheCall) {
-  // What fails inside a composed operation, and what was recorded there.
+  // Errors inside a composed operation, and operations recorded there.
   Thrown([&] { Cdist(Ones({3, 4}).To(device()), Ones({3, 4})); });
   EXPECT_THAT(last_what_, HasSubstr("loss_test.cc:"));
   Thrown([&] { MseLoss(Ones({3}).To(device()), Ones({3})); });

@@ -1,4 +1,4 @@
-// The acceptance rows of memory: a device that is full says what fills it, and the program goes on.
+// The acceptance rows of memory: the error of a full device lists what fills it, and the program goes on.
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -15,12 +15,12 @@ class MemoryRows : public ::testing::Test {
   }
   void TearDown() override { Environment(*client_).End(); }
   Device device() const { return client_->device(0); }
-  // Of so many MiB.
+  // Returns a tensor of `mib` MiB.
   Tensor Large(int64_t mib, double value, Caller caller = Caller::Here()) const {
     return Full({mib * kMiB / 4}, value, {.type = kF32, .device = device()}, caller);
   }
   static std::string Line(int line) { return "memory_rows_test.cc:" + std::to_string(line); }
-  // Of what `read` throws, which is an error for want of memory.
+  // Returns the text of the error that `read` throws, which must be kNoMemory.
   static std::string NoMemory(const std::function<void()>& read) {
     try {
       read();
@@ -45,13 +45,13 @@ TEST_F(MemoryRows, AFullDeviceNamesWhatFillsItAndWhereItWasMade) {
   const Tensor large = Large(16, 3);
   const int large_line = __LINE__ - 1;
   Sync();
-  ASSERT_TRUE(client_->Sync().ok());  // They are there.
+  ASSERT_TRUE(client_->Sync().ok());  // All are allocated.
   Tensor wanted = Large(32, 4);
   const std::string message = NoMemory([&] { wanted.ToHost(); });
   EXPECT_THAT(message, HasSubstr(std::to_string(32 * kMiB) + " bytes are wanted"));
   EXPECT_THAT(message,
               HasSubstr(std::to_string(23 * kMiB) + " of " + std::to_string(64 * kMiB) + " are free"));
-  // The largest first, each with the line that made it: not that of the Sync which ran them.
+  // The largest first, each with the line that made it, not the line of the Sync() that ran it.
   const std::string first = "f32[6291456], " + std::to_string(24 * kMiB) + " bytes",
                     second = "f32[4194304], " + std::to_string(16 * kMiB) + " bytes";
   EXPECT_THAT(message, HasSubstr(first));
@@ -60,7 +60,7 @@ TEST_F(MemoryRows, AFullDeviceNamesWhatFillsItAndWhereItWasMade) {
   EXPECT_THAT(message, HasSubstr(Line(large_line)));
   EXPECT_LT(message.find(first), message.find(second));
 
-  // What is there is as it was, and what is dropped makes room.
+  // Existing tensors are unchanged, and dropping some makes room.
   EXPECT_EQ(wanted.state(), TensorState::kFailed);
   EXPECT_EQ(large[5].Item<float>(), 3);
   NoMemory([&] { Large(32, 4).ToHost(); });
@@ -74,7 +74,7 @@ TEST_F(MemoryRows, AFullDeviceNamesWhatFillsItAndWhereItWasMade) {
 TEST_F(MemoryRows, AnUploadThatDoesNotFitIsTheSame) {
   Tensor large = Large(48, 2);
   Sync();
-  ASSERT_TRUE(client_->Sync().ok());  // They are there.
+  ASSERT_TRUE(client_->Sync().ok());                        // All are allocated.
   const Tensor host = Full({6 * kMiB}, 5, {.type = kF32});  // 24 MiB.
   const std::string message = NoMemory([&] { host.To(device()).ToHost(); });
   EXPECT_THAT(message, HasSubstr(std::to_string(24 * kMiB) + " bytes are wanted"));
@@ -83,11 +83,11 @@ TEST_F(MemoryRows, AnUploadThatDoesNotFitIsTheSame) {
   EXPECT_EQ(host.To(device())[3].Item<float>(), 5);
 }
 
-// A loop that meets the limit again and again neither loses memory nor the connection.
+// A loop that reaches the limit repeatedly loses neither memory nor the connection.
 TEST_F(MemoryRows, MeetingTheLimitCostsNothing) {
   const Tensor kept = Large(40, 1);
   Sync();
-  ASSERT_TRUE(client_->Sync().ok());  // They are there.
+  ASSERT_TRUE(client_->Sync().ok());  // All are allocated.
   const int64_t before = client_->Stats().value().live_bytes;
   for (int i = 0; i < 20; ++i) NoMemory([&] { Large(30, i).ToHost(); });
   EXPECT_EQ(client_->Stats().value().live_bytes, before);

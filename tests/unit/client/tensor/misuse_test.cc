@@ -1,5 +1,5 @@
-// Arguments that no program should pass, and programs that share tensors between threads: a clear error or
-// the right value, never a crash, and the program goes on.
+// Arguments that no program should pass, and programs that share tensors between threads: each returns a
+// clear error or the right value, never crashes, and the program goes on.
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -54,7 +54,7 @@ TEST_F(Misuse, RangesOfLargeIntegersAreExact) {
 
 TEST_F(Misuse, AnUndefinedTensorThrowsWhateverIsAskedOfIt) {
   const Tensor none;
-  // The line of the call is named.
+  // The error names the line of the call.
   const std::string text = "(misuse_test.cc:";
   ExpectArgument([&] { none.dims(); }, "tensor (misuse_test.cc:");
   ExpectArgument([&] { none.dims(); }, "undefined");
@@ -178,7 +178,7 @@ TEST_F(Misuse, ErrorsOfSettingsAndDevicesHaveTheUsersLine) {
   ExpectArgument([] { SettingsScope({.trace_nodes_max = 0}); }, "settings (misuse_test.cc:");
 }
 
-// Box and Muller take two draws of 64 bits an element: what the next call draws begins after both.
+// The Box-Muller transform takes two draws of 64 bits per element; the next call must draw after both.
 TEST_F(Misuse, WideNormalNumbersDoNotOverlap) {
   constexpr int64_t kCount = 1000;
   ManualSeed(7);
@@ -186,7 +186,7 @@ TEST_F(Misuse, WideNormalNumbersDoNotOverlap) {
   const std::vector<double> second = Randn({kCount}, {.type = kF64}).ToVector<double>();
   ManualSeed(7);
   const std::vector<double> uniform = Rand({4 * kCount}, {.type = kF64}).ToVector<double>();
-  // By hand, from the uniform numbers of the same stream.
+  // The expected numbers are computed from the uniform numbers of the same stream.
   const auto normal = [&](size_t u, size_t v) {
     return std::sqrt(-2 * std::log1p(-uniform[u])) * std::cos(2 * M_PI * uniform[v]);
   };
@@ -213,7 +213,7 @@ TEST_F(Misuse, AskingWhileAnotherThreadUpdatesIsSafe) {
   EXPECT_EQ(x[0].Item<float>(), 500);
 }
 
-// What one thread draws while another traces a function is neither counted as the function's nor drawn twice.
+// Draws of one thread while another traces a function are neither counted as the function's nor repeated.
 TEST_F(Misuse, AFunctionTakesNoOtherThreadsRandomNumbers) {
   const Device where = device();
   ManualSeed(3);
@@ -230,7 +230,7 @@ TEST_F(Misuse, AFunctionTakesNoOtherThreadsRandomNumbers) {
   EXPECT_NE(drawn, meanwhile);
 }
 
-// Read when settings are first asked for, so in a process of its own, without a daemon.
+// Variables are read when settings are first used, so this runs in a process of its own, without a daemon.
 TEST(MisuseAlone, AVariableThatIsNoValueIsReportedWhereSettingsAreFirstAskedFor) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto ask = [] {

@@ -1,4 +1,4 @@
-// Shapes, joining, arranging, indexing, scatter and sorting against values that PyTorch 1.13 computed.
+// Shapes, joining, arranging, indexing, scatter and sorting, compared with values that PyTorch 1.13 computed.
 #include "tests/unit/client/tensor/fixture.h"
 
 #include <cmath>
@@ -30,7 +30,7 @@ class Movement : public TensorTest {
     }
   }
 
-  // Every operation on small tensors of `at`.
+  // Runs every operation on small tensors of `at`.
   static void Run(const Device& at) {
     const auto floats = [&](const std::vector<float>& values, Dims dims) {
       return FromValues<float>(values, std::move(dims), at);

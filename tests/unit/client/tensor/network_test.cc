@@ -1,4 +1,4 @@
-// Einsum, pooling, convolution, normalisation and attention against values that PyTorch 1.13 computed.
+// Einsum, pooling, convolution, normalisation and attention, compared with values that PyTorch 1.13 computed.
 #include "tests/unit/client/tensor/fixture.h"
 
 #include <algorithm>
@@ -184,7 +184,7 @@ TEST_F(Network, BatchNormUpdatesTheRunningStatistics) {
   const Tensor x = OnDevice({1, 10, 3, 20}, {2, 2});
   const Tensor mean = Zeros({2}, {kF32, device()}), var = Ones({2}, {kF32, device()});
   const Tensor y = BatchNorm(x, mean, var, {}, {}, /*training=*/true, /*momentum=*/0.5);
-  // Means 2 and 15; variances of the population 2 and 50.
+  // The means are 2 and 15; the population variances are 2 and 50.
   EXPECT_THAT(mean.ToVector<float>(), ElementsAre(1, 7.5));
   EXPECT_THAT(var.ToVector<float>(), ElementsAre(1.5, 25.5));
   EXPECT_THAT(y.ToVector<float>(), ::testing::Each(::testing::AnyOf(::testing::FloatNear(1, 1e-4),

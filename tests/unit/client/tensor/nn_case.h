@@ -14,7 +14,7 @@ class NnCase : public TensorTest {
  protected:
   using json = nlohmann::json;
 
-  struct Root : nn::Module {};  // What layers under test are parts of.
+  struct Root : nn::Module {};  // The parent of the layers under test.
 
   static const json& Cases() {
     static const json cases =
@@ -42,7 +42,7 @@ class NnCase : public TensorTest {
   }
 
   // Loads the case's weights into `module`, calls it with the inputs on the host and on a device, and
-  // compares what it gives: the output, or a vector of it and the states.
+  // compares the result: the output, or a vector of the output and the states.
   template <typename M, typename F>
   void Check(const char* name, M& module, PrimitiveType input_type, F&& call) {
     const json& recorded = Cases().at(name);
@@ -68,7 +68,7 @@ class NnCase : public TensorTest {
   }
 
  private:
-  // Of the sum of the outputs' squares.
+  // Compares the gradients of the sum of the outputs' squares.
   static void CheckGradients(const char* name, nn::Module& module, const std::vector<Tensor>& outputs) {
     Tensor sum = Sum(outputs[0] * outputs[0]);
     for (size_t i = 1; i < outputs.size(); ++i) sum = sum + Sum(outputs[i] * outputs[i]);

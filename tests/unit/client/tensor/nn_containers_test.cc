@@ -1,4 +1,4 @@
-// Lists and dictionaries of modules, the walk over parts, hooks, and errors that name the layer.
+// Lists and dictionaries of modules, the traversal of modules, hooks, and errors that name the layer.
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -178,7 +178,7 @@ TEST_F(NnContainers, ADropoutsScheduleCompilesTwice) {
     dropout.p = p;
     return Sum(Ne(dropout(x), 0)).Item<int64_t>();
   };
-  // A setting is a constant until it differs, and a parameter of the program from then on.
+  // A setting is a constant until it changes; from then on it is a parameter of the program.
   EXPECT_GT(kept(0.1), 800);
   EXPECT_LT(kept(0.9), 200);
   const int64_t compiles = Account().compiles;

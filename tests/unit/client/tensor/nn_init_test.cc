@@ -1,5 +1,5 @@
-// torch.nn.init's formulas: bounds and deviations by hand, orthogonality and identities by computing with
-// them.
+// The formulas of torch.nn.init: bounds and deviations by hand, orthogonality and identities by computing
+// products.
 #include "hlod/nn/init.h"
 
 #include <cmath>
@@ -32,8 +32,8 @@ TEST_F(NnInit, GainsArePyTorchs) {
   EXPECT_EQ(nn::init::CalculateGain(Nonlinearity::kSelu), .75);
 }
 
-// [64, 32, 3, 3]: fan in 288, fan out 576. Of 18,432 draws the largest is near the bound, and the deviation
-// within 3%.
+// [64, 32, 3, 3] has fan in 288 and fan out 576. The largest of 18,432 draws is near the bound, and the
+// deviation within 3%.
 TEST_F(NnInit, FansSayHowLargeValuesAre) {
   for (const bool on_device : {false, true}) {
     Tensor w = Zeros({64, 32, 3, 3});
@@ -57,7 +57,8 @@ TEST_F(NnInit, ATruncatedNormalStaysWithinItsBounds) {
   Tensor w = Zeros({10'000});
   nn::init::TruncNormal_(w, 1, 2, 0, 4);
   EXPECT_THAT(w.ToVector<float>(), Each(AllOf(Ge(0), Le(4))));
-  // Of the density between -0.5 and 1.5 deviations: mean 1 + 2 (phi(-.5) - phi(1.5)) / (Phi(1.5) - Phi(-.5)).
+  // The mean of the density between -0.5 and 1.5 deviations is 1 + 2 (phi(-.5) - phi(1.5)) / (Phi(1.5) -
+  // Phi(-.5)).
   EXPECT_NEAR(Mean(w).Item<double>(), 1.7125, .03);
 }
 

@@ -1,5 +1,5 @@
-// Layers with PyTorch's weights give PyTorch's outputs (nn/generate.py), on the host and on a device; and
-// start within the bounds that PyTorch initialises them in.
+// Layers with PyTorch's weights return PyTorch's outputs (nn/generate.py), on the host and on a device, and
+// are initialised within PyTorch's bounds.
 #include <cmath>
 
 #include "tests/unit/client/tensor/nn_case.h"
@@ -67,7 +67,7 @@ TEST_F(NnLayers, StartWithinPyTorchsBounds) {
   for (const Tensor& tensor : {linear.weight, linear.bias}) {
     for (const float value : tensor.ToVector<float>()) EXPECT_LE(std::abs(value), 1 / 8.0f);
   }
-  // Uniform within 1/8 has the variance (1/8)^2 / 3: 6,400 numbers come within a tenth of it.
+  // Uniform numbers within 1/8 have the variance (1/8)^2 / 3; that of 6,400 is within a tenth of it.
   double sum = 0;
   for (const float value : linear.weight.ToVector<float>()) sum += static_cast<double>(value) * value;
   EXPECT_NEAR(sum / 6400, 1 / 192.0, 1 / 1920.0);
@@ -81,7 +81,7 @@ TEST_F(NnLayers, BatchNormFollowsTheBatchWhileTraining) {
   norm.To(device());
   const Tensor x = OnDevice({1, 2, 3, 6}, {4, 1});
   norm(x);
-  // By hand: mean 3, unbiased variance 14/3; a tenth of the way from 0 and 1.
+  // By hand: mean 3, unbiased variance 14/3; the running statistics move a tenth of the way from 0 and 1.
   EXPECT_NEAR(norm.running_mean.Item<float>(), 0.3, 1e-6);
   EXPECT_NEAR(norm.running_var.Item<float>(), 0.9 + 0.1 * 14 / 3, 1e-6);
   EXPECT_EQ(norm.num_batches_tracked.Item<int64_t>(), 1);

@@ -1,4 +1,4 @@
-// Modules: names, shared weights, moving, loading, calling with other weights; and weights in files.
+// Modules: names, shared weights, moving, loading, calls with other weights; and weights in files.
 #include <cstdio>
 #include <fstream>
 
@@ -70,7 +70,7 @@ TEST_F(NnModule, ASharedWeightStaysOneParameter) {
   EXPECT_EQ(tied.NamedParameters().size(), 1u);
   EXPECT_EQ(tied.StateDict().size(), 2u);
   const Tensor sum = tied.first + tied.second;
-  // With another weight under one of its names, both places have it.
+  // A weight swapped under one of its two names changes in both places.
   const nn::TensorSwap swap(tied, {{"second", Ones({4, 3}, {.device = device()})}}, Caller::Here());
   EXPECT_EQ(Sum(tied.first).Item<float>(), 12);
 }
@@ -155,7 +155,7 @@ TEST_F(NnModule, BadFilesAreNamed) {
   refused(R"({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4, 4]}})", "1234", "3 data_offsets");
   refused(R"({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4.5]}})", "1234", "4.5");
   refused("[]", "", "not an object");
-  // Each byte is one tensor's.
+  // Each byte must belong to one tensor.
   const std::string two = R"({"v": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]},
                               "w": {"dtype": "U8", "shape": [4], "data_offsets": [)";
   refused(two + "2, 6]}}", "123456", "within another's");
@@ -166,7 +166,7 @@ TEST_F(NnModule, BadFilesAreNamed) {
   write(two + R"(4, 8]}, "none": {"dtype": "U8", "shape": [0], "data_offsets": [8, 8]}})", "12345678");
   EXPECT_THAT(nn::LoadSafetensors(path).at("w").ToVector<uint8_t>(), ElementsAre('5', '6', '7', '8'));
   std::remove(path.c_str());
-  // A placeholder has no bytes to save, and nothing is left behind.
+  // A placeholder has no bytes to save; the failed save leaves no file.
   const absl::Status status = Thrown([&] {
     nn::SaveSafetensors(path, {{"p", Placeholder({2}, kF32, device())}});
   });

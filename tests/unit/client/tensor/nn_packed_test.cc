@@ -1,4 +1,5 @@
-// Sequences of several lengths: packing, padding and recurrent layers over them, with PyTorch's numbers.
+// Sequences of several lengths: packing, padding and recurrent layers over them, compared with PyTorch's
+// numbers.
 #include "tests/unit/client/tensor/nn_case.h"
 
 namespace hlod {
@@ -14,7 +15,7 @@ class NnPacked : public NnCase {
     return numbers.contains(key) ? numbers.at(key).get<Numbers>() : Numbers();
   }
 
-  // Packed and padded again, with states; then the same by lengths alone.
+  // Checks a layer on packed sequences with states, padded again; then the same by lengths alone.
   template <typename Layer>
   void Agrees(const char* name, Layer& layer, bool batch_first, bool enforce_sorted) {
     const Numbers lengths = NumbersOf(name, "lengths");
@@ -79,7 +80,7 @@ TEST_F(NnPacked, LengthsThatChangeDoNotCompileAgain) {
   nn::Gru gru(root, "gru", 2, 3, {.bidirectional = true});
   gru.To(device());
   const Tensor x = Ones({4, 2, 2}, {.device = device()});
-  Sync();  // What is initialised is not part of the first call's program.
+  Sync();  // Keeps the initialisation out of the first call's program.
   const auto last = [&](const Numbers& lengths) {
     return gru.WithLengths(x, FromValues<int64_t>(lengths, {}, device())).output.ToVector<float>().back();
   };

@@ -1,4 +1,4 @@
-// Padding layers give what PyTorch's give.
+// Padding layers return what PyTorch's return.
 #include "tests/unit/client/tensor/nn_case.h"
 
 namespace hlod {

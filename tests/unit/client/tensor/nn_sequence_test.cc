@@ -1,4 +1,4 @@
-// Recurrent and transformer layers with PyTorch's weights give PyTorch's outputs and states.
+// Recurrent and transformer layers with PyTorch's weights return PyTorch's outputs and states.
 #include <algorithm>
 #include <cmath>
 
@@ -77,7 +77,7 @@ TEST_F(NnSequence, AttentionDropsWeightsWhileTraining) {
   Root root;
   nn::MultiheadAttention attention(root, "attention", 4, 1, true, 1);
   const Tensor x = Ones({1, 3, 4});
-  // All weights are dropped: what is left is the projection's bias, which is zero at first.
+  // All attention weights are dropped, so the output is the projection's bias, which is initialised to zero.
   EXPECT_THAT(attention(x, x, x).ToVector<float>(), ::testing::Each(0));
   attention.Eval();
   EXPECT_THAT(attention(x, x, x).ToVector<float>(), ::testing::Not(::testing::Each(0)));

@@ -1,4 +1,4 @@
-// Normalised weights, with PyTorch's numbers; parameters as one vector.
+// Normalised weights, compared with PyTorch's numbers; parameters as one vector.
 #include "tests/unit/client/tensor/nn_case.h"
 
 namespace hlod {
@@ -8,8 +8,8 @@ namespace utils = nn::utils;
 
 class NnUtils : public NnCase {
  protected:
-  // A layer that was normalised takes the recorded state, and gives what is recorded: in evaluation, in two
-  // calls while training, and after the removal.
+  // Loads the recorded state into a normalised layer and compares its outputs: in evaluation, in two calls
+  // while training, and after the removal.
   template <typename Layer>
   static void Agrees(const char* name, Layer& layer, const std::function<void()>& remove,
                      const Device& where) {

@@ -1,4 +1,4 @@
-// Tensors in NumPy's archives: both ways against NumPy, and files that are not what they say.
+// Tensors in NumPy's archives: compared with NumPy in both directions, and damaged files.
 #include <cstdio>
 #include <filesystem>
 
@@ -10,7 +10,7 @@
 namespace hlod {
 namespace {
 
-// Files that numpy.savez and savez_compressed wrote (generate_npz.py).
+// Returns the path of a file that numpy.savez or savez_compressed wrote (generate_npz.py).
 std::string Recorded(const std::string& name) {
   return (SourceDir() / "tests/unit/client/tensor/nn" / name).string();
 }
@@ -32,7 +32,7 @@ TEST_F(Npz, LoadsWhatNumpySaved) {
     EXPECT_THAT(names, ElementsAre("bf16", "bools", "complex", "empty", "fortran", "half", "layer.0/weight",
                                    "scalar", "threes", "unsigned"));
     EXPECT_EQ(tensors.at("layer.0/weight").ToLiteral(), Literal::Array<float>({2, 3}, {0, 1, 2, 3, 4, 5}));
-    // Written in column-major order.
+    // The array was written in column-major order.
     EXPECT_EQ(tensors.at("fortran").ToLiteral(), Literal::Array<double>({2, 2}, {1.5, 2.5, 3.5, 4.5}));
     EXPECT_EQ(tensors.at("scalar").ToLiteral(), Literal::Scalar<int64_t>(-7));
     EXPECT_EQ(tensors.at("empty").dims(), (Dims{0, 3}));
@@ -45,7 +45,7 @@ TEST_F(Npz, LoadsWhatNumpySaved) {
     EXPECT_THAT(tensors.at("bf16").To(kF32).ToVector<float>(), ElementsAre(1, -2.5));
     EXPECT_THAT(tensors.at("threes").ToVector<float>(),
                 ::testing::AllOf(::testing::SizeIs(1000), ::testing::Each(3)));
-    // To a device as to the host.
+    // Loads to a device as to the host.
     EXPECT_EQ(Sum(tensors.at("layer.0/weight").To(device())).Item<float>(), 15);
   }
 }
@@ -75,7 +75,7 @@ TEST_F(Npz, RoundTripsBitForBit) {
     for (const auto& [name, tensor] : tensors) {
       EXPECT_EQ(loaded.at(name).ToLiteral(), tensor.ToLiteral()) << name;
     }
-    // Ascending numbers deflate.
+    // Ascending numbers compress.
     EXPECT_EQ(std::filesystem::file_size(path_) < 1'000'000, compression == nn::NpzCompression::kDeflated);
   }
   EXPECT_FALSE(std::filesystem::exists(path_ + ".unfinished"));
@@ -131,7 +131,8 @@ TEST_F(Npz, BadFilesAreNamed) {
   EXPECT_THAT(last_what_, HasSubstr("/nonexistent/w.npz: No such file or directory"));
 }
 
-// Cut off anywhere, or one byte changed anywhere: an error, or the same elements under the same name.
+// A file cut anywhere, or with one byte changed anywhere, is an error or has the same elements under the same
+// names.
 TEST_F(Npz, NoDamageChangesElementsOrCrashes) {
   for (const char* name : {"stored.npz", "deflated.npz"}) {
     const std::string good = ReadFile(Recorded(name)).value();

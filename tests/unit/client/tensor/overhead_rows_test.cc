@@ -1,5 +1,5 @@
-// What reports cost a program that asks for none: an operation that was recorded before makes no event, and
-// allocates nothing. Nanoseconds are metering_bench's and tensor_bench's (README).
+// The cost of reports for a program that requests none: recording an operation that was recorded before makes
+// no event and allocates no memory. metering_bench and tensor_bench measure the nanoseconds (README).
 #include <cstddef>
 #include <cstdint>
 
@@ -14,7 +14,7 @@ thread_local bool counts_allocations = false;
 thread_local int64_t allocation_count = 0;
 }  // namespace
 
-// glibc's own, behind the names that everybody calls; operator new comes here too.
+// Counts calls in front of glibc's own functions; operator new calls these, too.
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_realloc(void*, size_t);

@@ -1,4 +1,4 @@
-// The acceptance rows of placeholders: a shape without a value, wherever it goes.
+// The acceptance rows of placeholders: tensors with a shape and without a value.
 #include "tests/unit/client/tensor/fixture.h"
 
 #include "common/hlo/inference/verifier.h"
@@ -9,7 +9,7 @@ namespace {
 
 class PlaceholderRows : public TensorTest {
  protected:
-  // The refusal of every route by which a value could be read.
+  // Expects a refusal from every route by which a value could be read.
   void ExpectEveryReadIsRefused(const Tensor& tensor, const std::string& made_at) {
     const std::vector<std::pair<const char*, std::function<void()>>> routes = {
         {"to_host", [&] { tensor.ToHost(); }},
@@ -54,7 +54,7 @@ TEST_F(PlaceholderRows, EveryReadIsATypedError) {
   EXPECT_EQ(ErrorOf(status).handle, p.id());
   EXPECT_EQ(ErrorOf(status).shape, "f32[2,3]");
   EXPECT_EQ(ErrorOf(status).origin.line, __LINE__ - 6);
-  // A description is not a read.
+  // Describing is not reading.
   EXPECT_THAT(p.Describe(), HasSubstr("placeholder"));
   // The next operation works.
   EXPECT_EQ(Sum(OnDevice({1, 2}, {2})).Item<float>(), 3);
@@ -68,7 +68,7 @@ TEST_F(PlaceholderRows, OnePlaceholderIsOneParameter) {
   const std::unique_ptr<Module> module = Lower({&b, 1});
   const hlo::ProgramShape signature = module->entry().program_shape();
   ASSERT_EQ(signature.parameters.size(), 2u);
-  // In order of first use.
+  // Parameters are in the order of first use.
   EXPECT_EQ(hlo::ToStringNoLayout(signature.parameters[0]), "bf16[2,3]");
   EXPECT_EQ(hlo::ToStringNoLayout(signature.parameters[1]), "bf16[3,4]");
   EXPECT_EQ(hlo::ToStringNoLayout(signature.result), "bf16[2,3]");
@@ -127,7 +127,7 @@ TEST_F(PlaceholderRows, SyncNamesThePlaceholderAndTheWayThere) {
   EXPECT_THAT(last_what_, HasSubstr("sin (placeholder_rows_test.cc"));
   EXPECT_THAT(last_what_, HasSubstr("mul (placeholder_rows_test.cc"));
   EXPECT_THAT(last_what_, HasSubstr("tensor " + std::to_string(p.id())));
-  // What does not depend on it was sent.
+  // The independent result was sent.
   EXPECT_THAT(independent.state(), ::testing::AnyOf(TensorState::kPending, TensorState::kReady));
   EXPECT_THAT(independent.ToVector<float>(), ElementsAre(2, 4));
   EXPECT_EQ(KindOf(Thrown([&] { dependent.ToHost(); })), ErrorKind::kPlaceholder);
@@ -180,7 +180,7 @@ TEST_F(PlaceholderRows, TheFourStatesAreToldApart) {
   EXPECT_EQ(lazy.state(), TensorState::kLazy);
   EXPECT_FALSE(lazy.is_placeholder());
 
-  // Given away through the runtime: the tensor knows.
+  // Donating the buffer through the runtime marks the tensor as donated.
   const Tensor donated = OnDevice({1, 2}, {2});
   Module module("consume");
   hlo::Builder b(module, "main");
@@ -190,7 +190,7 @@ TEST_F(PlaceholderRows, TheFourStatesAreToldApart) {
   ASSERT_TRUE(executable.Execute({donated.ToBuffer()}, {.donate = {0}}).ok());
   EXPECT_EQ(donated.state(), TensorState::kDonated);
   EXPECT_EQ(KindOf(Thrown([&] { donated.ToHost(); })), ErrorKind::kDonated);
-  // What is computed from it fails with the same reason; the rest of the trace does not.
+  // A result computed from it fails with the same reason; the rest of the trace does not.
   const Tensor from_donated = donated + 1.0;
   EXPECT_THAT(lazy.ToVector<float>(), ElementsAre(2, 3));
   EXPECT_EQ(KindOf(Thrown([&] { from_donated.ToHost(); })), ErrorKind::kDonated);
@@ -214,7 +214,7 @@ TEST_F(PlaceholderRows, AShardedPlaceholdersParameterCarriesTheSharding) {
   const Tensor p = ShardedPlaceholder({4, 6}, kF32, device(), "{devices=[2,1]<=[2]}"), q = p + p;
   EXPECT_THAT(Dump(q, DumpFormat::kHlo), HasSubstr("sharding={devices=[2,1]<=[2]}"));
   EXPECT_EQ(KindOf(Thrown([&] { q.ToHost(); })), ErrorKind::kPlaceholder);
-  // The program of a sharded parameter is another one than that of a whole one.
+  // A sharded parameter makes another program than a whole one.
   Tensor sharded = ShardedPlaceholder({2}, kF32, device(), "{devices=[2]<=[2]}");
   Tensor whole = Placeholder({2}, kF32, device());
   sharded.Fill(Literal::Vector<float>({1, 2}));
@@ -223,7 +223,7 @@ TEST_F(PlaceholderRows, AShardedPlaceholdersParameterCarriesTheSharding) {
   const int64_t compiles = GetTraceStats().compiles;
   EXPECT_THAT((sharded + 1.0).ToVector<float>(), ElementsAre(2, 3));
   EXPECT_EQ(GetTraceStats().compiles, compiles + 1);
-  // Shardings that do not fit.
+  // Shardings that are malformed or do not fit the shape.
   for (const char* wrong : {"{devices=[2]<=[2]}", "{devices=[2,2]<=[2]}", "{devices=[0,2]<=[0]}",
                             "{{replicated}}", "{devices=[2,1]<=[2]} x", "{shiny}", ""}) {
     const absl::Status refused = Thrown([&] { ShardedPlaceholder({4, 6}, kF32, device(), wrong); });

@@ -1,5 +1,5 @@
-// Programs run in the order of recording, and what a user sets for an operation travels as a number once it
-// varies.
+// Instructions are in the order of recording, and a user's setting of an operation becomes a parameter once
+// it varies.
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -7,7 +7,7 @@ namespace {
 
 class ProgramOrder : public TensorTest {
  protected:
-  // The compiles of five steps, from the third on.
+  // Runs five steps and returns the number of compiles from the third on.
   int64_t CompilesOnceVaried(const std::function<Tensor(const Tensor& x, int step)>& call) {
     const Tensor x = OnDevice({-1, 2, -3, 4}, {4});
     int64_t compiles = 0;
@@ -19,7 +19,7 @@ class ProgramOrder : public TensorTest {
   }
 };
 
-// The sum takes the later value first: from its operands down, tanh would come before exp.
+// The sum takes the later value first; a traversal from its operands would put tanh before exp.
 TEST_F(ProgramOrder, InstructionsStandAsTheyWereRecorded) {
   const Tensor x = OnDevice({1, 2}, {2});
   const Tensor first = Exp(x), second = Tanh(x);
@@ -28,8 +28,8 @@ TEST_F(ProgramOrder, InstructionsStandAsTheyWereRecorded) {
   EXPECT_LT(text.find("exponential("), text.find("tanh(")) << text;
 }
 
-// The recomputed halves of two checkpointed layers stand apart: that of the first layer comes after the
-// second layer's gradients, which are the products with its cotangents.
+// The recomputed halves of two checkpointed layers are apart: that of the first layer comes after the second
+// layer's gradients, which are the products with its cotangents.
 TEST_F(ProgramOrder, ALayerIsComputedAgainWhereTheBackwardPassReachesIt) {
   Tensor w = OnDevice({1, 2, 3, 4}, {2, 2}).RequiresGrad_(),
          v = OnDevice({5, 6, 7, 8}, {2, 2}).RequiresGrad_();
@@ -39,10 +39,10 @@ TEST_F(ProgramOrder, ALayerIsComputedAgainWhereTheBackwardPassReachesIt) {
   const Tensor x = OnDevice({1, 0, 0, 1}, {2, 2});
   Sum(layer(v)(layer(w)(x))).Backward();
   const std::string text = Dump(w.Grad(), DumpFormat::kHlo);
-  std::vector<size_t> barriers;  // One per layer that is computed again.
+  std::vector<size_t> barriers;  // One per recomputed layer.
   for (size_t at = 0; (at = text.find("opt-barrier(", at)) != std::string::npos; ++at) barriers.push_back(at);
   ASSERT_EQ(barriers.size(), 2u) << text;
-  // The second layer's slope is used between the two barriers.
+  // The second layer's derivative is used between the two barriers.
   const std::string between = text.substr(barriers[0], barriers[1] - barriers[0]);
   EXPECT_NE(between.find("dot("), std::string::npos) << text;
   EXPECT_NE(between.find("subtract("), std::string::npos) << text;
@@ -62,7 +62,7 @@ TEST_F(ProgramOrder, WhatIsSetForAnOperationCompilesNoMoreThanTwice) {
   EXPECT_EQ(CompilesOnceVaried([](const Tensor& x, int step) { return Softshrink(x, 1 + step); }), 0);
 }
 
-// -1 and -3 times 0.1, 0.2, ...: the values are those of each step, not of the first.
+// -1 and -3 times 0.1, 0.2, ...: each step uses its own slope, not that of the first step.
 TEST_F(ProgramOrder, ASlopeThatChangesIsTheSlopeOfItsStep) {
   const Tensor x = OnDevice({-1, 2, -3, 4}, {4});
   for (int step = 0; step < 4; ++step) {

@@ -1,5 +1,5 @@
-// Random programs of views, updates in place, syncs, reads and frees, against what PyTorch recorded
-// (program/generate.py): on the host and on a device, and with several threads at once.
+// Random programs of views, in-place updates, syncs, reads and frees, compared with what PyTorch recorded
+// (program/generate.py): on the host, on a device, and with several threads at once.
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ Tensor ViewOf(const Tensor& x, const json& step) {
   return x;
 }
 
-// Plays one program and says where it differs from PyTorch, or "".
+// Runs one program and returns its first difference from PyTorch, or "".
 std::string Play(const json& program, const Device& device) {
   std::map<int, Tensor> tensors;
   for (size_t i = 0; i < program.size(); ++i) {
@@ -55,7 +55,7 @@ std::string Play(const json& program, const Device& device) {
     } else if (kind == "fill_") {
       at(1).Fill_(step[2].get<int64_t>());
     } else if (kind == "copy_") {
-      at(1).Copy_(at(2).Clone());  // PyTorch refuses operands that overlap in part.
+      at(1).Copy_(at(2).Clone());  // PyTorch refuses operands that partly overlap.
     } else if (kind == "add") {
       at(1) = at(2) + at(3);
     } else if (kind == "clone") {

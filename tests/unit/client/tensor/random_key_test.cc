@@ -1,5 +1,5 @@
-// Random numbers from explicit keys are jax.random's (random_key/generate.py): keys, bits and integers to the
-// bit, floats within the rounding of their functions.
+// Random numbers from explicit keys equal those of jax.random (random_key/generate.py): keys, bits and
+// integers exactly, floats within the rounding of their functions.
 #include <fstream>
 
 #include "nlohmann/json.hpp"

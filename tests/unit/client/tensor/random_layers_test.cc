@@ -1,5 +1,5 @@
-// Random operations by their distributions, and losses and norms that PyTorch's table has no samples of,
-// against values that PyTorch 1.13 computed.
+// Random operations, tested by their distributions; and losses and norms without samples in PyTorch's table,
+// compared with values that PyTorch 1.13 computed.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ constexpr int64_t kCount = 20'000;
 
 class RandomLayers : public TensorTest {
  protected:
-  // The mean and the variance.
+  // Returns the mean and the variance.
   static std::pair<double, double> Moments(const Tensor& x) {
     const Tensor wide = x.To(kF64);
     return {Mean(wide).Item<double>(), Var(wide).Item<double>()};
@@ -23,7 +23,8 @@ class RandomLayers : public TensorTest {
   }
 };
 
-// A share of n draws with probability p is within five deviations but once in two million times.
+// Returns five standard deviations of the share of n draws with probability p. A share exceeds that once in
+// two million times.
 double Five(double p, double n) { return 5 * std::sqrt(p * (1 - p) / n); }
 
 TEST_F(RandomLayers, RreluDrawsASlopeForEachElement) {
@@ -42,10 +43,10 @@ TEST_F(RandomLayers, ChannelDropoutDropsWholeChannels) {
   const Tensor x = Ones({100, 50, 2, 3}, {.device = device()});
   const Tensor dropped = Dropout2d(x, 0.3).Reshape({5000, 6});
   const Dims last = {1};
-  const Tensor kept = Sum(Ne(dropped, 0), last);  // 0 or 6 of each channel.
+  const Tensor kept = Sum(Ne(dropped, 0), last);  // Each channel keeps 0 or 6 elements.
   EXPECT_EQ(Sum(LogicalOr(Eq(kept, 0), Eq(kept, 6))).Item<int64_t>(), 5000);
   EXPECT_NEAR(ZeroShare(kept), 0.3, Five(0.3, 5000));
-  // Without a batch, the channels come first.
+  // Without a batch, the channels are the first dimension.
   const Tensor channels = Dropout3d(Ones({400, 2, 2, 2}), 0.5).Reshape({400, 8});
   EXPECT_EQ(Sum(Eq(Amin(channels, last), Amax(channels, last))).Item<int64_t>(), 400);
 }
@@ -71,11 +72,11 @@ TEST_F(RandomLayers, CtcLossAgreesWithPyTorch) {
     EXPECT_THAT(each,
                 ElementsAre(::testing::FloatNear(3.044055f, 1e-5f), ::testing::FloatNear(4.207396f, 1e-5f)));
     EXPECT_NEAR(CtcLoss(probabilities, targets, {4, 3}, {2, 2}).Item<float>(), 1.812863, 1e-5);
-    // One after another as a vector, with lengths of their own.
+    // Targets concatenated to a vector, each with its own length.
     const Tensor joined = FromValues<int64_t>({1, 2, 1}, Dims{3}, where);
     EXPECT_NEAR(CtcLoss(probabilities, joined, {4, 2}, {2, 1}, 0, Reduction::kSum).Item<float>(), 4.089491,
                 1e-5);
-    // Two equal labels need a blank between them: two steps are too few.
+    // Two equal labels need a blank between them, and two steps are too few.
     EXPECT_TRUE(
         std::isinf(CtcLoss(probabilities, targets, {4, 2}, {2, 2}, 0, Reduction::kSum).Item<float>()));
     EXPECT_NEAR(CtcLoss(probabilities, targets, {4, 2}, {2, 2}, 0, Reduction::kSum, true).Item<float>(),
@@ -87,7 +88,7 @@ TEST_F(RandomLayers, InstanceNormFollowsRunningStatistics) {
   Tensor mean = Zeros({1}), var = Ones({1});
   const Tensor x = FromValues<float>({1, 2, 3, 5, 6, 7}, Dims{2, 1, 3});
   InstanceNorm(x, mean, var, {}, {}, true);
-  // By hand: means 2 and 6, unbiased variances 1 and 1; a tenth of the way from 0 and 1.
+  // By hand: means 2 and 6, unbiased variances 1 and 1; the statistics move a tenth of the way from 0 and 1.
   EXPECT_NEAR(mean.Item<float>(), 0.4, 1e-6);
   EXPECT_NEAR(var.Item<float>(), 1, 1e-6);
 }
@@ -116,7 +117,7 @@ TEST_F(RandomLayers, AffineGridOfTheIdentityIsTheImage) {
   }
 }
 
-// Vectors have a free sign, so that PyTorch's cannot be compared with.
+// The signs of the vectors are free, so they cannot be compared with PyTorch's.
 TEST_F(RandomLayers, SingularAndEigenvectorsGiveTheMatrixBack) {
   const Tensor a = Randn({2, 5, 3}, {.device = device()});
   for (const Tensor& x : {a, a.Transpose(1, 2)}) {

@@ -1,4 +1,4 @@
-// Random tensors: their distributions, and that the seed decides.
+// Random tensors: their distributions, and reproducibility by the seed.
 #include "tests/unit/client/tensor/fixture.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace hlod {
 namespace {
 
 constexpr int64_t kCount = 20000;
-constexpr double kSigmas = 5;  // The seed is fixed: what passes once passes always.
+constexpr double kSigmas = 5;  // The seed is fixed, so the outcome is the same in every run.
 
 class Random : public TensorTest {
  protected:
@@ -25,7 +25,7 @@ class Random : public TensorTest {
       body(at);
     }
   }
-  // Mean and variance are near those of the distribution; `fourth` is its fourth central moment.
+  // Expects mean and variance near those of the distribution; `fourth` is its fourth central moment.
   static void ExpectMoments(const Tensor& x, double mean, double variance, double fourth) {
     const std::vector<double> values = x.To(kF64).ToVector<double>();
     const double n = static_cast<double>(values.size());
@@ -35,7 +35,7 @@ class Random : public TensorTest {
     EXPECT_NEAR(sum / n, mean, kSigmas * std::sqrt(variance / n));
     EXPECT_NEAR(squares / n, variance, kSigmas * std::sqrt((fourth - variance * variance) / n));
   }
-  // How often each of 0, 1, ... occurs, against probabilities.
+  // Compares the frequency of each of 0, 1, ... with its probability.
   static void ExpectFrequencies(const std::vector<int64_t>& values, const std::vector<double>& expected) {
     std::vector<double> counts(expected.size());
     for (const int64_t value : values) {
@@ -71,21 +71,21 @@ TEST_F(Random, SamplersHaveTheirMeansAndVariances) {
     const auto all = [&](double value) { return Full({kCount}, value, floats); };
     ExpectMoments(Exponential({kCount}, 2, floats), 0.5, 0.25, 9.0 / 16);
     ExpectMoments(Exponential(all(0.5)), 2, 4, 9 * 16);
-    // Central moments of the gamma distribution: k, 3 k^2 + 6 k, divided by powers of the rate.
+    // The central moments of the gamma distribution: k, 3 k^2 + 6 k, divided by powers of the rate.
     for (const double k : {0.3, 1.0, 7.5}) {
       ExpectMoments(Gamma(all(k), 2), k / 2, k / 4, (3 * k * k + 6 * k) / 16);
     }
-    // A beta distribution of (2, 3): mean 2/5, variance 1/25, excess kurtosis -9/14.
+    // The beta distribution of (2, 3) has mean 2/5, variance 1/25 and excess kurtosis -9/14.
     ExpectMoments(Beta(all(2), all(3)), 0.4, 0.04, (3 - 9.0 / 14) * 0.04 * 0.04);
-    // (1/2, 1/2), the arcsine distribution: excess kurtosis -3/2.
+    // That of (1/2, 1/2), the arcsine distribution, has excess kurtosis -3/2.
     ExpectMoments(Beta(all(0.5), 0.5), 0.5, 0.125, 1.5 * 0.125 * 0.125);
     for (const double rate : {0.2, 3.0, 9.99, 10.0, 80.0, 1e6}) {
       ExpectMoments(Poisson(Full({kCount}, rate, {kF64, at})), rate, rate, 3 * rate * rate + rate);
     }
-    // Euler's constant, pi^2 / 6, and excess kurtosis 12/5.
+    // The mean is Euler's constant, the variance pi^2 / 6, the excess kurtosis 12/5.
     const double variance = std::numbers::pi * std::numbers::pi / 6;
     ExpectMoments(Gumbel({kCount}, floats), std::numbers::egamma, variance, 5.4 * variance * variance);
-    // Between -1 and 1: the variance is 1 - 2 phi(1) / (2 Phi(1) - 1); its fourth moment 3 v - 2 phi(1) /
+    // Between -1 and 1 the variance v is 1 - 2 phi(1) / (2 Phi(1) - 1), the fourth moment 3 v - 2 phi(1) /
     // (...).
     const double phi = std::exp(-0.5) / std::sqrt(2 * std::numbers::pi), mass = std::erf(1 / std::sqrt(2.0));
     const double v = 1 - 2 * phi / mass;
@@ -118,7 +118,7 @@ TEST_F(Random, SamplesAtTheEdgesOfTheirParameters) {
     EXPECT_THAT(Gamma(edges).ToVector<double>(),
                 ElementsAre(::testing::IsNan(), ::testing::IsNan(), ::testing::IsNan(), inf));
     EXPECT_EQ(Poisson(Zeros({0}, {kF32, at})).dims(), Dims{0});
-    // Far out only rounding could leave the bounds.
+    // Far in the tail, only rounding could leave the bounds.
     const Tensor tail = TruncatedNormal({1000}, 5, 5.01, {kF32, at});
     EXPECT_GE(Amin(tail).Item<double>(), 5 - 1e-6);
     EXPECT_LE(Amax(tail).Item<double>(), 5.01 + 1e-6);
@@ -132,7 +132,7 @@ TEST_F(Random, GradientsGoThroughTheSoftmaxAndNotThroughCounts) {
     ManualSeed(9);
     const Tensor soft = GumbelSoftmax(logits, 2);
     Sum(GumbelSoftmax(logits, 2) * 0 + soft * weights).Backward();
-    // d sum(w y) / d logits = (y w - y sum(y w)) / tau.
+    // By hand: d sum(w y) / d logits = (y w - y sum(y w)) / tau.
     const Tensor y = soft.Detach();
     const Tensor expected = (y * weights - y * Sum(y * weights)) / 2;
     EXPECT_TRUE(Allclose(logits.Grad(), expected, 1e-5, 1e-6));
@@ -144,7 +144,7 @@ TEST_F(Random, GradientsGoThroughTheSoftmaxAndNotThroughCounts) {
     Sum(Poisson(rate)).Backward();
     EXPECT_TRUE(Allclose(rate.Grad(), Zeros({3}, {kF32, at})));
     rate.ZeroGrad();
-    // A waiting time is 1 / rate times one that does not depend on it.
+    // A waiting time is 1 / rate times a number that does not depend on the rate.
     const Tensor time = Exponential(rate);
     Sum(time).Backward();
     EXPECT_TRUE(Allclose(rate.Grad(), -time.Detach(), 1e-5, 1e-6));
@@ -174,7 +174,7 @@ TEST_F(Random, AGeneratorIsAStreamThatCanBeSaved) {
       generator.ManualSeed(1);
       EXPECT_EQ(draw(), first);
     }
-    // The device's own stream stood still meanwhile, and can be saved as well.
+    // The device's own stream has not advanced meanwhile, and can be saved as well.
     EXPECT_EQ(draw(), first);
     Generator own = Generator::Of(at);
     const Generator::State state = own.GetState();
@@ -190,7 +190,7 @@ TEST_F(Random, AGeneratorIsAStreamThatCanBeSaved) {
   EXPECT_THAT(last_what_, HasSubstr("take keys"));
 }
 
-// A schedule of probabilities, bounds and rates is one program.
+// Changing probabilities, bounds and rates does not compile again.
 TEST_F(Random, ParametersAreNumbersOfTheProgram) {
   const auto compiles = [&](const std::function<Tensor(double)>& draw) {
     draw(0.5).ToVector<float>();
@@ -236,7 +236,8 @@ TEST_F(Random, MultinomialDrawsInProportionToTheWeights) {
   ForEachPlace(device(), [](const Device& at) {
     const Tensor weights = FromValues<float>({1, 0, 3, 4}, Dims{4}, at);
     ExpectFrequencies(Multinomial(weights, kCount, true).ToVector<int64_t>(), {0.125, 0, 0.375, 0.5});
-    // Without replacement: the first as before, none twice, and what has no weight last.
+    // Without replacement: the first draw is distributed as before, no class is drawn twice, and one without
+    // weight is drawn last.
     const int64_t rows = 4000;
     const Tensor once = Multinomial(weights.Expand({rows, 4}), 4);
     EXPECT_EQ(once.dims(), (Dims{rows, 4}));

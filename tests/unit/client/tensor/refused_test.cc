@@ -1,6 +1,6 @@
-// What PyTorch 1.13 refuses and arithmetic would give: integers divided by zero, negative powers, bools that
-// are subtracted, numbers that do not fit, operands that overlap what is written to. And what it allows
-// beside it.
+// Calls that PyTorch 1.13 refuses and plain arithmetic would compute: integers divided by zero, negative
+// powers, subtracted bools, numbers that do not fit, operands that overlap the written elements. Also similar
+// calls that it allows.
 #include <limits>
 
 #include "tests/unit/client/tensor/fixture.h"
@@ -35,7 +35,7 @@ TEST_F(Refused, DivisionsOfIntegersByZero) {
     EXPECT_THAT(FloorDivide(x, 2).ToVector<int64_t>(), ElementsAre(3, -4));
     EXPECT_TRUE(std::isnan((x % 0.0).ToVector<float>()[0]));
   }
-  // What a tensor holds is seen where it is computed at once.
+  // The elements of a tensor are checked where it is computed at once.
   const Tensor x = FromValues<int64_t>({7, -7}, Dims{2}), y = FromValues<int64_t>({1, 0}, Dims{2});
   ExpectRefused("divided by 0", [&] { x % y; });
   ExpectRefused("divided by 0", [&] { FloorDivide(x, y); });
@@ -93,7 +93,7 @@ TEST_F(Refused, NumbersThatDoNotFit) {
     ExpectRefused("does not fit u8", [&] { Clamp(x, Operand(0), Operand(300)); });
     ExpectRefused("does not fit u8", [&] { Pad(x, {1, 1}, PadMode::kConstant, 300); });
     ExpectRefused("does not fit u8", [&] { Fill(x, 300); });
-    // A negative number wraps round in an unsigned type; operands of arithmetic always do.
+    // A negative number wraps round in an unsigned type; operands of arithmetic always wrap.
     EXPECT_THAT(Full({1}, -1, u8).ToVector<uint8_t>(), ElementsAre(255));
     EXPECT_THAT((Ones({1}, u8) + 300).ToVector<uint8_t>(), ElementsAre(45));
     EXPECT_THAT(Full({1}, 100.7, s8).ToVector<int8_t>(), ElementsAre(100));
@@ -119,7 +119,8 @@ TEST_F(Refused, OperandsThatOverlapWhatIsWrittenTo) {
   }
 }
 
-// Those that compute first, and then store: PyTorch refuses these, and takes those of products of matrices.
+// Updates that compute first and then store: PyTorch refuses overlap in these, and accepts it in matrix
+// products.
 TEST_F(Refused, OperandsThatOverlapWhatIsStored) {
   for (const Device& place : Places()) {
     const char* const overlap = "are the same; Clone() it first";

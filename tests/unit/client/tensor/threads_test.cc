@@ -1,4 +1,4 @@
-// Threads that trace side by side: what one of them waits for does not hold up the others.
+// Threads that trace concurrently: a wait in one does not hold up the others.
 #include <thread>
 
 #include "absl/synchronization/notification.h"

@@ -1,5 +1,5 @@
-// The programs that tensors make, in XLA: each recorded operation's module is accepted by XLA's own parser,
-// verifier and compiler, and gives what hlod's daemon gives.
+// The programs of tensors in XLA: the module of each recorded operation is accepted by XLA's own parser,
+// verifier and compiler, and returns what hlod's daemon returns.
 #include <stdlib.h>
 
 #include <filesystem>
@@ -32,8 +32,8 @@ class XlaRows : public TensorTest {
     TensorTest::TearDown();
   }
 
-  // Writes a program with its arguments and what the daemon makes of them. False when there is nothing on the
-  // device to lower.
+  // Writes a program with its arguments and the daemon's results. Returns false when no result is lazy on the
+  // device.
   bool Write(const std::string& name, const std::vector<Tensor>& results) {
     std::vector<Tensor> lazy, arguments;
     for (const Tensor& result : results) {
@@ -63,13 +63,12 @@ class XlaRows : public TensorTest {
   int count_ = 0;
 };
 
-// Every operation of the recorded cases once, one of its cases after the other being tried until one gives a
-// program.
-// Acceptance row LT17.
+// Acceptance row LT17. Runs every operation of the recorded cases once: its cases are tried in turn until one
+// yields a program.
 TEST_F(XlaRows, EveryProgramIsValidInXlaAndGivesTheSame) {
   const std::optional<std::string> python = PythonWith("numpy, jax, ml_dtypes");
   if (!python.has_value()) GTEST_SKIP() << kNoPython << "numpy, jax, ml_dtypes";
-  std::map<std::string, int> written;  // By operation and variant.
+  std::map<std::string, int> written;  // The number per operation and variant.
   std::vector<std::filesystem::path> files;
   for (const auto& entry :
        std::filesystem::directory_iterator(SourceDir() / "tests/unit/client/tensor/operation/cases"))
@@ -87,7 +86,7 @@ TEST_F(XlaRows, EveryProgramIsValidInXlaAndGivesTheSame) {
         const Results results = binding->second.call(arguments);
         written[name] += Write(name, results.tensors) ? 1 : 0;
       } catch (const Error&) {
-        // Whether it should have worked is OperationTest's question.
+        // OperationTest checks that the call works.
       } catch (const std::runtime_error&) {
       }
     }

@@ -1,6 +1,6 @@
 // Hurwitz' zeta function of positive and of negative arguments, which need the terms before the first
-// positive one. The numbers are PyTorch 1.13's: torch.special.zeta(torch.tensor(kX), torch.tensor(kQ)) in
-// f64.
+// positive one. The expected numbers are PyTorch 1.13's: torch.special.zeta(torch.tensor(kX),
+// torch.tensor(kQ)) in f64.
 #include <cmath>
 #include <limits>
 

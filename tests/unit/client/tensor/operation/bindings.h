@@ -1,4 +1,4 @@
-// From PyTorch's names to hlod's operations: how a recorded case is called.
+// Bindings of PyTorch's names to hlod's operations, by which recorded cases are called.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@ namespace hlod {
 struct Binding {
   // The name in PyTorch's table of operations: "add", "nn.functional.relu".
   std::string name;
-  // Its parameters in order: "input other alpha".
+  // The parameters in order: "input other alpha".
   std::string parameters;
   std::function<Results(Arguments&)> call;
-  // How many times the usual tolerance.
+  // A factor of the usual tolerance.
   double slack = 1;
 };
 
-// One list a family (bindings_*.cc).
+// One list per family (bindings_*.cc).
 std::vector<Binding> ElementwiseBindings();
 std::vector<Binding> ActivationBindings();
 std::vector<Binding> LossBindings();
@@ -40,9 +40,9 @@ std::vector<Binding> StatisticsBindings();
 std::vector<Binding> AlgebraBindings();
 std::vector<Binding> FourierBindings();
 
-// All of them by name. A name in two lists is a failure.
+// Returns all bindings by name. A name in two lists is a failure.
 const std::map<std::string, Binding>& AllBindings();
-// That of a recorded case: of its variant, if it has one of its own; null where there is none.
+// Returns the binding of a recorded case: of its variant, if that has its own; null when there is none.
 const Binding* BindingOf(const nlohmann::json& record);
 
 }  // namespace hlod

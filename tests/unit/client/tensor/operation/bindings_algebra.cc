@@ -37,7 +37,7 @@ std::vector<Binding> AlgebraBindings() {
          const std::vector<int64_t> left = dims[0], right = dims[1];
          return Tensordot(a.Arg("a"), a.Arg("b"), left, right);
        },
-       4},  // PyTorch adds up in bf16.
+       4},  // PyTorch accumulates in bf16.
       {"dist", "input other p",
        [](Arguments& a) { return Dist(a.Arg("input"), a.Arg("other"), a.Double("p", 2)); }},
       {"cdist", "x1 x2 p compute_mode",

@@ -1,4 +1,4 @@
-// Dropout where nothing is random: with probability 0, or outside training.
+// Dropout where it is deterministic: with probability 0, or outside training.
 #include "tests/unit/client/tensor/operation/bindings.h"
 
 namespace hlod {

@@ -31,7 +31,7 @@ StftOptions StftOptionsOf(Arguments& a) {
   if (a.Has("onesided")) options.onesided = a.Bool("onesided");
   return options;
 }
-// Of real signals recorded as pairs, as PyTorch still gives and takes them.
+// Real and imaginary parts are recorded as pairs, a form that PyTorch's stft and istft still accept.
 Tensor StftOf(Arguments& a) {
   const Tensor x = a.Array("input");
   const Tensor spectrum = Stft(x, a.Int("n_fft"), StftOptionsOf(a));

@@ -1,4 +1,4 @@
-// Images at other sizes and points.
+// Resizing and sampling of images.
 #include "tests/unit/client/tensor/operation/bindings.h"
 
 namespace hlod {

@@ -8,7 +8,7 @@ namespace {
 
 using Parts = std::vector<Tensor>;
 
-// Values of factorizations and of what is computed with them come from other roundings.
+// Factorizations, and values computed from them, are rounded differently by LAPACK builds.
 constexpr double kSlack = 20;
 
 Results Both(const linalg::WithInfo& both) { return Parts{both.result, both.info}; }
@@ -21,7 +21,7 @@ Tensor MatrixNormOf(Arguments& a, const Tensor& x, const Dims& dims, bool keepdi
   return linalg::FrobeniusNorm(x, dims, keepdim);
 }
 
-// Tolerances are numbers here; a recorded tensor stands for its element.
+// hlod's tolerances are numbers; a recorded tensor stands for its element.
 double NumberOf(Arguments& a, const char* name) {
   return IsArray(a.Json(name)) ? a.Array(name).Item<double>() : a.Double(name);
 }
@@ -34,12 +34,12 @@ linalg::Tolerance ToleranceOf(Arguments& a) {
   return tolerance;
 }
 
-// Vectors times the phases that make their first row positive, as the recorded ones.
+// Multiplies the vectors by the phases that make their first row positive, as in the recorded ones.
 Tensor Unit(const Tensor& x) { return Sgn(x.Narrow(-2, 0, std::min<int64_t>(x.size(-2), 1))); }
 Results WithoutPhases(const linalg::EighParts& parts) {
   return Parts{parts.values, parts.vectors * Conj(Unit(parts.vectors))};
 }
-// And the products of all left and of all right vectors, which are identities.
+// Returns, too, the products of all left and of all right vectors, which are identities.
 Results WithoutPhases(const linalg::SvdParts& parts) {
   const int64_t k = parts.s.size(-1);
   const Tensor u = parts.u.Narrow(-1, 0, k), vh = parts.vh.Narrow(-2, 0, k), phases = Unit(u);
@@ -48,7 +48,7 @@ Results WithoutPhases(const linalg::SvdParts& parts) {
                products(parts.vh)};
 }
 
-// torch.linalg.lstsq's four results, of which each driver gives some.
+// Returns torch.linalg.lstsq's four results; those that a driver does not compute are empty.
 Results LeastSquaresOf(Arguments& a) {
   const std::string driver = a.Text("driver");
   const Tensor x = a.Array("input"), b = a.Array("b"), none = Zeros({0}, {.device = x.device()});

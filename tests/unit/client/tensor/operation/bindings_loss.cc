@@ -4,7 +4,7 @@
 namespace hlod {
 namespace {
 
-// `reduction`, or what the older `size_average` and `reduce` say.
+// Reads `reduction`, or the older `size_average` and `reduce`.
 Reduction ReductionOf(Arguments& a) {
   if (a.Has("size_average") || a.Has("reduce")) {
     const bool average = a.Bool("size_average", true), reduce = a.Bool("reduce", true);

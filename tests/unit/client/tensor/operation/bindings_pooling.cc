@@ -44,7 +44,7 @@ Binding MaxUnpool(const char* name, Inverse function) {
           }};
 }
 
-// None stands for the input's size: -1.
+// A recorded None keeps the input's size, which is -1 here.
 Dims PartsOf(Arguments& a) {
   const nlohmann::json& given = a.Json("output_size");
   if (!given.is_array()) return {given.get<int64_t>()};
@@ -65,7 +65,7 @@ Binding AdaptiveMaxPool(const char* name, ValuesAndIndices (*function)(const Ope
           }};
 }
 
-// torch.nn.functional's output_ratio is a part of the input's sizes.
+// torch.nn.functional's output_ratio is a fraction of the input's sizes.
 Binding FractionalMaxPool(const char* name,
                           ValuesAndIndices (*function)(const Operand&, Sizes, Sizes, const Tensor&),
                           size_t spatial) {

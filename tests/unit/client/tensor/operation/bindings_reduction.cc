@@ -12,7 +12,7 @@ Binding Over(const char* name, Tensor (*call)(const Operand&, DimList, bool)) {
           }};
 }
 
-// PyTorch writes (unbiased), (dim, unbiased, keepdim) and (dim, *, correction, keepdim).
+// Accepts PyTorch's forms (unbiased), (dim, unbiased, keepdim) and (dim, *, correction, keepdim).
 template <typename F>
 Binding DeviationBinding(const char* name, F call) {
   return {name, "input dim unbiased keepdim", [call](Arguments& a) {
@@ -37,7 +37,7 @@ Binding Extreme(const char* name, Tensor (*of_all)(const Operand&),
           }};
 }
 
-// In the type that is asked for: the argument is converted first.
+// Converts the argument to the requested dtype first.
 template <typename F>
 Binding Typed(const char* name, F call) {
   return {name, "input dim keepdim dtype", [call](Arguments& a) {

@@ -6,7 +6,7 @@ namespace {
 
 std::pair<Tensor, Tensor> Both(const ValuesAndIndices& result) { return {result.values, result.indices}; }
 
-// In the type that is asked for: the argument is converted first.
+// Converts the argument to the requested dtype first.
 Binding Running(const char* name, Tensor (*call)(const Operand&, int64_t)) {
   return {name, "input dim dtype", [call](Arguments& a) {
             const std::optional<PrimitiveType> type = a.Type("dtype");

@@ -12,7 +12,7 @@ Binding Itself(const char* name, Tensor (*call)(const Operand&)) {
   return {name, "input", [call](Arguments& a) { return call(a.Arg("input")); }};
 }
 
-// Pieces of equal sizes, or pieces that end at indices, which may be a tensor.
+// Divides a tensor into pieces of equal sizes, or pieces that end at indices, which may be a tensor.
 Results Divided(Arguments& a, std::vector<Tensor> (*equal)(const Operand&, int64_t, int64_t),
                 std::vector<Tensor> (*at)(const Operand&, DimList, int64_t)) {
   const nlohmann::json& pieces = a.Json("pieces");

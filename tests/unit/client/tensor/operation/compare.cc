@@ -1,4 +1,4 @@
-// Tolerances are by type: PyTorch computes with other approximations, and sums in another order.
+// Tolerances depend on the type: PyTorch uses other approximations and sums in another order.
 #include "tests/unit/client/tensor/operation/compare.h"
 
 #include <cmath>
@@ -37,7 +37,7 @@ bool Near(double x, double y, const Tolerance& tolerance) {
 std::vector<std::complex<double>> Elements(const Literal& literal) {
   std::vector<std::complex<double>> elements;
   const PrimitiveType type = literal.shape().type;
-  if (type == hlo::kS64) {  // Exactly.
+  if (type == hlo::kS64) {  // Integers are compared exactly.
     for (const int64_t value : literal.data<int64_t>()) elements.emplace_back(static_cast<double>(value));
     return elements;
   }
@@ -57,7 +57,7 @@ std::string DifferenceOfArrays(const Literal& expected, const Literal& actual, d
   const std::vector<std::complex<double>> x = Elements(expected), y = Elements(actual);
   for (size_t i = 0; i < x.size(); ++i) {
     if (Near(x[i].real(), y[i].real(), tolerance) && Near(x[i].imag(), y[i].imag(), tolerance)) continue;
-    // A small part beside a large one is as near as the number is.
+    // A small real or imaginary part beside a large one only needs the accuracy of the whole number.
     if (std::abs(x[i] - y[i]) <= tolerance.relative * std::abs(x[i])) continue;
     return absl::StrFormat("%s: element %d is %.9g%+.9gi instead of %.9g%+.9gi",
                            hlo::ToStringNoLayout(expected.shape()), i, y[i].real(), y[i].imag(), x[i].real(),
@@ -66,7 +66,7 @@ std::string DifferenceOfArrays(const Literal& expected, const Literal& actual, d
   return "";
 }
 
-// The arrays of nested lists in order; a number is an array without dimensions of whatever type.
+// Appends the arrays of nested lists in order; a number is an array without dimensions, of any type.
 void Flatten(const json& expected, std::vector<const json*>& flat) {
   if (expected.is_array()) {
     for (const json& one : expected) Flatten(one, flat);

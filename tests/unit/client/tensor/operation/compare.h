@@ -1,4 +1,4 @@
-// Comparing what an operation gave with what PyTorch recorded.
+// Comparison of an operation's results with those that PyTorch recorded.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace hlod {
 
-// "" when the results have the recorded types, dimensions and, within the type's tolerance times `slack`,
-// values; else what differs first. Reads the results.
+// Returns "" when the results have the recorded types, dimensions and, within the type's tolerance times
+// `slack`, values; otherwise a description of the first difference. Reads the results.
 std::string Difference(const nlohmann::json& expected, const Results& results, double slack);
 
 }  // namespace hlod

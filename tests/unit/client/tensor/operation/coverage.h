@@ -1,4 +1,4 @@
-// ops.csv: how every operation of PyTorch's table stands here. Written by Operation.WritesCoverage.
+// ops.csv: the state of every operation of PyTorch's table. Operation.WritesCoverage writes it.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace hlod {
 
-// tests/unit/client/tensor/operation.
+// Returns tests/unit/client/tensor/operation.
 std::filesystem::path OperationFolder();
 
 struct CoverageRow {

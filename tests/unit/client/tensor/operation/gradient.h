@@ -1,4 +1,4 @@
-// How operations' gradients compare with PyTorch's (generate_gradients.py).
+// The agreement of operations' gradients with PyTorch's (generate_gradients.py).
 #pragma once
 
 #include <map>
@@ -9,10 +9,11 @@
 namespace hlod {
 
 struct GradientState {
-  std::string state;  // "passing", "failing", "missing", or "n/a": PyTorch has none.
+  std::string state;  // "passing", "failing", "missing", or "n/a" where PyTorch has no gradient.
   std::string why;
 };
-// By the names of operations.json. `failures` has every case that fails on the device, by its name.
+// Returns the states by the names of operations.json. Fills `failures` with every case that fails on the
+// device, by its name.
 std::map<std::string, GradientState> GradientStates(const Device& device,
                                                     std::multimap<std::string, std::string>* failures);
 

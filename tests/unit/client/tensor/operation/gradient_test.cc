@@ -1,4 +1,4 @@
-// The gradient of every operation on the host and on a device against what PyTorch's autograd gave
+// Compares the gradient of every operation, on the host and on a device, with PyTorch's autograd
 // (generate_gradients.py): for the recorded cases, and at 0, at equal elements, at 1e2 and 1e30.
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ using nlohmann::json;
 struct Case {
   std::string name, where;
   json record;     // "args" and "kwargs".
-  json gradients;  // One for each floating tensor among them.
+  json gradients;  // One per floating tensor among them.
 };
 
 std::vector<json> Lines(const std::filesystem::path& path) {
@@ -64,7 +64,7 @@ const std::vector<Case>& Cases() {
   return *kCases;
 }
 
-// The floating tensors in order, as generate_gradients.py walks.
+// Appends the floating tensors in the order of generate_gradients.py.
 void Leaves(const json& value, std::vector<const json*>& leaves) {
   if (IsArray(value)) {
     if (value.at("type") == "f32" || value.at("type") == "f64") leaves.push_back(&value);
@@ -79,7 +79,7 @@ std::vector<const json*> LeavesOf(const json& record) {
   return leaves;
 }
 
-// The sum of all elements, element i times cos(i).
+// Returns the sum of all elements, element i times cos(i).
 Tensor Weighted(const Tensor& x) {
   const Tensor weights = Cos(Arange(0, x.numel(), 1, {.type = kF64, .device = x.device()})).Reshape(x.dims());
   return Sum(x.To(kF64) * weights);
@@ -104,7 +104,7 @@ Tensor Total(const Results& results) {
 
 struct Attempt {
   const Case* of = nullptr;
-  std::vector<std::pair<const json*, Tensor>> gradients;  // The expected ones, and what was computed.
+  std::vector<std::pair<const json*, Tensor>> gradients;  // The expected and the computed ones.
   std::string failure;
 };
 
@@ -134,7 +134,7 @@ void Start(Attempt& run, const Device& device) {
   }
 }
 
-// Where PyTorch's is not a number anything is as good.
+// Returns true within the tolerance; where PyTorch's gradient is NaN, any number passes.
 bool IsNear(double expected, double actual, double slack) {
   if (std::isnan(expected)) return true;
   if (std::isinf(expected)) return actual == expected || (actual * expected > 0 && std::abs(actual) > 1e30);
@@ -148,7 +148,7 @@ void Finish(Attempt& run) {
     size_t number = 0;
     for (const auto& [expected, gradient] : run.gradients) {
       ++number;
-      // None: nothing comes of it.
+      // An undefined gradient is zero.
       std::vector<double> actual(expected->size(), 0);
       if (gradient.defined()) actual = gradient.To(kF64).ToVector<double>();
       if (actual.size() != expected->size()) {
@@ -189,7 +189,7 @@ std::vector<Attempt> RunAll(const Device& device) {
   return runs;
 }
 
-// The operations of ops.csv whose gradient is not "passing".
+// Returns the operations of ops.csv whose gradient is not "passing".
 std::set<std::string> KnownToFail() {
   std::set<std::string> names;
   for (const CoverageRow& row : ReadCoverage()) {
@@ -215,7 +215,7 @@ class OperationGradient : public TensorTest {
 TEST_F(OperationGradient, OnTheHostIsPyTorchs) { ExpectAsRecorded(Device()); }
 TEST_F(OperationGradient, OnADeviceIsPyTorchs) { ExpectAsRecorded(device()); }
 
-// Gradients of most of PyTorch's operations, measured.
+// A measurement: the gradients of most of PyTorch's operations pass.
 TEST(GradientTable, AtLeast180OperationsPass) {
   const std::vector<CoverageRow> rows = ReadCoverage();
   EXPECT_GE(

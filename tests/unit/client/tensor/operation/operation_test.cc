@@ -1,4 +1,5 @@
-// Every operation on the host and on a device against what PyTorch gave for the same arguments (generate.py).
+// Compares every operation, on the host and on a device, with what PyTorch returned for the same arguments
+// (generate.py).
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -19,12 +20,13 @@ namespace {
 using nlohmann::json;
 
 struct Case {
-  std::string name;  // "div.floor_rounding", as operations.json has it.
-  std::string line;  // "d.json:17"
+  std::string name;  // As in operations.json: "div.floor_rounding".
+  std::string line;  // For example "d.json:17".
   json record;
 };
 
-// All recorded cases whose operation has a binding. HLOD_OPERATION=NAME: only of that operation.
+// Returns all recorded cases whose operation has a binding. With HLOD_OPERATION=NAME, only those of that
+// operation.
 const std::vector<Case>& BoundCases() {
   static const auto* const kCases = [] {
     auto* cases = new std::vector<Case>();
@@ -53,7 +55,7 @@ const std::vector<Case>& BoundCases() {
 struct Attempt {
   const Case* of = nullptr;
   std::optional<Results> results;
-  std::string failure;  // Empty: as recorded.
+  std::string failure;  // Empty when the results are as recorded.
 };
 
 void Start(Attempt& run, const Device& device) {
@@ -106,7 +108,7 @@ std::vector<Attempt> RunAll(const Device& device) {
   return runs;
 }
 
-// The operations that are known to fail.
+// Returns the operations that are known to fail.
 std::set<std::string> KnownToFail() {
   std::set<std::string> names;
   for (const CoverageRow& row : ReadCoverage()) {
@@ -117,7 +119,7 @@ std::set<std::string> KnownToFail() {
 
 class Operation : public TensorTest {
  protected:
-  // The first failure of each operation.
+  // Fails with the first failure of each operation that is not known to fail.
   void ExpectAsRecorded(const std::vector<Attempt>& runs) {
     const std::set<std::string> known = KnownToFail();
     for (const Attempt& run : runs) {
@@ -134,7 +136,7 @@ TEST_F(Operation, OnTheHostGivesPyTorchsResults) { ExpectAsRecorded(RunAll(Devic
 
 TEST_F(Operation, OnADeviceGivesPyTorchsResults) { ExpectAsRecorded(RunAll(device())); }
 
-// Why an operation of PyTorch's table is not there.
+// The reasons why operations of PyTorch's table are not in hlod.
 const std::map<std::string, std::string>& NotThere() {
   static const auto* const kReasons = new std::map<std::string, std::string>{
       {"chalf", "XLA has no complex numbers of two halves: c64 is the least"},
@@ -151,7 +153,7 @@ const std::map<std::string, std::string>& NotThere() {
   return *kReasons;
 }
 
-// Why a row of the table has no binding.
+// The reasons why rows of hlod's table have no binding.
 const std::map<std::string, std::string>& RowsWithoutCases() {
   static const auto* const kRows = new std::map<std::string, std::string>{
       {"copy_", "in place: the tests of InPlace"},
@@ -220,7 +222,7 @@ TEST(OperationTable, EveryBindingIsANameOfPyTorchsTable) {
   }
 }
 
-// HLOD_WRITE_COVERAGE=PATH writes there how every operation of PyTorch's table stands:
+// HLOD_WRITE_COVERAGE=PATH writes the state of every operation of PyTorch's table to PATH, usually
 // tests/unit/client/tensor/operation/ops.csv.
 TEST_F(Operation, WritesCoverage) {
   const char* path = std::getenv("HLOD_WRITE_COVERAGE");
