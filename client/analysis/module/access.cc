@@ -9,7 +9,7 @@ Access AccessOf(hlo::Instruction user, uint32_t operand) {
     case hlo::kDynamicSlice:
     case hlo::kGather: return operand == 0 ? Access::kPart : Access::kWhole;
     case hlo::kDynamicUpdateSlice: return operand == 0 ? Access::kUpdated : Access::kWhole;
-    // Arrays, indices, updates.
+    // The operands are arrays, which are updated, then indices and updates.
     case hlo::kScatter: return operand < (user.operand_count() - 1) / 2 ? Access::kUpdated : Access::kWhole;
     default: return Access::kWhole;
   }

@@ -1,4 +1,4 @@
-// How much of an operand an instruction touches: what traffic, memory and fusion all go by.
+// The part of an operand that an instruction touches, on which traffic, memory and fusion all depend.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 namespace hlod::analysis {
 
 enum class Access {
-  kWhole,    // Reads it all, as far as is known.
-  kPart,     // Reads no more of it than the result holds: slices.
-  kUpdated,  // Overwrites parts of it, in place where the operand ends here.
+  kWhole,    // Reads all of it, as far as is known.
+  kPart,     // Reads no more of it than the result holds, as slices do.
+  kUpdated,  // Overwrites parts of it; in place when nothing later reads the operand.
 };
 Access AccessOf(hlo::Instruction user, uint32_t operand);
 

@@ -23,7 +23,7 @@ namespace {
 
 using Unit = Metric::Unit;
 
-// Below this part of its limit a value is far from it.
+// A value below this part of its limit is reported as far from it.
 constexpr double kFar = 0.5;
 
 const Metric* Find(std::string_view name) {
@@ -70,7 +70,8 @@ absl::Status WithoutValue(std::string_view metric) {
       metric);
 }
 
-// A limit that the value keeps, and that people can read: at least three digits of it.
+// Returns a limit that the value keeps and that people can read: the value rounded up, with at least three
+// digits.
 std::string LimitText(const Metric& metric, double value) {
   if (metric.unit == Unit::kBytes) {
     for (const int shift : {40, 30, 20, 10}) {

@@ -2,9 +2,9 @@
 //   peak_bytes = "80GiB"       # sizes: a number of bytes, or with a unit
 //   flops = 1.5e15
 //   step_seconds = 0.8
-// Estimates are brackets (module_check.h): peak_bytes, temporary_bytes, traffic_bytes and step_seconds are
-// compared by the low end, what a compiler needs that fuses all it can.
-// Two-sided: a value far below its limit is reported, too, since a loose limit catches nothing.
+// Estimates are brackets (module_check.h). Of peak_bytes, temporary_bytes, traffic_bytes and step_seconds the
+// low end is compared, which a compiler needs that fuses all it can. Limits are two-sided: a value far below
+// its limit is reported, too, since a loose limit catches nothing.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace hlod::analysis {
 
-// What may be limited, and in which unit.
+// A quantity that a budget may limit, and its unit.
 struct Metric {
   enum class Unit { kBytes, kCount, kSeconds };
   std::string_view name;
@@ -26,13 +26,13 @@ const std::vector<Metric>& Metrics();
 
 // Limits, or values, by the metric's name.
 using Budget = std::map<std::string, double, std::less<>>;
-// INVALID_ARGUMENT naming the file, the line or the key, and the nearest key; or a value without the unit
-// that it needs.
+// Reads a budget file. INVALID_ARGUMENT names the file and the line when a key is not a metric (with the
+// nearest one), or when a limit is negative or neither a number nor, for bytes, a size.
 absl::StatusOr<Budget> ReadBudget(const std::string& path);
 
 // Rewrites the limits in a budget file to these values, rounded up by less than a hundredth; comments, order
-// and everything else stay as they are. A file that does not exist is written, with a limit for every value
-// that is not zero. INVALID_ARGUMENT when the file is not a budget, or limits what has no value.
+// and everything else stay as they are. A file that does not exist is created, with a limit for every value
+// that is not zero. INVALID_ARGUMENT when the file is not a budget, or limits a metric that has no value.
 absl::Status UpdateBudget(const std::string& path, const Budget& values);
 
 // A value that is over its limit, or below a half of it.
@@ -43,7 +43,8 @@ struct Finding {
 };
 // "flops 1.374e+11 is over 1e+11".
 std::string ToString(const Finding& finding);
-// The findings for values by the metric's name. INVALID_ARGUMENT when the budget limits what has no value.
+// Returns the findings for values by the metric's name. INVALID_ARGUMENT when the budget limits a metric that
+// has no value.
 absl::StatusOr<std::vector<Finding>> Compare(const Budget& budget, const Budget& values);
 
 // "1.5 GiB", "2.4e+12", "0.8 s".

@@ -1,4 +1,4 @@
-// The computations that one runs, in an order in which every callee stands before its callers.
+// The computations that a computation runs, ordered so that every callee comes before its callers.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace hlod::analysis {
 
-// `root` is the last. Callees have smaller ids, so that neither this nor walks over it need to recurse.
+// Returns `root`, as the last, and all computations that it runs. Callees have smaller ids than their
+// callers, so that neither this function nor walks over its result need to recurse.
 inline std::vector<hlo::ComputationId> CalleesFirst(const hlo::Module& module, hlo::ComputationId root) {
   std::vector<bool> called(root + 1, false);
   called[root] = true;

@@ -14,32 +14,33 @@ namespace hlod::analysis {
 struct Chip {
   std::string name;
   double memory_bytes = 0;
-  double usable_bytes = 0;  // What the compiler has of it.
-  double bandwidth = 0;     // Bytes a second.
-  double flops = 0;         // Dense bf16 operations a second.
-  bool tiled = false;       // Arrays are padded to tiles, as on TPU.
+  double usable_bytes = 0;  // The part that the compiler may use.
+  double bandwidth = 0;     // Bytes per second.
+  double flops = 0;         // Dense bf16 operations per second.
+  bool tiled = false;       // True when arrays are padded to tiles, as on TPU.
   std::string source;
 };
 
-// What an array takes in the chip's memory. On TPU the last two dimensions are padded to (8, 128) elements of
-// 32 bits, (16, 128) of 16, (32, 128) of 8; arrays of one dimension to 1024 bytes.
+// Returns the bytes that an array takes in the chip's memory. On TPU the last two dimensions are padded to
+// (8, 128) elements of 32 bits, (16, 128) of 16, (32, 128) of 8; arrays of one dimension to 1024 bytes.
 int64_t BytesOn(const Chip& chip, const hlo::Shape& shape);
 
 // The chips of the table, and of a TOML file when its path is not empty:
 //   [chips.mine]
 //   memory_bytes = 64e9
-//   usable_bytes = 60e9       # memory_bytes unless said
+//   usable_bytes = 60e9       # default: memory_bytes
 //   bandwidth = 1e12
 //   flops = 2e14
-//   tiled = false             # unless said
+//   tiled = false             # the default
 absl::StatusOr<std::vector<Chip>> KnownChips(const std::string& path = "");
 
-// "v5p:128".
+// A number of chips of one kind: "v5p:128".
 struct Target {
   Chip chip;
   int64_t count = 1;
 };
-// NOT_FOUND naming the nearest chips; INVALID_ARGUMENT for a count that is not at least 1.
+// Parses a target; without a count it is one chip. NOT_FOUND names the nearest chips; INVALID_ARGUMENT for a
+// count that is not from 1 to 1000000.
 absl::StatusOr<Target> ParseTarget(std::string_view text, const std::vector<Chip>& chips);
 
 }  // namespace hlod::analysis

@@ -1,4 +1,4 @@
-// The cost of instructions, one rule an opcode, and of modules.
+// The cost of instructions, by one rule per opcode, and of modules.
 #include "client/analysis/module/cost.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ double AllElements(const Shape& shape) {
   return elements;
 }
 
-// What a rule sees.
+// The input of a rule.
 struct Case {
   Instruction i;
   absl::FunctionRef<Cost(hlo::ComputationId)> cost_of;
@@ -34,13 +34,13 @@ struct Case {
   double in(uint32_t operand) const { return Elements(i.operand(operand).shape()); }
   double out_bytes() const { return Bytes(i.shape()); }
   double in_bytes(uint32_t operand) const { return Bytes(i.operand(operand).shape()); }
-  // Every operand read and the result written, once.
+  // Every operand is read once, and the result written once.
   double all_bytes() const {
     double bytes = out_bytes();
     for (uint32_t operand = 0; operand < i.operand_count(); ++operand) bytes += in_bytes(operand);
     return bytes;
   }
-  // One application of the called computation: what it computes, not what it reads.
+  // Returns the cost of one application of a called computation, without the bytes that it reads.
   Cost Applied(size_t index = 0) const {
     Cost cost = cost_of(i.called()[index]);
     cost.bytes = 0;
@@ -56,10 +56,10 @@ Cost Elementwise(const Case& c) { return {.flops = c.out(), .bytes = c.all_bytes
 Cost Transcendental(const Case& c) { return {.transcendentals = c.out(), .bytes = c.all_bytes()}; }
 Cost Adds(const Case& c) { return {.flops = c.out(), .bytes = c.all_bytes()}; }
 
-// A table of pointers.
+// A tuple is written as a table of pointers.
 Cost Tuple(const Case& c) { return {.bytes = 8.0 * static_cast<double>(c.i.operand_count())}; }
 
-// Nothing is moved where the layouts say that the bytes stay in their order.
+// A transpose moves no bytes when the layouts keep them in their order.
 Cost Transpose(const Case& c) {
   const Shape &from = c.i.operand(0).shape(), &to = c.i.shape();
   if (!from.layout.has_value() || !to.layout.has_value()) return Movement(c);
@@ -78,7 +78,7 @@ Cost DynamicUpdateSlice(const Case& c) {
 }
 Cost Gather(const Case& c) { return {.bytes = 2 * c.out_bytes() + c.in_bytes(1)}; }
 
-// Old values and updates are read, new values written.
+// Old values and updates are read, and new values are written.
 Cost Scatter(const Case& c) {
   const uint32_t arrays = (c.i.operand_count() - 1) / 2;
   double updates = 0, bytes = c.in_bytes(arrays);
@@ -137,7 +137,8 @@ Cost Dot(const Case& c) {
   return {.flops = 2 * c.out() * contracted, .bytes = c.all_bytes()};
 }
 
-// Pairs of an output position and a window position that meet an element, not padding or a hole.
+// Returns the number of pairs of an output position and a window position that meet an element, not padding
+// or a hole.
 double ValidPairs(const hlo::WindowDimension& window, int64_t input, int64_t output) {
   double pairs = 0;
   const int64_t dilated = input == 0 ? 0 : (input - 1) * window.base_dilation + 1;
@@ -169,10 +170,10 @@ Cost Fft(const Case& c) {
   for (const int64_t length : c.i.attributes<hlo::FftAttributes>().length) {
     if (length > 0) logs += std::log2(static_cast<double>(length));
   }
-  // Four multiplications and additions for each complex one.
+  // A complex multiplication and addition takes four real ones.
   return {.flops = 2 * 4 * logs * c.in(0), .bytes = c.all_bytes()};
 }
-// One triangle of the matrices is read.
+// Only one triangle of the matrices is read.
 Cost TriangularSolve(const Case& c) {
   const double n = static_cast<double>(c.i.operand(0).shape().dims.back());
   return {.flops = 2 * n * c.in(1) / 2, .bytes = c.in_bytes(0) / 2 + c.in_bytes(1) + c.out_bytes()};
@@ -189,7 +190,7 @@ struct Row {
   hlo::Opcode opcode;
   Rule rule;
 };
-// Opcodes that are not listed move bytes; elementwise ones compute an operation an element.
+// Opcodes that are not listed move bytes; elementwise ones also compute one operation per element.
 constexpr Row kRows[] = {
 #define HLOD_COST(opcode, rule) {hlo::opcode, rule},
 #include "client/analysis/module/cost_rules.inc"
@@ -206,8 +207,8 @@ std::array<Rule, hlo::kOpcodeCount> MakeRules() {
   return rules;
 }
 
-// How much of each parameter a fused computation reads: all of it, unless it is only sliced or updated; and
-// how much it writes: all of the result, unless that is an update in place.
+// Returns the bytes that a fused computation reads and writes. It reads all of a parameter, unless the
+// parameter is only sliced or updated, and writes all of its result, unless that is an update in place.
 double FusedBytes(const hlo::Computation& fused) {
   std::vector<double> read(fused.size(), 0);
   double result = 0;
@@ -285,8 +286,8 @@ class Walk {
     AddTimes(sum, Of(loop.called()[1]), TimesOf(loop, 1));
   }
   void AddScan(Sum& sum, Instruction scan) { AddTimes(sum, Of(scan.called()[0]), TimesOf(scan, 0)); }
-  // How often an instruction runs computation `index` of those that it calls; what it applies to elements, it
-  // counts itself.
+  // Returns how often an instruction runs called()[index]; 0 for a computation that it applies to elements,
+  // which the instruction's own rule counts.
   double TimesOf(Instruction i, size_t index) const {
     switch (i.opcode()) {
       case hlo::kWhile: {
@@ -305,7 +306,8 @@ class Walk {
     }
   }
 
-  // Callers first: how often each computation runs, and what its instructions then compute.
+  // Returns the `count` instructions with the most operations. Visits callers first, to learn how often each
+  // computation runs.
   std::vector<CostContributor> Largest(size_t count) const {
     const SourceLines lines(module_);
     std::vector<double> times(sums_.size(), 0);
@@ -334,7 +336,7 @@ class Walk {
     }
     return largest;
   }
-  // Whichever branch costs most, property by property.
+  // Adds the branch that costs most, chosen for each property by itself.
   void AddBranches(Sum& sum, Instruction conditional) {
     Sum most;
     const auto raise = [](Cost& cost, const Cost& other) {

@@ -1,6 +1,6 @@
-// What a module costs, without running it: floating-point operations, transcendental functions and bytes read
-// and written, by the definitions of XLA's HloCostAnalysis. Differences, on purpose: a loop's body counts as
-// often as it runs, and what is not known is listed instead of counted as -1.
+// The cost of a module, without running it: floating-point operations, transcendental functions and bytes
+// read and written, by the definitions of XLA's HloCostAnalysis. It differs on purpose in two ways: a loop's
+// body counts as often as it runs, and an unknown cost is listed instead of counted as -1.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 namespace hlod::analysis {
 
 struct Cost {
-  double flops = 0;            // A multiplication and an addition are two.
-  double transcendentals = 0;  // Elements of exp, log, tanh, power and their like.
-  double bytes = 0;            // Operands and results of every instruction, or fusion.
+  double flops = 0;            // A multiplication and an addition count as two.
+  double transcendentals = 0;  // Results of exp, log, tanh, power and the like.
+  double bytes = 0;            // The operands and results of every instruction or fusion.
 
   Cost& operator+=(const Cost& other) {
     flops += other.flops;
@@ -30,22 +30,22 @@ struct Cost {
 // An instruction that computes.
 struct CostContributor {
   std::string name;     // "dot.12".
-  std::string op_name;  // Of the program that it comes from, as JAX writes it; may be empty.
+  std::string op_name;  // The user's operation, as JAX writes it; may be empty.
   SourceLine source;
   hlo::Shape shape;
-  double flops = 0;  // All iterations of the loops that it is in.
+  double flops = 0;  // Over all iterations of the loops that contain it.
 };
 
 struct ModuleCost {
-  Cost total;                              // Loops times their trip counts.
-  Cost once;                               // Loop bodies once, as XLA counts them.
-  std::vector<std::string> unknown_loops;  // Names of whiles whose trip count is not known: counted once.
-  std::vector<std::string> unknown_calls;  // Targets of custom-calls: not counted. Each once, sorted.
-  std::vector<CostContributor> largest;    // By operations, most first.
+  Cost total;                              // Loop bodies count once per iteration.
+  Cost once;                               // Loop bodies count once, as in XLA.
+  std::vector<std::string> unknown_loops;  // Whiles without a known trip count, counted once.
+  std::vector<std::string> unknown_calls;  // Targets of custom-calls, not counted; sorted, unique.
+  std::vector<CostContributor> largest;    // The instructions with most operations, most first.
 };
 ModuleCost CostOf(const hlo::Module& module, size_t contributors_max = 20);
 
-// Whether an instruction computes such functions.
+// Returns true when an instruction computes transcendental functions.
 bool IsTranscendental(hlo::Instruction instruction);
 
 }  // namespace hlod::analysis

@@ -1,4 +1,4 @@
-// One rule an opcode, from operands to results.
+// The rules per opcode, from operands to results.
 #include "client/analysis/module/division.h"
 
 #include <algorithm>
@@ -20,9 +20,10 @@ using hlo::NodeId;
 using hlo::Shape;
 using Leaves = std::vector<Tiling>;
 
-// A loop's state is what it is before it and after each iteration: found in so many, or in one part.
+// The tiling of a loop's state is a fixpoint, sought in at most this many iterations; a state that does not
+// settle counts as undivided.
 constexpr int kIterationsMax = 4;
-constexpr int64_t kVisitsMax = 64;  // Of each instruction on average.
+constexpr int64_t kVisitsMax = 64;  // Per instruction, on average.
 constexpr int kDepthMax = 64;
 
 Tiling Undivided(const Shape& shape) { return {.tiles = Dims(shape.dims.size(), 1)}; }
@@ -37,7 +38,7 @@ Leaves Free(Instruction i) {
   return leaves;
 }
 
-// What two ways to the same value have in common.
+// Returns the tiling that two ways to the same value agree on; undivided when they do not.
 Tiling Meet(const Tiling& a, const Tiling& b) {
   if (a.free) return b;
   if (b.free || a == b) return a;
@@ -49,7 +50,8 @@ Leaves Meet(const Leaves& a, const Leaves& b) {
   return both;
 }
 
-// Of operands of one shape. Those that are divided agree, or the result is not.
+// Returns the common tiling of operands of one shape. Operands that are divided must agree, else the result
+// is undivided.
 Tiling Agreed(const std::vector<const Tiling*>& operands, const Shape& shape) {
   const Tiling* divided = nullptr;
   bool free = true;
@@ -65,7 +67,7 @@ Tiling Agreed(const std::vector<const Tiling*>& operands, const Shape& shape) {
   return whole;
 }
 
-// The tiles of dimensions whose size stays.
+// Returns the tiles of the dimensions that keep their size.
 Tiling Kept(const Tiling& from, const Shape& before, const Shape& after) {
   Tiling kept = Undivided(after);
   kept.free = from.free;
@@ -75,8 +77,8 @@ Tiling Kept(const Tiling& from, const Shape& before, const Shape& after) {
   return kept;
 }
 
-// Runs of dimensions of equal products; a run that is divided along its first alone, as a split or merged
-// dimension is, stays so.
+// Carries tiles through a reshape. Pairs the shortest runs of dimensions with equal products; a run that is
+// divided along its first dimension alone, as a split or merged dimension is, stays divided so.
 Tiling Reshaped(const Tiling& from, const Shape& before, const Shape& after) {
   Tiling tiling = Undivided(after);
   tiling.free = from.free;
@@ -87,7 +89,7 @@ Tiling Reshaped(const Tiling& from, const Shape& before, const Shape& after) {
     while (was != is) {
       if (was < is && a < n) was *= before.dims[a++];
       else if (is < was && b < m) is *= after.dims[b++];
-      else return tiling;  // Of no elements.
+      else return tiling;  // The array has no elements.
     }
     size_t major = first_a, to = first_b;
     while (major + 1 < a && before.dims[major] == 1) ++major;
@@ -123,7 +125,7 @@ Tiling OfDot(Instruction dot, const Tiling& lhs, const Tiling& rhs) {
   return result;
 }
 
-// As the indices are divided: each chip picks what its own ask for.
+// Divides the result as the indices are: each chip picks the elements that its own indices ask for.
 Tiling OfGather(Instruction gather, const Tiling& indices) {
   const auto& attributes = gather.attributes<hlo::GatherAttributes>();
   Tiling result = Undivided(gather.shape());
@@ -181,7 +183,7 @@ Divisions::Leaves Divisions::Run(const hlo::Computation& computation, const Leav
   }
   ++depth_;
   std::vector<Leaves> values(computation.size());
-  std::vector<size_t> first = {0};  // By parameter: its first leaf.
+  std::vector<size_t> first = {0};  // The first leaf of each parameter.
   for (const NodeId parameter : computation.parameters())
     first.push_back(first.back() + hlo::Leaves(computation[parameter].shape()).size());
   for (NodeId node = 0; node < computation.size(); ++node) {
@@ -256,7 +258,7 @@ Divisions::Leaves Divisions::Visit(Instruction i, const std::vector<Leaves>& val
       [[fallthrough]];
     case hlo::kReshape: return {Reshaped(of(0)[0], shape_of(0), i.shape())};
     case hlo::kBroadcast: {
-      // One number can be made anywhere.
+      // A broadcast scalar can be made on any chip.
       if (of(0)[0].free || shape_of(0).dims.empty()) return Free(i);
       Tiling tiling = Undivided(i.shape());
       const Dims& dimensions = i.attributes<hlo::DimensionsAttributes>().dimensions;

@@ -1,5 +1,5 @@
-// How arrays are likely to lie on several chips: the shardings of the entry's parameters, carried forward
-// through operations that leave no choice. An estimate: a partitioner may choose otherwise.
+// Estimates how arrays are divided among several chips: the shardings of the entry's parameters are carried
+// forward through operations that leave no choice. A partitioner may choose otherwise.
 #pragma once
 
 #include <cstddef>
@@ -11,40 +11,45 @@
 
 namespace hlod::analysis {
 
-// Of one array.
+// The division of one array into tiles.
 struct Tiling {
-  // Computed from constants alone: it can be made in the tiles that its users have.
+  // True when it is computed from constants alone: it can be made in the tiles that its users have.
   bool free = false;
-  hlo::Dims tiles;  // By dimension: into how many. Of one that is free, 1 each.
+  hlo::Dims tiles;  // The number of tiles by dimension; 1 each when it is free.
 
   int64_t parts() const;
   friend bool operator==(const Tiling&, const Tiling&) = default;
 };
 
-// What is not carried, and is in one part: what two operands disagree on, and results of operations not
-// named here. Elementwise operations, copies: the tiles of their operands. Broadcasts, transposes,
-// reductions, reshapes, slices, concatenations, updates: those of the dimensions that stay what they are.
-// Dots: those of batch and free dimensions; what is divided along contracting ones is added up. Gathers:
-// those of the indices. Loops, conditionals: what all of their iterations and branches have. An instruction's
-// own sharding counts before all of that.
+// The tilings of all values of a module. A sharding of the instruction itself decides; else its opcode does:
+//   elementwise, copies          the result has the operands' tiles
+//   broadcasts, transposes, reductions, reshapes, slices, concatenations, updates
+//                                the tiles of the dimensions that remain whole dimensions of the result
+//   dots                         the tiles of batch and free dimensions; parts along contracting dimensions
+//                                are added up
+//   gathers                      the tiles of the indices
+//   loops, conditionals          the tiles that all iterations and branches agree on
+// A result of another opcode, and one whose operands disagree, is undivided (one part).
 class Divisions {
  public:
-  // Of a module that Canonical gave.
+  // `canonical` is a module that Canonical (placement.h) returned; it outlives this object.
   Divisions(const hlo::Module& canonical, int64_t chips);
 
-  // In how many parts the leaf of what an instruction makes is; at most one a chip.
+  // Returns the number of parts of a leaf of the instruction's result; at most one per chip.
   int64_t PartsOf(const hlo::Computation& computation, hlo::NodeId node, size_t leaf) const;
 
  private:
   using Leaves = std::vector<Tiling>;
-  // The parameters' leaves, one after the other; gives the result's.
+  // Computes the tilings in a computation. `parameters` has the leaves of all parameters, one after the
+  // other; returns the leaves of the result.
   Leaves Run(const hlo::Computation& computation, const Leaves& parameters);
   Leaves Visit(hlo::Instruction i, const std::vector<Leaves>& values);
   Leaves VisitCalls(hlo::Instruction i, const std::vector<Leaves>& values);
 
   const hlo::Module& module_;
   const int64_t chips_;
-  // Loops within loops multiply iterations: beyond so many instructions, or so deep, nothing is carried.
+  // Nested loops multiply the visits of an instruction. When none are left, or calls are too deep, results
+  // count as undivided.
   int64_t visits_left_;
   int depth_ = 0;
   absl::flat_hash_map<const hlo::Computation*, std::vector<Leaves>> values_;  // By instruction.

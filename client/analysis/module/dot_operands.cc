@@ -1,4 +1,4 @@
-// Transposes in front of dots, where they are needed.
+// Inserts transposes in front of dots where they are needed.
 #include "client/analysis/module/dot_operands.h"
 
 #include <algorithm>
@@ -38,7 +38,8 @@ Groups GroupsOf(const hlo::Shape& shape, const Dims& batch, const Dims& contract
   return groups;
 }
 
-// Batch, free, contracted: their new numbers go to `batch` and `contracted`.
+// Transposes an operand to the order batch, free, contracted, and writes the new numbers of its dimensions to
+// `batch` and `contracted`.
 NodeId Transposed(ComputationCopy& copy, Instruction dot, uint32_t operand, const Groups& groups, Dims& batch,
                   Dims& contracted) {
   const hlo::Shape& from = dot.operand(operand).shape();

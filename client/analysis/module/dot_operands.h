@@ -1,4 +1,4 @@
-// The copies that products of matrices make of their operands.
+// The copies of operands that matrix products need.
 #pragma once
 
 #include <memory>
@@ -7,9 +7,10 @@
 
 namespace hlod::analysis {
 
-// A module in which each operand of a dot lies as libraries of products take it: batch dimensions first, then
-// the free and the contracted ones, either of them last. What lies otherwise is transposed first, as XLA's
-// decomposition of dots does it: an array of its own in memory.
+// Returns a copy of the module in which the operands of each dot have an order of dimensions that matrix
+// libraries accept: batch dimensions first, then the free and the contracted ones, in either order. An
+// operand of another order is transposed first, as in XLA's decomposition of dots, into an array of its own
+// in memory.
 std::unique_ptr<hlo::Module> WithDotCopies(const hlo::Module& module);
 
 }  // namespace hlod::analysis

@@ -7,7 +7,8 @@
 namespace hlod::analysis {
 namespace {
 
-// Computes or moves each element by itself, so that a user can compute it where it is needed.
+// Returns true for opcodes that compute or move each element by itself, so that a user can compute the
+// element where it is needed.
 bool IsLoop(hlo::Opcode opcode) {
   switch (opcode) {
     case hlo::kIota:
@@ -25,7 +26,7 @@ bool IsLoop(hlo::Opcode opcode) {
   }
 }
 
-// What a compiler does not compute twice, by XLA's list.
+// Returns true for instructions that a compiler does not compute twice, by XLA's list.
 bool IsExpensive(hlo::Instruction i) {
   const hlo::Shape& shape = i.shape();
   switch (i.opcode()) {
@@ -38,14 +39,15 @@ bool IsExpensive(hlo::Instruction i) {
   }
 }
 
-// Reads each element of operand `index` as often as it makes one, in a loop of its own.
+// Returns true when `user` reads operand `index` element by element in a loop of its own, so that the
+// elements can be computed there.
 bool TakesIn(hlo::Instruction user, uint32_t index) {
   switch (user.opcode()) {
     case hlo::kReduce:
     case hlo::kMap: return true;
     case hlo::kDynamicUpdateSlice:
     case hlo::kScatter:
-      return AccessOf(user, index) != Access::kUpdated;  // What is updated is there already.
+      return AccessOf(user, index) != Access::kUpdated;  // An updated array must be in memory.
     case hlo::kGather: return index == 1;
     case hlo::kTuple:
     case hlo::kGetTupleElement: return false;
@@ -58,7 +60,7 @@ bool TakesIn(hlo::Instruction user, uint32_t index) {
 std::vector<bool> FusedAway(const hlo::Computation& computation) {
   std::vector<bool> fused(computation.size(), false);
   std::vector<uint32_t> users(computation.size(), 0);
-  std::vector<bool> wanted(computation.size(), false);  // By a user that takes nothing in.
+  std::vector<bool> wanted(computation.size(), false);  // True when a user cannot take it in.
   wanted[computation.root_id()] = true;
   for (hlo::NodeId node = 0; node < computation.size(); ++node) {
     const hlo::Instruction user = computation[node];

@@ -1,5 +1,5 @@
-// Which values an ideal compiler would not write to memory: the upper end of what fusion can do, for peaks
-// and traffic.
+// The values that an ideal compiler would not write to memory: the most that fusion can do, for peaks and
+// traffic.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace hlod::analysis {
 
-// For each instruction of a computation whether it is computed inside its users: it is elementwise or moves
-// elements, each of its users can take it in, and it is cheap or has one user.
+// Returns, for each instruction of a computation, true when it is computed inside its users: it is
+// elementwise or moves elements, each of its users can take it in, and it is cheap or has one user.
 std::vector<bool> FusedAway(const hlo::Computation& computation);
 
 }  // namespace hlod::analysis

@@ -1,4 +1,4 @@
-// What two texts differ in, line by line.
+// The difference of two texts, line by line.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace hlod::analysis {
 
-// Lines of the old text that are gone and of the new one that were not there, in order.
+// The lines of the old text that are gone and the lines of the new text that were added, in order.
 struct LineDifference {
   struct Change {
     bool added = false;
@@ -16,9 +16,9 @@ struct LineDifference {
   std::vector<Change> changes;
 };
 
-// The least changes between two texts, beyond what they share at the beginning and the end; of long ones all
-// of that. Lines are compared by `key` of them, so that numbers which only count lines do not make them
-// different.
+// Returns the fewest changes that turn `before` into `after`. Of long texts everything between their common
+// beginning and end counts as changed. Lines are compared by their `key`, so that numbers which only count
+// lines do not make them different.
 LineDifference DifferenceOf(const std::vector<std::string>& before, const std::vector<std::string>& after,
                             const std::function<std::string(const std::string&)>& key);
 

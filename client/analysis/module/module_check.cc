@@ -27,7 +27,7 @@ bool IsPartitioned(const hlo::Module& module) {
          (hlo::DependsOnPartition(module) && !hlo::CutsWholeArrays(module));
 }
 
-// What the parameters take on one of `chips` chips, by their shardings.
+// Returns the bytes that the parameters take on one of `chips` chips, by their shardings.
 double DividedArguments(const hlo::Module& module, const PlacementOptions& options, int64_t chips) {
   double bytes = 0;
   const hlo::Computation& entry = module.entry();
@@ -46,7 +46,8 @@ double DividedArguments(const hlo::Module& module, const PlacementOptions& optio
 
 double WithoutArguments(const Peak& peak) { return static_cast<double>(peak.total() - peak.arguments); }
 
-// Without a partitioner: what is not a parameter is divided by all chips at best, by none at worst.
+// Returns the peak per chip of a module that is not partitioned: what is not a parameter is divided by all
+// chips at best, by none at worst.
 Bracket PeakOnAChip(const ModuleReport& report, double divided_arguments, double chips) {
   return {divided_arguments + WithoutArguments(report.fused) / chips,
           divided_arguments + WithoutArguments(report.unfused)};
@@ -60,7 +61,7 @@ std::vector<int64_t> PartsOfResult(const hlo::Module& canonical, const Divisions
   return parts;
 }
 
-// What the result takes beside the arguments.
+// Returns the bytes of the result that are not in an argument's memory.
 double DividedResult(const hlo::Module& canonical, const PlacementOptions& options,
                      const std::vector<int64_t>& parts) {
   double bytes = 0;
@@ -77,7 +78,7 @@ double DividedResult(const hlo::Module& canonical, const PlacementOptions& optio
 
 Bracket Of(double a, double b) { return {std::min(a, b), std::max(a, b)}; }
 
-// With the shardings carried on.
+// Sets the report's likely_bytes, likely_temporaries and result_parts.
 void SetLikely(const hlo::Module& canonical, PlacementOptions options, double divided_arguments,
                const Divisions& divisions, ModuleReport& report) {
   options.parts = [&divisions](hlo::Instruction i, size_t leaf) {
@@ -93,7 +94,7 @@ void SetLikely(const hlo::Module& canonical, PlacementOptions options, double di
   report.likely_bytes = {others + report.likely_temporaries.low, others + report.likely_temporaries.high};
 }
 
-// The roofline: as long as its operations, or its traffic, take at full speed.
+// Returns the roofline estimate: the longer of the operations and the traffic at full speed.
 double Seconds(const Chip& chip, double chips, double flops, double traffic) {
   return std::max(flops / chip.flops, traffic / chip.bandwidth) / chips;
 }
@@ -145,8 +146,8 @@ absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::o
   };
   report.traffic.low = measure(/*fused=*/true, report.fused);
   report.traffic.high = measure(/*fused=*/false, report.unfused);
-  // What waits for a fused reader lives longer: where that costs more than the fusion saves, the other end is
-  // the lower one.
+  // The operands of a fused reader live longer. When that costs more than the fusion saves, the unfused end
+  // is the lower one.
   if (report.fused.total() > report.unfused.total()) std::swap(report.fused, report.unfused);
   report.partitioned = IsPartitioned(module);
   const int64_t chips = target.has_value() && !report.partitioned ? target->count : 1;
@@ -192,7 +193,7 @@ void AppendTarget(const ModuleReport& report, std::string& text) {
   }
 }
 
-// The report's text has the few that matter most.
+// The report's text lists only the largest.
 constexpr size_t kOperationsShown = 5;
 
 void AppendOperations(const ModuleCost& cost, std::string& text) {

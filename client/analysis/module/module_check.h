@@ -1,4 +1,4 @@
-// What one module costs and needs, and whether that fits a chip and a budget.
+// The cost and the memory of one module, checked against a chip and a budget.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,9 @@
 
 namespace hlod::analysis {
 
-// An estimate between two ends: everything that can be fused is, or nothing is; on several chips also: all is
-// divided among them, or only what the parameters' shardings say.
+// The two ends of an estimate. Low: everything that can be fused is, and on several chips all but the
+// parameters is divided among all of them. High: nothing is fused, and only the parameters are divided, by
+// their shardings.
 struct Bracket {
   double low = 0, high = 0;
 };
@@ -25,20 +26,21 @@ struct ModuleReport {
   ModuleCost cost;
   Peak fused, unfused;  // The lower and the upper end on one chip, undivided.
   Bracket traffic;      // Bytes moved in the device's memory, undivided.
-  Bracket peak_bytes;   // On a chip.
-  // On one of several chips, with the parameters' shardings carried through what leaves no choice
-  // (division.h), fused or not: an estimate within `peak_bytes`. Zero on one chip.
+  Bracket peak_bytes;   // Per chip.
+  // An estimate within `peak_bytes` for several chips: the parameters' shardings are carried through
+  // operations that leave no choice (division.h), with fusion and without. Zero on one chip.
   Bracket likely_bytes;
-  Bracket likely_temporaries;         // Of it, what is neither argument nor result.
-  std::vector<int64_t> result_parts;  // In how many parts each array of the result then is.
-  // The module is one chip's share already, as XLA's partitioner made it: it is not divided once more.
+  Bracket likely_temporaries;         // The part of likely_bytes that is neither argument nor result.
+  std::vector<int64_t> result_parts;  // The parts of each array of the result in that estimate.
+  // True when the module is one chip's share already, as XLA's partitioner makes it: it is not divided once
+  // more.
   bool partitioned = false;
-  Bracket step_seconds;  // By the chip's speed alone: no overheads, no communication. Zero without a target.
+  Bracket step_seconds;  // By the chip's speed, without overheads and communication. Zero without a target.
   std::optional<Target> target;
   Budget budget;
-  std::vector<Finding> findings;  // What the budget says.
+  std::vector<Finding> findings;  // Values above their limits, or far below.
 
-  // Whether it is certain to fit, uncertain, or certain not to.
+  // The module is certain to fit the target, may not fit, or is certain not to fit.
   enum class Fit { kNoTarget, kFits, kMayNotFit, kDoesNotFit };
   Fit fit() const;
   bool passed() const;
@@ -46,15 +48,16 @@ struct ModuleReport {
 
 std::string_view Name(ModuleReport::Fit fit);
 
-// What a budget may limit, by the metric's name. Of brackets the low ends: what an ideal compiler needs, so
-// that a limit that is exceeded is exceeded for certain.
+// Returns the values that a budget may limit, by the metric's name. A bracket counts with its low end, which
+// even an ideal compiler needs, so that a limit that is exceeded is exceeded for certain.
 Budget ValuesOf(const ModuleReport& report);
 
-// Of a verified module. The error of a pass that finds it too large.
+// Checks a verified module. Returns the error of a pass that finds it too large; INVALID_ARGUMENT when the
+// budget limits a metric that has no value.
 absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::optional<Target>& target,
                                          const Budget& budget);
 
-// For people: several lines, the largest arrays at the peak among them.
+// Returns several lines for people, with the largest arrays at the peak.
 std::string ToText(const ModuleReport& report);
 
 }  // namespace hlod::analysis

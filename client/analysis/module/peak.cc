@@ -1,4 +1,4 @@
-// The peak of a module: each computation once, from the callees up.
+// Computes the peak of each computation once, from the callees up.
 #include "client/analysis/module/peak.h"
 
 #include <algorithm>
@@ -13,19 +13,19 @@ namespace {
 using hlo::Instruction;
 using hlo::NodeId;
 
-// What a computation needs beyond its parameters and results, at its fullest.
+// The most bytes that a computation needs at one instruction, beyond its parameters and results.
 struct Need {
   int64_t bytes = 0;
   NodeId at = 0;
   std::vector<Contributor> largest;
 };
 
-// From when to when a buffer's bytes are taken.
+// The instructions during which a buffer's bytes are in use.
 struct Life {
-  NodeId last_use = 0;  // Read last by this one; the computation's size: a result.
+  NodeId last_use = 0;  // The last reader; the computation's size for a result.
   int64_t bytes = 0;
-  bool in_place = false;  // Takes over an operand's memory: not there beside it where it is made.
-  bool taken = false;     // A result has taken over its memory: no other can.
+  bool in_place = false;  // Takes over an operand's memory: counted only after the instruction that makes it.
+  bool taken = false;     // A result has taken over its memory, so that no other can.
 };
 
 void KeepLargest(std::vector<Contributor>& arrays, size_t count) {
@@ -34,7 +34,7 @@ void KeepLargest(std::vector<Contributor>& arrays, size_t count) {
   if (arrays.size() > count) arrays.resize(count);
 }
 
-// What all computations of a module share.
+// The data that all computations of a module share.
 struct Context {
   const Placements& placements;
   const SourceLines lines;
@@ -51,28 +51,30 @@ struct Context {
   }
 };
 
-// Whether leaf `leaf` of the result may lie where operand `index` lay that is not needed any more.
+// Returns true when leaf `leaf` of the result may take the memory of operand `index`, if that is not needed
+// any more.
 bool MayShare(Instruction i, uint32_t index, size_t leaf) {
   if (i.opcode() == hlo::kSort) return index == leaf;
   return AccessOf(i, index) == Access::kUpdated || hlo::HasTrait(i.opcode(), hlo::kElementwise);
 }
 
-// One computation's buffers over the time that its instructions make.
+// The buffers of one computation over time, which its instructions count.
 class Timeline {
  public:
-  // `carries`: the result's leaves replace the parameters', as in a loop's body.
+  // `carries`: true for a loop's body, where the result's leaves replace the parameters'.
   Timeline(const Context& context, const Placement& placement, bool carries)
       : context_(context), placement_(placement), computation_(placement.computation()) {
     for (const Buffer& buffer : placement.buffers())
       lives_.push_back({.last_use = buffer.made, .bytes = buffer.bytes});
     for (NodeId node = 0; node < computation_.size(); ++node) Use(computation_[node]);
     KeepResults(carries);
-    // Users first: what is updated in place until it is a result lies in the caller's memory from the start.
+    // Visits users first, because an array that is updated in place until it is a result lies in the caller's
+    // memory from the start.
     for (NodeId node = computation_.size(); node-- > 0;) ShareInPlace(computation_[node]);
   }
 
   Need Fullest() const {
-    // Bytes that come and go, then their running sum.
+    // change[n]: the bytes that come at n less those that go. Their running sum is what is alive.
     std::vector<int64_t> change(computation_.size() + 2, 0);
     for (size_t id = 0; id < lives_.size(); ++id) {
       const NodeId first = Begin(id),
@@ -99,7 +101,7 @@ class Timeline {
   const Buffer& Made(size_t id) const { return placement_.buffers()[id]; }
   NodeId Begin(size_t id) const { return Made(id).made + (lives_[id].in_place ? 1 : 0); }
 
-  // Operands are alive until here. Tuples and their elements do not read arrays.
+  // Keeps the operands alive until `i`. Tuples and their elements do not read arrays.
   void Use(Instruction i) {
     if (i.opcode() == hlo::kTuple || i.opcode() == hlo::kGetTupleElement || IsAlias(i.opcode())) return;
     for (const NodeId operand : i.operands()) {
@@ -110,8 +112,8 @@ class Timeline {
     }
   }
 
-  // Results live in the caller's memory; a loop's, where the state is, unless the old state is still read
-  // when the new one is made.
+  // Keeps the results alive to the end. They lie in the caller's memory and count as 0 bytes; the results of
+  // a loop's body lie where the old state is, unless that is still read when the new state is made.
   void KeepResults(bool carries) {
     Value parameters;
     for (const NodeId parameter : computation_.parameters())
@@ -138,7 +140,7 @@ class Timeline {
     for (size_t leaf = 0; leaf < value.size(); ++leaf) {
       const BufferId result = value[leaf][0].buffer;
       if (Made(static_cast<size_t>(result)).made != i.id()) continue;  // A leaf that a loop only reads.
-      if (i.opcode() == hlo::kWhile) {  // A loop's state lies where its beginning lay.
+      if (i.opcode() == hlo::kWhile) {  // A loop's state takes its initial value's memory.
         TakeOver(result, placement_.value(i.operands()[0])[leaf], /*must=*/true);
         continue;
       }
@@ -149,8 +151,9 @@ class Timeline {
       }
     }
   }
-  // Lays a result where one of the operand's buffers is that ends there. With `must`, it lies there for all
-  // of the operand's life, too: an operand that is updated until it is a result lies in the caller's memory.
+  // Gives a result the memory of one of the operand's buffers, whose last reader makes the result. With
+  // `must`, both are one buffer for the operand's life, too: an operand that is updated until it is a result
+  // lies in the caller's memory.
   void TakeOver(BufferId result, const Sources& operand, bool must) {
     const Buffer& made = Made(static_cast<size_t>(result));
     for (const Source& source : operand) {
@@ -163,7 +166,8 @@ class Timeline {
     }
   }
 
-  // What runs inside an instruction, at its fullest; null for most.
+  // Returns the need of the loop body, branch or callee that runs inside an instruction, the largest of
+  // several; null for most instructions.
   const Need* Inner(NodeId node) const {
     const Instruction i = computation_[node];
     const Need* inner = nullptr;
@@ -196,7 +200,7 @@ class Timeline {
   std::vector<Life> lives_;  // By buffer.
 };
 
-// The arguments and results themselves.
+// Adds the arguments and the results of the entry.
 void AddSignature(const Context& context, Peak& peak) {
   const hlo::Module& module = context.placements.module();
   const hlo::Computation& entry = module.entry();
@@ -207,7 +211,7 @@ void AddSignature(const Context& context, Peak& peak) {
     const Value& value = placement.value(node);
     size_t at = 0;
     for (const hlo::ShapeLeaf& leaf : hlo::Leaves(entry[node].shape())) {
-      // A result is named for what makes it, not for the tuple that it is returned in.
+      // A result is named for the instruction that makes it, not for the tuple that it is returned in.
       const Sources& sources = value[at++];
       const NodeId made =
           sources.empty() ? node : placement.buffers()[static_cast<size_t>(sources[0].buffer)].made;
@@ -240,7 +244,7 @@ Peak PeakOf(const Placements& placements, size_t contributors_max) {
   const hlo::Module& module = placements.module();
   Context context{placements, SourceLines(module), contributors_max, {}};
   context.needs.resize(module.entry_id() + 1);
-  std::vector<bool> carries(context.needs.size(), false);  // Bodies of loops.
+  std::vector<bool> carries(context.needs.size(), false);  // True for bodies of loops.
   for (const hlo::ComputationId id : placements.callees_first()) {
     const hlo::Computation& computation = module.computation(id);
     for (NodeId node = 0; node < computation.size(); ++node) {

@@ -1,7 +1,7 @@
-// How much memory a module needs at its fullest, without running it: which arrays are alive when, with
-// results computed in place of operands that end there, loop states updated in place, and donated arguments
-// taken over. The two ends of a bracket: what an ideal compiler fuses is never written to memory, or
-// everything is.
+// The peak memory of a module, without running it: the arrays that are alive at the same time. Results are
+// computed in place of operands that end there, loop states are updated in place, and donated arguments are
+// taken over. The two ends of a bracket are with fusion, when values that an ideal compiler fuses are never
+// written to memory, and without (PlacementOptions::fused).
 #pragma once
 
 #include <cstdint>
@@ -20,31 +20,31 @@ namespace hlod::analysis {
 struct Contributor {
   enum class Kind { kArgument, kResult, kTemporary };
   Kind kind = Kind::kTemporary;
-  std::string name;     // Of the instruction that makes it: "dot.12".
-  std::string op_name;  // Of the program that it comes from, as JAX writes it; may be empty.
+  std::string name;     // The instruction that makes it: "dot.12".
+  std::string op_name;  // The user's operation, as JAX writes it; may be empty.
   SourceLine source;
-  std::string last_use;  // The instruction that it is kept for; empty: it is a result.
+  std::string last_use;  // The instruction that it is kept for; empty for arguments and results.
   hlo::Shape shape;
   int64_t bytes = 0;
 };
 std::string_view Name(Contributor::Kind kind);
 
 struct Peak {
-  int64_t arguments = 0;
+  int64_t arguments = 0;    // With the tables of tuples.
   int64_t results = 0;      // With the tables of tuples.
   int64_t aliased = 0;      // Results that take over an argument's memory.
-  int64_t temporaries = 0;  // At their fullest.
-  std::string at;           // The instruction where that is.
+  int64_t temporaries = 0;  // The most that are alive at one instruction.
+  std::string at;           // That instruction.
   std::vector<Contributor> largest;
 
   int64_t total() const { return arguments + results - aliased + temporaries; }
 };
 
-// Constants are not counted: they belong to the program.
+// Computes the peak. Constants are not counted: they belong to the program.
 Peak PeakOf(const Placements& placements, size_t contributors_max = 20);
 
-// The same of a verified module, from the beginning. The error of a pass, when the module is too large for
-// one.
+// Computes the peak of a verified module, with its placements. Returns the error of a pass that finds the
+// module too large.
 absl::StatusOr<Peak> PeakOf(const hlo::Module& module, const PlacementOptions& options = {});
 
 }  // namespace hlod::analysis

@@ -1,4 +1,4 @@
-// One walk over each computation, operands first.
+// Places values in one walk over each computation, operands first.
 #include "client/analysis/module/placement.h"
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace {
 using hlo::Instruction;
 using hlo::NodeId;
 
-// A fused value that would read more buffers than this is written after all.
+// A fused value that would read more buffers than this is written to memory after all.
 constexpr size_t kSourcesMax = 32;
 
-// XLA's CPU backend aligns buffers so; GPUs to 256, TPUs to tiles.
+// The alignment of buffers in XLA's CPU backend. GPUs align them to 256, TPUs to tiles.
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kPointerBytes = 8;
 
@@ -88,7 +88,7 @@ Value Placement::Allocate(Instruction i) {
   return leaves;
 }
 
-// What a loop only reads lies where it lay before.
+// Returns true for a leaf that a loop only reads, which stays in its buffer.
 bool Placement::Stays(Instruction i, size_t leaf) const {
   return i.opcode() == hlo::kWhile && all_->KeepsLeaf(i.called()[0], leaf);
 }

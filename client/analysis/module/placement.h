@@ -1,5 +1,5 @@
-// Where the arrays of a module lie: every leaf of every value in a buffer, what is fused away in the buffers
-// that it is computed from. Memory (peak.h) and traffic (traffic.h) are two sums over this.
+// The buffers of a module's arrays: every leaf of every value has one, and a value that is fused away refers
+// to the buffers that it is computed from. Memory (peak.h) and traffic (traffic.h) are two sums over this.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@
 namespace hlod::analysis {
 
 struct PlacementOptions {
-  // Elementwise chains, broadcasts and their like are computed where they are used.
+  // True when elementwise chains, broadcasts and the like are computed where they are used (fusion_model.h).
   bool fused = true;
-  // What an array takes in the device's memory; null: its dense payload (hlo::ByteSize).
+  // Returns the bytes that an array takes in the device's memory. When null, the dense size (hlo::ByteSize)
+  // counts.
   std::function<int64_t(const hlo::Shape&)> bytes;
 
-  // In how many parts a leaf of what an instruction makes is divided; null: in one.
+  // Returns the number of parts into which a leaf of an instruction's result is divided. When null, it is 1.
   std::function<int64_t(hlo::Instruction, size_t leaf)> parts;
 
   int64_t PartsOf(hlo::Instruction i, size_t leaf) const { return parts ? parts(i, leaf) : 1; }
@@ -32,35 +33,36 @@ struct PlacementOptions {
 using BufferId = int32_t;
 
 struct Buffer {
-  hlo::NodeId made = 0;  // By this instruction.
-  int64_t bytes = 0;     // Aligned; 0: the caller's memory, or the program's.
+  hlo::NodeId made = 0;  // The instruction that makes it.
+  int64_t bytes = 0;  // Aligned; 0 when the memory is the caller's (parameters) or the program's (constants).
   const hlo::Shape* shape = nullptr;
 };
 
-// A buffer, and how many bytes of it are read.
+// A buffer, and the number of its bytes that are read.
 struct Source {
   BufferId buffer = 0;
   int64_t read = 0;
 };
-// The buffer of an array; of a fused one those that it is computed from.
+// The buffer of an array, or the buffers from which a fused array is computed.
 using Sources = absl::InlinedVector<Source, 2>;
-// A value's leaves.
+// The sources of each leaf of a value.
 using Value = std::vector<Sources>;
 
 class Placements;
 
-// Of one computation.
+// The buffers of one computation.
 class Placement {
  public:
-  // `all` has the placements of what the computation calls.
+  // `all` has the placements of the computations that this one calls.
   Placement(const Placements& all, const hlo::Computation& computation);
 
   const hlo::Computation& computation() const { return *computation_; }
   const std::vector<Buffer>& buffers() const { return buffers_; }
   const Value& value(hlo::NodeId node) const { return values_[node]; }
-  // Whether the instruction runs as a step: it is neither an alias, nor fused away, nor given from outside.
+  // Returns true when the instruction runs as a step: it is not an alias, a tuple or its element, a parameter
+  // or a constant, and is not fused away.
   bool runs(hlo::NodeId node) const { return runs_[node]; }
-  // What an instruction reads, each buffer once.
+  // Returns the buffers that an instruction reads, each once.
   Sources ReadBy(hlo::Instruction i) const;
 
  private:
@@ -77,10 +79,10 @@ class Placement {
   std::vector<Value> values_;  // By instruction.
 };
 
-// Of all computations that the entry runs. The module outlives it.
+// The placements of all computations that the entry runs. The module outlives this object.
 class Placements {
  public:
-  // Of a module that Canonical gave.
+  // `canonical` is a module that Canonical returned.
   Placements(const hlo::Module& canonical, PlacementOptions options);
   Placements(const Placements&) = delete;  // Each placement refers to the options.
   Placements& operator=(const Placements&) = delete;
@@ -89,7 +91,7 @@ class Placements {
   const PlacementOptions& options() const { return options_; }
   const std::vector<hlo::ComputationId>& callees_first() const { return order_; }
   const Placement& of(hlo::ComputationId id) const { return *by_id_[id]; }
-  // Whether no iteration of the loop changes this leaf of its state.
+  // Returns true when no iteration of the loop changes this leaf of its state.
   bool KeepsLeaf(hlo::ComputationId body, size_t leaf) const;
 
  private:
@@ -99,14 +101,15 @@ class Placements {
   std::vector<std::optional<Placement>> by_id_;
 };
 
-// A verified module as a compiler begins with it: calls inlined, equal values merged, dead ones removed. The
-// error of a pass that finds it too large.
+// Returns a verified module in the form in which a compiler begins with it: calls are inlined, equal values
+// merged, dead ones removed, and operands of dots transposed (dot_operands.h). Returns the error of a pass
+// that finds it too large.
 absl::StatusOr<std::unique_ptr<hlo::Module>> Canonical(const hlo::Module& module);
 
-// Whether the result is the operand itself, seen otherwise: no buffer of its own.
+// Returns true when the result is the operand's own bytes, seen otherwise, without a buffer of its own.
 bool IsAlias(hlo::Opcode opcode);
 
-// A tuple in memory is a table of pointers to its elements: the bytes of the tables of a shape.
+// Returns the bytes of a shape's tables: a tuple in memory is a table of pointers to its elements.
 int64_t TableBytes(const hlo::Shape& shape);
 
 }  // namespace hlod::analysis

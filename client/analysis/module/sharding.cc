@@ -1,4 +1,5 @@
-// XLA's OpSharding: the product of the tile counts, without the dimensions over which tiles are copied.
+// Reads XLA's OpSharding: the parts are the product of the tile counts, without the dimensions over which
+// tiles are copied.
 #include "client/analysis/module/sharding.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace hlod::analysis {
 namespace {
 
-// By dimension; none where the array is whole.
+// Returns the number of tiles by dimension; empty when the array is whole.
 hlo::Dims DimsOf(const xla::OpSharding& sharding) {
   if (sharding.has_named_sharding()) return hlo::PartsByAxes(sharding.named_sharding()).value_or(hlo::Dims());
   hlo::Dims tiles;
@@ -56,7 +57,7 @@ std::vector<hlo::Dims> TilesOf(std::string_view sharding, const hlo::Shape& shap
     const bool tuple = proto.type() == xla::OpSharding::TUPLE;
     if (tuple && leaf >= static_cast<size_t>(proto.tuple_shardings_size())) break;
     const hlo::Dims said = DimsOf(tuple ? proto.tuple_shardings(static_cast<int>(leaf)) : proto);
-    // Of another rank it says nothing about this array.
+    // A sharding of another rank is ignored.
     if (said.size() == tiles[leaf].size()) tiles[leaf] = said;
   }
   return tiles;

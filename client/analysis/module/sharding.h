@@ -1,4 +1,4 @@
-// How many parts an array is divided into.
+// The number of parts into which a sharding divides an array.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace hlod::analysis {
 
-// Of a serialized OpSharding on a value of so many leaves: for each leaf the number of tiles with different
-// contents; 1 for what is replicated, on one device, or not said. A sharding that is not a tuple holds for
-// every leaf.
+// Returns, for each leaf of a value with this serialized OpSharding, the number of tiles with different
+// contents: 1 for a leaf that is replicated, on one device, or without a sharding. A sharding that is not a
+// tuple holds for every leaf.
 std::vector<int64_t> PartsOf(std::string_view sharding, size_t leaves);
 
-// The same by dimension: for each leaf of the shape the tiles along each of its dimensions.
+// Returns, for each leaf of the shape, the number of tiles along each of its dimensions.
 std::vector<hlo::Dims> TilesOf(std::string_view sharding, const hlo::Shape& shape);
 
 }  // namespace hlod::analysis

@@ -1,4 +1,4 @@
-// Reads the table once; it lies among the fields of the module that have no place in the IR.
+// Reads the table of stack frames once, from the fields of the module that have no place in the IR.
 #include "client/analysis/module/source_lines.h"
 
 #include "absl/strings/str_cat.h"
@@ -8,7 +8,8 @@
 namespace hlod::analysis {
 namespace {
 
-// Ids count from 1. A table from outside may name what is not there.
+// Returns the row with an id, which counts from 1; null when a table from outside names a row that does not
+// exist.
 template <typename Rows>
 const auto* Row(const Rows& rows, int id) {
   return id >= 1 && id <= static_cast<int>(rows.size()) ? &rows[id - 1] : nullptr;

@@ -10,18 +10,18 @@
 namespace hlod::analysis {
 
 struct SourceLine {
-  std::string file;  // Empty: not known.
+  std::string file;  // Empty when it is not known.
   int line = 0;
   bool operator==(const SourceLine&) const = default;
 };
 // "src/model.py:41", or empty.
 std::string ToString(const SourceLine& line);
-// Without its folder, as reports on runs name lines: "model.py:41", or empty.
+// Returns the line without the folder, as reports on runs name lines: "model.py:41", or empty.
 std::string ShortText(const SourceLine& line);
 
-// XLA's two ways to say it: source_file and source_line in the instruction's metadata, or, as today's JAX
-// does, stack_frame_id there and a table of stack frames in the module. Of a stack the innermost frame
-// counts: JAX leaves its own frames out.
+// Finds the lines of a module's instructions. XLA states them in two ways: by source_file and source_line in
+// the instruction's metadata, or, as today's JAX does, by stack_frame_id there and a table of stack frames in
+// the module. The innermost frame of a stack counts: JAX leaves its own frames out.
 class SourceLines {
  public:
   explicit SourceLines(const hlo::Module& module);

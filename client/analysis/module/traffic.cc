@@ -1,4 +1,4 @@
-// The sum over the steps of each computation, callees first.
+// Sums over the steps of each computation, callees first.
 #include "client/analysis/module/traffic.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace {
 
 using hlo::Instruction;
 
-// Of an array that is updated in place the updates are written; of a scatter the old values are read, too.
+// Returns the bytes that a step writes. In an array that is updated in place only the updates are written; a
+// scatter also reads the old values, which this includes.
 int64_t WrittenBy(Instruction i, const PlacementOptions& options) {
   const uint32_t count = i.operand_count();
   if (i.opcode() == hlo::kDynamicUpdateSlice) return options.BytesOf(i.operand(1).shape());

@@ -16,7 +16,7 @@ namespace {
 
 using Level = CheckResult::Level;
 
-// Of the arrays that make up the peak the largest with a known line.
+// Returns the line of the largest array at the peak whose line is known.
 SourceLine Heaviest(const Peak& peak) {
   for (const Contributor& array : peak.largest) {
     if (!array.source.file.empty()) return array.source;
@@ -48,8 +48,8 @@ std::string CommandProperty(std::string_view text) {
   return absl::StrReplaceAll(CommandText(text), {{":", "%3A"}, {",", "%2C"}});
 }
 
-// A file as the folder has it: one below it without it, and one that the compiler was given relative to the
-// folder in which it ran, without the steps up to the folder, when that is there.
+// Returns the path of a file relative to `folder` when it is below it. A path that the compiler was called
+// with, relative to the folder in which it ran, loses its leading "../" when the rest exists below `folder`.
 std::string_view Below(std::string_view file, std::string_view folder) {
   if (file.starts_with("../")) {
     std::string_view inner = file;
@@ -73,7 +73,7 @@ CheckResult FitVerdict(const Target& target, ModuleReport::Fit fit, const Bracke
           .at = at};
 }
 
-// One a limit; `line_of` knows the line that has most of a metric.
+// Appends one verdict per limit. `line_of` returns the line that has most of a metric.
 template <typename LineOf>
 void AppendLimits(const Budget& budget, const std::vector<Finding>& findings, const LineOf& line_of,
                   std::vector<CheckResult>& verdicts) {
@@ -89,7 +89,8 @@ void AppendLimits(const Budget& budget, const std::vector<Finding>& findings, co
   }
 }
 
-// What is alive at the peak of a run; the line that ran the program, when no line of an array is known.
+// Returns the line of the largest array at the peak of a run; the line that ran the program when no array's
+// line is known.
 SourceLine Heaviest(const RunPeak& peak) {
   for (const RunArray& array : peak.largest) {
     if (!array.line.file.empty()) return array.line;
@@ -97,7 +98,7 @@ SourceLine Heaviest(const RunPeak& peak) {
   return peak.line;
 }
 
-// The line with most of what the metric counts.
+// Returns the line with most of what the metric counts.
 SourceLine LineOf(const RunReport& report, std::string_view metric) {
   const auto of_transfers = [&](Direction direction, int64_t RunLine::* amount) {
     const RunLine* most = nullptr;
@@ -121,7 +122,7 @@ SourceLine LineOf(const RunReport& report, std::string_view metric) {
     return of_transfers(Direction::kDeviceToHost, &RunLine::calls);
   if (metric == "graph_breaks") return report.breaks.empty() ? SourceLine() : report.breaks[0].line;
   if (metric == "executes") return of_programs([](const RunProgram& program) { return program.runs; });
-  // The one that was compiled last is the one too many.
+  // The program that was compiled last exceeded the limit.
   if (metric == "compiles") return report.programs.empty() ? SourceLine() : report.programs.back().line;
   if (metric == "flops" || metric == "traffic_bytes" || metric == "step_seconds") {
     return of_programs([](const RunProgram& program) {

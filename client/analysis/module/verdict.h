@@ -1,4 +1,4 @@
-// What was checked and how it ended, in the forms that continuous integration reads.
+// The results of checks, in the forms that continuous integration reads.
 #pragma once
 
 #include <string>
@@ -16,20 +16,23 @@ struct CheckResult {
   std::string name;  // "peak_bytes", "fits v5p:128".
   Level level = Level::kPassed;
   std::string message;
-  SourceLine at;  // The line of the user's program that is most to blame, where it is known.
+  SourceLine at;  // The line of the user's program that is most to blame; may be empty.
 };
 
-// The target and each limit of the budget; when there is neither, that the module could be analysed.
+// Returns one result for the target and one per limit of the budget; when there is neither, a single one,
+// "analysis", that passed.
 std::vector<CheckResult> VerdictsOf(const ModuleReport& report);
-// The same of a run, each with the line that has most of what is limited. A run that stopped before its first
-// step, or before `steps_wanted`, has an error of that.
+// Returns the same for a run; a finding names the line with most of what is limited. A run that stopped
+// before its first step, or before `steps_wanted`, also has an error "steps".
 std::vector<CheckResult> VerdictsOf(const RunReport& report, int64_t steps_wanted = 1);
 
-// A JUnit XML file of one suite, a test case a verdict. Warnings are a test case's output.
+// Returns a JUnit XML file of one suite, with a test case per verdict. A warning is the output of its test
+// case.
 std::string ToJUnit(std::string_view suite, const std::vector<CheckResult>& verdicts);
 
-// Workflow commands of GitHub Actions, one a line, for errors and warnings. Files below the folder
-// `workspace` are named relative to it, also when the compiler was given them relative to another one.
+// Returns workflow commands of GitHub Actions, one per line, for errors and warnings. Files below the folder
+// `workspace` are named relative to it, also when the compiler was called with a path relative to another
+// folder.
 std::string ToGithub(std::string_view suite, const std::vector<CheckResult>& verdicts,
                      std::string_view workspace);
 
