@@ -1,4 +1,4 @@
-// Entries out of bytes.
+// Parses entries and checks their order.
 #include "client/analysis/preflight/command_log.h"
 
 #include <google/protobuf/io/coded_stream.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kName = "hlod command log ";
 constexpr int kRecordingVersion = 1;
 
-// What follows the first line, which says the version.
+// Checks the first line, which has the version, and returns the position behind it.
 absl::StatusOr<size_t> ReadFirstLine(std::string_view bytes, std::string_view name) {
   const std::string_view start = bytes.substr(0, kName.size());
   if (start != kName.substr(0, start.size())) return InvalidArgument("%s is not a command log.", name);

@@ -13,19 +13,20 @@ namespace hlod::analysis {
 
 struct CommandLog {
   v1::CommandLogHeader header;
-  std::vector<v1::CommandLogEntry> entries;  // Commands, in order.
-  bool complete = true;                     // It has its end.
+  std::vector<v1::CommandLogEntry> entries;  // The commands, in order.
+  bool complete = true;                      // True when the log has its end.
 };
 
-// `allow_incomplete`: a file that ends early is read as far as it goes. INVALID_ARGUMENT names the file and
-// what is wrong: it is not a command log, is one of another version, is damaged at a byte, or was cut.
+// Reads a file. With `allow_incomplete`, a file that ends early is read as far as it goes. INVALID_ARGUMENT
+// names the file and the reason: it is not a command log, is one of another version, is damaged at a byte, or
+// was cut.
 absl::StatusOr<CommandLog> ReadCommandLog(const std::string& path, bool allow_incomplete = false);
-// From the file's bytes; `name` names it in errors.
+// Parses a file's bytes; `name` names the file in errors.
 absl::StatusOr<CommandLog> ParseCommandLog(std::string_view bytes, std::string_view name,
                                            bool allow_incomplete = false);
 
-// The programs of a command log: serialized modules, put together from their chunks, by the SHA-256 of their
-// bytes, in hexadecimal.
+// Returns the programs of a command log, by the SHA-256 of their bytes in hexadecimal: serialized modules,
+// put together from their chunks.
 std::map<std::string, std::string> ProgramsOf(const CommandLog& log);
 
 }  // namespace hlod::analysis

@@ -1,4 +1,4 @@
-// A session's buffers as its record says, execute after execute.
+// Follows a session's buffers through its preflight log, one execute after the other.
 #include "client/analysis/preflight/preflight.h"
 
 #include <algorithm>
@@ -27,13 +27,13 @@ constexpr size_t kFailuresMax = 10;
 
 SourceLine LineOf(const v1::Origin& origin) { return {origin.file(), origin.line()}; }
 
-// A program, looked at once.
+// A program of the run, analysed once.
 struct Known {
-  size_t index = 0;  // Among RunReport::programs.
+  size_t index = 0;  // The index in RunReport::programs.
   std::unique_ptr<hlo::Module> module;
-  Peak peak;                 // The lower end of its bracket, with all that is alive then.
+  Peak peak;                 // The lower end of its bracket, with all arrays that are alive then.
   std::vector<int> aliases;  // By result: the argument whose memory it takes when that is donated, or -1.
-  std::vector<SourceLine> lines;  // By result: as the program's metadata has it.
+  std::vector<SourceLine> lines;  // By result: from the program's metadata; may be empty.
 };
 
 std::vector<SourceLine> LinesOfResults(const hlo::Module& module) {
@@ -56,13 +56,13 @@ struct Label {
 // A live buffer.
 struct Held {
   hlo::Shape shape;
-  Bracket bytes;      // On a chip.
-  double likely = 0;  // Of it, with shardings carried through the program that made it.
+  Bracket bytes;      // Per chip.
+  double likely = 0;  // Within `bytes`: with shardings carried through the program that made it.
   Part part = Part::kOther;
   SourceLine line;
 };
 
-// End by end.
+// Returns the larger of each end.
 Bracket Larger(const Bracket& a, const Bracket& b) {
   return {std::max(a.low, b.low), std::max(a.high, b.high)};
 }
@@ -82,7 +82,8 @@ class Follower {
     labels_.clear();
     held_.clear();
     step_ = {};
-    // What a buffer is may become known after it was made; handles are never used twice.
+    // Collects the labels first, since a buffer may be labelled after it was made; handles are never used
+    // twice.
     for (const v1::PreflightEvent& event : record.events) {
       if (!event.has_label()) continue;
       Label& label = labels_[event.label().handle()];
@@ -157,7 +158,7 @@ class Follower {
     if (end.reason() != "stopped") return;
     report_.stopped_at = LineOf(end.origin());
     report_.stopped_why = end.text();
-    --report_.stand_ins;  // It was asked for, and not stood in for.
+    --report_.stand_ins;  // The last read stopped the run: it had no stand-in.
   }
 
   absl::Status TakeProgram(const v1::PreflightProgram& program) {
@@ -175,7 +176,7 @@ class Follower {
     return absl::OkStatus();
   }
 
-  // With every array; as CheckModule has its lower end.
+  // Returns the peak that CheckModule has as its lower end, but with every array.
   Peak LeastPeakOf(const hlo::Module& canonical) const {
     PlacementOptions options = options_;
     options.fused = true;
@@ -185,8 +186,8 @@ class Follower {
     return fused.total() <= unfused.total() ? std::move(fused) : std::move(unfused);
   }
 
-  // Returns what an array takes on a chip. `known`: its sharding, or the lack of one, is the program's own;
-  // else a partitioner may divide what has none.
+  // Returns the bytes that an array takes on a chip. `known`: true when its sharding, or the lack of one, is
+  // the program's own; else a partitioner may divide an array without a sharding.
   Bracket OnAChip(const hlo::Shape& shape, std::string_view sharding, bool known) const {
     const auto whole = static_cast<double>(options_.BytesOf(shape));
     if (!known && sharding.empty()) return {whole / chips_, whole};
@@ -194,7 +195,7 @@ class Follower {
     return {divided, divided};
   }
 
-  // Of a result whose own sharding says nothing, the program's.
+  // Returns the likely bytes of a result: by its own sharding, or else as the program's shardings divide it.
   double LikelyOnAChip(const Held& held, const ModuleReport& report, size_t result) const {
     if (held.bytes.low == held.bytes.high || result >= report.result_parts.size()) return held.bytes.low;
     return held.bytes.high / static_cast<double>(report.result_parts[result]);
@@ -211,14 +212,14 @@ class Follower {
   }
 
   // Returns true for arrays that the program itself keeps and divides: without a sharding they are
-  // replicated, whichever program made them.
+  // replicated, no matter which program made them.
   bool IsPlacedByTheProgram(uint64_t handle) const {
     const auto found = labels_.find(handle);
     return found != labels_.end() && (found->second.role == "weight" || found->second.role == "optimizer");
   }
 
-  // Returns what the result of `execute` takes on a chip. One that takes over a donated argument's memory
-  // lies as that does, unless it is marked itself.
+  // Returns the bytes that a result of `execute` takes on a chip. A result that takes over a donated
+  // argument's memory is divided as the argument is, unless it has a sharding of its own.
   Bracket BytesOfResult(const v1::PreflightExecute& execute, uint64_t handle, const hlo::Shape& shape,
                         int donated_argument) const {
     if (donated_argument >= 0 && ShardingOf(handle).empty()) {
@@ -261,7 +262,8 @@ class Follower {
     return absl::OkStatus();
   }
 
-  // The line that made a result: the one that asked for all of them is the session's Sync().
+  // Returns the line that made a result. The line of the execute is the last resort: it is often that of
+  // Sync().
   static SourceLine LineOfResult(const v1::PreflightExecute& execute, const Known& known, size_t result) {
     if (result < static_cast<size_t>(execute.result_origins_size())) {
       const SourceLine made = LineOf(execute.result_origins(static_cast<int>(result)));
@@ -337,7 +339,8 @@ class Follower {
                             .bytes = held.bytes.low});
   }
 
-  // Without a partitioner: divided by all chips at best, by none at worst.
+  // Adds a program's temporaries to the peak. No partitioner has divided them: they are divided by all chips
+  // at best, by none at worst.
   void AddTemporaries(const ModuleReport& report, const Peak& peak, RunPeak& now) const {
     const auto all = static_cast<double>(peak.temporaries);
     now.bytes.low += all / chips_;
@@ -381,7 +384,7 @@ class Follower {
   absl::flat_hash_map<std::string, Known> known_;  // By digest.
   absl::flat_hash_map<uint64_t, Label> labels_;
   std::map<uint64_t, Held> held_;
-  std::set<hlo::Dims> weights_;  // Their dimensions.
+  std::set<hlo::Dims> weights_;  // The dimensions of weights.
   Step step_;
 };
 

@@ -1,5 +1,5 @@
-// What a program that ran in abstract sessions would have needed: memory over its executes, transfers,
-// programs, graph breaks, time; and whether that fits a target and a budget.
+// The needs of a program that ran in abstract sessions: memory over its executes, transfers, compiled
+// programs, graph breaks and time, checked against a target and a budget.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@
 
 namespace hlod::analysis {
 
-// What memory is for. Buffers by what the tensor library knows of them; a program's temporaries are gradients
-// where they have the dimensions of a weight, else activations.
+// The purpose of memory. Buffers have the roles that the tensor library knows; a program's temporaries count
+// as gradients when they have the dimensions of a weight, else as activations.
 enum class Part { kWeights, kGradients, kOptimizerState, kInputs, kActivations, kOther };
 inline constexpr size_t kParts = 6;
 std::string_view Name(Part part);
@@ -29,36 +29,36 @@ std::string_view Name(Part part);
 // An array at the peak.
 struct RunArray {
   Part part = Part::kOther;
-  std::string name;  // Of a module's parameter, or the instruction that makes it; may be empty.
-  SourceLine line;   // Where it was made; may be empty.
+  std::string name;  // The name of a model's parameter, or the instruction that makes it; may be empty.
+  SourceLine line;   // The line that made it; may be empty.
   std::string shape;
-  double bytes = 0;  // On a chip.
+  double bytes = 0;  // Per chip.
 };
 
 struct RunPeak {
-  Bracket bytes;                       // On a chip. As in ModuleReport::peak_bytes.
-  Bracket likely;                      // As ModuleReport::likely_bytes, where most. Zero on one chip.
-  std::array<double, kParts> parts{};  // Of the low end.
-  std::string program;                 // While it ran. Empty: nothing ran.
-  SourceLine line;                     // That ran it.
-  int64_t step = 0;                    // From 1.
+  Bracket bytes;                       // Per chip, as in ModuleReport::peak_bytes.
+  Bracket likely;                      // The largest, as in ModuleReport::likely_bytes. Zero on one chip.
+  std::array<double, kParts> parts{};  // The low end by purpose.
+  std::string program;                 // The program that ran then. Empty when none ran.
+  SourceLine line;                     // The line that ran it.
+  int64_t step = 0;                    // Counted from 1.
   std::vector<RunArray> largest;       // Largest first, at most 4096.
-  int64_t arrays = 0;                  // That were alive.
+  int64_t arrays = 0;                  // The number of arrays that were alive.
 };
 
 // A compiled program of the run.
 struct RunProgram {
-  SourceLine line;  // That compiled it.
+  SourceLine line;  // The line that compiled it.
   int64_t runs = 0;
   ModuleReport report;
 };
 
-// Transfers, or asked-for values, of one cause and line.
+// The transfers, or the cuts of traces, of one cause and line.
 struct RunLine {
   std::string cause;
   SourceLine line;
   int64_t bytes = 0, calls = 0;
-  std::optional<Direction> direction;  // Of transfers.
+  std::optional<Direction> direction;  // Set for transfers.
 };
 
 struct RunReport {
@@ -66,38 +66,40 @@ struct RunReport {
   int64_t sessions = 0, steps = 0, executes = 0;
   std::vector<RunProgram> programs;
   RunPeak peak;
-  // What would have crossed; `unsent`: of it, what did not.
+  // Transfers that a real run would make; unsent_bytes is the part of the uploads that was not sent.
   int64_t upload_bytes = 0, upload_calls = 0, unsent_bytes = 0, download_bytes = 0, download_calls = 0;
   std::vector<RunLine> transfers;  // Largest first.
-  std::vector<RunLine> breaks;     // Traces that were not cut by Sync(), most first.
-  int64_t stand_ins = 0;           // Values that were stood in for.
-  // Of the step that takes longest.
+  std::vector<RunLine> breaks;     // Cuts of traces other than by Sync(), most first.
+  int64_t stand_ins = 0;           // Values that were read and replaced by stand-ins.
+  // The operations, traffic and time of the step that takes longest.
   double flops = 0;
   Bracket traffic, step_seconds;
-  int64_t simulated_peak_bytes = 0;   // As the daemon counted: undivided, and with its engine's temporaries.
-  std::vector<std::string> failures;  // What the daemon refused; each once.
-  SourceLine stopped_at;              // Empty unless a value was asked for that is not there.
+  int64_t simulated_peak_bytes = 0;   // The daemon's own count: undivided, with its engine's temporaries.
+  std::vector<std::string> failures;  // The daemon's errors, each once; at most 10.
+  SourceLine stopped_at;              // The line that read a value that does not exist; else empty.
   std::string stopped_why;
-  bool cut_off = false;  // The process ended without ending its sessions.
+  bool cut_off = false;  // True when the process ended without ending its sessions.
   std::optional<Target> target;
   Budget budget;
   std::vector<Finding> findings;
 
   int64_t graph_breaks() const;
   ModuleReport::Fit fit() const;
-  bool passed() const;  // As far as it came.
-  // Whether it stopped before its first step, or before `steps_wanted`.
+  // Returns true when the run, as far as it came, fits the target and keeps its limits.
+  bool passed() const;
+  // Returns true when the run stopped before its first step, or before `steps_wanted`.
   bool incomplete(int64_t steps_wanted) const;
 };
 
-// Follows the executes of a run's sessions, each by itself.
+// Follows the executes of a run's sessions, each by itself. INVALID_ARGUMENT when a log is not consistent, or
+// when the budget limits a metric that has no value.
 absl::StatusOr<RunReport> FollowRun(const std::vector<PreflightLog>& sessions,
                                     const std::optional<Target>& target, const Budget& budget);
 
-// What a budget may limit, by the metric's name.
+// Returns the values that a budget may limit, by the metric's name.
 Budget ValuesOf(const RunReport& report);
 
-// For people.
+// Returns the report as text for people.
 std::string ToText(const RunReport& report);
 
 }  // namespace hlod::analysis

@@ -1,4 +1,4 @@
-// Reading a sequence of events.
+// Reads a sequence of events, each after its length as a fixed32.
 #include "client/analysis/preflight/preflight_log.h"
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Records of abstract sessions, read back (proto/hlod/v1/preflight_log.proto).
+// Reads preflight logs, the records of abstract sessions (proto/hlod/v1/preflight_log.proto).
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace hlod::analysis {
 
 struct PreflightLog {
   std::vector<v1::PreflightEvent> events;  // The first is `begin`.
-  bool cut_off = false;                 // The file ends within an event, or there is no `end`.
+  bool cut_off = false;                    // True when the file ends within an event or without `end`.
 };
 
-// INVALID_ARGUMENT naming the file when it is not a record, or one of another version.
+// INVALID_ARGUMENT names the file when it is not a preflight log, or one of another version.
 absl::StatusOr<PreflightLog> ReadPreflightLog(const std::string& path);
 
 }  // namespace hlod::analysis

@@ -1,5 +1,5 @@
-// PT_XLA_DEBUG_FILE: blocks whose every line begins with what they are, "Compilation Analysis: " and so on,
-// between two lines of '='.
+// Reads the blocks of PT_XLA_DEBUG_FILE. Each line of a block begins with its kind, such as "Compilation
+// Analysis: "; the first and the last have only '=' after it.
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -31,7 +31,7 @@ struct Row {
   std::string_view text;  // Without the prefix.
 };
 
-// The lines between the two rules; nothing when the second is missing.
+// Returns the lines between the two lines of '='; nullopt when the second is missing.
 std::optional<std::vector<Row>> TakeBlock(Lines& lines, std::string_view prefix) {
   std::vector<Row> rows;
   lines.Take();
@@ -44,7 +44,8 @@ std::optional<std::vector<Row>> TakeBlock(Lines& lines, std::string_view prefix)
   return std::nullopt;
 }
 
-// "1.548000 GB", which are GiB; what the backend does not say is "Unknown  GB".
+// Parses "1.548000 GB", which is in GiB. Returns 0 for "Unknown  GB", which a backend writes that does not
+// know it.
 absl::StatusOr<double> ReadGib(const Lines& lines, const Row& row, std::string_view text) {
   double size = 0;
   if (text.starts_with("Unknown")) return 0;
@@ -71,7 +72,7 @@ absl::Status AddSizes(const Lines& lines, const std::vector<Row>& rows, Dump& du
       ASSIGN_OR_RETURN(sizes.*(key.field), ReadGib(lines, row, *text));
     }
   }
-  // It comes after the analysis of the same compile.
+  // The sizes come after the analysis of the same compilation.
   for (auto analysis = dump.analyses.rbegin(); analysis != dump.analyses.rend(); ++analysis) {
     if (analysis->kind != Analysis::Kind::kCompilation) continue;
     if (!analysis->sizes.has_value()) analysis->sizes = sizes;
@@ -95,7 +96,7 @@ absl::StatusOr<Analysis> Parse(const Lines& lines, const std::vector<Row>& rows)
     } else if (part == kCause) {
       analysis.cause = After(row.text, "").value_or("");
     } else if (part == kFrames) {
-      if (row.text.starts_with("  ....")) continue;  // And so on.
+      if (row.text.starts_with("  ....")) continue;  // Frames that PyTorch/XLA left out.
       ASSIGN_OR_RETURN(Frame frame, ReadFrame(lines, row.number, row.text));
       analysis.frames.push_back(std::move(frame));
     } else if (const auto name = After(row.text, "  Graph Name:"); name.has_value()) {

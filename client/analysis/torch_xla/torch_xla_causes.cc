@@ -1,4 +1,4 @@
-// The table of causes, and PyTorch/XLA's own rule for them (debug_util.cpp there).
+// The table of causes, and the rule by which PyTorch/XLA itself finds them (its debug_util.cpp).
 #include "client/analysis/torch_xla/torch_xla_causes.h"
 
 #include "absl/strings/str_replace.h"

@@ -1,4 +1,4 @@
-// Why PyTorch/XLA cut a graph.
+// The causes for which PyTorch/XLA cuts graphs.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 namespace hlod::analysis::torch_xla {
 
 struct Cause {
-  std::string text;        // As later versions write it; a cause that is not in the table as it stands.
-  bool is_break = false;   // The program has to change for it to go away.
-  bool is_dynamo = false;  // The graph is one of torch.compile's.
-  std::string advice;      // Empty: none known.
+  std::string text;        // As versions from 2.7 on write it; unchanged when the table does not have it.
+  bool is_break = false;   // True when only a change of the program avoids it.
+  bool is_dynamo = false;  // True when the graph is one of torch.compile's.
+  std::string advice;      // Empty when none is known.
 };
 Cause CauseOf(std::string_view text);
-// What PyTorch/XLA itself concludes from the frames, for dumps that have no cause. `dynamo`: the graph was
-// dumped by Dynamo's bridge.
+// Returns the cause that PyTorch/XLA itself concludes from the frames, for dumps without a cause. `dynamo`:
+// true when Dynamo's bridge dumped the graph.
 Cause CauseOf(const std::vector<Frame>& frames, bool dynamo);
 
-// The innermost frame of the user's program: not in PyTorch, PyTorch/XLA or another installed package, unless
-// all are. A default one when there is none.
+// Returns the innermost frame of the user's program, which is not in PyTorch, PyTorch/XLA or another
+// installed package; the innermost frame when all are, an empty one when there are none.
 Frame UserFrame(const std::vector<Frame>& frames);
 
 }  // namespace hlod::analysis::torch_xla

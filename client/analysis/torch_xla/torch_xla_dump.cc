@@ -1,4 +1,4 @@
-// Which part begins at a line, and what the parts' readers share.
+// Finds the part of a dump that begins at a line, and has the functions that the parts' readers share.
 #include "client/analysis/torch_xla/torch_xla_dump.h"
 
 #include "absl/strings/numbers.h"
@@ -64,7 +64,7 @@ absl::Status ReadDump(const std::string& path, Dump& dump) {
     else if (AtMetric(lines)) RETURN_IF_ERROR(ReadMetric(lines, metrics, dump));
     else if (advice.has_value()) dump.advice.emplace_back((lines.Take(), *advice));
     else {
-      lines.Take();  // Other words on stderr.
+      lines.Take();  // Another line of stderr.
       continue;
     }
     found = true;

@@ -1,8 +1,8 @@
-// What PyTorch/XLA writes about its graphs, as it writes it:
+// Reads the files that PyTorch/XLA writes about its graphs:
 //   XLA_SAVE_TENSORS_FILE  each graph's trace (XLA_SAVE_TENSORS_FMT text, hlo, dot), each time that it runs
-//   PT_XLA_DEBUG_FILE      each compile, and with PT_XLA_DEBUG_LEVEL=2 each execution, with its cause
+//   PT_XLA_DEBUG_FILE      each compilation, and with PT_XLA_DEBUG_LEVEL=2 each execution, with its cause
 //   XLA_METRICS_FILE       counters and times, summed since the program began, at each step
-// or all of them in one file, as stderr has them.
+// One file may have all of them, as stderr does.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct Frame {
 
 struct Trace {
   std::string scope;  // "ScheduleSyncTensorsGraph", "dynamo".
-  std::string name;   // torch_xla.compile's; empty for most.
-  std::string hash;   // The graph's, or of older versions the roots'.
+  std::string name;   // The name in torch_xla.compile; mostly empty.
+  std::string hash;   // The hash of the graph; in dumps of older versions, the hash of its roots.
   std::vector<Frame> frames;
-  std::vector<std::string> lines;  // The graph's, as they stand; of each hash the first trace has them.
+  std::vector<std::string> lines;  // The graph's text. Only the first trace of a hash has it.
 };
 
-// What a compiler says that a graph needs.
+// The memory that a graph needs, by its compiler.
 struct Sizes {
   double input_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0, program_bytes = 0;
 };
@@ -41,33 +41,34 @@ struct Analysis {
   std::string cause, name, hash;
   int64_t inputs = 0, outputs = 0;
   std::vector<Frame> frames;
-  std::optional<Sizes> sizes;  // Of a compilation, where the backend says it.
+  std::optional<Sizes> sizes;  // For a compilation, if the backend knows them.
 };
 
 struct Metric {
   int64_t samples = 0;
-  double total = 0;              // Seconds, bytes or a number.
-  std::optional<double> median;  // Of the latest samples.
+  double total = 0;              // In seconds, bytes, or without a unit.
+  std::optional<double> median;  // The median of the latest samples.
 };
 struct Metrics {
-  int64_t reports = 0;                               // In the file.
-  std::map<std::string, int64_t, std::less<>> seen;  // By name, in how many of them.
+  int64_t reports = 0;                               // The number of reports in the file.
+  std::map<std::string, int64_t, std::less<>> seen;  // By name: the reports that have it.
   std::map<std::string, Metric, std::less<>> metrics;
   std::map<std::string, int64_t, std::less<>> counters;
 };
 
 struct Dump {
-  std::set<std::string> traced;  // Hashes.
+  std::set<std::string> traced;  // The hashes of traces.
   std::vector<Trace> traces;
   std::vector<Analysis> analyses;
-  std::vector<Metrics> metrics;       // One a file: of each name the latest value.
-  std::vector<std::string> advice;    // Of pt-xla-profiler.
-  std::vector<std::string> problems;  // "debug.txt:41: ...": what was cut off, and is left out.
+  std::vector<Metrics> metrics;       // One per file, with the latest value of each name.
+  std::vector<std::string> advice;    // The advice of pt-xla-profiler.
+  std::vector<std::string> problems;  // "debug.txt:41: ...": a part that was cut off and is left out.
 };
 
-// Adds what a file holds; what kind it is its contents say. A block that is cut off is a problem of the dump.
-// NOT_FOUND and the like for a file that cannot be read; INVALID_ARGUMENT for one that is empty, has nothing
-// of PyTorch/XLA in it, or a number that is none, with file and line.
+// Adds the contents of a file, whose kind the contents tell. A block that is cut off is added to the dump's
+// problems. NOT_FOUND and the like when the file cannot be read. INVALID_ARGUMENT, with file and line, when
+// the file is empty, has no part that PyTorch/XLA writes, or has another text where a number, a size or a
+// frame belongs.
 absl::Status ReadDump(const std::string& path, Dump& dump);
 
 }  // namespace hlod::analysis::torch_xla

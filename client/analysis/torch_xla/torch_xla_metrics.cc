@@ -1,4 +1,4 @@
-// XLA_METRICS_FILE: reports of metrics and counters, each summed since the program began.
+// Reads XLA_METRICS_FILE: reports of metrics and counters, each summed since the program began.
 //   Metric: CompileTime
 //     TotalSamples: 202
 //     Accumulator: 06m09s401ms746.001us
@@ -17,7 +17,7 @@ struct Unit {
   std::string_view name;
   double size;
 };
-// Times are sums of several units, bytes are of one.
+// A time may be a sum of several units; a size in bytes has one unit.
 constexpr Unit kUnits[] = {{"d", 86400},
                            {"h", 3600},
                            {"m", 60},
@@ -32,7 +32,7 @@ constexpr Unit kUnits[] = {{"d", 86400},
                            {"TB", 1024.0 * (1 << 30)},
                            {"PB", 1048576.0 * (1 << 30)}};
 
-// "01m03s028ms571.841us", "3.80GB", "12.00".
+// Parses "01m03s028ms571.841us", "3.80GB", "12.00". Returns nullopt for other text.
 std::optional<double> ParseQuantity(std::string_view text) {
   double sum = 0;
   if (text.empty()) return std::nullopt;
@@ -55,7 +55,7 @@ absl::StatusOr<double> ReadQuantity(const Lines& lines, size_t number, std::stri
   return lines.ErrorAt(number, "%s is \"%s\", which is not a time, a size or a number", name, text);
 }
 
-// "1%=2ms; 50%=3ms": the 50.
+// Returns the 50% of "1%=2ms; 50%=3ms".
 std::optional<double> Median(std::string_view percentiles) {
   for (const absl::string_view part : absl::StrSplit(ToAbsl(percentiles), "; ")) {
     if (const auto value = After(FromAbsl(part), "50%="); value.has_value()) return ParseQuantity(*value);
@@ -78,7 +78,7 @@ absl::Status ReadMetric(Lines& lines, Metrics& metrics, Dump& dump) {
   const std::string name(counter.has_value() ? *counter : *After(head, kMetric));
   Metric metric;
   std::optional<int64_t> value, samples;
-  bool whole = false;  // Its last line is there.
+  bool whole = false;  // True when the last line that it needs was read.
   while (!lines.AtEnd() && lines.Peek().starts_with("  ")) {
     const size_t number = lines.number();
     const std::string_view row = lines.Take().substr(2);
@@ -107,7 +107,7 @@ absl::Status ReadMetric(Lines& lines, Metrics& metrics, Dump& dump) {
     metric.samples = *samples;
     metrics.metrics[name] = metric;
   }
-  // Each report names each metric once; the one that is named most often was in all of them.
+  // A report names each metric once, so the name that was read most often was in all reports.
   metrics.reports = std::max(metrics.reports, ++metrics.seen[name]);
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// The readers of the parts of a dump. Each is called where its part begins, and takes all of it.
+// The readers of the parts of a dump. Each is called at the beginning of its part and takes all of it.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ absl::Status ReadMetric(Lines& lines, Metrics& metrics, Dump& dump);
 absl::StatusOr<Frame> ReadFrame(const Lines& lines, size_t number, std::string_view text);
 absl::StatusOr<int64_t> ReadCount(const Lines& lines, size_t number, std::string_view what,
                                   std::string_view text);
-// What follows `key` at the start of a line; nothing when it starts otherwise.
+// Returns the trimmed text after `key` at the start of a line; nullopt when the line starts otherwise.
 std::optional<std::string_view> After(std::string_view line, std::string_view key);
 
 }  // namespace hlod::analysis::torch_xla

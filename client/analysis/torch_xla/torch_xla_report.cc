@@ -12,7 +12,8 @@ namespace {
 
 using Kind = Analysis::Kind;
 
-// Lines that make something: of the IR "%3 = ...", of HLO "add.3 = ...", of dot "node3 [label=...".
+// Returns the number of lines that define a node: in the IR "%3 = ...", in HLO "add.3 = ...", in dot
+// "node3 [label=...".
 int64_t Nodes(const Trace& trace) {
   return std::count_if(trace.lines.begin(), trace.lines.end(), [](const std::string& line) {
     return line.starts_with("  ") && (line.find(" = ") != line.npos ||
@@ -21,7 +22,7 @@ int64_t Nodes(const Trace& trace) {
   });
 }
 
-// A line without what only counts lines: the numbers of nodes and the suffixes of names.
+// Returns a line without the numbers that only count lines: those of nodes and the suffixes of names.
 std::string WithoutNumbers(const std::string& line) {
   std::string key;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -52,7 +53,7 @@ class Joiner {
   }
 
  private:
-  // Graphs of one line and name are versions of each other.
+  // The file, the line and the name of a graph. Graphs that have the same are versions of each other.
   using Version = std::tuple<std::string, int, std::string>;
 
   Graph& Find(const std::string& hash, const std::string& name, Cause cause,
@@ -84,7 +85,7 @@ class Joiner {
     ends_.push_back({CauseOf(analysis.cause), UserFrame(analysis.frames), analysis.hash, analysis.kind});
   }
 
-  // A trace is dumped each time that the graph runs, by Dynamo when it is compiled.
+  // A trace is dumped each time that its graph runs; Dynamo dumps it when the graph is compiled.
   void Add(const Trace& trace) {
     const bool dynamo = trace.scope == "dynamo";
     Graph& graph = Find(trace.hash, trace.name, CauseOf(trace.frames, dynamo), trace.frames);
@@ -130,7 +131,7 @@ class Joiner {
     });
   }
 
-  // Each file is a process: their sums are added.
+  // Adds up the metrics of all files, since each is a process.
   void AddMetrics() {
     const auto total = [&](std::initializer_list<std::string_view> names) {
       std::optional<Total> sum;
@@ -157,7 +158,7 @@ class Joiner {
     report_.execute = total({"ExecuteTime", "ExecuteReplicatedTime"});
     report_.to_device_seconds = total({"TransferToDeviceTime"});
     report_.from_device_seconds = total({"TransferFromDeviceTime"});
-    // The host's point of view: outbound goes to the device.
+    // The names are from the host's point of view: outbound goes to the device.
     report_.to_device_bytes = total({"OutboundData"});
     report_.from_device_bytes = total({"InboundData"});
     report_.cached = counter("CachedCompile");
@@ -182,7 +183,7 @@ class Joiner {
   };
 
   const Dump& dump_;
-  bool executions_known_ = false;  // By analyses of executions.
+  bool executions_known_ = false;  // True when analyses of executions count them.
   Report report_;
   std::map<std::string, size_t> index_;  // By hash.
   std::map<std::string, const Trace*> traces_;

@@ -1,5 +1,5 @@
-// What dumps of PyTorch/XLA say together: how many graphs a program made, by lazy tracing and through Dynamo,
-// why each was cut where it was, which lines make several, and what all that cost.
+// A report on the dumps of a PyTorch/XLA program: the graphs that it made by lazy tracing and through Dynamo,
+// the places and the causes of their ends, the lines that made several, and the costs.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace hlod::analysis::torch_xla {
 
-// Counts that no dump has are absent.
+// A graph of the program. Counts that no dump has are nullopt.
 struct Graph {
   std::string hash, name;
-  Cause cause;  // Of its first appearance.
+  Cause cause;  // The cause when it first appeared.
   Frame at;     // The user's line.
   std::optional<int64_t> nodes, inputs, outputs;
   std::optional<int64_t> compiles, executions;
   std::optional<Sizes> sizes;
 };
 
-// A place where graphs end, with each cause of it.
+// A place where graphs end, for one cause.
 struct Place {
   Cause cause;
   Frame at;
-  int64_t graphs = 0;  // Different ones.
+  int64_t graphs = 0;  // The number of different graphs.
   std::optional<int64_t> compiles, executions;
 };
 
-// The same place made another graph than before.
+// A place that made another graph than before.
 struct Recompile {
   Frame at;
   std::string name, from, to;                // Hashes.
-  std::optional<LineDifference> difference;  // When there are traces of both.
+  std::optional<LineDifference> difference;  // Set when there are traces of both.
 };
 
-// Of a metric that counts calls and sums times or bytes.
+// The total of a metric that counts calls and sums times or bytes.
 struct Total {
   int64_t calls = 0;
   double sum = 0;
@@ -48,11 +48,11 @@ struct Report {
   std::vector<Graph> graphs;  // In order of appearance.
   std::vector<Place> places;  // Most executions first.
   std::vector<Recompile> recompiles;
-  int64_t unexpected_executions = 0;  // In a torch_xla.compile'd function with full_graph.
-  // From the metrics. Times in seconds, amounts in bytes.
+  int64_t unexpected_executions = 0;  // Executions in torch_xla.compile'd functions with full_graph.
+  // Totals of the metrics: times in seconds, amounts in bytes.
   std::optional<Total> compile, execute, to_device_seconds, from_device_seconds, to_device_bytes,
       from_device_bytes;
-  std::optional<int64_t> cached, uncached, steps;  // Graphs found in the cache or not; sync calls.
+  std::optional<int64_t> cached, uncached, steps;  // Cache hits and misses of graphs; sync calls.
   std::vector<std::pair<std::string, int64_t>>
       fallbacks;  // aten:: operators that ran on the CPU, most first.
   std::vector<std::string> advice, problems;
@@ -61,7 +61,7 @@ struct Report {
 };
 Report ReportOf(Dump dump);
 
-// For people.
+// Returns the report as text for people.
 std::string ToText(const Report& report);
 
 }  // namespace hlod::analysis::torch_xla

@@ -1,4 +1,4 @@
-// The report for people: totals, graphs, where they end, recompiles.
+// The report as text: totals, graphs, the places where they end, recompiles.
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -9,7 +9,7 @@
 namespace hlod::analysis::torch_xla {
 namespace {
 
-// Of the difference of two traces; --json has all of it.
+// The changes shown per pair of traces; --json has all.
 constexpr size_t kChangesShown = 8;
 constexpr size_t kHashShown = 12;
 

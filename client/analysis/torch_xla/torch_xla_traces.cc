@@ -1,6 +1,6 @@
-// XLA_SAVE_TENSORS_FILE:
+// Reads XLA_SAVE_TENSORS_FILE:
 //   [ScheduleSyncTensorsGraph]
-//   Graph Name: ...                     torch_xla.compile's, when there is one
+//   Graph Name: ...                     the name in torch_xla.compile, if there is one
 //   TensorsGraphInfo:
 //     function (file.py:12)             frames, innermost first
 //
@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kInfo = "TensorsGraphInfo:", kName = "Graph Name:", kBegin = "## BEGIN_GRAPH",
                            kEnd = "## END_GRAPH", kHash = "Graph Hash:";
 
-// Whether the block that begins here has its end before another one begins.
+// Returns true when the block that begins here has its end before another one begins.
 bool IsWhole(const Lines& lines) {
   for (size_t ahead = 1; ahead < lines.remaining() && !AtTrace(lines, ahead); ++ahead) {
     if (lines.Peek(ahead) == kEnd) return true;
