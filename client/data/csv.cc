@@ -21,7 +21,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   lazy::Throw(kind, std::move(text), "dataset", caller);
 }
 
-// The fields of a line, without spaces around them and without quotes.
+// Returns the fields of a line, without spaces around them and without quotes.
 std::vector<std::string> FieldsOf(std::string_view line, char delimiter) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -40,16 +40,16 @@ std::vector<std::string> FieldsOf(std::string_view line, char delimiter) {
   return fields;
 }
 
-// The elements of one array as they are read: numbers of the type's own kind.
+// Collects the elements of one array as they are read, as numbers of the type's own kind.
 struct Reading {
   CsvArray array;
-  std::vector<size_t> places;  // Of its columns in a line.
+  std::vector<size_t> places;  // The numbers of its columns in a line.
   std::vector<double> floats = {};
   std::vector<int64_t> integers = {};
 
   bool is_float() const { return array.type == kF32 || array.type == kF64; }
 
-  // False when the text is not a number of the type.
+  // Adds an element. Returns false when the text is not a number of the type.
   bool Add(const std::string& text) {
     if (is_float()) return absl::SimpleAtod(text, &floats.emplace_back());
     int64_t value = 0;

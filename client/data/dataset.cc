@@ -1,4 +1,4 @@
-// Examples: arrays in memory, in archives and in mapped files; a batch copies their rows.
+// Datasets of arrays in memory, in archives and in mapped files; a batch copies their rows.
 #include <algorithm>
 #include <cstring>
 
@@ -24,7 +24,7 @@ Dataset::Array InMemory(const std::string& name, Literal literal, std::string or
   return {name, owned->shape(), owned->bytes().data(), owned, std::move(origin)};
 }
 
-// The rows that `indices` name. What a mapped file has for a bool is seen here first.
+// Returns the rows that `indices` name. A mapped file's bools are checked here first.
 Literal Rows(const Dataset::Array& array, absl::Span<const int64_t> indices, const Caller& caller) {
   Shape shape = array.shape;
   shape.dims[0] = static_cast<int64_t>(indices.size());

@@ -1,4 +1,4 @@
-// An epoch: its order, and the thread that makes its batches ahead of the loop.
+// An epoch: its order of examples, and the thread that makes its batches ahead of the loop.
 #include <algorithm>
 #include <deque>
 #include <exception>
@@ -15,8 +15,8 @@
 namespace hlod::data {
 namespace {
 
-// All examples, shuffled by Fisher and Yates. The generators of the standard give the same numbers
-// everywhere; its distributions do not.
+// Returns the order of the examples, shuffled by Fisher and Yates. The standard library's generators return
+// the same numbers everywhere; its distributions do not.
 std::vector<int64_t> OrderOf(int64_t examples, const LoaderOptions& options, int64_t epoch) {
   std::vector<int64_t> order(static_cast<size_t>(examples));
   std::iota(order.begin(), order.end(), 0);
@@ -59,7 +59,7 @@ class DataLoader::Epoch {
   Epoch(const Epoch&) = delete;
   Epoch& operator=(const Epoch&) = delete;
 
-  // The next batch; nullopt behind the last. Throws what making it threw.
+  // Returns the next batch; nullopt after the last. Throws what making it threw.
   std::optional<Batch> Next() {
     if (taken_ == batches_) return std::nullopt;
     const int64_t next = taken_++;

@@ -1,4 +1,4 @@
-// Activations with weights, and losses with buffers.
+// Modules of activations with weights, and of losses with buffers.
 #include "hlod/nn/activations.h"
 
 #include "hlod/nn/losses.h"

@@ -49,7 +49,7 @@ double KaimingDeviation(const char* what, const Tensor& x, const KaimingOptions&
          std::sqrt(options.mode == Fan::kIn ? fans.in : fans.out);
 }
 
-// Stores `value` in the parameter's type, unseen by derivatives.
+// Stores `value` in the parameter's type, hidden from derivatives.
 Tensor& Store(Tensor& x, const Tensor& value, const Caller& caller) {
   return x.Copy_(Operand(value, caller));
 }
@@ -87,7 +87,7 @@ Tensor& Constant_(Tensor& x, double value, Caller caller) {
 Tensor& Ones_(Tensor& x, Caller caller) { return Constant_(x, 1, caller); }
 Tensor& Zeros_(Tensor& x, Caller caller) { return Constant_(x, 0, caller); }
 
-// The distribution's quantiles of a uniform draw between those of the bounds.
+// Takes the distribution's quantiles of a uniform draw between the bounds' probabilities.
 Tensor& TruncNormal_(Tensor& x, double mean, double std, double low, double high, Caller caller) {
   const NoGrad scope;
   const CallerScope line(caller);
@@ -148,8 +148,8 @@ Tensor& KaimingNormal_(Tensor& x, const KaimingOptions& options, Caller caller) 
   return init::Normal_(x, 0, KaimingDeviation("kaiming_normal_", x, options, caller), caller);
 }
 
-// The Q of a random matrix, each column turned so that R has a positive diagonal: then every orthogonal
-// matrix is as likely.
+// Takes the Q of a random matrix, with each column's sign changed so that R has a positive diagonal: then
+// every orthogonal matrix is equally likely.
 Tensor& Orthogonal_(Tensor& x, double gain, Caller caller) {
   RequireRank("orthogonal_", x, 2, kAnyRank, caller);
   const NoGrad scope;
@@ -167,7 +167,7 @@ Tensor& Sparse_(Tensor& x, double sparsity, double std, Caller caller) {
   const NoGrad scope;
   const CallerScope line(caller);
   const auto zeros = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(x.size(0))));
-  // Of each column the rows that a random order puts first.
+  // The zeros of a column are the rows that a random order puts first.
   const Tensor order = Argsort(Rand(x.dims(), {.device = x.device()}), 0);
   const Tensor place = Argsort(order, 0);
   return Store(x, Where(Lt(place, zeros), 0.0, NormalLike(x, x.dims()) * std), caller);

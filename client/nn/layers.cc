@@ -90,14 +90,14 @@ Tensor BatchNorm::operator()(const Tensor& x, Caller caller) const {
 
 namespace {
 
-// Why channels do not divide into groups; empty when they do.
+// Returns why channels do not divide into groups; empty when they do.
 std::string FaultOfGroups(int64_t in, int64_t out, int64_t groups) {
   if (groups >= 1 && in >= 1 && out >= 1 && in % groups == 0 && out % groups == 0) return "";
   return absl::StrCat("groups (", groups, ") must divide the channels in (", in, ") and out (", out,
                       "), all of them positive");
 }
 
-// A convolution's weight: `rows` x `columns` channels of each group, then the kernel.
+// Returns a convolution's weight: `rows` x `columns` channels of each group, then the kernel.
 Tensor ConvWeight(int64_t groups, int64_t rows, int64_t columns, const Dims& kernel, int64_t* fan_in) {
   Dims dims = {rows, columns / groups};
   dims.insert(dims.end(), kernel.begin(), kernel.end());
@@ -229,7 +229,7 @@ MultiheadAttention::MultiheadAttention(Module& parent, std::string name, int64_t
     Refuse(absl::StrCat("the size (", size, ") is not a multiple of the ", heads, " heads"),
            "multihead_attention");
   }
-  const double bound = std::sqrt(6.0 / static_cast<double>(4 * size));  // Xavier: of [3 size, size].
+  const double bound = std::sqrt(6.0 / static_cast<double>(4 * size));  // Xavier's, for [3 size, size].
   in_proj_weight = Uniform({3 * size, size}, -bound, bound);
   if (with_bias) {
     in_proj_bias = Zeros({3 * size});

@@ -81,7 +81,7 @@ std::vector<Tensor> Module::Parameters() const {
 
 void Module::ReplaceEach(const std::function<Tensor(const Tensor&)>& replace) {
   const NoGrad scope;
-  absl::flat_hash_map<uint64_t, Tensor> replaced;  // By the id of what was there: shared stays shared.
+  absl::flat_hash_map<uint64_t, Tensor> replaced;  // By the old id: shared tensors stay shared.
   ForEachTensor([&](const std::string& name, Tensor& tensor) {
     const uint64_t id = tensor.id();
     const auto [found, added] = replaced.try_emplace(id);

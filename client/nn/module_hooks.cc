@@ -1,4 +1,4 @@
-// Hooks of modules: their order, their removal, and the call between them.
+// The hooks of modules: their order, their removal, and the call between them.
 #include "client/nn/module_hooks.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::vector<Tensor> ModuleHooks::Around(const Module& module, Tensors inputs,
                                         absl::FunctionRef<std::vector<Tensor>(Tensors)> body) const {
   for (const auto& weight : weights) weight->weight() = weight->Compute(module.training());
   std::vector<Tensor> given(inputs.begin(), inputs.end());
-  // Copies: a hook may remove itself.
+  // Calls copies, because a hook may remove itself.
   for (const auto& hook : std::vector(before)) {
     hook.call(module, given);
     CheckCount("inputs", given.size(), inputs.size());

@@ -1,4 +1,4 @@
-// What runs around a module's call, and weights that are computed before it.
+// Hooks that run around a module's call, and weights that are computed before it.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace hlod::nn {
 
-// A weight that is computed from tensors which the module has in its place.
+// A weight that is computed from other tensors, which the module has in its place.
 class Reparametrization {
  public:
   Reparametrization(std::string name, Tensor& weight) : name_(std::move(name)), weight_(weight) {}
   virtual ~Reparametrization() = default;
-  // The weight; while training, buffers may follow it.
+  // Returns the weight. With `training` it may also update buffers.
   virtual Tensor Compute(bool training) const = 0;
-  // The tensors in its place, which end with it.
+  // Returns the tensors that take its place; they live as long as this.
   virtual std::vector<const Tensor*> Parts() const = 0;
 
   const std::string& name() const { return name_; }
@@ -41,9 +41,9 @@ struct ModuleHooks {
   std::vector<Tensor> Around(const Module& module, Tensors inputs,
                              absl::FunctionRef<std::vector<Tensor>(Tensors)> body) const;
 
-  // A module's own, made when missing.
+  // Returns the module's hooks, making them when missing.
   static ModuleHooks& Of(Module& module) { return module.hooks(); }
-  // Takes a parameter out of the module's list; null when there is none of the name.
+  // Takes a parameter out of the module's list and returns it; null when there is none of the name.
   static Tensor* Unregister(Module& module, const std::string& name);
   static void Unregister(Module& module, const Tensor* tensor);
   static void RegisterParameter(Module& module, std::string name, Tensor& tensor) {

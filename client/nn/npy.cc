@@ -1,4 +1,4 @@
-// NumPy's types and headers beside a tensor's.
+// Maps NumPy's types and headers to a tensor's.
 #include "client/nn/npy.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace hlod::nn {
 namespace {
 
-// Types with a name in the format. NumPy has none for bf16: the extension types of JAX and others are saved
-// as two bytes of anything, which nothing else is.
+// The types that have a name in the format. NumPy has none for bf16: JAX and others save their extension
+// types as two bytes of anything, and nothing else is saved so.
 constexpr PrimitiveType kNpyTypes[] = {kPred, kS8,  kS16, kS32, kS64, kU8,  kU16,
                                        kU32,  kU64, kF16, kF32, kF64, kC64, kC128};
 constexpr std::string_view kBf16Dtype = "|V2";

@@ -1,4 +1,4 @@
-// NumPy's archives of arrays: a ZIP archive of .npy files.
+// NumPy's archives of arrays: ZIP archives of .npy files.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kSuffix = ".npy";
 constexpr size_t kHeaderBytesMax = 64 << 10;  // A header is a line about one array.
 
-// What a member's header says, with as much of the member read as that takes.
+// Returns the header of a member, reading only as much of the member as that takes.
 absl::StatusOr<NpyArray> ReadHeader(const ZipMember& member) {
   const size_t most = std::min<uint64_t>(member.size, kHeaderBytesMax);
   std::string bytes;

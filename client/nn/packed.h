@@ -1,11 +1,11 @@
-// Packing as another packed sequence is.
+// Packs a sequence in the way of another packed one.
 #pragma once
 
 #include "hlod/nn/packed_sequence.h"
 
 namespace hlod::nn::utils::rnn {
 
-// The steps of [length, n, ...] that `like` has, in its order.
+// Packs the steps of [length, n, ...] that `like` has, in its order.
 PackedSequence PackedAs(const Tensor& input, const PackedSequence& like, const Caller& caller);
 
 }  // namespace hlod::nn::utils::rnn

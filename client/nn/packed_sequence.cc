@@ -1,6 +1,6 @@
-// Packing is one gather of rows: the places are computed here, from lengths.
+// Packing is one gather of rows, whose numbers are computed here from the lengths.
 //
-// Of lengths 3, 1, 2 the sorted order is 0, 2, 1, the batch sizes are 3, 2, 1, and the rows of [3, 3, ...]
+// With lengths 3, 1, 2 the sorted order is 0, 2, 1, the batch sizes are 3, 2, 1, and the rows of [3, 3, ...]
 // that are packed are (step, sequence): 00 02 01, 10 12, 20.
 #include "hlod/nn/packed_sequence.h"
 
@@ -23,12 +23,12 @@ using Numbers = std::vector<int64_t>;
   lazy::Throw(ErrorKind::kArgument, std::move(text), operation, caller);
 }
 
-// Which sequence of the input is the i-th of the packed ones.
+// Returns which sequence of the input is the i-th of the packed ones.
 int64_t SourceOf(const PackedSequence& packed, int64_t i) {
   return packed.sorted_indices.empty() ? i : packed.sorted_indices[static_cast<size_t>(i)];
 }
 
-// Throws for what no packing made.
+// Throws for a PackedSequence that packing cannot have made.
 void Check(const PackedSequence& packed, const char* operation, const Caller& caller) {
   const Numbers& sizes = packed.batch_sizes;
   if (sizes.empty() || sizes.back() < 1 || !std::ranges::is_sorted(sizes, std::greater<>()) ||
@@ -50,7 +50,7 @@ Tensor RowsOf(const Tensor& x, const Numbers& rows, const Caller& caller) {
 
 Tensor TimeMajor(const Tensor& x, bool batch_first) { return batch_first ? x.Transpose(0, 1) : x; }
 
-// The length of each sequence, in the order before packing.
+// Returns the length of each sequence, in the order before packing.
 Numbers LengthsOf(const PackedSequence& packed) {
   Numbers lengths(static_cast<size_t>(packed.batch_sizes[0]));
   for (const int64_t size : packed.batch_sizes) {
@@ -149,7 +149,7 @@ PaddedSequence PadPackedSequence(const PackedSequence& packed, bool batch_first,
     Refused(absl::StrCat("total_length is ", steps, ", and the longest sequence has ", longest, " steps"),
             kOperation, caller);
   }
-  // Behind the packed rows stands one of padding.
+  // A row of padding is appended to the packed rows.
   Dims dims = packed.data.dims();
   const int64_t padding_row = std::exchange(dims[0], 1);
   const Tensor padding =

@@ -19,7 +19,7 @@ PadLayer::PadLayer(Module& parent, std::string name, int64_t dims, const Sizes& 
 
 Tensor PadLayer::operator()(const Tensor& x, Caller caller) const {
   return Forward(caller, {x}, [&](Tensors in) {
-    // PyTorch pads constants around any rank, and otherwise wants channels, with or without a batch.
+    // PyTorch pads any rank with constants, and for other modes needs channels, with or without a batch.
     const int64_t rank = in[0].rank();
     if (mode_ != PadMode::kConstant && rank != dims_ + 1 && rank != dims_ + 2) {
       Refuse(absl::StrCat("the input has ", rank, " dimensions; it takes ", dims_ + 1, ", or ", dims_ + 2,

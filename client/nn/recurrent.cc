@@ -40,7 +40,7 @@ Recurrent::Weights MakeWeights(RecurrentKind kind, int64_t input, int64_t hidden
   return weights;
 }
 
-// One step from what the input gives to all gates and the state before.
+// Computes one step from the input's part of all gates and the state before.
 RecurrentState Advance(RecurrentKind kind, const Tensor& from_input, const RecurrentState& before,
                        const Tensor& weight_hh, const Tensor& bias_hh) {
   const Tensor from_hidden = hlod::Linear(before.hidden, weight_hh, bias_hh);
@@ -62,14 +62,14 @@ RecurrentState Advance(RecurrentKind kind, const Tensor& from_input, const Recur
   return before;
 }
 
-// A direction of a layer over a sequence [length, n, ...] of what the input gives to all gates: its outputs
-// where their inputs lie, and the last state. Where `mask` is false, the state stays and the output is zero:
-// a sequence that is padded behind begins at its own end in reverse.
+// Runs one direction of a layer over a sequence [length, n, ...] of the input's part of all gates. Returns
+// the outputs at the places of their inputs, and the last state. Where `mask` is false, the state stays and
+// the output is zero: in reverse, a sequence that is padded at its end begins at its own last step.
 std::pair<Tensor, RecurrentState> Run(RecurrentKind kind, const Tensor& from_input,
                                       const RecurrentState& initial, const Recurrent::Weights& w,
                                       const Tensor& mask, bool reverse, const Caller& caller) {
-  using State = std::vector<Tensor>;  // Hidden, and the cell where there is one.
-  // Under autocast the gates' type is what each step gives.
+  using State = std::vector<Tensor>;  // Hidden, and the cell if there is one.
+  // Under autocast each step returns the gates' type.
   State first = {initial.hidden.To(from_input.dtype())};
   if (initial.cell.defined()) first.push_back(initial.cell.To(from_input.dtype()));
   std::vector<Tensor> slices = {from_input};
@@ -91,13 +91,13 @@ Tensor ZerosLike(const Tensor& x, Dims dims) {
   return Zeros(dims, {.type = x.dtype(), .device = x.device()});
 }
 
-// Which steps of [length, n, ...] sequences of `lengths` [n] have: [length, n, 1].
+// Returns the mask [length, n, 1] of the steps that sequences [length, n, ...] of `lengths` [n] have.
 Tensor Mask(const Tensor& sequence, const Tensor& lengths) {
   const Tensor steps = Arange(0, sequence.size(0), 1, {.type = kS64, .device = sequence.device()});
   return Lt(steps.Unsqueeze(1), lengths).Unsqueeze(-1);
 }
 
-// What a call gives, as hooks see it, and back.
+// Convert the results of a call to the list that hooks see, and back.
 std::vector<Tensor> Listed(Tensor output, Tensor hidden, Tensor cell) {
   return {std::move(output), std::move(hidden), std::move(cell)};
 }

@@ -14,7 +14,7 @@
 namespace hlod::nn {
 namespace {
 
-constexpr uint64_t kJsonBytesMax = 100 << 20;  // As the reference implementation has it.
+constexpr uint64_t kJsonBytesMax = 100 << 20;  // The reference implementation's.
 
 struct TypeName {
   PrimitiveType type;
@@ -39,9 +39,9 @@ PrimitiveType TypeNamed(std::string_view name) {
               "load", caller);
 }
 
-// The header, in which no object has a name twice.
+// Returns the parsed header. Throws when an object in it has a name twice.
 nlohmann::json ParsedHeader(const std::string& path, std::string_view header, const Caller& caller) {
-  std::vector<std::set<std::string>> names;  // Of the objects that are open, the outermost first.
+  std::vector<std::set<std::string>> names;  // Per open object, the outermost first.
   const auto check = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
     switch (event) {
       case nlohmann::json::parse_event_t::object_start: names.emplace_back(); break;
@@ -59,7 +59,7 @@ nlohmann::json ParsedHeader(const std::string& path, std::string_view header, co
   return json;
 }
 
-// The numbers of a list, which are whole and not negative.
+// Returns the numbers of a list. Throws when one is not whole, or negative.
 std::vector<uint64_t> Counts(const std::string& path, const std::string& name, const nlohmann::json& entry,
                              const char* key, const Caller& caller) {
   std::vector<uint64_t> counts;
@@ -82,7 +82,7 @@ struct Range {
   }
 };
 
-// Each byte of the data is of one tensor.
+// Throws unless each byte of the data belongs to exactly one tensor.
 void CheckRanges(const std::string& path, std::vector<Range> ranges, uint64_t data_bytes,
                  const Caller& caller) {
   std::sort(ranges.begin(), ranges.end());
@@ -192,7 +192,7 @@ void SaveSafetensors(const std::string& path, const StateDict& tensors, const Pr
     throw Error(MakeError(ErrorKind::kArgument, absl::StrCat("a name cannot be written: ", error.what())),
                 "save", caller);
   }
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // So that elements are aligned.
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // Aligns the elements.
   const uint64_t length = text.size();
 
   NewFile file(path, caller);

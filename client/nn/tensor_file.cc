@@ -1,4 +1,4 @@
-// Files by the system's calls, errors as exceptions that name the file.
+// Reads and writes files by system calls; errors become exceptions that name the file.
 #include "client/nn/tensor_file.h"
 
 #include <fcntl.h>
@@ -17,7 +17,8 @@
 namespace hlod::nn {
 namespace {
 
-// A path that names nothing, or nothing that the program may open, is a wrong argument; a full disk is not.
+// Throws the error of a file. A path that does not exist or may not be opened is a wrong argument; a full
+// disk is not.
 [[noreturn]] void ThrowFileError(int error, const std::string& path, const char* operation,
                                  const Caller& caller) {
   const absl::Status status = absl::ErrnoToStatus(error, path);

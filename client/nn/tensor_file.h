@@ -1,4 +1,4 @@
-// What the formats of weight files share: a file in memory, a tensor whose bytes are read when they are asked
+// Shared by the formats of weight files: a file in memory, a tensor whose bytes are read when they are asked
 // for, and a file that appears whole or not at all.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace hlod::nn {
 
-// A file in memory, as long as anything refers to it.
+// A file in memory, mapped as long as anything refers to it.
 class MappedFile {
  public:
-  // Throws "No such file or directory: <path>".
+  // Maps a file. Throws an Error such as "No such file or directory: <path>".
   static std::shared_ptr<const MappedFile> Open(const std::string& path, const Caller& caller);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -30,14 +30,14 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-// A tensor on the host whose elements `load` gives when they are asked for.
+// Returns a tensor on the host whose elements `load` returns when they are asked for.
 Tensor FileTensor(const Shape& shape, std::function<absl::StatusOr<Literal>()> load, const Caller& caller);
 
-// A tensor's elements, in the ledger with the cause save.
+// Returns a tensor's elements; the ledger has the read under the cause save.
 std::shared_ptr<const Literal> ReadToSave(const Tensor& tensor, const Caller& caller);
 
-// A file that is written beside `path` and takes its place at Commit; without one, nothing is left of it.
-// Its functions throw when the file cannot be written.
+// A file that is written beside `path` and takes its place at Commit(). Without a Commit() nothing of it is
+// left. Its functions throw when the file cannot be written.
 class NewFile {
  public:
   NewFile(const std::string& path, const Caller& caller);
@@ -47,7 +47,7 @@ class NewFile {
 
   void Write(const void* data, size_t bytes);
   void Write(std::string_view bytes) { Write(bytes.data(), bytes.size()); }
-  // Writes over what was written at `offset`, and goes on at the end.
+  // Overwrites bytes that were written at `offset`; the next Write() goes to the end.
   void Rewrite(uint64_t offset, std::string_view bytes);
   uint64_t size() const { return size_; }
   void Commit();

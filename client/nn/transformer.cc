@@ -6,7 +6,7 @@
 namespace hlod::nn {
 namespace {
 
-// `part` of x joined with x, normalised behind or in front.
+// Returns x plus `part` of x, normalised after the sum or before `part`.
 template <typename Part>
 Tensor Residual(const Tensor& x, const LayerNorm& norm, bool norm_first, Part part) {
   return norm_first ? x + part(norm(x)) : norm(x + part(x));

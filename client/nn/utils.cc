@@ -1,4 +1,4 @@
-// Normalised weights: what stands in a weight's place, and how the weight is computed from it.
+// Normalised weights: the tensors that take a weight's place, and how the weight is computed from them.
 #include "hlod/nn/utils.h"
 
 #include <algorithm>
@@ -19,7 +19,8 @@
 namespace hlod::nn::utils {
 namespace {
 
-// The norm over all dimensions but one, which keeps its place; over all of them when there is none.
+// Returns the norm over all dimensions but `dim`, which stays a dimension; over all of them when there is
+// none.
 Tensor NormExcept(const Tensor& v, std::optional<int64_t> dim) {
   if (!dim.has_value()) return Norm(v);
   Dims others;
@@ -77,7 +78,7 @@ class SpectralNormed : public Reparametrization {
   Tensor orig, u, v;
 
  private:
-  // The weight as a matrix whose rows are dimension dim_.
+  // Returns the weight as a matrix whose rows are dimension dim_.
   Tensor Matrix() const {
     Dims order = {dim_};
     for (int64_t i = 0; i < orig.rank(); ++i) {
@@ -90,7 +91,8 @@ class SpectralNormed : public Reparametrization {
   const int64_t dim_;
 };
 
-// The parameter of a name, with a dimension `dim`, which leaves the module's list.
+// Takes the parameter `name` out of the module's list and returns it. Throws when there is none, or when it
+// does not have the dimension `dim`.
 Tensor& Taken(Module& module, const std::string& name, std::optional<int64_t> dim, const char* operation,
               const Caller& caller) {
   std::vector<std::string> names;

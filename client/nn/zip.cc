@@ -1,4 +1,4 @@
-// Records of little-endian numbers at fixed places.
+// Reads and writes the records of a ZIP archive: little-endian numbers at fixed places.
 #include "client/nn/zip.h"
 
 #include <zlib.h>
@@ -20,9 +20,9 @@ constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd64Byt
 constexpr uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1, kUtf8 = 1 << 11, kExtra64 = 1;
 constexpr uint32_t kIn64 = 0xffffffff;  // The number is in the ZIP64 record.
 constexpr uint16_t kIn64Short = 0xffff;
-// Members of so many bytes have a ZIP64 record, also when deflating makes them a little longer.
+// Members from this size on have a ZIP64 record, also when deflating makes them a little longer.
 constexpr uint64_t kLarge = 0xf0000000;
-// Deflate makes at most 1032 bytes of one.
+// Inflating makes at most 1032 bytes of one.
 constexpr uint64_t kInflatedMax = 1032;
 constexpr size_t kPiece = size_t{1} << 18;
 constexpr uint16_t kFirstOf1980 = (1 << 5) + 1;  // The earliest date: equal contents are equal bytes.
@@ -72,7 +72,7 @@ absl::StatusOr<Directory> FindDirectory(std::string_view archive) {
   return directory;
 }
 
-// Takes the numbers that are in the ZIP64 record from there, in the order of the record.
+// Takes the numbers that are marked so from the ZIP64 record, in the record's order.
 absl::Status Read64(std::string_view extra, uint64_t& size, uint64_t& stored, uint64_t& offset) {
   while (extra.size() >= 4) {
     const auto id = At<uint16_t>(extra, 0), bytes = At<uint16_t>(extra, 2);
@@ -225,7 +225,7 @@ std::string ZipWriter::CentralHeader(const Entry& entry) {
   Put<uint32_t>(kCentral, out);
   Put<uint16_t>((3 << 8) + 45, out);  // Made by a Unix system.
   Put<uint16_t>(far ? 45 : At<uint16_t>(local, 4), out);
-  out += local.substr(6, 20);  // From the flags to the sizes, as they are there ...
+  out += local.substr(6, 20);  // From the flags to the sizes, as in the local header.
   Put<uint16_t>(static_cast<uint16_t>(entry.name.size()), out);
   Put<uint16_t>(static_cast<uint16_t>(extra_bytes == 0 ? 0 : 4 + extra_bytes), out);
   out.append(6, '\0');              // No comment; the first volume; no text.

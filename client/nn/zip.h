@@ -1,5 +1,5 @@
-// ZIP archives as NumPy writes and reads them: members stored or deflated, with ZIP64 sizes; no encryption,
-// no several volumes (APPNOTE.TXT 6.3.9).
+// ZIP archives as NumPy writes and reads them: members stored or deflated, with ZIP64 sizes; without
+// encryption, in one volume (APPNOTE.TXT 6.3.9).
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace hlod::nn {
 struct ZipMember {
   std::string name;
   bool deflated = false;
-  std::string_view bytes;  // As they lie in the archive.
-  uint64_t size = 0;       // What they are when inflated.
-  uint32_t crc = 0;        // Of that.
+  std::string_view bytes;  // As stored in the archive.
+  uint64_t size = 0;       // The bytes when inflated.
+  uint32_t crc = 0;        // The CRC-32 when inflated.
 };
 
-// The members of an archive, in its order. The error says what is wrong with it; what comes from outside is
-// checked before it is used, and no size is believed that the bytes cannot have.
+// Returns the members of an archive, in its order. The error says what is wrong with the archive. Numbers in
+// it are checked before they are used, and a size that the bytes cannot have is an error.
 absl::StatusOr<std::vector<ZipMember>> ReadZip(std::string_view archive);
 
-// Reads a member from its beginning. The member's bytes outlive it.
+// Reads a member from its beginning. The member and its bytes must outlive it.
 class ZipReader {
  public:
   explicit ZipReader(const ZipMember& member);
@@ -34,9 +34,9 @@ class ZipReader {
   ZipReader(const ZipReader&) = delete;
   ZipReader& operator=(const ZipReader&) = delete;
 
-  // The next bytes: as many, or an error.
+  // Reads the next `bytes` bytes; fails when there are fewer.
   absl::Status Read(char* to, size_t bytes);
-  // After all was read: whether it was all, and what the archive's checksum says.
+  // Call it after the last Read(). Fails when bytes are left, or when the checksum is not the archive's.
   absl::Status Finish();
 
  private:
@@ -47,11 +47,11 @@ class ZipReader {
   std::unique_ptr<Inflater> inflater_;  // Null for a stored member.
 };
 
-// Writes members one after another, and the directory.
+// Writes members one after another, and at Finish() the directory.
 class ZipWriter {
  public:
   explicit ZipWriter(NewFile& file) : file_(file) {}
-  // A member whose contents are `parts`, joined.
+  // Adds a member whose contents are `parts`, joined.
   void Add(const std::string& name, const std::vector<std::string_view>& parts, bool deflate);
   void Finish();
 
