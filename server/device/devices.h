@@ -62,8 +62,8 @@ class Devices {
   int64_t uptime_us() const { return absl::ToInt64Microseconds(clock_.Now() - started_); }
   const Limits& limits() const { return limits_; }
 
-  // Registers a new session. The time that earlier sessions of its owner have used is charged to it, in all
-  // queues.
+  // Registers a new session and its owner with all queues, in which the debt of an ended session stays with
+  // its owner (FairSchedule).
   void Add(uint64_t session, uint64_t owner);
   // Drops the work of an ended session that has not started.
   void Discard(uint64_t session);

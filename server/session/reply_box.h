@@ -52,7 +52,7 @@ class ReplyBox {
   uint64_t received_through() const { return received_; }
   uint64_t settled_through() const { return settled_through_; }
   // The number of commands that are not settled, and the distance from the first of them to the last command.
-  // Neither counts pieces.
+  // The distance does not count pieces.
   int64_t in_flight() const { return static_cast<int64_t>(unsettled_.size()); }
   int64_t window() const { return static_cast<int64_t>(received_ - settled_through_) - pieces_ahead_; }
 

@@ -40,7 +40,7 @@ struct Buffer {
   int64_t bytes = 0;
   CommandRef made_by;  // The command that defined the handle (not the one that filled it).
   BufferState state = BufferState::kPlaceholder;
-  Block block;                // Set when ready, or once a pending upload or execute has allocated it.
+  Block block;                // Set when ready and for a pending upload; empty once an execute took it over.
   SimulatedCharge simulated;  // Set for a placeholder.
   // Set when failed: the root cause, shared by all results that it failed.
   std::shared_ptr<const ErrorDetails> error;

@@ -60,7 +60,7 @@ absl::Status Bind(Execution& execution, std::vector<bool> fills, SessionState& s
 absl::Status CheckArguments(Execution& execution, SessionState& state)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
 
-// Returns "execute of \"step\"", or less when the program is not known.
+// Returns "execute of \"step\"", or "execute" when the program is not known.
 std::string DescribeExecute(const Execution& execution);
 // Returns how long an execute may run, including the preparation of an abstract one.
 absl::Duration TimeLimit(const ExecuteRequest& request, const Limits& limits);

@@ -3,7 +3,7 @@
 //
 // Devices are acquired in the order of their ordinals: only when a participant has its turn and its memory is
 // the next one queued for its device. Of two executes that want the same devices, one therefore acquires them
-// all first, and neither waits for a device that the other holds while the other waits in turn. The run
+// all first, and they never wait for each other's devices. The run
 // starts when the last participant has its memory. Until then nothing is changed, and a device that is held
 // runs short jobs of other sessions beside, as it does beside any long execute.
 #include <algorithm>

@@ -9,7 +9,7 @@
 namespace hlod::device {
 namespace {
 
-// Returns "compile of \"jit_step\"", or less for a module without a readable name.
+// Returns "compile of \"jit_step\"", or "compile" for a module without a readable name.
 std::string DescribeCompile(std::string_view name) {
   return name.empty() ? "compile" : absl::StrFormat("compile of \"%s\"", name);
 }

@@ -1,4 +1,4 @@
-// A session's session device in a test: sends commands with the next id, and keeps their answers.
+// A SessionDevice in a test: sends commands with the next id, and keeps their answers.
 #pragma once
 
 #include <gtest/gtest.h>
