@@ -1,4 +1,4 @@
-// Ways to trace a step, side by side.
+// Compares ways to trace a step, side by side.
 #include <cmath>
 #include <nlohmann/json.hpp>
 

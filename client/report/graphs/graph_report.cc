@@ -1,4 +1,4 @@
-// The report of graphs and breaks.
+// Makes the report of graphs and breaks.
 #include "hlod/observe/graph_report.h"
 
 #include <algorithm>
@@ -109,7 +109,7 @@ void AddGraphs(const Timeline& timeline, GraphReport& report) {
   }
 }
 
-// The daemon's times; and what ran without a trace.
+// Adds the daemon's times, and rows for programs that ran without a trace.
 void AddAccounts(const Profile& run, GraphReport& report) {
   std::multimap<std::pair<std::string, int>, size_t> rows_of;  // By program and line.
   for (size_t i = 0; i < report.graphs.size(); ++i)
@@ -140,7 +140,7 @@ void AddAccounts(const Profile& run, GraphReport& report) {
     }
     for (const CompileRow& row : account.account.compiles) {
       const Distribution spread{row.compile_us, row.compile_us, row.compile_us};
-      bool first = true;  // One compile is one row's.
+      bool first = true;  // A compile counts for one row.
       for (GraphRow& graph : report.graphs) {
         if (graph.program != row.digest || !first) continue;
         first = false;
@@ -193,7 +193,7 @@ void AddBreaks(const Timeline& timeline, GraphReport& report) {
       row.times_us.wait_us += stop.wait_us;
     }
     if (!piece.is_break()) continue;
-    // The graph is its first line's.
+    // The graph counts for its first line.
     BreakRow& row = row_of(piece, piece.stops.front());
     row.fusion_lost_bytes += piece.fusion_lost_bytes;
     Add(row.times_us, piece);
@@ -221,7 +221,7 @@ void AddRecompiles(const Profile& run, const Timeline& timeline, GraphReport& re
   for (const Event& event : run.events) {
     const auto* const compile = std::get_if<CompileEvent>(&event.what);
     if (compile == nullptr) continue;
-    // That another line has a program like it does not make a line's first program a recompile.
+    // The first program of a line is not a recompile, even when another line has one like it.
     const bool first_here = compiled_at.emplace(compile->origin.file, compile->origin.line).second;
     if (compile->reason == CompileReason::kFirst) continue;
     if (first_here && compile->reason != CompileReason::kAgain) continue;

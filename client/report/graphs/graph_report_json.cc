@@ -1,4 +1,4 @@
-// The report of graphs as JSON.
+// Writes the report of graphs as JSON.
 #include <nlohmann/json.hpp>
 
 #include "hlod/observe/graph_report.h"

@@ -1,4 +1,4 @@
-// The report of graphs as text.
+// Writes the report of graphs as text.
 #include <algorithm>
 #include <cmath>
 #include <string>

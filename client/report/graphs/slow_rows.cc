@@ -25,7 +25,7 @@ std::string_view RemedyOf(SlowPath path) {
   return "";
 }
 
-// "model.cc:12" of "sort (model.cc:12): why"; empty when the step has no line.
+// Returns "model.cc:12" for "sort (model.cc:12): why"; empty when the step has no line.
 std::string LineOfStep(const std::string& step) {
   const size_t begin = step.find(" (");
   const size_t end = step.find("): ");
@@ -34,7 +34,7 @@ std::string LineOfStep(const std::string& step) {
   return step.substr(begin + 2, end - begin - 2);
 }
 
-// By digest and step: a program that was compiled twice has its steps once.
+// By digest and step, because a program that was compiled twice has its steps once.
 void AddSteps(const Profile& run, std::vector<SlowRow>& rows) {
   struct Ran {
     int64_t count = 0;

@@ -1,4 +1,4 @@
-// Cells put in columns.
+// Lays cells out in columns.
 #include "client/report/graphs/table.h"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 
 namespace hlod::analysis {
 
-// Columns as wide as their widest cell, numbers to the right. Cells are shown by Printable: names in them are
-// often another user's.
+// A table whose columns are as wide as their widest cell, with numbers aligned to the right. Cells are shown
+// by Printable, because names in them are often another user's.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) { Add(std::move(header)); }

@@ -76,20 +76,20 @@ void AddRecompiles(const GraphReport& graphs, Rows& rows) {
     line.last = &row;
   }
   for (const auto& [origin, line] : lines) {
-    if (line.times < 2) continue;  // Numbers that vary become parameters once.
+    if (line.times < 2) continue;  // A number that first varies costs one recompile.
     rows.Add("recompile", line.last->why, origin, line.times, 0, line.us, Remedy(line.last->reason));
   }
 }
 
-// A slow path is more than ten times slower than the normal one: nine tenths of its time at the least, were
-// it all of the program's.
+// A slow path is more than ten times slower than the normal one, which therefore saves at least nine tenths
+// of its time, if the program needs all of it.
 void AddSlow(const GraphReport& graphs, Rows& rows) {
   constexpr double kSaved = 0.9;
   for (const SlowRow& row : graphs.slow)
     rows.Add("slow path", row.what, row.line, row.times, 0, kSaved * row.us, row.remedy);
 }
 
-// One upload of a tensor is needed; what a line uploads again may not be.
+// A tensor needs one upload; the later ones of a line may not be needed.
 void AddUploads(const Profile& run, Rows& rows) {
   std::map<std::tuple<std::string, std::string>, Uploads> lines;  // By line and cause.
   ForEach<TransferEvent>(run, [&](const Event&, const TransferEvent& transfer) {

@@ -1,4 +1,4 @@
-// Buffers are counted from the event that made them to the death of the last value that holds them.
+// A buffer is counted from the event that made it to the death of the last value that holds it.
 #include "client/report/page/memory.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class Account {
   Memory Take() && { return std::move(memory_); }
 
  private:
-  // A handle is of its session; an event of a death does not say which.
+  // (session, handle): handles are unique in a session. The event of a death does not name the session.
   using Key = std::pair<uint64_t, uint64_t>;
   struct Held {
     LiveBuffer buffer;
@@ -65,7 +65,8 @@ class Account {
     uint64_t session = 0;
     if (value.value != 0 && known != sessions_.end()) {
       session = known->second;
-    } else {  // A buffer without a tensor: of the session that has one with the handle and the size.
+      // A buffer without a tensor: take the session that has one with the handle and the size.
+    } else {
       for (const auto& [key, held] : held_) {
         if (key.second == value.buffer && held.buffer.bytes == value.bytes) session = key.first;
       }
@@ -118,8 +119,8 @@ class Account {
 
   std::map<std::string, int64_t> temporaries_;  // By the program's digest.
   std::map<Key, Held> held_;
-  std::map<uint64_t, uint64_t> sessions_;  // By value.
-  double at_us_ = 0;                       // The time of the event that is counted.
+  std::map<uint64_t, uint64_t> sessions_;  // By a value's id.
+  double at_us_ = 0;                       // The current event's time.
   std::array<int64_t, kMemoryKinds> live_{};
   Memory memory_;
 };

@@ -1,4 +1,4 @@
-// The device memory of a run over time, from its events: what each buffer held from when to when.
+// The device memory of a run over time, computed from its events: what each buffer held from when to when.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace hlod::report {
 
-// What memory is held for.
+// The purposes that memory is held for.
 enum class MemoryKind : uint8_t { kUploads, kResults, kBackward, kTemporaries };
 inline constexpr size_t kMemoryKinds = 4;
 std::string_view Name(MemoryKind kind);
 
 struct LiveBuffer {
-  std::string
-      name;  // What the program calls it, "result of step (train.cc:7)", "temporaries of step"; may be empty.
+  // The program's name for it, "result of step (train.cc:7)", "temporaries of step"; may be empty.
+  std::string name;
   MemoryKind kind = MemoryKind::kResults;
   std::string shape;
   int64_t bytes = 0;
@@ -39,14 +39,14 @@ struct Memory {
   int64_t peak_bytes = 0;
   double peak_us = 0;
   std::vector<LiveBuffer> at_peak;  // The largest first, at most kLargest.
-  int64_t others_bytes = 0;         // Of those that are not listed.
+  int64_t others_bytes = 0;         // The buffers that are not listed.
   int64_t others = 0;
 };
 constexpr size_t kLargest = 30;
 
-// Buffers that tensors hold, and uploads; results of executes without tensors leave no events. A donated
-// argument is gone when its execute is sent: a result has its memory. A program's temporaries are held at
-// that moment.
+// Returns the memory of buffers that tensors hold, and of uploads; results of executes without tensors leave
+// no events. A donated argument is counted until its execute is sent: then a result has its memory. A
+// program's temporaries are counted at that moment.
 Memory MemoryOf(const Profile& run);
 
 }  // namespace hlod::report

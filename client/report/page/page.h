@@ -1,4 +1,4 @@
-// The page's file, page.html, with the mark where the data goes.
+// The contents of page.html, with a mark where the data goes.
 #pragma once
 
 namespace hlod::report {

@@ -1,4 +1,4 @@
-// Sums over events and accounts.
+// Computes the parts of the report from events and accounts.
 #include "client/report/page/report.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace hlod::report {
 namespace {
 
-constexpr size_t kPointsMax = 4000;  // Of a curve: more than a screen has columns.
+constexpr size_t kPointsMax = 4000;  // More than a screen has columns.
 
 std::string_view MeaningOf(TraceCause cause) {
   switch (cause) {
@@ -115,9 +115,9 @@ Json MemoryPart(const Profile& run) {
           {"others_bytes", memory.others_bytes}};
 }
 
-// The daemon's rows: their sums are its totals.
+// Returns the daemon's transfers. The sums of the rows are its totals.
 Json Transfers(const Profile& run) {
-  std::map<std::tuple<bool, uint64_t, Cause>, Amount> steps;  // Those of several steps come last.
+  std::map<std::tuple<bool, uint64_t, Cause>, Amount> steps;  // Rows of several steps are last.
   std::map<std::tuple<std::string, std::string, Cause>, Amount> lines;
   for (const ProfileAccount& account : run.accounts) {
     for (const TransferRow& row : account.account.transfers) {
@@ -146,7 +146,7 @@ Json Transfers(const Profile& run) {
 
 struct GraphRow {
   int64_t count = 0, compiled = 0, failed = 0, nodes = 0, results = 0, backward = 0, residual = 0;
-  int64_t held_bytes = 0;  // The most that one close made.
+  int64_t held_bytes = 0;  // The maximum that one close made.
   double trace_us = 0, lower_us = 0, send_us = 0, wait_us = 0;
   std::set<uint64_t> steps;
 
@@ -181,7 +181,7 @@ Json Graphs(const Profile& run) {
   Json list = Json::array();
   for (auto& [key, row] : rows) {
     const auto& [cause, operation, line] = key;
-    // A line that waits counts once, however many graphs end there.
+    // A line's waits count once, although several graphs may end there.
     const auto wait = waits.find(line);
     if (wait != waits.end()) row.wait_us = std::exchange(wait->second, 0);
     list.push_back({{"cause", Name(cause)},
@@ -216,7 +216,7 @@ Json Graphs(const Profile& run) {
   return {{"rows", list}, {"host_functions", host}};
 }
 
-// When the program sent each, by its clock, with what the daemon says of it.
+// Returns the compiles: the times at which the program sent them, by its clock, with the daemon's answers.
 Json Compiles(const Profile& run) {
   // The latest first.
   std::map<std::tuple<uint64_t, std::string, uint64_t>, std::vector<const CompileRow*>> rows;
@@ -320,7 +320,7 @@ Json MakeReport(const Profile& run, const ReportOptions& options) {
 std::string MakePage(const Json& report) {
   constexpr std::string_view kMark = "/*REPORT*/";
   std::string data = report.dump(-1, ' ', false, Json::error_handler_t::replace);
-  // Names come from programs: none may end the script element that the data is in.
+  // Names come from programs: none of them may end the script element that the data is in.
   std::string safe;
   safe.reserve(data.size());
   for (const char c : data) {

@@ -1,5 +1,5 @@
-// What a run did, on one page: memory over time and the largest buffers at its peak, transfers by step and
-// cause, graphs and why they ended, compiles, and how near the programs come to what a chip can do.
+// The report of a run on one page: memory over time and the largest buffers at its peak, transfers by step
+// and cause, graphs and why they ended, compiles, and how near the programs come to what a chip can do.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace hlod::report {
 
 struct ReportOptions {
-  std::map<std::string, analysis::Cost> costs;  // Of programs, by digest: those whose modules are known.
+  std::map<std::string, analysis::Cost> costs;  // By digest, for programs with known modules.
   std::optional<analysis::Target> target;
 };
 
@@ -34,7 +34,7 @@ struct ReportOptions {
 //   chip       name flops bandwidth source, when there is a target
 Json MakeReport(const Profile& run, const ReportOptions& options = {});
 
-// The page, with the report inside: one file that needs no network.
+// Returns the page with the report inside: one file that needs no network.
 std::string MakePage(const Json& report);
 
 }  // namespace hlod::report

@@ -1,4 +1,4 @@
-// The trace's slices, by lane.
+// Puts the trace's slices into lanes.
 #include "client/report/page/timeline.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace hlod::report {
 namespace {
 
-// The tracks of the trace in the page's order. What is not here comes last.
+// The tracks of the trace in the page's order. Others come last.
 constexpr std::string_view kOrder[] = {"trace", "lower",   "compile", "send",          "transfers",
                                        "queue", "execute", "waits",   "host functions"};
 
@@ -19,7 +19,7 @@ size_t RankOf(const TraceTrack& track) {
                              std::begin(kOrder));
 }
 
-// Returns the length of the shortest slice that is kept, and how many of the slices that last so long are.
+// Returns the length of the shortest slice that is kept, and how many slices of that length are.
 std::pair<double, size_t> Threshold(const Trace& trace, size_t& left_out) {
   std::vector<double> lengths;
   for (const TraceProcess& process : trace.processes) {

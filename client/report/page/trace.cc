@@ -1,4 +1,4 @@
-// Slices, laid out on tracks.
+// Lays slices out on tracks.
 #include "client/report/page/trace.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace hlod::report {
 namespace {
 
-// The slices of one process by track. They are kept until all are there, since those of one track must come
-// in order and lie side by side.
+// Collects the slices of one process by track. They are kept until all are known, since the slices of one
+// track must come in order and not overlap.
 class Slices {
  public:
   void Add(const std::string& track, TraceSlice slice) {
@@ -52,7 +52,7 @@ class Slices {
   std::map<std::string, std::vector<TraceSlice>> slices_;
 };
 
-// The tracks of the program.
+// Collects the tracks of the program.
 class ProgramTracks {
  public:
   explicit ProgramTracks(const Profile& run) : start_(StartOf(run)) {
@@ -89,7 +89,7 @@ class ProgramTracks {
     part("send", close.send_us);
     part("compile", close.compile_us);
     part("lower", close.lower_us);
-    // Recording is spread over the time since the last close: shown as one slice that ends here.
+    // Recording is spread over the time since the last close; it is shown as one slice that ends here.
     const double begin = std::max(end - close.trace_us, traced_until_);
     if (end > begin) {
       slices_.Add("trace", {.name = close.operation,
@@ -124,7 +124,7 @@ class ProgramTracks {
   void Add(const ValueFreedEvent&) {}
   void Add(const SlowEvent&) {}
 
-  // What took `us` until the event.
+  // Adds a period of `us` that ends at the event.
   void AddEnded(const char* track, std::string name, double us, const Origin& origin, uint64_t step,
                 Json args) {
     slices_.Add(track, {.name = std::move(name),
@@ -145,7 +145,7 @@ class ProgramTracks {
 
   const double start_;
   Slices slices_;
-  double end_ = 0;  // The time of the event.
+  double end_ = 0;  // The event's time.
   double traced_until_ = -1e18;
 };
 
@@ -229,7 +229,8 @@ TraceProcess DaemonProcess(const Profile& run, const ProfileAccount& session) {
           std::move(slices).Take()};
 }
 
-// What began before the first event ended counts from 0, too: viewers accept no negative times.
+// Moves everything to times from 0, also what began before the first event ended, because viewers reject
+// negative times.
 void BeginAtZero(Trace& trace) {
   double first = 0;
   for (const TraceProcess& process : trace.processes) {
@@ -245,7 +246,7 @@ void BeginAtZero(Trace& trace) {
   for (MemoryPoint& point : trace.memory) point.at_us -= first;
 }
 
-// Appends what names a process or thread of the trace.
+// Appends the event that names a process or thread of the trace.
 void AddName(Json& events, const char* what, int pid, std::optional<int> tid, Json args) {
   Json event = {{"ph", "M"}, {"name", what}, {"pid", pid}};
   if (tid.has_value()) event["tid"] = *tid;

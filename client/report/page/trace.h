@@ -9,17 +9,18 @@
 
 namespace hlod::report {
 
-// Something that lasted, or an instant, on a track.
+// A period or an instant on a track.
 struct TraceSlice {
   std::string name;
   double begin_us = 0, us = 0;
   bool instant = false;
   std::string line;
-  uint64_t step = 0;  // 0: none in particular.
-  Json args;          // What is shown beside line and step.
+  uint64_t step = 0;  // 0 for none in particular.
+  Json args;          // Shown beside line and step.
 };
 
-// Slices of one kind that do not overlap, in order. What overlaps is on further lanes of the same name.
+// Slices of one kind that do not overlap, in order. Slices that overlap are on further lanes of the same
+// name.
 struct TraceTrack {
   std::string name;
   int lane = 0;
@@ -35,17 +36,19 @@ struct TraceProcess {
 struct Trace {
   std::string program, started;
   std::vector<TraceProcess> processes;  // The program's is the first.
-  std::vector<MemoryPoint> memory;      // At times of the trace.
+  std::vector<MemoryPoint> memory;      // By the trace's clock.
 };
 
-// Tracks of the program: trace, lower, compile (serialised and sent), send, transfers, waits, host functions,
-// steps. Tracks of the daemon for each session: queue, execute, compile. Times begin at 0.
+// Returns the trace of a run. Tracks of the program: trace, lower, compile (serialised and sent), send,
+// transfers, waits, host functions, steps. Tracks of the daemon for each session: queue, execute, compile.
+// Times begin at 0.
 //
-// The daemon's clock is another one. Where each of its last runs is known to be of one close, its tracks are
-// moved so that no execute begins before it was sent; else they stand by themselves, from 0.
+// The daemon has a clock of its own. When each of its last runs is known to belong to one close, its tracks
+// are moved so that no execute begins before it was sent; otherwise they begin at 0 by themselves.
 Trace TraceOf(const Profile& run);
 
-// The file, with the device memory as a counter. Every slice has the source line among its arguments.
+// Returns the contents of the trace file, with the device memory as a counter. Every slice has the source
+// line among its arguments.
 Json ToJson(const Trace& trace);
 
 }  // namespace hlod::report
