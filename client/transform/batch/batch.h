@@ -1,4 +1,4 @@
-// Batching: the nodes of a computation over many examples at once, by one rule an opcode.
+// Batching: computes the nodes of a computation over many examples at once, by one rule per opcode.
 #pragma once
 
 #include <functional>
@@ -9,18 +9,18 @@
 
 namespace hlod::lazy {
 
-// A value of the batched computation: with the examples along dimension 0, or the same for all.
+// A value of the batched computation: with the examples along dimension 0, or one value for all examples.
 struct Batched {
   Op op;
   bool has_batch = false;
 };
 
-// An instruction to batch: at least one operand has the batch dimension.
+// An instruction to batch, of which at least one operand has the batch dimension.
 struct BatchCase {
   Lowering& l;
-  int64_t size;  // How many examples.
+  int64_t size;  // The number of examples.
   hlo::Opcode opcode;
-  const Shape& shape;  // Of one example's result.
+  const Shape& shape;  // The shape of one example's result.
   const hlo::Attributes& attributes;
   absl::Span<const hlo::ComputationId> called;
   absl::Span<const Batched> x;
@@ -29,14 +29,15 @@ struct BatchCase {
   const T& Get() const {
     return std::get<T>(attributes);
   }
-  // Operand `i` with the batch dimension, repeated when it has none.
+  // Returns operand `i` with the batch dimension, repeated when it has none.
   Op With(size_t i) const;
+  // Returns all operands with the batch dimension.
   std::vector<Op> AllWith() const;
-  // The shape of the result with the batch dimension.
+  // Returns the shape of one example (by default, the result's) with the batch dimension.
   Shape Whole(const Shape& one) const;
   Shape Whole() const { return Whole(shape); }
 };
-// The result with the batch dimension at 0: an array, or a tuple of such arrays.
+// Appends and returns the result with the batch dimension at 0: an array, or a tuple of such arrays.
 using BatchRule = Op (*)(const BatchCase&);
 
 struct BatchRules {
@@ -46,7 +47,7 @@ const BatchRules& TheBatchRules();
 
 struct Leaf;  // control_rules.h
 
-// An instruction with bodies, in `from`.
+// An instruction of `from` with bodies, to batch.
 struct ControlBatchCase {
   Lowering& l;
   const hlo::Computation& from;
@@ -55,16 +56,16 @@ struct ControlBatchCase {
   bool random_different;
   const std::function<Batched(const Leaf&)>& value;
 };
-// The elements of the result, or the one array.
+// Returns the elements of the result, or the one array.
 using ControlBatchRule = std::vector<Batched> (*)(const ControlBatchCase&);
-// Null where the instruction has no body that is batched.
+// Returns null where the instruction has no body that is batched.
 ControlBatchRule ControlBatchRuleOf(const hlo::Instruction& instruction);
 
-// Dimensions of one example as those of the batch.
+// Returns the numbers that dimensions of one example have in the batch: each plus 1.
 Dims Shifted(const Dims& dims);
 
-// Every node of `from` with parameters as given; the outputs. `random_different`: random bits differ between
-// the examples.
+// Appends every node of `from`, with `parameters` in place of its parameters, over `size` examples; returns
+// the outputs. `random_different`: random bits differ between the examples. Refuses an opcode without a rule.
 std::vector<Batched> Batch(Lowering& l, const hlo::Computation& from, int64_t size,
                            absl::Span<const Batched> parameters, absl::Span<const NodeId> outputs,
                            bool random_different);

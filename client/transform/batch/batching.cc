@@ -1,4 +1,4 @@
-// One batching rule an opcode; most are shared by a class of opcodes.
+// The batching rules by opcode; most are shared by a class of opcodes.
 #include <algorithm>
 #include <numeric>
 
@@ -15,7 +15,7 @@ Dims AllButFirst(int64_t rank) {
   return dims;
 }
 
-// One dimension merged with the next, and a dimension of `size` * n as [size, n].
+// Merge() joins a dimension with the next. Split() makes a dimension of `size` * n into [size, n].
 Op Merge(Lowering& l, Op x, int64_t dim) {
   Dims dims = l.dims(x);
   dims[dim + 1] *= dims[dim];
@@ -34,7 +34,7 @@ Op Again(const BatchCase& c, absl::Span<const Op> operands, hlo::Attributes attr
   return c.l.b.Add(c.opcode, operands, std::move(attributes), c.called, &whole);
 }
 
-// All operands of one shape. A scalar among arrays (of clamp and select) is repeated in all dimensions.
+// Opcodes whose operands have one shape. A scalar among arrays (in clamp and select) is repeated.
 Op Elementwise(const BatchCase& c) {
   Lowering& l = c.l;
   const Shape whole = c.Whole();
@@ -50,7 +50,7 @@ Op Elementwise(const BatchCase& c) {
   return Again(c, operands, c.attributes);
 }
 
-// Opcodes whose batch dimension is one more in front: factorisations, transforms of the last dimensions.
+// Opcodes that accept any number of leading dimensions: factorisations, transforms of the last dimensions.
 Op Leading(const BatchCase& c) { return Again(c, c.AllWith(), c.attributes); }
 
 Op CustomCall(const BatchCase& c) {
@@ -70,7 +70,7 @@ Op Transpose(const BatchCase& c) {
   permutation.insert(permutation.begin(), 0);
   return c.l.b.Transpose(c.x[0].op, permutation);
 }
-// Opcodes that name dimensions.
+// Opcodes whose attributes are a list of dimensions.
 Op Dimensions(const BatchCase& c) {
   return Again(c, c.AllWith(),
                hlo::DimensionsAttributes{Shifted(c.Get<hlo::DimensionsAttributes>().dimensions)});
@@ -88,7 +88,7 @@ Op Pad(const BatchCase& c) {
   padding.insert(padding.begin(), hlo::PadDimension{});
   const Op x = c.With(0);
   if (!c.x[1].has_batch) return l.b.Pad(x, c.x[1].op, padding);
-  // Each example pads with its own value.
+  // The value to pad with differs between examples.
   const Op spread = l.b.Pad(x, l.Number(l.type(x), 0), padding);
   const Op inside = l.b.Pad(l.Full(hlo::kPred, l.dims(x), true), l.Number(hlo::kPred, false), padding);
   return l.b.Select(inside, spread, l.b.Broadcast(c.x[1].op, l.dims(spread), {0}));
@@ -99,7 +99,8 @@ bool AnyBatched(const BatchCase& c, size_t first) {
                      [](const Batched& x) { return x.has_batch; });
 }
 
-// The examples' starts as [batch, dimensions] of s64, in the range in which the part of `sizes` is inside.
+// Returns the examples' start indices as s64 [batch, dimensions], clamped so that a part of `sizes` is within
+// bounds.
 Op StartsMatrix(const BatchCase& c, size_t first, const Dims& from, const Dims& sizes) {
   Lowering& l = c.l;
   std::vector<Op> columns;
@@ -163,7 +164,7 @@ Op Gather(const BatchCase& c) {
   gather.index_vector_dim += 1;
   gather.start_indices_batching_dims = Shifted(gather.start_indices_batching_dims);
   if (!c.x[0].has_batch) {
-    gather.indices_are_sorted = false;  // Those of each example are.
+    gather.indices_are_sorted = false;  // They are sorted within each example only.
     return Again(c, {c.x[0].op, c.x[1].op}, gather);
   }
   gather.collapsed_slice_dims = Shifted(gather.collapsed_slice_dims);
@@ -187,7 +188,7 @@ Op Scatter(const BatchCase& c) {
   return Again(c, c.AllWith(), scatter);
 }
 
-// Operands, then as many initial values, which the examples share.
+// reduce and reduce-window: the arrays, then an initial value per array, which the examples share.
 Op Reduce(const BatchCase& c) {
   const size_t count = c.x.size() / 2;
   if (AnyBatched(c, count)) Refuse("a reduction whose initial value differs between examples has no rule");
@@ -233,46 +234,46 @@ Op Dot(const BatchCase& c) {
     dot.rhs_batch.insert(dot.rhs_batch.begin(), 0);
     return Again(c, {c.x[0].op, c.x[1].op}, dot);
   }
-  // The examples are one more dimension that is kept.
+  // In the result, the examples are a further dimension of the batched operand.
   const int64_t at = left ? batches : batches + lhs_free;
   Shape whole = Shape::Array(c.shape.type, c.shape.dims);
   whole.dims.insert(whole.dims.begin() + at, c.size);
   return MovedDim(l, l.b.Add(hlo::kDot, {c.x[0].op, c.x[1].op}, dot, {}, &whole), at, 0);
 }
 
-// Dimension `dim` of one example, [groups * n], with the examples (dimension 0) between the groups and the
-// rest: [groups * batch * n].
+// Moves the examples (dimension 0) into dimension `dim` of one example, [groups * n], between the groups and
+// the rest: [groups * batch * n].
 Op MergedWithinGroups(Lowering& l, Op x, int64_t dim, int64_t groups) {
   const Op split = Split(l, x, dim + 1, groups);
   return Merge(l, Merge(l, MovedDim(l, split, 0, dim + 1), dim + 1), dim);
 }
 
-// Groups divide features (of both operands) or the left one's batch; either way the kernel's output features
-// lie group by group.
+// Groups divide the features of both operands, or the batch of the left one; in either case the kernel's
+// output features are ordered by group.
 Op Convolution(const BatchCase& c) {
   Lowering& l = c.l;
   hlo::ConvolutionAttributes conv = c.Get<hlo::ConvolutionAttributes>();
   const bool left = c.x[0].has_batch, right = c.x[1].has_batch;
   const auto merged = [&](Op x, int64_t into) { return Merge(l, MovedDim(l, x, 0, into), into); };
   const auto divided = [&](Op y, int64_t dim) { return MovedDim(l, Split(l, y, dim, c.size), dim, 0); };
-  // Of one example's type, with the examples in dimension `dim`.
+  // Appends a convolution whose result has one example's type, with the examples in dimension `dim`.
   const auto convolved = [&](Op x, Op kernel, int64_t dim) {
     Shape whole = Shape::Array(c.shape.type, c.shape.dims);
     whole.dims[dim] *= c.size;
     return l.b.Add(hlo::kConvolution, {x, kernel}, conv, {}, &whole);
   };
-  if (!right) {  // More images.
+  if (!right) {  // The examples become more images.
     const Op images = MergedWithinGroups(l, c.x[0].op, conv.input_batch, conv.batch_group_count);
     return divided(convolved(images, c.x[1].op, conv.output_batch), conv.output_batch);
   }
-  if (!left) {  // More features of the same images.
+  if (!left) {  // The examples become more output features of the same images.
     const int64_t groups = std::max(conv.feature_group_count, conv.batch_group_count);
     const Op kernel = MergedWithinGroups(l, c.x[1].op, conv.kernel_output_feature, groups);
     const Op y = Split(l, convolved(c.x[0].op, kernel, conv.output_feature), conv.output_feature, groups);
     return Merge(l, MovedDim(l, Split(l, y, conv.output_feature + 1, c.size), conv.output_feature + 1, 0),
                  conv.output_feature + 1);
   }
-  // Each example is one more group.
+  // Each example becomes a group.
   const Op kernel = merged(c.x[1].op, conv.kernel_output_feature);
   const bool batch_groups = conv.batch_group_count > 1;
   (batch_groups ? conv.batch_group_count : conv.feature_group_count) *= c.size;

@@ -1,6 +1,6 @@
 // Batching of instructions with bodies: the bodies are batched, and called by an instruction of the same
-// kind. A branch or a loop that examples take differently is computed for all, and each takes what is its
-// own.
+// kind. Where examples take different branches, all branches are computed for all of them; where their loops
+// end at different times, the loop runs until the last one ends. Each example's own results are selected.
 #include <algorithm>
 
 #include "client/tensor/ops/linalg/routine.h"
@@ -13,7 +13,7 @@
 namespace hlod::lazy {
 namespace {
 
-// A body over a batch, in a scratch graph.
+// A body over a batch, in a scratch trace.
 struct BatchedBody {
   explicit BatchedBody(const Lowering& l) : scratch(l.graph.place, Trace::Kind::kFunction), inner{scratch} {}
 
@@ -29,7 +29,7 @@ Op WithBatch(Lowering& l, const Batched& x, int64_t size) {
   return BatchCase{l, size, hlo::kCopy, one, none, {}, absl::MakeConstSpan(&x, 1)}.With(0);
 }
 
-// `has`: which parameters have the batch dimension.
+// Sets `made` to the body over a batch. `has`: true for the parameters that have the batch dimension.
 void BatchBody(const ControlBatchCase& c, const CalleeBody& body, const std::vector<bool>& has,
                BatchedBody& made) {
   std::vector<Batched> parameters;
@@ -54,8 +54,8 @@ std::vector<bool> Flags(const std::vector<Batched>& values) {
   return has;
 }
 
-// Where examples draw numbers of their own, each iteration takes as many times more of the stream: positions,
-// u64[3] for each iteration, are that much further apart.
+// When `input` holds positions in the stream of random numbers, u64[3] per iteration, returns them `size`
+// times as far apart: where examples draw different numbers, each iteration consumes that many times more.
 Op Distribution(Lowering& l, Op input, int64_t size) {
   const Dims dims = l.dims(input);
   if (l.type(input) != hlo::kU64 || dims.size() != 2 || dims[1] != 3 || dims[0] == 0) return input;
@@ -75,7 +75,7 @@ std::vector<Batched> Scan(const ControlBatchCase& c) {
   std::vector<Batched> operands;
   for (const NodeId operand : scan.operands()) operands.push_back(c.value({operand}));
   std::vector<bool> has = Flags(operands);
-  // A carry has the batch dimension when it gets it in a iteration.
+  // A carry has the batch dimension when its initial or its next value has it: repeats until that settles.
   for (bool again = true; again;) {
     again = false;
     BatchedBody made(l);
@@ -110,7 +110,7 @@ std::vector<Batched> Scan(const ControlBatchCase& c) {
   return {};
 }
 
-// Of two results for each example: the first where `which`, [size] of pred, holds.
+// Selects per example: x where `which`, pred[size], is true, else y.
 Batched Chosen(Lowering& l, Op which, const Batched& x, const Batched& y, int64_t size) {
   const Op on_true = WithBatch(l, x, size), on_false = WithBatch(l, y, size);
   return {l.b.Select(l.b.Broadcast(which, l.dims(on_true), {0}), on_true, on_false), true};
@@ -122,7 +122,7 @@ std::vector<Batched> Conditional(const ControlBatchCase& c) {
   const std::vector<hlo::ComputationId> called(instruction.called().begin(), instruction.called().end());
   const std::vector<NodeId> operands(instruction.operands().begin(), instruction.operands().end());
   const Batched selector = c.value({operands[0]});
-  if (selector.has_batch) {  // All branches, then each example's own.
+  if (selector.has_batch) {  // Computes all branches, then selects each example's own.
     std::vector<std::vector<Batched>> all;
     for (size_t b = 0; b < called.size(); ++b) {
       const CalleeBody body = BodyOf(called[b]);
@@ -195,7 +195,7 @@ std::vector<Batched> While(const ControlBatchCase& c) {
     Op holds = test.outputs[0].op;
     std::vector<Op> results, given;
     if (differs) {
-      // As long as one example goes on; the others keep what they have.
+      // The loop runs while any example goes on; an example that has ended keeps its state.
       holds = test.inner.Reduce(hlo::kOr, holds, {0});
       std::vector<Batched> state;
       for (size_t i = 0; i < has.size(); ++i) state.push_back({step.parameters[i], has[i]});
@@ -222,8 +222,8 @@ std::vector<Batched> While(const ControlBatchCase& c) {
   }
 }
 
-// The callee with the batch dimension in all results, and in the parameters that have it; where `summed`, the
-// results are sums over the examples.
+// Returns the callee with the batch dimension in all results, and in the parameters where `has` is true.
+// Where `summed` is true, a result is the sum over the examples.
 hlo::ComputationId BatchedCallee(const ControlBatchCase& c, const char* name, hlo::ComputationId id,
                                  const std::vector<bool>& has, const std::vector<bool>& summed) {
   BatchedBody made(c.l);
@@ -239,8 +239,8 @@ hlo::ComputationId BatchedCallee(const ControlBatchCase& c, const char* name, hl
   return CalleeOf(name, made.scratch, made.parameters, results, false);
 }
 
-// A call with a rule of its own keeps it, batched. What the rule gives to an argument that examples share is
-// the sum over them.
+// Batches a call with a custom rule, and the rule. The rule's cotangent of an argument that the examples
+// share is summed over them.
 std::vector<Batched> Custom(const ControlBatchCase& c, CustomRule rule) {
   const hlo::Instruction call = c.from[c.node];
   std::vector<Op> operands;
@@ -272,7 +272,7 @@ std::vector<Batched> Custom(const ControlBatchCase& c, CustomRule rule) {
   return all;
 }
 
-// A plain call's instructions come in its place; a checkpoint stays one.
+// Replaces a plain call by the batched instructions of its callee; a checkpoint stays one.
 std::vector<Batched> Call(const ControlBatchCase& c) {
   if (const auto rule = CustomRuleOf(c.from, c.node)) return Custom(c, *rule);
   const hlo::Instruction call = c.from[c.node];
@@ -300,7 +300,7 @@ std::vector<Batched> Call(const ControlBatchCase& c) {
   return all;
 }
 
-// LAPACK's routines take any number of batch dimensions in front.
+// Routines of LAPACK accept any number of leading batch dimensions.
 std::vector<Batched> Routine(const ControlBatchCase& c) {
   const hlo::Instruction call = c.from[c.node];
   std::vector<Op> operands;

@@ -1,4 +1,4 @@
-// Vmap: a traced function over a batch.
+// Vmap: calls a traced function over a batch.
 #include "hlod/transform/vmap.h"
 
 #include "absl/strings/str_cat.h"
@@ -48,7 +48,7 @@ Shape BatchCase::Whole(const Shape& one) const {
 
 namespace {
 
-using BatchedElements = std::vector<Batched>;  // Of a tuple; one for an array.
+using BatchedElements = std::vector<Batched>;  // The elements of a tuple, or the one array.
 
 class Batcher {
  public:
@@ -113,14 +113,14 @@ class Batcher {
     return Parts(result, instruction.shape(), true);
   }
 
-  // The value of a node without the batch dimension.
+  // Returns the value of a node that has no batch dimension.
   Op Whole(NodeId node) {
     if (from_[node].shape().IsArray()) return values_[node][0].op;
     std::vector<Op> elements;
     for (const Batched& element : values_[node]) elements.push_back(element.op);
     return l_.b.Tuple(elements);
   }
-  // A tuple with a derivative of its own keeps it: all of its elements are batched then.
+  // Puts a tuple that has a derivative rule of its own under that rule again; then all elements are batched.
   BatchedElements WithRule(NodeId node, BatchedElements elements) {
     const std::string_view rule = OwnRule(from_, node);
     if (rule.empty()) return elements;
@@ -133,7 +133,7 @@ class Batcher {
     const Op tuple = TupleWithRule(rule, ops, OwnResults(from_, node));
     return Parts(tuple, l_.shape(tuple), any);
   }
-  // The same for every example.
+  // Repeats a value for every example.
   Op Repeated(Op op) {
     Dims dims = l_.dims(op), kept;
     for (size_t i = 0; i < dims.size(); ++i) kept.push_back(static_cast<int64_t>(i) + 1);

@@ -29,7 +29,7 @@
 //
 // An element of the state is an input when the body returns it as it came and uses it only for dynamic
 // slices. It is an output when its only use is a dynamic-update-slice whose result is its next value and has
-// no other use. Its first values are dropped then, since the iterations overwrite all of it. In either case
+// no other use. Its initial value is dropped, since the iterations overwrite all of it. In either case
 //   - dimension 0 has size N, a slice is one step of it and whole in all other dimensions;
 //   - the index is i, or N - 1 - i, as far as AffineOf can tell. It looks through conversions, sums and
 //     JAX's select(i < 0, i + N, i). N - 1 - i makes the scan a reverse one. A scan has one direction: the

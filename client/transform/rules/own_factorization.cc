@@ -91,8 +91,7 @@ Tangents OwnDeterminant(const TangentArgs& c) {
   return all;
 }
 
-// A = Q R, where Q has as many columns as R has rows; after JAX's rule. The first columns of a wide A
-// determine Q.
+// A = Q R, where Q is [m, k] and R is [k, n]; after JAX's rule. The first k columns of a wide A determine Q.
 QrOf QrTangents(Lowering& l, const QrOf& factors, Op t) {
   const Op q = factors.q, r = factors.r;
   const int64_t rank = RankOf(l, q), rows = l.dims(q)[rank - 2], kept = l.dims(q)[rank - 1],
