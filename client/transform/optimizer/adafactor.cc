@@ -31,7 +31,8 @@ Dims Without(Dims dims, int64_t dim) {
   return dims;
 }
 
-// State: two tensors a parameter, rows and columns, or the moments and an empty one; then the count.
+// State: two tensors per parameter, rows and columns, or, unfactored, the moments and an empty one; then the
+// count.
 class FactoredRms : public Link {
  public:
   explicit FactoredRms(const AdafactorOptions& options) : options_(options) {}
@@ -55,7 +56,7 @@ class FactoredRms : public Link {
     for (size_t i = 0; i < updates.size(); ++i) {
       if (!updates[i].defined()) continue;
       const Tensor squares = SquaredModulus(updates[i]) + options_.eps;
-      const Tensor step = (count - options_.decay_offset).To(kF32) + 1;  // As Optax, also for f64.
+      const Tensor step = (count - options_.decay_offset).To(kF32) + 1;  // f32 also for f64, as in Optax.
       const Tensor rate = (1 - Pow(step, -options_.decay_rate)).To(squares.dtype());
       const auto average = [&](const Tensor& old, const Tensor& now) {
         return old * rate + now * (1 - rate);

@@ -1,4 +1,4 @@
-// Chains of gradient transformations, and the links that need no state of their own.
+// Chains of gradient transformations, and links without state or with a count of steps only.
 #include <algorithm>
 #include <map>
 
@@ -33,8 +33,8 @@ class ElementwiseLink : public Link {
   const std::function<Tensor(const Tensor&, const Tensor&)> f_;
 };
 
-// The values that a schedule has for the count of steps, in f64 for updates of that precision, which the type
-// of the count says to the schedule.
+// Computes the schedule's value for the count of steps and applies it to each update. The value is an f64 for
+// updates of that precision: the schedule sees this by the type of the count, which is s64 then.
 class Scheduled : public Link {
  public:
   explicit Scheduled(Schedule schedule) : schedule_(std::move(schedule)) {}
@@ -108,7 +108,7 @@ Tensor RootMeanSquare(const Tensor& x) { return Sqrt(Mean(SquaredModulus(x))); }
 
 namespace {
 
-// What is remembered of a parameter lies where the parameter does.
+// Marks a tensor of the state as the optimizer's, and shards it like the parameter of the same dimensions.
 void LieAs(const Tensors& params, Tensor& state) {
   if (!state.defined()) return;
   lazy::SetRole(state, lazy::Role::kOptimizer);
@@ -142,7 +142,7 @@ State Optimizer::InitLeaves(const Tensors& params) const {
 
 namespace {
 
-// The leaves that are of `params`, and those of `updates` in their places.
+// The defined leaves of `params`, the updates of these, and their indices among all leaves.
 struct Defined {
   Tensors params, updates;
   std::vector<size_t> places;

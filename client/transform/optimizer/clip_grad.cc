@@ -1,4 +1,4 @@
-// PyTorch's limits on gradients.
+// Clips gradients by norm and by value, as PyTorch does.
 #include "hlod/optim/clip_grad.h"
 
 #include <cmath>
@@ -32,7 +32,7 @@ Tensor ClipGradNorm_(const std::vector<Tensor>& parameters, double max_norm, dou
   if (gradients.empty()) return Zeros({});
   for (const Tensor& gradient : gradients) norms.push_back(Norm({gradient, caller}, norm_type));
   const Tensor total = Norm({Stack(norms), caller}, norm_type);
-  // As PyTorch computes it: a total just below the limit is scaled by a factor just below 1.
+  // This is PyTorch's formula: a total just below the limit is scaled by a factor just below 1.
   const Tensor factor = Clamp(max_norm / (total + 1e-6), {}, Operand(1.0));
   for (Tensor& gradient : gradients) gradient.Mul_({factor.To(gradient.dtype()), caller});
   return total;

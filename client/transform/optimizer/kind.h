@@ -1,6 +1,6 @@
-// The kinds of PyTorch's optimizers: each has a rule, and a table of its settings that says their limits and
-// the names under which they are saved. Definitions of OptimizerOf, which each file instantiates for the
-// options of its kinds.
+// The kinds of PyTorch's optimizers. A kind has a rule, and a table of its settings with their limits and the
+// names under which they are saved. Also the definitions of OptimizerOf's members: each .cc file of kinds
+// instantiates it for their options.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace hlod {
 
-// A member of the options: a number, or a flag.
+// A member of the options: a number or a flag.
 template <typename Options>
 struct Setting {
   const char* name;
@@ -33,10 +33,10 @@ struct Setting {
 
 template <typename Options>
 struct OptimizerKind {
-  const char* name;  // As errors say it.
+  const char* name;  // The name in errors.
   optim::Optimizer (*rule)(const Options&);
   absl::Span<const Setting<Options>> settings;
-  // Throws where settings do not go together.
+  // Throws when settings contradict one another; null when none can.
   void (*check)(const Options&, const Caller&) = nullptr;
 
   void Require(const Options& options, const Caller& caller) const {

@@ -1,5 +1,5 @@
-// Optimizers that look at a layer as a whole: LARS and LAMB (You et al., 2017 and 2020), Muon (Jordan, 2024);
-// and AdaBelief (Zhuang et al., 2020), which looks at each element.
+// Optimizers whose update depends on a layer as a whole: LARS and LAMB (You et al., 2017 and 2020), Muon
+// (Jordan, 2024); and the elementwise AdaBelief (Zhuang et al., 2020).
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,7 @@ namespace {
 
 Tensor NormOf(const Tensor& x) { return Sqrt(Sum(SquaredModulus(x))); }
 
-// State: first moments, second moments of what the first did not foresee, the count.
+// State: first moments, second moments of the gradient's difference from the first, the count.
 class BeliefLink : public Link {
  public:
   explicit BeliefLink(const BeliefOptions& options) : o_(options) {}
@@ -52,14 +52,15 @@ class BeliefLink : public Link {
   const BeliefOptions o_;
 };
 
-// Newton and Schulz's iteration for the nearest matrix with orthonormal rows. It works on the smaller side.
+// Approximates the nearest matrix with orthonormal rows (or columns, when these are fewer) by Newton and
+// Schulz's iteration.
 Tensor Orthogonalized(const Tensor& matrix, const MuonOptions& o) {
   const bool tall = matrix.size(0) > matrix.size(1);
   Tensor x = tall ? matrix.T() : matrix;
   x = x / (NormOf(x) + o.eps);
   const auto steps = static_cast<size_t>(o.ns_steps), given = o.ns_coeffs.size();
   for (size_t i = 0; i < (given == 1 ? steps : std::min(steps, given)); ++i) {
-    // Of several the last ones.
+    // When there are more coefficients than steps, the last ones are used.
     const auto& [c0, c1, c2] = o.ns_coeffs[given == 1 ? 0 : given - std::min(steps, given) + i];
     const Tensor a = MatMul(x, x.MH());
     x = x * c0 + MatMul(a * c1 + MatMul(a * c2, a), x);

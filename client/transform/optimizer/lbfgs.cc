@@ -1,5 +1,5 @@
-// L-BFGS (Nocedal and Wright, algorithm 7.4) as PyTorch has it: parameters and gradients as one flat vector
-// each, the inverse Hessian by the last changes of the gradient and the moves that made them.
+// L-BFGS (Nocedal and Wright, algorithm 7.4) as in PyTorch. All parameters, and all gradients, are one flat
+// vector. The inverse Hessian is approximated from the last moves and the changes of the gradient by them.
 #include "hlod/optim/lbfgs.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void RequireLbfgsOptions(const LbfgsOptions& options, const Caller& caller) {
 
 }  // namespace
 
-// One call of Step().
+// A call of Step().
 class LbfgsStep {
  public:
   LbfgsStep(Lbfgs& optimizer, const std::function<Tensor()>& closure)
@@ -85,7 +85,7 @@ class LbfgsStep {
     }
   }
 
-  // The product of the approximate inverse Hessian and the negative gradient.
+  // Sets the direction to the product of the approximate inverse Hessian and the negative gradient.
   void FindDirection() {
     if (l_.iterations_ == 1) {
       l_.direction_ = -gradient_;
@@ -107,7 +107,8 @@ class LbfgsStep {
     l_.direction_ = r;
   }
 
-  // A pair whose curvature is not positive would make the approximation indefinite.
+  // Adds a pair to the history. One of no positive curvature is dropped, as it would make the approximation
+  // indefinite.
   void Remember(const Tensor& change, const Tensor& move) {
     const Tensor product = Dot(change, move);
     if (!(product.Item<double>() > 1e-10)) return;
@@ -123,7 +124,7 @@ class LbfgsStep {
 
   void MoveByRate(bool last) {
     MoveBy(l_.length_);
-    if (last) return;  // Nothing would be decided by what the closure gives.
+    if (last) return;  // The loss and gradient there would not be used.
     Evaluate();
   }
 
@@ -144,7 +145,8 @@ class LbfgsStep {
     MoveBy(l_.length_);
   }
 
-  // The closure's loss and gradient where the parameters are now. It records, unlike the step around it.
+  // Calls the closure for the loss and gradient at the current parameters. The tape records it, unlike the
+  // rest of the step.
   Tensor Evaluate() {
     Tensor loss = [&] {
       const WithGrad with_grad;
@@ -198,7 +200,7 @@ void Lbfgs::StepUnless(const Tensor&, Caller caller) {
 std::vector<std::pair<const char*, double>> Lbfgs::SettingsOf(size_t) const {
   return {{"lr", options_.lr},
           {"max_iter", static_cast<double>(options_.max_iter)},
-          // -1: by max_iter.
+          // -1: the limit follows from max_iter.
           {"max_eval", static_cast<double>(options_.max_eval.value_or(-1))},
           {"tolerance_grad", options_.tolerance_grad},
           {"tolerance_change", options_.tolerance_change},

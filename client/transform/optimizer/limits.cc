@@ -1,4 +1,4 @@
-// The limits as one table, by the number of the enumerator.
+// The limits as a table.
 #include "client/transform/optimizer/limits.h"
 
 #include "absl/strings/str_cat.h"
@@ -12,7 +12,7 @@ struct LimitRow {
   const char* text;
 };
 
-// By the enumerator's number.
+// Indexed by Limit.
 constexpr LimitRow kLimits[] = {
     {[](double) { return true; }, "anything"},
     {[](double x) { return x >= 0; }, "at least 0"},

@@ -1,4 +1,4 @@
-// Limits on the numbers that an optimizer or a scheduler is given.
+// Limits on the settings of optimizers and schedulers.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ enum class Limit {
   kAboveOne,     // > 1
 };
 
-// Throws Error (kind argument) unless `value` keeps to the limit: "beta1 is 1.5, and must be at least 0 and
-// below 1". NaN keeps to none but kNone.
+// Throws Error (kind argument) unless `value` is within the limit: "beta1 is 1.5, and must be at least 0 and
+// below 1". NaN is within kNone only.
 void RequireWithin(Limit limit, const char* name, double value, const char* operation, const Caller& caller);
 
 // Throws Error (kind argument) with `text` unless `holds`.

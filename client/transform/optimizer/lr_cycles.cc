@@ -1,4 +1,4 @@
-// PyTorch's learning rates that rise and fall, follow one another, or wait for a metric.
+// PyTorch's learning rate schedulers that rise and fall, run one after another, or wait for a metric.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -71,7 +71,7 @@ LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& o, 
             double begin = 0;
             for (const Phase& phase : phases) {
               const auto at = static_cast<double>(epoch);
-              // A phase of no length is at its end.
+              // A phase without length is at its end.
               const double part = phase.end > begin ? (at - begin) / (phase.end - begin) : 1;
               if (at <= phase.end) return Between(phase.from, phase.to, part, o.linear);
               begin = phase.end;

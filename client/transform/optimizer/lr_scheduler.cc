@@ -1,4 +1,4 @@
-// PyTorch's learning rates, in closed form.
+// PyTorch's learning rate schedulers, in closed form.
 #include "hlod/optim/lr_scheduler.h"
 
 #include <algorithm>

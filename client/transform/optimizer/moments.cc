@@ -1,4 +1,4 @@
-// Optimizers that remember moments of the gradients: momentum, Adam, Lion.
+// Optimizers that keep moments of the gradients: momentum, Adam, Lion.
 #include "client/transform/optimizer/transformation.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/math.h"

@@ -1,4 +1,4 @@
-// PyTorch's manner: the chains of Optax, one for each parameter, applied in place.
+// Optimizers in PyTorch's style: the chains of Optax, one per parameter, applied in place.
 #include <algorithm>
 #include <set>
 
@@ -16,8 +16,8 @@
 namespace hlod {
 namespace {
 
-// What the rules see of a parameter or gradient: the two parts of a complex number are parameters of their
-// own, as PyTorch has it.
+// Returns a parameter or gradient as the rules see it: as in PyTorch, the real and the imaginary part of a
+// complex number count as parameters of their own.
 Tensor Parts(const Tensor& x) { return hlo::IsComplex(x.dtype()) ? ViewAsReal(x) : x; }
 
 std::string NameOf(size_t parameter, size_t link, size_t tensor) {
@@ -26,7 +26,7 @@ std::string NameOf(size_t parameter, size_t link, size_t tensor) {
 std::string SettingName(size_t group, const char* name) { return absl::StrCat("groups.", group, ".", name); }
 Tensor SettingTensor(double value) { return FromValues<double>({value}, Dims{}); }
 
-// The state after a step that is skipped where `skip` holds.
+// Restores `after` to the state before the step where `skip` is true.
 void KeepWhere(const Tensor& skip, const optim::State& before, optim::State& after) {
   for (size_t link = 0; link < after.parts.size(); ++link) {
     for (size_t k = 0; k < after.parts[link].size(); ++k) {
@@ -44,13 +44,14 @@ bool SameLayout(const optim::State& a, const optim::State& b) {
   return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same);
 }
 
-// What a loaded state has, and what is wrong with it.
+// Reads a loaded state and collects its faults.
 class StateReader {
  public:
   StateReader(const std::map<std::string, Tensor>& state, const Caller& caller)
       : state_(state), caller_(caller) {}
 
-  // The tensor of that name, with the shape and type of `like` and on its device.
+  // Returns the tensor of that name, in the type and on the device of `like`. When it is missing or has
+  // another shape, notes the fault and returns `like`.
   Tensor Take(const std::string& name, const Tensor& like) {
     const auto found = state_.find(name);
     if (found == state_.end()) {
@@ -75,7 +76,7 @@ class StateReader {
   }
   void Fault(std::string text) { faults_.push_back(std::move(text)); }
 
-  // Throws when anything was wrong, or when there is more than what was taken.
+  // Throws when there are faults, or tensors that were not taken.
   void Finish(size_t parameters) {
     if (used_ < state_.size()) {
       Fault(absl::StrCat("of its ", state_.size(), " tensors ", state_.size() - used_,

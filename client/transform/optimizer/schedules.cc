@@ -1,4 +1,4 @@
-// Schedules: values of a step count, computed where the count is.
+// Schedules: functions of the count of steps, computed on the count's device.
 #include <algorithm>
 #include <numbers>
 
@@ -13,7 +13,7 @@
 namespace hlod::optim {
 namespace {
 
-// What the value of a count is computed in.
+// Returns the type in which a schedule computes its value for a count.
 PrimitiveType TypeAt(const Tensor& count) { return count.dtype() == kS64 ? kF64 : kF32; }
 
 Tensor ConstantAt(const Tensor& count, double value) {

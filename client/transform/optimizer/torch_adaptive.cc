@@ -1,5 +1,5 @@
 // PyTorch's optimizers that adapt each parameter's rate: Adadelta, Adamax, NAdam, RAdam. Counts and their
-// powers are tensors of f64, as PyTorch's are doubles of the host, so that no step compiles again.
+// powers, doubles on the host in PyTorch, are f64 tensors here, so that no step compiles again.
 #include "client/transform/optimizer/kind.h"
 #include "client/transform/optimizer/torch_moments.h"
 #include "hlod/ops/comparison.h"
@@ -13,7 +13,7 @@ using optim::MovingAverage;
 using optim::Tensors;
 using optim::ZerosFor;
 
-// The state of one parameter: `moments` tensors like it, then scalars; the count of steps comes last.
+// Returns the first state: per parameter `moments` tensors of zeros like it, and last the count of steps.
 Tensors MomentsAndCount(const Tensors& params, size_t moments) {
   Tensors state;
   for (const Tensor& param : params) {
@@ -23,7 +23,7 @@ Tensors MomentsAndCount(const Tensors& params, size_t moments) {
   return state;
 }
 
-// A rule for each parameter by itself. `moments` of it are next to one another in the state.
+// Applies a rule to each parameter by itself. The moments of a parameter are adjacent in the state.
 class PerParameter : public optim::Link {
  public:
   using Rule = std::function<Tensor(const Tensor& gradient, Tensor* moments, const Tensor& count)>;
@@ -45,13 +45,13 @@ class PerParameter : public optim::Link {
   const Rule rule_;
 };
 
-// The optimizer that takes `rate` times what the rule gives from each parameter.
+// Returns the optimizer that subtracts `rate` times the rule's result from each parameter.
 optim::Optimizer By(double rate, double weight_decay, size_t moments, PerParameter::Rule rule) {
   return optim::Chain({optim::DecayedIf(weight_decay), optim::Make<PerParameter>(moments, std::move(rule)),
                        optim::ScaleByLearningRate(rate)});
 }
 
-// A scalar of f64 in the type of the gradient.
+// Converts an f64 scalar to the type of the gradient.
 Tensor As(const Tensor& scalar, const Tensor& gradient) { return scalar.To(gradient.dtype()); }
 
 optim::Optimizer AdadeltaRule(const AdadeltaOptions& o) {
@@ -71,13 +71,13 @@ optim::Optimizer AdamaxRule(const AdamaxOptions& o) {
   });
 }
 
-// The momentum of step `count`: nearer to beta1 the more steps there were.
+// Returns the momentum of step `count`, which grows towards beta1.
 Tensor NesterovMomentum(const NAdamOptions& o, const Tensor& count) {
   return (1 - Pow(0.96, count * o.momentum_decay) * 0.5) * o.beta1;
 }
 
-// The third moment is the product of all momenta so far, minus 1 so that it begins at 0: the same for each
-// element.
+// The third moment is the product of all momenta so far, the same in each element, minus 1 so that it begins
+// at 0.
 optim::Optimizer NAdamRule(const NAdamOptions& o) {
   return By(o.lr, o.weight_decay, 3, [=](const Tensor& gradient, Tensor* moments, const Tensor& count) {
     const Tensor momentum = As(NesterovMomentum(o, count), gradient),
@@ -91,7 +91,7 @@ optim::Optimizer NAdamRule(const NAdamOptions& o) {
   });
 }
 
-// While too few steps were made for the variance to mean anything, a step is the first moment's alone.
+// In the first steps, from which the variance cannot be estimated, the update is the first moment alone.
 optim::Optimizer RAdamRule(const RAdamOptions& o) {
   const double longest = 2 / (1 - o.beta2) - 1;
   return By(o.lr, o.weight_decay, 2, [=](const Tensor& gradient, Tensor* moments, const Tensor& count) {
@@ -100,7 +100,7 @@ optim::Optimizer RAdamRule(const RAdamOptions& o) {
     const Tensor mean = moments[0] / As(1 - Pow(o.beta1, count), gradient);
     const Tensor power = Pow(o.beta2, count), length = longest - count * 2 * power / (1 - power);
     const Tensor known = Gt(length, 5);
-    // Of the length that counts: the other branch's root would be of a negative number.
+    // Where the length is not used, 6 keeps the root's argument positive.
     const Tensor counted = Where(known, length, 6.0);
     const Tensor rectified =
         Sqrt((counted - 4) * (counted - 2) * longest / ((longest - 4) * (longest - 2) * counted));

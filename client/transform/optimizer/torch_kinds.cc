@@ -6,7 +6,7 @@
 namespace hlod {
 namespace {
 
-// With a link for the decay also where it is 0, so that a decay may change.
+// Has a link for the decay even when that is 0, so that the decay may change later.
 optim::Optimizer Decayed(double weight_decay, const optim::Optimizer& update) {
   return optim::Chain({optim::DecayedIf(weight_decay), update});
 }

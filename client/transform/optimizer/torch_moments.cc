@@ -1,4 +1,4 @@
-// Links whose arithmetic is PyTorch's: SGD with dampening, Adam, RMSprop, Adagrad.
+// Links with PyTorch's arithmetic: SGD with dampening, Adam, RMSprop, Adagrad.
 #include "client/transform/optimizer/torch_moments.h"
 
 #include "hlod/ops/comparison.h"
@@ -8,7 +8,7 @@
 namespace hlod::optim {
 namespace {
 
-// `kinds` lists of zeros like the parameters, one after another, then the count.
+// Returns `kinds` lists of zeros like the parameters, one after another, then the count.
 Tensors ZerosAndCount(const Tensors& params, size_t kinds) {
   Tensors state;
   for (size_t kind = 0; kind < kinds; ++kind) {

@@ -1,20 +1,22 @@
-// Links whose arithmetic is PyTorch's where Optax's differs: where eps is added, what is corrected for bias.
-// They are of real parameters: complex ones come as pairs of real numbers.
+// Links with PyTorch's arithmetic where it differs from Optax's: where eps is added, what is corrected for
+// bias. Their parameters are real: complex ones are passed as pairs of real numbers.
 #pragma once
 
 #include "client/transform/optimizer/transformation.h"
 
 namespace hlod::optim {
 
-// AddDecayedWeights(), as a link that does nothing where the decay is 0.
+// Returns AddDecayedWeights(), or a link without effect when the decay is 0.
 Optimizer DecayedIf(double weight_decay);
-// buffer = gradient at the first step, then momentum * buffer + (1 - dampening) * gradient.
+// The update is the buffer: the gradient at the first step, then
+// momentum * buffer + (1 - dampening) * gradient.
 Optimizer DampenedTrace(double momentum, double dampening);
-// Adam with corrections for bias in f64; `amsgrad`: over the largest second moment so far, before correction.
+// Adam, with corrections for bias in f64. `amsgrad`: divides by the largest second moment so far, compared
+// before correction.
 Optimizer ScaleByTorchAdam(double b1, double b2, double eps, bool amsgrad);
-// gradient / (root of the moving average of squares + eps); centered: of the variance.
+// The update is gradient / (root of the moving average of squares + eps); centered: of the variance.
 Optimizer ScaleByRootMeanSquare(double alpha, double eps, bool centered);
-// gradient / (root of the sum of squares + eps) / (1 + steps before * decay).
+// The update is gradient / (root of the sum of squares + eps) / (1 + earlier steps * decay).
 Optimizer ScaleBySumOfSquares(double initial, double eps, double decay);
 
 }  // namespace hlod::optim

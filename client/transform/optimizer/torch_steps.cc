@@ -1,5 +1,5 @@
-// PyTorch's Rprop and ASGD: the first keeps a step for each element, the second the average of what the
-// parameter was.
+// PyTorch's Rprop and ASGD. Rprop keeps a step size per element, ASGD the average of the parameter's past
+// values.
 #include "absl/strings/str_cat.h"
 #include "client/transform/optimizer/kind.h"
 #include "client/transform/optimizer/torch_moments.h"
@@ -14,7 +14,7 @@ namespace {
 
 using optim::Tensors;
 
-// State: the gradients before, 0 where the sign had turned; then the steps.
+// State: the previous gradients, with 0 where the sign had changed; then the step sizes.
 class RpropLink : public optim::Link {
  public:
   explicit RpropLink(const RpropOptions& options) : o_(options) {}
@@ -44,7 +44,7 @@ class RpropLink : public optim::Link {
   const RpropOptions o_;
 };
 
-// State: the averages, then the rate, the weight of the newest in the average, and the count.
+// State: the averages, then the rate, the weight of the newest value in the average, and the count.
 class AsgdLink : public optim::Link {
  public:
   explicit AsgdLink(const AsgdOptions& options) : o_(options) {}

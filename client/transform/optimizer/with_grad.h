@@ -1,5 +1,5 @@
-// While one exists in this thread, operations are remembered for Backward() also inside of a NoGrad scope:
-// what a closure of an optimizer computes.
+// While a WithGrad exists in this thread, the tape records operations even in a NoGrad scope: an optimizer's
+// step runs in such a scope, but the closure it calls must be recorded.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// A bracket that holds a step which serves, made smaller until one does.
+// Finds a bracket that contains a step which meets the conditions, and narrows it until one is found.
 #include "client/transform/optimizer/wolfe.h"
 
 #include <algorithm>
@@ -10,11 +10,11 @@ namespace hlod {
 namespace {
 
 constexpr double kDecrease = 1e-4, kCurvature = 0.9;
-constexpr double kSmallest = 1e-9;  // Of a bracket, as the largest move of a parameter in it.
+constexpr double kSmallest = 1e-9;  // The narrowest bracket, as the largest move of a parameter in it.
 constexpr int64_t kLooks = 25;
 
-// The minimum of the cubic through two points and their slopes, kept within the bounds; their middle when the
-// cubic has none.
+// Returns the minimum of the cubic through two points and their slopes, clamped to the bounds; the middle of
+// the bounds when the cubic has no minimum.
 double CubicMinimum(const LinePoint& a, const LinePoint& b, double lowest, double highest) {
   const LinePoint &left = a.step <= b.step ? a : b, &right = a.step <= b.step ? b : a;
   const double d1 = left.slope + right.slope - 3 * (left.loss - right.loss) / (left.step - right.step);
@@ -30,7 +30,8 @@ class Search {
  public:
   Search(const std::function<LinePoint(double)>& look, const LinePoint& start) : look_(look), start_(start) {}
 
-  // Goes on until a bracket holds a point that serves, or a point itself does: then both ends are it.
+  // Tries longer steps until a bracket contains a point that meets the conditions, or a point itself meets
+  // them, which then is both ends of the bracket.
   void Bracket(double step) {
     LinePoint before = start_, now = Look(step);
     while (looks_ < kLooks) {
@@ -48,7 +49,7 @@ class Search {
     SetBracket(start_, now);
   }
 
-  // Makes the bracket smaller until a point serves, it is tiny, or too much was looked at.
+  // Narrows the bracket until a point meets the conditions, the bracket is tiny, or kLooks points were tried.
   void Zoom(double largest) {
     bool stuck = false;
     while (!done_ && looks_ < kLooks) {
@@ -56,7 +57,7 @@ class Search {
                    high = std::max(ends_[0].step, ends_[1].step);
       if ((high - low) * largest < kSmallest) return;
       double at = CubicMinimum(ends_[0], ends_[1], low, high);
-      // A point near an end is taken once; the next time one a tenth away from it.
+      // A point near an end is tried once; the next time, a point a tenth of the bracket away from it.
       const double margin = 0.1 * (high - low);
       const bool near = std::min(high - at, at - low) < margin;
       const bool moved = near && (stuck || at >= high || at <= low);
@@ -99,7 +100,7 @@ class Search {
   const std::function<LinePoint(double)>& look_;
   const LinePoint& start_;
   std::array<LinePoint, 2> ends_;
-  size_t best_ = 0;  // Which end has the lower loss.
+  size_t best_ = 0;  // The index of the end with the lower loss.
   int64_t looks_ = 0, evaluations_ = 0;
   bool done_ = false;
 };

@@ -1,5 +1,5 @@
-// A line search to the strong Wolfe conditions (Nocedal and Wright, Numerical Optimization, algorithms 3.5
-// and 3.6), with the choices of PyTorch's LBFGS: cubic interpolation, and what counts as progress.
+// A line search for the strong Wolfe conditions (Nocedal and Wright, Numerical Optimization, algorithms 3.5
+// and 3.6), with the choices of PyTorch's LBFGS: cubic interpolation, and its test of progress.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace hlod {
 
-// Where the search has looked: the step along the direction, the loss, the gradient and its product with the
-// direction, which is the slope.
+// A point that the search has evaluated: the step along the direction, the loss there, the gradient, and the
+// slope, which is the gradient's product with the direction.
 struct LinePoint {
   double step = 0, loss = 0, slope = 0;
   Tensor gradient;
@@ -21,8 +21,8 @@ struct LineSearch {
   int64_t evaluations = 0;
 };
 
-// Searches from `start`, whose step is 0, first at `step`. `look` evaluates at a step; `largest` is the
-// largest magnitude of the direction's elements.
+// Searches from `start`, whose step is 0; tries `step` first. `look` evaluates the point at a step. `largest`
+// is the largest magnitude of the direction's elements.
 LineSearch SearchLine(const std::function<LinePoint(double step)>& look, const LinePoint& start, double step,
                       double largest);
 

@@ -1,4 +1,4 @@
-// Optimizers around optimizers. The state of a wrapper is its own list, where it has one, then the parts of
+// Optimizers that wrap another. The state of a wrapper is its own list, when it has one, then the parts of
 // the optimizer in it.
 #include "hlod/optim/optim_wrappers.h"
 
@@ -54,7 +54,7 @@ class MaskedWrapper : public Transformation {
   const Chooser chooser_;
 };
 
-// State: the means or sums so far, the count of updates since the last step, the count of steps.
+// State: the means or sums of the updates since the last step, the count of these, the count of steps.
 class MultiStepsWrapper : public Transformation {
  public:
   MultiStepsWrapper(Optimizer inner, Rate every_k, bool mean)
@@ -115,7 +115,7 @@ class MultiStepsWrapper : public Transformation {
 
 using Maker = std::function<Optimizer(const std::map<std::string, Rate>&)>;
 
-// State: the numbers by the order of their names, the count.
+// State: the hyperparameters in the order of their names, the count.
 class InjectedWrapper : public Transformation {
  public:
   InjectedWrapper(Maker make, std::map<std::string, Rate> hyperparams)
