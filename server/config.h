@@ -54,8 +54,8 @@ struct ConfigKey {
   std::string text;      // The meaning, for the help.
   std::string standard;  // The default, as it would be written.
   bool list = false;     // May be given several times.
-  std::function<absl::Status(Config&, std::string_view value)>
-      set;  // Returns INVALID_ARGUMENT saying what is wrong with the value.
+  // Returns INVALID_ARGUMENT saying what is wrong with the value.
+  std::function<absl::Status(Config&, std::string_view value)> set;
 };
 // All keys, limits included.
 const std::vector<ConfigKey>& ConfigKeys();

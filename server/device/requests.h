@@ -62,9 +62,9 @@ struct ExecuteRequest {
   Handle executable = 0;
   uint32_t device = 0;
   std::vector<Argument> arguments;
-  std::vector<Handle> results;           // 0 drops the result.
-  std::vector<uint32_t> fills;           // Indices of results that fill a placeholder.
-  std::vector<uint32_t> donated;         // Indices of arguments.
+  std::vector<Handle> results;    // 0 drops the result.
+  std::vector<uint32_t> fills;    // Indices of results that fill a placeholder.
+  std::vector<uint32_t> donated;  // Indices of arguments.
   // By result, the line that made it; 0 or missing: the line of the command.
   std::vector<uint32_t> result_origins;
   bool abstract = false;

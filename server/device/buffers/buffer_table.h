@@ -18,8 +18,8 @@ namespace hlod::device {
 struct DeadReason {
   ErrorKind kind = ErrorKind::kDeleted;  // kDeleted, kDonated, or the kind of `error`.
   CommandRef by;
-  std::shared_ptr<const ErrorDetails>
-      error;  // Set when the handle's definition was refused for a limit: its root cause.
+  // Set when the handle's definition was refused for a limit: its root cause.
+  std::shared_ptr<const ErrorDetails> error;
 };
 
 // Not thread-safe: SessionDevice locks.

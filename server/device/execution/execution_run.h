@@ -58,7 +58,7 @@ struct PlanRun {
   const size_t first_argument, first_result;  // Indices of this participant's first ones in the execution.
   // By result: the argument that it takes over, or copies; -1 for none.
   absl::InlinedVector<int, 16> takes, copies;
-  std::vector<Block> blocks;                   // By result.
+  std::vector<Block> blocks;  // By result.
   Block temporary;
 };
 

@@ -90,8 +90,8 @@ class FairQueue {
   std::list<CondVar*> idle_ ABSL_GUARDED_BY(mu_);
   // The time at which an idle thread looks again without being woken.
   int64_t watched_us_ ABSL_GUARDED_BY(mu_) = FairSchedule::kNever;
-  absl::flat_hash_set<uint64_t> paused_
-      ABSL_GUARDED_BY(mu_);  // Sessions with a job that waits for its client.
+  // Sessions with a job that waits for its client.
+  absl::flat_hash_set<uint64_t> paused_ ABSL_GUARDED_BY(mu_);
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
 };
 

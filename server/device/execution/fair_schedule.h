@@ -82,8 +82,8 @@ class FairSchedule {
  private:
   struct Session {
     std::list<Waiting> waiting;
-    int64_t used_us = 0;   // The virtual time.
-    uint64_t turn = 0;  // Breaks ties: the session that came, or had a job started, longest ago goes first.
+    int64_t used_us = 0;  // The virtual time.
+    uint64_t turn = 0;    // Breaks ties: the session that came, or had a job started, longest ago goes first.
     bool blocked = false;  // Postponed until another job completes.
   };
   struct Running {

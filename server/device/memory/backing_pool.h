@@ -72,7 +72,7 @@ class BackingPool {
   uint32_t lists_[kClasses] ABSL_GUARDED_BY(mu_);
   // One bit per list, set when the list is not empty.
   uint64_t filled_[kClasses / 64] ABSL_GUARDED_BY(mu_) = {};
-  uint32_t last_ ABSL_GUARDED_BY(mu_) = kNoNode;              // The node at the highest address.
+  uint32_t last_ ABSL_GUARDED_BY(mu_) = kNoNode;  // The node at the highest address.
   int64_t grown_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   int64_t used_units_ ABSL_GUARDED_BY(mu_) = 0;
 };
