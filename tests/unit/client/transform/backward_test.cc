@@ -1,4 +1,5 @@
-// Backward(): PyTorch's rules for leaves, history, updates in place and scopes. Expected values by hand.
+// Backward(): PyTorch's rules for leaves, history, in-place updates and scopes. Expected values are computed
+// by hand.
 #include <cmath>
 
 #include "tests/unit/client/tensor/fixture.h"
@@ -87,7 +88,7 @@ TEST_F(Backward, UpdatesInPlaceAreDifferentiated) {
   y += x;
   Sum(y * y).Backward();  // y = [[21, 42], [9, 12]]; dy/dx = [[21, 21], [3, 3]].
   EXPECT_THAT(GradOf(x), ElementsAre(2 * 21 * 21, 2 * 42 * 21, 2 * 9 * 3, 2 * 12 * 3));
-  // A buffer that takes a part of what requires gradients requires them, too.
+  // A buffer that is assigned a part that requires gradients requires them, too.
   x.ZeroGrad();
   Tensor buffer = OnDevice({0, 0, 0}, {3});
   buffer.Slice(0, 1, 3).Copy_(x.Select(0, 1));
@@ -103,7 +104,7 @@ TEST_F(Backward, ViewsLeadToTheirBase) {
   x.ZeroGrad();
   x.Select(0, 1).Backward({.gradient = OnDevice({7, 8, 9}, {3})});
   EXPECT_THAT(GradOf(x), ElementsAre(0, 0, 0, 7, 8, 9));
-  // A view may be a leaf of its own.
+  // A view may itself be a leaf.
   const Tensor base = OnDevice({1, 2, 3, 4}, {2, 2});
   Tensor row = base.Select(0, 1).Detach().RequiresGrad_();
   Sum(row * row).Backward();
@@ -163,7 +164,7 @@ TEST_F(Backward, GoesThroughTracedFunctions) {
   Sum(f(x)).Backward();
   EXPECT_THAT(GradOf(x), ElementsAre(4, 9));
   EXPECT_THAT(GradOf(w), ElementsAre(4, 60));
-  // Inside a function only of its own leaves.
+  // Inside a function Backward() reaches the leaves of that function only.
   EXPECT_THAT(Jit([](const Tensor& y) {
                 Tensor leaf = y.Detach().RequiresGrad_();
                 Sum(leaf * leaf).Backward();
@@ -218,7 +219,7 @@ TEST_F(Backward, TrainsAModelWithOneProgramAStep) {
   EXPECT_LT(losses.back(), losses.front() / 2);
   EXPECT_EQ(GetTraceStats().compiles, 0);
   EXPECT_EQ(GetTraceStats().closes, 27);
-  EXPECT_GE(GetTraceStats().donated, 4 * 27);  // Every step's old parameters.
+  EXPECT_GE(GetTraceStats().donated, 4 * 27);  // The old parameters of every step.
 }
 
 TEST_F(Backward, LongChainsEndWithoutRecursion) {

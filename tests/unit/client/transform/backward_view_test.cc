@@ -1,5 +1,5 @@
-// Backward() and views: moves between devices, detached tensors that are updated in place, views of leaves,
-// what an update overwrites. Expected values by hand, or the same computation without the move.
+// Backward() and views: moves between devices, in-place updates of detached tensors, views of leaves, and
+// overwritten values. Expected values are computed by hand, or by the same computation without the move.
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -21,7 +21,7 @@ struct ViewCase {
   const char* name;
   std::function<Tensor(const Tensor&)> view;
 };
-// Of a tensor of shape [3, 4].
+// The views of a tensor of shape [3, 4] that are tested.
 const ViewCase kViews[] = {
     {"itself", [](const Tensor& x) { return x; }},
     {"transpose", [](const Tensor& x) { return x.T(); }},
@@ -94,7 +94,7 @@ TEST_F(BackwardViews, AMovedTransposeByHand) {
   Tensor w = Leaf({1, 2, 3, 4}, {2, 2}, Device());
   Sum(w.T().To(device()) * OnDevice({1, 2, 3, 4}, {2, 2})).Backward();
   EXPECT_THAT(GradOf(w), ElementsAre(1, 3, 2, 4));
-  // A move keeps nothing, so that its gradient can be asked for again.
+  // A move keeps no operands, so its gradient can be computed a second time.
   Tensor moved = w.To(device());
   moved.Backward({.gradient = OnDevice({1, 1, 1, 1}, {2, 2})});
   moved.Backward({.gradient = OnDevice({1, 1, 1, 1}, {2, 2})});
@@ -126,7 +126,7 @@ TEST_F(BackwardViews, SoDoesADetachedViewByItsViews) {
   EXPECT_TRUE(d.requires_grad());
   Sum(d.T() * OnDevice({1, 2, 3, 4, 5, 6}, {2, 3})).Backward();
   EXPECT_THAT(GradOf(w), ElementsAre(2, 5, 0, 0, 0, 0));
-  // What shares the storage sees the update; its own gradients flow as before it.
+  // Tensors that share the storage see the update; their own gradients flow as before it.
   EXPECT_THAT(y.ToVector<float>(), ElementsAre(2, 5, 6, 8, 12, 12));
   w.ZeroGrad();
   Sum(y).Backward();
@@ -147,7 +147,7 @@ TEST_F(BackwardViews, AViewOfALeafIsNone) {
   EXPECT_THAT(last_what_, HasSubstr("Detach()"));
   Tensor(row).ZeroGrad();
   EXPECT_TRUE(w.Grad().defined());
-  // Of one dimension Flatten() gives the tensor itself.
+  // Flatten() of one dimension returns the tensor itself.
   Tensor flat = Leaf({1, 2}, {2});
   EXPECT_TRUE(flat.Flatten().is_leaf());
 }
@@ -161,11 +161,11 @@ TEST_F(BackwardViews, ALeafThatIsAViewItselfHasViews) {
   Tensor flat = base.View(6).Detach().RequiresGrad_();
   Sum(flat.View({2, 3}) * weights).Backward();
   EXPECT_THAT(GradOf(flat), ElementsAre(1, 2, 3, 4, 5, 6));
-  // AsStrided() counts in the storage: elements [[1, 2], [2, 3]] of it, as PyTorch has it.
+  // AsStrided() counts positions in the storage, as in PyTorch: the result is its elements [[1, 2], [2, 3]].
   Tensor leaf = base.T().Detach().RequiresGrad_();
   Sum(leaf.AsStrided({2, 2}, {1, 1}, 1)).Backward();
   EXPECT_THAT(GradOf(leaf), ElementsAre(0, 1, 1, 0, 2, 0));
-  // Two leaves of one storage.
+  // Two leaves may share a storage.
   Tensor a = base.Detach().RequiresGrad_(), b = base.Detach().RequiresGrad_();
   Sum(a * b * 2).Backward();
   Sum(Jit([&](const Tensor& x) { return a * x + b * 3; })(OnDevice({1}, {1}))).Backward();
@@ -187,7 +187,7 @@ TEST_F(BackwardViews, WhatIsOverwrittenHasZeros) {
   Tensor rounded = Leaf({1.5, 2}, {2});
   Sum(Round(rounded)).Backward();
   EXPECT_THAT(GradOf(rounded), ElementsAre(0, 0));
-  // What a function does not use has no gradient.
+  // An argument that the function does not use has no gradient.
   Tensor used = Leaf({1}, {1}), unused = Leaf({1}, {1});
   Sum(Jit([](const Tensor& a, const Tensor&) { return a * 2; })(used, unused)).Backward();
   EXPECT_THAT(GradOf(used), ElementsAre(2));

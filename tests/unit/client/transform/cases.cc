@@ -1,4 +1,4 @@
-// The functions of generate.py in hlod's words.
+// The functions of generate.py, written with hlod.
 #include "tests/unit/client/transform/cases.h"
 
 #include <cmath>
@@ -18,7 +18,7 @@ Tensor Identity(const Tensor& like, int64_t n) {
   return Eye(n, {}, {.type = like.dtype(), .device = like.device()});
 }
 
-// cos(0), cos(1), ...
+// Returns cos(0), cos(1), ... in x's shape.
 Tensor Weights(const Tensor& x) {
   return Cos(Arange(0, x.numel(), 1, {.type = kF64, .device = x.device()})).Reshape(x.dims());
 }
@@ -182,7 +182,7 @@ const std::map<std::string, Function>& DerivativeCases() {
       {"attention", [](const Ts& x) { return ScaledDotProductAttention(x[0], x[1], x[2]); }},
       {"mlp",
        [](const Ts& x) { return CrossEntropy(MatMul(Tanh(MatMul(x[0], x[1]) + x[2]), x[3]), Index(x[0])); }},
-      // With derivatives of their own.
+      // Functions with a built-in derivative.
       {"erfinv", One([](T x) { return Erfinv(x); })},
       {"lgamma", One([](T x) { return Lgamma(x); })},
       {"sinc", One([](T x) { return Sinc(x); })},

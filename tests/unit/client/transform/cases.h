@@ -12,7 +12,7 @@ namespace hlod {
 
 using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
-// As generate.py has them.
+// Returns the functions of generate.py.
 const std::map<std::string, Function>& DerivativeCases();
 
 }  // namespace hlod

@@ -1,5 +1,5 @@
-// Derivatives through loops and branches against JAX's, and against finite differences: by Grad, Jvp, Grad of
-// Grad, Vmap of Grad, Jit and Backward().
+// Derivatives through loops and branches, compared with JAX's and with finite differences: by Grad, Jvp, Grad
+// of Grad, Vmap of Grad, Jit and Backward().
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -14,7 +14,7 @@ using Ts = std::vector<Tensor>;
 using Pair = std::pair<Tensor, Tensor>;
 using Function = std::function<Tensor(const Ts&)>;
 
-// As control/generate.py has them.
+// Returns the weighted sum of control/generate.py.
 Tensor Weighted(const Tensor& x) {
   const Tensor weights = Cos(Arange(0, x.numel(), 1, {.type = kF64, .device = x.device()}));
   return Sum(x * weights.Reshape(x.dims()));
@@ -347,7 +347,8 @@ INSTANTIATE_TEST_SUITE_P(All, ControlGradients, ::testing::ValuesIn(Names()),
 
 using SliceFunctions = TensorTest;
 
-// A product of 400 thousand numbers by as many would take minutes on the host: nothing is computed or sent.
+// A product of 400 thousand by 400 thousand numbers would take minutes on the host: no value is computed or
+// sent.
 TEST_F(SliceFunctions, EvalShapeComputesNothing) {
   const Tensor x = Placeholder({400'000, 8}, kBF16, device()), w = Placeholder({8, 400'000}, kBF16, device());
   const SessionStats before = Account();
@@ -365,7 +366,8 @@ TEST_F(SliceFunctions, EvalShapeComputesNothing) {
   EXPECT_EQ(Account().host_to_device, before.host_to_device);
 }
 
-// jnp.convolve([1, 2, 3], [1, 1]) is of floats; jnp.correlate([1, 2j], [1j]) conjugates its second argument.
+// jnp.convolve([1, 2, 3], [1, 1]) returns floats; jnp.correlate([1, 2j], [1j]) conjugates its second
+// argument.
 TEST_F(SliceFunctions, ConvolutionsOfIntegersAndComplexNumbers) {
   for (const Device& where : {Device(), device()}) {
     const Tensor sums = Convolve(FromValues<int64_t>({1, 2, 3}, {}, where), Ones({2}, {.device = where}));

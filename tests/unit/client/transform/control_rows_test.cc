@@ -1,4 +1,4 @@
-// The acceptance rows of scan and the other control flow. Expected values by hand.
+// The acceptance rows of scan and the other control flow. Expected values are computed by hand.
 #include "hlod/transform/control.h"
 
 #include "common/hlo/text/text.h"
@@ -115,7 +115,7 @@ TEST_F(ControlRows, WhatDoesNotFitIsNamed) {
   refused([&] { Scan([](const Tensor& c, const Tensor& x) { return Pair(c.To(kBF16), x); }, zero, xs); },
           "the body returns it as bf16[2]");
   EXPECT_EQ(GetTraceStats().compiles, compiles);
-  // The program goes on.
+  // The program continues after the error.
   EXPECT_THAT(Scan(Accumulate, zero, xs).first.ToVector<float>(), ElementsAre(9, 12));
 }
 
@@ -226,7 +226,7 @@ TEST_F(ControlRows, LayersInALoopGiveWhatTheyGiveInARow) {
   layers[1].b = OnDevice({1}, {1});
   EXPECT_EQ(KindOf(Thrown([&] { ScanLayers(block, layers, x); })), ErrorKind::kArgument);
   EXPECT_THAT(last_what_, HasSubstr("layer.1 is f32[2] in layer 0, and in layer 1 f32[1]"));
-  // Placeholders stack to one placeholder.
+  // Layers of placeholders are stacked to one placeholder.
   std::vector<Layer> abstract;
   for (int i = 0; i < 3; ++i)
     abstract.push_back({Placeholder({2, 2}, kF32, device()), Placeholder({2}, kF32, device())});
@@ -237,7 +237,7 @@ TEST_F(ControlRows, LoopsNest) {
   const Tensor xs = Rows(), zero = OnDevice({0, 0}, {2});
   const auto [carry, ys] = Scan(
       [&](const Tensor& c, const Tensor& x) {
-        const Tensor inner = Scan(Accumulate, c, xs).first;  // c + [9, 12].
+        const Tensor inner = Scan(Accumulate, c, xs).first;  // inner is c + [9, 12].
         return Pair(inner + x, inner);
       },
       zero, xs);

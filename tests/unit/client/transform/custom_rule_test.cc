@@ -1,4 +1,4 @@
-// CustomVjp and CustomJvp: the rule is what counts, under every transform. Expected values by hand.
+// CustomVjp and CustomJvp: every transform uses the custom rule. Expected values are computed by hand.
 #include "common/hlo/text/text.h"
 #include "tests/unit/client/tensor/fixture.h"
 
@@ -9,12 +9,12 @@ using Pair = std::pair<Tensor, Tensor>;
 
 class CustomRules : public TensorTest {
  protected:
-  // sin, whose gradient is said to be 10 x ct.
+  // sin with a custom gradient of 10 x ct.
   static auto Tenfold() {
     return CustomVjp([](const Tensor& x) { return Sin(x); }, [](const Tensor& x) { return Pair(Sin(x), x); },
                      [](const Tensor& x, const Tensor& ct) { return std::tuple(x * ct * 10); });
   }
-  // x^3, whose derivative is said to be 5 y t, with y = x^3.
+  // x^3 with a custom derivative of 5 y t, where y = x^3.
   static auto Fivefold() {
     return CustomJvp([](const Tensor& x) { return x * x * x; },
                      [](const std::tuple<Tensor>& x, const std::tuple<Tensor>& t) {
@@ -37,7 +37,7 @@ TEST_F(CustomRules, AVjpReplacesTheGradient) {
   EXPECT_EQ(Count(Dump(gradient, DumpFormat::kHlo), " cosine("), 0);
   EXPECT_THAT(gradient.ToVector<float>(), ElementsAre(30, 60));
   EXPECT_THAT(Jit(Grad(f))(x).ToVector<float>(), ElementsAre(30, 60));
-  // Of the rule itself: d/dx (10 x) = 10.
+  // The second derivative is that of the rule: d/dx (10 x) = 10.
   EXPECT_THAT(Grad([=](const Tensor& x) { return Sum(Grad(f)(x)); })(x).ToVector<float>(),
               ElementsAre(30, 30));
   Tensor leaf = x.Clone().RequiresGrad_();
@@ -58,7 +58,7 @@ TEST_F(CustomRules, AVjpOutlivesASyncAndASecondBackward) {
   again.Backward({.retain_graph = true});
   again.Backward();
   EXPECT_THAT(other.Grad().ToVector<float>(), ElementsAre(60, 120));
-  // Forward mode through the gradient: d/dx (30 x) = 30.
+  // Forward mode over the gradient: d/dx (30 x) = 30.
   const auto gradient = Grad([](const Tensor& x) { return Sum(Tenfold()(x) * 3); });
   const Tensor x = OnDevice({1, 2}, {2}), dx = OnDevice({1, 10}, {2});
   EXPECT_THAT(std::get<1>(Jvp(gradient, std::tuple(x), std::tuple(dx))).ToVector<float>(),
@@ -71,7 +71,7 @@ TEST_F(CustomRules, AVjpIsKeptByVmapAndScan) {
   EXPECT_THAT(Vmap(Grad(f))(x).ToVector<float>(), ElementsAre(10, 20, 30, 40));
   EXPECT_THAT(Grad([=](const Tensor& x) { return Sum(Vmap(f)(x)); })(x).ToVector<float>(),
               ElementsAre(10, 20, 30, 40));
-  // In a loop: the sum of sines, each by its rule.
+  // A sum of sines in a loop; each uses the custom rule.
   const auto summed = [](const Tensor& xs) {
     return Sum(Scan([](const Tensor& c, const Tensor& x) { return Pair(c + Tenfold()(x), x); }, xs[0] * 0, xs)
                    .first);

@@ -1,4 +1,5 @@
-// Derivatives of operations against PyTorch's, in every mode: functions on the host, Backward() on a device.
+// Derivatives of operations, compared with PyTorch's, in every mode: functions on the host, Backward() on a
+// device.
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -36,13 +37,13 @@ Ts Inputs(const Json& recorded, const Device& device) {
   return inputs;
 }
 
-// cos(0), cos(1), ...: what generate.py weighs results by.
+// Returns cos(0), cos(1), ..., the weights of generate.py.
 Tensor Weights(const Tensor& like) {
   return Cos(Arange(0, like.numel(), 1, {.type = kF64, .device = like.device()})).Reshape(like.dims());
 }
 Tensor Weighted(const Tensor& x) { return Sum(x * Weights(x)); }
 
-// PyTorch's hardsigmoid and hardswish take 1 / 6 in f32.
+// Wide enough for PyTorch's hardsigmoid and hardswish, which take 1 / 6 in f32.
 constexpr double kTolerance = 1e-7;
 
 void ExpectNear(const Tensor& tensor, const Json& expected, const std::string& what) {
@@ -125,12 +126,12 @@ TEST(DerivativeTable, EveryRecordedFunctionIsTested) {
   EXPECT_EQ(Recorded().size(), DerivativeCases().size());
 }
 
-// The opcodes without a rule, by name: adding a rule strikes one out.
+// The names of the opcodes without a rule. A new rule removes a name.
 TEST(DerivativeTable, NamesTheOpcodesWithoutATangentRule) {
   std::vector<std::string> without;
   for (int i = 0; i < hlo::kOpcodeCount; ++i) {
     const auto opcode = static_cast<hlo::Opcode>(i);
-    // Walked through by forward and reverse mode themselves.
+    // Opcodes that forward and reverse mode handle themselves.
     const bool walked = opcode == hlo::kTuple || opcode == hlo::kGetTupleElement ||
                         opcode == hlo::kOptBarrier || lazy::ControlRulesOf(opcode) != nullptr;
     const bool elsewhere = hlo::HasTrait(opcode, hlo::kOptimizedOnly) ||
@@ -138,7 +139,7 @@ TEST(DerivativeTable, NamesTheOpcodesWithoutATangentRule) {
     if (walked || elsewhere || lazy::TheRules().tangent[i] != nullptr) continue;
     without.emplace_back(hlo::Name(opcode));
   }
-  // The second line has those that LoadFunction replaces by what they are made of.
+  // LoadFunction replaces those of the second line by their definitions.
   EXPECT_THAT(without,
               ::testing::UnorderedElementsAre("stochastic-convert", "set-dimension-size", "dynamic-reshape",
                                               "custom-call", "map", "batch-norm-training",

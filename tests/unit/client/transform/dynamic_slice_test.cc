@@ -1,5 +1,5 @@
-// Slices at computed starts. Expected values are those of jax.lax.dynamic_slice and dynamic_update_slice, and
-// by hand.
+// Slices at computed starts. Expected values are those of jax.lax.dynamic_slice and dynamic_update_slice, or
+// computed by hand.
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -48,7 +48,7 @@ TEST_F(DynamicSlices, TheIndexOfALoopSaysWhere) {
 TEST_F(DynamicSlices, GradientsAndBatchesGoThrough) {
   const Tensor v = OnDevice({1, 2, 3}, {3}), at = FromValues<int64_t>({1, 0, 5}, {}, device());
   const auto square = [](const Tensor& v, const Tensor& i) { return Sum(Square(DynamicSlice(v, {i}, {2}))); };
-  // 2 v inside the slice.
+  // The gradient is 2 v inside the slice.
   EXPECT_THAT(Grad(square)(v, At(1)).ToVector<float>(), ElementsAre(0, 4, 6));
   EXPECT_THAT(Vmap(Grad(square), {.in = {std::nullopt, 0}})(v, at).ToVector<float>(),
               ElementsAre(0, 4, 6, 2, 4, 0, 0, 4, 6));

@@ -1,5 +1,5 @@
-// Custom calls in loaded programs: the TPU's linear algebra, which runs here, too; what has no rule says what
-// to do. Expected values by hand.
+// Custom calls in loaded programs: the TPU's linear algebra, which hlod runs, too; and the errors of calls
+// without a derivative, which say what to do. Expected values are computed by hand.
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -11,7 +11,7 @@ using Floats = std::vector<float>;
 
 class ForeignCalls : public TensorTest {
  protected:
-  // On the host and on the device.
+  // Returns x on the device and on the host.
   static std::vector<Tensor> Both(const Tensor& x) { return {x, x.ToHost()}; }
 };
 
@@ -34,7 +34,7 @@ TEST_F(ForeignCalls, LuDecompositionCountsItsExchangesFromZero) {
     EXPECT_THAT(results[1].ToVector<int32_t>(), ElementsAre(1, 1));
     EXPECT_THAT(results[2].ToVector<int32_t>(), ElementsAre(1, 0));
   }
-  // With [[a, b], [c, d]] exchanged, the last element is b - a d / c.
+  // After [[a, b], [c, d]] has exchanged its rows, the last element is b - a d / c.
   const auto last = [&](const Tensor& a) { return Sum(lu({a})[0].Select(0, 1).Select(0, 1)); };
   const Tensor a = OnDevice({1, 2, 3, 4}, {2, 2});
   EXPECT_THAT(Grad(last)(a).ToVector<float>(),
@@ -63,7 +63,7 @@ TEST_F(ForeignCalls, QrIsReflectionsAndTheirProduct) {
     EXPECT_THAT(results[1].ToVector<float>(), Pointwise(FloatNear(1e-6f), Floats{1.6f, 0}));
     EXPECT_THAT(results[2].ToVector<float>(), Pointwise(FloatNear(1e-6f), Floats{-0.6f, -0.8f, -0.8f, 0.6f}));
   }
-  // With the first column (x, y) of length s: R11 = -s, tau = 1 + x / s, v = y / (x + s), Q11 = -x / s.
+  // With (x, y) as the first column, of length s: R11 = -s, tau = 1 + x / s, v = y / (x + s), Q11 = -x / s.
   const auto gradient = [&](size_t result, int64_t element) {
     return Grad([&](const Tensor& a) { return qr({a})[result].Reshape({-1}).Select(0, element); })(given)
         .ToVector<float>();
@@ -84,14 +84,14 @@ ENTRY main {
   ROOT r = (f32[2,2], f32[2]) tuple(v, w)
 }
 )");
-  const Tensor given = OnDevice({2, 9, 1, 2}, {2, 2});  // The upper one is not read.
+  const Tensor given = OnDevice({2, 9, 1, 2}, {2, 2});  // The upper triangle is not read.
   for (const Tensor& a : Both(given)) {
     const std::vector<Tensor> results = eigh({a});
     EXPECT_THAT(results[1].ToVector<float>(), Pointwise(FloatNear(1e-5f), Floats{1, 3}));
     EXPECT_THAT(Square(results[0]).ToVector<float>(),
                 Pointwise(FloatNear(1e-5f), Floats{0.5f, 0.5f, 0.5f, 0.5f}));
   }
-  // The greater eigenvalue's vector is (1, 1) / sqrt(2).
+  // The eigenvector of the greater eigenvalue is (1, 1) / sqrt(2).
   const auto greatest = [&](const Tensor& a) { return eigh({a})[1].Select(0, 1); };
   EXPECT_THAT(Grad(greatest)(given).ToVector<float>(), Pointwise(FloatNear(1e-5f), Floats{0.5f, 0, 1, 0.5f}));
 }
@@ -111,7 +111,7 @@ ENTRY main {
   EXPECT_THAT(last_what_, HasSubstr("CustomVjp()"));
 }
 
-// z / |z|: of x + i y the direction turns by the part of the tangent that is across it.
+// z / |z| for z = x + i y: its direction turns by the component of the tangent that is orthogonal to z.
 TEST_F(ForeignCalls, SignOfComplexNumbers) {
   const LoadedFunction sign = LoadFunctionFromBytes(R"(HloModule sign
 ENTRY main {

@@ -1,6 +1,6 @@
-// Derivatives of loaded programs where a rule is easily half right: indices out of range or repeated, initial
-// values that take part, reducers of one's own, operands of different types, fusions. Expected values by
-// hand.
+// Derivatives of loaded programs in cases where a rule is easily only half right: indices out of range or
+// repeated, initial values that take part, custom reducers, operands of different types, fusions. Expected
+// values are computed by hand.
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -14,7 +14,7 @@ using Arrays = std::vector<Tensor>;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-// What the entries below call.
+// Computations that the entries below call.
 constexpr char kComputations[] = R"(HloModule case
 sum {
   p = f32[] parameter(0)
@@ -66,7 +66,8 @@ square_and_more {
 ENTRY main {
 )";
 
-// A program of a, b ... of `shapes`, and the derivatives of its results' elements times 1, 2, 3 ... by each.
+// A program of a, b, ... of `shapes`; and the gradients, by each argument, of its results' elements times 1,
+// 2, 3, ...
 struct Case {
   const char* name;
   std::vector<const char*> shapes;
@@ -156,7 +157,7 @@ const Case kCases[] = {
      "get-tuple-element(r), index=1\n ROOT y = f32[2] concatenate(l, h), dimensions={0}\n",
      {{3, 1}, {5, 2}},
      {{0, 1}, {2, 0}}},
-    // With 1 + r / 2 a product of 1 + x / 2: (1.5 * 2 * 3 - 1) * 2.
+    // With 1 + r / 2, the reduction is a product of 1 + x / 2: (1.5 * 2 * 3 - 1) * 2.
     {"a reducer of one's own",
      {"f32[2]"},
      " one = f32[] constant(1)\n ROOT y = f32[] reduce(a, one), dimensions={0}, "
@@ -174,7 +175,7 @@ const Case kCases[] = {
      "lhs_contracting_dims={0}, rhs_contracting_dims={0}\n ROOT y = f32[2] multiply(d, c)\n",
      {{1, 1}},
      {{1.25, 2.75}}},
-    // bf16 does not have 1 + 2^-10.
+    // 1 + 2^-10 is not a bf16 number.
     {"a dot with bf16",
      {"f32[1]"},
      " w = bf16[1] constant({2})\n c = f32[] constant(1.0009765625)\n d = f32[] dot(a, w), "
@@ -219,7 +220,7 @@ const Case kCases[] = {
 
 class ForeignDerivatives : public TensorTest {
  protected:
-  // The sum of all elements times 1, 2, 3 ...
+  // Returns the sum of all elements times 1, 2, 3, ...
   static Tensor Weighted(const Tensor& y) {
     return Sum(y * Arange(1, y.numel() + 1, 1, {.type = kF32, .device = y.device()}).Reshape(y.dims()));
   }
@@ -245,7 +246,7 @@ TEST_F(ForeignDerivatives, BothModes) {
     const Arrays gradients = Grad(f)(arguments);
     for (size_t i = 0; i < arguments.size(); ++i) {
       EXPECT_EQ(gradients[i].ToVector<float>(), c.gradients[i]) << "by argument " << i;
-      // Forward, along 1, 2, 3 ... of this argument alone.
+      // Forward mode along the tangent 1, 2, 3, ... of this argument alone.
       Arrays tangents;
       for (const Tensor& x : arguments) tangents.push_back(ZerosLike(x));
       float expected = 0;
@@ -257,10 +258,10 @@ TEST_F(ForeignDerivatives, BothModes) {
       tangents[i] = OnDevice(along, arguments[i].dims());
       EXPECT_FLOAT_EQ(Jvp(f, std::tuple(arguments), std::tuple(tangents)).second.Item<float>(), expected);
     }
-    // Two examples, the second of them like the first.
+    // A batch of two equal examples.
     Arrays twice;
     for (const Tensor& x : arguments) twice.push_back(Stack({x, x}));
-    // A reduction begins with one value for all examples.
+    // All examples would share the initial value of a reduction.
     if (c.arguments.size() == 2 && c.arguments[1].size() == 1) continue;
     const Arrays batched = Vmap(Grad(f))(twice);
     for (size_t i = 0; i < batched.size(); ++i) {
@@ -269,7 +270,7 @@ TEST_F(ForeignDerivatives, BothModes) {
   }
 }
 
-// A product of bf16 that gives f32 stays one in a batch: bf16 does not have 257.
+// A product of bf16 with a result of f32 keeps that type in a batch: 257 is not a bf16 number.
 TEST_F(ForeignDerivatives, ABatchedProductKeepsItsType) {
   const Case dot = {"",
                     {"bf16[2]", "bf16[2]"},

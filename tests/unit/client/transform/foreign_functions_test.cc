@@ -1,4 +1,4 @@
-// Derivatives of functions of numbers in programs that JAX exported, against JAX's in f64: forward and
+// Derivatives of scalar functions in programs that JAX exported, compared with JAX's in f64: forward and
 // reverse mode, the second derivative, and over a batch; in f64, f32 and bf16 (foreign/generate.py records
 // them).
 #include <cmath>
@@ -46,7 +46,7 @@ class ForeignFunctions : public TensorTest, public ::testing::WithParamInterface
     x_ = FromValues<double>(points, Dims{static_cast<int64_t>(points.size())}, device()).To(type_);
   }
   Tensor f(const Tensor& x) const { return (*f_)({x})[0]; }
-  // Of each element, by reverse mode.
+  // Returns the derivative at each element, by reverse mode.
   Tensor Slope(const Tensor& x) const {
     return Grad([this](const Tensor& x) { return Sum(f(x)); })(x);
   }

@@ -1,5 +1,5 @@
-// The table of derivatives where a function has none, or more than one (hlod/transform/foreign_kinks.inc):
-// each row against what a loaded program and an operation on tensors give.
+// Checks the table of derivatives where a function has none, or more than one
+// (hlod/transform/foreign_kinks.inc): each row against a loaded program and against an operation on tensors.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -26,8 +26,8 @@ constexpr Row kRows[] = {
 #undef HLOD_KINK
 };
 
-// How a row is computed: the instructions of a program of the scalars or vectors a, b, c that ends with `y`,
-// the same of tensors, the arguments, and the element of which argument the derivative is of.
+// The computation of a row: the instructions of a program of the scalars or vectors a, b, c, ending with `y`;
+// the same on tensors; the arguments; and the element of an argument that the derivative is by.
 struct Binding {
   std::string shape, instructions;
   std::function<Tensor(const Arrays&)> tensors;
@@ -186,7 +186,7 @@ TEST_F(ForeignKinks, AreAsTheTableSays) {
   }
 }
 
-// log(exp(x) + exp(y)) as JAX lowers it, and softplus with it.
+// log(exp(x) + exp(y)) as JAX lowers it; softplus is lowered alike.
 constexpr const char* kLogAddExp = R"(HloModule m
 ENTRY e {
   x = f32[1] parameter(0)
@@ -203,8 +203,8 @@ ENTRY e {
   ROOT r = f32[1] select(wrong, sum, finite)
 })";
 
-// The second derivatives of log(exp(x) + exp(y)) at x = y are those of the logistic function at 0, 1/4, as
-// JAX has them: by parts, of max and |x - y|, they would be 0.
+// The second derivatives of log(exp(x) + exp(y)) at x = y are those of the logistic function at 0, 1/4, as in
+// JAX. Differentiated by parts, max and |x - y|, they would be 0.
 TEST_F(ForeignKinks, LogAddExpHasItsSecondDerivativeAtATie) {
   const LoadedFunction loaded = LoadFunctionFromBytes(kLogAddExp);
   const auto foreign = [&](const Tensor& x, const Tensor& y) { return Sum(loaded({x, y})[0]); };
@@ -226,7 +226,7 @@ TEST_F(ForeignKinks, LogAddExpHasItsSecondDerivativeAtATie) {
   EXPECT_EQ(second([](const Tensor& x) { return Sum(Logsigmoid(x)); }), -0.25f);
 }
 
-// Equal infinities share the derivative of tensors' Logaddexp, and NaN comes of none of the derivatives.
+// Equal infinities share the derivative, as of tensors' Logaddexp, and no derivative is NaN.
 TEST_F(ForeignKinks, LogAddExpOfInfinities) {
   const Tensor at = OnDevice({static_cast<float>(kInfinity)}, {1});
   const auto f = [](const Tensor& x, const Tensor& y) { return Sum(Logaddexp(x, y)); };

@@ -1,6 +1,6 @@
-// Derivatives of linear algebra, and of what runs along a dimension, in programs that JAX exported for the
-// CPU: its LAPACK routines are custom calls there. Expected are JAX's gradients, directional derivatives and
-// gradients of the gradients, in f64 (foreign/generate.py records them); over a batch the same again.
+// Derivatives of linear algebra, and of functions along a dimension, in programs that JAX exported for the
+// CPU, where its LAPACK routines are custom calls. Expected are JAX's gradients, directional derivatives and
+// gradients of the gradients, in f64 (foreign/generate.py records them), also over a batch.
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -23,7 +23,7 @@ const Json& RecordedMatrices() {
 
 std::vector<double> ValuesOf(const Json& array) { return array["values"].get<std::vector<double>>(); }
 
-// cos(0), cos(1), ...: what generate.py weighs elements by.
+// Returns cos(0), cos(1), ..., the weights of generate.py.
 Tensor Weights(const Tensor& like) {
   return Cos(Arange(0, like.numel(), 1, {.type = kF64, .device = like.device()})).Reshape(like.dims());
 }

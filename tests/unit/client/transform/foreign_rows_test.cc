@@ -1,4 +1,5 @@
-// The acceptance rows of foreign code: HLO modules, custom calls, host functions. Expected values by hand.
+// The acceptance rows of foreign code: HLO modules, custom calls, host functions. Expected values are
+// computed by hand.
 #include "hlod/transform/foreign.h"
 
 #include <filesystem>
@@ -13,7 +14,7 @@ namespace {
 
 class ForeignRows : public TensorTest {};
 
-// A pair and an argument that nothing reads.
+// The arguments are a pair (x, factor) and one that is never read.
 constexpr char kModule[] = R"(HloModule scaled
 
 scale {
@@ -72,7 +73,7 @@ TEST_F(ForeignRows, AModuleIsAFunctionOfTensors) {
     const std::vector<Tensor> results = scaled({x, factor, unused});
     EXPECT_THAT(results[0].ToVector<float>(), ElementsAre(3, 6));
     EXPECT_THAT(results[1].ToVector<float>(), ElementsAre(4, 7));
-    // As part of a program, with trees, and on the host.
+    // Calls it within a program, with trees, and on the host.
     const auto [first, second] =
         scaled.Call(std::pair<Tensor, Tensor>(x, x), std::pair(x + x, factor), unused);
     EXPECT_THAT((first * second).ToVector<float>(), ElementsAre(6 * 7, 12 * 13));
@@ -134,7 +135,7 @@ TEST_F(ForeignRows, PayloadAndVersionArePartOfTheKey) {
   };
   EXPECT_NE(text({.payload = "a"}), text({.payload = "b"}));
   EXPECT_NE(text({.payload = "a"}), text({.payload = "a", .api_version = 4}));
-  // TopK is a target that the daemon knows.
+  // The daemon implements the target TopK.
   const auto largest = [&](const std::string& payload) {
     return CustomCall("TopK", {x}, std::vector<Shape>{Shape::Array(kF32, {1}), Shape::Array(kS32, {1})},
                       {.payload = payload})[0]

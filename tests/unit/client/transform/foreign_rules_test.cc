@@ -1,5 +1,5 @@
 // Derivatives of loaded programs whose opcodes no tensor operation makes: ragged dots, batch norms, maps,
-// scans along other dimensions. Expected values by JAX: jax.vjp of lax.ragged_dot_general and of the
+// scans along other dimensions. Expected values are JAX's: jax.vjp of lax.ragged_dot_general and of the
 // functions' formulas.
 #include <numeric>
 
@@ -14,14 +14,14 @@ using Floats = std::vector<float>;
 
 class ForeignRules : public TensorTest {
  protected:
-  // Counts from -3 to 3, again and again.
+  // Returns numbers that count from -3 to 3 repeatedly.
   Tensor Counted(Dims dims, int offset) {
     Floats values(
         static_cast<size_t>(std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>())));
     for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i + offset) % 7) - 3;
     return OnDevice(values, std::move(dims));
   }
-  // Cotangents of 1, 2, 3 ... for a sum of the elements.
+  // Returns the sum of the elements times 1, 2, 3, ..., which are the cotangents.
   static Tensor Weighted(const Tensor& y) {
     return Sum(y * Arange(1, y.numel() + 1, 1, {.type = kF32, .device = y.device()}).Reshape(y.dims()));
   }
@@ -142,7 +142,7 @@ ENTRY main {
 }
 
 TEST_F(ForeignRules, Maps) {
-  // jnp.where(x * y > 0.5, (x * y) ** 2, x / 2), element by element.
+  // The elementwise function jnp.where(x * y > 0.5, (x * y) ** 2, x / 2).
   const LoadedFunction map = LoadFunctionFromBytes(R"(HloModule map
 body {
   a = f32[] parameter(0)
@@ -167,7 +167,8 @@ ENTRY main {
   EXPECT_EQ(dy.ToVector<float>(), (Floats{2, 0, 0, -6}));
 }
 
-// Running sums of x * x along dimension 1 of [2, 3, 2], from a start of [2, 2]: by hand.
+// Running sums of x * x along dimension 1 of [2, 3, 2], starting from [2, 2]. Expected values are computed by
+// hand.
 TEST_F(ForeignRules, AScanAlongAnInnerDimension) {
   const LoadedFunction sums = LoadFunctionFromBytes(R"(HloModule sums
 body {
@@ -188,7 +189,8 @@ ENTRY main {
   const std::vector<Tensor> result = sums({x, c});
   EXPECT_EQ(result[0].ToVector<float>(), (Floats{2, 4, 11, 20, 36, 56, 1, 14, 10, 30, 35, 66}));
   EXPECT_EQ(result[1].ToVector<float>(), (Floats{36, 56, 35, 66}));
-  // Of the sum of all sums and of the last ones once more, a square counts once for each sum that has it.
+  // The loss is the sum of all running sums plus the last ones again; each square counts once per sum that
+  // includes it.
   const auto f = [&](const Tensor& x, const Tensor& c) {
     const std::vector<Tensor> y = sums({x, c});
     return Sum(y[0]) + Sum(y[1]);
@@ -201,7 +203,7 @@ ENTRY main {
   EXPECT_EQ(Vmap(one)(batch).ToVector<float>(), (Floats{36, 56, 35, 66, 141, 224, 140, 234}));
 }
 
-// Windows of one element grow along no dimension: by hand.
+// Windows of one element extend along no dimension. Expected values are computed by hand.
 TEST_F(ForeignRules, ProductsOfSingleElements) {
   const LoadedFunction products = LoadFunctionFromBytes(R"(HloModule products
 multiply {

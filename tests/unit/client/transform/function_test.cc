@@ -1,4 +1,4 @@
-// Trees, tracing a function, Jit.
+// Trees, the tracing of a function, Jit.
 #include <map>
 #include <optional>
 #include <string>
@@ -127,7 +127,7 @@ TEST_F(Functions, ReadingInsideNamesTheLine) {
     })(w);
   });
   EXPECT_THAT(last_what_, HasSubstr("Sync() is called"));
-  EXPECT_THAT((w + 1).ToVector<float>(), ElementsAre(2, 3));  // The program goes on.
+  EXPECT_THAT((w + 1).ToVector<float>(), ElementsAre(2, 3));  // The program continues after the error.
 }
 
 TEST_F(Functions, ChangingAnArgumentOrACapturedTensorIsRefused) {
@@ -192,7 +192,7 @@ TEST_F(Functions, DonatedArgumentsAreGone) {
   EXPECT_THAT(y.ToVector<float>(), ElementsAre(1, 2));
 }
 
-// Also of a function that does not need them.
+// A donated argument is consumed even by a function that does not use it.
 TEST_F(Functions, DonatedArgumentsAreNotGivenAgain) {
   const auto f = Jit([](const Tensor&, const Tensor& y) { return y + 1; }, {.donate = {0}});
   const Tensor x = OnDevice({1, 2}, {2});

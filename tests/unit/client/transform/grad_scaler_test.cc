@@ -1,4 +1,4 @@
-// Gradient scaling against the documented rule of torch.amp.GradScaler with PyTorch's Adam
+// Gradient scaling, compared with the documented rule of torch.amp.GradScaler with PyTorch's Adam
 // (optimizer/torch.json).
 #include <fstream>
 #include <limits>
@@ -19,7 +19,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class GradScalers : public TensorTest {
  protected:
   Tensor Parameter() { return FromValues<double>({1, -2, .5, 3}, Dims{4}, device()).RequiresGrad_(); }
-  // The loss whose gradient is `gradient`.
+  // Returns a loss whose gradient is `gradient`.
   Tensor Loss(const Tensor& parameter, const std::vector<double>& gradient) {
     return Sum(parameter * FromValues<double>(gradient, Dims{4}, device()));
   }

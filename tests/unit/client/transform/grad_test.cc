@@ -1,5 +1,5 @@
-// Grad, ValueAndGrad, Jvp, Vjp as functions to functions over trees. Expected values by hand, and from finite
-// differences.
+// Grad, ValueAndGrad, Jvp and Vjp as functions of functions over trees. Expected values are computed by hand,
+// or are finite differences.
 #include <cmath>
 #include <map>
 #include <string>
@@ -75,7 +75,7 @@ TEST_F(Grads, ComposeWithThemselves) {
 }
 
 TEST_F(Grads, WhatIsCapturedIsConstant) {
-  // d/dx (x d/dy (x + y)) at x = 1, y = 1 is 1: two derivatives that must not be confused.
+  // d/dx (x d/dy (x + y)) at x = 1, y = 1 is 1: the two derivatives must not be confused.
   const auto f = [](const Tensor& x) {
     return Sum(x * Grad([&](const Tensor& y) { return Sum(x + y); })(x));
   };
@@ -100,7 +100,7 @@ TEST_F(Grads, StopAtDetachAndNoGrad) {
               })(x)
                   .ToVector<float>(),
               ElementsAre(6));
-  // A scope around the whole does not count.
+  // A NoGrad scope around the whole call has no effect.
   const NoGrad scope;
   EXPECT_THAT(Grad([](const Tensor& x) { return Sum(x * x); })(x).ToVector<float>(), ElementsAre(6));
 }
@@ -121,7 +121,7 @@ TEST_F(Grads, ForwardAndReverseModeOfTrees) {
 }
 
 TEST_F(Grads, OfComplexNumbersFollowTheirConventions) {
-  // |z|^2 at 3 + 4i: JAX's gradient is 2 conj(z), PyTorch's 2 z.
+  // |z|^2 at 3 + 4i: JAX's gradient is 2 conj(z), PyTorch's is 2 z.
   const auto f = [](const Tensor& z) { return Sum(Square(Abs(z))); };
   Tensor z = FromValues<std::complex<float>>({{3, 4}}, Dims{1}, device());
   EXPECT_EQ(Grad(f)(z).ToVector<std::complex<float>>()[0], std::complex<float>(6, -8));
@@ -150,7 +150,8 @@ TEST_F(Grads, RandomNumbersOfAStepAreTheSameForwardsAndBackwards) {
 }
 
 TEST_F(Grads, OfWhatWindowsScatter) {
-  // Each window of two sends its source to its larger element: 1 and 2 of [5, 7, 3, 3]; of equal ones the first.
+  // Each window of two sends its source to its larger element: 1 and 2 of [5, 7, 3, 3]. Of equal elements the
+  // first is chosen.
   const LoadedFunction scattered = LoadFunctionFromBytes(R"(HloModule scattered
 ge {
   a = f32[] parameter(0)

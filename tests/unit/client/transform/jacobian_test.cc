@@ -1,4 +1,5 @@
-// Matrices of derivatives. Expected values are those of jax.jacrev, jax.jacfwd and jax.hessian, and by hand.
+// Matrices of derivatives. Expected values are those of jax.jacrev, jax.jacfwd and jax.hessian, or computed
+// by hand.
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -30,7 +31,7 @@ TEST_F(Jacobians, HessiansAreJaxs) {
   }
 }
 
-// By hand: y[i,j] = a[i] b[j] + c.
+// The function is y[i,j] = a[i] b[j] + c; expected values are computed by hand.
 TEST_F(Jacobians, OfATreeOneMatrixALeaf) {
   using Pair = std::pair<Tensor, Tensor>;
   const auto f = [](const Tensor& a, const Pair& p) { return a.Unsqueeze(1) * p.first + p.second; };

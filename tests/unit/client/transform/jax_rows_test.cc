@@ -1,5 +1,5 @@
-// The acceptance rows of interoperation: functions of others under every transform, calls by name, shardings.
-// Expected values by hand.
+// The acceptance rows of interoperation: imported functions under every transform, calls by name, shardings.
+// Expected values are computed by hand.
 #include <filesystem>
 
 #include "hlod/nn/sharder.h"
@@ -12,7 +12,7 @@ using Ts = std::vector<Tensor>;
 
 class JaxRows : public TensorTest {
  protected:
-  // What jax.jit(lambda x, w: (jnp.sum(jnp.sin(x) * w), x * w)) lowers to.
+  // The lowered form of jax.jit(lambda x, w: (jnp.sum(jnp.sin(x) * w), x * w)).
   static LoadedFunction Weighted() {
     return LoadFunctionFromBytes(R"(HloModule weighted
 add {
@@ -62,7 +62,7 @@ TEST_F(JaxRows, ATensorAndABufferAreOneArray) {
   EXPECT_EQ(Account().host_to_device, before.host_to_device);
   EXPECT_EQ(Account().device_to_device, before.device_to_device);
   EXPECT_EQ(Account().device_to_host, before.device_to_host);
-  // A program of the client's takes what tensors computed, and the other way round.
+  // A tensor made of a buffer takes part in operations.
   EXPECT_THAT((back + x).ToVector<float>(), ElementsAre(2, 4));
 }
 
@@ -99,14 +99,14 @@ TEST_F(JaxRows, RandomNumbersGoOnAndStateDoesNotLeak) {
   const Tensor x = OnDevice({0, 1}, {2}), w = OnDevice({2, 3}, {2});
   EXPECT_NE(draw(x, w).Item<float>(), draw(x, w).Item<float>());
   EXPECT_EQ(draw.traces(), 1);
-  // A call that fails leaves nothing behind.
+  // A call that fails leaves no state behind.
   Thrown([&] { Grad([&](const Tensor& x) { return loaded({x, w})[1]; })(x); });
   EXPECT_FLOAT_EQ(loaded({x, w})[0].Item<float>(), 3 * std::sin(1.0f));
 }
 
 // Acceptance row JX8.
 TEST_F(JaxRows, AnImportedLoopOfKnownLengthHasAGradient) {
-  // What jax.lax.fori_loop(0, 3, lambda i, c: c * c, x) lowers to.
+  // The lowered form of jax.lax.fori_loop(0, 3, lambda i, c: c * c, x).
   const LoadedFunction squared = LoadFunctionFromBytes(R"(HloModule squared
 body {
   state = (s32[], f32[2]) parameter(0)
@@ -134,10 +134,11 @@ ENTRY main {
   const Tensor x = OnDevice({1, 2}, {2});
   EXPECT_THAT(squared({x})[0].ToVector<float>(), ElementsAre(1, 256));
   const auto f = [&](const Tensor& x) { return Sum(squared({x})[0]); };
-  EXPECT_THAT(Grad(f)(x).ToVector<float>(), ElementsAre(8, 8 * 128));  // 8 x^7.
+  EXPECT_THAT(Grad(f)(x).ToVector<float>(), ElementsAre(8, 8 * 128));  // The derivative is 8 x^7.
 }
 
-// What jax.lax.scan(lambda c, x: (c * x, c), c, xs) lowers to: slices are taken and stored at the counter.
+// The lowered form of jax.lax.scan(lambda c, x: (c * x, c), c, xs): slices are read and stored at the
+// counter.
 constexpr char kScanned[] = R"(HloModule scanned
 body {
   state = (s32[], f32[], f32[3], f32[3]) parameter(0)
@@ -191,10 +192,10 @@ TEST_F(JaxRows, AnImportedScanIsAScan) {
   EXPECT_THAT(results[1].ToVector<float>(), ElementsAre(2, 6, 30));
   const auto last = [&](const Tensor& xs) { return scanned({c, xs})[0]; };
   EXPECT_THAT(Grad(last)(xs).ToVector<float>(), ElementsAre(70, 42, 30));
-  // ys = 2, 2 x0, 2 x0 x1.
+  // ys are 2, 2 x0, 2 x0 x1.
   const auto sum = [&](const Tensor& xs) { return Sum(scanned({c, xs})[1]); };
   EXPECT_THAT(Grad(sum)(xs).ToVector<float>(), ElementsAre(2 + 10, 6, 0));
-  // From the end to the beginning.
+  // The scan in reverse order.
   std::string reversed = kScanned;
   const std::string index = "at = s32[] select(negative, wrapped, i)";
   reversed.replace(reversed.find(index), index.size(),

@@ -1,5 +1,5 @@
-// Kernels: what steps read, write and leave to one another, gradients, and wrong use. Expected values from
-// Pallas's interpret mode (JAX 0.10), or by hand.
+// Kernels: the blocks that steps read, write and carry over, gradients, and wrong use. Expected values are
+// those of Pallas's interpret mode (JAX 0.10), or computed by hand.
 #include "hlod/transform/kernel.h"
 
 #include "common/hlo/text/text.h"
@@ -13,7 +13,7 @@ class Kernels : public TensorTest {
   static Tensor On(const Device& place, const std::vector<float>& values, Dims dims) {
     return FromValues<float>(values, std::move(dims), place);
   }
-  // 0, 1, 2, ... modulo `modulus`, less `less`.
+  // Returns 0, 1, 2, ... modulo `modulus`, minus `less`.
   static std::vector<float> Cycle(int count, int modulus, int less) {
     std::vector<float> values;
     for (int i = 0; i < count; ++i) values.push_back(static_cast<float>(i % modulus - less));
@@ -39,7 +39,7 @@ int Count(const std::string& text, const std::string& what) {
 const IndexMap kRows = [](int64_t i) { return Dims{i, 0}; };
 const IndexMap kBoth = [](int64_t i, int64_t j) { return Dims{i, j}; };
 
-// x y by square blocks, the last dimension of the grid summing up.
+// Computes x y by square blocks; the last dimension of the grid accumulates.
 Tensor Product(const Tensor& x, const Tensor& y, int64_t block) {
   const int64_t m = x.size(0), k = x.size(1), n = y.size(1);
   const Kernel product(
@@ -93,7 +93,7 @@ TEST_F(Kernels, RaggedEdgesReadZerosAndDropWhatIsOutside) {
                        {.grid = {2, 3},
                         .in = {{{2, 2}, kBoth}},
                         .out = {{Shape::Array(kF32, {3, 5}), {{2, 2}, kBoth}},
-                                // What each block sums up to: zeros outside add nothing.
+                                // The sum of each block: the zeros outside add nothing.
                                 {Shape::Array(kF32, {2, 3}), {{1, 1}, kBoth}}}},
                        [](const Tensor& block, Tensor& out, Tensor& sum) {
                          out = block * 2 + 1;
@@ -159,7 +159,7 @@ TEST_F(Kernels, SqueezedDimensionsAreNotSeen) {
   }
 }
 
-// Of numbers any function will do; of tensors the map is a part of the program.
+// The index map of numbers may be any function; that of tensors is a part of the program.
 TEST_F(Kernels, BlocksMayBeTakenInAnyOrder) {
   for (const Device& place : Places()) {
     const Tensor x = On(place, {1, 2, 3, 4, 0, 0, 0, 0, -1, 5, 2, 0}, {3, 4});
@@ -171,7 +171,7 @@ TEST_F(Kernels, BlocksMayBeTakenInAnyOrder) {
     EXPECT_THAT(
         Kernel("table", {.grid = {3}, .in = {{{1, 4}, table}}, .out = {out}}, add_one)({x}).ToVector<float>(),
         expected);
-    const Tensor pages = FromValues<int32_t>({7, 0, 1}, Dims{3}, place);  // 7: the nearest is 2.
+    const Tensor pages = FromValues<int32_t>({7, 0, 1}, Dims{3}, place);  // 7 is clamped to 2.
     const IndexMap lookup = [pages](const Tensor& i) { return BlockIndex{Take(pages, i), 0}; };
     EXPECT_THAT(Kernel("lookup", {.grid = {3}, .in = {{{1, 4}, lookup}}, .out = {out}}, add_one)({x})
                     .ToVector<float>(),
@@ -212,13 +212,13 @@ TEST_F(Kernels, TracingMovesNothingAndTheProgramDoesNotGrowWithTheGrid) {
 }
 
 TEST_F(Kernels, ACallIsOneExecuteAndCompilesOnce) {
-  const Tensor a = A(device()), b = B(device());  // b's columns sum up to -2, -1, 0, 1.
+  const Tensor a = A(device()), b = B(device());  // The sums of b's columns are -2, -1, 0, 1.
   EXPECT_THAT(Product(a, b, 2)[0].ToVector<float>(), ElementsAre(-4, 3, 5, 2));
   const int64_t compiles = GetTraceStats().compiles;
   const SessionStats before = Account();
   EXPECT_THAT(Product(a + 2, b, 2)[0].ToVector<float>(), ElementsAre(-8, 1, 5, 4));
   EXPECT_EQ(Account().executes, before.executes + 1);
-  EXPECT_EQ(GetTraceStats().compiles, compiles + 1);  // The sum before it.
+  EXPECT_EQ(GetTraceStats().compiles, compiles + 1);  // The sum in front of the call.
   EXPECT_THAT(Product(a + 3, b, 2)[0].ToVector<float>(), ElementsAre(-10, 0, 5, 5));
   EXPECT_EQ(GetTraceStats().compiles, compiles + 1);
 }
@@ -251,7 +251,7 @@ TEST_F(Kernels, GradientsGoThroughThem) {
     Tensor leaf = A(place).RequiresGrad_();
     loss(leaf).Backward();
     EXPECT_THAT(leaf.Grad().ToVector<float>(), expected);
-    // Ragged, and not linear: against the plain form.
+    // A kernel with partial blocks that is not linear, compared with plain operations.
     const Tensor x = On(place, {1, 2, 3, 4, 0, 0, 0, 0, -1, 5, 2, 0}, {3, 4}),
                  w = On(place, Cycle(12, 5, 2), {3, 4});
     const std::vector<float> plain =
@@ -265,7 +265,7 @@ TEST_F(Kernels, GradientsGoThroughThem) {
 TEST_F(Kernels, ARuleOfItsOwnMayBePutAroundOne) {
   const Tensor b = B(device());
   const auto product = [](const Tensor& x, const Tensor& y) { return Product(x, y, 2); };
-  // The cotangents are products by the same kernel; ten times as large, so that they are seen.
+  // The cotangents are products by the same kernel, ten times as large to be recognised.
   const auto ruled = CustomVjp(
       product, [=](const Tensor& x, const Tensor& y) { return std::pair(product(x, y), std::pair(x, y)); },
       [=](const std::pair<Tensor, Tensor>& kept, const Tensor& ct) {
@@ -345,7 +345,7 @@ TEST_F(Kernels, WhatDoesNotFitIsNamed) {
           "odd: input 0, f32[0,6], has no blocks of [1, 6]");
   Refused([&] { Kernel("odd", {.grid = {4}, .in = {row}, .out = {{shape, row}, {shape, row}}}, copy)({x}); },
           "odd: it has 2 outputs, which Outputs() gives");
-  // The program goes on.
+  // The program continues after the error.
   EXPECT_THAT(Product(x, B(device()), 2)[0].ToVector<float>(), ElementsAre(-4, 3, 5, 2));
 }
 

@@ -1,5 +1,5 @@
-// The gradients at ties and kinks, against the table in hlod/tensor/autograd_kinks.md, which PyTorch's
-// numbers are in (kinks/generate.py): on the host and on a device.
+// The gradients at ties and kinks, compared with the table in hlod/tensor/autograd_kinks.md, which holds
+// PyTorch's numbers (kinks/generate.py): on the host and on a device.
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -150,7 +150,7 @@ std::vector<std::vector<float>> Lists(const std::string& text) {
   return lists;
 }
 
-// The lines "| expression | operands | gradients |" after the heading.
+// Returns the lines "| expression | operands | gradients |" after the heading.
 std::vector<Row> Table() {
   std::ifstream file(SourceDir() / "client/include/hlod/tensor/autograd_kinks.md");
   std::vector<Row> rows;

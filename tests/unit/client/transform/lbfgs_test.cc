@@ -1,5 +1,5 @@
-// L-BFGS against PyTorch's (optimizer/torch.json): losses, calls of the closure, and parameters after each
-// step of two Rosenbrock functions at once.
+// L-BFGS compared with PyTorch's (optimizer/torch.json): losses, calls of the closure, and parameters after
+// each step on two Rosenbrock functions at once.
 #include <cmath>
 #include <fstream>
 
@@ -55,7 +55,7 @@ TEST_F(LbfgsSteps, GivePyTorchsLossesAndParameters) {
   for (const auto& [name, options] : cases) {
     const nlohmann::json wanted = Wanted(name);
     // Fifty evaluations of this search amplify rounding: PyTorch's own result moves by 3e-7 to 7e-7 when the
-    // start is changed in its last digit.
+    // last digit of the start changes.
     const double tolerance = name == "strong_wolfe" ? 5e-6 : 1e-10;
     Problem problem = Start(device());
     Lbfgs lbfgs({problem.x, problem.y}, options);
@@ -110,11 +110,11 @@ TEST_F(LbfgsSteps, NeedAClosureAndPositiveNumbers) {
   EXPECT_THAT(refused([&] { Lbfgs({problem.x}, {.history_size = 0}); }), HasSubstr("history_size is 0"));
 }
 
-// Other optimizers take a closure, too.
+// Other optimizers accept a closure, too.
 TEST_F(LbfgsSteps, AClosureComputesTheLossOfAnyOptimizer) {
   Problem problem = Start(Device());
   Sgd sgd({problem.x, problem.y}, {.lr = 1e-3});
-  const NoGrad no_grad;  // The closure records its gradients inside of it, too.
+  const NoGrad no_grad;  // The closure enables gradients inside this scope.
   // By hand: x - lr (2 (x - 1) - 400 x (y - x^2)), y - lr 200 (y - x^2).
   EXPECT_NEAR(sgd.Step(problem.Closure()).Item<double>(), 389.5, 1e-9);
   ExpectNear(problem.Values(), {-.9844, .5306, 1.088, 1.618}, "sgd");

@@ -1,4 +1,4 @@
-// A model with the parts of Llama 3.1, by its dimensions: for tests and benchmarks of tracing.
+// A model with the parts of Llama 3.1, of any dimensions, for tests and benchmarks of tracing.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ struct Params {
   Tensor norm, output;
 };
 
-// Every weight by itself, made by `make` of its dimensions.
+// Makes every weight separately: `make` takes its dimensions.
 template <typename Make>
 Params MakeParams(const Config& c, Make make) {
   Params params{make(Dims{c.vocabulary, c.dim}), {}, make(Dims{c.dim}), make(Dims{c.dim, c.vocabulary})};
@@ -38,7 +38,7 @@ Params MakeParams(const Config& c, Make make) {
   return params;
 }
 
-// x of [tokens, heads, head_dim], turned by its position: by halves.
+// Applies rotary position embedding to x [tokens, heads, head_dim]: rotates one half with the other.
 inline Tensor Rotated(const Tensor& x, const Tensor& cosine, const Tensor& sine) {
   const int64_t half = x.size(-1) / 2;
   const Tensor a = x.Narrow(-1, 0, half), b = x.Narrow(-1, half, half);
@@ -68,7 +68,7 @@ inline Tensor Block(const Config& c, const Layer& w, const Tensor& h) {
   return after + MatMul(Silu(MatMul(y, w.gate)) * MatMul(y, w.up), w.down);
 }
 
-// The mean cross entropy of each token's successor: `tokens` of [n], `next` of [n].
+// Returns the mean cross entropy of each token's successor: `tokens` is [n], `next` is [n].
 inline Tensor Loss(const Config& c, const Params& params, const Tensor& tokens, const Tensor& next,
                    const CheckpointPolicy& policy) {
   const Tensor h = Embedding(tokens, params.embedding);

@@ -1,5 +1,5 @@
-// Custom-calls that a native kernel of the daemon's runs (tests/support/native/kernels.c). Expected values by
-// hand.
+// Custom-calls that a native kernel of the daemon runs (tests/support/native/kernels.c). Expected values are
+// computed by hand.
 #include <unistd.h>
 
 #include <filesystem>
@@ -65,7 +65,7 @@ TEST_F(NativeKernels, InLoopsAndUnderJit) {
     return ForiLoop(0, 3, [](const Tensor&, const Tensor& y) { return Scale(y, "2"); }, x);
   };
   EXPECT_THAT(Jit(f)(x).ToVector<float>(), ElementsAre(8, 16));
-  // As one step of the program, which is a library's.
+  // The kernel is one step of the program and is counted as a library's.
   const auto rows = daemon_->Administration().value().Executables().value();
   ASSERT_FALSE(rows.empty());
   EXPECT_EQ(rows[0].library_steps, 1);
@@ -80,7 +80,7 @@ TEST_F(NativeKernels, WhatItRefusesIsTheErrorOfTheExecute) {
   EXPECT_THAT(WhyNot(Scale(x.To(kS32), "2")), HasSubstr("scale is for f32"));
   EXPECT_THAT(WhyNot(CustomCall("tests.silent", {x}, Shape::Array(kF32, {2}))),
               HasSubstr("native kernel \"tests.silent\" failed with 7: it does not say why"));
-  // The session goes on.
+  // The session continues after the error.
   EXPECT_THAT(Scale(x, "2").ToVector<float>(), ElementsAre(2, 4));
 }
 
@@ -92,7 +92,7 @@ TEST_F(NativeKernels, AnUnknownTargetIsNamedWithTheNearestOnes) {
   EXPECT_THAT((x + 1).ToVector<float>(), ElementsAre(2, 3));
 }
 
-// A target is a name in the registry and nothing else.
+// A target is only a name in the daemon's registry.
 TEST_F(NativeKernels, AClientCannotNameALibrary) {
   const testing::Daemon bare = testing::Daemon::Start().value();
   Client client = bare.Connect().value();
@@ -111,7 +111,7 @@ TEST_F(NativeKernels, AClientCannotNameALibrary) {
   }
 }
 
-// What one daemon has cached, another one without the library does not run.
+// A daemon without the library does not run a program that another daemon cached.
 TEST_F(NativeKernels, TheCompileCacheKnowsWhoHasTheKernel) {
   const std::string folder = ::testing::TempDir() + "native-kernel-cache-" + std::to_string(getpid());
   const auto run = [&](std::vector<std::string> flags) {

@@ -1,4 +1,4 @@
-// Optimizers and schedules against Optax's results (optimizer/optax.json).
+// Optimizers and schedules, compared with Optax's results (optimizer/optax.json).
 #include <fstream>
 #include <map>
 
@@ -49,7 +49,7 @@ std::map<std::string, optim::Optimizer> Optimizers() {
   const auto label = [](const Tensor& leaf) {
     return std::string(leaf.rank() == 1 ? "fixed" : leaf.rank() == 2 ? "matrix" : "other");
   };
-  // One step alone, then two at a time.
+  // A schedule of accumulation: one step alone, then two at a time.
   const optim::Schedule one_then_two = [](const Tensor& step) { return Where(Lt(step, 1), 1.0, 2.0); };
   return {
       {"sgd", optim::Sgd(0.1)},
@@ -138,7 +138,7 @@ TEST_F(Optimizer, SixStepsGiveOptaxParameters) {
   }
 }
 
-// Moments are of |g|^2, one for both parts. Values of Optax 0.2.8.
+// Moments are of |g|^2, one for the real and the imaginary part. Expected values are Optax 0.2.8's.
 TEST_F(Optimizer, FiveStepsOfComplexParametersGiveOptax) {
   using Complex64 = std::complex<float>;
   const std::vector<std::vector<Complex64>> gradients = {{{.5F, -.2F}, {-1, .3F}},
@@ -176,7 +176,8 @@ TEST_F(Optimizer, FiveStepsOfComplexParametersGiveOptax) {
   }
 }
 
-// Rates and corrections of f64 parameters have f64's digits. Values of Optax 0.2.8 with 64 bits.
+// Rates and corrections of f64 parameters have the precision of f64. Expected values are those of Optax 0.2.8
+// with 64 bits.
 TEST_F(Optimizer, FiveStepsOfF64ParametersGiveOptax) {
   const std::vector<std::vector<double>> gradients = {
       {.5, -.2, -1, .3}, {-.3, 1, .8, -.6}, {.9, .1, -.1, .7}, {.05, -.5, .6, .2}, {1.2, .4, -.4, -.9}};
@@ -228,7 +229,7 @@ TEST_F(Optimizer, AMaskMayBeAListByThePathsOfLeaves) {
   EXPECT_THAT(last_what_, HasSubstr("optimizer_test.cc"));
 }
 
-// By hand: steps of the gradient 1 at the rates of the state.
+// By hand: steps along the gradient 1 at the rates in the state.
 TEST_F(Optimizer, AnInjectedNumberIsReadAndChangedInTheState) {
   const optim::Optimizer optimizer =
       optim::Chain({optim::Clip(10),
@@ -311,7 +312,8 @@ TEST_F(Optimizer, TheStateOfPlaceholdersIsPlaceholders) {
   EXPECT_EQ(Account().host_to_device, before.host_to_device);
 }
 
-// By hand: what has a gradient is as if it were alone, and the other leaf and its moments are not touched.
+// By hand: a leaf with a gradient is updated as if it were alone; the other leaf and its moments are
+// unchanged.
 TEST_F(Optimizer, AnUndefinedGradientLeavesItsParameterAndMoments) {
   for (const auto& [name, optimizer] : Optimizers()) {
     const Tensor used = OnDevice({1, -2, 3, 4, 5, -6}, {2, 3}), unused = OnDevice({7, 8}, {2});

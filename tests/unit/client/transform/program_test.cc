@@ -1,6 +1,6 @@
-// Random programs of views, updates in place, moves between places, detached tensors, NoGrad scopes and
-// gradients, against what PyTorch recorded (program/generate.py): with the host as place 0 and a
-// device as place 1, and the other way.
+// Random programs of views, in-place updates, moves between devices, detached tensors, NoGrad scopes and
+// gradients, compared with what PyTorch recorded (program/generate.py): with the host as place 0 and a device
+// as place 1, and the other way round.
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ Dims DimsOf(const json& numbers) {
   return Dims(list.begin(), list.end());
 }
 
-// What the step ["view", target, x, name, arguments...] shows of x.
+// Returns the view of x that the step ["view", target, x, name, arguments...] describes.
 Tensor ViewOf(const Tensor& x, const json& step) {
   const std::string name = step[3];
   const auto at = [&](size_t i) { return step[4 + i].get<int64_t>(); };
@@ -46,7 +46,7 @@ class Player {
  public:
   Player(std::vector<Device> places, bool reads_late) : places_(std::move(places)), reads_late_(reads_late) {}
 
-  // Plays one program and says where it differs from PyTorch, or "".
+  // Runs one program and returns its first difference from PyTorch, or "".
   std::string Play(const json& program) {
     for (size_t i = 0; i < program.size() && difference_.empty(); ++i) {
       where_ = absl::StrCat("step ", i, " ", program[i].dump());
@@ -70,7 +70,7 @@ class Player {
     if (difference_.empty()) difference_ = absl::StrCat(where_, ": ", what);
   }
 
-  // Numbers from `first` on in a tensor of these dims.
+  // Returns consecutive numbers from `first` on in a tensor of these dims.
   static Tensor Numbers(int64_t first, const Dims& dims, const Device& device) {
     int64_t count = 1;
     for (const int64_t size : dims) count *= size;
@@ -81,7 +81,7 @@ class Player {
     const std::vector<double> found = x.ToVector<double>();
     if (found != wanted.get<std::vector<double>>()) Differ(x.ToString());
   }
-  // A read now, or one of what it is now.
+  // Compares x with `wanted`, now or, when reads_late_, at the end with a clone made now.
   void Read(const Tensor& x, const json& wanted) {
     if (!reads_late_) return Compare(x, wanted);
     const NoGrad scope;
@@ -123,7 +123,7 @@ class Player {
     }
   }
 
-  // Steps [kind, target, ...] that make a tensor.
+  // Handles steps [kind, target, ...] that make a tensor. Returns false for others.
   bool Makes(const json& step) {
     const std::string kind = step[0];
     Tensor made;
@@ -162,7 +162,7 @@ class Player {
     return true;
   }
 
-  // Steps [kind, x, number or tensor].
+  // Handles steps [kind, x, number or tensor]. Returns false for others.
   bool InPlace(const json& step) {
     const std::string kind = step[0];
     const auto number = [&] { return step[2].get<int64_t>(); };
@@ -203,7 +203,7 @@ class Player {
   }
 
   const std::vector<Device> places_;
-  const bool reads_late_;  // All at the end, so that a program is compiled once.
+  const bool reads_late_;  // Reads all at the end, so that a program is compiled once.
   std::map<int, Tensor> tensors_;
   std::optional<NoGrad> no_grad_;
   std::vector<std::tuple<std::string, Tensor, json>> late_;

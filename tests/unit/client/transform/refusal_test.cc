@@ -1,4 +1,4 @@
-// What transforms refuse, and what they say: the thing, its value, what it should be, and the user's line.
+// Errors of transforms: each names the thing, its value, the expected value, and the user's line.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // The acceptance rows of gradients through scans, of checkpoints and autocast in their bodies, and of models
-// of many layers. References are loops without a scan.
+// of many layers. The references are loops without a scan.
 #include "common/hlo/text/text.h"
 #include "tests/unit/client/tensor/fixture.h"
 #include "tests/unit/client/transform/llama.h"
@@ -44,7 +44,7 @@ class ScanRows : public TensorTest {
   }
 };
 
-// The layers in a loop; `policy` of each.
+// Applies the stacked layers by a scan, each checkpointed with `policy`.
 Tensor Looped(const Layer& stacked, const Tensor& x, const CheckpointPolicy& policy) {
   const auto block = Checkpoint(
       [](const Layer& layer, const Tensor& x) {
@@ -77,7 +77,7 @@ TEST_F(ScanRows, AScanMovesNoMoreThanALoop) {
     expected = h.ToVector<float>();
   });
   const int64_t by_scan = uploads([&] { got = ScanLayers(Block, layers, x).ToVector<float>(); });
-  // The bad way: stand-ins with bytes, uploaded to trace a layer with.
+  // The expensive way: stand-ins with bytes, uploaded to trace a layer with.
   const int64_t by_fakes = uploads([&] {
     for (int i = 0; i < kLayers; ++i) {
       const auto fake = [&](const Dims& dims, int64_t count) {
@@ -152,7 +152,8 @@ TEST_F(ScanRows, ThePolicyDecidesWhatIsKept) {
         Grad([&](const Layer& l, const Tensor& x) { return Sum(Looped(l, x, policy)); })(stacked, x);
     const std::vector<Tensor> outputs = {gradient.w, gradient.b};
     result.sines = Count(Dump(outputs, DumpFormat::kHlo), " sine(");
-    // A daemon's peak only rises: what one program needs, a session of its own says.
+    // The memory measured here is the bytes of the results of all scans, the stacks kept for the gradient; a
+    // session's peak only rises and cannot be compared per policy.
     const std::unique_ptr<Module> module = Lower(outputs);
     std::vector<std::pair<Dims, int64_t>> stacks;
     int64_t bytes = 0;
@@ -173,7 +174,8 @@ TEST_F(ScanRows, ThePolicyDecidesWhatIsKept) {
     EXPECT_NEAR(nothing.gradient[i], everything.gradient[i], 1e-4 * (1 + std::abs(everything.gradient[i])));
     EXPECT_NEAR(named.gradient[i], everything.gradient[i], 1e-4 * (1 + std::abs(everything.gradient[i])));
   }
-  // A stack of each layer's rows: the state alone, the state and the product, and what there is in between.
+  // Each kept value is a stack of all layers' rows: the state alone; the state and the product; the state and
+  // everything between.
   const int64_t stack = kLayers * kRows * kSize * 4;
   EXPECT_LT(nothing.peak, named.peak);
   EXPECT_LT(named.peak, everything.peak);
@@ -237,7 +239,7 @@ ENTRY main {
   EXPECT_EQ(Count(Dump(results, DumpFormat::kHlo), "sharding={devices=[2]<=[2]}"), 1);
 }
 
-// The types of the products in a program, and how many there are.
+// Returns the number of products of each type in a program.
 std::map<std::string, int> Products(const std::string& text) {
   std::map<std::string, int> types;
   for (size_t at = text.find(" dot("); at != std::string::npos; at = text.find(" dot(", at + 1)) {
@@ -275,7 +277,7 @@ TEST_F(ScanRows, RecomputationHasTheTypesOfTheFirstTime) {
       Products(Dump(std::vector<Tensor>{gradient.w, gradient.b}, DumpFormat::kHlo));
   EXPECT_EQ(products.size(), 1u);
   EXPECT_EQ(products.begin()->first, "bf16");
-  // Backward() outside of the region, too.
+  // Backward() runs outside of the region.
   Layer leaf = {stacked.w.Clone().RequiresGrad_(), stacked.b.Clone().RequiresGrad_()};
   loss(leaf, Ramp({2, 3}, 5)).Backward();
   EXPECT_EQ(Products(Dump(std::vector<Tensor>{leaf.w.Grad(), leaf.b.Grad()}, DumpFormat::kHlo)), products);
@@ -294,7 +296,7 @@ TEST_F(ScanRows, TheLoopRunsForwardOnceAndWhatDoesNotVaryIsNotStacked) {
   const std::string text = Dump(all, DumpFormat::kHlo);
   EXPECT_EQ(Count(text, " scan("), 2);
   EXPECT_EQ(Count(text, " tanh("), 1);
-  // h before each turn and tanh's result are stacked; exp(w) is not.
+  // h before each iteration and tanh's result are stacked; exp(w) is not.
   EXPECT_EQ(Count(text, "f32[5,3,3]"), 0);
   EXPECT_NE(text.find("f32[5,3]"), std::string::npos);
 }
@@ -316,7 +318,7 @@ TEST_F(ScanRows, ReadingTheLossFirstChangesNothingThatIsComputed) {
   const std::vector<float> one = gradient(false, &together), other = gradient(true, &after);
   EXPECT_EQ(one, other);
   EXPECT_EQ(Count(together, " tanh("), 1);
-  EXPECT_EQ(Count(after, " tanh("), 0) << after;  // Kept, not computed again.
+  EXPECT_EQ(Count(after, " tanh("), 0) << after;  // Kept, not recomputed.
   EXPECT_EQ(Count(after, " scan("), 1);
 }
 
@@ -327,7 +329,7 @@ TEST_F(ScanRows, ALoopOfUnknownLengthHasNoGradientAndSaysWhere) {
   };
   const Tensor x = OnDevice({2, 3}, {2});
   const auto [value, tangent] = Jvp(f, std::tuple(x), std::tuple(OnDevice({1, 0}, {2})));
-  EXPECT_EQ(value.Item<float>(), 256 + 6561);  // Three times squared: the sums are 5, 13, 97, 6817.
+  EXPECT_EQ(value.Item<float>(), 256 + 6561);  // Squared three times: the sums are 5, 13, 97, 6817.
   EXPECT_EQ(tangent.Item<float>(), 8 * 128);   // 8 x^7 at 2.
   Thrown([&] { Grad(f)(x); });
   EXPECT_THAT(last_what_, HasSubstr("while_loop (scan_rows_test.cc:"));
@@ -336,7 +338,7 @@ TEST_F(ScanRows, ALoopOfUnknownLengthHasNoGradientAndSaysWhere) {
   const Tensor loss = f(leaf);
   Thrown([&] { loss.Backward(); });
   EXPECT_THAT(last_what_, HasSubstr("not known before it runs"));
-  EXPECT_EQ(loss.Detach().Item<float>(), 256 + 6561);  // The program goes on.
+  EXPECT_EQ(loss.Detach().Item<float>(), 256 + 6561);  // The program continues after the error.
 }
 
 // Acceptance row SC4.
@@ -357,7 +359,7 @@ TEST_F(ScanRows, TheGradientDoesNotGrowWithTheNumberOfLayers) {
     const std::vector<float> by_w = gradient.w.ToVector<float>();
     EXPECT_EQ(GetTraceStats().compiles, 1);
     if (count == 3) continue;
-    // The same layer by layer.
+    // The reference gradient, layer by layer.
     const Layer wanted = Grad([&](const Layer& l, const Tensor& x) {
       Tensor h = x;
       for (int64_t i = 0; i < count; ++i) {
@@ -400,7 +402,7 @@ TEST_F(ScanRows, VjpRunsTheLoopForwardOnce) {
       Grad<0, 1>([&](const Tensor& h0, const Tensor& xs) { return Sum(f(h0, xs) * ct); })(h0, xs);
   ExpectNear(by_h, std::get<0>(wanted), 1e-6, "h0");
   ExpectNear(by_xs, std::get<1>(wanted), 1e-6, "xs");
-  // Again, after the first was run.
+  // A second pullback, after the first was run.
   Sync();
   ExpectNear(std::get<0>(pull(ct * 2)), by_h * 2, 1e-6, "twice");
 }
@@ -446,7 +448,7 @@ TEST_F(ScanRows, AModelOf405BIsTracedWithoutAByteOfItsWeights) {
   EXPECT_EQ(after.device_to_host, before.device_to_host);
   EXPECT_EQ(after.executes, before.executes);
   EXPECT_EQ(GetTraceStats().compiles, 0);
-  // One module: two loops, whose bodies do not know how many layers there are.
+  // The module has two loops, whose bodies do not depend on the number of layers.
   int scans = 0;
   for (hlo::ComputationId c = 0; c < module->computation_count(); ++c) {
     const hlo::Computation& computation = module->computation(c);

@@ -1,4 +1,4 @@
-// Groups of parameters, Rprop, ASGD, and what is refused, in PyTorch's manner. Expected values are PyTorch's
+// Parameter groups, Rprop, ASGD, and refused arguments, as in PyTorch. Expected values are PyTorch's
 // (optimizer/torch.json).
 #include <fstream>
 #include <limits>
@@ -22,7 +22,7 @@ const nlohmann::json& Torch() {
 class TorchGroups : public TensorTest {
  protected:
   Tensor Parameter() { return FromValues<double>({1, -2, .5, 3}, Dims{4}, device()).RequiresGrad_(); }
-  // Gives `parameter` the fixed gradient of a step.
+  // Sets the gradient of `parameter` to the fixed one of a step.
   void SetGradient(Tensor& parameter, int step) {
     static const std::vector<std::vector<double>> gradients = {
         {.5, -1, 2, .1}, {-.3, .8, 1.5, -.2}, {.9, -.1, -1, .4}, {.05, .6, .2, -.7}, {1.2, -.4, -.3, .3}};
@@ -35,7 +35,7 @@ class TorchGroups : public TensorTest {
                 Pointwise(DoubleNear(tolerance), wanted.get<std::vector<double>>()))
         << what;
   }
-  // What an error says when `body` throws one at this file's line.
+  // Returns the text of the error that `body` throws, which must name this file's line.
   std::string Refused(const std::function<void()>& body) {
     EXPECT_EQ(KindOf(Thrown(body)), ErrorKind::kArgument);
     EXPECT_THAT(last_what_, HasSubstr("torch_groups_test.cc"));
@@ -61,7 +61,7 @@ TEST_F(TorchGroups, RpropAndAsgdGivePyTorchsParameters) {
   check("rprop_options",
         Rprop({p}, {.lr = .05, .eta_minus = .3, .eta_plus = 1.6, .step_min = .02, .step_max = .11}), p,
         1e-13);
-  // PyTorch keeps the rate in f32.
+  // PyTorch keeps the rate in f32, hence the tolerance.
   p = Parameter();
   check("asgd", Asgd({p}, {.lr = .1}), p, 1e-7);
   p = Parameter();
@@ -103,7 +103,7 @@ TEST_F(TorchGroups, EachGroupHasItsSettingsAndItsRates) {
     for (size_t i = 0; i < 3; ++i) ExpectNear(parameters[i], Torch()["groups"]["after"][i], what);
   };
   finish(adam, {a, b, c}, "trained through");
-  // Settings and moments of every group come from the state.
+  // The settings and moments of every group come from the state.
   AdamW loaded(std::vector<ParamGroup<AdamOptions>>{{{copies[0]}}, {{copies[1]}}, {{copies[2]}}});
   loaded.LoadStateDict(state);
   EXPECT_EQ(loaded.options(0).beta1, .8);

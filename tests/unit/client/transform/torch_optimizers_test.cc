@@ -1,4 +1,4 @@
-// Optimizers, learning rates and limits on gradients in PyTorch's manner. Expected values are PyTorch's.
+// Optimizers, learning rates and gradient clipping as in PyTorch. Expected values are PyTorch's.
 #include <limits>
 
 #include "tests/unit/client/tensor/fixture.h"
@@ -13,7 +13,7 @@ using ::testing::Pointwise;
 class TorchOptimizers : public TensorTest {
  protected:
   Tensor Parameter() { return OnDevice({1, -2, .5, 3}, {4}).RequiresGrad_(); }
-  // One step of the fixed gradients.
+  // Runs step `i` with its fixed gradient.
   void Step(Tensor& parameter, ParameterOptimizer& optimizer, int i) {
     static const std::vector<std::vector<float>> gradients = {{.5F, -1, 2, .1F},
                                                               {-.3F, .8F, 1.5F, -.2F},
@@ -65,7 +65,7 @@ TEST_F(TorchOptimizers, AdaptiveOnesGivePyTorchsParameters) {
   Check<Adamax>("adamax_options",
                 AdamaxOptions{.lr = .05, .beta1 = .8, .beta2 = .9, .eps = 1e-4, .weight_decay = .01},
                 {0.8791028F, -1.9546852F, 0.3578812F, 2.9514093F});
-  // By Dozat's formula in f64, as PyTorch 2 has it: 1.13 counts a momentum twice.
+  // Values of Dozat's formula in f64, as in PyTorch 2; 1.13 counts a momentum twice.
   Check<NAdam>("nadam", NAdamOptions{.lr = .1}, {0.7268174F, -1.9625684F, 0.3526732F, 2.9475518F});
   Check<NAdam>(
       "nadam_options",
@@ -73,7 +73,7 @@ TEST_F(TorchOptimizers, AdaptiveOnesGivePyTorchsParameters) {
           .lr = .05, .beta1 = .8, .beta2 = .9, .eps = 1e-4, .weight_decay = .01, .momentum_decay = .1},
       {0.8497513F, -1.9780708F, 0.4193629F, 2.9600362F});
   Check<RAdam>("radam", RAdamOptions{.lr = .1}, {0.8244989F, -1.8998609F, -0.039785F, 2.9992647F});
-  // The variance counts from the sixth step on.
+  // The variance is used from the sixth step on.
   const RAdamOptions options = {.lr = .05, .beta1 = .8, .beta2 = .9, .eps = 1e-4, .weight_decay = .01};
   Check<RAdam>("radam_options", options, {0.8449584F, -1.9483413F, 0.2101384F, 2.9908504F}, 10);
 }
@@ -92,7 +92,7 @@ TEST_F(TorchOptimizers, RatesThatRiseAndFallArePyTorchs) {
   };
   check("one cycle", [&] { return OneCycleLr(sgd, {.max_rate = 1, .total = 10}); },
         {.04, .52, 1, .950484632, .811745654, .611262022, .388741978, .188258346, .049519368, 4e-6});
-  // A rise of no length is over at once.
+  // A rise without steps is over at once.
   EXPECT_EQ(OneCycleLr(sgd, {.max_rate = 1, .total = 10, .pct_start = .1}).last_rate(), 1);
   const OneCycleOptions three = {.max_rate = 1,
                                  .total = 12,
@@ -168,7 +168,7 @@ const std::vector<std::vector<Complex64>> kComplexGradients = {{{.5F, -.2F}, {-1
                                                                {{.05F, -.5F}, {.6F, .2F}},
                                                                {{1.2F, .4F}, {-.4F, -.9F}}};
 
-// The parts of a complex parameter are parameters of their own.
+// The parts of a complex parameter are updated like real parameters.
 TEST_F(TorchOptimizers, ComplexParametersArePyTorchs) {
   const auto check = [&](const char* name, const auto& make, const std::vector<float>& wanted) {
     for (const Device& place : {Device(), device()}) {
@@ -185,7 +185,7 @@ TEST_F(TorchOptimizers, ComplexParametersArePyTorchs) {
   };
   check("adam", [](const Tensor& p) { return Adam({p}, {.lr = .1}); },
         {0.695388913F, -2.05349135F, 0.598181188F, 2.89305019F});
-  // PyTorch's of the parts as a real parameter.
+  // PyTorch's values for the parts as a real parameter.
   check("amsgrad",
         [](const Tensor& p) { return AdamW({p}, {.lr = .1, .weight_decay = .01, .amsgrad = true}); },
         {0.691032041F, -2.04361378F, 0.595268077F, 2.87845596F});
@@ -304,7 +304,7 @@ TEST_F(TorchOptimizers, GradientsAreClippedAsPyTorchClipsThem) {
   }
   backward();
   EXPECT_NEAR(ClipGradNorm_({a, b}, 100).Item<float>(), 13.1909056F, 1e-5);
-  EXPECT_THAT(a.Grad().ToVector<float>(), ElementsAre(3, -4));  // Within the limit.
+  EXPECT_THAT(a.Grad().ToVector<float>(), ElementsAre(3, -4));  // Within the limit: unchanged.
   ClipGradValue_({a, unused, b}, 2.5);
   EXPECT_THAT(a.Grad().ToVector<float>(), ElementsAre(2.5, -2.5));
   EXPECT_THAT(b.Grad().ToVector<float>(), ElementsAre(1, 2, -2.5));
@@ -323,7 +323,7 @@ TEST_F(TorchOptimizers, TrainingGoesOnFromAStateDict) {
   Adam second({next}, other);
   second.LoadStateDict(state);
   EXPECT_EQ(second.learning_rate(), .1);
-  Step(parameter, first, 3);  // Changes nothing of what was loaded.
+  Step(parameter, first, 3);  // Does not change the loaded state.
   for (int i = 3; i < 5; ++i) Step(next, second, i);
   EXPECT_THAT(next.ToVector<float>(),
               Pointwise(FloatNear(2e-6F), {0.6945573F, -1.9105828F, 0.2072067F, 2.8973167F}));

@@ -11,7 +11,7 @@ using ::testing::Pointwise;
 struct Normalised : nn::Module {
   nn::Linear linear{*this, "linear", 2, 3};
   nn::BatchNorm norm{*this, "norm", 3};
-  Tensor fixed;  // A buffer that nothing changes.
+  Tensor fixed;  // A buffer that is never updated.
 
   explicit Normalised(const Device& device) : fixed(Ones({3})) {
     RegisterBuffer("fixed", fixed);
@@ -20,9 +20,7 @@ struct Normalised : nn::Module {
     linear.bias.Copy_(FromValues<float>({.1F, -.2F, .3F}));
     To(device);
   }
-  Tensor operator()(const Tensor& x) {
-    return norm(linear(x)) * fixed;
-  }  // Not const, as a user may write it.
+  Tensor operator()(const Tensor& x) { return norm(linear(x)) * fixed; }  // Not const, as users may write it.
 };
 
 class TrainBuffers : public TensorTest {
@@ -35,7 +33,7 @@ class TrainBuffers : public TensorTest {
 TEST_F(TrainBuffers, AStepUpdatesTheStatisticsOfABatchNorm) {
   for (const CheckpointPolicy& remat : {CheckpointPolicy::Everything(), CheckpointPolicy::Nothing()}) {
     Normalised model(device());
-    const Tensor running_mean = model.norm.running_mean;  // Another name of the same buffer.
+    const Tensor running_mean = model.norm.running_mean;  // A second reference to the buffer.
     const optim::Optimizer sgd = optim::Sgd(0.1, 0.9);
     const auto step = MakeTrainStep(model, MeanSquare, sgd, remat);
     nn::StateDict params = TrainParams(model);
@@ -72,7 +70,7 @@ TEST_F(TrainBuffers, AStepOfAModelThatIsNotTrainingLeavesThem) {
 TEST_F(TrainBuffers, AFunctionalCallUpdatesTheGivenTensors) {
   const nn::BatchNorm* norm = nullptr;
   Normalised model(device());
-  norm = &model.norm;  // Its call is const.
+  norm = &model.norm;  // BatchNorm's call is const.
   Tensor mean = Zeros({3}, {.device = device()});
   nn::FunctionalCall(*norm, {{"running_mean", mean}}, OnDevice({1, 2, 3, 3, 2, 1}, {2, 3}));
   EXPECT_THAT(mean.ToVector<float>(), Pointwise(FloatNear(1e-6F), {.2F, .2F, .2F}));

@@ -1,4 +1,4 @@
-// The acceptance rows of training steps, and optimizers in PyTorch's manner. Expected losses are Optax's.
+// The acceptance rows of training steps, and optimizers in PyTorch's style. Expected losses are Optax's.
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -91,7 +91,7 @@ TEST_F(TrainRows, TheOldParametersAndStateAreGivenUp) {
     static_cast<void>(result.loss.Item<float>());
     if (i == 1) live = Account().live_bytes;
   }
-  // Parameters and two moments, a megabyte each: never twice, and nothing piles up.
+  // Parameters and two moments, 1 MiB per tensor, are never held twice and do not accumulate.
   EXPECT_LE(Account().live_bytes, live + 4096);
   EXPECT_LE(live, int64_t{3} * 512 * 512 * 4 + (64 << 10));
   EXPECT_EQ(KindOf(Thrown([&] { first.at("w").ToHost(); })), ErrorKind::kDonated);
@@ -183,7 +183,7 @@ TEST_F(TrainRows, AParameterWithoutAGradientStaysAsItIs) {
   Adam adam({used, unused}, {.lr = 0.5});
   Sum(used * 3).Backward();
   adam.Step();
-  EXPECT_NEAR(used.Detach().Item<float>(), 0.5, 1e-5);  // Adam's first step is the rate.
+  EXPECT_NEAR(used.Detach().Item<float>(), 0.5, 1e-5);  // Adam's first step moves by the rate.
   EXPECT_EQ(unused.Detach().Item<float>(), 2);
 }
 

@@ -1,5 +1,5 @@
-// Vmap and Checkpoint. A batched function must give what the function gives example by example; a
-// checkpointed one the same gradients.
+// Vmap and Checkpoint. A batched function must return what the function returns example by example; a
+// checkpointed one must have the same gradients.
 #include "tests/unit/client/tensor/fixture.h"
 #include "tests/unit/client/transform/cases.h"
 
@@ -24,7 +24,7 @@ struct Case {
   std::vector<Dims> inputs;
 };
 
-// The shapes that the function takes, for one example.
+// The functions of DerivativeCases() that are batched, with the shapes of one example.
 const std::vector<Case>& Cases() {
   static const auto* const cases = new std::vector<Case>{
       {"tanh", {{2, 3}}},
@@ -62,7 +62,8 @@ const std::vector<Case>& Cases() {
 class Vmaps : public ::testing::TestWithParam<Case> {
  protected:
   static constexpr int64_t kSize = 3;
-  // Argument `only` has examples along its last dimension, or all along the first (-1).
+  // Only argument `only` has examples, along its last dimension; with -1 all arguments have them, along the
+  // first.
   void Check(const Function& f, int only) {
     Ts batched;
     VmapOptions options;
@@ -140,7 +141,7 @@ TEST_F(Batches, PerExampleGradientsOnADevice) {
 
 // The gradient of a grouped convolution by its kernel is a convolution with batch groups.
 TEST_F(Batches, GradientsOfGroupedConvolutionsByTheirKernels) {
-  for (const int64_t groups : {2, 4}) {  // 4: depthwise.
+  for (const int64_t groups : {2, 4}) {  // 4 is depthwise.
     const Dims image = {2, 4, 5, 5}, kernel = {8, 4 / groups, 3, 3}, out = {2, 8, 5, 5};
     const auto stacked = [](const Dims& dims) {
       return Stack({Example(dims, 0), Example(dims, 10), Example(dims, 20)});
@@ -191,7 +192,7 @@ TEST_F(Batches, RandomNumbersInAScanDifferBetweenExamplesAndTurns) {
                 c, xs)
         .second;
   };
-  // [4, 5, 4].
+  // The result is [4, 5, 4].
   const std::vector<float> values =
       Vmap(draw, {.randomness = Randomness::kDifferent})(start).ToVector<float>();
   for (size_t i = 0; i < 20; ++i) {
@@ -234,16 +235,16 @@ TEST_F(Checkpoints, PoliciesChangeTheCostAndNotTheGradient) {
     return std::pair(CountOf(text, " tanh("), CountOf(text, "opt-barrier("));
   };
   EXPECT_EQ(sines(CheckpointPolicy::Everything()).second, 0);
-  // In the callee, and again beside the gradient.
+  // One barrier separates the recomputation from the forward pass.
   EXPECT_EQ(sines(CheckpointPolicy::Nothing()).second, 1);
   EXPECT_EQ(sines(CheckpointPolicy::Dots()).second, 1);
   const auto dots = [&](const CheckpointPolicy& policy) {
     return CountOf(Dump(Grad(Loss(policy))(w, x), DumpFormat::kHlo), " dot(");
   };
   const int64_t everything = dots(CheckpointPolicy::Everything());
-  EXPECT_EQ(dots(CheckpointPolicy::Dots()), everything);  // None is computed twice.
+  EXPECT_EQ(dots(CheckpointPolicy::Dots()), everything);  // No product is computed twice.
   EXPECT_EQ(dots(CheckpointPolicy::Names({"second"})), everything + 1);
-  EXPECT_EQ(dots(CheckpointPolicy::Nothing()), everything + 1);  // tanh's result is returned, and kept.
+  EXPECT_EQ(dots(CheckpointPolicy::Nothing()), everything + 1);  // tanh's result is an output and is kept.
 }
 
 TEST_F(Checkpoints, WorkWithBackwardAndTwice) {

@@ -1,7 +1,7 @@
-// Random functions and their derivatives beside JAX's: generate.py makes the functions with JAX and lowers
-// them to StableHLO; here each is loaded, transformed by the same chain, run, and compared.
-// HLOD_RANDOM_FUNCTIONS is their number, HLOD_RANDOM_SEED their seed; HLOD_RANDOM_FOLDER, when set, is where
-// generate.py has put them already.
+// Compares random functions and their derivatives with JAX's: generate.py makes the functions with JAX and
+// lowers them to StableHLO; here each is loaded, transformed by the same chain, run, and compared.
+// HLOD_RANDOM_FUNCTIONS is their number, HLOD_RANDOM_SEED their seed; HLOD_RANDOM_FOLDER, when set, is a
+// folder with functions that generate.py has already written.
 #include <stdlib.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 using Arrays = std::vector<Tensor>;
-// A function of what varies and what does not.
+// A function of the arguments that transforms vary and of those that stay fixed.
 using Function = std::function<Arrays(const Arrays& varied, const Arrays& fixed)>;
 
 std::string Setting(const char* name, const char* otherwise) {
@@ -42,7 +42,7 @@ PrimitiveType TypeOf(const std::string& numpy) {
 
 bool IsVarying(const Tensor& x) { return hlo::IsFloat(x.dtype()) || hlo::IsComplex(x.dtype()); }
 
-// f's floating and complex results, by what varies.
+// Returns f as a function of the varied arguments; its results are f's floating and complex ones.
 auto ByVaried(Function f, Arrays fixed) {
   return [f = std::move(f), fixed = std::move(fixed)](const Arrays& varied) {
     Arrays results;
@@ -53,7 +53,7 @@ auto ByVaried(Function f, Arrays fixed) {
   };
 }
 
-// One transform, whose own inputs are the last of the fixed ones (transforms.py).
+// Applies one transform, whose own inputs are the last of the fixed arguments (transforms.py).
 Function Transformed(const Function& f, const json& step) {
   const std::string name = step["name"];
   if (name == "vmap") {
@@ -132,7 +132,7 @@ class RandomFunctions : public TensorTest {
     return arrays;
   }
 
-  // What is wrong; empty: nothing.
+  // Returns a description of the first difference; empty when there is none.
   std::string Difference(const Arrays& results, const json& expected, double tolerance) const {
     if (results.size() != expected.size()) return absl::StrCat(results.size(), " results");
     for (size_t i = 0; i < results.size(); ++i) {
