@@ -7,23 +7,27 @@
 // scratch trace, and each value that it asks for must be computed there or come in by a parameter.
 //
 // Saving every value is correct, but needs memory for each value of each iteration. Computing every value
-// again is not possible: the transposed loop runs backwards, and the carry that iteration t began with is
-// known to iteration t - 1 of the forward loop only. So each value takes the cheapest of the ways that are
-// open to it. They depend on the sources of all that it is computed from (NeedsOf, a set):
+// again is too slow: the transposed loop runs backwards, and to know the carry that iteration t began with,
+// it would have to run the forward loop up to t once more. So each value takes the cheapest of the ways that
+// are open to it, which depend on the sources of all that it is computed from (NeedsOf, a set):
 //
-//   kNothing     constants                                         copy it into the scratch trace
-//   kInvariants  loop-invariant parameters                         recompute when it is light, else hoist
-//   kSlices      values known outside, one per iteration           recompute when it is light, else save
-//   kRun         carries that vary, random numbers                 save
+//   kNothing     constants                                  copy it into the scratch trace
+//   kInvariants  loop-invariant parameters                  recompute when it is light, else hoist
+//   kSlices      values known outside, one per iteration    recompute when it is light, else save
+//   kRun         carries that vary, random numbers          save
 //
-// *Recompute*: copy the node, and ask for its operands in turn, down to parameters. "Light" (IsLight) are the
-// opcodes that move elements or do one cheap step with each: writing and reading back a result in memory
-// would cost as much. A chain of light nodes is light when all of it is (IsCheap). *Hoist*: the value is the
-// same in all iterations; compute it once before the transposed loop, which takes it as a carry that it
-// passes on unchanged. *Save*: the value becomes an extra result of the forward computation: stacked, when
-// that is a loop. This is a residual in the strict sense. Where a value only shows another in a different
-// form (a transpose, a broadcast: IsShowing), the other one, which is never larger, takes its way and the
-// form is made again. So one residual serves several forms.
+// Recompute: copy the node, and ask for its operands in turn, down to parameters. The light opcodes (IsLight)
+// move elements or do one cheap step with each; to write and read back their result would cost as much. A
+// value is light when everything between it and the values known outside is (IsCheap).
+//
+// Hoist: the value is the same in all iterations. It is computed once, before the transposed loop, which
+// takes it as a carry that it passes on unchanged.
+//
+// Save: the value becomes an extra result of the forward computation; stacked, when that is a loop. This is a
+// residual in the strict sense.
+//
+// Where a value only shows another in a different form (a transpose, a broadcast: IsShowing), the other one,
+// which is never larger, takes its way and the form is made again. So one residual serves several forms.
 //
 // Example, the body of a scan with the slice x, the carry h and the invariant carry w:
 //
@@ -34,12 +38,13 @@
 //   r = p * a          kRun
 //   h' = r + v
 //
-// The transpose rules ask for: p and a (of r), u and h (of p), v (exp's slope is its result; u likewise).
+// When the gradients of x, h and w are wanted, the transpose rules ask for p and a (for r), u and h (for p),
+// v and u (the slope of exp is its result):
 //
 //   a   recomputed: 2 * x in the transposed body, which takes the stack of x, known to the caller, as input
 //   u   hoisted: exp(w) is computed once, before the transposed loop
 //   v   saved: the forward scan returns the stack of v as well
-//   p   saved, as it depends on h. Light though it is, h would have to be saved to make it again
+//   p   saved, as it depends on h: that it is light does not count then
 //   h   saved: the forward scan returns the stack of h, too, as each iteration found it
 //
 // The lists invariants(), slices() and kept() hold what was asked for by each way. The caller provides it:
