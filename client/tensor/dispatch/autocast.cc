@@ -20,7 +20,7 @@ namespace hlod::lazy {
 namespace {
 
 enum class Policy : uint8_t {
-  kNone,        // As it is given.
+  kNone,        // In the types of the arguments.
   kLower,       // In the region's type.
   kFloat32,     // In f32.
   kSetFloat32,  // In f32, unless the caller names a result type: its first argument is converted.
@@ -124,7 +124,7 @@ Tensor Cast(const Tensor& tensor, PrimitiveType type, const Caller& caller) {
   if (tensor.dtype() == type) return tensor;
   const TensorImpl& impl = *tensor.impl();
   const bool weight = tensor.dtype() == hlo::kF32 && IsGradLeaf(impl) && !impl.is_view();
-  // A cast of a NoGrad scope or of a traced function is of no use outside of it.
+  // A cast of a NoGrad scope or of a traced function must not be used outside of it.
   const bool cached =
       TheState().of(IsHost(tensor)).cache && weight && GradMode() && FunctionTrace::Innermost() == nullptr;
   if (!cached) return tensor.To(type, caller);
@@ -180,7 +180,7 @@ CompositeCast::CompositeCast(const char* name, std::initializer_list<const Tenso
   State& state = TheState();
   const auto target = [&](const AutocastRegion& region) -> std::optional<PrimitiveType> {
     if (!region.enabled) return std::nullopt;
-    std::vector<const Tensor*> concerned;  // The region is for the host's tensors, or for the others.
+    std::vector<const Tensor*> concerned;  // The region's own: on the host, or not.
     for (const Tensor* argument : arguments) {
       const bool here = argument != nullptr && argument->defined() && &state.of(IsHost(*argument)) == &region;
       if (here) concerned.push_back(argument);

@@ -78,7 +78,7 @@ inline Dims WrapDims(Lowering& l, Op x, absl::Span<const int64_t> dims) {
 // Returns the shape that two shapes broadcast to; refuses those that do not.
 Dims BroadcastDims(const Dims& a, const Dims& b);
 inline Dims Copied(absl::Span<const int64_t> dims) { return Dims(dims.begin(), dims.end()); }
-// The shape of a batch of matrices without its last two dimensions; With() appends dimensions to it.
+// BatchOf() returns the dimensions of a batch of matrices without the last two; With() appends some.
 inline Dims BatchOf(const Dims& dims) { return Dims(dims.begin(), dims.end() - 2); }
 inline Dims With(Dims batch, std::initializer_list<int64_t> last) {
   batch.insert(batch.end(), last);

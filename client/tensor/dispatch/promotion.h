@@ -8,8 +8,8 @@
 namespace hlod::lazy {
 
 // The part of an operand that promotion sees: its type, and its rank: a tensor with dimensions, a
-// zero-dimensional tensor, or a number. An operand of a lower rank decides the kind of the result, not its
-// width.
+// zero-dimensional tensor, or a number. An operand of a lower rank may raise the kind of the result, but does
+// not decide its width.
 struct Promoted {
   enum class Rank { kTensor, kZeroDimensional, kNumber };
   PrimitiveType type;

@@ -1,6 +1,6 @@
 // Inverse trigonometric and hyperbolic functions are opcodes that a trace keeps whole, because they have
 // simple derivatives, and that XLA's CPU backend does not compile. A program that leaves the trace calls a
-// computation of basic operations in their place, so that XLA runs every program.
+// computation of basic operations in their place, so that XLA can run every program.
 #pragma once
 
 #include <map>

@@ -20,9 +20,9 @@ namespace hlod::lazy {
 Tensor RecordCached(const Operation& operation, const void* lowering,
                     absl::Span<const Operand* const> operands);
 
-// Remembers that `operation` on `operands` became the one instruction `made`; does nothing when it became
-// something else. `before` is the number of nodes that the trace had. REQUIRES: TraceLock; the instruction
-// depends on the operands' shapes alone.
+// Remembers that `operation` on `operands` became the one instruction `made`, unless it became something
+// else. `before` is the number of nodes that the trace had. REQUIRES: TraceLock; the instruction depends on
+// the operands' shapes alone.
 void RememberRecorded(const Operation& operation, const void* lowering, absl::Span<const hlo::Op> operands,
                       const Trace& graph, uint32_t before, hlo::Op made);
 

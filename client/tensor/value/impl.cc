@@ -116,8 +116,8 @@ NodeId WriteThroughView(Trace& graph, const TensorImpl& tensor, NodeId base_node
                         Written& written) {
   Lowering lowering{graph};
   View view = MarkedView(tensor);
-  // Later steps may have taken once each element that an expand or strides repeat: the view as a whole may be
-  // written, though a step may not.
+  // Steps after an expand or strides may have dropped the elements that it repeats: then the view as a whole
+  // may be written, although that step may not.
   const auto repeats = [](const ViewStep& step) {
     return std::holds_alternative<ExpandStep>(step) || std::holds_alternative<StridedStep>(step);
   };
