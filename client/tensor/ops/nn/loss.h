@@ -26,7 +26,7 @@ class LossCall {
   void RequireSame(const Tensor& x, const Tensor& y) const;
   void RequireBroadcast(const Tensor& x, const Tensor& y) const;
   // Throws unless `target` holds classes: [n, ...] for scores x [n, classes, ...], or one class for
-  // [classes]. `weight` must have one element per class.
+  // [classes]. `weight` is undefined or has one element per class.
   void RequireClasses(const Tensor& x, const Tensor& target, const Tensor& weight) const;
   // Throws when a class whose value is known is neither in [0, count) nor `allowed`.
   void CheckClasses(const Tensor& target, int64_t count, std::optional<int64_t> allowed = {}) const;

@@ -276,7 +276,8 @@ Tensor BatchNorm(const Operand& x, const Tensor& running_mean, const Tensor& run
   return NativeBatchNorm(x, running_mean, running_var, weight, bias, training, momentum, eps).output;
 }
 
-// Divides by a mean over the squares of neighbouring channels, computed as an average pool with zero padding.
+// Divides x by (k + alpha mean)^beta, where the mean is over the squares of `size` neighbouring channels;
+// channels beyond the ends count as 0.
 Tensor LocalResponseNorm(const Operand& x, int64_t size, double alpha, double beta, double k) {
   const CallerScope scope(x.caller());
   const Tensor& in = lazy::TensorOf(lazy::ops::AvgPool, x);

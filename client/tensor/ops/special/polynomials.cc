@@ -26,7 +26,8 @@ constexpr double kDegreeMax = 10'000;
 
 Op Is(Lowering& l, Op x, double y) { return CompareOps(l, x, y, Order::kEq); }
 
-// The polynomial of degree 1: `a x + b`. That of degree 0 is 1.
+// The polynomial of degree 1 is `a x + b`, that of degree 0 is 1. `lower` computes those of higher degrees
+// from x and n of one shape, in f64, n truncated to a whole number.
 struct Degrees {
   double a, b;
 };

@@ -291,7 +291,7 @@ TEST_F(EventRows, WhatBackwardAloneNeedsIsMarked) {
   w.RequiresGrad_();
   {
     const Observation observation(recorder);
-    const Tensor loss = Sum(Exp(MatMul(w, w)));  // The gradient of Exp needs the product.
+    const Tensor loss = Sum(Exp(MatMul(w, w)));  // The gradient needs the product.
     loss.Item<float>();
     loss.Backward();
     Sync();

@@ -8,7 +8,7 @@ namespace {
 
 using Parts = std::vector<Tensor>;
 
-// Factorizations, and values computed from them, are rounded differently by LAPACK builds.
+// Factorizations, and values computed from them, are rounded differently here than in PyTorch.
 constexpr double kSlack = 20;
 
 Results Both(const linalg::WithInfo& both) { return Parts{both.result, both.info}; }
