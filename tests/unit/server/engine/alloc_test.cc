@@ -1,4 +1,4 @@
-// A plan without reference steps allocates nothing while it runs: every way to allocate is hooked and
+// A plan without reference steps allocates no memory while it runs. Every way to allocate is hooked and
 // counted.
 #include <cerrno>
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 #ifdef HLOD_COUNT_ALLOCATIONS
 namespace {
-// Counts of this thread. The OpenMP team's threads are not counted: they run only the work of this one.
+// The counts of this thread. The OpenMP team's threads are not counted: they run only work of this one.
 thread_local bool counting = false;
 thread_local int64_t allocations = 0;
 void Count() {
@@ -27,7 +27,7 @@ void Count() {
 }
 }  // namespace
 
-// glibc's own, behind the names that everybody calls; operator new comes here too.
+// glibc's own functions, behind the names that programs call; operator new calls these, too.
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
@@ -73,7 +73,7 @@ using hlo::Shape;
 
 #ifdef HLOD_COUNT_ALLOCATIONS
 
-// Allocations of one run, after one that may set up threads.
+// Returns the allocations of one run, after a first run that may set up threads.
 int64_t AllocationsOfRun(const Plan& plan) {
   std::vector<Literal> arguments, results;
   std::vector<const std::byte*> in;

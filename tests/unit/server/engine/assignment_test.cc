@@ -1,5 +1,6 @@
-// Buffer assignment: random programs of loops, branches and steps that punish any sharing they did not allow,
-// run in assigned memory and compared with a run in which every value has memory of its own.
+// Buffer assignment: random programs of loops, branches and steps run in assigned memory, compared with a run
+// in which every value has memory of its own. The steps compute rubbish when they share memory that they did
+// not allow to share.
 #include <cstring>
 #include <memory>
 #include <random>
@@ -20,18 +21,18 @@ using Bytes = std::vector<uint8_t>;
 
 uint8_t Mix(uint32_t a, uint32_t b) { return static_cast<uint8_t>((a * 167 + b * 59 + 13) ^ (b >> 3)); }
 
-// Every step of these tests; `how` says what it does with memory.
+// The one kind of step in these tests; `how` says how it uses memory.
 class TestStep final : public Step {
  public:
   enum How {
-    kElementwise,  // Reads byte j of all inputs, then writes byte j of all outputs: everything may be shared.
-    kWhole,        // Fills the outputs with rubbish before it reads: nothing may be shared.
-    kUpdate,       // Output 0 is input 0 with one byte changed by the others, read late: only 0 and 0 may be
-                   // shared.
-    kCount,        // s32 plus one.
-    kLess,         // pred: s32 < limit.
-    kChoose,       // s32 in [-1, limit]: from the bytes of the input.
-    kConstant,     // No inputs.
+    kElementwise,  // Reads byte j of all inputs, then writes byte j of all outputs: all may be shared.
+    kWhole,        // Fills the outputs with rubbish before it reads: none may be shared.
+    kUpdate,    // Output 0 is input 0 with one byte changed by the others, which are read late: only input 0
+                // and output 0 may be shared.
+    kCount,     // Adds one to an s32.
+    kLess,      // A pred: s32 < limit.
+    kChoose,    // An s32 in [-1, limit], from the bytes of the input.
+    kConstant,  // Has no inputs.
   };
   TestStep(How how, std::vector<int64_t> in, std::vector<int64_t> out, int seed, int limit = 0,
            int64_t scratch = 0)
@@ -115,7 +116,7 @@ class TestStep final : public Step {
   const int64_t scratch_;
 };
 
-// Makes a random program as lowering would.
+// Makes a random program of the form that lowering produces.
 class Generator {
  public:
   explicit Generator(uint32_t seed) : random_(seed) {}
@@ -175,7 +176,7 @@ class Generator {
     value.home = loop;
     return static_cast<ValueId>(program_.values.size()) - 1;
   }
-  // Recent values are likelier, so that chains appear.
+  // Picks a value. Recent values are more likely, so that chains appear.
   ValueId Pick(const std::vector<ValueId>& scope) {
     const int n = static_cast<int>(scope.size());
     return scope[Roll(2) == 0 ? n - 1 - Roll(std::min(n, 3)) : Roll(n)];
@@ -217,7 +218,7 @@ class Generator {
   }
   int32_t Now() { return static_cast<int32_t>(program_.ops.size()); }
 
-  // Appends ops and puts what they compute in scope.
+  // Appends operations and adds their results to the scope.
   void Region(std::vector<ValueId>& scope, int32_t loop, int depth) {
     for (int n = 1 + Roll(6); n > 0; --n) {
       const int what = Roll(depth < 3 ? 8 : 5);
@@ -239,7 +240,7 @@ class Generator {
       } else {
         made = AddSwitch(scope, loop, depth);
       }
-      // Some results are used by nothing.
+      // Some results have no users.
       for (ValueId value : made) {
         if (Roll(6) != 0) scope.push_back(value);
       }
@@ -292,7 +293,7 @@ class Generator {
     const int branches = 1 + Roll(3);
     std::vector<ValueId> joins;
     for (int i = 1 + Roll(3); i > 0; --i) {
-      // Has the size of a value that is surely in scope.
+      // The size is that of a value that is surely in scope.
       const ValueId join = New(program_.values[Pick(scope)].bytes, loop);
       program_.values[join].role = Value::Role::kJoin;
       program_.values[join].owner = id;
@@ -372,7 +373,7 @@ std::vector<Bytes> RunPlainly(const FlatProgram& program, const std::vector<Byte
   return results;
 }
 
-// Runs it in assigned memory.
+// Runs a program in assigned memory.
 std::vector<Bytes> RunAssigned(const FlatProgram& program, const Assignment& assignment,
                                std::vector<Bytes> arguments) {
   const Code code = Assemble(program, assignment);
@@ -429,7 +430,7 @@ TEST(Assignment, RandomProgramsComputeWhatTheyDoWithMemoryForEveryValue) {
   RecordProperty("copies", std::to_string(copies));
 }
 
-// The checker must see what it is for: any two buffers laid over one another.
+// The checker finds temporary buffers that were moved on top of one another.
 TEST(Assignment, TheCheckerFindsOverlaps) {
   int spoiled = 0, found = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
@@ -452,7 +453,7 @@ TEST(Assignment, TheCheckerFindsOverlaps) {
   EXPECT_GE(found, spoiled * 9 / 10);
 }
 
-// A scan's stacked output is updated where it lies: no copy in the loop, none around it.
+// A scan's stacked output is updated in place, without a copy in the loop or around it.
 TEST(Assignment, AScanBodyUpdatesItsStackInPlace) {
   FlatProgram program;
   const auto add_value = [&](int64_t bytes, Space space, int32_t index, int32_t home) {

@@ -1,4 +1,5 @@
-// Control flow at run time: loops that never end, deadlines, cancellation, depth, and what a turn costs.
+// Control flow at run time: loops that never end, deadlines, cancellation, depth, and the cost of an
+// iteration.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -99,7 +100,7 @@ TEST_P(Endless, IsAPlanLikeAnyOtherWhenItEnds) {
 INSTANTIATE_TEST_SUITE_P(Steps, Endless, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Reference" : "Kernels"; });
 
-// Two steps, a test and a jump a turn, without allocation or lookup: nanoseconds, not microseconds.
+// An iteration is two steps, a test and a jump, without allocation or lookup: nanoseconds, not microseconds.
 TEST(Control, ATurnOfATinyLoopCostsNanoseconds) {
   Module module("count");
   CountingLoop(module);
@@ -115,7 +116,7 @@ TEST(Control, ATurnOfATinyLoopCostsNanoseconds) {
   EXPECT_LT(ns, 2'000) << (*plan)->Dump();
 }
 
-// Forty loops in one another, each of one turn but the outermost, which makes three.
+// Forty nested loops. Each has one iteration, but the outermost has three.
 TEST(Control, LoopsNestDeeply) {
   Module module("deep");
   const Shape state = Shape::Tuple({kScalar, kScalar});
@@ -148,7 +149,7 @@ TEST(Control, LoopsNestDeeply) {
   EXPECT_EQ((*results)[1].data<int32_t>()[0], 5 + 3 * 40);
 }
 
-// One plan, many runs at once, each on its own memory.
+// Many runs of one plan at once, each on its own memory.
 TEST(Control, RunsOfOnePlanMayOverlap) {
   Module module("count");
   CountingLoop(module);

@@ -1,5 +1,5 @@
 // convolution: layouts, strides, dilations, groups and the gradients that JAX makes of them, on oneDNN and on
-// our own loops.
+// the engine's own loops.
 #include <string>
 #include <vector>
 
@@ -18,7 +18,7 @@ std::string Text(const std::string& lhs, const std::string& rhs, const std::stri
   return "ENTRY e {\n p0 = " + lhs + " parameter(0)\n p1 = " + rhs + " parameter(1)\n ROOT r = " + out +
          " convolution(p0, p1), window={" + window + "}, dim_labels=" + labels + more + "\n}\n";
 }
-// In f32 (big enough ones on oneDNN), in f64 (our loops), and in bf16.
+// Checks a convolution in f32 (large ones run on oneDNN), in f64 (the engine's loops), and in bf16.
 void Check(const std::string& lhs, const std::string& rhs, const std::string& out, const std::string& window,
            const std::string& labels, const std::string& more = "", const std::string& kernel = "") {
   ExpectStep(Text("f32" + lhs, "f32" + rhs, "f32" + out, window, labels, more),
@@ -94,7 +94,8 @@ TEST(Convolution, TransposedOnes) {
         "b01f_01io->b01f");
 }
 TEST(Convolution, GradientsByKernel) {
-  // JAX's: batch and feature change places, the window is the gradient.
+  // JAX's gradients of the kernel: batch and feature change places, and the window is the gradient of the
+  // result.
   Check("[8,12,12,6]", "[8,12,12,8]", "[3,3,6,8]", "size=12x12 pad=1_1x1_1", "f01b_i01o->01bf", "", "[");
   Check("[6,4,9,9]", "[6,8,5,5]", "[3,3,4,8]", "size=5x5 pad=1_1x1_1 rhs_dilate=2x2", "fb01_io01->01bf", "",
         "[");
@@ -121,7 +122,8 @@ TEST(Convolution, OtherTypes) {
                   "b01f_01io->b01f", ""),
              {.rtol = 2e-2, .atol = 2});
 }
-// oneDNN keeps these numbers in 32 bits and checks none; its kernels for them crash or are never generated.
+// oneDNN keeps these numbers in 32 bits and does not check them; its kernels for them crash or are never
+// generated.
 TEST(Convolution, WindowNumbersTooLargeForTheLibrary) {
   const auto check = [](const std::string& in, const std::string& out, const std::string& window) {
     ExpectStep(
@@ -135,7 +137,7 @@ TEST(Convolution, WindowNumbersTooLargeForTheLibrary) {
   check("2", "40", "size=40 pad=16777216_-16777177 lhs_dilate=16777216");
 }
 TEST(Convolution, MoreWorkThanAListOfPartsHoldsIsNotSplit) {
-  // 8,388,608 images of 2^20 output features, 2^41 parts.
+  // 8,388,608 images of 2^20 output features: 2^41 parts.
   const auto module =
       hlo::ParseModule("HloModule m\n\n" + Text("f32[8388608,1,1048576]", "f32[1,1048576,1048576]",
                                                 "f32[8388608,1,1048576]", "size=1", "b0f_0io->b0f", ""));

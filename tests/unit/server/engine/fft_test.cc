@@ -1,5 +1,5 @@
-// fft: every kind, factors of every sort, long and short lines, inner dimensions; against the evaluator,
-// which sums by the definition, and against impulses, whose transforms are known.
+// fft: every kind, all sorts of factors, long and short lines, inner dimensions; compared with the evaluator,
+// which sums by the definition, and with the known transforms of impulses.
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -25,7 +25,7 @@ PrimitiveType TypeOf(const std::string& name) {
   return name == "f32" ? hlo::kF32 : name == "f64" ? hlo::kF64 : name == "c64" ? hlo::kC64 : hlo::kC128;
 }
 
-// Numbers in [-1, 1], imaginary parts included.
+// Fills a literal with numbers in [-1, 1], imaginary parts included.
 template <typename T>
 void FillNumbers(Literal& literal) {
   std::minstd_rand random(static_cast<uint32_t>(literal.bytes().size()) + 1);
@@ -42,7 +42,8 @@ std::string Text(const std::string& from, const std::vector<int64_t>& from_dims,
                       "] fft(p), fft_type=", kind, ", fft_length={", absl::StrJoin(length, ","), "} }");
 }
 
-// The transform of the innermost `rank` dimensions of an array (of its real form, where there is one).
+// Expects the evaluator's transform of the innermost `rank` dimensions of an array. `dims` are those of the
+// real side when there is one.
 void ExpectTransform(const std::string& kind, bool wide, const std::vector<int64_t>& dims, size_t rank) {
   const std::string complex = wide ? "c128" : "c64", real = wide ? "f64" : "f32";
   std::vector<int64_t> half = dims;
@@ -55,8 +56,8 @@ void ExpectTransform(const std::string& kind, bool wide, const std::vector<int64
   IsDouble(from) ? FillNumbers<double>(argument) : FillNumbers<float>(argument);
   double elements = 1;
   for (const int64_t n : length) elements *= static_cast<double>(n);
-  // Errors of both sides grow like the results: as the root of the number of terms, in an inverse divided by
-  // it.
+  // The errors of both sides grow like the results: with the root of the number of terms n; an inverse
+  // transform is also divided by n.
   const bool inverse = kind == "IFFT" || kind == "IRFFT";
   const double scale = inverse ? 1 / std::sqrt(elements) : std::sqrt(elements);
   StepTestOptions options{.atol = (wide ? 1e-13 : 4e-6) * scale, .arguments = {}, .describe = "fft"};
@@ -66,7 +67,8 @@ void ExpectTransform(const std::string& kind, bool wide, const std::vector<int64
 }
 
 TEST(Fft, EveryKindAtLengthsOfAllSorts) {
-  // One, small radices and their products, primes with passes, primes that are convolutions, long lines.
+  // One, small radices and their products, primes with passes of their own, primes that become convolutions,
+  // long lines.
   for (const int64_t n :
        {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 16, 30, 43, 47, 64, 94, 97, 120, 256, 257, 360, 509, 1000}) {
     for (const char* kind : {"FFT", "IFFT", "RFFT", "IRFFT"}) {
@@ -85,8 +87,8 @@ TEST(Fft, SeveralDimensions) {
       ExpectTransform(kind, wide, {2, 9, 4, 10}, 3);
       ExpectTransform(kind, wide, {2, 3, 47, 12}, 3);
       ExpectTransform(kind, wide, {1, 1, 2}, 3);
-      ExpectTransform(kind, wide, {300, 12}, 2);  // Columns in tiles.
-      ExpectTransform(kind, wide, {288, 2}, 2);   // Columns too few for them.
+      ExpectTransform(kind, wide, {300, 12}, 2);  // Enough columns for tiles.
+      ExpectTransform(kind, wide, {288, 2}, 2);   // Too few columns for tiles.
     }
   }
 }
@@ -97,7 +99,7 @@ TEST(Fft, NothingToTransform) {
   }
 }
 
-// Impulses at several places: X[k] is the sum of their roots of unity.
+// Transforms impulses at several places: X[k] is the sum of their roots of unity.
 template <typename T>
 void ExpectImpulses(int64_t n, const std::string& type, double tolerance, int threads) {
   SCOPED_TRACE(absl::StrCat(type, "[", n, "]"));
@@ -130,7 +132,7 @@ TEST(Fft, LongLines) {
   }
 }
 
-// A line that is not finite does not show in its neighbours, which share its tile.
+// A line that is not finite does not affect its neighbours, which share its tile.
 TEST(Fft, LinesDoNotTouchEachOther) {
   Literal argument(Shape::Array(hlo::kC64, {5, 12}));
   FillNumbers<float>(argument);

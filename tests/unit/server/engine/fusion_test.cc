@@ -1,5 +1,5 @@
-// Fused kernels: what groups form, and that a tile program computes what the instructions say, on every
-// instruction set.
+// Fused kernels: the groups that form, and the results of tile programs on every instruction set, compared
+// with those of the instructions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ struct Function {
   hlo::Opcode opcode;
   double (*reference)(double);
   double low, high;
-  double ulps;  // Allowed, against the C library in double precision.
+  double ulps;  // The error allowed against the C library in double precision.
 };
 
 const Function kFunctions[] = {
@@ -276,7 +276,7 @@ TEST(Fusion, AChainOfElementwiseInstructionsIsOneGroupAndItsBiasIsNeverMade) {
   EXPECT_EQ(plan->stats().fused_steps, 1);
 }
 
-// a -> dot -> c and a -> c: a and c must not share a group, or it would wait for itself.
+// With a -> dot -> c and a -> c, a and c must not share a group, because the group would wait for itself.
 TEST(Fusion, AGroupNeverDependsOnItselfThroughAnotherStep) {
   hlo::Module module("m");
   Builder b(module, "main");
@@ -349,7 +349,7 @@ TEST(Fusion, ViewsReadSlicesReversesReshapesAndIotasInPlace) {
 // ---------------------------------------------------------------------------------------------- random
 // programs
 
-// Elementwise programs of one or two shapes, with broadcasts and reductions between them, against the
+// Compares an elementwise program of one or two shapes, with broadcasts and reductions between them, with the
 // evaluator.
 void RandomProgram(uint32_t seed) {
   std::mt19937 random(seed);

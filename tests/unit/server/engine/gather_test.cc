@@ -1,5 +1,5 @@
-// gather and scatter: dimension numbers of every kind, indices in and out of range, every combiner, against
-// the evaluator.
+// gather and scatter: dimension numbers of every kind, indices in and out of range, every combiner, compared
+// with the evaluator.
 #include <initializer_list>
 #include <limits>
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 using hlo::Literal;
 using hlo::Shape;
 
-// Numbers in [-2, range + 2), so that some lie outside.
+// Indices in [-2, range + 2), so that some are out of range.
 template <typename T>
 Literal Indices(std::initializer_list<int64_t> dims, int64_t range) {
   Literal literal(Shape::Array(hlo::kPrimitiveTypeOf<T>, dims));
@@ -77,7 +77,8 @@ TEST(Gather, BatchingDimensions) {
          "start_indices_batching_dims={2,0}, index_vector_dim=3, slice_sizes={1,1,1,2}",
          Indices<int32_t>({4, 6, 3}, 7));
 }
-// The channels of an image at points of it: each window is scattered, and so is what it becomes.
+// Gathers all channels of an image at given points: the elements of a window are not adjacent, neither in the
+// operand nor in the result.
 TEST(Gather, ScatteredWindowsOfAFewElements) {
   for (const std::string type : {"s8", "bf16", "f32", "f64", "c128"}) {
     Gather(type + "[2,3,50]", "s64[2,700]", type + "[2,3,700]",
@@ -169,13 +170,13 @@ TEST(Scatter, SmallFloats) {
                  {.rtol = 0, .atol = 0, .arguments = {{1, Indices<int64_t>({1100, 1}, 25)}}});
     }
   }
-  // Each update is rounded, where the evaluator rounds once.
+  // Here each update is rounded; the evaluator rounds once.
   ExpectStep(Scatter("add", "f16", "[20,3]", "s32[30,1]", "[30,3]", kRows),
              {.rtol = 1e-2, .atol = 0.1, .arguments = {{1, Indices<int32_t>({30, 1}, 20)}}});
 }
 TEST(Scatter, ExtremaHaveTheirNanAndZeros) {
   const auto check = []<typename T>(const std::string& type, std::initializer_list<T> numbers) {
-    // Every number meets every number.
+    // Combines each number with each number.
     const auto n = static_cast<int64_t>(numbers.size());
     Literal operand(Shape::Array(hlo::kPrimitiveTypeOf<T>, {n * n})),
         updates(Shape::Array(hlo::kPrimitiveTypeOf<T>, {n * n}));
@@ -222,7 +223,8 @@ TEST(Scatter, AWindowPartlyOutsideIsLeftOut) {
   const std::string text = Scatter("add", "f32", "[5]", "s32[1]", "[3]",
                                    "update_window_dims={0}, inserted_window_dims={}, "
                                    "scatter_dims_to_operand_dims={0}, index_vector_dim=0");
-  // Values from XLA (jax 0.10 on CPU): nothing happens at -1, 3, 4; at 2 the last three.
+  // Values from XLA (jax 0.10 on CPU): the array is unchanged at -1, 3 and 4; at 2 the last three elements
+  // change.
   for (const int32_t start : {-1, 3, 4, 6}) {
     const auto result =
         RunStepText(text, {Literal::Vector<float>({0, 0, 0, 0, 0}), Literal::Vector<int32_t>({start}),

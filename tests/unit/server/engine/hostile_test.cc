@@ -1,4 +1,5 @@
-// Modules that verify and are hostile or senseless: they are computed, refused, or stopped at the deadline.
+// Modules that verify but are hostile or make no sense: they are computed, refused, or stopped at the
+// deadline.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -34,7 +35,7 @@ std::vector<Literal> Results(const std::string& text, const std::vector<Literal>
   return results.ok() ? *std::move(results) : std::vector<Literal>();
 }
 
-// The run ends by its deadline, and soon.
+// Expects that a run stops at a deadline that is soon, and when it is cancelled.
 void ExpectStops(const std::string& text, const std::vector<Literal>& arguments) {
   const std::unique_ptr<Plan> plan = Compiled(text);
   ASSERT_NE(plan, nullptr);
@@ -132,7 +133,7 @@ ENTRY e {
 }
 
 TEST(Hostile, AWindowOfATebibyteOfPaddingTakesNoTime) {
-  // x + x * y from the left, over 1, 2, 3, 4 and nothing else: only the elements count.
+  // Folds x + x * y from the left over 1, 2, 3, 4 alone: the padding is not reduced.
   const std::vector<Literal> results = Results(R"(a {
  x = f32[] parameter(0)
  y = f32[] parameter(1)
@@ -177,7 +178,7 @@ TEST(Hostile, LeavesOfTuplesCountAtEachCall) {
   EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("array values once calls are inlined"));
 }
 
-// Conditionals double as calls do: a module of 50 instructions would be a million steps, in 2 GB.
+// Nested conditionals double like calls: a module of 50 instructions would become a million steps, in 2 GB.
 TEST(Hostile, NestedConditionalsAreBoundedByWhatWasSent) {
   std::string text = "c0 {\n a = f32[] parameter(0)\n ROOT r = f32[] add(a, a)\n}\n";
   constexpr int kLevels = 10;
@@ -200,8 +201,9 @@ TEST(Hostile, NestedConditionalsAreBoundedByWhatWasSent) {
               ::testing::HasSubstr("stand where they are called; the limit for one of its size is"));
 }
 
-// Twenty functions that call one another twice: a million instructions, of two kilobytes of text. By hand:
-// f0 has 2 instructions, and each above a parameter, two calls and what these call.
+// Twenty functions, each of which calls the one below it twice: a million instructions from two kilobytes of
+// text. The count by hand: f0 has 2 instructions; each function above has a parameter, two calls and the
+// callees' instructions.
 TEST(Hostile, AFanOfCallsIsRefusedBeforeItIsLaidOut) {
   std::string text = "HloModule fan\n\nf0 {\n x = f32[] parameter(0)\n ROOT y = f32[] sine(x)\n}\n";
   constexpr int kLevels = 20;
@@ -223,7 +225,7 @@ TEST(Hostile, AFanOfCallsIsRefusedBeforeItIsLaidOut) {
       ::testing::HasSubstr(absl::StrCat("Module fan, which has (61) instructions, has (", 2 + count, ")")));
 }
 
-// Lines without an end, of which there are none.
+// The lines are as long as numbers go, but there are none of them.
 TEST(Hostile, ASortOfNoElementsTakesNothing) {
   constexpr char kLess[] =
       "HloModule m\n\nless {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
@@ -251,7 +253,7 @@ TEST(Hostile, ASortOfNoElementsTakesNothing) {
   }
 }
 
-// The scratch memory, a multiple of the array's bytes, could otherwise not be counted without overflow.
+// The limit keeps the size of scratch memory, a multiple of the array's bytes, from overflowing.
 TEST(Hostile, AnArrayLargerThanMemoryCanBeIsRefused) {
   const auto module = hlo::ParseModule(R"(HloModule m
 
@@ -266,7 +268,7 @@ ENTRY e {
 }
 
 TEST(Hostile, AReductionOfWhatIsNowhereStopsAtItsDeadline) {
-  // 2^40 elements, of which none is ever in memory.
+  // 2^40 elements, none of which is ever in memory.
   for (const std::string dimension : {"0", "1"}) {
     ExpectStops(R"(a {
  x = f32[] parameter(0)
@@ -301,8 +303,8 @@ ENTRY e {
 }
 
 TEST(Conversions, RoundOnceOnTheWayToANarrowFloat) {
-  // 2^30 + 2^22 + 1 is just above the middle of two bf16 neighbours; rounding to f32 first would say it is
-  // the middle.
+  // 2^30 + 2^22 + 1 is just above the middle of two bf16 neighbours; rounding to f32 first would make it the
+  // middle.
   const std::vector<Literal> results =
       Results(R"(ENTRY e {
  p = s32[4] parameter(0)

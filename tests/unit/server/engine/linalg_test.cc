@@ -1,4 +1,4 @@
-// Steps of LAPACK against the evaluator's own loops, and custom calls that are refused when a module is
+// LAPACK steps compared with the evaluator's own loops, and custom calls that are refused when a module is
 // compiled.
 #include <complex>
 #include <string>
@@ -19,7 +19,8 @@ using hlo::Literal;
 using hlo::Shape;
 using testing::HasSubstr;
 
-// A stack of Hermitian matrices with a large diagonal, complex where the type is; the last one has none.
+// A stack of positive definite matrices, Hermitian when the type is complex. With `with_indefinite`, the last
+// matrix is not positive definite.
 template <typename T>
 Literal Definite(hlo::PrimitiveType type, int64_t batch, int64_t n, bool with_indefinite) {
   Literal literal(Shape::Array(type, {batch, n, n}));
@@ -53,7 +54,7 @@ TEST(Cholesky, BothTrianglesOfEveryType) {
   }
 }
 
-// More problems than can be solved, or counted in bytes, and not an element.
+// More matrices than can be factored, or counted in bytes, all without elements.
 TEST(Cholesky, AnyNumberOfEmptyMatricesIsNothingToDo) {
   for (const char* const text :
        {"ENTRY e { p = f32[4611686018427387904,0,0] parameter(0)\n"
@@ -123,7 +124,8 @@ TEST(CustomCall, ThatIsUnknownIsRefusedWithTheNearest) {
       testing::AllOf(HasSubstr("\"lapack_sgetref_ffi\" is not known"), HasSubstr("lapack_sgetrf_ffi")));
 }
 
-// The library's own prints, and the reference's then ends the process.
+// LAPACK calls xerbla on an illegal argument: the library's own prints a message, and the reference's then
+// ends the process.
 TEST(Lapack, AnArgumentThatItRefusesEndsNothing) {
   using Getrf = void(const int32_t*, const int32_t*, double*, const int32_t*, int32_t*, int32_t*);
   auto* const getrf = reinterpret_cast<Getrf*>(lapack::FindRoutine("dgetrf_"));

@@ -1,5 +1,5 @@
-// Data movement: every opcode and element width against the evaluator, to the last bit, through each inner
-// kernel.
+// Data movement: every opcode and element width through each inner kernel, compared with the evaluator to the
+// last bit.
 #include <string>
 
 #include "gtest/gtest.h"
@@ -12,7 +12,7 @@ namespace {
 
 using hlo::Literal;
 
-// One operand p0 of `shape`, and the root.
+// Returns an entry with one parameter p0 of `shape`, and the root.
 std::string One(const std::string& shape, const std::string& root) {
   return "ENTRY e {\n p0 = " + shape + " parameter(0)\n ROOT r = " + root + "\n}\n";
 }
@@ -151,7 +151,7 @@ TEST(Movement, PadsAsByHand) {
   })",
                   {Literal::Vector<int32_t>({1, 2, 3}), Literal::Scalar<int32_t>(9)});
   ASSERT_EQ(result.size(), 1u);
-  // 1 9 2 9 3 without its first, then three more.
+  // 1 9 2 9 3 without its first element, then three more.
   EXPECT_EQ(result[0], Literal::Vector<int32_t>({9, 2, 9, 3, 9, 9, 9}));
 }
 

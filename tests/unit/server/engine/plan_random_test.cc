@@ -1,5 +1,5 @@
-// Random modules of arithmetic, movement, tuples, calls, loops, branches and donations, engine against
-// evaluator. Integers throughout, so that results are exact whatever the order of operations.
+// Compares the engine with the evaluator on random modules of arithmetic, movement, tuples, calls, loops,
+// branches and donations. All values are integers, so that results are exact in any order of operations.
 #include <random>
 #include <vector>
 
@@ -25,7 +25,7 @@ const Shape kRow = Shape::Array(hlo::kS32, {6});
 // The shape that every computation below takes and returns.
 Shape StateShape() { return Shape::Tuple({kScalar, kMatrix, kRow, Shape::Tuple({kMatrix, kRow})}); }
 
-// Values in scope, by shape.
+// The values in scope, by shape.
 struct Scope {
   std::vector<Op> scalars, matrices, rows;
 };
@@ -37,7 +37,7 @@ class Generator {
     max_ = hlo::AddScalarReducer(module, hlo::kMaximum, hlo::kS32);
   }
 
-  // Builds a computation from StateShape to StateShape; counts element 0 up when `counts`, else leaves it.
+  // Builds a computation from StateShape to StateShape. Adds one to element 0 when `counts`, else keeps it.
   ComputationId MakeFunction(int depth, bool counts) {
     // Callees first: a computation is finished before another starts.
     std::vector<ComputationId> functions, bodies;
@@ -87,7 +87,7 @@ class Generator {
     const Op out = Close(b, scope, Pick(scope.scalars));
     const absl::Status status = b.Build(b.Tuple({out, y, Pick(scope.matrices), Pick(scope.rows)}));
     EXPECT_TRUE(status.ok()) << status;
-    // Leaves of one shape may share memory: in order or crosswise.
+    // Results may share the memory of parameters of one shape, in order or crosswise.
     const std::vector<hlo::Dims> inside = {{0, 0}, {0, 1}, {0, 2}, {0, 3, 0}, {0, 3, 1}};
     std::vector<int> matrices = {1, 3};
     if (Roll(2) == 0) std::swap(matrices[0], matrices[1]);

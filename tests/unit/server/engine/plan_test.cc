@@ -1,5 +1,5 @@
-// Plans of small modules: every way a value can reach a result, and every kind of control flow, against the
-// evaluator.
+// Plans of small modules, compared with the evaluator: every way in which a value can reach a result, and
+// every kind of control flow.
 #include "server/engine/plan/plan.h"
 
 #include "common/base/errors/status.h"
@@ -35,7 +35,7 @@ void Finish(Builder& builder, Op root) {
 
 Op S32(Builder& b, int32_t value) { return b.Constant(Literal::Scalar<int32_t>(value)); }
 
-// (state...) -> element `index` < `limit`, an s32.
+// Adds a condition (state...) -> element `index` < `limit`; the element is an s32.
 ComputationId Below(Module& module, const Shape& state, int64_t index, int32_t limit) {
   Builder b(module, "below");
   const Op s = b.Parameter(0, state);
@@ -140,7 +140,7 @@ TEST(Plan, ADonorServesAResultOfItsShape) {
   EXPECT_EQ(plan->aliases()[1], 2);
 }
 
-// body: (i, a, b, keep) -> (i + 1, b, a + b, keep): nothing may be overwritten before it is read.
+// The body is (i, a, b, keep) -> (i + 1, b, a + b, keep): no variable may be overwritten before it is read.
 TEST(Plan, ALoopTradesItsVariables) {
   Module module("fibonacci");
   const Shape state = Shape::Tuple({kCounter, kVector, kVector, kVector});
@@ -160,9 +160,9 @@ TEST(Plan, ALoopTradesItsVariables) {
   }
 }
 
-// A scan: row i of the stack is written in turn i, in place. Temporaries do not hold a second stack.
+// A scan writes row i of the stack in iteration i, in place. Temporaries do not hold a second stack.
 TEST(Plan, AScanWritesItsStackInPlace) {
-  constexpr int64_t kRows = 640;  // Many times the scratch of many threads.
+  constexpr int64_t kRows = 640;  // Much more than the scratch of many threads.
   Module module("scan");
   const Shape stack = Shape::Array(hlo::kF32, {kRows, 1000}), row = Shape::Array(hlo::kF32, {1, 1000});
   const Shape state = Shape::Tuple({kCounter, kVector, stack, stack});
@@ -363,7 +363,7 @@ TEST(Plan, MemoryThatOverflowsIsRefused) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
 }
 
-// A chain that no fusion shortens: dots of small matrices, so steps are as many as instructions.
+// Compiles a chain of dots of small matrices. Fusion cannot shorten it, so that each instruction is a step.
 double CompileSeconds(int instructions) {
   Module module("long");
   Builder b(module, "main");
@@ -399,8 +399,8 @@ TEST(Plan, ADumpNamesStepsAndPlaces) {
   EXPECT_GT((*plan)->stats().flops, 100);
 }
 
-// Two operands of 6400 numbers and a result, each copied by the evaluator: 3 * 6400 * 4 bytes; and computed
-// in numbers of 16 bytes.
+// The evaluator copies two operands of 6400 numbers and a result, 3 * 6400 * 4 bytes, and computes in numbers
+// of 16 bytes.
 TEST(Plan, AReferenceStepIsChargedWhatTheEvaluatorTakes) {
   Module module("reference");
   Builder b(module, "main");

@@ -40,7 +40,7 @@ class Guarded {
   std::byte* data_;
 };
 
-// A literal of `shape` from flat leaves, which are moved past.
+// Returns a literal of `shape` from flat leaves, and advances `leaves` past them.
 Literal Nest(const Shape& shape, const Literal*& leaves) {
   if (!shape.IsTuple()) return *leaves++;
   std::vector<Literal> elements;

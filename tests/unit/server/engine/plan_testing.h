@@ -1,5 +1,4 @@
-// Helpers of the engine's tests: run a plan on literals with the memory around it watched, and compare with
-// the evaluator.
+// Helpers of the engine's tests: run a plan on literals in guarded memory, and compare with the evaluator.
 #pragma once
 
 #include <string>
@@ -13,14 +12,14 @@
 
 namespace hlod::engine {
 
-// Runs `plan` on flat arguments (one literal an array leaf) and returns the flat results. Temporary memory is
-// filled with rubbish first, and guarded; a test failure when it was overrun, or when an argument that no
-// result shares was written.
+// Runs `plan` on flat arguments (one literal per array leaf) and returns the flat results. Temporary memory
+// is guarded, and filled with rubbish first. The test fails when it was overrun, or when an argument was
+// written that no result shares.
 absl::StatusOr<std::vector<hlo::Literal>> RunPlan(const Plan& plan, absl::Span<const hlo::Literal> arguments,
                                                   RunContext& context);
 absl::StatusOr<std::vector<hlo::Literal>> RunPlan(const Plan& plan, absl::Span<const hlo::Literal> arguments);
 
-// The flat results of the evaluator for the same flat arguments.
+// Returns the evaluator's flat results for the same flat arguments.
 absl::StatusOr<std::vector<hlo::Literal>> RunEvaluator(const hlo::Module& module,
                                                        absl::Span<const hlo::Literal> arguments);
 
@@ -28,7 +27,8 @@ absl::StatusOr<std::vector<hlo::Literal>> RunEvaluator(const hlo::Module& module
 // equals NaN; integers and preds exactly), else a sentence about the worst element.
 std::string Difference(const hlo::Literal& actual, const hlo::Literal& expected, double rtol, double atol);
 
-// Small deterministic values of any type: different for each seed, not all small, no NaN.
+// Returns deterministic values of any type, which are different for each seed; not all are small, none is
+// NaN.
 hlo::Literal Sample(const hlo::Shape& shape, uint32_t seed);
 
 // Compiles `module` twice (with kernels, and reference_only), runs both on samples of its parameters, and

@@ -1,5 +1,5 @@
-// rng-bit-generator against XLA's own bits (jax 0.10.2 on CPU, lax.rng_bit_generator of the state below) and
-// against the evaluator.
+// rng-bit-generator compared with XLA's own bits (jax 0.10.2 on CPU, lax.rng_bit_generator of the state
+// below) and with the evaluator.
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -22,7 +22,7 @@ struct Case {
   std::vector<uint64_t> bits;
 };
 
-// State: key 0x123456789abcdef0, counter 0xfffffffffffffffe, so that the counter wraps.
+// The state before: key 0x123456789abcdef0, counter 0xfffffffffffffffe, so that the counter wraps.
 const Case kCases[] = {
     {"rng_three_fry", "u8", "[]", 0xffffffffffffffff, {0x7a}},
     {"rng_three_fry", "u8", "[5]", 0x1, {0x7a, 0x2c, 0xa7, 0xca, 0x3d}},

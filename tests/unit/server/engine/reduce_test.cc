@@ -86,7 +86,7 @@ TEST(Reduce, ExtremaOfHalvesHaveTheirNanAndZeros) {
     for (hlo::F16& x : literal.data<hlo::F16>()) {
       x = hlo::F16(static_cast<float>(i * 37 % 101 - 50));
       if (i % 7 == 0) x = hlo::F16::FromBits(i % 2 == 0 ? 0x8000 : 0);
-      if (i++ == nan_at) x = hlo::F16::FromBits(0xfe00);  // Negative, as a sign.
+      if (i++ == nan_at) x = hlo::F16::FromBits(0xfe00);  // A NaN with its sign bit set.
     }
     return literal;
   };
@@ -144,7 +144,7 @@ TEST(Reduce, ArgMaxOverAnyDimension) {
   ExpectStep(ArgMax("[4,0]", "[4]", "1"), {.arguments = inits});
 }
 TEST(Reduce, AReducerThatDoesNotCommuteKeepsItsOrder) {
-  // "The last element": associative, not commutative.
+  // The reducer "the last element" is associative, but not commutative.
   ExpectStep(R"(f {
     a = s32[] parameter(0)
     ROOT b = s32[] parameter(1)
@@ -154,14 +154,14 @@ TEST(Reduce, AReducerThatDoesNotCommuteKeepsItsOrder) {
     p1 = s32[] parameter(1)
     ROOT r = s32[4] reduce(p0, p1), dimensions={1}, to_apply=f
   })");
-  // "The last" again, of rows longer than what is read of them at once, for every width of an element.
+  // The same reducer over rows that are longer than one read, for every width of an element.
   for (const std::string type : {"s8", "f16", "s32", "f64", "c128"}) {
     ExpectStep("f {\n a = " + type + "[] parameter(0)\n ROOT b = " + type +
                "[] parameter(1)\n}\nENTRY e {\n p0 = " + type + "[601,131] parameter(0)\n p1 = " + type +
                "[] parameter(1)\n ROOT r = " + type +
                "[601] reduce(p0, p1), dimensions={1}, to_apply=f\n}\n");
   }
-  // sqrt(a^2 + b^2)
+  // The reducer sqrt(a^2 + b^2).
   ExpectStep(R"(f {
     a = f32[] parameter(0)
     b = f32[] parameter(1)

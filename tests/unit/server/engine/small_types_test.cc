@@ -1,5 +1,5 @@
-// The types that C++ lacks, in the engine: small floats against their conversions in common/hlo, conversions
-// that must round once, complex functions where their formulas end.
+// Types that C++ does not have, in the engine: small floats compared with their conversions in common/hlo,
+// conversions that must round once, and complex functions at the limits of their formulas.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -41,8 +41,8 @@ std::vector<T> AllOf() {
   return all;
 }
 
-// Every value of the type, what lies halfway to the next, the neighbours of both in f32, and a walk over all
-// f32.
+// Returns each value of the type, the number halfway to the next, the neighbours of both in f32, and samples
+// of all f32.
 template <typename T>
 std::vector<float> Interesting() {
   std::vector<float> values;
@@ -61,7 +61,7 @@ std::vector<float> Interesting() {
   return values;
 }
 
-// Equal bits, or both a NaN.
+// Returns true when the bits are equal, or both are NaN.
 template <typename T>
 bool Same(T a, T b) {
   const auto x = static_cast<float>(a), y = static_cast<float>(b);
@@ -88,7 +88,7 @@ TEST(SmallFloats, TilesHaveThemOnEveryInstructionSet) {
   ForEachSmallFloat([&]<typename T>(hlo::PrimitiveType type) {
     const std::vector<float> values = Interesting<T>();
     for (int set = 0; set < count; ++set) {
-      // Lengths that leave a rest of a vector.
+      // The lengths are not multiples of a vector's.
       for (size_t start = 0; start < values.size(); start += 61) {
         const int n = static_cast<int>(std::min<size_t>(61, values.size() - start));
         T stored[61];
@@ -107,7 +107,7 @@ TEST(SmallFloats, TilesHaveThemOnEveryInstructionSet) {
   });
 }
 
-// On every value of every type, by what the number behind the bits says.
+// Operations on the bits agree with the numbers behind them, for each value of each type.
 TEST(SmallFloats, BitsAloneSayAsMuchAsNumbers) {
   const TileOps* sets[kTileSetsMax];
   const int count = AvailableTileOps(sets);
@@ -152,7 +152,7 @@ TEST(SmallFloats, F8E5M2IsTheUpperHalfOfF16) {
   }
 }
 
-// The one result of a module without arguments.
+// Returns the only result of a module without arguments.
 hlo::Literal ResultOf(const std::string& text) {
   const auto module = hlo::ParseModule(text);
   if (!module.ok()) throw std::runtime_error(module.status().ToString());
@@ -163,7 +163,7 @@ hlo::Literal ResultOf(const std::string& text) {
   return results->front();
 }
 
-// Through f32, each of these would first become a tie, and then go to the even neighbour below.
+// Rounded to f32 first, each of these numbers would become a tie, and then go to the even neighbour below.
 TEST(SmallFloats, WideTypesRoundOnce) {
   const TileOps* sets[kTileSetsMax];
   const int count = AvailableTileOps(sets);
@@ -205,8 +205,8 @@ TEST(SmallFloats, WideTypesRoundOnce) {
   }
 }
 
-// 2048 + 1 is a tie, and 2048 the even neighbour: twice that is still 2048, where a sum in f32 would be 2050.
-// The middle value is read on, and is a result, too.
+// 2048 + 1 is a tie, and 2048 the even neighbour: adding 1 twice is still 2048, where a sum in f32 would be
+// 2050. The value in the middle is both read and a result.
 TEST(SmallFloats, EachOperationIsRounded) {
   const hlo::Literal twice = ResultOf(R"(HloModule m
 ENTRY e {
@@ -219,7 +219,7 @@ ENTRY e {
 })");
   EXPECT_EQ(static_cast<float>(twice.data<hlo::F16>()[0]), 2048.0f);
   EXPECT_EQ(static_cast<float>(twice.data<hlo::F16>()[1]), 2052.0f);
-  EXPECT_TRUE(std::isnan(static_cast<float>(twice.data<hlo::F16>()[2])));  // Infinity less infinity.
+  EXPECT_TRUE(std::isnan(static_cast<float>(twice.data<hlo::F16>()[2])));  // Infinity minus infinity.
 
   for (const std::string type : {"f16", "bf16", "f8e4m3fn", "f8e5m2", "s8", "u4"}) {
     const bool is_float = type[0] == 'f' || type[0] == 'b';
@@ -257,8 +257,9 @@ const ComplexFunction kComplexFunctions[] = {
     {hlo::kLogistic, [](Wide z) { return 1.0 / (1.0 + std::exp(-z)); }},
 };
 
-// Functions of c64 are within a few units of the last place of |w|, whichever part the error is in. A result
-// that is not finite in the double precision reference, or too large for f32, is not finite here.
+// Results w of functions of c64 are within a few units in the last place of |w|, no matter which part has the
+// error. A result that is not finite in the double precision reference, or too large for f32, is not finite
+// here.
 TEST(ComplexTiles, FunctionsHoldOverTheWholePlane) {
   const float parts[] = {0,     -0.0f,      1e-30f, -1e-30f, 1e-8f,    1e-3f,     0.5f,
                          -0.5f, 0.9999999f, 1,      -1,      1.5708f,  2,         -3.14159f,

@@ -20,7 +20,7 @@ namespace {
 using hlo::Literal;
 using hlo::Shape;
 
-// As JAX writes it: zeros and NaNs made equal, then total order.
+// Returns JAX's comparator: it makes zeros equal and NaNs equal, then compares in total order.
 std::string JaxComparator(const std::string& type, const std::string& direction = "LT") {
   return "f {\n a = " + type + "[] parameter(0)\n b = " + type + "[] parameter(1)\n nan = " + type +
          "[] constant(nan)\n zero = " + type +
@@ -69,7 +69,7 @@ TEST(Sort, NansAndZeros) {
   ExpectStep(Sort(Plain("f32", "LT", ", type=TOTALORDER"), "f32", "[10]", 0), {.arguments = {{0, odd}}});
   ExpectStep(Sort(Plain("f32", "GT", ", type=TOTALORDER"), "f32", "[10]", 0), {.arguments = {{0, odd}}});
 }
-// numpy.sort(x, stable=True), and of -x.
+// The expected values are those of numpy.sort(x, stable=True), and of -x.
 TEST(Sort, NanLast) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   const Literal x = Literal::Vector<float>({2, nan, -inf, 0.0f, std::copysign(nan, -1.0f), inf, -0.0f, -3});
@@ -136,7 +136,7 @@ TEST(Sort, SeveralKeys) {
   }
 }
 TEST(Sort, AnyComparator) {
-  // By distance from three, then the larger first.
+  // Sorts by the distance from three, then the larger first.
   const std::string comparator = R"(f {
     a = f32[] parameter(0)
     b = f32[] parameter(1)
@@ -176,7 +176,8 @@ TEST(Sort, RecognisesWhatJaxWrites) {
   EXPECT_EQ(*keys, std::vector<SortKey>({{0, hlo::kBF16, false, true, NanOrder::kHighest}}));
 }
 
-// A comparator of pairs of these types, with the parameters a, b, c, d, e, f and this body.
+// Returns the recognised keys of a comparator of operands of these types, with the parameters a, b (of the
+// first operand), c, d, e, f and this body; nullopt when it is not recognised.
 std::optional<std::vector<SortKey>> KeysOf(const std::vector<std::string>& types, const std::string& body) {
   std::string text = "HloModule m\nf {\n", operands, results;
   for (size_t i = 0; i < types.size(); ++i) {
@@ -201,11 +202,11 @@ std::optional<std::vector<SortKey>> KeysOf(const std::vector<std::string>& types
   return RecogniseComparator((*module)->computation(0));
 }
 
-// The same order, written in many ways.
+// The same orders, written in many ways.
 TEST(Sort, RecognisesByWhatTheComparatorAnswers) {
   using Keys = std::vector<SortKey>;
   const Keys nan_last = {{0, hlo::kF32, false, true, NanOrder::kHighest}};
-  // As PyTorch orders.
+  // PyTorch's order.
   EXPECT_EQ(KeysOf({"f32"}, R"(
     less = pred[] compare(a, b), direction=LT
     number = pred[] compare(a, a), direction=EQ
@@ -222,7 +223,7 @@ TEST(Sort, RecognisesByWhatTheComparatorAnswers) {
     ROOT r = pred[] select(nan_b, number, less)
   )"),
             nan_last);
-  // The greatest first, NaN before it, and behind the least.
+  // The greatest first; NaN before it, then NaN behind the least.
   EXPECT_EQ(KeysOf({"f32"}, R"(
     less = pred[] compare(b, a), direction=LT
     number = pred[] compare(b, b), direction=EQ
@@ -239,7 +240,7 @@ TEST(Sort, RecognisesByWhatTheComparatorAnswers) {
     ROOT r = pred[] or(less, both)
   )"),
             Keys({{0, hlo::kF32, true, true, NanOrder::kLowest}}));
-  // By the negated number, in a wider type.
+  // Compares negated numbers, in a wider type.
   EXPECT_EQ(KeysOf({"bf16"}, R"(
     wide_a = f32[] convert(a)
     wide_b = f32[] convert(b)
@@ -263,7 +264,7 @@ TEST(Sort, RecognisesByWhatTheComparatorAnswers) {
 
 TEST(Sort, RecognisesTies) {
   using Keys = std::vector<SortKey>;
-  // Ties by index, NaN last.
+  // Ties are ordered by index, and NaN is last.
   const Keys by_value_and_place = {{0, hlo::kF64, false, true, NanOrder::kHighest}, {1, hlo::kS64, false}};
   const std::string parts = R"(
     less = pred[] compare(a, b), direction=LT
@@ -284,7 +285,7 @@ TEST(Sort, RecognisesTies) {
     ROOT r = pred[] or(second, before)
   )"),
             by_value_and_place);
-  // The second operand is the first key; what is not less and not greater is equal.
+  // The second operand is the first key; elements that are neither less nor greater are equal.
   EXPECT_EQ(KeysOf({"u8", "s16", "f16"}, R"(
     less = pred[] compare(c, d), direction=LT
     greater = pred[] compare(d, c), direction=LT
@@ -301,7 +302,7 @@ TEST(Sort, LeavesOtherComparatorsAlone) {
       "ROOT r = pred[] compare(a, b), direction=LE\n",
       "x = f32[] abs(a)\n y = f32[] abs(b)\n ROOT r = pred[] compare(x, y), direction=LT\n",
       "x = f32[] negate(a)\n ROOT r = pred[] compare(x, b), direction=LT\n",
-      // NaN is before everything and everything before NaN.
+      // NaN is before all numbers, and all numbers are before NaN.
       "x = pred[] compare(a, b), direction=GE\n ROOT r = pred[] not(x)\n",
       // Three is behind all others.
       R"(three = f32[] constant(3)
@@ -332,7 +333,8 @@ TEST(SortTopK, LargestAndSmallest) {
   ExpectStep(
       "ENTRY e {\n p0 = f32[9] parameter(0)\n ROOT r = (f32[0], s32[0]) topk(p0), k=0, largest=true\n}\n");
 }
-// Longer than what is collected at once: rising, falling and repeating lines, of few and of many wanted.
+// Lines longer than the part that is collected at once: rising, falling and repeating, with few and many
+// results.
 TEST(SortTopK, OfLongLinesWhatIsFoundLaterCounts) {
   constexpr int64_t kLength = 5000;
   const std::function<int32_t(int64_t)> lines[] = {

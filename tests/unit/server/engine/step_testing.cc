@@ -1,4 +1,4 @@
-// Running one step on guarded memory.
+// Runs one step on guarded memory.
 #include "tests/unit/server/engine/step_testing.h"
 
 #include <cstring>
@@ -45,7 +45,7 @@ class Guarded {
   Literal literal_;
 };
 
-// The instruction under test: the root, or what the root's tuple takes apart.
+// Returns the instruction under test: the root, or the instruction whose elements the root's tuple has.
 hlo::Instruction Tested(const hlo::Module& module) {
   hlo::Instruction root = module.entry().root();
   if (root.opcode() == hlo::kTuple) root = root.operand(0);

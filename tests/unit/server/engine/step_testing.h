@@ -11,22 +11,22 @@
 namespace hlod::engine {
 
 struct StepTestOptions {
-  double rtol = 0, atol = 0;              // 0: to the last bit.
-  std::map<int, hlo::Literal> arguments;  // Parameters that are not to be samples.
+  double rtol = 0, atol = 0;              // 0 compares to the last bit.
+  std::map<int, hlo::Literal> arguments;  // Arguments by parameter number; the others are samples.
   std::string describe;                   // Must occur in the step's description.
 };
 
-// `text` is the entry's instructions, computations before it: parameters, constants and one root, which is
-// the instruction to test (or a tuple of its elements). Makes the step, runs it with one thread and with
-// three, with outputs of their own and, where it may share, in place; expects the evaluator's values each
-// time, and nothing written outside its outputs and scratch.
+// Tests the step of one instruction. `text` has computations, then the entry: parameters, constants and one
+// root, which is the instruction to test (or a tuple of its elements). Runs the step with one thread and with
+// three, with outputs of its own and, where it may share, in place. Expects the evaluator's values each time,
+// and no writes outside its outputs and scratch.
 void ExpectStep(std::string_view text, const StepTestOptions& options = {});
 
-// The results of the step on `arguments`, with `threads`; empty after a failure.
+// Returns the results of the step on `arguments`, with `threads`; empty after a failure.
 std::vector<hlo::Literal> RunStepText(std::string_view text, const std::vector<hlo::Literal>& arguments,
                                       int threads = 2);
 
-// The step of any factory for one instruction; null when none has one.
+// Returns the step that a factory makes for an instruction; null when none makes one.
 MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 
 }  // namespace hlod::engine

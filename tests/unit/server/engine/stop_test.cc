@@ -1,8 +1,9 @@
-// Every kind of step looks at cancel while it runs: one client's long program holds up nobody for long.
+// Every kind of step checks `cancel` while it runs, so that one client's long program does not hold up others
+// for long.
 //
-// The run is cancelled before the step begins, so a step that looks stops at its first look, and what it
-// would have written last is still untouched. A reference step looks before it begins: there a deadline
-// passes while it runs, which it would do for seconds, the transform for hours.
+// The run is cancelled before the step begins, so the step stops at its first check, and the end of its
+// output is still untouched. A reference step checks before it begins; therefore a deadline passes while it
+// runs, which would otherwise take seconds, for the transform hours.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -26,7 +27,7 @@ enum class Made { kByFactory, kByFusion, kAsReference };
 
 struct StopCase {
   const char* name;
-  const char* text;  // Computations and the entry, whose root (or what it takes apart) is the step.
+  const char* text;  // Computations and the entry, whose root is the step (or ends the fusion).
   Made made = Made::kByFactory;
 };
 
@@ -166,7 +167,7 @@ const StopCase kCases[] = {
       ROOT r = c64[65536,64] fft(p), fft_type=FFT, fft_length={64} })"},
     {"FftOfAPrimeLength", R"(ENTRY e { p = c64[1000003] parameter(0)
       ROOT r = c64[1000003] fft(p), fft_type=FFT, fft_length={1000003} })"},
-    // Each line alone is too short to look.
+    // Each line alone is too short for a check.
     {"FftOfManyLinesOfAPrimeLength", R"(ENTRY e { p = c64[32,16411] parameter(0)
       ROOT r = c64[32,16411] fft(p), fft_type=FFT, fft_length={16411} })"},
     {"FftOfRealLines", R"(ENTRY e { p = f32[2048,2048] parameter(0)
@@ -199,7 +200,7 @@ const StopCase kReferenceCases[] = {
      Made::kAsReference},
 };
 
-// The text with the computations that it names by a word in capitals.
+// Replaces words in capitals in a text by the computations that they name.
 std::string Spelled(std::string text) {
   for (const auto& [word, computation] :
        {std::pair{"ODDLESS ", kOddLess}, std::pair{"LESS ", kLess}, std::pair{"SUM ", kSum},
@@ -211,7 +212,7 @@ std::string Spelled(std::string text) {
   return "HloModule test\n" + text;
 }
 
-// A step with its own zeros to run on.
+// A step, the module that it refers to, and the shapes of its inputs and outputs.
 struct Prepared {
   std::shared_ptr<const hlo::Module> module;
   std::unique_ptr<Step> step;
@@ -246,8 +247,8 @@ Prepared Prepare(const StopCase& c, int threads) {
   return made;
 }
 
-// A prepared step's memory: zeros to read (square matrices are the identity), and outputs that show what was
-// written.
+// The memory of a prepared step: zeros to read (square matrices are the identity), and outputs filled with a
+// byte that shows which parts were not written.
 struct Memory {
   static constexpr std::byte kUntouched{0xA5};
   std::vector<hlo::Literal> inputs, outputs;
@@ -291,7 +292,7 @@ TEST_P(StopsWhileItRuns, WhenCancelled) {
     EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status << " by " << made.step->text();
     for (const hlo::Literal& output : memory.outputs) {
       const absl::Span<const std::byte> bytes = output.bytes();
-      if (bytes.size() < (1 << 20)) continue;  // One look may be all that is needed.
+      if (bytes.size() < (1 << 20)) continue;  // A small output may need only one check.
       EXPECT_EQ(bytes.back(), Memory::kUntouched) << made.step->text() << " went on to the end";
     }
   }
@@ -315,7 +316,7 @@ std::string NameOf(const testing::TestParamInfo<StopCase>& info) { return info.p
 INSTANTIATE_TEST_SUITE_P(Steps, StopsWhileItRuns, testing::ValuesIn(kCases), NameOf);
 INSTANTIATE_TEST_SUITE_P(Steps, ReferenceStopsWhileItRuns, testing::ValuesIn(kReferenceCases), NameOf);
 
-// A compilation stops likewise, between its stages and its steps.
+// A compilation also stops, between its stages and between its steps.
 TEST(Stops, ACompilation) {
   const auto module =
       hlo::ParseModule("HloModule test\nENTRY e { p = f32[4] parameter(0)\n ROOT r = f32[4] tanh(p) }");

@@ -1,4 +1,4 @@
-// Calls that a run leaves behind: they go on, with what they use, and are few.
+// Calls that a run leaves behind: they go on, keep the memory that they use, and are limited in number.
 #include "server/engine/run/strays.h"
 
 #include <atomic>
@@ -52,7 +52,7 @@ TEST(Strays, ARunThatHasToStopDoesNotWaitForACallThatDoesNotEnd) {
       EXPECT_FALSE(used.expired());  // The call goes on.
       gate.Open();
     }
-    EXPECT_TRUE(used.expired());  // All of them have ended before they are forgotten.
+    EXPECT_TRUE(used.expired());  // Strays waits for all calls when it is destroyed.
   }
 }
 

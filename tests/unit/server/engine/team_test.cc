@@ -1,4 +1,4 @@
-// Teams: few threads have one, and libgomp is never refused a thread.
+// Teams of threads: few threads own one, and libgomp is never refused a thread by the system.
 #include "server/engine/run/team.h"
 
 #include <grp.h>
@@ -25,7 +25,7 @@ class Owners {
     release_.set_value();
     for (std::thread& thread : threads_) thread.join();
   }
-  // The size of the team that a further thread gets.
+  // Starts a thread that takes a team, and returns the team's size.
   int Take(int threads, bool reader) {
     std::promise<int> size;
     std::future<int> taken = size.get_future();
@@ -105,7 +105,7 @@ TEST(Team, ANarrowLoopKeepsTheThreads) {
   }).join();
 }
 
-// In a process of its own: libgomp would end this one.
+// Runs in a process of its own, because libgomp would end this one.
 [[noreturn]] void RunWithoutFurtherThreads() {
   const auto require = [](bool ok, const char* what) {
     if (ok) return;
@@ -113,7 +113,7 @@ TEST(Team, ANarrowLoopKeepsTheThreads) {
     _exit(1);
   };
   require(PrepareTeams(4) == 4 && TeamOfThisThread(4) == 4, "no teams");
-  // The limit does not hold for root.
+  // The limit does not apply to root.
   if (geteuid() == 0)
     require(setgroups(0, nullptr) == 0 && setresgid(65533, 65533, 65533) == 0 &&
                 setresuid(65533, 65533, 65533) == 0,
@@ -130,7 +130,7 @@ TEST(Team, ANarrowLoopKeepsTheThreads) {
 }
 
 TEST(Team, LoopsOfATeamNeedNoThreadFromTheSystem) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";  // Starts the program again, and forks no more.
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // Starts the program again instead of only forking.
   EXPECT_EXIT(RunWithoutFurtherThreads(), testing::ExitedWithCode(0), "");
 }
 

@@ -1,4 +1,5 @@
-// Infeed, outfeed, send and recv as steps of a plan, optimised and by the evaluator's rules; worked by hand.
+// Infeed, outfeed, send and recv as steps of a plan, optimised and by the evaluator's rules. Expected values
+// are worked out by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,8 +22,8 @@ std::vector<float> Floats(const Literal& literal) {
   return {literal.data<float>().begin(), literal.data<float>().end()};
 }
 
-// Two infeeds whose tokens are alike, a constant that could be folded, an outfeed in a branch that nothing
-// needs.
+// A program with two infeeds whose tokens are alike, a constant that could be folded, and an outfeed in a
+// branch whose result has no users.
 constexpr char kProgram[] = R"(
 HloModule m
 none {

@@ -1,5 +1,5 @@
-// reduce-window and select-and-scatter: pooling, cumulative sums, large and odd windows, any reducer, against
-// the evaluator.
+// reduce-window and select-and-scatter: pooling, cumulative sums, large and odd windows, any reducer,
+// compared with the evaluator.
 #include <string>
 #include <vector>
 
@@ -121,7 +121,7 @@ TEST(ReduceWindow, TheLargestExtents) {
   Check("subtract", "s32", "[1,8]", "[1,8]",
         "size=1x1 stride=" + most + "x1 pad=17_0x0_0 rhs_dilate=" + most + "x1");
 }
-// One dimension grows to 2^40 before the other shrinks from 2^23: no scratch memory has that size.
+// One dimension grows to 2^40 before the other shrinks from 2^23. Scratch memory cannot have that size.
 TEST(ReduceWindow, AnArrayBetweenTheDimensionsThatOverflowsIsNotMade) {
   const auto module = hlo::ParseModule("HloModule m\n\n" + Reducer("f", "add", "f32", "f32") + R"(ENTRY e {
     p0 = f32[1,8388608] parameter(0)
@@ -131,13 +131,13 @@ TEST(ReduceWindow, AnArrayBetweenTheDimensionsThatOverflowsIsNotMade) {
   ASSERT_TRUE(module.ok()) << module.status();
   const MaybeStep step = MakeStep(**module, (*module)->entry().root(), 2);
   ASSERT_NE(step, nullptr);
-  EXPECT_EQ(step->scratch_bytes(), 0);  // It looks at each window instead.
+  EXPECT_EQ(step->scratch_bytes(), 0);  // It reads each window instead.
 }
 TEST(ReduceWindow, AnyReducerAndSeveralOperands) {
   Check("subtract", "f32", "[5,6]", "[5,5]", "size=1x2");
   Check("maximum", "f8e4m3fn", "[5,6]", "[2,3]", "size=2x2 stride=2x2");
-  // Stretches of the last dimension: padding on both sides, strides, holes in the window, longer than one
-  // block, channels that the window leaves alone, dilation of the operand.
+  // Runs of the last dimension: padding on both sides, strides, holes in the window, runs longer than one
+  // block, channels that the window does not cover, dilation of the operand.
   Check("subtract", "f32", "[7,50]", "[7,50]", "size=3x3 pad=1_1x1_1", 1e-5, 1e-3);
   Check("subtract", "s32", "[3,90]", "[3,46]", "size=1x5 stride=1x2 pad=0_0x3_2");
   Check("subtract", "c64", "[2,1300]", "[2,1302]", "size=2x4 pad=1_0x4_1");
