@@ -21,9 +21,9 @@ std::optional<int64_t> ScanLengthOf(const WhileLoop& loop);
 // where the state is not a tuple of arrays.
 std::optional<hlo::ComputationId> ScanBodyOf(const WhileLoop& loop);
 
-// Appends the loop to `to`, its computation, as a scan and returns a tuple like the loop's result. Arrays
-// that the iterations only read, one slice each, become inputs of the scan; arrays that they only write, one
-// slice each, become outputs. Returns nullopt where ScanLengthOf() or ScanBodyOf() do.
+// Appends the loop as a scan to `to`, which is loop.computation, and returns a tuple like the loop's result.
+// Arrays that the iterations only read, one slice each, become inputs of the scan; arrays that they only
+// write, one slice each, become outputs. Returns nullopt where ScanLengthOf() or ScanBodyOf() do.
 std::optional<NodeId> AppendAsScan(hlo::Computation& to, const WhileLoop& loop);
 
 }  // namespace hlod::lazy

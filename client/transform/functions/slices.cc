@@ -1,6 +1,7 @@
 // AssociativeScan, by halves: neighbours are combined, the prefixes of these pairs are the prefixes that end
-// at every second slice, and one more combination computes the others. [a b c d e] -> pairs [ab cd] -> their
-// prefixes [ab abcd] -> the others a, ab+c, abcd+e.
+// at every second slice, and one more combination computes the others. With five slices:
+//
+//   [a b c d e] -> pairs [ab cd] -> their prefixes [ab abcd] -> the others a, ab+c, abcd+e
 #include "hlod/transform/slices.h"
 
 #include "absl/strings/str_cat.h"

@@ -79,9 +79,9 @@ Op ScatterAddLike(Lowering& l, const hlo::ScatterAttributes& s, Op x, Op indices
   return l.b.Add(hlo::kScatter, {x, indices, updates}, s, {l.Reducer(hlo::kAdd, l.type(x))});
 }
 
-// For a scatter that multiplies, returns what each update was multiplied with: the old element and the other
-// updates to it. That is the product of the nonzero factors divided by the update itself, or 0 when another
-// update is 0.
+// For a scatter that multiplies, returns the other factors of each update's product: the old element and the
+// other updates to it. That is the product of the nonzero factors divided by the update itself, or 0 when
+// another update is 0.
 Op ProductOfOthers(const TangentArgs& c, const hlo::ScatterAttributes& attributes) {
   using Order = hlo::ComparisonDirection;
   Lowering& l = c.l;
