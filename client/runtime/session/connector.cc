@@ -1,5 +1,5 @@
-// Connects sockets and hands them to gRPC: this way "nothing listens" and "cannot be reached" are told apart
-// at once.
+// Connects sockets and hands them to gRPC, because this distinguishes at once between "nothing listens" and
+// "cannot be reached".
 #include "client/runtime/session/connector.h"
 
 #include <fcntl.h>

@@ -24,8 +24,8 @@ class SessionUploads {
   Violation Declare(const UploadRequest& request, Done done);
 
   // Hand out the memory for the bytes of a pending upload (the rules are those of Uploads). To be called on
-  // the thread that copies transfers, so that no earlier transfer can still be writing. NOT_FOUND when there
-  // is no such pending upload.
+  // the thread that copies transfers, so that no earlier transfer can still be writing. NOT_FOUND when no
+  // such upload is pending.
   absl::StatusOr<UploadPart> Claim(uint64_t command);
   absl::StatusOr<UploadPart> NextPiece(uint64_t command, uint64_t offset, uint64_t length);
   // Returns false when the transfer is stale or its upload has ended.
