@@ -237,10 +237,10 @@ TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
        .pattern = R"re(\b(secure_)?getenv\s*\()re",
        .cpp_only = true,
        .folders = {"client/", "common/", "server/", "deploy/"},
-       .except = {"client/runtime/session/find_daemon.", "client/runtime/observe/run_recorder.",
+       .except = {"client/runtime/session/find_daemon.", "client/runtime/observe/profile_writer.",
                   "client/runtime/observe/debug_analysis.", "client/tensor/dispatch/environment.",
                   "server/config."},
-       .instead = "only find_daemon.cc, run_recorder.cc, debug_analysis.cc, "
+       .instead = "only find_daemon.cc, profile_writer.cc, debug_analysis.cc, "
                   "client/tensor/dispatch/environment.cc and "
                   "server/config.cc do; pass the value on"},
       {.name = "one place asks the processor",
