@@ -15,7 +15,7 @@ namespace hlod::hlo {
 
 using LiteralId = uint32_t;
 
-// Gives a struct its hash from the tuple of its fields; equality is defaulted in the struct.
+// Defines the equality of a struct (defaulted) and its hash, from the tuple of its fields.
 #define HLOD_FIELDS(type, ...)                                \
   friend bool operator==(const type&, const type&) = default; \
   template <typename H>                                       \

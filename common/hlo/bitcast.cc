@@ -53,7 +53,8 @@ bool Cut(const Dims& tile, Memory& memory) {
   return memory.dims.size() <= static_cast<size_t>(kMaxRank);
 }
 
-// How far apart elements lie: E(4) packs those that have a byte each without it.
+// Returns the bits from one element to the next in memory: the layout's element size (E(4) packs 4-bit
+// elements), or else the type's width, at least a byte.
 int64_t StoredBits(const Shape& shape) {
   const int64_t stated = shape.layout.has_value() ? shape.layout->element_size_in_bits : 0;
   return stated != 0 ? stated : std::max<int64_t>(8, Info(shape.type).bits);

@@ -21,8 +21,8 @@ namespace hlod::hlo {
 class Literal {
  public:
   Literal() = default;  // Shape kInvalid, no bytes.
-  // A zero-filled literal. REQUIRES: `shape` passes ValidateShape, and the caller is ready to allocate its
-  // byte size.
+  // Makes a zero-filled literal. REQUIRES: `shape` passes ValidateShape, and the caller is ready to allocate
+  // its byte size.
   explicit Literal(const Shape& shape);
   // Makes a zero-filled literal. RESOURCE_EXHAUSTED when `shape` needs more than `max_bytes`;
   // INVALID_ARGUMENT when it is not a valid array, tuple or token shape.
@@ -98,7 +98,7 @@ class Literal {
  public:
   Literal(const Literal& other);
   Literal& operator=(const Literal& other);
-  // A literal that was moved from is as a default-constructed one.
+  // A literal that was moved from equals a default-constructed one.
   Literal(Literal&& other) noexcept { *this = std::move(other); }
   Literal& operator=(Literal&& other) noexcept;
 };

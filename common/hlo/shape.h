@@ -97,7 +97,7 @@ std::optional<int64_t> ByteSize(const Shape& shape);
 // Returns the shape at `index` inside nested tuples, or null.
 const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index);
 
-// One leaf (an array, token, opaque or empty tuple's absence) of a nested tuple, depth first.
+// A leaf of a nested tuple: an array, a token or an opaque value. An empty tuple has none.
 struct ShapeLeaf {
   Dims index;          // Path from the root; empty when the root is the leaf.
   const Shape* shape;  // Owned by the shape that was walked.

@@ -67,7 +67,7 @@ class Conversion {
     return T();
   }
 
-  // Attributes. Those without a default are required.
+  // Return an attribute by its name. An attribute whose function has no default is required.
   const Attribute* Find(std::string_view name) const;
   bool Has(std::string_view name) const { return Find(name) != nullptr; }
   int64_t Integer(std::string_view name, std::optional<int64_t> otherwise = std::nullopt);

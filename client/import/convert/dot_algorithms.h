@@ -7,7 +7,8 @@
 
 namespace hlod::stablehlo {
 
-// `operands` kInvalid means any f8.
+// A row of PrecisionConfig's algorithms: the types of operands and accumulation, the number of products per
+// multiplication, and PrecisionConfig's number. `operands` is kInvalid for any f8.
 struct DotAlgorithm {
   hlo::PrimitiveType operands, accumulation;
   int64_t products;

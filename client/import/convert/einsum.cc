@@ -1,5 +1,5 @@
 // Converts einsums, whose operands' dimensions have letters: "ab,bc->ac" multiplies along equal letters and
-// sums over those that the result does not have. Also torch_index_select.
+// sums over those that the result does not have. Also converts torch_index_select.
 #include <algorithm>
 #include <bitset>
 #include <string>
@@ -63,7 +63,7 @@ std::string LettersOf(Conversion& c, std::string_view text, int64_t rank, std::s
       seen.set(bit);
       continue;
     }
-    // One failure: the text may be long.
+    // Reports only the first wrong letter, because the text may be long.
     c.Fail(Unimplemented("Its einsum_config has \"%s\"; expected letters, each at most once per operand.",
                          Clipped(text)));
     return "";
@@ -98,7 +98,7 @@ Op Ordered(Conversion& c, const Lettered& x, std::string_view result) {
   return std::ranges::is_sorted(order) ? x.value : c.b.Transpose(x.value, order);
 }
 
-// Both sides of the arrow.
+// The letters on both sides of the arrow.
 struct Config {
   std::vector<std::string> operands;
   std::string result;

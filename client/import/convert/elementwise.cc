@@ -10,8 +10,8 @@ namespace {
 using hlo::Opcode;
 using enum hlo::Opcode;
 
-// Converts element types. The operand itself is returned when it has the type already. Of a complex number
-// the real part is converted, to i1 too, where HLO's convert does not define which parts decide.
+// Converts element types. Returns the operand itself when it has the type already. Of a complex
+// number the real part is converted, also to i1, where HLO's convert does not define the parts that decide.
 Values Convert(Conversion& c) {
   if (c.shape(0).type == c.stated().type) return {c.operand(0)};
   if (hlo::IsComplex(c.shape(0).type) && !hlo::IsComplex(c.stated().type)) {

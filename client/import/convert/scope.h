@@ -37,13 +37,14 @@ class Converter {
   // are not about an operation inside it name `caller`.
   struct Argument {
     Shape shape;
-    std::optional<hlo::Literal> known;  // Takes the argument's place in the body.
+    std::optional<hlo::Literal> known;  // The constant that takes the argument's place in the body.
   };
   absl::StatusOr<ComputationId> FunctionOf(std::string_view name, const std::vector<Argument>& arguments,
                                            const Operation& caller);
 
-  // The known numbers of a function's results; null: none is known.
+  // The known numbers of a function's results; nullopt for a result that is not known.
   using KnownValues = std::vector<std::optional<Integers>>;
+  // Returns null when no result is known.
   const KnownValues* KnownResults(ComputationId function) const {
     const auto found = known_results_.find(function);
     return found == known_results_.end() ? nullptr : &found->second;

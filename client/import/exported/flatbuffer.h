@@ -70,7 +70,7 @@ class Table {
     if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
     return numbers;
   }
-  // For a vector of tables or strings: its size, and one element, REQUIRES: index < Count(field).
+  // Return the size and an element of a vector of tables or strings. REQUIRES: index < Count(field).
   size_t Count(int field) const;
   Table ChildOf(int field, size_t index) const;
   std::string_view BytesOf(int field, size_t index) const;

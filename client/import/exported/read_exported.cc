@@ -124,8 +124,8 @@ class Entry {
     function_.type.inputs.erase(function_.type.inputs.begin() + static_cast<ptrdiff_t>(i));
     function_.argument_attributes.erase(function_.argument_attributes.begin() + static_cast<ptrdiff_t>(i));
   }
-  // Gives the function arguments of these types. `kept` holds the positions of the arguments that it has
-  // already.
+  // Makes the function take arguments of these types. `kept` holds the positions of the arguments that it
+  // takes already.
   void Distribution(const std::vector<Type>& types, const std::vector<uint16_t>& kept) {
     std::vector<Value> arguments;
     std::vector<AttributeMap> attributes(types.size());

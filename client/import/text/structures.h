@@ -18,7 +18,7 @@ absl::StatusOr<Attribute> ReadDialectAttribute(Source& source, std::string_view 
 // stated get their defaults.
 absl::StatusOr<Attribute> ReadStructure(Source& source, std::string_view name);
 
-// The same from after the '<' to the '>'.
+// Reads the same from after its '<' to its '>'.
 absl::StatusOr<Attribute> ReadFields(Source& source, std::string_view name);
 
 // Reads "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", a convolution's dimension numbers, as their fields.

@@ -12,10 +12,10 @@
 
 namespace hlod::stablehlo::text {
 
-// The values around a region that it may use.
+// The outer values that a region may use.
 enum class Sight {
-  kOuter,    // All; it cannot reuse their names.
-  kShadows,  // All, but it may reuse their names: sdy.manual_computation.
+  kOuter,    // All. The region cannot reuse their names.
+  kShadows,  // All. The region may reuse their names: sdy.manual_computation.
   kNothing,  // No values: func.func, builtin.module.
 };
 

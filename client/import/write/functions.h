@@ -1,4 +1,4 @@
-// The functions of the text: the entry, as @main, and every computation that is called.
+// The functions of the text: the entry, as @main, and all computations that are called.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ inline constexpr int64_t kGroupParticipantsMax = 1 << 20;
 absl::Status CheckGroups(const ReplicaGroups& groups);
 
 // Returns the number of ids per group, or nullopt when the program does not state groups and all devices are
-// one. REQUIRES: CheckGroups.
+// one group. REQUIRES: CheckGroups.
 std::optional<int64_t> GroupSize(const ReplicaGroups& groups);
 // Returns the number of devices that all groups name together, without listing them. REQUIRES: CheckGroups.
 int64_t GroupDevices(const ReplicaGroups& groups);

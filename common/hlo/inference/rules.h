@@ -60,41 +60,41 @@ inline void AppendDimension(Shape& shape, const Shape& from, int64_t dimension) 
 // Returns true when two sizes may be equal at run time: they are equal, or one of them is unbounded.
 inline bool SizesAgree(int64_t a, int64_t b) { return a == b || a == kUnboundedSize || b == kUnboundedSize; }
 
-// Errors unless operand i is an array.
+// Returns an error unless operand i is an array.
 absl::Status ExpectArray(const InferenceInput& in, size_t i);
 absl::Status ExpectArrays(const InferenceInput& in);
-// Errors unless operand i is a scalar of element type `type`.
+// Returns an error unless operand i is a scalar of element type `type`.
 absl::Status ExpectScalar(const InferenceInput& in, size_t i, PrimitiveType type);
-// Errors unless operand i is a scalar integer.
+// Returns an error unless operand i is a scalar integer.
 absl::Status ExpectIntegerScalar(const InferenceInput& in, size_t i);
-// Errors unless operand i has the element type of operand 0.
+// Returns an error unless operand i has the element type of operand 0.
 absl::Status ExpectTypeOfFirst(const InferenceInput& in, size_t i);
-// Errors unless operand i is an array with the sizes of operand 0. Merges its dynamism into `merged`, which
-// starts as operand 0's.
+// Returns an error unless operand i is an array with the sizes of operand 0. Merges its dynamism into
+// `merged`, which starts as operand 0's.
 absl::Status MergeDimensions(const InferenceInput& in, size_t i, Shape& merged);
-// Errors unless the instruction states its shape, and the shape is an array.
+// Returns an error unless the instruction states its shape, and the shape is an array.
 absl::StatusOr<const Shape*> DeclaredArray(const InferenceInput& in);
 absl::StatusOr<const Shape*> Declared(const InferenceInput& in);
-// Errors unless dimension lies in [0, rank); `what` names the attribute.
+// Returns an error unless dimension lies in [0, rank); `what` names the attribute.
 absl::Status ExpectDimension(const InferenceInput& in, int64_t dimension, int64_t rank,
                              std::string_view what);
-// Errors unless all lie in [0, rank) and are distinct, and ascend when `sorted`.
+// Returns an error unless all lie in [0, rank) and are distinct, and ascend when `sorted`.
 absl::Status ExpectDistinct(const InferenceInput& in, absl::Span<const int64_t> dimensions, int64_t rank,
                             std::string_view what, bool sorted = false);
 
-// Errors unless called computation `c` takes `parameters` and, when `result` is not null, returns it (layouts
-// aside).
+// Returns an error unless called computation `c` takes `parameters` and, when `result` is not null, returns
+// it (layouts aside).
 absl::Status ExpectSignature(const InferenceInput& in, size_t c, absl::Span<const Shape> parameters,
                              const Shape* result);
-// Errors unless called computation `c` combines scalars of these types: 2n parameters (all accumulators, then
-// all values), and a result of one scalar, or a tuple of n.
+// Returns an error unless called computation `c` combines scalars of these types: 2n parameters (all
+// accumulators, then all values), and a result of one scalar, or a tuple of n.
 absl::Status ExpectReducer(const InferenceInput& in, size_t c, absl::Span<const PrimitiveType> types);
 
 // The largest stride, dilation or padding (either sign) of a window or a pad, and the largest dilated or
 // padded extent. Code that walks windows multiplies and adds these in 64 bits; below this bound no result
 // wraps.
 inline constexpr int64_t kExtentMax = int64_t{1} << 40;
-// Errors unless -kExtentMax <= value <= kExtentMax; `what` names the value.
+// Returns an error unless -kExtentMax <= value <= kExtentMax; `what` names the value.
 absl::Status ExpectExtent(const InferenceInput& in, int64_t dimension, int64_t value, std::string_view what);
 
 // Returns the output size of a window over a dimension, or an error that names the dimension.

@@ -36,7 +36,7 @@ struct DecodeOptions {
 absl::StatusOr<std::unique_ptr<Module>> FromProto(const xla::HloModuleProto& proto,
                                                   const DecodeOptions& options = {});
 
-// FromProto for serialized bytes: a raw HloModuleProto, or an HloProto or HloSnapshot that holds one.
+// Decodes a module from serialized bytes: a raw HloModuleProto, or an HloProto or HloSnapshot that holds one.
 // INVALID_ARGUMENT for other bytes.
 absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes,
                                                        const DecodeOptions& options = {});
@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes,
 // Encodes the module as XLA writes it: callees first, module-unique names and ids, program shapes and entry
 // layout filled in.
 xla::HloModuleProto ToProto(const Module& module);
-// ToProto, serialized deterministically: equal modules have equal bytes in this build.
+// Encodes the module as deterministic bytes: equal modules have equal bytes in this build.
 std::string Serialize(const Module& module);
 
 xla::ShapeProto ToProto(const Shape& shape);
