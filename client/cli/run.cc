@@ -123,7 +123,7 @@ absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const 
   const std::vector<Shape>& shapes = executable.argument_shapes();
   ASSIGN_OR_RETURN(const auto files,
                    AssignFiles(options.arguments, shapes.size(),
-                               static_cast<size_t>(executable.member_count()), participant));
+                               static_cast<size_t>(executable.participant_count()), participant));
   for (const int index : options.placeholders) {
     if (index < 0 || index >= static_cast<int>(shapes.size())) {
       return UsageError(absl::StrFormat("--placeholder %d is not one of the program's %d parameters.", index,
@@ -272,7 +272,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   compile_options.describe = true;
   ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options, module_file));
   ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe(module_file));
-  const auto participants = static_cast<size_t>(executable.member_count());
+  const auto participants = static_cast<size_t>(executable.participant_count());
   if (static_cast<int>(participants) > client.device_count()) {
     return FailedPrecondition(
         "%s needs %d devices (num_replicas %d x num_partitions %d), but the daemon has %d (hlod --devices).",

@@ -127,7 +127,7 @@ absl::StatusOr<Value> DeviceId(Evaluation& evaluation, Instruction instruction, 
 absl::StatusOr<std::vector<hlo::Literal>> EvaluateMembers(
     const hlo::Module& module, absl::Span<const std::vector<const hlo::Literal*>> arguments,
     const EvaluateOptions& options) {
-  RETURN_IF_ERROR(hlo::CheckMembers(module));
+  RETURN_IF_ERROR(hlo::CheckParticipants(module));
   const hlo::Participants participants = hlo::ParticipantsOf(module);
   if (static_cast<int64_t>(arguments.size()) != participants.count()) {
     return InvalidArgument("%s has %d participants, and arguments of %d were given", module.name(),

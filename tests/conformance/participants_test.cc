@@ -76,7 +76,7 @@ ByMember ArraysOf(const Json& participants) {
 }
 
 // Runs a plan for all participants side by side.
-absl::StatusOr<ByMember> RunMembers(const engine::Plan& plan, const ByMember& arguments) {
+absl::StatusOr<ByMember> RunParticipants(const engine::Plan& plan, const ByMember& arguments) {
   const hlo::Participants& participants = plan.stats().participants;
   std::vector<std::string> names;
   for (int64_t m = 0; m < participants.count(); ++m) names.push_back(participants.Name(m));
@@ -163,7 +163,7 @@ class Participants : public ::testing::TestWithParam<std::string> {
     }
   }
   void ExpectPlanGivesXlasResults(const engine::Plan& plan) {
-    const auto results = RunMembers(plan, arguments_);
+    const auto results = RunParticipants(plan, arguments_);
     ASSERT_TRUE(results.ok()) << results.status() << "\n" << plan.Dump();
     ExpectXlasResults(*results);
   }

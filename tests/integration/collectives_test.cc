@@ -35,7 +35,7 @@ TEST_P(CollectivesThroughTheDaemon, MatchXla) {
     const auto module = ReadModule(form, {.for_execution = true});
     ASSERT_TRUE(module.ok()) << module.status();
     const Executable executable = Must(client.Compile(**module));
-    const auto count = static_cast<size_t>(executable.member_count());
+    const auto count = static_cast<size_t>(executable.participant_count());
     std::vector<std::vector<Argument>> arguments(count);
     for (size_t m = 0; m < count; ++m) {
       for (const Literal& argument : xla.arguments)
@@ -72,7 +72,7 @@ TEST_P(ManualThroughTheDaemon, MatchXla) {
     const auto module = ReadModule(bytes, {.for_execution = true});
     ASSERT_TRUE(module.ok()) << form << ": " << module.status();
     const Executable executable = Must(client.Compile(**module));
-    const auto count = static_cast<size_t>(executable.member_count());
+    const auto count = static_cast<size_t>(executable.participant_count());
     EXPECT_GT(count, 1u) << form;
     std::vector<std::vector<Argument>> arguments(count);
     for (size_t m = 0; m < count; ++m) {

@@ -133,7 +133,7 @@ TEST_F(Participants, AsManyPartitionsAsTheMeshHas) {
   const Executable ids = Must(client_->CompileText(
       "HloModule ids, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<[\"x\"=2, \"y\"=2]>}}\n"
       "ENTRY e {\n ROOT p = u32[] partition-id()\n}\n"));
-  ASSERT_EQ(ids.member_count(), 4);
+  ASSERT_EQ(ids.participant_count(), 4);
   const auto results = Must(ids.ExecuteParticipants(std::vector<std::vector<Argument>>(4)));
   for (uint32_t m = 0; m < 4; ++m) EXPECT_EQ(Must(results[m][0].ToLiteral()), Literal::Scalar<uint32_t>(m));
 }

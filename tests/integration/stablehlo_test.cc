@@ -28,7 +28,7 @@ TEST_P(StablehloThroughTheDaemon, MatchesXla) {
   const Executable executable = Must(client.Compile(**module));
   // One participant, except in manual computations: there each participant takes whole arguments and returns
   // whole results.
-  std::vector<std::vector<Argument>> arguments(static_cast<size_t>(executable.member_count()));
+  std::vector<std::vector<Argument>> arguments(static_cast<size_t>(executable.participant_count()));
   for (size_t m = 0; m < arguments.size(); ++m) {
     for (const Literal& argument : jax.arguments)
       arguments[m].push_back(Must(client.device(static_cast<int>(m)).Upload(argument)));

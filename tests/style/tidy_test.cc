@@ -73,7 +73,7 @@ std::string CodeOf(const std::string& line) {
   return std::regex_replace(std::regex_replace(line, strings, "\"\""), comment, "");
 }
 
-// What a room may include of the project. The arrows of the design, which point down only; tests see
+// The folders that a room may include. The arrows of the design, which point down only; tests see
 // everything. "folder/" is a folder and all below it, "folder/*" its own files only.
 struct Room {
   std::string folder;
@@ -326,6 +326,40 @@ TEST(Tidy, NoCommentSplitsADeclaration) {
       if (!std::regex_search(CodeOf(file.lines[i]), ends_with_equals)) continue;
       EXPECT_FALSE(std::regex_search(file.lines[i + 1], commented))
           << file.path << ":" << i + 2 << ": the comment splits its declaration; put it above the line";
+    }
+  }
+}
+
+// A comment is read once, by someone who has read no other file: it is a sentence with a verb, or a noun
+// phrase that could stand on a label. Half a sentence, whose other half is the declaration, is neither.
+TEST(Tidy, CommentsAreWholeSentences) {
+  static const std::regex half(
+      R"re(^(\.\.\. )?(What|Of|Whether|Which|Its|How|Else|Those|(Nothing|None) (when|where|if|unless)|As (many|much)|So (many|much)|)re"
+      R"re((In|By|From|To|For|On|With) which|In (each|what)|And|Or|But)\b)re");
+  static const std::regex unclear(R"re(\bso (many|much)\b|; nothing (when|where|if|after|once|for)\b|)re"
+                                  R"re(\bnothing (when|where) (it|there|the)\b|\ban? \w+ each\b)re");
+  for (const SourceFile& file : Sources()) {
+    if (!IsCpp(file) && !file.path.ends_with(".proto")) continue;
+    bool follows = false;  // The line before is a comment, which this one continues.
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      const size_t at = line.find("//");
+      const size_t text = at == line.npos ? at : line.find_first_not_of("/ ", at);
+      if (at == line.npos || text == line.npos || (at > 0 && (line[at - 1] == ':' || line[at - 1] == '"'))) {
+        follows = false;
+        continue;
+      }
+      const bool alone = line.find_first_not_of(' ') == at, begins = !(alone && follows);
+      follows = alone;
+      const std::string comment = line.substr(text);
+      EXPECT_FALSE(begins && std::regex_search(comment, half))
+          << file.path << ":" << i + 1 << ": begins with half a sentence; say what it returns, does or is\n  "
+          << line;
+      EXPECT_FALSE(std::regex_search(comment, unclear))
+          << file.path << ":" << i + 1
+          << ": write \"N\" for so many, \"per\" for an x each, and nullopt, empty, null or false for "
+             "nothing\n  "
+          << line;
     }
   }
 }

@@ -17,7 +17,7 @@ namespace hlod::analysis {
 namespace {
 
 constexpr std::string_view kName = "hlod command log ";
-constexpr int kRecordingVersion = 1;
+constexpr int kCommandLogVersion = 1;
 
 // Checks the first line, which has the version, and returns the position behind it.
 absl::StatusOr<size_t> ReadFirstLine(std::string_view bytes, std::string_view name) {
@@ -28,9 +28,9 @@ absl::StatusOr<size_t> ReadFirstLine(std::string_view bytes, std::string_view na
   int version = 0;
   if (!absl::SimpleAtoi(ToAbsl(bytes.substr(kName.size(), end - kName.size())), &version))
     return InvalidArgument("%s is not a command log.", name);
-  if (version != kRecordingVersion) {
+  if (version != kCommandLogVersion) {
     return InvalidArgument("%s is a command log of version %d; this program reads version %d.", name, version,
-                           kRecordingVersion);
+                           kCommandLogVersion);
   }
   return end + 1;
 }

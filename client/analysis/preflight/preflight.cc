@@ -276,7 +276,7 @@ class Follower {
   absl::Status TakeExecute(const v1::PreflightExecute& execute) {
     const auto found = known_.find(execute.digest());
     if (found == known_.end() || found->second.module == nullptr)
-      return InvalidArgument("The record runs a program that it does not have.");
+      return InvalidArgument("The preflight log runs a program that it does not have.");
     const Known& known = found->second;
     RunProgram& row = report_.programs[known.index];
     ++row.runs;

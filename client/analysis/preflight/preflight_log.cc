@@ -25,15 +25,16 @@ absl::StatusOr<PreflightLog> ReadPreflightLog(const std::string& path) {
     if (record.cut_off) break;
     v1::PreflightEvent event;
     if (!event.ParseFromArray(rest.data() + 4, static_cast<int>(length)))
-      return InvalidArgument("%s is not a record: event %d cannot be read.", path, record.events.size());
+      return InvalidArgument("%s is not a preflight log: event %d cannot be read.", path,
+                             record.events.size());
     if (record.events.empty() && event.begin().version() != kPreflightLogVersion) {
-      return InvalidArgument("%s is not a record of version %d: it begins with version %d.", path,
+      return InvalidArgument("%s is not a preflight log of version %d: it begins with version %d.", path,
                              kPreflightLogVersion, event.begin().version());
     }
     record.events.push_back(std::move(event));
     rest.remove_prefix(4 + length);
   }
-  if (record.events.empty()) return InvalidArgument("%s is not a record: it is empty.", path);
+  if (record.events.empty()) return InvalidArgument("%s is not a preflight log: it is empty.", path);
   record.cut_off = record.cut_off || !record.events.back().has_end();
   return record;
 }

@@ -46,7 +46,7 @@ absl::Status AppendLeaf(const hlo::FlatSignature::Leaf& leaf, const std::string&
 
 absl::Status ReadSignature(const Module& module, ExecutableState& state) {
   state.name = module.name();
-  if (const absl::Status counts = hlo::CheckMembers(module); !counts.ok())
+  if (const absl::Status counts = hlo::CheckParticipants(module); !counts.ok())
     return MakeError(ErrorKind::kInvalidProgram, std::string(FromAbsl(counts.message())));
   state.participants = hlo::ParticipantsOf(module);
   const hlo::Computation& entry = module.entry();

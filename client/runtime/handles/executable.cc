@@ -184,7 +184,7 @@ absl::StatusOr<std::vector<Buffer>> Executable::Execute(absl::Span<const Argumen
 
 absl::StatusOr<std::vector<std::vector<Buffer>>> Executable::ExecuteParticipants(
     absl::Span<const std::vector<Argument>> arguments, const ExecuteOptions& options, Caller caller) const {
-  const auto participants = static_cast<size_t>(member_count());
+  const auto participants = static_cast<size_t>(participant_count());
   const size_t takes = argument_shapes().size(), gives = result_shapes().size();
   if (arguments.size() != participants) {
     return internal::ArgumentError(

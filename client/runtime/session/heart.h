@@ -19,7 +19,7 @@ inline constexpr absl::Duration kBeat = absl::Seconds(20);
 void KeepBeating(const std::shared_ptr<Session>& session, absl::Duration beat = kBeat);
 // A session ends: the thread need not wait for its next beat.
 void StopBeating();
-// How many threads beat.
+// Returns the number of threads that beat.
 int BeatingThreads();
 
 }  // namespace hlod::internal

@@ -132,13 +132,14 @@ Participants ParticipantsOf(const Module& module) {
   return {module.config.replica_count, module.config.partition_count};
 }
 
-absl::Status CheckMembers(const Module& module) {
+absl::Status CheckParticipants(const Module& module) {
   const auto [replicas, partitions] = ParticipantsOf(module);
   const std::optional<int64_t> count = CheckedMultiply(replicas, partitions);
-  if (replicas > 0 && partitions > 0 && count.has_value() && *count <= kMembersMax) return absl::OkStatus();
+  if (replicas > 0 && partitions > 0 && count.has_value() && *count <= kParticipantsMax)
+    return absl::OkStatus();
   return InvalidArgument(
       "Module %s is for num_replicas (%d) and num_partitions (%d); together the limit is (%d).",
-      module.name(), replicas, partitions, kMembersMax);
+      module.name(), replicas, partitions, kParticipantsMax);
 }
 
 bool KeepsOperands(Opcode start) { return start == kAllGatherStart || start == kCollectivePermuteStart; }

@@ -20,11 +20,11 @@ struct Participants {
   std::string Name(int64_t participant) const;
 };
 
-// Returns the counts of the module's configuration. REQUIRES: CheckMembers.
+// Returns the counts of the module's configuration. REQUIRES: CheckParticipants.
 Participants ParticipantsOf(const Module& module);
-// INVALID_ARGUMENT when the counts are not positive or their product exceeds kMembersMax.
-inline constexpr int64_t kMembersMax = 4096;
-absl::Status CheckMembers(const Module& module);
+// INVALID_ARGUMENT when the counts are not positive or their product exceeds kParticipantsMax.
+inline constexpr int64_t kParticipantsMax = 4096;
+absl::Status CheckParticipants(const Module& module);
 
 // One collective among the participants of its program.
 struct Collective {

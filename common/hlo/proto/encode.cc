@@ -99,7 +99,7 @@ class ModuleEncoder {
     xla::DeviceAssignmentProto& written = *proto_.mutable_device_assignment();
     written.set_replica_count(static_cast<int32_t>(std::min<int64_t>(replicas, INT32_MAX)));
     written.set_computation_count(static_cast<int32_t>(std::min<int64_t>(partitions, INT32_MAX)));
-    if (!CheckMembers(module_).ok()) return;  // Such a module cannot run, and its devices may be many.
+    if (!CheckParticipants(module_).ok()) return;  // Such a module cannot run, and its devices may be many.
     for (int64_t p = 0; p < partitions; ++p) {
       xla::DeviceAssignmentProto::ComputationDevice& computation = *written.add_computation_devices();
       for (int64_t r = 0; r < replicas; ++r) computation.add_replica_device_ids(r * partitions + p);

@@ -216,7 +216,7 @@ bool HasManualComputations(const Module& module) {
 }
 
 absl::StatusOr<std::unique_ptr<Module>> ExpandManual(const Module& module) {
-  RETURN_IF_ERROR(CheckMembers(module));
+  RETURN_IF_ERROR(CheckParticipants(module));
   std::unique_ptr<Module> result = EmptyCopy(module);
   std::vector<ComputationId> computations;
   ManualExpansion expansion(module);

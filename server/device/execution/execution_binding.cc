@@ -30,7 +30,7 @@ int64_t HeldBytes(const ExecuteRequest& request) {
 // Binds one execute, step by step. The first error is the answer, and nothing is looked up after it: a
 // command may hold millions of indices, and the text of an error costs more than reading one.
 struct Binding {
-  void CheckMembers();
+  void CheckParticipants();
   void Reserve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   void FindFilled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   void FindExecutable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
@@ -51,7 +51,7 @@ struct Binding {
 };
 
 // Checks that there is one device per participant, and that all have equally many arguments and results.
-void Binding::CheckMembers() {
+void Binding::CheckParticipants() {
   if (!status.ok()) return;
   const size_t participants = request.participants();
   absl::flat_hash_set<uint32_t> seen;
@@ -221,7 +221,7 @@ void Binding::DefineResults() {
 absl::Status Bind(Execution& execution, std::vector<bool> fills, SessionState& state,
                   ByteBudget& waiting_arguments) {
   Binding binding{state, waiting_arguments, execution, std::move(fills)};
-  binding.CheckMembers();
+  binding.CheckParticipants();
   binding.Reserve();
   binding.FindFilled();
   binding.FindExecutable();

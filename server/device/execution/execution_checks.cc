@@ -68,7 +68,7 @@ std::string OfEach(size_t participants) {
 }
 
 // Checks that the execute has one device per participant, and is not abstract when there are several.
-absl::Status CheckMembers(const ExecuteRequest& request, const Executable& executable) {
+absl::Status CheckParticipants(const ExecuteRequest& request, const Executable& executable) {
   const hlo::Participants& participants = executable.plan().stats().participants;
   if (static_cast<int64_t>(request.participants()) != participants.count()) {
     return ArgumentError(absl::StrFormat(
@@ -105,7 +105,7 @@ absl::Status CheckArguments(Execution& execution, SessionState& state) {
   if (execution.executable->error != nullptr) return ToStatus(*execution.executable->error);
   const Executable& executable = *execution.executable->compiled;
   const engine::Plan& plan = executable.plan();
-  RETURN_IF_ERROR(CheckMembers(request, executable));
+  RETURN_IF_ERROR(CheckParticipants(request, executable));
   const size_t participants = request.participants();
   if (request.arguments.size() != participants * plan.arguments().size()) {
     return ArgumentError(absl::StrFormat("\"%s\" takes %d arguments%s; %d are given.", executable.name(),

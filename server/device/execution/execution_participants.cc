@@ -67,10 +67,10 @@ void Executions::QueueParticipant(const std::shared_ptr<Participants>& participa
   const uint32_t device = participants->execution->request.DeviceOf(participants->order[position]);
   state_.devices.device(device).queue.Submit(
       state_.session, Executable::kUnknownRunUs,
-      [self = Self(), participants, position] { self->RunMember(participants, position); });
+      [self = Self(), participants, position] { self->RunParticipant(participants, position); });
 }
 
-bool Executions::PostponeMember(const std::shared_ptr<Participants>& participants, size_t position) {
+bool Executions::PostponeParticipant(const std::shared_ptr<Participants>& participants, size_t position) {
   if (position == 0) {
     MutexLock lock(&state_.mu);
     participants->execution->running = false;
@@ -78,11 +78,11 @@ bool Executions::PostponeMember(const std::shared_ptr<Participants>& participant
   const uint32_t device = participants->execution->request.DeviceOf(participants->order[position]);
   return state_.devices.device(device).queue.Postpone(
       state_.session, Executable::kUnknownRunUs,
-      [self = Self(), participants, position] { self->RunMember(participants, position); });
+      [self = Self(), participants, position] { self->RunParticipant(participants, position); });
 }
 
 // A job of a device's queue: when it returns, the device is free for the next job.
-void Executions::RunMember(const std::shared_ptr<Participants>& participants, size_t position) {
+void Executions::RunParticipant(const std::shared_ptr<Participants>& participants, size_t position) {
   Execution& execution = *participants->execution;
   if (position == 0) {
     MutexLock lock(&state_.mu);
@@ -98,23 +98,23 @@ void Executions::RunMember(const std::shared_ptr<Participants>& participants, si
   try {
     status = Gather(*participants, position);
     if (KindOf(status) == ErrorKind::kNoMemory) {
-      // A run beside it may hold the memory that it needs. The job may start again before PostponeMember
+      // A run beside it may hold the memory that it needs. The job may start again before PostponeParticipant
       // returns.
       Count(*participants, -1);
-      if (PostponeMember(participants, position)) return;
+      if (PostponeParticipant(participants, position)) return;
       Count(*participants, 1);
     }
     if (status.ok() && position + 1 < participants->order.size()) {
       QueueParticipant(participants, position + 1);
     } else if (status.ok()) {
-      StartMembers(*participants);
+      StartParticipants(*participants);
     }
   } catch (const std::exception& e) {  // bad_alloc.
     status = Internal("The run could not start: %s.", e.what());
   }
   if (!status.ok()) Refuse(*participants, status);
   if (AwaitStart(*participants)) RunMemberPlan(*participants, participants->order[position]);
-  EndMember(participants);
+  EndParticipant(participants);
 }
 
 // Allocates the participant's memory.
@@ -148,7 +148,7 @@ void Executions::Refuse(Participants& participants, const absl::Status& status) 
 }
 
 // Starts the run once all have their memory: from now on the donated arguments are consumed.
-void Executions::StartMembers(Participants& participants) {
+void Executions::StartParticipants(Participants& participants) {
   {
     MutexLock lock(&participants.mu);
     if (participants.phase != Participants::Phase::kGathering) return;
@@ -200,7 +200,7 @@ void Executions::RunMemberPlan(Participants& participants, size_t participant) {
 }
 
 // Ends a participant; the last one answers the execute.
-void Executions::EndMember(const std::shared_ptr<Participants>& participants) {
+void Executions::EndParticipant(const std::shared_ptr<Participants>& participants) {
   absl::Status status;
   {
     MutexLock lock(&participants->mu);

@@ -74,15 +74,15 @@ class Executions {
   struct Participants;
   void QueueParticipants(const std::shared_ptr<Execution>& execution);
   void QueueParticipant(const std::shared_ptr<Participants>& participants, size_t position);
-  bool PostponeMember(const std::shared_ptr<Participants>& participants, size_t position);
-  void RunMember(const std::shared_ptr<Participants>& participants, size_t position);
+  bool PostponeParticipant(const std::shared_ptr<Participants>& participants, size_t position);
+  void RunParticipant(const std::shared_ptr<Participants>& participants, size_t position);
   absl::Status Gather(Participants& participants, size_t position);
   static void Count(Participants& participants, int inside);
   static void Refuse(Participants& participants, const absl::Status& status);
-  void StartMembers(Participants& participants);
+  void StartParticipants(Participants& participants);
   static bool AwaitStart(Participants& participants);
   static void RunMemberPlan(Participants& participants, size_t participant);
-  void EndMember(const std::shared_ptr<Participants>& participants);
+  void EndParticipant(const std::shared_ptr<Participants>& participants);
   // Records an execute that started and has ended in the account.
   void RecordRun(const Execution& execution, std::chrono::microseconds queued, int64_t run_us,
                  int64_t peak_bytes);

@@ -151,7 +151,7 @@ absl::Status CheckLaidOut(const hlo::Module& module) {
 }
 
 absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kernels) {
-  RETURN_IF_ERROR(hlo::CheckMembers(module));
+  RETURN_IF_ERROR(hlo::CheckParticipants(module));
   RETURN_IF_ERROR(CheckLaidOut(module));
   const hlo::Participants participants = hlo::ParticipantsOf(module);
   int64_t group_instructions = 0;

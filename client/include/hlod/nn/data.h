@@ -26,7 +26,7 @@ using Batch = nn::StateDict;
 struct CsvArray {
   std::string name;
   std::vector<std::string> columns;
-  PrimitiveType type = kF32;  // Or f64, s32, s64.
+  PrimitiveType type = kF32;  // f32, f64, s32 or s64.
 };
 struct CsvOptions {
   std::vector<CsvArray> arrays = {};  // Absent: every column as f32, under its own name.

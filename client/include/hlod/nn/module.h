@@ -33,7 +33,7 @@ using ForwardHook = std::function<void(const Module&, Tensors inputs, std::vecto
 class RemovableHandle {
  public:
   RemovableHandle() = default;
-  void Remove();  // Does nothing when the hook, or its module, is gone.
+  void Remove();  // Has no effect once the hook or its module is gone.
 
  private:
   friend class Module;

@@ -102,8 +102,8 @@ class Recurrent : public Module {
   double dropout;                // Between layers, while training; may change as Dropout::p does.
 
  private:
-  // Of [length, n, input]: outputs [length, n, ...], and states [layers * directions, n, hidden]. Where
-  // `mask` [length, n, 1] is defined and false, the state stays and outputs are zero.
+  // Runs [length, n, input] and returns outputs [length, n, ...] and states [layers * directions, n, hidden].
+  // Where `mask` [length, n, 1] is defined and false, the state stays and outputs are zero.
   RecurrentResult Unroll(Tensor sequence, const RecurrentState& state, const Tensor& mask,
                          const Caller& caller) const;
   RecurrentKind kind_;

@@ -8,7 +8,7 @@
 
 namespace hlod::nn {
 
-// How far a load or save is: tensors done, of how many, and the bytes.
+// The progress of a load or save: the tensors and bytes that are done, and their totals.
 struct Progress {
   int64_t tensors = 0, tensors_total = 0;
   int64_t bytes = 0, bytes_total = 0;

@@ -67,7 +67,7 @@ std::string_view Name(ProgramSource found);
 
 // A trace was closed and its graph run.
 struct CloseEvent {
-  uint64_t close = 0;  // Its number.
+  uint64_t close = 0;  // The number of the close.
   TraceCause cause{};
   std::string operation;  // The operation that caused it: "sync", "item", "print", ...
   Origin origin;          // The line of that operation.
@@ -122,7 +122,7 @@ struct TransferEvent {
   std::string name;  // The program's name of the tensor (TensorName); may be empty.
   uint64_t session = 0, step = 0;
   int device = 0;
-  EventValue value;  // Its bytes are those that crossed.
+  EventValue value;  // `bytes` are those that crossed.
   double us = 0;  // The call's time: an upload's until its memory is free again, a download's with its wait.
 };
 

@@ -44,7 +44,7 @@ struct ProfileAccount {
 };
 
 struct Profile {
-  std::string program;  // Its short name.
+  std::string program;  // The program's short name.
   int64_t pid = 0;
   std::string started;               // "2026-01-31T12:00:00Z"
   std::vector<Event> events;         // In order of their numbers.

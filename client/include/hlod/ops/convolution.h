@@ -8,8 +8,8 @@
 
 namespace hlod {
 
-// Zeros around the input: so many on both sides, or "valid" (none), or "same" (as many as keep the size; for
-// strides of 1).
+// Zeros around the input: N on both sides of a dimension, or "valid" (none), or "same" (the number that keeps
+// the size; for strides of 1).
 class Padding : public Sizes {
  public:
   using Sizes::Sizes;

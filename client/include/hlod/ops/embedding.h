@@ -22,7 +22,8 @@ Tensor Embedding(const Operand& indices, const Operand& weight, const EmbeddingO
 enum class BagMode { kSum, kMean, kMax };
 struct EmbeddingBagOptions {
   BagMode mode = BagMode::kMean;
-  // Of a vector of indices: where each bag begins; with `include_last_offset` also where the last one ends.
+  // The index where each bag of a vector of indices begins; with `include_last_offset` also where the last
+  // one ends.
   Tensor offsets = {};
   bool include_last_offset = false;
   Tensor per_sample_weights = {};             // The factor of each row; for sums only.

@@ -14,8 +14,8 @@
 
 namespace hlod::fft {
 
-// What the results are divided by, n being the number of elements of the signal: nothing on the way there and
-// n on the way back; n there and nothing back; the root of n both ways.
+// The divisor of the results, where the signal has n elements. kBackward: n in the inverse only. kForward: n
+// in the transform only. kOrtho: the root of n in both.
 enum class Norm { kBackward, kForward, kOrtho };
 
 // The complex-to-complex transform, and its inverse.

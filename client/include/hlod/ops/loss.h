@@ -53,8 +53,8 @@ Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& vari
                        double eps = 1e-6, Reduction reduction = Reduction::kMean,
                        Caller caller = Caller::Here());
 
-// Of scores [n, classes] or [classes] and the class of each: the p-th powers (1 or 2) of what other classes'
-// scores exceed the own one's less the margin by.
+// Sums max(0, margin - x[class] + x[other])^p, p being 1 or 2, over the other classes, for scores [n,
+// classes] or [classes] and the class of each.
 Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p = 1, double margin = 1,
                        const Tensor& weight = {}, Reduction reduction = Reduction::kMean,
                        Caller caller = Caller::Here());

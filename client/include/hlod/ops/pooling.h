@@ -59,7 +59,7 @@ Tensor LpPool1d(const Operand& x, double order, Sizes kernel, LpPoolOptions opti
 Tensor LpPool2d(const Operand& x, double order, Sizes kernel, LpPoolOptions options = {});
 
 // The means, and the maxima with their places, of `output` parts of each dimension, of nearly equal sizes; -1
-// for as many parts as elements.
+// keeps the size of the dimension.
 Tensor AdaptiveAvgPool1d(const Operand& x, Sizes output);
 Tensor AdaptiveAvgPool2d(const Operand& x, Sizes output);
 Tensor AdaptiveAvgPool3d(const Operand& x, Sizes output);

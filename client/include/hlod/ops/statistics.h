@@ -19,9 +19,9 @@ ValuesAndIndices Nanmedian(const Operand& x, int64_t dim, bool keepdim = false);
 ValuesAndIndices Mode(const Operand& x, int64_t dim = -1, bool keepdim = false);
 
 enum class QuantileInterpolation { kLinear, kLower, kHigher, kMidpoint, kNearest };
-// What a part `q` of the elements is below: q is a number, a scalar or a vector of x's type, each between 0
-// and
-// 1. Of a vector the results are along a new first dimension. Without a dimension: of all elements.
+// Returns the value below which a part `q` of the elements lies: q is a number, a scalar or a vector of x's
+// type, each between 0 and 1. For a vector the results lie along a new first dimension. Without a dimension
+// all elements count.
 Tensor Quantile(const Operand& x, const Operand& q, std::optional<int64_t> dim = {}, bool keepdim = false,
                 QuantileInterpolation interpolation = QuantileInterpolation::kLinear);
 // The quantiles of the elements that are not NaN.

@@ -32,7 +32,7 @@ class Buffer {
   int64_t byte_size()
       const;  // Dense; of a result with dynamic dimensions, as common/hlo/dynamic/dynamic_result.h stores it.
   int device() const;       // Ordinal.
-  uint64_t handle() const;  // Its name on the wire: unique in the session, unchanged by Fill.
+  uint64_t handle() const;  // The buffer's name on the wire: unique in the session, unchanged by Fill.
   Origin origin() const;    // The line that made it.
   // True when it has a shape but no value. False for a buffer that is pending, failed, donated or deleted.
   bool is_placeholder() const;

@@ -93,7 +93,7 @@ class Executable {
   // partition is that partition of that replica.
   int replica_count() const;
   int partition_count() const;
-  int member_count() const { return replica_count() * partition_count(); }
+  int participant_count() const { return replica_count() * partition_count(); }
   // The flat array leaves of the entry's parameters and of its root; the same for each participant.
   const std::vector<Shape>& argument_shapes() const;
   const std::vector<Shape>& result_shapes() const;

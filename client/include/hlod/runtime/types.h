@@ -25,7 +25,7 @@ using hlo::Shape;
 struct DeviceInfo {
   int ordinal = 0;
   std::string kind;          // "cpu"
-  int64_t memory_bytes = 0;  // Its stated capacity.
+  int64_t memory_bytes = 0;  // The stated capacity.
 };
 
 // The number of dense payload bytes, and of the calls that moved them.
@@ -55,7 +55,7 @@ struct SessionStats {
   // were available.
   int64_t executes = 0, execute_us = 0, queue_us = 0;
   int64_t refused_reads = 0;           // Reads and executes that the daemon refused because of a placeholder.
-  int64_t refused_before_sending = 0;  // Those that this client refused itself, for the same reason.
+  int64_t refused_before_sending = 0;  // Refused by this client itself, for the same reason.
   int64_t failed_commands = 0;
   int64_t live_bytes = 0, peak_bytes = 0;  // Device memory now and at its highest, temporaries included.
   int64_t live_buffers = 0, placeholders = 0;

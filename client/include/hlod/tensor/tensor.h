@@ -56,7 +56,7 @@ class DimList : public absl::Span<const int64_t> {
 enum class TensorState {
   kHost,         // A value in this process: read at once.
   kLazy,         // Recorded in a trace that has not run: a read closes the trace and waits.
-  kPending,      // Its program was sent and is not known to have completed: a read waits.
+  kPending,      // The program was sent and is not known to have completed: a read waits.
   kReady,        // On the device.
   kPlaceholder,  // A shape without a value, or computed from one: a read is refused.
   kDonated,      // Given away to an execute: a read is refused.

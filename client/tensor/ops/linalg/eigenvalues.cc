@@ -45,7 +45,7 @@ struct Square {
     return dims.empty() ? number : b.Broadcast(number, dims, {});
   }
   Op Index(const Dims& dims, int64_t dim) const { return b.Iota(Shape::Array(hlo::kS64, dims), dim); }
-  Op Distribution(Op x, const Dims& dims, Dims at) const { return b.Broadcast(x, dims, std::move(at)); }
+  Op Spread(Op x, const Dims& dims, Dims at) const { return b.Broadcast(x, dims, std::move(at)); }
   Op Where(Op mask, Op x) const { return b.Select(mask, x, lazy::FullLike(b, x, 0)); }
   Op Conj(Op x) const {
     return b.Binary(hlo::kComplex, b.Unary(hlo::kReal, x), b.Unary(hlo::kNegate, b.Unary(hlo::kImag, x)));
@@ -55,8 +55,8 @@ struct Square {
   Op Size(Op x) const { return b.Unary(hlo::kAbs, x); }
   // Returns the element at row i and column j of each matrix; i and j are [batch].
   Op At(Op x, Op i, Op j) const {
-    const Op here = And(b.Compare(Index(whole(), 1), Distribution(i, whole(), {0}), Order::kEq),
-                        b.Compare(Index(whole(), 2), Distribution(j, whole(), {0}), Order::kEq));
+    const Op here = And(b.Compare(Index(whole(), 1), Spread(i, whole(), {0}), Order::kEq),
+                        b.Compare(Index(whole(), 2), Spread(j, whole(), {0}), Order::kEq));
     return Sum(Sum(Where(here, x), 2), 1);
   }
   Op Identity() const {
@@ -88,8 +88,8 @@ Op Deflated(const Square& m, Op h, Op last) {
   const Op one = lazy::FullLike(b, last, 1), zero = lazy::FullLike(b, last, 0);
   const Op before = b.Binary(hlo::kMaximum, last - one, zero);
   // The whole row left of the diagonal is checked, because H need not be in Hessenberg form.
-  const Op in_row = m.And(b.Compare(m.Index(m.whole(), 1), m.Distribution(last, m.whole(), {0}), Order::kEq),
-                          b.Compare(m.Index(m.whole(), 2), m.Distribution(last, m.whole(), {0}), Order::kLt));
+  const Op in_row = m.And(b.Compare(m.Index(m.whole(), 1), m.Spread(last, m.whole(), {0}), Order::kEq),
+                          b.Compare(m.Index(m.whole(), 2), m.Spread(last, m.whole(), {0}), Order::kLt));
   const Op left = m.Where(in_row, h),
            scale = m.Where(b.Compare(m.Index(m.whole(), 1), m.Index(m.whole(), 2), Order::kEq), h);
   const auto length = [&](Op x) {
@@ -117,14 +117,14 @@ SchurOps SchurByLoop(Lowering& l, Op x) {
     const Op h = s[0], z = s[1], k = s[4];
     const Op begins = b.Broadcast(b.Compare(k, lazy::NumberIn(b, hlo::kS64, 0), Order::kEq), {batch}, {});
     const Op last = b.Select(begins, Deflated(m, h, s[3]), s[3]);
-    const Op shifted = h - m.Distribution(Shift(m, h, last), m.whole(), {0}) * m.Identity();
-    const Op triangle = b.Select(m.Distribution(begins, m.whole(), {0}), shifted, s[2]);
+    const Op shifted = h - m.Spread(Shift(m, h, last), m.whole(), {0}) * m.Identity();
+    const Op triangle = b.Select(m.Spread(begins, m.whole(), {0}), shifted, s[2]);
     // Column k of M from its diagonal down to the last active row.
     const Op at_k = b.Broadcast(k, m.rows(), {}), row = m.Index(m.rows(), 1);
     const Op in_column = b.Compare(m.Index(m.whole(), 2), b.Broadcast(k, m.whole(), {}), Order::kEq);
     const Op column = m.Sum(m.Where(in_column, triangle), 2);
-    const Op active = m.And(b.Compare(row, at_k, Order::kGe),
-                            b.Compare(row, m.Distribution(last, m.rows(), {0}), Order::kLe));
+    const Op active =
+        m.And(b.Compare(row, at_k, Order::kGe), b.Compare(row, m.Spread(last, m.rows(), {0}), Order::kLe));
     const Op part = m.Where(active, column), size = m.Size(part);
     const Op squares = m.Sum(b.Convert(size * size, hlo::kC128), 1);
     const Op norm = b.Unary(hlo::kSqrt, squares);
@@ -132,15 +132,15 @@ SchurOps SchurByLoop(Lowering& l, Op x) {
     const Op alpha = m.Sum(m.Where(is_k, part), 1), alpha_size = m.Size(alpha);
     const Op phase = b.Select(b.Compare(alpha_size, lazy::FullLike(b, alpha_size, 0), Order::kGt),
                               alpha / b.Convert(alpha_size, hlo::kC128), m.Number(1, {batch}));
-    const Op v = part + m.Where(is_k, m.Distribution(phase * norm, m.rows(), {0}));
+    const Op v = part + m.Where(is_k, m.Spread(phase * norm, m.rows(), {0}));
     // The reflection I - v w^H with w = 2 v / |v|^2; the identity where v is 0.
     const Op v_size = m.Size(v);
     const Op length = m.Sum(b.Convert(v_size * v_size, hlo::kC128), 1);
     const Op some = b.Compare(b.Unary(hlo::kReal, length), lazy::FullLike(b, alpha_size, 0), Order::kGt);
     const Op factor = b.Select(some, m.Number(2, {batch}) / length, m.Number(0, {batch}));
-    const Op w = v * m.Distribution(factor, m.rows(), {0});
-    const auto down = [&](Op y) { return m.Distribution(y, m.whole(), {0, 1}); };
-    const auto along = [&](Op y) { return m.Distribution(y, m.whole(), {0, 2}); };
+    const Op w = v * m.Spread(factor, m.rows(), {0});
+    const auto down = [&](Op y) { return m.Spread(y, m.whole(), {0, 1}); };
+    const auto along = [&](Op y) { return m.Spread(y, m.whole(), {0, 2}); };
     const auto from_left = [&](Op y) { return y - down(v) * along(m.Sum(down(m.Conj(w)) * y, 1)); };
     const auto from_right = [&](Op y) { return y - down(m.Sum(y * along(w), 2)) * along(m.Conj(v)); };
     const Op next = k + lazy::NumberIn(b, hlo::kS64, 1), count = lazy::NumberIn(b, hlo::kS64, n);
@@ -167,14 +167,14 @@ Op TriangleVectors(Lowering& l, Op t) {
         const Op right = b.Compare(column, b.Broadcast(i, m.whole(), {}), Order::kGt);
         // Row i of T right of the diagonal, times the rows of the vectors computed so far.
         const Op t_row = m.Sum(m.Where(m.And(here, right), s[1]), 1);
-        const Op sums = m.Sum(m.Distribution(t_row, m.whole(), {0, 1}) * s[0], 1);
+        const Op sums = m.Sum(m.Spread(t_row, m.whole(), {0, 1}) * s[0], 1);
         const Op diagonal = m.Sum(m.Where(b.Compare(row, column, Order::kEq), s[1]), 2);
         const Op of_i = m.Sum(
             m.Where(b.Compare(m.Index(m.rows(), 1), b.Broadcast(i, m.rows(), {}), Order::kEq), diagonal), 1);
-        const Op gap = diagonal - m.Distribution(of_i, m.rows(), {0});
+        const Op gap = diagonal - m.Spread(of_i, m.rows(), {0});
         const Op none = b.Compare(m.Size(gap), lazy::FullLike(b, m.Size(gap), 0), Order::kEq);
         const Op value = sums / b.Select(none, m.Number(1e-300, m.rows()), gap);
-        return State{b.Select(m.And(here, right), m.Distribution(value, m.whole(), {0, 2}), s[0]), s[1]};
+        return State{b.Select(m.And(here, right), m.Spread(value, m.whole(), {0, 2}), s[0]), s[1]};
       })[0];
 }
 

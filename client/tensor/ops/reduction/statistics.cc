@@ -48,8 +48,8 @@ Moments MomentsOps(Lowering& l, Op x, const Dims& reduced, double correction) {
 // Converts f32 to f64, because the square of a deviation can overflow f32 where the deviation does not.
 Op Wider(Lowering& l, Op x) { return l.type(x) == hlo::kF32 ? l.Convert(x, hlo::kF64) : x; }
 
-Tensor Distribution(const lazy::Operation& operation, const Operand& x, DimList dims, double correction,
-                    bool keepdim, bool root) {
+Tensor Deviation(const lazy::Operation& operation, const Operand& x, DimList dims, double correction,
+                 bool keepdim, bool root) {
   return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
     const Dims reduced = lazy::WrapDims(l, x, dims);
     Op spread = MomentsOps(l, root ? Wider(l, x) : x, reduced, correction).variance;
@@ -148,10 +148,10 @@ Tensor Logsumexp(const Operand& x, DimList dims, bool keepdim) {
   });
 }
 Tensor Var(const Operand& x, DimList dims, double correction, bool keepdim) {
-  return Distribution(lazy::ops::Var, x, dims, correction, keepdim, false);
+  return Deviation(lazy::ops::Var, x, dims, correction, keepdim, false);
 }
 Tensor Std(const Operand& x, DimList dims, double correction, bool keepdim) {
-  return Distribution(lazy::ops::Std, x, dims, correction, keepdim, true);
+  return Deviation(lazy::ops::Std, x, dims, correction, keepdim, true);
 }
 std::pair<Tensor, Tensor> VarMean(const Operand& x, DimList dims, double correction, bool keepdim) {
   return SpreadAndMean(lazy::ops::VarMean, x, dims, correction, keepdim, false);
