@@ -118,7 +118,7 @@ struct RunReportOptions {
   std::string path;
   bool allow_incomplete = false;
 };
-// Prints the graphs that the program of a run file ran, the graph breaks, and what those cost.
+// Prints the graphs that the program of a profile ran, the graph breaks, and what those cost.
 absl::Status ReportRun(const CommonOptions& common, const RunReportOptions& options);
 struct TopOptions {
   bool once = false;

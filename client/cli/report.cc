@@ -1,4 +1,4 @@
-// hloctl report: writes a run file as a page, as a trace, as JSON.
+// hloctl report: writes a profile as a page, as a trace, as JSON.
 #include <cstdio>
 #include <fstream>
 #include <utility>

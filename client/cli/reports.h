@@ -18,11 +18,11 @@ struct ReplayOptions {
 absl::Status Replay(const CommonOptions& common, const ReplayOptions& options);
 
 struct ReportOptions {
-  std::string run;                // A run file.
+  std::string run;                // A profile.
   std::string output, trace;      // Files for the page and the trace; empty: none.
   std::string log;                // A command log of the same run, for the cost of its programs; empty: none.
   std::string target, chips;      // As in CheckOptions.
-  bool allow_incomplete = false;  // Accept an incomplete run file.
+  bool allow_incomplete = false;  // Accept an incomplete profile.
 };
 // Writes the run as a page (client/report/page/report.h) and as a trace (client/report/page/trace.h).
 absl::Status Report(const CommonOptions& common, const ReportOptions& options);

@@ -1,4 +1,4 @@
-// hloctl graphs RUN: reports on run files.
+// hloctl graphs RUN: reports on profiles.
 #include <cstdio>
 
 #include "client/cli/commands.h"

@@ -20,7 +20,7 @@ class CommandLogs : public DaemonTest {
  protected:
   void SetUp() override {
     DaemonTest::SetUp();
-    folder_ = std::filesystem::temp_directory_path() / ("command log-test-" + std::to_string(getpid()));
+    folder_ = std::filesystem::temp_directory_path() / ("command-log-test-" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

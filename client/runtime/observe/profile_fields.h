@@ -1,4 +1,4 @@
-// The fields of events and accounts in run files, by name. A visitor is called with each name and field: it
+// The fields of events and accounts in profiles, by name. A visitor is called with each name and field: it
 // writes the fields of a constant object, and fills those of another.
 #pragma once
 

@@ -250,7 +250,7 @@ class RunReader {
       begin = newline + 1;
     }
     if (line_ == 0)
-      return InvalidArgument("%s is empty; a run file begins with {\"hlod_run\": %d", ToAbsl(name_),
+      return InvalidArgument("%s is empty; a profile begins with {\"hlod_profile\": %d", ToAbsl(name_),
                              kRunVersion);
     run_.complete = ended_;
     if (!ended_ && !options_.allow_incomplete) {
@@ -281,12 +281,12 @@ class RunReader {
 
   absl::Status TakeHeader(const Json& json) {
     if (!json.is_object() || !json.contains("hlod_profile") || !json["hlod_profile"].is_number_integer()) {
-      return InvalidArgument("%s is not a run file: it does not begin with {\"hlod_run\": %d", ToAbsl(name_),
-                             kRunVersion);
+      return InvalidArgument("%s is not a profile: it does not begin with {\"hlod_profile\": %d",
+                             ToAbsl(name_), kRunVersion);
     }
     const int64_t version = json["hlod_profile"].get<int64_t>();
     if (version != kRunVersion) {
-      return InvalidArgument("%s is a run file of version %d; this program reads version %d.", ToAbsl(name_),
+      return InvalidArgument("%s is a profile of version %d; this program reads version %d.", ToAbsl(name_),
                              version, kRunVersion);
     }
     int read = 0;

@@ -1,4 +1,4 @@
-// The lines of a run file ($HLOD_PROFILE), written and read by one table of fields.
+// The lines of a profile ($HLOD_PROFILE), written and read by one table of fields.
 #pragma once
 
 #include <string>

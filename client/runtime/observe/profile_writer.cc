@@ -78,7 +78,7 @@ class OpenProfiles {
 absl::StatusOr<int> OpenFile(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd >= 0) return fd;
-  return InvalidArgument("The run file %s cannot be written: %s.", path, std::strerror(errno));
+  return InvalidArgument("The profile %s cannot be written: %s.", path, std::strerror(errno));
 }
 
 // The recording of the whole program. It is destroyed before the objects that the connection needs.
@@ -192,7 +192,7 @@ void ProfileWriter::Write(const std::string& line) {
     const ssize_t n = write(fd_, line.data() + written, line.size() - written);
     if (n >= 0) written += static_cast<size_t>(n);
     else if (errno != EINTR)
-      status_ = ResourceExhausted("The run file could not be written: %s.", std::strerror(errno));
+      status_ = ResourceExhausted("The profile could not be written: %s.", std::strerror(errno));
   }
 }
 

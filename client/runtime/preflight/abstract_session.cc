@@ -263,7 +263,7 @@ absl::StatusOr<std::optional<AbstractRun>> ParseAbstractRun(std::string_view tex
     const auto& [key, value] = field;
     bool known = true;
     if (key == "address") run.address = value;
-    else if (key == "record") run.options.log = value;
+    else if (key == "log") run.options.log = value;
     else if (key == "steps") known = absl::SimpleAtoi(value, &run.options.steps) && run.options.steps >= 0;
     else if (key == "real_bytes_max") known = absl::SimpleAtoi(value, &run.options.real_bytes_max);
     else if (key == "stand_in") {
@@ -278,7 +278,7 @@ absl::StatusOr<std::optional<AbstractRun>> ParseAbstractRun(std::string_view tex
     }
     if (known) continue;
     return MakeError(ErrorKind::kArgument,
-                     absl::StrFormat("HLOD_ABSTRACT: \"%s\" is not known; it takes address, record, steps, "
+                     absl::StrFormat("HLOD_ABSTRACT: \"%s\" is not known; it takes address, log, steps, "
                                      "real_bytes_max, and stand_in of 0, 1 or random.",
                                      FromAbsl(part)));
   }

@@ -75,8 +75,8 @@ TEST(CommandLog, OfAnotherVersionOrKindIsNamed) {
   std::string later = WholeFile();
   later.replace(later.find('1'), 1, "2");
   EXPECT_EQ(ErrorOf(later), "commands.log is a command log of version 2; this program reads version 1.");
-  EXPECT_EQ(ErrorOf("HloModule axpy\n"), "commands.log is not a log.");
-  EXPECT_EQ(ErrorOf("hlod log x\n"), "commands.log is not a log.");
+  EXPECT_EQ(ErrorOf("HloModule axpy\n"), "commands.log is not a command log.");
+  EXPECT_EQ(ErrorOf("hlod command log x\n"), "commands.log is not a command log.");
   EXPECT_EQ(ErrorOf(""), "commands.log is cut in its first line.");
 }
 

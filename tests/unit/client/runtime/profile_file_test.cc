@@ -94,8 +94,8 @@ TEST(RunFiles, DamageIsNamed) {
   const struct {
     std::string from, to, error;
   } kCases[] = {
-      {"\"hlod_run\":1", "\"hlod_run\":2", "version 2; this program reads version 1"},
-      {"{\"hlod_run\":1", "{\"other\":1", "is not a run file"},
+      {"\"hlod_profile\":1", "\"hlod_profile\":2", "version 2; this program reads version 1"},
+      {"{\"hlod_profile\":1", "{\"other\":1", "is not a profile"},
       {"\"cause\":\"item\"", "\"cause\":\"whim\"", "line 4: cause: \"whim\" is not known"},
       {"\"nodes\":4", "\"knots\":4", "line 4: there is not a field knots"},
       {"\"nodes\":4", "\"nodes\":\"4\"", "line 4: nodes: \"4\" is not a whole number"},
@@ -121,7 +121,7 @@ TEST(RunFiles, DamageIsNamed) {
 TEST(RunFiles, AFileThatCannotBeWrittenIsAnError) {
   const auto file = ProfileFile::Open("/nonexistent/profile.jsonl");
   EXPECT_THAT(std::string(file.status().message()),
-              HasSubstr("The run file /nonexistent/profile.jsonl cannot be written: No such file"));
+              HasSubstr("The profile /nonexistent/profile.jsonl cannot be written: No such file"));
 }
 
 // 2 of 5 uploads and 1 of 3 runs are in the earlier account.
