@@ -69,8 +69,8 @@ absl::StatusOr<Literal> Map(Evaluation& evaluation, hlo::Instruction instruction
 
 namespace {
 
-// The address of bit `bit` of an array whose elements of `bits` bits follow one another, lowest first. Each
-// element is stored in whole bytes.
+// The byte and the shift at which bit `bit` of an array is stored. Bits are counted through the elements,
+// `bits` per element, lowest first; each element occupies whole bytes.
 struct BitAddress {
   int64_t byte;
   int shift;

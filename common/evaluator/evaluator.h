@@ -24,8 +24,8 @@ struct EvaluateOptions {
   const std::atomic<bool>* cancel = nullptr;     // Checked in each loop iteration: CANCELLED. Not owned.
   int64_t bytes_max = int64_t{1} << 34;          // Limit of one value: RESOURCE_EXHAUSTED.
   RandomCounters* random = nullptr;  // For rng; null: counters that start with the run. Not owned.
-  // The participant that this run is, in a program of several (EvaluateMembers); null: it runs alone. Not
-  // owned.
+  // The participant that this run is, in a program of several (EvaluateParticipants); null: it runs alone.
+  // Not owned.
   const ParticipantRun* participant = nullptr;
   // The channels of infeed, outfeed, send and recv; null: these are UNIMPLEMENTED. Not owned.
   hlo::Channels* channels = nullptr;

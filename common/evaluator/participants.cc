@@ -124,7 +124,7 @@ absl::StatusOr<Value> DeviceId(Evaluation& evaluation, Instruction instruction, 
 
 }  // namespace evaluator
 
-absl::StatusOr<std::vector<hlo::Literal>> EvaluateMembers(
+absl::StatusOr<std::vector<hlo::Literal>> EvaluateParticipants(
     const hlo::Module& module, absl::Span<const std::vector<const hlo::Literal*>> arguments,
     const EvaluateOptions& options) {
   RETURN_IF_ERROR(hlo::CheckParticipants(module));

@@ -13,7 +13,7 @@
 
 namespace hlod {
 
-// The participant of a program that a run is.
+// A run's place in a program of several participants: their numbers, its own, and where they meet.
 struct ParticipantRun {
   Rendezvous* rendezvous = nullptr;  // Not owned.
   hlo::Participants participants;
@@ -23,7 +23,7 @@ struct ParticipantRun {
 // Runs the entry computation of a verified module once per participant, side by side, with one list of
 // arguments per participant. Returns their results, or the error of the participant that failed first, with
 // its name.
-absl::StatusOr<std::vector<hlo::Literal>> EvaluateMembers(
+absl::StatusOr<std::vector<hlo::Literal>> EvaluateParticipants(
     const hlo::Module& module, absl::Span<const std::vector<const hlo::Literal*>> arguments,
     const EvaluateOptions& options = {});
 

@@ -18,8 +18,8 @@ struct Rule {
   ArrayRule array = nullptr;
   ValueRule value = nullptr;
 };
-// Returns the rule for an instruction (a custom-call's depends on its target); both participants are null
-// when it has none.
+// Returns the rule for an instruction (a custom-call's depends on its target); both members are null when
+// it has none.
 Rule FindRule(hlo::Instruction instruction);
 
 #define HLOD_ARRAY_RULE(name) absl::StatusOr<hlo::Literal> name(Evaluation&, hlo::Instruction, Operands);

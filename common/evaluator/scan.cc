@@ -11,7 +11,8 @@ using hlo::Literal;
 
 namespace {
 
-// The blocks of bytes of one index of `dimension` in an array: `count` blocks of `size`, `stride` apart.
+// The bytes that one index of `dimension` selects in an array: `count` blocks of `size` bytes, `stride`
+// bytes apart.
 struct Blocks {
   int64_t count = 1, size, stride;
 

@@ -34,7 +34,7 @@ Op OwnDerivative(std::string_view rule, absl::Span<const Op> operands, F lower) 
 
 // Returns the name of a tuple's rule, or an empty string when it has none.
 std::string_view OwnRule(const Computation& computation, NodeId node);
-// Returns the number of its leading elements that are results; the rest are operands.
+// Returns the number of leading elements of the tuple that are results; the rest are operands.
 size_t OwnResults(const Computation& computation, NodeId node);
 // Returns the elements, of which the first `results` are results, as a tuple of that rule.
 Op TupleWithRule(std::string_view rule, absl::Span<const Op> elements, size_t results);

@@ -38,7 +38,8 @@ struct UploadRequest {
   Cause cause = Cause::kUpload;
   bool fill = false;                     // True to fill a placeholder.
   std::optional<std::string_view> data;  // The bytes, when the command carries them.
-  bool pieces = false;  // True: they follow in pieces (NextPiece); false: by one transfer (ClaimUpload).
+  // True: the bytes follow in pieces (NextPiece); false: by one transfer (ClaimUpload).
+  bool pieces = false;
   absl::Status refused;
 };
 

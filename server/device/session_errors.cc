@@ -15,7 +15,8 @@ constexpr size_t kProgramNameMax = 1024;  // Longer paths and function names are
 constexpr size_t kOriginsInFull = 16384;
 constexpr size_t kShortNameMax = 128;
 constexpr size_t kErrorTextMax = 4096;  // Longer messages are clipped.
-// The handles that an error for lack of memory examines: a session may have a million, and fail as often.
+// The maximum number of handles that an out-of-memory error examines: a session may have a million handles,
+// and get such an error for each of as many commands.
 constexpr size_t kLookedAtMax = 1000;
 
 int64_t BytesOf(const Origin& origin) {

@@ -86,7 +86,7 @@ absl::Status Connections::Greet(uint64_t id) {
   MutexLock lock(&mu_);
   const auto found = connections_.find(id);
   if (found == connections_.end() || found->second.standing != Standing::kStranger) return absl::OkStatus();
-  // A connection that is closed for it is a newcomer, so it cannot be this one.
+  // To make room it closes only newcomers, so it never closes this connection, which is still a stranger.
   RETURN_IF_ERROR(MakeRoomOfOwner(found->second.opened));
   Owner& owner = owners_[found->second.opened.owner];
   --owner.strangers;

@@ -18,7 +18,7 @@ namespace hlod::grpc_server {
 class Health {
  public:
   static constexpr int64_t kWatchesMax = 128, kStrangersMax = 32;
-  // Per owner: a local user or a host.
+  // The maximum number of watches per owner (a local user or a host).
   static constexpr int64_t kPerOwnerMax = 16;
 
   explicit Health(const session::Registry& registry) : registry_(registry) {}

@@ -15,8 +15,8 @@ class SilentCalls {
  public:
   static constexpr int64_t kPerOwnerMax = 1024;
 
-  // Counts a call of this owner while the returned object lives, which may be longer than this one. Returns
-  // null when there are kPerOwnerMax.
+  // Counts a call of this owner until the returned object, which may outlive the SilentCalls, is
+  // destroyed. Returns null when the owner has kPerOwnerMax calls already.
   std::shared_ptr<const void> Count(const std::string& owner) {
     MutexLock lock(&state_->mu);
     int64_t& calls = state_->calls[owner];

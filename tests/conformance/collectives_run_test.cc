@@ -27,7 +27,7 @@ TEST_P(CollectivesRun, GiveEachMemberXlasResults) {
     for (const Literal& argument : xla->arguments) parts[m].push_back(PartOf(argument, m));
     for (const Literal& part : parts[m]) arguments[m].push_back(&part);
   }
-  const absl::StatusOr<std::vector<Literal>> results = EvaluateMembers(**module, arguments);
+  const absl::StatusOr<std::vector<Literal>> results = EvaluateParticipants(**module, arguments);
   ASSERT_TRUE(results.ok()) << results.status();
   ASSERT_EQ(results->size(), count);
   for (size_t m = 0; m < count; ++m) {

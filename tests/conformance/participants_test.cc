@@ -179,7 +179,7 @@ TEST_P(Participants, EvaluatorComputesXlasResults) {
     pointers.emplace_back();
     for (const Literal& argument : participant) pointers.back().push_back(&argument);
   }
-  const auto results = EvaluateMembers(*module_, pointers);
+  const auto results = EvaluateParticipants(*module_, pointers);
   ASSERT_TRUE(results.ok()) << results.status();
   ByMember leaves;
   for (const Literal& result : *results) {

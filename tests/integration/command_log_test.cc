@@ -96,7 +96,7 @@ TEST_F(CommandLogs, AReplayOfATrainingProgramHasItsAccount) {
   EXPECT_NE(again.find("programs " + programs + " (0 compiled, " + programs + " from the daemon's caches), "),
             std::string::npos)
       << again;
-  EXPECT_NE(again.find(" bytes; it differs from run to run by what is sent while the device is behind\n"),
+  EXPECT_NE(again.find(" bytes; it differs from run to run, by how far the device is behind the commands\n"),
             std::string::npos)
       << again;
 
@@ -168,7 +168,7 @@ TEST_F(CommandLogs, BadOnesAreRefusedInASentence) {
     EXPECT_EQ(code, 1) << text;
     EXPECT_NE(text.find(words), std::string::npos) << text;
   };
-  expect("hlod log 9\n", "version 9; this program reads version 1");
+  expect("hlod command log 9\n", "version 9; this program reads version 1");
   expect("HloModule x", "is not a command log");
   std::string good;
   {

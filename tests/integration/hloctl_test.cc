@@ -456,7 +456,7 @@ TEST_F(Hloctl, ADownloadNeedsNoRoomInTheArena) {
 TEST_F(Hloctl, CheckRefusesOptionsThatSayNothing) {
   const Output chips = Run("check " + File("add.hlo") + " --chips chips.toml");
   EXPECT_EQ(chips.code, 2) << chips.text;
-  EXPECT_NE(chips.text.find("--target has to name one"), std::string::npos) << chips.text;
+  EXPECT_NE(chips.text.find("--target must name one"), std::string::npos) << chips.text;
   const Output update = Run("check " + File("add.hlo") + " --update-budget");
   EXPECT_EQ(update.code, 2) << update.text;
 }

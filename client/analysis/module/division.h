@@ -52,7 +52,8 @@ class Divisions {
   // count as undivided.
   int64_t visits_left_;
   int depth_ = 0;
-  absl::flat_hash_map<const hlo::Computation*, std::vector<Leaves>> values_;  // By instruction.
+  // By computation; then by instruction.
+  absl::flat_hash_map<const hlo::Computation*, std::vector<Leaves>> values_;
 };
 
 }  // namespace hlod::analysis

@@ -24,7 +24,9 @@ struct Need {
 struct Life {
   NodeId last_use = 0;  // The last reader; the computation's size for a result.
   int64_t bytes = 0;
-  bool in_place = false;  // Takes over an operand's memory: counted only after the instruction that makes it.
+  // True when it takes over an operand's memory: its bytes count from the instruction after the one that
+  // makes it.
+  bool in_place = false;
   bool taken = false;     // A result has taken over its memory, so that no other can.
 };
 

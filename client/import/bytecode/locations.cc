@@ -46,7 +46,8 @@ absl::Status ReadFused(Source& source, Stream& in, Location& location) {
 
 absl::Status ReadFields(Source& source, uint64_t code, Stream& in, Location& location) {
   switch (code) {
-    case kCallSite: {  // A caller has no field that is kept, and chains of callers may be long.
+    // Keeps the callee alone: no field of a caller is used, and chains of callers may be long.
+    case kCallSite: {
       ASSIGN_OR_RETURN(const Location* const callee, Find(source, in));
       location = *callee;
       return in.Index(source.is_used.size(), "location").status();

@@ -1,4 +1,4 @@
-// Helpers over the log of a run that the page and the trace share.
+// Helpers over a profile that the page and the trace share.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -29,7 +29,7 @@ class CommandLogWriter {
   // True once a session of this process was recorded.
   static bool any() { return any_.load(std::memory_order_relaxed); }
   // Records a command when its session is recorded; does nothing in a forked child. When the file cannot be
-  // written, says so on stderr once and stops command log.
+  // written, says so on stderr once and stops recording.
   static void Record(const void* session, const v1::Command& command);
 
   // Ends the command log; later commands are not recorded.

@@ -19,7 +19,8 @@ namespace hlod::internal {
 namespace {
 
 constexpr int64_t kLogBytesMax = 64 << 20;            // The maximum size of commands kept for a replay.
-constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;  // More bytes of replies are acknowledged at once.
+// Once replies of more bytes than this are unacknowledged, an acknowledgement is sent at once.
+constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;
 // The maximum length of the log, in units of limit commands_in_flight_max; the daemon accepts twice that.
 constexpr int64_t kWindow = 8;
 constexpr size_t kHandlesPerFree = 32 << 10;

@@ -1,4 +1,5 @@
-// Keeps the role of each value and hands roles on through donations.
+// Keeps the role of each value (weight, gradient, state of an optimizer), and gives it to the value that
+// takes over a donated buffer.
 #include "client/tensor/trace/abstract.h"
 
 #include <algorithm>

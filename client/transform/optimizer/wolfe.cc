@@ -10,7 +10,8 @@ namespace hlod {
 namespace {
 
 constexpr double kDecrease = 1e-4, kCurvature = 0.9;
-constexpr double kSmallest = 1e-9;  // The narrowest bracket, as the largest move of a parameter in it.
+// The search ends when no parameter moves more than this within the bracket.
+constexpr double kSmallest = 1e-9;
 constexpr int64_t kLooks = 25;
 
 // Returns the minimum of the cubic through two points and their slopes, clamped to the bounds; the middle of

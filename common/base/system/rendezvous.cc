@@ -1,4 +1,4 @@
-// The rendezvous of participants: one table per group that is rendezvous, and the detection of deadlocks.
+// The rendezvous of participants: one table per group that is meeting, and the detection of deadlocks.
 #include "common/base/system/rendezvous.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ void Rendezvous::CheckProgress() {
       if (table.brought[i] != nullptr || !left_[absent]) continue;
       return Fail(
           FailedPrecondition("%s has ended, and others wait for it at %s.", names_[absent], table.what),
-          "rendezvous the others.");
+          "meeting the others.");
     }
   }
   if (!all_wait || !any_waits) return;
@@ -89,7 +89,7 @@ void Rendezvous::CheckProgress() {
   Fail(FailedPrecondition("The participants wait for each other at different places: %s at %s, %s at %s.",
                           names_[static_cast<size_t>(first - waits_at_.begin())], (*first)->what,
                           names_[static_cast<size_t>(other - waits_at_.begin())], (*other)->what),
-       "rendezvous each other.");
+       "meeting each other.");
 }
 
 absl::Status Rendezvous::Meet(int participant, const void* place, std::string_view what,

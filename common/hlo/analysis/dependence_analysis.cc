@@ -264,24 +264,25 @@ DependenceAnalysis::Value DependenceAnalysis::EvaluateWhile(Instruction instruct
                                                             Summary& summary) {
   const Summary &body = summaries_[instruction.called()[0]], &condition = summaries_[instruction.called()[1]];
   Value state = init;
-  // Sets only grow, so this ends; each iteration moves a dependence at least one leaf on.
-  SetId iterations = kEmpty;
+  // Sets only grow, so the loop ends: each iteration moves a dependence at least one leaf on. `decides` holds
+  // what the number of iterations depends on.
+  SetId decides = kEmpty;
   int iteration = 0;
   for (bool changed = true; changed;) {
     changed = false;
     if (++iteration > kLoopIterationsMax) return Mixed(instruction, std::move(state), summary);
-    iterations = Substitute(condition.outputs[0].set, state);
+    decides = Substitute(condition.outputs[0].set, state);
     for (size_t i = 0; i < state.size(); ++i) {
       const Leaf& next = body.outputs[i];
       if (next.same_as == static_cast<int64_t>(i)) continue;
-      SetId set = Union(state[i].set, iterations);
+      SetId set = Union(state[i].set, decides);
       set = Union(set, Substitute(next.set, state));
       changed = changed || set != state[i].set;
       state[i] = {set, kNoLeaf};
     }
   }
   for (const Summary* callee : {&body, &condition}) {
-    if (callee->has_effects) AddEffect(summary, Union(iterations, Substitute(callee->effects, state)));
+    if (callee->has_effects) AddEffect(summary, Union(decides, Substitute(callee->effects, state)));
   }
   return state;
 }

@@ -393,7 +393,8 @@ class GroupBuilder {
   std::vector<std::vector<Op>> operands_;
 };
 
-// The limit exists because every run of rows costs instructions.
+// The maximum number of runs of rows of all participants of a group: each run becomes instructions of the
+// group's program.
 constexpr int64_t kRunsOfRowsMax = 1 << 14;
 
 absl::Status CheckRagged(Instruction instruction, const Collective& collective) {

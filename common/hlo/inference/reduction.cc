@@ -22,7 +22,8 @@ absl::StatusOr<std::vector<PrimitiveType>> InputsAndInits(const InferenceInput& 
   return types;
 }
 
-// Returns one array per type, each with the dimensions of `shape`: bare when there is one, else a tuple.
+// Returns an array with the dimensions of `shape` for the one type, or a tuple of such arrays, one per
+// type.
 Shape OneForEach(const Shape& shape, absl::Span<const PrimitiveType> types) {
   if (types.size() == 1) return ArrayLike(shape, types[0]);
   std::vector<Shape> elements;

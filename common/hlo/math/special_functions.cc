@@ -120,7 +120,7 @@ constexpr double kLanczos[] = {676.5203681218851,     -1259.1392167224028,  771.
 // The constant term of Lanczos' sum beside kLanczos, and its centre.
 constexpr double kLanczosBase = 0.99999999999980993227684700473478, kLanczosG = 7;
 
-// Holds x - 1, reflected to -x for x below 1/2.
+// z is x - 1, or -x where x < 1/2, for which the reflection formula applies (is_reflected).
 struct Reflected {
   Op is_reflected, z;
 };

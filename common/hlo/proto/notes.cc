@@ -111,7 +111,7 @@ absl::StatusOr<Notes> DecodeNotes(const Proto& proto, Opcode opcode, const Decod
 }
 
 void EncodeNotes(const Notes& notes, Proto* proto) {
-  // This codec or the text parser wrote both texts; a note with other bytes is dropped.
+  // This codec or the text parser wrote `unmodelled` and `sharding`; one that does not parse is dropped.
   if (!notes.unmodelled.empty() && !proto->ParseFromString(notes.unmodelled)) proto->Clear();
   if (notes.metadata != Metadata()) {
     auto& metadata = *proto->mutable_metadata();

@@ -38,8 +38,8 @@ struct Execution {
   std::chrono::steady_clock::time_point ready_since;
   // True while it is on the device: its arguments and results are in use until the run has ended.
   bool running = false;
-  // True once its results are failed and its command is answered. Until it is ready, its donations still
-  // order later commands.
+  // True once its results have failed and its command was answered. Its donations still order later
+  // commands until it is ready.
   bool reported = false;
   bool in_line = false;  // True when it is in Executions::lines_.
   Done done;

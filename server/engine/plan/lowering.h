@@ -1,4 +1,4 @@
-// Lowering iterations a module's computations into one flat program of steps over array values. Tuples, calls
+// Lowering turns a module's computations into one flat program of steps over array values. Tuples, calls
 // and reshapes disappear. Loops and branches become markers in the list of ops, so a position in the list is
 // a time.
 #pragma once

@@ -1,5 +1,4 @@
-// The account of teams, the threads that wait to become participants of one, and the pthread_create that
-// hands them out.
+// The account of teams, the threads that wait to join one, and the pthread_create that hands them out.
 #include "server/engine/run/team.h"
 
 #include <dlfcn.h>

@@ -55,7 +55,8 @@ class SortLines {
   }
 
  private:
-  static constexpr int64_t kElementNs = 5;  // Reads jump across the whole line.
+  // The estimated nanoseconds per element; high, because reads jump across the whole line.
+  static constexpr int64_t kElementNs = 5;
 
   template <size_t kWidth>
   bool ApplyWidth(const std::byte* input, std::byte* output, int64_t line, const uint32_t* order,

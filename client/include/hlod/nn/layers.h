@@ -62,8 +62,8 @@ class RmsNorm : public Module {
   double eps_;
 };
 
-// Normalisation of channels (dimension 1) over all others, any rank. While training by the batch's
-// statistics, which the buffers running_mean and running_var follow; else by those.
+// Normalises each channel (dimension 1) over all other dimensions, for any rank. Training uses the batch's
+// statistics and updates the buffers running_mean and running_var; evaluation uses the buffers.
 class BatchNorm : public Module {
  public:
   BatchNorm(Module& parent, std::string name, int64_t channels, double eps = 1e-5, double momentum = 0.1);

@@ -25,8 +25,8 @@ using Tensors = absl::Span<const Tensor>;
 // A function that is called before a layer with what the layer is given (undefined where an argument is
 // absent), and may put other tensors in their places. Nothing is returned, where PyTorch's may return them.
 using ForwardPreHook = std::function<void(const Module&, std::vector<Tensor>& inputs)>;
-// The same after a layer, with its results, which it may replace: a recurrent layer's are its output and the
-// tensors of its state.
+// A function that is called after a layer with its inputs and its results, which it may replace. The
+// results of a recurrent layer are its output and the tensors of its state.
 using ForwardHook = std::function<void(const Module&, Tensors inputs, std::vector<Tensor>& outputs)>;
 
 // Removes a hook: torch.utils.hooks.RemovableHandle. It may outlive the module.

@@ -12,7 +12,7 @@ namespace hlod::nn::utils::rnn {
 // those of the sequences that have one, ... Sequences are sorted by length, the longest first.
 struct PackedSequence {
   Tensor data;                       // [sum of lengths, ...]
-  std::vector<int64_t> batch_sizes;  // The number of sequences that have each step.
+  std::vector<int64_t> batch_sizes;  // Per step, the number of sequences that are long enough to have it.
   // Where the sequences came from, and where each went: empty when they were sorted before.
   std::vector<int64_t> sorted_indices, unsorted_indices;
 };

@@ -15,7 +15,8 @@ namespace hlod::nn::utils {
 // as one that is normalised already, and for a dimension that it has not.
 Module& WeightNorm(Module& module, const std::string& name = "weight", std::optional<int64_t> dim = 0,
                    Caller caller = Caller::Here());
-// The parameter is one again, with the value that it has. Throws when it is not normalised so.
+// Undoes WeightNorm: `name` is a parameter again, with its present value. Throws when it was not normalised
+// by WeightNorm.
 Module& RemoveWeightNorm(Module& module, const std::string& name = "weight", Caller caller = Caller::Here());
 
 struct SpectralNormOptions {

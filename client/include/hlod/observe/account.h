@@ -41,7 +41,8 @@ struct RunRow {
   Distribution queue;      // From when all arguments were available until the run began.
   Distribution run;        // From then until the results were available.
   int64_t peak_bytes = 0;  // The most device memory the session held (abstract: would have held) during one.
-  uint64_t session = 0;    // In administration's listings; 0 for sessions that ended long ago.
+  // The session that ran it. Set only in administration's listings; 0 for sessions that ended long ago.
+  uint64_t session = 0;
   // True when the row sums up several steps, or several programs, because there were too many rows.
   bool other_steps = false, other_programs = false;
 };

@@ -23,9 +23,9 @@ enum class MeshIndexing { kIj, kXy };
 // Coordinates of the grid that vectors span. kXy exchanges the first two dimensions.
 std::vector<Tensor> Meshgrid(const std::vector<Tensor>& tensors, MeshIndexing indexing = MeshIndexing::kIj,
                              Caller caller = Caller::Here());
-// All combinations of the vectors' elements, one a row.
+// All combinations of the vectors' elements, one per row.
 Tensor CartesianProd(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
-// Every choice of r of a vector's elements in their order, one a row.
+// Every choice of r of a vector's elements in their order, one per row.
 Tensor Combinations(const Operand& x, int64_t r = 2, bool with_replacement = false);
 
 }  // namespace hlod

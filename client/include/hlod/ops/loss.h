@@ -61,7 +61,7 @@ Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p = 1, doub
 // The same for several classes of each example: the target is a row of classes that ends at the first -1.
 Tensor MultilabelMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean,
                             Caller caller = Caller::Here());
-// Cross entropies of a sigmoid a class; the target is 0 or 1 for each.
+// The mean over the classes of each one's sigmoid cross entropy; the target is 0 or 1 per class.
 Tensor MultilabelSoftMarginLoss(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                                 Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 

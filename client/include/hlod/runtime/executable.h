@@ -46,7 +46,7 @@ struct ExecuteOptions {
   absl::Duration deadline = absl::ZeroDuration();
   std::optional<int> device;  // When nullopt: the first buffer argument's device, else 0.
   // For a program of several participants, the device of each, all different; empty: 0, 1, ...
-  // (ExecuteMembers).
+  // (ExecuteParticipants).
   std::vector<int> devices;
   std::vector<std::pair<int, Buffer>>
       fill;  // (result index, placeholder that takes the result and keeps its handle)

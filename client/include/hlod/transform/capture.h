@@ -37,7 +37,8 @@ namespace hlod {
 struct CaptureOptions {
   std::string name;         // In errors; empty: "the function".
   bool full_graph = false;  // Makes a break an error that names its line; the function does not run then.
-  // More different recordings than these are an error that says how the new one differs; 0: any number.
+  // The maximum number of different recordings. One more is an error that says how it differs. 0: no
+  // limit.
   int max_different_graphs = 0;
 };
 
@@ -98,7 +99,8 @@ class Captured {
  private:
   struct Recording {
     std::shared_ptr<const lazy::Traced> traced;
-    std::shared_ptr<const void> results;  // An R, for its structure; its tensors have ended.
+    // A value of the function's result type R, kept for its structure; its tensors have ended.
+    std::shared_ptr<const void> results;
     std::string why;                      // The reason why it is broken; empty when it is not.
   };
   struct State {

@@ -1,5 +1,5 @@
-// Operations that need only the bits of floats below f32, as in memory: these are neither widened nor rounded
-// again. Included only by ops_impl.h, inside its namespace.
+// Operations on floats narrower than f32 that need only the stored bits: elements are neither widened to
+// f32 nor rounded back.
 
 template <typename Small>
 struct BitsOf {

@@ -100,7 +100,7 @@ struct NarrowElement {
   }
 };
 
-// True when memory holds a carrier's elements unchanged.
+// True when S, the type in memory, has the same bytes as the carrier T in which elements are computed.
 template <typename S, typename T>
 inline constexpr bool kIsStored =
     std::is_same_v<S, T> || (std::is_same_v<S, uint8_t> && std::is_same_v<T, Byte>);

@@ -82,7 +82,7 @@ TEST(ConvertCollective, ErrorsNameWhatIsWrong) {
   };
   EXPECT_THAT(exchange("2", "2"),
               HasSubstr("split_dimension (2) and concat_dimension (0) must be below the operand's rank (2)"));
-  EXPECT_THAT(exchange("-1", "2"), HasSubstr("split (-1)"));
+  EXPECT_THAT(exchange("-1", "2"), HasSubstr("split_dimension (-1)"));
   EXPECT_THAT(exchange("1", "4"),
               HasSubstr("split_count is (4), but its replica_groups have (2) participants each"));
   EXPECT_THAT(exchange("1", "0"), HasSubstr("split_count is (0)"));

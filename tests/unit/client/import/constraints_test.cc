@@ -173,7 +173,7 @@ const Row kRows[] = {
     {kCall,
      "operand_layouts = [dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<[0, 1]> : "
      "tensor<2xindex>]",
-     "operand_layouts = [dense<[1, 0]> : tensor<2xindex>]", "It has operand_layouts alone"},
+     "operand_layouts = [dense<[1, 0]> : tensor<2xindex>]", "It has only operand_layouts"},
     {kCall,
      "operand_layouts = [dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<[0, 1]> : "
      "tensor<2xindex>]",

@@ -132,7 +132,7 @@ TEST(Text, UsesAreChecked) {
       ErrorOf(Function("%y = stablehlo.negate %n : tensor<4xf32>")),
       HasSubstr("2:6: operand 0 of stablehlo.negate has the type s32[4], but is stated to be f32[4]"));
   EXPECT_THAT(ErrorOf(Function("%y:2 = stablehlo.negate %x : tensor<4xf32>")),
-              HasSubstr("1 results, and 2 are named"));
+              HasSubstr("has 1 results, but names for 2"));
   EXPECT_THAT(ErrorOf("func.func @f(%a: tensor<f32>) { return }\nfunc.func @g() { return %a : tensor<f32> }"),
               HasSubstr("%a is not defined"));
 }
@@ -216,7 +216,7 @@ TEST(Text, SplatsAreExpandedUpToALimit) {
   EXPECT_THAT(
       ErrorOf(Function("%c = stablehlo.constant dense<0.0> : tensor<1000000x1000000xf32>")),
       HasSubstr("takes 4000000000000 bytes; splats of a program may expand to at most 1073741824 bytes"));
-  // A list of groups has a lower limit.
+  // The limit for a list of groups is smaller.
   EXPECT_THAT(ErrorOf(Function("%c = \"stablehlo.all_reduce\"(%x) <{replica_groups = dense<0> : "
                                "tensor<8000x8000xi64>}> ({}) : (tensor<4xf32>) -> tensor<4xf32>")),
               HasSubstr("this splat takes 512000000 bytes"));

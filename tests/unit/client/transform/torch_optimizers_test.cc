@@ -92,7 +92,7 @@ TEST_F(TorchOptimizers, RatesThatRiseAndFallArePyTorchs) {
   };
   check("one cycle", [&] { return OneCycleLr(sgd, {.max_rate = 1, .total = 10}); },
         {.04, .52, 1, .950484632, .811745654, .611262022, .388741978, .188258346, .049519368, 4e-6});
-  // A rise without steps is over at once.
+  // When pct_start leaves no steps for the rise, the rate begins at its maximum.
   EXPECT_EQ(OneCycleLr(sgd, {.max_rate = 1, .total = 10, .pct_start = .1}).last_rate(), 1);
   const OneCycleOptions three = {.max_rate = 1,
                                  .total = 12,

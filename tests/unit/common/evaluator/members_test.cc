@@ -23,7 +23,7 @@ absl::StatusOr<std::vector<int32_t>> RunNumbers(const std::string& counts, const
   for (const int32_t number : numbers) literals.push_back(Literal::Scalar<int32_t>(number));
   std::vector<std::vector<const Literal*>> arguments;
   for (const Literal& literal : literals) arguments.push_back({&literal});
-  const auto results = EvaluateMembers(**module, arguments);
+  const auto results = EvaluateParticipants(**module, arguments);
   if (!results.ok()) return results.status();
   std::vector<int32_t> got;
   for (const Literal& result : *results) got.push_back(result.data<int32_t>()[0]);
@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<int32_t>> RunNumbers(const std::string& counts, const
 
 using Numbers = std::vector<int32_t>;
 
-TEST(EvaluateMembers, BroadcastGivesTheFirstOnesOperandAndZerosToThoseOutside) {
+TEST(EvaluateParticipants, BroadcastGivesTheFirstOnesOperandAndZerosToThoseOutside) {
   const auto got =
       RunNumbers("replica_count=4", "collective-broadcast(x), replica_groups={{2,0}}", {5, 6, 7, 8});
   ASSERT_TRUE(got.ok()) << got.status();
@@ -45,21 +45,21 @@ TEST(EvaluateMembers, BroadcastGivesTheFirstOnesOperandAndZerosToThoseOutside) {
   EXPECT_EQ(*within, Numbers({6, 6, 8, 8}));
 }
 
-TEST(EvaluateMembers, ReduceGivesTheSumToTheFirst) {
+TEST(EvaluateParticipants, ReduceGivesTheSumToTheFirst) {
   const auto got = RunNumbers(
       "replica_count=4", "collective-reduce(x), replica_groups={{1,0},{2,3}}, to_apply=add", {5, 6, 7, 8});
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ(*got, Numbers({0, 11, 15, 0}));
 }
 
-TEST(EvaluateMembers, PairsWithoutAChannelAreReplicas) {
+TEST(EvaluateParticipants, PairsWithoutAChannelAreReplicas) {
   const auto got = RunNumbers("replica_count=2, num_partitions=2",
                               "collective-permute(x), source_target_pairs={{0,1}}", {5, 6, 7, 8});
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ(*got, Numbers({0, 0, 5, 6}));
 }
 
-TEST(EvaluateMembers, GroupsThatDoNotFitAreNamed) {
+TEST(EvaluateParticipants, GroupsThatDoNotFitAreNamed) {
   const auto message = [](const std::string& counts, const std::string& body) {
     const auto got = RunNumbers(counts, body, {1, 2, 3, 4});
     EXPECT_EQ(got.status().code(), absl::StatusCode::kInvalidArgument) << got.status();

@@ -157,7 +157,7 @@ TEST(Transfers, MembersSendToEachOtherAndNobodysValueIsZeros) {
     for (float m = 0; m < 3; ++m) values.push_back(Vector({m + 1, 10 * (m + 1)}));
     return values;
   }();
-  const auto results = EvaluateMembers(*module, {{&own[0]}, {&own[1]}, {&own[2]}});
+  const auto results = EvaluateParticipants(*module, {{&own[0]}, {&own[1]}, {&own[2]}});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_THAT(Floats((*results)[0]), ElementsAre(0, 0));
   EXPECT_THAT(Floats((*results)[1]), ElementsAre(1, 10));
@@ -174,7 +174,7 @@ TEST(Transfers, PairsThatCannotBeReadAreNamed) {
     for (size_t at; (at = text.find("{{0,1},{1,2}}")) != std::string::npos;) text.replace(at, 13, pairs);
     const auto module = Parse(text.c_str());
     const Literal x = Vector({1, 2});
-    const auto status = EvaluateMembers(*module, {{&x}, {&x}, {&x}}).status();
+    const auto status = EvaluateParticipants(*module, {{&x}, {&x}, {&x}}).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
     EXPECT_THAT(std::string(FromAbsl(status.message())), HasSubstr(message));
   }

@@ -55,7 +55,7 @@ std::vector<Literal> RunPartitions(std::string_view text, const Literal& x) {
   if (!expanded.ok()) return {};
   EXPECT_EQ(hlo::Verify(**expanded), absl::OkStatus());
   EXPECT_FALSE(HasManualComputations(**expanded));
-  const auto results = EvaluateMembers(**expanded, {{&x}, {&x}, {&x}, {&x}});
+  const auto results = EvaluateParticipants(**expanded, {{&x}, {&x}, {&x}, {&x}});
   EXPECT_TRUE(results.ok()) << results.status();
   return results.ok() ? *results : std::vector<Literal>();
 }
