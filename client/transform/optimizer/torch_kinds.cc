@@ -28,14 +28,15 @@ void CheckSgd(const SgdOptions& options, const Caller& caller) {
               "sgd", caller);
 }
 
-optim::Optimizer Moments(const AdamOptions& options) {
+template <typename Options>
+optim::Optimizer Moments(const Options& options) {
   return optim::ScaleByTorchAdam(options.beta1, options.beta2, options.eps, options.amsgrad);
 }
 optim::Optimizer AdamRule(const AdamOptions& options) {
   return Decayed(options.weight_decay,
                  optim::Chain({Moments(options), optim::ScaleByLearningRate(options.lr)}));
 }
-optim::Optimizer AdamWRule(const AdamOptions& options) {
+optim::Optimizer AdamWRule(const AdamWOptions& options) {
   return optim::Chain({Moments(options), optim::AddDecayedWeights(options.weight_decay),
                        optim::ScaleByLearningRate(options.lr)});
 }
@@ -61,13 +62,14 @@ constexpr Setting<SgdOptions> kSgdSettings[] = {
     {"weight_decay", Limit::kNotNegative, &SgdOptions::weight_decay},
     {"dampening", Limit::kNone, &SgdOptions::dampening},
 };
-constexpr Setting<AdamOptions> kAdamSettings[] = {
-    {"lr", Limit::kNotNegative, &AdamOptions::lr},
-    {"beta1", Limit::kBelowOne, &AdamOptions::beta1},
-    {"beta2", Limit::kBelowOne, &AdamOptions::beta2},
-    {"eps", Limit::kNotNegative, &AdamOptions::eps},
-    {"weight_decay", Limit::kNotNegative, &AdamOptions::weight_decay},
-    {"amsgrad", Limit::kNone, nullptr, &AdamOptions::amsgrad},
+template <typename Options>
+constexpr Setting<Options> kAdamSettings[] = {
+    {"lr", Limit::kNotNegative, &Options::lr},
+    {"beta1", Limit::kBelowOne, &Options::beta1},
+    {"beta2", Limit::kBelowOne, &Options::beta2},
+    {"eps", Limit::kNotNegative, &Options::eps},
+    {"weight_decay", Limit::kNotNegative, &Options::weight_decay},
+    {"amsgrad", Limit::kNone, nullptr, &Options::amsgrad},
 };
 constexpr Setting<RmsPropOptions> kRmsPropSettings[] = {
     {"lr", Limit::kNotNegative, &RmsPropOptions::lr},
@@ -86,8 +88,8 @@ constexpr Setting<AdagradOptions> kAdagradSettings[] = {
 };
 
 constexpr OptimizerKind<SgdOptions> kSgd = {"sgd", SgdRule, kSgdSettings, CheckSgd};
-constexpr OptimizerKind<AdamOptions> kAdam = {"adam", AdamRule, kAdamSettings};
-constexpr OptimizerKind<AdamOptions> kAdamW = {"adamw", AdamWRule, kAdamSettings};
+constexpr OptimizerKind<AdamOptions> kAdam = {"adam", AdamRule, kAdamSettings<AdamOptions>};
+constexpr OptimizerKind<AdamWOptions> kAdamW = {"adamw", AdamWRule, kAdamSettings<AdamWOptions>};
 constexpr OptimizerKind<RmsPropOptions> kRmsProp = {"rmsprop", RmsPropRule, kRmsPropSettings};
 constexpr OptimizerKind<AdagradOptions> kAdagrad = {"adagrad", AdagradRule, kAdagradSettings};
 
@@ -95,6 +97,7 @@ constexpr OptimizerKind<AdagradOptions> kAdagrad = {"adagrad", AdagradRule, kAda
 
 template class OptimizerOf<SgdOptions>;
 template class OptimizerOf<AdamOptions>;
+template class OptimizerOf<AdamWOptions>;
 template class OptimizerOf<RmsPropOptions>;
 template class OptimizerOf<AdagradOptions>;
 
@@ -106,9 +109,9 @@ Adam::Adam(std::vector<Tensor> parameters, const AdamOptions& options, Caller ca
     : Adam(std::vector<ParamGroup<AdamOptions>>{std::move(parameters)}, options, caller) {}
 Adam::Adam(std::vector<ParamGroup<AdamOptions>> groups, const AdamOptions& defaults, Caller caller)
     : OptimizerOf(std::move(groups), defaults, kAdam, caller) {}
-AdamW::AdamW(std::vector<Tensor> parameters, const AdamOptions& options, Caller caller)
-    : AdamW(std::vector<ParamGroup<AdamOptions>>{std::move(parameters)}, options, caller) {}
-AdamW::AdamW(std::vector<ParamGroup<AdamOptions>> groups, const AdamOptions& defaults, Caller caller)
+AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options, Caller caller)
+    : AdamW(std::vector<ParamGroup<AdamWOptions>>{std::move(parameters)}, options, caller) {}
+AdamW::AdamW(std::vector<ParamGroup<AdamWOptions>> groups, const AdamWOptions& defaults, Caller caller)
     : OptimizerOf(std::move(groups), defaults, kAdamW, caller) {}
 RmsProp::RmsProp(std::vector<Tensor> parameters, const RmsPropOptions& options, Caller caller)
     : RmsProp(std::vector<ParamGroup<RmsPropOptions>>{std::move(parameters)}, options, caller) {}

@@ -5,7 +5,7 @@
 // and of the inverse error function.
 //
 //   Tensor key = random::Key(0);                     // u32[2], as jax.random.key_data(jax.random.key(0))
-//   std::vector<Tensor> keys = random::Split(key, 2).Unbind();
+//   std::vector<Tensor> keys = Unbind(random::Split(key, 2));
 //   Tensor x = random::Normal(keys[0], {3, 4});
 #pragma once
 

@@ -37,9 +37,13 @@ struct SgdOptions {
 };
 struct AdamOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  double weight_decay = 0;  // Adam adds it times the parameter to the gradient; AdamW subtracts lr times it
-                            // times the parameter.
+  double weight_decay = 0;  // Times the parameter, added to the gradient.
   bool amsgrad = false;     // The largest second moment so far, in place of the last.
+};
+struct AdamWOptions {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  double weight_decay = 1e-2;  // Times lr and the parameter, subtracted from the parameter.
+  bool amsgrad = false;        // As in AdamOptions.
 };
 struct RmsPropOptions {
   double lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0;
@@ -212,13 +216,13 @@ class Adam : public OptimizerOf<AdamOptions> {
                 Caller caller = Caller::Here());
 };
 
-// torch.optim.AdamW. PyTorch's weight_decay is 1e-2 unless it is given.
-class AdamW : public OptimizerOf<AdamOptions> {
+// torch.optim.AdamW.
+class AdamW : public OptimizerOf<AdamWOptions> {
  public:
-  explicit AdamW(std::vector<Tensor> parameters, const AdamOptions& options = {.weight_decay = 1e-2},
+  explicit AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = {},
                  Caller caller = Caller::Here());
-  explicit AdamW(std::vector<ParamGroup<AdamOptions>> groups,
-                 const AdamOptions& defaults = {.weight_decay = 1e-2}, Caller caller = Caller::Here());
+  explicit AdamW(std::vector<ParamGroup<AdamWOptions>> groups, const AdamWOptions& defaults = {},
+                 Caller caller = Caller::Here());
 };
 
 // torch.optim.RMSprop.

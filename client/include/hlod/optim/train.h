@@ -84,6 +84,7 @@ class FunctionTrainStep {
   template <typename Params, typename X, typename Target>
   TrainResult<Params> operator()(const Params& params, const optim::State& state, const X& x,
                                  const Target& target) const {
+    const NoGrad scope;
     return step_(params, state, std::tuple<>(), x, target).first;
   }
   // The number of times that model and loss have run: once per signature.
@@ -102,10 +103,10 @@ class ModuleTrainStep {
   template <typename X, typename Target>
   TrainResult<nn::StateDict> operator()(const nn::StateDict& params, const optim::State& state, const X& x,
                                         const Target& target) const {
+    const NoGrad scope;
     nn::StateDict buffers;
     for (const auto& [name, buffer] : model_->NamedBuffers()) buffers[name] = buffer.Detach();
     auto [result, changed] = step_(params, state, buffers, x, target);
-    const NoGrad scope;
     for (const auto& [name, value] : changed) buffers[name].Copy_(value);
     return std::move(result);
   }
@@ -118,11 +119,11 @@ class ModuleTrainStep {
 
 // step(params, state, x, target) -> TrainResult: loss(model(params, x), target), its gradient by params, and
 // optimizer's update. Runs model and loss once a signature. params and state are given up by the call: using
-// them afterwards throws an error of kind donated. What `remat` does not keep of the model is computed again
-// for the gradient.
+// them afterwards throws an error of kind donated. The results are not remembered for Backward(). What
+// `remat` does not keep of the model is computed again for the gradient.
 //
 //   auto step = MakeTrainStep(model, loss, optim::Adam(1e-3), CheckpointPolicy::Dots());
-//   auto [loss, params, state] = step(params, state, x, target);
+//   auto result = step(params, state, x, target);  // result.loss, result.params, result.state
 template <typename Model, typename Loss>
   requires(!std::derived_from<Model, nn::Module>)
 auto MakeTrainStep(const Model& model, Loss loss, optim::Optimizer optimizer,

@@ -69,6 +69,12 @@ TEST_F(TorchGroups, RpropAndAsgdGivePyTorchsParameters) {
         1e-7);
 }
 
+TEST_F(TorchGroups, AdamWDecaysByPyTorchsDefaultWhateverElseIsGiven) {
+  Tensor w = OnDevice({1}, {1}).RequiresGrad_();
+  EXPECT_EQ(AdamW({w}, {.lr = 1e-3}).options().weight_decay, 1e-2);
+  EXPECT_EQ(Adam({w}, {.lr = 1e-3}).options().weight_decay, 0);
+}
+
 TEST_F(TorchGroups, EachGroupHasItsSettingsAndItsRates) {
   Tensor a = Parameter(), b = Parameter(), c = Parameter();
   AdamW adam({{{a}, {.lr = .1, .beta1 = .8, .beta2 = .9, .weight_decay = .1}},
@@ -104,7 +110,7 @@ TEST_F(TorchGroups, EachGroupHasItsSettingsAndItsRates) {
   };
   finish(adam, {a, b, c}, "trained through");
   // The settings and moments of every group come from the state.
-  AdamW loaded(std::vector<ParamGroup<AdamOptions>>{{{copies[0]}}, {{copies[1]}}, {{copies[2]}}});
+  AdamW loaded(std::vector<ParamGroup<AdamWOptions>>{{{copies[0]}}, {{copies[1]}}, {{copies[2]}}});
   loaded.LoadStateDict(state);
   EXPECT_EQ(loaded.options(0).beta1, .8);
   EXPECT_EQ(loaded.learning_rate(2), .3);
