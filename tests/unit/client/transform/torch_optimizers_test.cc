@@ -40,8 +40,7 @@ TEST_F(TorchOptimizers, FiveStepsGivePyTorchsParameters) {
              {0.3227911F, -1.8794043F, -0.7041388F, 2.9799948F});
   const AdamOptions adam = {.lr = .1, .beta1 = .8, .beta2 = .9, .weight_decay = .01, .amsgrad = true};
   Check<Adam>("amsgrad", adam, {0.6945573F, -1.9105828F, 0.2072067F, 2.8973167F});
-  AdamOptions adamw = adam;
-  adamw.weight_decay = .1;
+  const AdamWOptions adamw = {.lr = .1, .beta1 = .8, .beta2 = .9, .weight_decay = .1, .amsgrad = true};
   Check<AdamW>("adamw_amsgrad", adamw, {0.6564509F, -1.8267864F, 0.1913001F, 2.7920287F});
   Check<RmsProp>("rmsprop", RmsPropOptions{.lr = .1}, {-1.121376F, -1.7003725F, -0.690558F, 2.5198681F});
   Check<RmsProp>(
