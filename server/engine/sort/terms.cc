@@ -242,7 +242,7 @@ std::optional<Terms::Id> Terms::ReadInstruction(hlo::Instruction instruction,
 
 std::optional<Terms::Id> Terms::Read(const hlo::Computation& computation) {
   if (computation.size() > kInstructionsMax) return std::nullopt;
-  // An instruction that cannot become a term is no failure yet: it may be dead.
+  // An instruction that cannot become a term has not failed yet: it may be dead.
   std::vector<std::optional<Id>> read(computation.size());
   for (hlo::NodeId node = 0; node <= computation.root_id(); ++node)
     read[node] = ReadInstruction(computation[node], read);
