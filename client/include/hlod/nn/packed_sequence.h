@@ -13,7 +13,7 @@ namespace hlod::nn::utils::rnn {
 struct PackedSequence {
   Tensor data;                       // [sum of lengths, ...]
   std::vector<int64_t> batch_sizes;  // Per step, the number of sequences that are long enough to have it.
-  // Where the sequences came from, and where each went: empty when they were sorted before.
+  // The permutation that sorted the sequences by length, and its inverse; empty when they came sorted.
   std::vector<int64_t> sorted_indices, unsorted_indices;
 };
 

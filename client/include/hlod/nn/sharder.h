@@ -1,4 +1,4 @@
-// Where a tensor is cut when it is spread over devices.
+// The dimension along which a tensor is cut when it is spread over devices.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace hlod {
 
-// Where and how a factory makes its tensor. Without a device: the host, or the default device when the
-// setting native_host_tensors is false.
+// The type and device of a tensor that a factory makes. Without a device: the host, or the default device
+// when the setting native_host_tensors is false.
 struct TensorOptions {
   std::optional<PrimitiveType> type = {};  // nullopt: PyTorch's default, and f32 where that is float.
   std::optional<Device> device = {};

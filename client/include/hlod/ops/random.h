@@ -68,7 +68,7 @@ Tensor Multinomial(const Operand& weights, int64_t count, bool replacement = fal
 // in place of the device's stream. Copies are the same stream.
 class Generator {
  public:
-  // Where a stream stands: saved and set again, the same numbers follow.
+  // The position in a stream: set again, the same numbers follow.
   struct State {
     uint64_t seed = 0, offset = 0;
     bool operator==(const State&) const = default;

@@ -16,9 +16,9 @@ ValuesAndIndices Topk(const Operand& x, int64_t k, int64_t dim = -1, bool larges
 // The k-th smallest, k counted from 1.
 ValuesAndIndices Kthvalue(const Operand& x, int64_t k, int64_t dim = -1, bool keepdim = false);
 
-// Where each value would be inserted in a sorted sequence (a vector, or one for each row of values): before
-// equal elements, or behind them when `right`. With a sorter, which Argsort() gives, the sequence itself need
-// not be in order.
+// Returns the index at which each value would be inserted in a sorted sequence (a vector, or one for each row
+// of values): before equal elements, or behind them when `right`. With a sorter, which Argsort() gives, the
+// sequence itself need not be in order.
 Tensor Searchsorted(const Operand& sorted, const Operand& values, bool right = false,
                     const Tensor& sorter = {});
 // The bucket of each value between sorted boundaries.

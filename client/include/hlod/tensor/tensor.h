@@ -52,7 +52,7 @@ class DimList : public absl::Span<const int64_t> {
   int64_t only_ = 0;
 };
 
-// Where a tensor stands: what a read of it would do.
+// The state of a tensor, which decides what a read of it does.
 enum class TensorState {
   kHost,         // A value in this process: read at once.
   kLazy,         // Recorded in a trace that has not run: a read closes the trace and waits.

@@ -41,7 +41,7 @@ namespace hlod {
 Tensor ProgramId(int64_t dim, Caller caller = Caller::Here());
 int64_t NumPrograms(int64_t dim, Caller caller = Caller::Here());
 
-// As a block's size: takes one element along the dimension, which the body does not see. Pallas's None.
+// A block size that takes one element along the dimension, which the body does not see. Pallas's None.
 inline constexpr int64_t kSqueezed = -1;
 
 // A block's index among an array's blocks, which begin at multiples of the block's sizes.

@@ -19,7 +19,7 @@
 namespace hlod {
 namespace tree {
 
-// Where a part of a tree stands. Lives on the stack of the walk.
+// The position of a part of a tree. Lives on the stack of the walk.
 struct Path {
   const Path* parent = nullptr;
   std::string_view name = {};
