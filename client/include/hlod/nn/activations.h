@@ -102,7 +102,8 @@ struct Softmin : Function {
       : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Softmin(x, dim); }) {}
 };
 
-// x, times a learned slope below 0: one for all channels, or one each. It begins as `slope`.
+// x where it is positive, else x times a learned slope: one for all channels, or one per channel. Slopes
+// begin as `slope`.
 class Prelu : public Module {
  public:
   Prelu(Module& parent, std::string name, int64_t count = 1, double slope = 0.25);
@@ -112,7 +113,8 @@ class Prelu : public Module {
   Tensor weight;
 };
 
-// While training, x times a slope below 0 that is drawn for each element; else the middle of the bounds.
+// x where it is positive, else x times a slope: while training a random one per element, otherwise the mean
+// of the bounds.
 class Rrelu : public Module {
  public:
   Rrelu(Module& parent, std::string name, double lower = 1.0 / 8, double upper = 1.0 / 3)

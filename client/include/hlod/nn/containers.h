@@ -1,4 +1,5 @@
-// Modules that hold others: torch.nn.ModuleList and ModuleDict. They own their parts, and have no call.
+// Modules that hold lists of submodules: torch.nn.ModuleList and ModuleDict. They own them, and cannot be
+// called themselves.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace hlod::nn {
 
-// Parts by their place, "0", "1", ...: all of one type M, or of several when M is Module.
+// A list of submodules named "0", "1", and so on. All have the type M, or any type when M is Module.
 //
 //   nn::ModuleList<nn::Linear> layers{*this, "layers"};
 //   for (int64_t i = 0; i < 3; ++i) layers.Append(64, 64);
@@ -28,15 +29,15 @@ class ModuleList : public Module {
     parts_.push_back(std::move(part));
     return made;
   }
-  // Ends the last part.
+  // Destroys the last part.
   void Pop(Caller caller = Caller::Here()) {
     if (parts_.empty()) Refuse("an empty list has nothing to remove", "module_list", caller);
     parts_.pop_back();
   }
 
   int64_t size() const { return static_cast<int64_t>(parts_.size()); }
-  // Counted from the end when negative. Throws for a place that does not exist, and Get for a part that is no
-  // T.
+  // The part at `place`, counted from the end when negative. Throws for a place that does not exist; Get also
+  // throws when the part is not a T.
   M& operator[](IndexNumber place) const { return At(place.value(), place.caller()); }
   template <typename T>
   T& Get(int64_t place, Caller caller = Caller::Here()) const {
@@ -72,7 +73,7 @@ class ModuleList : public Module {
   std::vector<std::unique_ptr<M>> parts_;
 };
 
-// Parts by key, in the order in which they were added. A key is a name: not empty and without a dot.
+// Submodules by key, in the order in which they were added. A key must not be empty or contain a dot.
 //
 //   nn::ModuleDict<nn::Linear> heads{*this, "heads"};
 //   heads.Add("policy", 64, 10);
@@ -90,7 +91,7 @@ class ModuleDict : public Module {
     parts_.emplace_back(key, std::move(part));
     return made;
   }
-  // Ends the part of a key. Throws when there is none.
+  // Destroys the part with that key. Throws when there is none.
   void Pop(const std::string& key, Caller caller = Caller::Here()) {
     Get(key, caller);
     std::erase_if(parts_, [&](const auto& part) { return part.first == key; });

@@ -19,49 +19,51 @@
 
 namespace hlod::data {
 
-// Tensors by name. Example i of a batch is row i of each.
+// Tensors by name. Row i of each tensor belongs to example i of the batch.
 using Batch = nn::StateDict;
 
-// An array that is made of a CSV file's columns: a vector of one, [examples, columns] of several.
+// An array made of columns of a CSV file: one column is a vector, several are [examples, columns].
 struct CsvArray {
   std::string name;
   std::vector<std::string> columns;
   PrimitiveType type = kF32;  // f32, f64, s32 or s64.
 };
 struct CsvOptions {
-  std::vector<CsvArray> arrays = {};  // Absent: every column as f32, under its own name.
+  // The arrays to make; empty: every column as an f32 array under its own name.
+  std::vector<CsvArray> arrays = {};
   char delimiter = ',';
-  bool header = true;  // The first line names the columns; without it they are "0", "1", ...
+  // True when the first line names the columns; otherwise they are named "0", "1", and so on.
+  bool header = true;
 };
 
-// Arrays of one first size by name, on the host: example i is row i of each. Cheap to copy, and used by
-// several threads at once. Throws, as what makes one does, for arrays without a first size and where sizes
-// differ; errors of files name the file, and of CSV its line and column.
+// Host arrays by name, all with the same first size: example i is row i of each array. Cheap to copy, and
+// safe to use from several threads. The constructor and the functions below throw for arrays without a first
+// size, and when these sizes differ. Errors name the file, and for CSV the line and column.
 class Dataset {
  public:
   static Dataset FromTensors(const Batch& tensors, Caller caller = Caller::Here());
-  // numpy.savez's arrays, read and inflated at once.
+  // Reads a file of numpy.savez, and inflates it, at once.
   static Dataset FromNpz(const std::string& path, Caller caller = Caller::Here());
-  // numpy.save's, by the name to give each. They are mapped: rows are read when they are asked for, so that
-  // the files may be larger than memory and must stay as they are. Row-major ones only.
+  // Maps files of numpy.save; the keys are the names of the arrays. Rows are read when they are used, so the
+  // files may be larger than memory, and must not change meanwhile. Row-major arrays only.
   static Dataset FromNpy(const std::map<std::string, std::string>& paths, Caller caller = Caller::Here());
-  // Numbers with one header line (RFC 4180; fields do not go over lines), read at once.
+  // Reads a file of numbers with one header line at once (RFC 4180, but a field cannot span lines).
   static Dataset FromCsv(const std::string& path, const CsvOptions& options = {},
                          Caller caller = Caller::Here());
 
-  int64_t size() const;  // Examples.
+  int64_t size() const;  // The number of examples.
   std::vector<std::string> names() const;
   // Copies of examples, on the host or sent to a device. Throws for an index that is not below size().
   Batch Get(absl::Span<const int64_t> indices, const std::optional<Device>& device = {},
             Caller caller = Caller::Here()) const;
 
-  // For the library: an array in memory that `owner` keeps.
+  // For the library: an array in memory, which `owner` keeps alive.
   struct Array {
     std::string name;
     Shape shape;
     const std::byte* bytes = nullptr;
     std::shared_ptr<const void> owner;
-    std::string origin;  // The file, for messages.
+    std::string origin;  // The file's name in error messages.
   };
   Dataset(std::vector<Array> arrays, const Caller& caller);
 
@@ -71,15 +73,19 @@ class Dataset {
 
 struct LoaderOptions {
   int64_t batch_size = 1;
-  bool shuffle = false;  // Every epoch in an order of its own, which follows from `seed` and its number.
+  // Shuffles the examples of each epoch; the order is determined by `seed` and the epoch's number.
+  bool shuffle = false;
   uint64_t seed = 0;
-  bool drop_last = false;  // Leaves a smaller last batch out, for which programs would compile again.
-  int64_t prefetch = 2;    // Batches that wait, at most, made by a thread; with 0 there is none.
-  std::optional<Device> device = {};  // Where batches are; absent: on the host.
+  // Leaves out a smaller last batch, for which a program would have to be compiled again.
+  bool drop_last = false;
+  int64_t prefetch = 2;  // The maximum number of batches that a thread prepares ahead; 0: no thread.
+  // The device that batches are copied to; nullopt: they stay on the host.
+  std::optional<Device> device = {};
 };
 
-// Batches of a dataset. Each begin() is another epoch, whose thread ends with its iterators: when the loop is
-// left. What fails in the thread is thrown in the loop. The device's client outlives the loop.
+// Batches of a dataset. Each begin() starts another epoch. Its thread ends when its iterators are destroyed,
+// also when the loop is left early. Errors of the thread are thrown in the loop. The device's client must
+// outlive the loop.
 class DataLoader {
   class Epoch;
 
@@ -87,7 +93,7 @@ class DataLoader {
   // Throws for a batch size below 1 and a prefetch below 0.
   explicit DataLoader(Dataset dataset, LoaderOptions options = {}, Caller caller = Caller::Here());
 
-  int64_t size() const;  // Batches per epoch.
+  int64_t size() const;  // The number of batches per epoch.
   // The number of the epoch that begins next: to go on where an earlier run stopped.
   void SetEpoch(int64_t epoch) { epoch_ = epoch; }
 

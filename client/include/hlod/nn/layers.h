@@ -1,6 +1,6 @@
-// Layers: the parts that models are made of, initialised as PyTorch initialises them. Each is a member of the
-// module that contains it, and is called like a function. Weights are made on the host when they are asked
-// for; To(device) makes them there instead.
+// Layers, initialised as PyTorch initialises them. Each is a C++ member of the module that contains it, and
+// is called like a function. Weights are made on the host when they are first used, or on a device when
+// To(device) comes first.
 #pragma once
 
 #include <functional>
@@ -129,7 +129,7 @@ class ConvTranspose : public Module {
 class EmbeddingBag : public Module {
  public:
   EmbeddingBag(Module& parent, std::string name, int64_t count, int64_t size, BagMode mode = BagMode::kMean);
-  // A row of a matrix is a bag; of a vector the parts that begin at the offsets.
+  // Each row of a matrix of indices is a bag. A vector of indices is split into bags at the offsets.
   Tensor operator()(const Tensor& indices, const Tensor& offsets = {}, Caller caller = Caller::Here()) const;
   Tensor weight;
 
@@ -146,7 +146,7 @@ class Bilinear : public Module {
 };
 
 // While training, elements are zero with probability p and the others grow by 1 / (1 - p). p may change from
-// call to call: it travels as a number from its first change on, so that a schedule compiles twice.
+// call to call: after its first change it is sent as an argument, so a schedule of p compiles only twice.
 class Dropout : public Module {
  public:
   Dropout(Module& parent, std::string name, double probability = 0.5)
@@ -155,7 +155,7 @@ class Dropout : public Module {
   double p;
 };
 
-// The same by another rule: whole channels (Dropout1d to 3d), or values that keep mean and variance
+// Dropout by another rule: of whole channels (Dropout1d to 3d), or with values that keep mean and variance
 // (AlphaDropout, FeatureAlphaDropout).
 template <Tensor (*kFunction)(const Operand&, double, bool)>
 class DropoutBy : public Module {
@@ -183,7 +183,7 @@ class MultiheadAttention : public Module {
                     const AttentionOptions& options = {}, Caller caller = Caller::Here()) const;
   Tensor in_proj_weight, in_proj_bias;
   Linear out_proj;
-  double dropout;  // The dropout of the attention's weights, while training; may change as Dropout::p does.
+  double dropout;  // The dropout of the attention weights while training; may change as Dropout::p may.
 
  private:
   int64_t heads_;

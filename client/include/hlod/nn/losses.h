@@ -1,4 +1,4 @@
-// Losses as layers: what a criterion of PyTorch is constructed with is kept here.
+// Losses as layers, which hold the arguments that PyTorch's criteria are constructed with.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hlod::nn {
 
-// A loss of an input and a target that has nothing but a reduction.
+// A loss of an input and a target whose only option is the reduction.
 template <Tensor (*kFunction)(const Tensor&, const Tensor&, Reduction, Caller)>
 class Loss : public Module {
  public:
@@ -28,7 +28,7 @@ using L1Loss = Loss<&hlod::L1Loss>;
 using SoftMarginLoss = Loss<&hlod::SoftMarginLoss>;
 using MultilabelMarginLoss = Loss<&hlod::MultilabelMarginLoss>;
 
-// A loss with one number beside its reduction: beta, delta or a margin.
+// A loss with one number besides its reduction: beta, delta or a margin.
 template <Tensor (*kFunction)(const Tensor&, const Tensor&, double, Reduction, Caller)>
 class LossWith : public Module {
  public:

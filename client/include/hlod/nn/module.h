@@ -1,5 +1,5 @@
-// nn::Module: named parameters, buffers and submodules of a model. Not to be mixed up with hlod::Module,
-// which is a program.
+// nn::Module: named parameters, buffers and submodules of a model. It is unrelated to hlod::Module, which is
+// an HLO program.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ struct ModuleHooks;
 // The arguments of a layer.
 using Tensors = absl::Span<const Tensor>;
 
-// A function that is called before a layer with what the layer is given (undefined where an argument is
-// absent), and may put other tensors in their places. Nothing is returned, where PyTorch's may return them.
+// A function that is called before a layer with the layer's arguments (undefined where an argument is
+// absent), and may replace them. It returns void, unlike PyTorch's, which may return the replacements.
 using ForwardPreHook = std::function<void(const Module&, std::vector<Tensor>& inputs)>;
 // A function that is called after a layer with its inputs and its results, which it may replace. The
 // results of a recurrent layer are its output and the tensors of its state.
@@ -53,52 +53,52 @@ using StateDict = std::map<std::string, Tensor>;
 //     Tensor operator()(const Tensor& x) const { return down(Relu(up(x))); }
 //   };
 //
-// A model whose own call is to run hooks and to be named by errors, as those of the library's layers are,
-// goes through Forward:
+// A model whose call should run hooks, and be named in errors, as the library's layers do, calls Forward:
 //
 //   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
 //     return Forward(caller, {x}, [&](nn::Tensors in) { return down(Relu(up(in[0]))); });
 //   }
 //
-// It is not copied or moved: others refer to its members. Tensors of one module are not used by two threads
-// at once while To, LoadStateDict or FunctionalCall changes them.
+// A module cannot be copied or moved, because its parts refer to it. Its tensors must not be used by another
+// thread while To, LoadStateDict or FunctionalCall changes them.
 class Module {
  public:
   Module() = default;
-  // A part of `parent`, until this module ends. REQUIRES: `name` has no dot and is not taken in `parent`,
-  // which outlives this module: both are members.
+  // Registers this module as a part of `parent` until it ends. REQUIRES: `name` has no dot and is not taken
+  // in `parent`, which outlives this module.
   Module(Module& parent, std::string name, Caller caller = Caller::Here());
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
   virtual ~Module();
 
-  // By name, in order of registration, parts after what the module itself has. A tensor that is registered
-  // twice (a shared weight) is listed under its first name only.
+  // Tensors by name, in order of registration, a module's own before those of its parts. A tensor that is
+  // registered twice (a shared weight) is listed under its first name only.
   std::vector<std::pair<std::string, Tensor>> NamedParameters() const;
   std::vector<std::pair<std::string, Tensor>> NamedBuffers() const;
   std::vector<Tensor> Parameters() const;
 
-  // This module as "" and all of its parts by their paths, each before its own parts, in order of
-  // registration; and the parts alone that are this module's own.
+  // NamedModules: this module as "", and all its parts by their paths, in order of registration, each before
+  // its own parts. NamedChildren: only this module's own parts.
   std::vector<std::pair<std::string, Module*>> NamedModules();
   std::vector<Module*> Modules();
   std::vector<std::pair<std::string, Module*>> NamedChildren();
   std::vector<Module*> Children();
-  // The part of a path, "layers.0"; "" is this module. Throws for one that does not exist, naming the
-  // nearest.
+  // The part at a path such as "layers.0"; "" is this module. Throws for a path that does not exist, naming
+  // the nearest.
   Module& GetSubmodule(const std::string& path, Caller caller = Caller::Here());
   // Calls f for every part, then for this module: each after its own parts.
   Module& Apply(const std::function<void(Module&)>& f);
-  // "encoder.layers.0" from the module that is not a part of another; of that one empty.
+  // The path from the outermost module, for example "encoder.layers.0"; empty for the outermost module
+  // itself.
   std::string Path() const;
 
-  // Hooks run in order of registration, each with what the one before left. They must not be added or removed
-  // while another thread calls the module.
+  // Registers hooks. They run in order of registration, each on the results of the one before. Hooks must not
+  // be added or removed while another thread calls the module.
   RemovableHandle RegisterForwardPreHook(ForwardPreHook hook);
   RemovableHandle RegisterForwardHook(ForwardHook hook);
 
-  // Moves or converts every parameter and buffer (a type only those that are floating). A tensor shared by
-  // two parts stays shared. requires_grad is kept.
+  // Moves or converts every parameter and buffer (a conversion skips tensors that are not floating). A tensor
+  // shared by two parts stays shared. requires_grad is kept.
   Module& To(const Device& device, Caller caller = Caller::Here());
   Module& To(PrimitiveType type, Caller caller = Caller::Here());
 
@@ -110,28 +110,27 @@ class Module {
   Module& Eval() { return Train(false); }
   bool training() const { return training_; }
 
-  // Every parameter and buffer under every name.
+  // Every parameter and buffer under each of its names.
   nn::StateDict StateDict() const;
-  // Takes the values of `tensors` over, in place: Copy_ into what is there. Throws before anything is changed
-  // when a shape differs; when `strict`, also when a name is missing or unknown (all of them are named).
+  // Copies the values of `tensors` into the module's tensors in place. Throws before anything is changed when
+  // a shape differs or, when `strict`, when a name is missing or unknown; the error lists all of them.
   void LoadStateDict(const nn::StateDict& tensors, bool strict = true, Caller caller = Caller::Here());
 
-  // Calls body(name, tensor) for each registered tensor, shared ones under each name. For functions that
-  // replace them, as FunctionalCall does.
+  // Calls body(name, tensor) for each registered tensor; a shared one is visited under each name. Serves
+  // functions that replace the tensors, as FunctionalCall does.
   void ForEachTensor(const std::function<void(const std::string&, Tensor&)>& body) const;
 
  protected:
-  // Registers a member, which must outlive this module's registration: it is a member too. A parameter that
-  // is floating requires gradients from now on. An undefined tensor (a bias that is absent) is not
-  // registered.
+  // Registers a C++ member of this module, which must live as long as the module. A floating parameter
+  // requires gradients from now on. An undefined tensor (a bias that is absent) is not registered.
   void RegisterParameter(std::string name, Tensor& tensor);
   void RegisterBuffer(std::string name, Tensor& tensor);
 
-  // body(inputs) between the hooks; what fails meanwhile names this module's path and the caller's line. A
-  // hook that leaves another number of tensors throws.
+  // Returns body(inputs), calling the hooks before and after. Errors meanwhile name this module's path and
+  // the caller's line. Throws when a hook changes the number of tensors.
   Tensor Forward(const Caller& caller, std::initializer_list<Tensor> inputs,
                  absl::FunctionRef<Tensor(Tensors)> body) const;
-  // The same for several results.
+  // Like Forward, for several results.
   std::vector<Tensor> ForwardAll(const Caller& caller, std::initializer_list<Tensor> inputs,
                                  absl::FunctionRef<std::vector<Tensor>(Tensors)> body) const;
   // Throws an error of kind argument that names this module's path.
@@ -155,13 +154,13 @@ class Module {
   Module* parent_ = nullptr;
   std::vector<std::pair<std::string, Module*>> parts_;
   bool training_ = true;
-  std::shared_ptr<ModuleHooks> hooks_;  // Null until there is one.
+  std::shared_ptr<ModuleHooks> hooks_;  // Null while the module has no hooks.
 };
 
-// Exchanges tensors of a module for others while it lives: torch.func.functional_call's mechanism.
+// Replaces tensors of a module while this object exists: the mechanism of torch.func.functional_call.
 class TensorSwap {
  public:
-  // Throws when a name is not one of the module's, naming the nearest; nothing is exchanged then.
+  // Throws when the module has no tensor of one of the names, naming the nearest; then no tensor is replaced.
   TensorSwap(const Module& module, const StateDict& tensors, Caller caller);
   ~TensorSwap();
   TensorSwap(const TensorSwap&) = delete;
@@ -171,9 +170,10 @@ class TensorSwap {
   std::vector<std::pair<Tensor*, Tensor>> kept_;
 };
 
-// module(args...) with `tensors` in place of those of their names; where a weight is shared, in place of
-// each. The module is as before afterwards, also when the call throws: what it updates in place, such as the
-// running mean of a batch norm, are the given tensors. torch.func.functional_call.
+// Returns module(args...) computed with `tensors` in place of the module's tensors of the same names; a
+// shared weight is replaced everywhere. Afterwards the module is as before, also when the call throws:
+// in-place updates, such as the running mean of a batch norm, go to the given tensors.
+// torch.func.functional_call.
 template <typename M, typename... Args>
 auto FunctionalCall(M& module, const StateDict& tensors, Args&&... args) {
   const TensorSwap swap(module, tensors, Caller{});

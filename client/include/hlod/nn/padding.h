@@ -1,4 +1,4 @@
-// Layers that add elements around the last one, two or three dimensions.
+// Layers that pad the last one, two or three dimensions.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@
 namespace hlod::nn {
 
 // The base of the padding layers. `padding` is one number for all sides, or (low, high) of the last
-// dimension, then of the one before, ...: left, right, top, bottom, front, back. Negative amounts cut off.
+// dimension, then of the one before, ...: left, right, top, bottom, front, back. A negative amount removes
+// elements.
 class PadLayer : public Module {
  public:
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
 
  protected:
-  // Throws when `padding` has neither one number nor two for each of `dims` dimensions.
+  // Throws unless `padding` has one number, or two for each of `dims` dimensions.
   PadLayer(Module& parent, std::string name, int64_t dims, const Sizes& padding, PadMode mode,
            Scalar value = 0);
 

@@ -78,7 +78,7 @@ struct PixelUnshuffle : Function {
   PixelUnshuffle(Module& parent, std::string name, int64_t factor)
       : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::PixelUnshuffle(x, factor); }) {}
 };
-// All dimensions from `start` on as one: not the batch.
+// Joins all dimensions from `start` on into one; the default keeps the batch dimension.
 struct Flatten : Function {
   Flatten(Module& parent, std::string name, int64_t start = 1, int64_t end = -1)
       : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Flatten(x, start, end); }) {}

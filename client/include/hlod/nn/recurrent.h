@@ -1,5 +1,5 @@
-// Recurrent layers: Elman's network, LSTM, GRU, and one step of each. Weights are uniform within
-// 1 / sqrt(hidden).
+// Recurrent layers: Elman's network, LSTM and GRU, and single steps (cells) of each. Weights are uniform
+// within 1 / sqrt(hidden).
 #pragma once
 
 #include <optional>
@@ -11,7 +11,8 @@
 
 namespace hlod::nn {
 
-// The state of a network: [layers * directions, n, hidden], of a cell [n, hidden]. `cell` is an LSTM's only.
+// The state of a network, [layers * directions, n, hidden], or of a cell, [n, hidden]. `cell` is defined for
+// an LSTM only.
 struct RecurrentState {
   Tensor hidden, cell = {};
 };
@@ -23,7 +24,7 @@ class RecurrentCell : public Module {
  public:
   RecurrentCell(Module& parent, std::string name, RecurrentKind kind, int64_t input, int64_t hidden,
                 bool with_bias = true);
-  // x [n, input] or [input]. A state without tensors is zeros.
+  // Computes one step of x, [n, input] or [input]. An undefined state counts as zeros.
   RecurrentState Step(const Tensor& x, const RecurrentState& state = {}) const;
   Tensor weight_ih, weight_hh, bias_ih, bias_hh;
 
@@ -62,8 +63,9 @@ struct RecurrentOptions {
   int64_t layers = 1;
   bool with_bias = true;
   bool batch_first = false;    // [n, length, size] instead of [length, n, size].
-  double dropout = 0;          // Between layers, while training.
-  bool bidirectional = false;  // Both directions, side by side in the last dimension.
+  double dropout = 0;          // The dropout between layers, while training.
+  // True for two directions, whose outputs are side by side in the last dimension.
+  bool bidirectional = false;
 };
 struct RecurrentResult {
   Tensor output;         // The last layer's output at each step.
@@ -72,11 +74,12 @@ struct RecurrentResult {
 
 struct PackedRecurrentResult {
   utils::rnn::PackedSequence output;
-  RecurrentState state;  // The state of each sequence at its own last step, in the order before packing.
+  // The state of each sequence at its own last step, in the order that the sequences had before packing.
+  RecurrentState state;
 };
 
-// Layers over a sequence, each direction of each a Scan: the program does not grow with the length. Weights
-// are named as PyTorch names them: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and the same with
+// Layers over a sequence; each direction of each layer is a Scan, so the program does not grow with the
+// length. Weights have PyTorch's names: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, and the same with
 // _reverse.
 class Recurrent : public Module {
  public:
@@ -85,13 +88,12 @@ class Recurrent : public Module {
   // x [length, n, input], or [length, input].
   RecurrentResult operator()(const Tensor& x, const RecurrentState& state = {},
                              Caller caller = Caller::Here()) const;
-  // Each sequence over its own steps; states are in the order before packing.
+  // Runs each sequence over its own steps. States are in the order that the sequences had before packing.
   PackedRecurrentResult operator()(const utils::rnn::PackedSequence& x, const RecurrentState& state = {},
                                    Caller caller = Caller::Here()) const;
-  // The same for x with a batch, padded behind: what packing, the call and padding give together, at x's own
-  // length. `lengths` [n] are whole numbers where x is; they may change without compiling anything again.
-  // Outputs behind a sequence's end are zero. Throws for lengths of another shape or type; a length beyond x
-  // is as x's.
+  // Runs a padded batch x and returns what packing, the call and padding would return, at x's length.
+  // `lengths` [n] are integers on x's device; they may change without a new compilation. Outputs after a
+  // sequence's end are zero. Throws for lengths of another shape or type. A length above x's counts as x's.
   RecurrentResult WithLengths(const Tensor& x, const Tensor& lengths, const RecurrentState& state = {},
                               Caller caller = Caller::Here()) const;
 
@@ -99,7 +101,7 @@ class Recurrent : public Module {
     Tensor weight_ih, weight_hh, bias_ih, bias_hh;
   };
   std::vector<Weights> weights;  // By layer, then direction.
-  double dropout;                // Between layers, while training; may change as Dropout::p does.
+  double dropout;                // The dropout between layers while training; may change as Dropout::p may.
 
  private:
   // Runs [length, n, input] and returns outputs [length, n, ...] and states [layers * directions, n, hidden].

@@ -1,4 +1,4 @@
-// The dimension along which a tensor is cut when it is spread over devices.
+// Chooses the dimension along which a tensor is divided among devices.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace hlod::nn {
 
-// Cuts the first dimension whose size is a multiple of the number of devices: torchax's SingleAxisSharder.
-// Its result is what ShardedPlaceholder() takes, "{devices=[1,4]<=[4]}".
+// Divides along the first dimension whose size is a multiple of the number of devices: torchax's
+// SingleAxisSharder. Its result is an argument for ShardedPlaceholder(), such as "{devices=[1,4]<=[4]}".
 class SingleAxisSharder {
  public:
-  // `replicate_unshardable`: what has no such dimension is "{replicated}", instead of an error.
+  // With `replicate_unshardable`, a tensor without such a dimension is "{replicated}" instead of an error.
   explicit SingleAxisSharder(int64_t devices, bool replicate_unshardable = false)
       : devices_(devices), replicate_unshardable_(replicate_unshardable) {}
 

@@ -8,34 +8,33 @@
 
 namespace hlod::nn {
 
-// The progress of a load or save: the tensors and bytes that are done, and their totals.
+// The progress of a load or save: the tensors and bytes done so far, and the totals.
 struct Progress {
   int64_t tensors = 0, tensors_total = 0;
   int64_t bytes = 0, bytes_total = 0;
-  std::string name;  // The one that was just done.
+  std::string name;  // The tensor that was done last.
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 
-// The tensors of a .safetensors file, on the host. The file is mapped, and a tensor's bytes are read when
-// they are asked for: To(device) uploads them without keeping a copy. The file must stay as it is while such
-// tensors exist. Throws "No such file or directory: <path>", and for a file that is not in the format, naming
-// what is wrong.
+// Returns the tensors of a .safetensors file, on the host. The file is mapped, and a tensor's bytes are read
+// when they are used: To(device) uploads them without keeping a copy. The file must stay as it is while such
+// tensors exist. Throws "No such file or directory: <path>", or an error that names the mistake in the file's
+// format.
 StateDict LoadSafetensors(const std::string& path, Caller caller = Caller::Here());
 
-// Writes tensors to a .safetensors file, by name; views as dense arrays. Device tensors are read one at a
-// time, in the ledger with the cause save. The file appears whole or not at all. Throws for a placeholder,
-// for types that the format has no name for, and when the file cannot be written.
+// Writes tensors to a .safetensors file, by name; a view is written as a dense array. Device tensors are read
+// one at a time, under the ledger's cause "save". On failure no file appears. Throws for a placeholder, for
+// types that the format does not have, and when the file cannot be written.
 void SaveSafetensors(const std::string& path, const StateDict& tensors, const ProgressCallback& progress = {},
                      Caller caller = Caller::Here());
 
-// The arrays of a .npz file, as numpy.savez and savez_compressed write them, on the host and by name. They
-// are read, inflated and checked when they are asked for. bf16 is the type that JAX saves as |V2. Throws as
-// LoadSafetensors does, also for arrays of what is not a tensor's type (strings, objects, big-endian
-// numbers).
+// Returns the arrays of a .npz file (numpy.savez or savez_compressed) by name, on the host. Each array is
+// read, inflated and checked when it is first used. bf16 is stored as JAX stores it, as |V2. Throws like
+// LoadSafetensors, and for element types that a tensor cannot have (strings, objects, big-endian numbers).
 StateDict LoadNpz(const std::string& path, Caller caller = Caller::Here());
 
-// Writes what numpy.load reads, as SaveSafetensors does otherwise. Deflating takes far longer than writing;
-// weights seldom get smaller by it.
+// Writes a file that numpy.load reads; otherwise like SaveSafetensors. kDeflated is much slower than kStored,
+// and weights seldom get smaller by it.
 enum class NpzCompression { kStored, kDeflated };
 void SaveNpz(const std::string& path, const StateDict& tensors,
              NpzCompression compression = NpzCompression::kStored, const ProgressCallback& progress = {},

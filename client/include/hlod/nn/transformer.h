@@ -15,7 +15,7 @@ struct TransformerOptions {
   double dropout = 0.1;
   std::function<Tensor(const Tensor&)> activation = {};  // Relu when absent.
   double eps = 1e-5;                                     // The eps of the normalisations.
-  bool norm_first = false;                               // In front of each part instead of behind it.
+  bool norm_first = false;  // True to normalise before each part instead of after it.
 };
 
 class TransformerEncoderLayer : public Module {
@@ -40,7 +40,7 @@ class TransformerDecoderLayer : public Module {
  public:
   TransformerDecoderLayer(Module& parent, std::string name, int64_t size, int64_t heads,
                           TransformerOptions options = {});
-  // `memory` is what the encoder gave.
+  // `memory` is the encoder's result.
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& self = {},
                     const AttentionOptions& cross = {}, Caller caller = Caller::Here()) const;
 
@@ -55,8 +55,8 @@ class TransformerDecoderLayer : public Module {
   TransformerOptions options_;
 };
 
-// `count` layers one after another, named layers.0, layers.1, ...; behind them a normalisation when asked
-// for.
+// `count` layers one after another, named layers.0, layers.1 and so on, with an optional normalisation after
+// the last.
 class TransformerEncoder : public Module {
  public:
   TransformerEncoder(Module& parent, std::string name, int64_t count, int64_t size, int64_t heads,

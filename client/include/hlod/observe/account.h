@@ -1,7 +1,7 @@
 // The daemon's account of a session, row by row: bytes by cause, line, name and step; executes by program,
-// line and step; compiles with their reasons. A session sees its own (GetAccount); who may administer the
-// daemon sees all (AccountAdmin). Steps count from 0: each Sync() of tensors begins the next one, unless the
-// program says by Client::StepMark which step it is.
+// line and step; compiles with their reasons. A session sees its own account (GetAccount); an administrator
+// of the daemon sees all (AccountAdmin). Steps count from 0: each Sync() of tensors begins the next one,
+// unless the program sets the step with Client::StepMark.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,11 @@ struct RunRow {
   uint64_t step = 0;
   int device = 0;
   int64_t count = 0;
-  Distribution queue;      // From when all arguments were available until the run began.
-  Distribution run;        // From then until the results were available.
-  int64_t peak_bytes = 0;  // The most device memory the session held (abstract: would have held) during one.
-  // The session that ran it. Set only in administration's listings; 0 for sessions that ended long ago.
+  Distribution queue;  // The time from when all arguments were available until the run began.
+  Distribution run;    // The time from the run's begin until the results were available.
+  // The most device memory that the session held during one execute (abstract: would have held).
+  int64_t peak_bytes = 0;
+  // The session that ran it. Set only in an administrator's listings; 0 for sessions that ended long ago.
   uint64_t session = 0;
   // True when the row sums up several steps, or several programs, because there were too many rows.
   bool other_steps = false, other_programs = false;
@@ -51,7 +52,7 @@ enum class CompileOutcome : uint8_t { kCompiled, kCached, kPersistent };
 // "compiled", "cached" (in the daemon's memory), "persistent" (loaded from its persistent cache)
 std::string_view Name(CompileOutcome outcome);
 
-// One compile, or with `others` several.
+// One compile, or several when `others` is set.
 struct CompileRow {
   std::string digest, program;  // As in RunRow.
   Origin origin;
@@ -59,26 +60,26 @@ struct CompileRow {
   CompileReason reason = CompileReason::kUnsaid;
   std::string why;  // The reason in a sentence: the nearest program, and the first difference.
   CompileOutcome outcome = CompileOutcome::kCompiled;
-  int64_t at_us = 0;  // Since the daemon started.
+  int64_t at_us = 0;  // The time since the daemon started.
   int64_t compile_us = 0, instructions = 0, program_bytes = 0, code_bytes = 0;
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
   int64_t count = 1;
   bool others = false;  // True when the row sums up the oldest of too many rows.
   uint64_t session = 0;
-  // Steps many times slower than their opcodes usually are, the first 8: "sort (model.cc:12): why".
+  // Steps many times slower than is usual for their opcodes; at most 8: "sort (model.cc:12): why".
   std::vector<std::string> slow_steps;
 };
 
 // One execute that ended.
 struct RunSample {
-  int64_t at_us = 0;  // Since the daemon started.
+  int64_t at_us = 0;  // The time since the daemon started.
   int64_t queue_us = 0, run_us = 0;
 };
 
 struct SessionAccount {
   SessionStats stats;
-  std::vector<TransferRow> transfers;  // Sums over them equal the totals of `stats`.
-  std::vector<RunRow> runs;            // Their counts sum to `executes`, their run times to `execute_us`.
+  std::vector<TransferRow> transfers;  // The ledger. Sums over the rows equal the totals of `stats`.
+  std::vector<RunRow> runs;  // The runs. Their counts sum to `executes`, their run times to `execute_us`.
   std::vector<CompileRow> compiles;    // The latest first.
   std::vector<RunSample> samples;      // The last 1,024 runs, oldest first.
 };
@@ -96,8 +97,8 @@ class AccountAdmin {
  public:
   static absl::StatusOr<AccountAdmin> Connect(const ConnectOptions& options = {});
 
-  // `session` 0 is all. At most `limit` rows; what is beyond comes in few more, without its lines and steps,
-  // so that sums over the rows are the daemon's.
+  // Returns rows of session `session` (0: all sessions), at most about `limit` of them: the rest is summed up
+  // in a few rows without lines and steps, so that sums over the rows equal the daemon's totals.
   absl::StatusOr<AccountRows<TransferRow>> Transfers(uint64_t session, int limit) const;
   absl::StatusOr<AccountRows<RunRow>> Runs(uint64_t session, int limit) const;
   absl::StatusOr<AccountRows<CompileRow>> Compiles(uint64_t session, int limit) const;
@@ -116,18 +117,19 @@ struct TransferSum {
   Amount host_to_device, device_to_host, device_to_device;
   int64_t bytes() const { return host_to_device.bytes + device_to_host.bytes + device_to_device.bytes; }
 };
-// Adds up rows by `by`. Every row counts in exactly one sum. Sums are sorted by bytes, largest first; those
-// by step are in order of step.
+// Returns the sums of rows with equal `by`. Every row counts in exactly one sum. Sums are sorted by bytes,
+// largest first; those by step are in order of step.
 std::vector<TransferSum> AddUp(const std::vector<TransferRow>& rows, TransferView by);
 
 enum class RunView { kProgram, kLine, kStep, kSession };
 struct RunSum {
-  // By kProgram `key` is the name, and the beginning of the digest. `program`: the name, or "several".
+  // For kProgram, `key` is the name and the beginning of the digest. `program` is the name, or "several".
   std::string key, program;
   int64_t count = 0, peak_bytes = 0;
   Distribution queue, run;
 };
-// Adds up rows by `by`. Sums are sorted by run time, longest first; those by step are in order of step.
+// Returns the sums of rows with equal `by`. Sums are sorted by run time, longest first; those by step are in
+// order of step.
 std::vector<RunSum> AddUp(const std::vector<RunRow>& rows, RunView by);
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// Why each graph is compiled and run, printed while the program runs: what PT_XLA_DEBUG does for PyTorch/XLA.
+// Prints, while the program runs, why each graph is compiled and run, as PT_XLA_DEBUG does in PyTorch/XLA.
 //
 //   HLOD_DEBUG=1 ./train                                 compilations
 //   HLOD_DEBUG=2 HLOD_DEBUG_FILE=causes.txt ./train      executions, too; appended to the file, not to stderr
@@ -17,9 +17,10 @@
 //   Compilation Analysis:   item (train.cc:88)
 //   Compilation Analysis: ================================================================================
 //
-// Executions are the same after "Execution Analysis: ", without the reason. $HLOD_DEBUG 0, or none, prints
-// nothing. Reading begins with the first connection; a level that is not 0, 1 or 2, or a file that cannot be
-// written, fails it. For figures in place of text see hlod/observe/graph_report.h.
+// Executions have the same lines after "Execution Analysis: ", without the recompile reason. When $HLOD_DEBUG
+// is 0 or not set, nothing is printed. The variables are read at the first connection, which fails for a
+// level that is not 0, 1 or 2, or a file that cannot be written. For figures instead of text see
+// hlod/observe/graph_report.h.
 #pragma once
 
 #include <functional>
@@ -42,7 +43,8 @@ class DebugAnalysis : public Observer {
  private:
   const Level level_;
   const std::function<void(std::string_view)> write_;
-  std::map<std::string, std::string> reasons_;  // By program, for compiles whose close has not come yet.
+  // By program, the reasons of compiles whose CloseEvent has not come yet.
+  std::map<std::string, std::string> reasons_;
 };
 
 }  // namespace hlod

@@ -1,5 +1,5 @@
-// The events of a program: graphs that run, programs that are compiled, values that are asked for, bytes that
-// cross, waits, deaths of values. Reports are made only from these and the daemon's account
+// The events of a program: graphs that run, programs that are compiled, values that are read, bytes that
+// cross, waits, values that are freed. Reports are made only from these and the daemon's account
 // (hlod/observe/account.h).
 //
 //   struct Printer : hlod::Observer {
@@ -12,15 +12,15 @@
 // again in the process. Its *buffer* is its handle in its session: two values may share one, and a program
 // that uses buffers without tensors has buffers only (value 0). A *close* turns the live values of a trace
 // into buffers, by one execute; closes count up from 1 in the process, and every value knows the close that
-// computed it. So the events of a run tell of each value where it was made, which close computed it, which
-// closes took it as an argument, how often and why it crossed, and when it died. From this a report computes
-// what one graph in place of two would not have kept or moved.
+// computed it. So the events of a run tell for each value where it was made, which close computed it, which
+// closes took it as an argument, how often and why it crossed, and when it was freed. From this a report
+// computes which memory and which transfers one graph instead of two would have saved.
 //
 // LIMITS. A close does not wait, so the times of its compile and its run are not known yet: they are in the
 // daemon's account, in the row of SessionAccount::runs (hlod/observe/account.h) with the same program, line
 // and step, and in SessionAccount::compiles. Copies on the device, too, are only in the account.
 //
-// COST. Without an observer: one relaxed load per close, transfer, wait, death of a value, and operation.
+// COST. Without an observer: one relaxed load per close, transfer, wait, freed value and operation.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +41,11 @@ std::string_view Name(TraceCause cause);
 
 struct EventValue {
   uint64_t value = 0;   // 0 for a buffer without a known tensor.
-  uint64_t buffer = 0;  // 0 while there is none (a placeholder, a value of the host).
+  uint64_t buffer = 0;  // 0 when it has no buffer (a placeholder, a value of the host).
   Shape shape;
   int64_t bytes = 0;
-  uint64_t close = 0;  // The close that computed it; 0 when it was uploaded, or came as a buffer.
+  // The close that computed it; 0 when it was uploaded, or was a buffer from the beginning.
+  uint64_t close = 0;
   Origin origin;       // The line that made it.
 };
 
@@ -52,16 +53,16 @@ struct EventValue {
 enum class LiveReason : uint8_t {
   kTensor,    // A tensor, or a view of it, holds the value.
   kBackward,  // Only Backward() may need it: it is an operand of an operation on the gradient tape.
-  kResidual,  // The close added it, so that Backward() need not compute it again.
+  kResidual,  // The close added it, so that Backward() need not recompute it.
 };
 std::string_view Name(LiveReason alive);
 
 // The source of a close's program.
 enum class ProgramSource : uint8_t {
-  kRecorded,   // The cache: an identical trace ran before.
-  kCanonical,  // The cache: an earlier trace equals it without dead code, in canonical order.
+  kRecorded,   // The cache, which had an identical trace.
+  kCanonical,  // The cache, which had a trace that is equal without dead code and in canonical order.
   kCompiled,   // The program was not in the cache and was sent to be compiled.
-  kNone,       // The close failed before that.
+  kNone,       // The close failed before it had a program.
 };
 std::string_view Name(ProgramSource found);
 
@@ -71,10 +72,10 @@ struct CloseEvent {
   TraceCause cause{};
   std::string operation;  // The operation that caused it: "sync", "item", "print", ...
   Origin origin;          // The line of that operation.
-  uint64_t forced = 0;    // The value that was asked for; 0 when it was not one value.
+  uint64_t forced = 0;    // The value that the program read; 0 when it was not one value.
   uint64_t session = 0, step = 0;
   int device = 0;
-  int64_t nodes = 0;  // Instructions recorded since the last close.
+  int64_t nodes = 0;  // The number of instructions recorded since the last close.
   struct Input : EventValue {
     bool donated = false;
     bool number = false;       // True for a number that travels in the execute.
@@ -84,7 +85,8 @@ struct CloseEvent {
   struct Output : EventValue {
     LiveReason alive = LiveReason::kTensor;
   };
-  std::vector<Output> outputs;  // Values that became its results; several may share one buffer.
+  // The values that became results of the program; several may share one buffer.
+  std::vector<Output> outputs;
   ProgramSource found = ProgramSource::kNone;
   std::string program;   // SHA-256 of the program, hexadecimal.
   std::string name;      // The module's name.
@@ -92,7 +94,7 @@ struct CloseEvent {
   // Times on this side, in microseconds: of recording since the last close (while observed), of finding the
   // program and lowering it, of serialising and sending it to be compiled, and of sending the execute.
   double trace_us = 0, lower_us = 0, compile_us = 0, send_us = 0;
-  absl::Status status;  // OK, or the error of a close that failed, which its outputs hold.
+  absl::Status status;  // OK, or the error of a failed close, which its outputs then have, too.
 };
 
 // A program was sent to be compiled.
@@ -103,7 +105,7 @@ struct CompileEvent {
   int64_t instructions = 0, bytes = 0;
   CompileReason reason = CompileReason::kUnsaid;
   std::string why;      // The reason in a sentence: the nearest program, and the first difference.
-  std::string nearest;  // That program's name; empty when there is none.
+  std::string nearest;  // The name of the nearest program; empty when there is none.
 };
 
 // The program needed a value.
@@ -112,7 +114,8 @@ struct ForceEvent {
   std::string operation;
   Origin origin;
   EventValue value;
-  uint64_t close = 0;  // The close that this caused; 0 when the value existed, or was computed on the host.
+  // The close that this caused; 0 when the value had been computed already, or was computed on the host.
+  uint64_t close = 0;
 };
 
 // Bytes crossed between host and device.
@@ -122,8 +125,9 @@ struct TransferEvent {
   std::string name;  // The program's name of the tensor (TensorName); may be empty.
   uint64_t session = 0, step = 0;
   int device = 0;
-  EventValue value;  // `bytes` are those that crossed.
-  double us = 0;  // The call's time: an upload's until its memory is free again, a download's with its wait.
+  EventValue value;  // The value of which `bytes` bytes crossed.
+  // The time of the call: for an upload, until its memory may be reused; for a download, with its wait.
+  double us = 0;
 };
 
 enum class WaitCause : uint8_t {
@@ -149,20 +153,20 @@ struct HostFunctionEvent {
   double us = 0;  // The time of the function alone.
 };
 
-// A value with a buffer is not needed any more.
+// A value that had a buffer is not needed any more.
 struct ValueFreedEvent {
   EventValue value;
   std::string how;  // "released", "donated", "deleted", "failed"
 };
 
-// Paths of this process that are more than ten times slower than the normal one. Those of the daemon are in
+// Slow paths of this process: more than ten times slower than the normal one. The daemon's slow paths are in
 // the account: CompileRow::slow_steps (hlod/observe/account.h).
 enum class SlowPath : uint8_t {
   kHostTensor,  // An operation on host tensors that took long.
 };
 std::string_view Name(SlowPath path);
 
-// An operation took such a path.
+// An operation took a slow path.
 struct SlowEvent {
   SlowPath path = SlowPath::kHostTensor;
   std::string operation;  // "matmul"
@@ -170,14 +174,14 @@ struct SlowEvent {
   double us = 0;
 };
 
-// Sync() began the next step.
+// Sync() began the next step of a session.
 struct StepEvent {
   uint64_t session = 0, step = 0;  // The step that begins.
   Origin origin;
 };
 
 struct Event {
-  uint64_t number = 0;  // Counts up from 1 while there is an observer.
+  uint64_t number = 0;  // The event's number: counts up from 1 while there is an observer.
   double at_us = 0;     // The time on a steady clock.
   uint64_t thread = 0;  // The operating system's number of the thread.
   std::variant<CloseEvent, CompileEvent, ForceEvent, TransferEvent, WaitEvent, HostFunctionEvent,
@@ -187,16 +191,17 @@ struct Event {
 // Formats an event as one line.
 std::string ToString(const Event& event);
 
-// Takes events, one at a time, in order, on any thread of the program, a little after they happened: when the
-// call that caused them is about to return, and no lock of hlod is held. It must not throw.
+// Receives events, one at a time and in order, on any thread of the program. An event is delivered a little
+// after it happened: when the call that caused it is about to return, and no lock of hlod is held. OnEvent
+// must not throw.
 class Observer {
  public:
   virtual ~Observer() = default;
   virtual void OnEvent(const Event& event) = 0;
 };
 
-// Sends events to an observer from its construction on. Its destruction sends what is left, and returns when
-// OnEvent does not run and will not be called again.
+// Sends events to an observer from construction on. The destructor sends the remaining ones, and returns when
+// OnEvent is not running and will not be called again.
 class Observation {
  public:
   explicit Observation(Observer& observer);

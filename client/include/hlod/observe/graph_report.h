@@ -41,13 +41,13 @@ namespace hlod {
 struct PhaseTimes {
   double trace_us = 0;    // Recording operations.
   double lower_us = 0;    // Finding the program in the cache, or lowering the trace to it.
-  double compile_us = 0;  // Serialising and sending it, and the daemon's compile.
-  double queue_us = 0;    // Waiting in the daemon with all arguments available.
+  double compile_us = 0;  // Serialising and sending the program, and compiling it in the daemon.
+  double queue_us = 0;    // Waiting in the daemon after all arguments were available.
   double execute_us = 0;
   double wait_us = 0;  // The program's waits for the daemon.
 };
 
-// One program that ran, from one line for one cause.
+// One program that ran from one line for one cause.
 struct GraphRow {
   std::string program;  // SHA-256, hexadecimal.
   std::string name;
@@ -61,9 +61,10 @@ struct GraphRow {
   int64_t compiles_timed = 0;                          // The number of compiles in `compile`.
   Distribution queue, execute;
   int64_t executes_timed = 0;
-  int64_t host_to_device_bytes = 0;  // Uploads since the previous graph.
-  int64_t device_to_host_bytes = 0;  // Downloads of its results.
-  int64_t number_bytes = 0;  // Numbers inside its executes, which the account does not count as transfers.
+  int64_t host_to_device_bytes = 0;  // The bytes of uploads since the previous graph.
+  int64_t device_to_host_bytes = 0;  // The bytes of downloads of its results.
+  // The bytes of numbers sent inside its executes, which the account does not count as transfers.
+  int64_t number_bytes = 0;
 };
 
 enum class BreakStage : uint8_t { kTrace, kLowering };
@@ -83,8 +84,8 @@ struct BreakRow {
   int64_t host_to_device_calls = 0, device_to_host_calls = 0;
   int64_t held_bytes = 0;
   int64_t fusion_lost_bytes = 0;
-  PhaseTimes times_us;  // The times of the graphs that it ended, and of the waits at it.
-  // The savings of its removal, beside the transfers: in graphs, executes and program time of the report.
+  PhaseTimes times_us;  // The times of the graphs that the break ended, and of the waits at it.
+  // The savings when the break is removed, besides the transfers: graphs, executes and program time.
   int64_t saves_graphs = 0, saves_executes = 0;
   double saves_us = 0;
 };
@@ -105,22 +106,22 @@ struct SlowRow {
   std::string what;  // "sort (model.cc:12): its comparator is not an order of keys", "matmul on host tensors"
   std::string line;  // "model.cc:12", as far as it is known.
   std::string program;  // The module's name; empty for an operation of this process.
-  int64_t times = 0;    // The number of executes of the program, or of times that the path was taken.
-  // The time of those executes, since the step's part of them is not known; or that of the operations.
+  int64_t times = 0;
+  // The time of those executes (of which the slow step's share is not known), or of the operations.
   double us = 0;
   std::string remedy;
 };
 
 struct GraphReport {
   std::vector<GraphRow> graphs;          // In order of their first executes.
-  std::vector<BreakRow> breaks;          // The one to remove first comes first.
+  std::vector<BreakRow> breaks;          // The break with the largest saving comes first.
   std::vector<RecompileRow> recompiles;  // In order of time.
-  std::vector<SlowRow> slow;             // The one that took the most time comes first.
+  std::vector<SlowRow> slow;             // The path that took the most time comes first.
   int64_t steps = 0;                     // The number of Sync() calls.
   int64_t compiles = 0, cache_hits = 0, executes = 0;
   Amount host_to_device, device_to_host;  // The totals of the account.
-  // The part of these bytes that belongs to no graph: uploads without a following execute, and reads of
-  // values that were not computed by a graph.
+  // The bytes of the totals that belong to no graph: uploads without a following execute, and reads of values
+  // that were not computed by a graph.
   int64_t other_host_to_device_bytes = 0, other_device_to_host_bytes = 0;
   int64_t number_bytes = 0;  // The sum over all graphs.
   PhaseTimes times;          // The sum over all graphs.

@@ -1,4 +1,4 @@
-// Counters and timings of this process and of the daemon's work for it, in PyTorch/XLA's layout and under its
+// Counters and timings of this process and of the daemon's work for it, as text in PyTorch/XLA's layout and
 // names, and as data. metrics.inc lists them. The daemon's measurements are fetched over the open
 // connections, which waits for the commands sent before.
 #pragma once
@@ -21,8 +21,8 @@ struct MetricSample {
 struct MetricData {
   MetricUnit unit = MetricUnit::kTime;
   int64_t total_samples = 0;          // The number of samples since the start, or since ClearMetrics().
-  double accumulator = 0;             // Their sum.
-  std::vector<MetricSample> samples;  // The last ones, at most 1,024, oldest first.
+  double accumulator = 0;             // The sum of all samples.
+  std::vector<MetricSample> samples;  // The latest samples, at most 1,024, oldest first.
 
   // Returns the sample below which the part `fraction` of `samples` lies. REQUIRES: `samples` is not empty
   // and 0 <= fraction < 1.
@@ -37,7 +37,7 @@ std::vector<std::string> CounterNames();
 std::optional<MetricData> GetMetric(std::string_view name);
 std::optional<int64_t> GetCounter(std::string_view name);
 
-// Formats all of them:
+// Formats all metrics and counters:
 //   Metric: CompileTime
 //     TotalSamples: 2
 //     Accumulator: 01s028ms571.841us
@@ -52,7 +52,7 @@ std::string MetricsReport();
 std::string ShortMetricsReport(const std::vector<std::string>& counters = {},
                                const std::vector<std::string>& metrics = {});
 
-// Reset the metrics, or the counters, to 0. The daemon's account itself does not change.
+// Reset the metrics, or the counters, to 0. The daemon's account does not change.
 void ClearMetrics();
 void ClearCounters();
 

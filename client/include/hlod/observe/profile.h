@@ -20,8 +20,8 @@
 // its fields are those of the structure in hlod/observe/events.h, by name. An enumerator is its Name(), a
 // shape is HLO text, an origin {"file", "line", "function"}, a status {"code", "kind", "message"}. An account
 // has the fields of SessionAccount, without the `rows` of its stats, which are in `transfers`. When a
-// recording began while a session was open, its account has only what was added since; but minima, maxima and
-// peaks are of the whole session.
+// recording begins while a session is open, the session's account has only the amounts added since then, but
+// its minima, maxima and peaks are those of the whole session.
 #pragma once
 
 #include <cstdint>
@@ -48,18 +48,18 @@ struct Profile {
   int64_t pid = 0;
   std::string started;               // "2026-01-31T12:00:00Z"
   std::vector<Event> events;         // In order of their numbers.
-  // One per session, in order of their ends. A lost session does not have one.
+  // One account per session, in order of their ends. A lost session does not have one.
   std::vector<ProfileAccount> accounts;
-  bool complete = true;  // False when the end of the file is missing (ReadProfileOptions).
+  bool complete = true;  // False when the end of the file is missing (ReadProfileOptions::allow_incomplete).
 };
 
 struct ReadProfileOptions {
-  // Accepts a file without its end, from a program that was killed or still runs. Text after the last whole
-  // line is ignored.
+  // Accepts a file whose end is missing, because the program was killed or still runs. Text after the last
+  // whole line is ignored.
   bool allow_incomplete = false;
 };
-// Reads a file. Errors name the file, the line and the mistake: another version, a truncated file, an unknown
-// field, a value of another type or out of range.
+// Reads a file. Errors name the file, the line and the mistake: another format version, a truncated file, an
+// unknown field, a value of the wrong type or out of range.
 absl::StatusOr<Profile> ReadProfile(const std::string& path, const ReadProfileOptions& options = {});
 // Parses the file's text; `name` names it in errors.
 absl::StatusOr<Profile> ParseProfile(std::string_view text, std::string_view name,

@@ -1,5 +1,5 @@
-// Operations by PyTorch's names, for programs that read the names: a configuration's activation, a graph that
-// another program has exported.
+// Operations by PyTorch's names, for programs that read the names: from a configuration, or from a graph that
+// another program exported.
 #pragma once
 
 #include <string_view>
@@ -10,9 +10,9 @@
 namespace hlod {
 
 // The operation that PyTorch calls `name` ("gelu", "nn.functional.gelu", "torch.add", "aten::add"), with
-// everything beside its tensors and numbers as PyTorch's default: Apply("add", {x, y}). Throws "no lowering
-// for X" (kind unimplemented) with the nearest name for one that hlod does not have, and names the C++
-// function of one that takes more than operands. Nothing is computed in another way instead.
+// PyTorch's defaults for all other arguments: Apply("add", {x, y}). Throws "no lowering for X" (kind
+// unimplemented), with the nearest name, for an operation that hlod does not have. For an operation that
+// needs more than operands the error names its C++ function.
 Tensor Apply(std::string_view name, const std::vector<Operand>& operands, Caller caller = Caller::Here());
 
 // True when Apply accepts the name.

@@ -1,4 +1,4 @@
-// Comparisons, logic and bits of each element.
+// Comparisons, and logic and bit operations, of each element.
 #pragma once
 
 #include "hlod/tensor/tensor.h"
@@ -12,7 +12,7 @@ Tensor Isposinf(const Operand& x);                            // True where x is
 Tensor Isneginf(const Operand& x);                            // True where x is negative infinity.
 Tensor Isreal(const Operand& x);                              // True where the imaginary part is zero.
 Tensor Signbit(const Operand& x);                             // True where the sign bit is set, also of -0.
-Tensor BitwiseNot(const Operand& x);                          // Every bit inverted; of pred, not.
+Tensor BitwiseNot(const Operand& x);                          // Inverts every bit; for pred it is "not".
 Tensor LogicalNot(const Operand& x);                          // True where x is zero.
 Tensor Eq(const Operand& x, const Operand& y);                // x == y
 Tensor Ne(const Operand& x, const Operand& y);                // x != y
@@ -38,8 +38,8 @@ bool Allclose(const Operand& x, const Operand& y, double rtol = 1e-5, double ato
 // True when shapes and all elements are equal. Reads the answer.
 bool Equal(const Tensor& x, const Tensor& y, Caller caller = Caller::Here());
 
-// Element by element, as in Python; there, ~ & | ^ are BitwiseNot and so on. To compare whole tensors:
-// Equal().
+// Compare element by element, as in Python; Python's ~ & | ^ are BitwiseNot and so on. Equal() compares whole
+// tensors.
 inline Tensor operator==(const Operand& x, const Operand& y) { return Eq(x, y); }
 inline Tensor operator!=(const Operand& x, const Operand& y) { return Ne(x, y); }
 inline Tensor operator<(const Operand& x, const Operand& y) { return Lt(x, y); }

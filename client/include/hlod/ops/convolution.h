@@ -1,4 +1,4 @@
-// Convolutions over the dimensions behind [batch, channels]; the batch may be missing.
+// Convolutions over the dimensions after [batch, channels]; the batch may be missing.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace hlod {
 
-// Zeros around the input: N on both sides of a dimension, or "valid" (none), or "same" (the number that keeps
-// the size; for strides of 1).
+// Zeros around the input: N on both sides of a dimension, or "valid" (none), or "same" (as many as keep the
+// size; only for strides of 1).
 class Padding : public Sizes {
  public:
   using Sizes::Sizes;

@@ -1,4 +1,4 @@
-// Making tensors: from values, from nothing, like others.
+// Tensors made from values, from sizes, or like other tensors.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,8 @@ namespace hlod {
 // The type and device of a tensor that a factory makes. Without a device: the host, or the default device
 // when the setting native_host_tensors is false.
 struct TensorOptions {
-  std::optional<PrimitiveType> type = {};  // nullopt: PyTorch's default, and f32 where that is float.
+  // nullopt: PyTorch's default type, but f32 where PyTorch uses the default floating type.
+  std::optional<PrimitiveType> type = {};
   std::optional<Device> device = {};
 };
 
@@ -24,7 +25,7 @@ Tensor FromValues(const std::vector<T>& values, std::optional<Dims> dims = {},
 
 Tensor Zeros(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
 Tensor Ones(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
-// Has the value's own type when none is named: pred, s64, f32 or c64.
+// The type is that of the value when none is named: pred, s64, f32 or c64.
 Tensor Full(DimList dims, Scalar value, TensorOptions options = {}, Caller caller = Caller::Here());
 // start, start + step, ... below end (above, when step is negative): ceil((end - start) / step) numbers.
 // s64 when all three are integers, else f32.
@@ -34,13 +35,13 @@ Tensor Arange(Scalar start, Scalar end, Scalar step = 1, TensorOptions options =
 Tensor Eye(int64_t n, std::optional<int64_t> m = {}, TensorOptions options = {},
            Caller caller = Caller::Here());
 
-// `steps` numbers from start to end, both of them included; and the powers of `base` at such numbers.
+// Linspace: `steps` numbers from start to end, both included. Logspace: the powers of `base` at such numbers.
 Tensor Linspace(Scalar start, Scalar end, int64_t steps, TensorOptions options = {},
                 Caller caller = Caller::Here());
 Tensor Logspace(Scalar start, Scalar end, int64_t steps, double base = 10, TensorOptions options = {},
                 Caller caller = Caller::Here());
 
-// Overrides of the type and device of the tensor that a factory imitates.
+// Type and device, where they differ from those of the tensor that a factory imitates.
 struct LikeOptions {
   std::optional<PrimitiveType> type = {};
   std::optional<Device> device = {};
@@ -53,7 +54,7 @@ Tensor FullLike(const Operand& x, Scalar value, LikeOptions options = {});
 Tensor NewZeros(const Operand& x, DimList dims, LikeOptions options = {});
 Tensor NewOnes(const Operand& x, DimList dims, LikeOptions options = {});
 Tensor NewFull(const Operand& x, DimList dims, Scalar value, LikeOptions options = {});
-// x with `value` everywhere: a number or a tensor without dimensions.
+// A tensor like x with `value`, a number or a tensor without dimensions, in every element.
 Tensor Fill(const Operand& x, const Operand& value);
 
 template <typename T>

@@ -1,5 +1,5 @@
-// Slices whose position is computed: part of the program, so that the index of a loop (Scan, ForiLoop, Jit)
-// may say where.
+// Slices whose position is computed on the device, so that it may be the index of a loop (Scan, ForiLoop,
+// Jit).
 #pragma once
 
 #include <vector>
@@ -14,8 +14,7 @@ namespace hlod {
 //   row = DynamicSlice(x, {i, 0}, {1, x.size(1)});
 Tensor DynamicSlice(const Operand& x, const std::vector<Operand>& starts, DimList sizes);
 
-// jax.lax.dynamic_update_slice: x with `update` in place of the slice of its shape at `starts`. `update` is
-// converted to x's type.
+// jax.lax.dynamic_update_slice: x with `update`, converted to x's type, in place of the slice at `starts`.
 Tensor DynamicUpdateSlice(const Operand& x, const Operand& update, const std::vector<Operand>& starts);
 
 }  // namespace hlod

@@ -8,7 +8,7 @@ namespace hlod {
 Tensor Add(const Operand& x, const Operand& y, const Scalar& alpha = 1);  // x + alpha y
 Tensor Sub(const Operand& x, const Operand& y, const Scalar& alpha = 1);  // x - alpha y
 Tensor Mul(const Operand& x, const Operand& y);
-Tensor Div(const Operand& x, const Operand& y);  // Integers have an f32 quotient.
+Tensor Div(const Operand& x, const Operand& y);  // The quotient of integers is f32.
 Tensor Neg(const Operand& x);
 Tensor Exp(const Operand& x);
 Tensor Sin(const Operand& x);

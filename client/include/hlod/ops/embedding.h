@@ -1,5 +1,5 @@
-// Rows of tables by index. PyTorch's argument order: the indices first. An index out of range throws on the
-// host, and on a device names the nearest row.
+// Rows of tables by index. The indices are the first argument, as in PyTorch. An index out of range throws on
+// the host; on a device it means the nearest row.
 #pragma once
 
 #include <optional>
@@ -8,30 +8,31 @@
 
 namespace hlod {
 
-// The rows that are looked up are made shorter first, in the table itself, where their norm exceeds this.
+// Rows whose norm exceeds `norm` are scaled down in the table itself before they are looked up.
 struct MaxNorm {
   double max = 0, p = 2;
 };
 struct EmbeddingOptions {
-  std::optional<int64_t> padding_index = {};  // A row that gets no gradient; from the end when negative.
+  // The row that gets no gradient, counted from the end when negative.
+  std::optional<int64_t> padding_index = {};
   std::optional<MaxNorm> max_norm = {};
-  bool scale_grad_by_freq = false;  // A row's gradient divided by how often the indices name it.
+  bool scale_grad_by_freq = false;  // Divides a row's gradient by the number of indices that name it.
 };
 Tensor Embedding(const Operand& indices, const Operand& weight, const EmbeddingOptions& options = {});
 
 enum class BagMode { kSum, kMean, kMax };
 struct EmbeddingBagOptions {
   BagMode mode = BagMode::kMean;
-  // The index where each bag of a vector of indices begins; with `include_last_offset` also where the last
-  // one ends.
+  // For a vector of indices, the position at which each bag begins; with `include_last_offset` also the end
+  // of the last one.
   Tensor offsets = {};
   bool include_last_offset = false;
-  Tensor per_sample_weights = {};             // The factor of each row; for sums only.
-  std::optional<int64_t> padding_index = {};  // Rows that do not count.
+  Tensor per_sample_weights = {};             // A factor per index; for sums only.
+  std::optional<int64_t> padding_index = {};  // The row that is left out of bags.
   std::optional<MaxNorm> max_norm = {};
 };
-// Rows of a table joined: each row of a matrix of indices is a bag, or parts of a vector are. A bag of
-// nothing gives zeros.
+// Joins rows of a table into bags: each row of a matrix of indices is a bag, and a vector is split at
+// offsets. An empty bag is zeros.
 Tensor EmbeddingBag(const Operand& indices, const Operand& weight, const EmbeddingBagOptions& options = {});
 
 }  // namespace hlod
