@@ -1,7 +1,7 @@
-// Reading and writing elements that other tensors name. Indices are tensors of integers. Of host tensors,
-// which are computed at once, an index out of range throws, naming it; on a device, and in a function that is
-// traced, it is not an error but reads the nearest element, and writes nothing, as XLA does. The same holds
-// of the classes of OneHot(), of rows of Embedding() and of the targets of losses.
+// Reads and writes elements whose positions are tensors of integers. For host tensors, which are computed at
+// once, an index out of range throws an error that names it. On a device, and in a traced function, it is not
+// an error: as in XLA, a read takes the nearest element, and a write has no effect. The same holds for the
+// classes of OneHot(), the rows of Embedding() and the targets of losses.
 #pragma once
 
 #include <vector>
@@ -10,17 +10,19 @@
 
 namespace hlod {
 
-Tensor IndexSelect(const Operand& x, int64_t dim, const Operand& index);  // The slices a vector names.
+// The slices at the indices of a vector.
+Tensor IndexSelect(const Operand& x, int64_t dim, const Operand& index);
 // out[i][j] = x[index[i][j]][j] for dim 0.
 Tensor Gather(const Operand& x, int64_t dim, const Operand& index);
 Tensor Take(const Operand& x, const Operand& index);  // Indexes the flattened tensor.
-// Gather with the other dimensions broadcast; without a dimension, of flattened tensors.
+// Like Gather, with the other dimensions broadcast; without a dimension, on flattened tensors.
 Tensor TakeAlongDim(const Operand& x, const Operand& index, std::optional<int64_t> dim = {});
 
-// x[indices[0], indices[1], ...] as PyTorch indexes with tensors. An undefined tensor stands for a whole
-// dimension (":"). A mask (of type pred) stands for its nonzero positions, whose number is read.
+// x[indices[0], indices[1], ...] as PyTorch indexes with tensors. An undefined tensor means a whole dimension
+// (":"). A mask (of type pred) means the positions where it is true; their number is read.
 Tensor Index(const Operand& x, const std::vector<Tensor>& indices);
-// The same place written: a copy of x with `values` there (added, when they accumulate).
+// A copy of x in which `values` are written to (or added to, with accumulate) the elements that Index() would
+// read.
 Tensor IndexPut(const Operand& x, const std::vector<Tensor>& indices, const Operand& values,
                 bool accumulate = false);
 Tensor& IndexPut_(Tensor& x, const std::vector<Tensor>& indices, const Operand& values,
@@ -38,25 +40,25 @@ Tensor& IndexFill_(Tensor& x, int64_t dim, const Operand& index, const Operand& 
 Tensor Scatter(const Operand& x, int64_t dim, const Operand& index, const Operand& source);
 Tensor ScatterAdd(const Operand& x, int64_t dim, const Operand& index, const Operand& source);
 enum class ScatterReduction { kSum, kProd, kMean, kAmax, kAmin };
-// The same, each element joined with what comes: by any reduction but the mean.
+// Like Scatter, but each element is combined with the source by a reduction; any except the mean.
 Tensor Scatter(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
                ScatterReduction reduction);
-// The same joined by a reduction, in which x's own elements take part when `include_self`.
+// Like Scatter with a reduction, which includes x's own elements when `include_self`.
 Tensor ScatterReduce(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
                      ScatterReduction reduction, bool include_self = true);
-// The same with the slices of a dimension that a vector names.
+// Like ScatterReduce, for whole slices, whose indices are a vector.
 Tensor IndexReduce(const Operand& x, int64_t dim, const Operand& index, const Operand& source,
                    ScatterReduction reduction, bool include_self = true);
-// The rows of each segment of the first dimension, joined by a reduction. Segments follow one another: they
-// have lengths, or begin at offsets, of which the last is the end of the last. `initial` takes part in each,
-// and is the result of an empty segment; without it that is the reduction's neutral number, NaN for the mean.
-// Lengths that are known on the host and are not those of all rows are refused.
+// Reduces consecutive segments of the first dimension. Segments are described by their lengths, or by
+// offsets: where each begins, and the end of the last one. `initial` takes part in each reduction, and is the
+// result of an empty segment; without it that result is the reduction's neutral number, or NaN for the mean.
+// Lengths known on the host must sum to the number of rows, else they are refused.
 struct SegmentOptions {
-  Tensor lengths = {}, offsets = {};  // One of both.
+  Tensor lengths = {}, offsets = {};  // Exactly one of the two is defined.
   std::optional<double> initial = {};
 };
 Tensor SegmentReduce(const Operand& x, ScatterReduction reduction, const SegmentOptions& options);
-// Elements of the flattened tensor replaced, or added to.
+// A copy of x in which elements of the flattened tensor are replaced, or added to.
 Tensor Put(const Operand& x, const Operand& index, const Operand& source, bool accumulate = false);
 Tensor& Scatter_(Tensor& x, int64_t dim, const Operand& index, const Operand& source);
 Tensor& ScatterAdd_(Tensor& x, int64_t dim, const Operand& index, const Operand& source);
@@ -64,23 +66,24 @@ Tensor& ScatterAdd_(Tensor& x, int64_t dim, const Operand& index, const Operand&
 Tensor MaskedFill(const Operand& x, const Operand& mask, const Operand& value);
 Tensor& MaskedFill_(Tensor& x, const Operand& mask, const Operand& value);
 Tensor& FillDiagonal_(Tensor& x, Scalar value, Caller caller = Caller::Here());
-// x with the source's elements, one after another, where the mask is true.
+// A copy of x in which the elements where the mask is true are replaced by the source's elements, in order.
 Tensor MaskedScatter(const Operand& x, const Operand& mask, const Operand& source);
 
-// These have shapes that depend on values: they close the trace and read one number.
-Tensor Nonzero(const Operand& x);  // [count, rank]: where x is not zero, in row-major order.
-inline Tensor Argwhere(const Operand& x) { return Nonzero(x); }  // NumPy's name for it.
+// The shape of the result depends on values: these functions close the trace and read one number.
+Tensor Nonzero(const Operand& x);  // [count, rank]: the positions where x is not zero, in row-major order.
+inline Tensor Argwhere(const Operand& x) { return Nonzero(x); }  // NumPy's name for Nonzero().
 struct BoundedPositions {
-  Tensor positions;  // [limit, rank]: the first ones, then rows of -1.
-  Tensor count;      // s64[]: how many there are, also when they exceed the limit.
+  Tensor positions;  // [limit, rank]: the first positions, then rows of -1.
+  Tensor count;      // s64[]: the number of positions, also when it exceeds the limit.
 };
-// The same with a limit for a shape: reads nothing, and takes placeholders.
+// Nonzero() with at most `limit` rows: reads nothing, and accepts placeholders.
 BoundedPositions NonzeroBounded(const Operand& x, int64_t limit);
-std::vector<Tensor> Where(const Operand& condition);  // The same, a vector for each dimension.
+// The positions where the condition is true: one vector per dimension.
+std::vector<Tensor> Where(const Operand& condition);
 Tensor MaskedSelect(const Operand& x, const Operand& mask);
 
-// 1 at the index, of type s64, and 0 everywhere for an index out of range on a device. Without a number of
-// classes, one more than the largest index, which is read.
+// A tensor of type s64 that is 1 at the index and 0 elsewhere; all 0 for an index out of range on a device.
+// The number of classes defaults to the largest index plus one, which is read.
 Tensor OneHot(const Operand& x, std::optional<int64_t> classes = {});
 
 // [2, count]: rows and columns of the elements of a triangle.

@@ -1,7 +1,8 @@
 // Updates in place beside Tensor's own (Add_, Sub_, Mul_, Div_, Copy_, Fill_, Zero_) and those of
-// hlod/ops/indexing.h. Each gives its first argument, which shows the result of the operation of the same
-// name without the underscore; the result must have its shape, and a type that it can hold: a mean of
-// integers cannot become an integer. Views see the update. Recorded like any operation.
+// hlod/ops/indexing.h. Each stores the result of the operation without the underscore in its first argument,
+// and returns it. The result must have the argument's shape, and a type that converts to the argument's: a
+// mean of integers cannot be stored in integers. Views see the update. Updates are recorded like any
+// operation.
 #pragma once
 
 #include <optional>
@@ -93,7 +94,7 @@ Tensor& Cumprod_(Tensor& x, int64_t dim, Caller caller = Caller::Here());
 Tensor& MaskedScatter_(Tensor& x, const Operand& mask, const Operand& source);
 Tensor& Put_(Tensor& x, const Operand& index, const Operand& source, bool accumulate = false);
 
-// Random numbers of the generator in its place (hlod/ops/random.h).
+// Fill x with random numbers of the generator of x's device (hlod/ops/random.h).
 Tensor& Uniform_(Tensor& x, double from = 0, double to = 1, Caller caller = Caller::Here());
 Tensor& Normal_(Tensor& x, double mean = 0, double std = 1, Caller caller = Caller::Here());
 Tensor& Bernoulli_(Tensor& x, double p = 0.5, Caller caller = Caller::Here());

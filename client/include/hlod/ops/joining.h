@@ -7,25 +7,28 @@
 
 namespace hlod {
 
-// One after another along a dimension, in their common type. Vectors without elements are left out.
+// Concatenates along a dimension, in the common type. Empty vectors are left out.
 Tensor Cat(const std::vector<Tensor>& tensors, int64_t dim = 0, Caller caller = Caller::Here());
-// Along a new dimension.
+// Joins along a new dimension.
 Tensor Stack(const std::vector<Tensor>& tensors, int64_t dim = 0, Caller caller = Caller::Here());
-Tensor Hstack(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());  // Columns.
-Tensor Vstack(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());  // Rows.
-Tensor Dstack(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());  // Depth: dimension 2.
-// Vectors become columns.
+// Joins along dimension 1; vectors along dimension 0.
+Tensor Hstack(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
+// Joins along dimension 0; vectors become rows.
+Tensor Vstack(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
+// Joins along dimension 2.
+Tensor Dstack(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
+// Joins along dimension 1; vectors become columns.
 Tensor ColumnStack(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
-// Matrices along the diagonal, zeros elsewhere.
+// A matrix with the given matrices along its diagonal, and zeros elsewhere.
 Tensor BlockDiag(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
 
 enum class MeshIndexing { kIj, kXy };
-// Coordinates of the grid that vectors span. kXy exchanges the first two dimensions.
+// The coordinates of the grid spanned by the vectors. kXy exchanges the first two dimensions.
 std::vector<Tensor> Meshgrid(const std::vector<Tensor>& tensors, MeshIndexing indexing = MeshIndexing::kIj,
                              Caller caller = Caller::Here());
 // All combinations of the vectors' elements, one per row.
 Tensor CartesianProd(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
-// Every choice of r of a vector's elements in their order, one per row.
+// All selections of r elements of a vector, in order, one per row.
 Tensor Combinations(const Operand& x, int64_t r = 2, bool with_replacement = false);
 
 }  // namespace hlod

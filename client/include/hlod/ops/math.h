@@ -1,4 +1,4 @@
-// Mathematical functions of each element. Integers and bools become f32 where the result is a fraction.
+// Mathematical functions of each element. Integers and bools become f32 where the result may be a fraction.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@ namespace hlod {
 
 Tensor Abs(const Operand& x);         // Absolute value; of a complex number its modulus.
 Tensor Sign(const Operand& x);        // -1, 0 or 1.
-Tensor Ceil(const Operand& x);        // Up to an integer.
-Tensor Floor(const Operand& x);       // Down to an integer.
-Tensor Trunc(const Operand& x);       // Towards zero to an integer.
+Tensor Ceil(const Operand& x);        // Rounds up to an integer.
+Tensor Floor(const Operand& x);       // Rounds down to an integer.
+Tensor Trunc(const Operand& x);       // Rounds towards zero to an integer.
 Tensor Frac(const Operand& x);        // x - trunc(x).
 Tensor Sqrt(const Operand& x);        // Square root.
 Tensor Rsqrt(const Operand& x);       // 1 / sqrt(x).
@@ -47,26 +47,27 @@ Tensor Sgn(const Operand& x);         // Sign; of a complex number x / |x|.
 Tensor Real(const Operand& x);        // The real part.
 Tensor Imag(const Operand& x);        // The imaginary part of a complex tensor.
 Tensor Conj(const Operand& x);        // The complex conjugate.
-Tensor Angle(const Operand& x);       // The argument of a complex number; pi of a negative one.
-Tensor Round(const Operand& x, int64_t decimals = 0);  // Half to even.
-// log(x / (1 - x)), x first moved into [eps, 1 - eps].
+// The argument of a complex number; of a real number pi when it is negative, else 0.
+Tensor Angle(const Operand& x);
+Tensor Round(const Operand& x, int64_t decimals = 0);  // Rounds to `decimals` decimals, half to even.
+// log(x / (1 - x)), with x first clamped to [eps, 1 - eps].
 Tensor Logit(const Operand& x, std::optional<double> eps = {});
-// NaN and infinities replaced; without posinf and neginf by the type's greatest and least numbers.
+// Replaces NaN and infinities; posinf and neginf default to the type's greatest and least numbers.
 Tensor NanToNum(const Operand& x, double nan = 0, std::optional<double> posinf = {},
                 std::optional<double> neginf = {});
 
 Tensor Pow(const Operand& x, const Operand& y);          // x to the power of y.
 Tensor FloatPower(const Operand& x, const Operand& y);   // Pow in f64 or c128.
-Tensor Remainder(const Operand& x, const Operand& y);    // The rest of the division, with the sign of y.
-Tensor Fmod(const Operand& x, const Operand& y);         // The rest of the division, with the sign of x.
+Tensor Remainder(const Operand& x, const Operand& y);    // The remainder of the division, with the sign of y.
+Tensor Fmod(const Operand& x, const Operand& y);         // The remainder of the division, with the sign of x.
 Tensor FloorDivide(const Operand& x, const Operand& y);  // floor(x / y).
 Tensor TruncDivide(const Operand& x, const Operand& y);  // trunc(x / y): Div with rounding_mode trunc.
 Tensor Atan2(const Operand& x, const Operand& y);        // The angle of the point (y, x).
-Tensor Maximum(const Operand& x, const Operand& y);      // The larger; NaN when one is.
-Tensor Minimum(const Operand& x, const Operand& y);      // The smaller; NaN when one is.
-Tensor Fmax(const Operand& x, const Operand& y);         // The larger; NaN only when both are.
-Tensor Fmin(const Operand& x, const Operand& y);         // The smaller; NaN only when both are.
-Tensor Heaviside(const Operand& x, const Operand& y);    // 0 below 0, 1 above, y at 0.
+Tensor Maximum(const Operand& x, const Operand& y);      // The larger; NaN when either is NaN.
+Tensor Minimum(const Operand& x, const Operand& y);      // The smaller; NaN when either is NaN.
+Tensor Fmax(const Operand& x, const Operand& y);         // The larger; NaN only when both are NaN.
+Tensor Fmin(const Operand& x, const Operand& y);         // The smaller; NaN only when both are NaN.
+Tensor Heaviside(const Operand& x, const Operand& y);    // 0 where x < 0, 1 where x > 0, y where x is 0.
 Tensor Copysign(const Operand& x, const Operand& y);     // |x| with the sign of y.
 Tensor Hypot(const Operand& x, const Operand& y);        // sqrt(x x + y y).
 Tensor Logaddexp(const Operand& x, const Operand& y);    // log(exp(x) + exp(y)).
@@ -77,9 +78,9 @@ Tensor Polar(const Operand& x, const Operand& y);        // The complex number o
 
 Tensor Rsub(const Operand& x, const Operand& y, Scalar alpha = 1);  // y - alpha x
 Tensor Positive(const Operand& x);                                  // x itself; bools are refused.
-Tensor ConjPhysical(const Operand& x);                              // Conj.
-Tensor ResolveConj(const Operand& x);  // x itself: no tensor has a conjugation that waits ...
-Tensor ResolveNeg(const Operand& x);   // ... or a negation.
+Tensor ConjPhysical(const Operand& x);                              // The same as Conj().
+Tensor ResolveConj(const Operand& x);  // Returns x: conjugation is never deferred here.
+Tensor ResolveNeg(const Operand& x);   // Returns x: negation is never deferred here.
 
 // x as a mantissa m in [0.5, 1), with its sign, and an exponent e of type s32: x = m 2^e.
 std::pair<Tensor, Tensor> Frexp(const Operand& x);
@@ -90,7 +91,7 @@ Tensor Lcm(const Operand& x, const Operand& y);        // The least common multi
 
 enum class Rounding { kNone, kTrunc, kFloor };
 Tensor Div(const Operand& x, const Operand& y, Rounding rounding);
-// Into [min, max], each of which may be absent, a number or a tensor.
+// Clamps to [min, max]; each bound may be absent, a number or a tensor.
 Tensor Clamp(const Operand& x, std::optional<Operand> min, std::optional<Operand> max = {});
 Tensor ClampMin(const Operand& x, const Operand& min);
 Tensor ClampMax(const Operand& x, const Operand& max);

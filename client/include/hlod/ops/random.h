@@ -1,5 +1,5 @@
-// Random tensors. Random numbers are a function of the device's seed (ManualSeed) and of how many were drawn
-// there before: where a trace is cut, and on which thread, does not change them.
+// Random tensors. The numbers are a function of the device's seed (ManualSeed) and of how many numbers were
+// drawn on the device before; they do not depend on where a trace is cut, nor on the thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct RandomStream;
 Tensor Rand(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
 // Normal, mean 0 and variance 1.
 Tensor Randn(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
-// Uniform in [low, high): what layers are initialised with.
+// Uniform in [low, high), as layers are initialised.
 Tensor Uniform(DimList dims, double low, double high, TensorOptions options = {},
                Caller caller = Caller::Here());
 // Integers from low to high - 1.
@@ -26,56 +26,55 @@ Tensor Randint(int64_t low, int64_t high, DimList dims, TensorOptions options = 
 // 0 to n - 1 in random order.
 Tensor Randperm(int64_t n, TensorOptions options = {}, Caller caller = Caller::Here());
 
-// With x's shape, and its type and device unless the options say others.
+// Like x in shape, and in type and device unless the options override them.
 Tensor RandLike(const Operand& x, LikeOptions options = {});
 Tensor RandnLike(const Operand& x, LikeOptions options = {});
 Tensor RandintLike(const Operand& x, int64_t low, int64_t high, LikeOptions options = {});
 
-// 1 with the probability that stands in p, else 0; of p's type. What is not between 0 and 1 counts as the
-// nearer of both, NaN as 0.
+// 1 with probability p, else 0; the type is p's. Values outside [0, 1] are clamped, NaN is 0.
 Tensor Bernoulli(const Operand& p);
 Tensor Bernoulli(const Operand& x, double p);  // Has x's shape and type.
 // Normal; mean and standard deviation are numbers or tensors, at least one of them a tensor.
 Tensor Normal(const Operand& mean, const Operand& deviation);
 Tensor Normal(double mean, double deviation, DimList dims, TensorOptions options = {},
               Caller caller = Caller::Here());
-// Waiting times of mean 1 / rate; and of the rates in a tensor, with its shape.
+// The exponential distribution of mean 1 / rate; the second form has one element per rate of a tensor.
 Tensor Exponential(DimList dims, double rate = 1, TensorOptions options = {}, Caller caller = Caller::Here());
 Tensor Exponential(const Operand& rate);
 // The number of events at the given rate (the Poisson distribution), in the rate's floating type. A rate that
 // is negative or NaN gives NaN. The gradient of the rate is 0, as PyTorch's.
 Tensor Poisson(const Operand& rate);
-// The gamma distribution of mean concentration / rate (Marsaglia and Tsang 2000) and the beta distribution;
-// numbers or tensors, at least one of them a tensor. Parameters that are not positive give NaN. They have no
-// derivative: the gradient of a concentration is refused.
+// The gamma distribution with mean concentration / rate (Marsaglia and Tsang 2000), and the beta
+// distribution; of numbers or tensors, at least one of them a tensor. Parameters that are not positive give
+// NaN. There is no derivative: the gradient of a concentration is refused.
 Tensor Gamma(const Operand& concentration, const Operand& rate = 1);
 Tensor Beta(const Operand& a, const Operand& b);
-// -log(-log(u)) of uniform u.
+// -log(-log(u)) for uniform u.
 Tensor Gumbel(DimList dims, TensorOptions options = {}, Caller caller = Caller::Here());
-// Normal with mean 0 and variance 1 given that it lies between low and high.
+// Normal with mean 0 and variance 1, conditioned to lie between low and high.
 Tensor TruncatedNormal(DimList dims, double low, double high, TensorOptions options = {},
                        Caller caller = Caller::Here());
-// Classes along the last dimension drawn by unnormalised log probabilities, s64: `dims` of them for each row.
+// Draws classes (s64) along the last dimension by unnormalised log probabilities: `dims` of them per row.
 Tensor Categorical(const Operand& logits, DimList dims = {});
-// softmax((logits + Gumbel noise) / tau) along a dimension. `hard`: 1 at its largest element and 0 elsewhere,
-// with the gradient of the softmax.
+// softmax((logits + Gumbel noise) / tau) along a dimension. With `hard`, 1 at its largest element and 0
+// elsewhere, with the gradient of the softmax.
 Tensor GumbelSoftmax(const Operand& logits, double tau = 1, bool hard = false, int64_t dim = -1);
-// Draws `count` positions per row of weights, in proportion to them. Without replacement none is drawn
-// twice; when fewer weights are positive, positions of weight 0 follow.
+// Draws `count` positions per row of weights, in proportion to the weights. Without replacement no position
+// is drawn twice; when fewer weights are positive, positions of weight 0 follow.
 Tensor Multinomial(const Operand& weights, int64_t count, bool replacement = false);
 
-// A stream of random numbers of its own, as torch.Generator: what is drawn in a GeneratorScope comes from it,
-// in place of the device's stream. Copies are the same stream.
+// A separate stream of random numbers, as torch.Generator: inside a GeneratorScope numbers are drawn from it
+// instead of from the device's stream. Copies share the stream.
 class Generator {
  public:
-  // The position in a stream: set again, the same numbers follow.
+  // The position in a stream: after it is set again, the same numbers follow.
   struct State {
     uint64_t seed = 0, offset = 0;
     bool operator==(const State&) const = default;
   };
 
   explicit Generator(uint64_t seed = 67280421310721);  // PyTorch's default.
-  // The stream of a device, or of the host: what is drawn outside of scopes.
+  // The stream of a device, or of the host, which is used outside of scopes.
   static Generator Of(const Device& device = {});
 
   void ManualSeed(uint64_t seed);
@@ -89,8 +88,8 @@ class Generator {
   std::shared_ptr<lazy::RandomStream> stream_;
 };
 
-// While it lives, this thread draws from `generator`, on every device. In a function that is traced, whose
-// numbers differ from call to call, it is refused: keys (hlod/ops/random_key.h) serve there.
+// While it exists, this thread draws from `generator` on every device. Refused in a traced function, whose
+// numbers must differ from call to call: use keys there (hlod/ops/random_key.h).
 class GeneratorScope {
  public:
   explicit GeneratorScope(const Generator& generator, Caller caller = Caller::Here());

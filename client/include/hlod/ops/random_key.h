@@ -1,6 +1,6 @@
 // Random numbers from explicit keys, as jax.random has them: equal keys give equal numbers, wherever and
-// whenever. A key is used once; Split() and FoldIn() make others of it. The algorithm is Threefry-2x32 with
-// 20 rounds (Salmon et al. 2011) over the flat positions of elements, as JAX's default
+// whenever. Use a key only once; Split() and FoldIn() derive other keys from it. The algorithm is
+// Threefry-2x32 with 20 rounds (Salmon et al. 2011) over the flat positions of elements, as JAX's default
 // (jax_threefry_partitionable): keys and bits are JAX's, and numbers are within the rounding of logarithms
 // and of the inverse error function.
 //
@@ -16,17 +16,17 @@
 namespace hlod::random {
 
 Tensor Key(uint64_t seed, std::optional<Device> device = {}, Caller caller = Caller::Here());
-// [count, 2]: other keys.
+// [count, 2]: keys derived from `key`.
 Tensor Split(const Operand& key, int64_t count = 2);
-// Another key for each integer: a number or a scalar tensor, of which 32 bits count.
+// A key derived from `key` and an integer: a number or a scalar tensor, of which the low 32 bits count.
 Tensor FoldIn(const Operand& key, const Operand& data);
 
 // Bits as unsigned integers: u8, u16, u32 or u64.
 Tensor Bits(const Operand& key, DimList dims, PrimitiveType type = kU32);
-// The others take f32 or f64. Uniform in [low, high).
+// Uniform in [low, high). This and the following functions take f32 or f64.
 Tensor Uniform(const Operand& key, DimList dims, double low = 0, double high = 1, PrimitiveType type = kF32);
 Tensor Normal(const Operand& key, DimList dims, PrimitiveType type = kF32);
-// Normal given that it lies between low and high.
+// Normal, conditioned to lie between low and high.
 Tensor TruncatedNormal(const Operand& key, DimList dims, double low, double high, PrimitiveType type = kF32);
 Tensor Exponential(const Operand& key, DimList dims, PrimitiveType type = kF32);
 Tensor Gumbel(const Operand& key, DimList dims, PrimitiveType type = kF32);
@@ -34,7 +34,7 @@ Tensor Gumbel(const Operand& key, DimList dims, PrimitiveType type = kF32);
 Tensor Randint(const Operand& key, DimList dims, int64_t low, int64_t high, PrimitiveType type = kS32);
 // True with the probability p, a number or a tensor of `dims`.
 Tensor Bernoulli(const Operand& key, const Operand& p, DimList dims);
-// Classes along the last dimension, s64, drawn by unnormalised log probabilities.
+// Draws classes (s64) along the last dimension by unnormalised log probabilities.
 Tensor Categorical(const Operand& key, const Operand& logits);
 
 }  // namespace hlod::random

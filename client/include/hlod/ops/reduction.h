@@ -1,4 +1,4 @@
-// Reductions over dimensions: none named means all. keepdim leaves sizes of 1.
+// Reductions over dimensions; no dimensions means all. keepdim keeps reduced dimensions with size 1.
 #pragma once
 
 #include <optional>
@@ -27,23 +27,24 @@ std::pair<Tensor, Tensor> VarMean(const Operand& x, DimList dims = {}, double co
                                   bool keepdim = false);
 std::pair<Tensor, Tensor> StdMean(const Operand& x, DimList dims = {}, double correction = 1,
                                   bool keepdim = false);
-// linalg.vector_norm: of any order, also 0 and infinite.
+// linalg.vector_norm of any order, including 0 and infinity.
 Tensor VectorNorm(const Operand& x, double order = 2, DimList dims = {}, bool keepdim = false,
                   std::optional<PrimitiveType> type = {});
 
-// The greatest and the least; NaN when there is one. Empty dimensions are refused.
+// The greatest and the least element; NaN when any element is NaN. Empty dimensions are refused.
 Tensor Amax(const Operand& x, DimList dims = {}, bool keepdim = false);
 Tensor Amin(const Operand& x, DimList dims = {}, bool keepdim = false);
 std::pair<Tensor, Tensor> Aminmax(const Operand& x, std::optional<int64_t> dim = {}, bool keepdim = false);
 Tensor Max(const Operand& x);
 Tensor Min(const Operand& x);
 ValuesAndIndices Max(const Operand& x, int64_t dim,
-                     bool keepdim = false);  // The first index of the greatest.
+                     // The index of the greatest element; the first when there are several.
+                     bool keepdim = false);
 ValuesAndIndices Min(const Operand& x, int64_t dim, bool keepdim = false);
 Tensor Argmax(const Operand& x, std::optional<int64_t> dim = {},
-              bool keepdim = false);  // Without dim: of all.
+              bool keepdim = false);  // Without dim, over all elements.
 Tensor Argmin(const Operand& x, std::optional<int64_t> dim = {}, bool keepdim = false);
-Tensor All(const Operand& x, DimList dims = {}, bool keepdim = false);  // True where none is zero.
-Tensor Any(const Operand& x, DimList dims = {}, bool keepdim = false);  // True where one is not zero.
+Tensor All(const Operand& x, DimList dims = {}, bool keepdim = false);  // True where no element is zero.
+Tensor Any(const Operand& x, DimList dims = {}, bool keepdim = false);  // True where an element is not zero.
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// Functions of sampled signals, in the names and semantics of jax.numpy.
+// Functions of sampled signals, with the names and semantics of jax.numpy.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace hlod {
 
-// The part of a convolution that is kept: every overlap (n + m - 1 elements), as many as the longer signal,
-// those where the shorter one lies wholly inside.
+// The part of a convolution that is kept. kFull: every overlap (n + m - 1 elements). kSame: as many elements
+// as the longer signal. kValid: only where the shorter signal lies wholly inside the longer.
 enum class ConvolveMode { kFull, kSame, kValid };
 // The discrete convolution of two vectors, [k] = sum over i of a[i] * v[k - i]. Integers become f32.
 // jax.numpy.convolve.
@@ -17,13 +17,13 @@ Tensor Convolve(const Operand& a, const Operand& v, ConvolveMode mode = Convolve
 Tensor Correlate(const Operand& a, const Operand& v, ConvolveMode mode = ConvolveMode::kValid);
 
 struct InterpOptions {
-  // The values below the first point and above the last; nullopt: the first and the last value.
+  // The values for x below the first point and above the last; nullopt: the values at these points.
   std::optional<double> left = {}, right = {};
-  // The points are taken modulo this and sorted, and left and right are not used.
+  // The period of x: points are taken modulo it and sorted, and left and right are ignored.
   std::optional<double> period = {};
 };
-// The values at x of the lines between the points (points[i], values[i]), whose abscissas ascend; between two
-// that are equal the lower one's value. Integers become f32. jax.numpy.interp.
+// Linear interpolation: the values at x of the lines through (points[i], values[i]), where points ascend.
+// Where two points are equal, the first one's value. Integers become f32. jax.numpy.interp.
 Tensor Interp(const Operand& x, const Tensor& points, const Tensor& values,
               const InterpOptions& options = {});
 

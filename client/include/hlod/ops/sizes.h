@@ -1,4 +1,4 @@
-// A size for each of an operation's dimensions, or one for all: strides, kernels, paddings.
+// One size per dimension of an operation, or one for all dimensions: strides, kernels, paddings.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Softmax and its relatives, along one dimension; with a type, computed and returned in it.
+// Softmax and related functions along one dimension; when a type is given they compute in it and return it.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // Window functions of signals, as torch.hann_window and its siblings: `size` numbers that rise from the ends
-// to the middle. A periodic one, for spectra, is the symmetric one of size + 1 without its last number.
+// to the middle. A periodic window, for spectra, is the symmetric one of size + 1 without its last number.
 #pragma once
 
 #include "hlod/ops/creation.h"

@@ -27,7 +27,7 @@ struct GradScalerOptions {
   double init_scale = 65536;
   double growth_factor = 2, backoff_factor = 0.5;
   int64_t growth_interval = 2000;  // The number of consecutive finite steps after which the scale grows.
-  bool enabled = true;             // False: Step() is the optimizer's, and the others do nothing.
+  bool enabled = true;  // False: Step() is the optimizer's step, and the other functions do nothing.
 };
 
 // torch.amp.GradScaler.
@@ -48,11 +48,11 @@ class GradScaler {
   // Calls Unscale_() unless it was called since the last update; then makes the optimizer's step. When a
   // gradient is infinite or NaN, parameters and states keep their values.
   void Step(ParameterOptimizer& optimizer, Caller caller = Caller::Here());
-  // Computes the scale for the next iteration, after the steps of all optimizers; or sets a given one.
+  // Computes the scale for the next iteration, after the steps of all optimizers; or sets the given scale.
   void Update(Caller caller = Caller::Here());
   void Update(double new_scale, Caller caller = Caller::Here());
 
-  // torch.amp.GradScaler.get_scale: waits for the device. 1 when disabled.
+  // Returns the scale; waits for the device. 1 when disabled. torch.amp.GradScaler.get_scale.
   double GetScale(Caller caller = Caller::Here()) const;
   const GradScalerOptions& options() const { return options_; }
   // Sets other factors from the next update on; init_scale and enabled do not change. Throws as the
@@ -68,15 +68,17 @@ class GradScaler {
   enum class Stage { kReady, kUnscaled, kStepped };
   struct PerOptimizer {
     Stage stage = Stage::kReady;
-    Tensor found_infinity;  // A pred scalar; undefined while no gradient was seen.
+    Tensor found_infinity;  // A pred scalar; undefined while no gradient was checked.
   };
   void RequireScale(const char* operation, const Caller& caller) const;
 
   GradScalerOptions options_;
-  Tensor scale_, tracker_;  // f32 and s32, on the device of the first loss. Undefined before it.
+  // The scale (f32) and the count of good steps (s32), on the device of the first loss; undefined before it.
+  Tensor scale_, tracker_;
   double first_scale_;
   int64_t first_tracker_ = 0;
-  std::map<const ParameterOptimizer*, PerOptimizer> optimizers_;  // Since the last update.
+  // The optimizers that were unscaled or stepped since the last update.
+  std::map<const ParameterOptimizer*, PerOptimizer> optimizers_;
 };
 
 }  // namespace hlod

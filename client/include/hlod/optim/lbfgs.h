@@ -24,11 +24,13 @@ namespace hlod {
 
 struct LbfgsOptions {
   double lr = 1;
-  int64_t max_iter = 20;            // The iterations per Step().
-  std::optional<int64_t> max_eval;  // The calls of the closure per Step(); nullopt: 5/4 of max_iter.
-  double tolerance_grad = 1e-7;     // A Step() ends when every element of the gradient is at most this,
-  double tolerance_change = 1e-9;   // or when the parameters, or the loss, change by at most this.
-  int64_t history_size = 100;  // The pairs of changes that are kept, each twice as large as all parameters.
+  int64_t max_iter = 20;  // The maximum number of iterations per Step().
+  // The maximum number of calls of the closure per Step(); nullopt: 5/4 of max_iter.
+  std::optional<int64_t> max_eval;
+  double tolerance_grad = 1e-7;    // A Step() ends when every element of the gradient is at most this.
+  double tolerance_change = 1e-9;  // A Step() ends when the parameters, or the loss, change by at most this.
+  // The number of pairs of changes that are kept; a pair is twice as large as all parameters.
+  int64_t history_size = 100;
   bool strong_wolfe = false;  // Searches each line until the strong Wolfe conditions hold; else moves by lr.
 };
 
@@ -40,10 +42,10 @@ class Lbfgs : public ParameterOptimizer {
   explicit Lbfgs(std::vector<Tensor> parameters, const LbfgsOptions& options = {},
                  Caller caller = Caller::Here());
 
-  // Up to max_iter iterations. The closure drops the gradients, computes the loss, calls Backward() on it and
-  // returns it. Returns the loss of its first call.
+  // Makes up to max_iter iterations. The closure must drop the gradients, compute the loss, call Backward()
+  // on it and return it. Returns the loss of the closure's first call.
   Tensor Step(const std::function<Tensor()>& closure, Caller caller = Caller::Here()) override;
-  // Throw: the loss must be computed again and again.
+  // Throw, because the loss must be computed several times.
   void Step(Caller caller = Caller::Here()) override;
   void StepUnless(const Tensor& skip, Caller caller = Caller::Here()) override;
 

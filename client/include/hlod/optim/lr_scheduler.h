@@ -1,5 +1,5 @@
-// Learning rates by the epoch, as in torch.optim.lr_scheduler: an object that changes an optimizer's rate at
-// each of its own steps. A changed rate does not recompile the program.
+// Learning rates that change per epoch, as in torch.optim.lr_scheduler: a scheduler changes its optimizer's
+// rate at each Step() of the scheduler. A changed rate does not recompile the program.
 //
 //   hlod::Adam adam(model.Parameters(), {.lr = 1e-3});
 //   hlod::LrScheduler schedule = hlod::CosineAnnealingLr(adam, 100);
@@ -16,18 +16,18 @@
 
 namespace hlod {
 
-// The rate of each group of the optimizer is rule(the rate that the group had first, the number of steps so
-// far). Groups that are added later keep their rates. The optimizer outlives the scheduler.
+// Sets the rate of each group to rule(the group's first rate, the number of steps so far). Groups that are
+// added later keep their rates. The optimizer must outlive the scheduler.
 class LrScheduler {
  public:
   using Rule = std::function<double(double base, int64_t epoch)>;
   // Sets the rates of epoch 0.
   LrScheduler(ParameterOptimizer& optimizer, Rule rule);
-  // The same with one rule per group. Throws when the number of rules is not that of groups.
+  // One rule per group. Throws when the number of rules differs from that of groups.
   LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules, Caller caller = Caller::Here());
 
   void Step() { SetEpoch(epoch_ + 1); }
-  // Continues from `epoch`, as when training is resumed from a file.
+  // Continues from `epoch`, for training resumed from a file.
   void SetEpoch(int64_t epoch);
 
   // Returns the rate that a group's rule computes for an epoch from the first rate `base`.
@@ -41,18 +41,19 @@ class LrScheduler {
  private:
   ParameterOptimizer* optimizer_;
   std::vector<double> bases_;
-  std::vector<Rule> rules_;  // One per group, or one for all.
+  std::vector<Rule> rules_;  // One rule per group, or one for all groups.
   int64_t epoch_ = 0;
 };
 
-// Arguments that PyTorch refuses throw an error that names the caller's line.
+// All functions below throw for arguments that PyTorch refuses; the error names the caller's line.
 
 // The base rate times factor(epoch); the second form has one factor per group.
 LrScheduler LambdaLr(ParameterOptimizer& optimizer, std::function<double(int64_t epoch)> factor);
 LrScheduler LambdaLr(ParameterOptimizer& optimizer,
                      const std::vector<std::function<double(int64_t epoch)>>& factors,
                      Caller caller = Caller::Here());
-// Multiply the rate by gamma every `step_size` epochs; at each of the milestones; at every epoch.
+// Multiply the rate by gamma: every `step_size` epochs (StepLr), at each milestone (MultiStepLr), at every
+// epoch (ExponentialLr).
 LrScheduler StepLr(ParameterOptimizer& optimizer, int64_t step_size, double gamma = 0.1,
                    Caller caller = Caller::Here());
 LrScheduler MultiStepLr(ParameterOptimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
@@ -63,8 +64,8 @@ LrScheduler LinearLr(ParameterOptimizer& optimizer, double start = 1.0 / 3, doub
 // Goes from the base down to `minimum` in t_max epochs along half a cosine, and up again.
 LrScheduler CosineAnnealingLr(ParameterOptimizer& optimizer, int64_t t_max, double minimum = 0,
                               Caller caller = Caller::Here());
-// The same, but jumps back to the base instead of going up: first after t_0 epochs, then after a period that
-// grows by the factor t_mult each time.
+// Like CosineAnnealingLr, but the rate jumps back to the base instead of going up: first after t_0 epochs,
+// then after periods that grow by the factor t_mult.
 LrScheduler CosineAnnealingWarmRestarts(ParameterOptimizer& optimizer, int64_t t_0, int64_t t_mult = 1,
                                         double minimum = 0, Caller caller = Caller::Here());
 // The base times `factor`, which is in [0, 1], for the first `total` epochs; then the base.
@@ -81,10 +82,10 @@ LrScheduler MultiplicativeLr(ParameterOptimizer& optimizer, std::function<double
 struct OneCycleOptions {
   double max_rate = 0;
   int64_t total = 0;
-  double pct_start = 0.3;  // The part of the epochs in which the rate rises.
-  bool linear = false;     // Linear instead of half a cosine.
+  double pct_start = 0.3;  // The fraction of the epochs in which the rate rises.
+  bool linear = false;     // True for straight lines instead of half cosines.
   double div_factor = 25, final_div_factor = 1e4;
-  bool three_phase = false;  // Down to the first rate as slowly as up, then to the last.
+  bool three_phase = false;  // Goes down to the first rate as slowly as up, then to the last rate.
 };
 LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& options,
                        Caller caller = Caller::Here());
@@ -96,8 +97,8 @@ struct CyclicOptions {
   std::optional<int64_t> step_size_down;  // nullopt: step_size_up.
   enum class Mode {
     kTriangular,
-    kTriangular2,  // The height is halved each cycle.
-    kExpRange,     // The height is gamma^epoch.
+    kTriangular2,  // The amplitude is halved each cycle.
+    kExpRange,     // The amplitude is multiplied by gamma^epoch.
   } mode = Mode::kTriangular;
   double gamma = 1;
 };
@@ -105,13 +106,13 @@ LrScheduler CyclicLr(ParameterOptimizer& optimizer, const CyclicOptions& options
                      Caller caller = Caller::Here());
 
 // torch.optim.lr_scheduler.SequentialLR: the rules of `schedulers` one after another. Rule i + 1 begins at
-// milestones[i] and counts its epochs from there; all use the base rates of the first. The schedulers must be
-// of the same optimizer.
+// milestones[i] and counts epochs from there; all use the base rates of the first. All schedulers must have
+// the same optimizer.
 LrScheduler SequentialLr(ParameterOptimizer& optimizer, const std::vector<LrScheduler>& schedulers,
                          std::vector<int64_t> milestones, Caller caller = Caller::Here());
 
-// torch.optim.lr_scheduler.ReduceLROnPlateau: the rate of each group is multiplied by `factor` when a metric
-// has not become better for more than `patience` epochs.
+// torch.optim.lr_scheduler.ReduceLROnPlateau: multiplies the rate of each group by `factor` when a metric has
+// not improved for more than `patience` epochs.
 struct PlateauOptions {
   bool maximize = false;  // True when a larger metric is better.
   double factor = 0.1;
@@ -123,7 +124,7 @@ struct PlateauOptions {
 };
 class ReduceLrOnPlateau {
  public:
-  // The optimizer outlives it. Throws when the factor is not below 1.
+  // The optimizer must outlive the scheduler. Throws unless the factor is below 1.
   explicit ReduceLrOnPlateau(ParameterOptimizer& optimizer, const PlateauOptions& options = {},
                              Caller caller = Caller::Here());
   void Step(double metric);

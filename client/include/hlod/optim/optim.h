@@ -1,15 +1,15 @@
-// Optimizers as Optax composes them: a gradient transformation takes gradients and gives updates, a chain of
-// them is an optimizer, and its state is a tree like any other, so that a step can be traced, jitted and
-// donated.
+// Optimizers as Optax composes them: a gradient transformation maps gradients to updates, a chain of
+// transformations is an optimizer, and its state is an ordinary tree of tensors, so a step can be traced,
+// jitted and donated.
 //
 //   const optim::Optimizer adam = optim::Adam(1e-3);
 //   optim::State state = adam.Init(params);
 //   auto [updates, next] = adam.Update(grads, state, params);
 //   params = optim::ApplyUpdates(params, updates);
 //
-// Names, defaults and results are Optax's. Every update equals Optax's up to rounding. An undefined gradient,
-// that of a parameter which took no part in the loss, has an undefined update: the parameter and what is
-// remembered of it stay as they are, as in PyTorch; the count of steps is of all parameters together.
+// Names, defaults and results are Optax's. Every update equals Optax's up to rounding. A parameter that took
+// no part in the loss has an undefined gradient, and its update is undefined: the parameter and its state
+// stay as they are, as in PyTorch. The count of steps is common to all parameters.
 #pragma once
 
 #include <array>
@@ -28,34 +28,34 @@
 
 namespace hlod::optim {
 
-// The state that transformations keep from step to step: one list of tensors per transformation of the chain.
-// Step counts are scalars (s32) on the parameters' device: they never recompile a step.
+// The state that transformations keep from step to step: a list of tensors per transformation of the chain.
+// Step counts are s32 scalars on the parameters' device, so that they never recompile a step.
 struct State {
   std::vector<std::vector<Tensor>> parts;
 };
 
-// A function from the count of steps to a value: an f32 scalar; where the count is s64, for parameters of
-// f64, an f64 one.
+// A function from the number of steps to a value. The value is an f32 scalar; f64 when the count is s64,
+// which it is for parameters of f64.
 using Schedule = std::function<Tensor(const Tensor& count)>;
 
-// A number, or a schedule of the steps that were made before.
+// A number, or a schedule, which is called with the number of steps made before.
 class Rate {
  public:
   Rate(double value) : value_(value) {}                        // NOLINT: implicit.
   Rate(Schedule schedule) : schedule_(std::move(schedule)) {}  // NOLINT
 
   double value() const { return value_; }
-  const Schedule& schedule() const { return schedule_; }  // Empty: `value`.
+  const Schedule& schedule() const { return schedule_; }  // Empty when the rate is the number `value`.
 
  private:
   double value_ = 0;
   Schedule schedule_;
 };
 
-// Throws Error (kind argument) when a list for the leaves of the parameters has another length than they.
+// Throws Error (kind argument) when the length of a list for the parameters' leaves is not their number.
 void CheckListLength(size_t list, size_t leaves);
 
-// A value for each leaf of the parameters that is defined, in order: a list, or a function of the leaf.
+// A value for each defined leaf of the parameters, in order: a list, or a function of the leaf.
 template <typename T>
 class OfLeaves {
  public:
@@ -79,7 +79,7 @@ class OfLeaves {
   std::function<T(const Tensor& param)> rule_;
   bool is_list_ = false;
 };
-// The leaves that are selected; all of them when it is default-constructed.
+// Selects leaves; a default-constructed mask selects all.
 class Mask : public OfLeaves<bool> {
  public:
   using OfLeaves::OfLeaves;
@@ -93,8 +93,8 @@ class Optimizer {
  public:
   explicit Optimizer(std::vector<std::shared_ptr<const Transformation>> chain) : chain_(std::move(chain)) {}
 
-  // The state before the first step: on the devices of `params`, a tree of floating tensors. Of a placeholder
-  // it is placeholders.
+  // Returns the state before the first step, on the devices of `params`, a tree of floating tensors. The
+  // states of placeholders are placeholders.
   template <typename T>
   State Init(const T& params, Caller caller = Caller::Here()) const {
     const CallerScope scope(caller);
@@ -112,8 +112,8 @@ class Optimizer {
   }
 
   State InitLeaves(const std::vector<Tensor>& params) const;
-  // Replaces `updates`, the gradients, by what is to be added. An undefined parameter has no gradient and no
-  // state.
+  // Replaces `updates`, which come in as the gradients, by the tensors to add to the parameters. An undefined
+  // parameter has no gradient and no state.
   State UpdateLeaves(std::vector<Tensor>& updates, const State& state,
                      const std::vector<Tensor>& params) const;
 
@@ -124,7 +124,7 @@ class Optimizer {
   std::vector<std::shared_ptr<const Transformation>> chain_;
 };
 
-// p + u in p's type, for each leaf; p itself where u is undefined.
+// Returns p + u in p's type for each leaf, or p itself where u is undefined.
 std::vector<Tensor> ApplyLeaves(const std::vector<Tensor>& params, const std::vector<Tensor>& updates);
 template <typename T>
 T ApplyUpdates(const T& params, const T& updates, Caller caller = Caller::Here()) {
@@ -135,14 +135,13 @@ T ApplyUpdates(const T& params, const T& updates, Caller caller = Caller::Here()
 // Returns the optimizer that applies these one after the other.
 Optimizer Chain(const std::vector<Optimizer>& optimizers);
 
-// Optimizers.
 Optimizer Sgd(Rate rate, std::optional<double> momentum = {}, bool nesterov = false);
 struct AdamOptions {
   double b1 = 0.9, b2 = 0.999, eps = 1e-8, eps_root = 0;
   bool nesterov = false;
 };
 Optimizer Adam(Rate rate, const AdamOptions& options = {});
-// `mask`: which parameters decay.
+// `mask` selects the parameters that decay.
 Optimizer AdamW(Rate rate, double weight_decay = 1e-4, const AdamOptions& options = {},
                 const Mask& mask = {});
 Optimizer Lion(Rate rate, double b1 = 0.9, double b2 = 0.99, double weight_decay = 1e-3);
@@ -165,16 +164,17 @@ struct LarsOptions {
   bool nesterov = false;
 };
 Optimizer Lars(Rate rate, const LarsOptions& options = {});
-// Matrices by momentum that is made orthogonal, all else by AdamW of the same rate. Jordan, 2024.
+// Updates matrices by momentum that is made orthogonal (Jordan, 2024), and all other leaves by AdamW with the
+// same rate.
 struct MuonOptions {
-  // c0, c1 and c2 of X <- c0 X + c1 (X X') X + c2 (X X')^2 X: of each iteration, or those of the only list
-  // are used ns_steps times.
+  // c0, c1 and c2 of X <- c0 X + c1 (X X') X + c2 (X X')^2 X: one list per iteration, or one list for all
+  // ns_steps iterations.
   std::vector<std::array<double, 3>> ns_coeffs = {{3.4445, -4.7750, 2.0315}};
   int64_t ns_steps = 5;
   double beta = 0.95, eps = 1e-8, weight_decay = 0;
-  Mask weight_decay_mask = {};  // Selects among the matrices only, in order.
+  Mask weight_decay_mask = {};  // Selects among the matrices, in order; other leaves are not listed.
   bool nesterov = true;
-  bool adaptive = false;  // Times the product of momentum and update.
+  bool adaptive = false;  // Multiplies the update by the product of momentum and update.
   double adam_b1 = 0.9, adam_b2 = 0.999, adam_eps_root = 0, adam_weight_decay = 0;
   std::optional<Rate> adam_rate = {};
   std::optional<double> consistent_rms = {};  // As in ScaleByShape().
@@ -193,10 +193,10 @@ struct AdafactorOptions {
 };
 Optimizer Adafactor(std::optional<Rate> rate = {}, const AdafactorOptions& options = {});
 
-// Parts.
+// Gradient transformations, the links of a chain. Each comment says what becomes of the updates.
 Optimizer Identity();
 Optimizer Scale(double factor);
-Optimizer ScaleByLearningRate(Rate rate);  // Times -rate.
+Optimizer ScaleByLearningRate(Rate rate);  // Multiplies by -rate.
 Optimizer ScaleBySchedule(Schedule schedule);
 Optimizer Trace(double decay, bool nesterov = false);
 Optimizer Ema(double decay, bool debias = true);
@@ -205,18 +205,19 @@ Optimizer ScaleByLion(double b1 = 0.9, double b2 = 0.99);
 Optimizer ScaleByFactoredRms(const AdafactorOptions& options = {});
 Optimizer ScaleByParamBlockRms(double min_scale = 1e-3);
 Optimizer ScaleByBelief(const BeliefOptions& options = {});
-// Times trust_coefficient |p| / (|u| + eps), norms of each leaf of at least min_norm; 1 where one is 0.
+// Multiplies by trust_coefficient |p| / (|u| + eps). The norms are per leaf and at least min_norm; the factor
+// is 1 where a norm is 0.
 Optimizer ScaleByTrustRatio(double min_norm = 0, double trust_coefficient = 1, double eps = 0);
-// For leaves that are matrices, like those that follow.
+// Only for leaves that are matrices, like the transformation that follows.
 Optimizer ScaleByMuon(const MuonOptions& options = {}, Caller caller = Caller::Here());
-// Times sqrt(max(1, columns / rows)); with an rms times that and sqrt(max(rows, columns)).
+// Multiplies by sqrt(max(1, columns / rows)); or with `consistent_rms`, by consistent_rms sqrt(max(rows,
+// columns)).
 Optimizer ScaleByShape(std::optional<double> consistent_rms = {});
 Optimizer AddDecayedWeights(Rate weight_decay, const Mask& mask = {});
-Optimizer Clip(double max_delta);             // Each element to [-max_delta, max_delta].
-Optimizer ClipByGlobalNorm(double max_norm);  // All together to a norm of at most max_norm.
-Optimizer ClipByBlockRms(double threshold);   // Each leaf to a root mean square of at most threshold.
+Optimizer Clip(double max_delta);             // Clamps each element to [-max_delta, max_delta].
+Optimizer ClipByGlobalNorm(double max_norm);  // Scales all leaves together to a norm of at most max_norm.
+Optimizer ClipByBlockRms(double threshold);  // Scales each leaf to a root mean square of at most `threshold`.
 
-// Schedules.
 Schedule ConstantSchedule(double value);
 struct ExponentialDecayOptions {
   int64_t transition_begin = 0;
@@ -234,7 +235,7 @@ Schedule LinearSchedule(double init_value, double end_value, int64_t transition_
 Schedule WarmupCosineDecay(double init_value, double peak_value, int64_t warmup_steps, int64_t decay_steps,
                            double end_value = 0, double exponent = 1, Caller caller = Caller::Here());
 Schedule PiecewiseConstant(double init_value, const std::map<int64_t, double>& boundaries_and_scales);
-// Schedule i + 1 begins at boundaries[i], and counts from there.
+// Schedule i + 1 begins at boundaries[i], and counts steps from there.
 Schedule JoinSchedules(const std::vector<Schedule>& schedules, const std::vector<int64_t>& boundaries,
                        Caller caller = Caller::Here());
 

@@ -1,5 +1,5 @@
-// Optimizers around optimizers, as Optax has them: of some parameters, one for each kind of parameter, every
-// few steps, with numbers that stand in the state.
+// Optimizers that wrap optimizers, as in Optax: for a part of the parameters, one per kind of parameter,
+// every few steps, or with hyperparameters in the state.
 //
 //   // Matrices by Muon's rule, the rest by Adam, the embedding not at all.
 //   auto labels = optim::PerLeaf(params, [](const std::string& path, const Tensor& leaf) -> std::string {
@@ -20,7 +20,7 @@
 
 namespace hlod::optim {
 
-// f(path, leaf) for each defined leaf of a tree, as a list for a mask or for labels.
+// Returns f(path, leaf) for each defined leaf of a tree, as a list for a mask or for labels.
 template <typename T, typename F>
 auto PerLeaf(const T& params, F f) {
   const std::vector<std::string> paths = LeafPaths(params);
@@ -30,19 +30,20 @@ auto PerLeaf(const T& params, F f) {
   return values;
 }
 
-// `inner` of the leaves that are meant, which it sees as if there were no others. The updates of the others
-// stay as they are.
+// Applies `inner` to the selected leaves only, as if there were no others. The updates of the others stay as
+// they are.
 Optimizer Masked(const Optimizer& inner, const Mask& mask);
-// Each leaf by the optimizer of its label. Init() and Update() throw for a label that has none.
+// Updates each leaf by the optimizer of its label. Init() and Update() throw for a label without an
+// optimizer.
 Optimizer MultiTransform(const std::map<std::string, Optimizer>& optimizers,
                          const OfLeaves<std::string>& labels);
-// The same under the name that Optax gives it today.
+// Optax's current name for MultiTransform.
 Optimizer Partition(const std::map<std::string, Optimizer>& optimizers, const OfLeaves<std::string>& labels);
-// Updates of 0: parameters that stay.
+// Sets updates to 0, so that parameters stay.
 Optimizer SetToZero();
 
-// `inner` on the mean of the gradients of every_k updates, or on their sum; updates of 0 between. A schedule
-// counts the steps of `inner`.
+// Applies `inner` to the mean (or sum) of the gradients of every_k steps; the updates in between are 0. A
+// schedule counts the steps of `inner`.
 Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean = true,
                      Caller caller = Caller::Here());
 
