@@ -24,17 +24,19 @@
 namespace hlod::testing {
 
 struct DaemonOptions {
-  std::string binary;  // Empty: found as for a private daemon ($HLOD_DAEMON, beside this program, PATH).
+  // The daemon's binary; empty: found as for a private daemon ($HLOD_DAEMON, beside this program, PATH).
+  std::string binary;
   bool tcp = false;    // Listen on a free port of 127.0.0.1 as well.
-  // More flags: {"--device-memory", "64MiB"}. Without --compile-cache DIR it finds no program compiled.
+  // Further flags: {"--device-memory", "64MiB"}. Without --compile-cache DIR no program is found in a
+  // persistent cache.
   std::vector<std::string> flags;
-  absl::Duration timeout = absl::Seconds(30);  // To come up.
+  absl::Duration timeout = absl::Seconds(30);  // The time limit for the daemon to start.
 };
 
-// A daemon process. It is killed when the object is destroyed, and when this process dies in whatever way.
+// A daemon process. It is killed when the object is destroyed, and when this process dies in any way.
 class Daemon {
  public:
-  // Starts it and waits until it answers. The error has what it wrote to stderr.
+  // Starts a daemon and waits until it answers. An error has the daemon's output on stderr.
   static absl::StatusOr<Daemon> Start(const DaemonOptions& options = {});
   Daemon(Daemon&&) noexcept;
   Daemon& operator=(Daemon&&) noexcept;
@@ -44,10 +46,10 @@ class Daemon {
   const std::string& tcp_address() const;  // "127.0.0.1:PORT"; empty unless asked for.
   int pid() const;
 
-  // A new session; by default over the unix socket.
+  // Opens a new session; by default over the unix socket.
   absl::StatusOr<Client> Connect(ConnectOptions options = {}) const;
   absl::StatusOr<Client> ConnectTcp(ConnectOptions options = {}) const;
-  // The daemon's account.
+  // Connects to the daemon's administration.
   absl::StatusOr<Admin> Administration() const;
   absl::StatusOr<DaemonStats> Stats() const;
   // Device memory in use, over all devices; -1 when the daemon does not answer.
@@ -55,7 +57,7 @@ class Daemon {
   // Waits until UsedBytes() is `bytes`; false after `timeout`.
   bool WaitForUsedBytes(int64_t bytes, absl::Duration timeout) const;
 
-  // Sends it a signal (SIGKILL, SIGTERM, SIGSTOP).
+  // Sends the daemon a signal (SIGKILL, SIGTERM, SIGSTOP).
   void Kill(int signal) const;
   // Waits for its end and returns its exit code, or 128 + the signal; nullopt after `timeout`.
   std::optional<int> WaitForExit(absl::Duration timeout);
@@ -63,7 +65,7 @@ class Daemon {
   bool running();
   // Returns its output to stderr.
   std::string log() const;
-  // Starts it again on the same sockets, after it ended.
+  // Starts the daemon again on the same sockets after it ended.
   absl::Status Restart();
 
  private:
@@ -77,14 +79,14 @@ struct Transfers {
   Amount host_to_device, device_to_host, device_to_device;
 };
 
-// Looks at a session's ledger at two times.
+// Compares a session's ledger at two times.
 class TransferWatch {
  public:
   explicit TransferWatch(const Client& client);
-  // "" when exactly `expected` crossed since the watch began (or since the last Check); else a sentence
-  // saying what did, row by row.
+  // Returns "" when exactly `expected` crossed since the watch began (or since the last Check); otherwise a
+  // sentence with what crossed, row by row.
   std::string Check(const Transfers& expected);
-  // The rows since then.
+  // The rows since the watch began, or since the last Check.
   std::vector<LedgerRow> Rows();
 
  private:
@@ -92,7 +94,7 @@ class TransferWatch {
   SessionStats before_;
 };
 
-// "" when the sums over the rows equal the totals; else what differs.
+// Returns "" when the sums over the rows equal the totals; otherwise a sentence with the difference.
 std::string CheckLedger(const SessionStats& stats);
 
 }  // namespace hlod::testing

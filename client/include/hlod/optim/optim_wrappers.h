@@ -47,8 +47,8 @@ Optimizer SetToZero();
 Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean = true,
                      Caller caller = Caller::Here());
 
-// The optimizer that `make` gives of numbers that stand in the state: they change without a new trace, and
-// are read back. A schedule's number is set before each step.
+// Returns the optimizer that `make` builds from hyperparameters that are tensors in the state: they can be
+// changed without a new trace, and read back. A hyperparameter with a schedule is set before each step.
 //
 //   auto optimizer = optim::InjectHyperparams(
 //       [](const std::map<std::string, optim::Rate>& h) {
@@ -58,11 +58,12 @@ Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean = 
 //   optim::State state = optimizer.Init(params);
 //   optim::Hyperparam(optimizer, state, "learning_rate") = FromValues<float>({1e-4}, {}, device);
 //
-// `make` is called at each update and must make the same links.
+// `make` is called at each update and must return the same chain of transformations.
 Optimizer InjectHyperparams(std::function<Optimizer(const std::map<std::string, Rate>&)> make,
                             const std::map<std::string, Rate>& hyperparams);
-// The number of that name in the state of an optimizer that InjectHyperparams() made, or of a chain with one:
-// a scalar of f32, of f64 where the first parameter is. Throws when there is none, naming those that are.
+// Returns the hyperparameter of that name in the state of an optimizer that InjectHyperparams() made, or of a
+// chain with one: a scalar of f32, or f64 when the first parameter is f64. Throws when there is none, naming
+// those that exist.
 Tensor& Hyperparam(const Optimizer& optimizer, State& state, const std::string& name,
                    Caller caller = Caller::Here());
 

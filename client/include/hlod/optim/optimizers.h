@@ -11,8 +11,8 @@
 //   hlod::AdamW adam({{backbone.Parameters(), {.lr = 1e-5, .weight_decay = .1}}, {head.Parameters()}}, {.lr =
 //   1e-3});
 //
-// Each update is the one of hlod/optim/optim.h, and recorded like any operation: the old parameters and
-// moments are donated. Settings keep to PyTorch's limits; what does not is refused at the caller's line.
+// Each update is that of hlod/optim/optim.h, and is recorded like any operation: the old parameters and
+// moments are donated. Settings outside PyTorch's limits are refused, with the caller's line.
 #pragma once
 
 #include <cstddef>
@@ -31,23 +31,23 @@ namespace hlod {
 
 struct SgdOptions {
   double lr = 1e-3, momentum = 0;
-  bool nesterov = false;    // Needs a momentum and no dampening.
-  double weight_decay = 0;  // Times the parameter, added to the gradient.
-  double dampening = 0;     // The momentum adds up (1 - dampening) gradients, from the second on.
+  bool nesterov = false;    // Requires a momentum and no dampening.
+  double weight_decay = 0;  // Adds weight_decay times the parameter to the gradient.
+  double dampening = 0;     // The momentum accumulates (1 - dampening) times each gradient after the first.
 };
 struct AdamOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  double weight_decay = 0;  // Times the parameter, added to the gradient.
-  bool amsgrad = false;     // The largest second moment so far, in place of the last.
+  double weight_decay = 0;  // Adds weight_decay times the parameter to the gradient.
+  bool amsgrad = false;     // Uses the largest second moment so far instead of the current one.
 };
 struct AdamWOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  double weight_decay = 1e-2;  // Times lr and the parameter, subtracted from the parameter.
+  double weight_decay = 1e-2;  // Subtracts lr times weight_decay times the parameter from the parameter.
   bool amsgrad = false;        // As in AdamOptions.
 };
 struct RmsPropOptions {
   double lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0;
-  bool centered = false;  // Divides by the deviation, not by the root of the mean square.
+  bool centered = false;  // Divides by the standard deviation instead of the root mean square.
 };
 struct AdagradOptions {
   double lr = 1e-2, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10;
@@ -66,17 +66,19 @@ struct RAdamOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
 };
 struct RpropOptions {
-  double lr = 1e-2;  // The first step of each element; a later change has no effect, as in PyTorch.
-  double eta_minus = 0.5, eta_plus = 1.2;  // The factors of a step when the sign turns, and when not.
+  // The size of the first step of each element; a later change has no effect, as in PyTorch.
+  double lr = 1e-2;
+  // The factors of the step size when the gradient's sign changes, and when it stays.
+  double eta_minus = 0.5, eta_plus = 1.2;
   double step_min = 1e-6, step_max = 50;
 };
 struct AsgdOptions {
   double lr = 1e-2, lambd = 1e-4, alpha = 0.75;  // The rate of step t is lr / (1 + lambd lr t)^alpha.
-  double t0 = 1e6;                               // The step from which on parameters are averaged.
+  double t0 = 1e6;                               // The step at which the averaging of parameters begins.
   double weight_decay = 0;
 };
 
-// Parameters with settings of their own. Without options they have the optimizer's.
+// Parameters with settings of their own. Without options they use the optimizer's.
 template <typename Options>
 struct ParamGroup {
   ParamGroup(std::vector<Tensor> its_parameters) : parameters(std::move(its_parameters)) {}  // NOLINT
@@ -87,33 +89,34 @@ struct ParamGroup {
   std::optional<Options> options;
 };
 
-// The base of the optimizers. A parameter without a gradient stays as it is, and its count of steps, too.
+// The base of the optimizers. A parameter without a gradient is not updated, and its count of steps does not
+// change.
 class ParameterOptimizer {
  public:
   virtual ~ParameterOptimizer() = default;
 
   // Updates the parameters by their gradients.
   virtual void Step(Caller caller = Caller::Here());
-  // The same after calling `closure`, which computes the loss and calls Backward(); returns the loss.
+  // Calls `closure`, which computes the loss and calls Backward(), then makes a step. Returns the loss.
   virtual Tensor Step(const std::function<Tensor()>& closure, Caller caller = Caller::Here());
-  // Step() unless `skip`, a pred scalar, is true: then parameters and states keep their values. Nothing is
-  // read back: hlod/optim/grad_scaler.h skips a step of infinite gradients so.
+  // Makes a step unless `skip`, a pred scalar, is true; then parameters and states keep their values. Nothing
+  // is read back. hlod/optim/grad_scaler.h uses it for gradients that are infinite.
   virtual void StepUnless(const Tensor& skip, Caller caller = Caller::Here());
   // Drops the gradients.
   void ZeroGrad();
 
-  // A change does not compile again. hlod/optim/lr_scheduler.h has the schedules of PyTorch.
+  // Setting a rate does not recompile. hlod/optim/lr_scheduler.h has PyTorch's schedules.
   double learning_rate(size_t group = 0, Caller caller = Caller::Here()) const;
   void SetLearningRate(double lr);  // Sets the rate of every group.
   void SetLearningRate(double lr, size_t group, Caller caller = Caller::Here());
 
-  // The settings of each group as "groups.0.lr" with the number of its parameters as "groups.0.size", and
-  // what is remembered of each parameter that has had a gradient, as "state.0.1.2": of parameter 0, counted
-  // through all groups, tensor 2 of link 1. A file of it is written as that of a model.
+  // Returns the settings of each group ("groups.0.lr", and the number of its parameters as "groups.0.size")
+  // and the state of each parameter that has had a gradient: "state.0.1.2" is tensor 2 of link 1 for
+  // parameter 0, counted over all groups. It can be saved like a model's state.
   virtual std::map<std::string, Tensor> StateDict() const;
-  // Takes it over, settings included, from an optimizer of the same kind and of groups of as many parameters
-  // of the same shapes. Throws before anything is changed, naming what is missing, unknown or of another
-  // shape.
+  // Restores a StateDict(), settings included, from an optimizer of the same kind whose groups have as many
+  // parameters with the same shapes. Throws before anything is changed, naming what is missing, unknown or of
+  // another shape.
   virtual void LoadStateDict(const std::map<std::string, Tensor>& state, Caller caller = Caller::Here());
 
   size_t group_count() const { return groups_.size(); }
@@ -121,12 +124,12 @@ class ParameterOptimizer {
   const std::vector<Tensor>& parameters() const { return parameters_; }
 
  protected:
-  // Throws when there are no parameters, or when one is in another group.
+  // Adds a group. Throws when there are no parameters, or when one is in a group already.
   void AddGroup(std::vector<Tensor> parameters, optim::Optimizer update, const char* name,
                 const Caller& caller);
-  // Another rule for the same states: a setting that has changed.
+  // Sets another rule for the same states, when a setting has changed.
   void Replace(size_t group, optim::Optimizer update) { groups_[group].update = std::move(update); }
-  // Throws when `update` remembers something else of a parameter that has made a step.
+  // Throws when the states of `update` differ in kind from those of a parameter that has made a step.
   void RequireSameStates(size_t group, const optim::Optimizer& update, const Caller& caller) const;
   void RequireGroup(size_t group, const char* operation, const Caller& caller) const;
   // Null before the parameter's first gradient.
@@ -135,7 +138,7 @@ class ParameterOptimizer {
   virtual double RateOf(size_t group) const = 0;
   virtual void SetRate(double lr, size_t group) = 0;
   virtual std::vector<std::pair<const char*, double>> SettingsOf(size_t group) const = 0;
-  // The rule of settings in the order of SettingsOf().
+  // Returns the rule for settings in the order of SettingsOf().
   virtual optim::Optimizer RuleOf(const std::vector<double>& settings) const = 0;
   virtual void TakeSettings(size_t group, const std::vector<double>& settings) = 0;
 
@@ -155,21 +158,21 @@ class ParameterOptimizer {
 template <typename Options>
 struct OptimizerKind;  // client/transform/optimizer/kind.h
 
-// An optimizer whose rule is a function of its options.
+// The base of optimizers whose rule is a function of an options struct.
 template <typename Options>
 class OptimizerOf : public ParameterOptimizer {
  public:
   OptimizerOf(std::vector<ParamGroup<Options>> groups, const Options& defaults,
               const OptimizerKind<Options>& kind, const Caller& caller);
 
-  // torch.optim.Optimizer.add_param_group: with the settings that the optimizer was made with, or with
-  // others.
+  // Adds a group with the given options, or with those that the optimizer was made with.
+  // torch.optim.Optimizer.add_param_group.
   void AddParamGroup(std::vector<Tensor> parameters, Caller caller = Caller::Here());
   void AddParamGroup(std::vector<Tensor> parameters, const Options& options, Caller caller = Caller::Here());
 
   const Options& options(size_t group = 0, Caller caller = Caller::Here()) const;
-  // Other settings from the next step on, which must remember the same of a parameter as those before: a
-  // momentum that was 0 stays 0 once a step was made.
+  // Changes the settings from the next step on. They must need the same state as those before: a momentum of
+  // 0 must stay 0 once a step was made.
   void SetOptions(const Options& options, size_t group = 0, Caller caller = Caller::Here());
 
  protected:
@@ -184,7 +187,7 @@ class OptimizerOf : public ParameterOptimizer {
 
   const OptimizerKind<Options>* kind_;
   Options defaults_;
-  std::vector<Options> options_;  // One per group.
+  std::vector<Options> options_;  // The options of each group.
 };
 
 extern template class OptimizerOf<SgdOptions>;
@@ -296,8 +299,8 @@ class Asgd : public OptimizerOf<AsgdOptions> {
   explicit Asgd(std::vector<ParamGroup<AsgdOptions>> groups, const AsgdOptions& defaults = {},
                 Caller caller = Caller::Here());
 
-  // The average of parameter `i`, counted through all groups: what a training ends with. The parameter itself
-  // before its first step.
+  // Returns the average of parameter `i`, counted over all groups, which is the result of a training with
+  // ASGD. Before its first step it is the parameter itself.
   Tensor Average(size_t i, Caller caller = Caller::Here()) const;
 };
 

@@ -1,4 +1,5 @@
-// A training step: gradients and update as one program, which gives the old parameters' memory to the new.
+// A training step: gradients and update as one program, in which new parameters take the memory of the old
+// ones.
 #pragma once
 
 #include <concepts>
@@ -30,7 +31,7 @@ namespace lazy {
 // Returns the number of times that the tensor's data was changed in place.
 uint64_t WriteCount(const Tensor& tensor);
 
-// The step of a function of parameters, buffers and x to {its result, the buffers that it has changed}.
+// Returns the training step of `apply`, a function (parameters, buffers, x) -> {result, changed buffers}.
 template <typename Apply, typename Loss>
 auto JittedTrainStep(Apply apply, Loss loss, optim::Optimizer optimizer, CheckpointPolicy remat,
                      Caller caller) {
@@ -52,7 +53,7 @@ auto JittedTrainStep(Apply apply, Loss loss, optim::Optimizer optimizer, Checkpo
   return Jit(std::move(step), {.donate = {0, 1}}, caller);
 }
 
-// A module's call on copies of its buffers, which it may change.
+// Calls a module on copies of its buffers, which it may change.
 template <typename Model>
 auto ModuleFunction(Model& model) {
   return [&model](const nn::StateDict& params, const nn::StateDict& buffers, const auto& x) {
@@ -118,9 +119,9 @@ class ModuleTrainStep {
 };
 
 // step(params, state, x, target) -> TrainResult: loss(model(params, x), target), its gradient by params, and
-// optimizer's update. Runs model and loss once a signature. params and state are given up by the call: using
-// them afterwards throws an error of kind donated. The results are not remembered for Backward(). What
-// `remat` does not keep of the model is computed again for the gradient.
+// optimizer's update. The C++ of model and loss runs once per signature. The call donates params and state:
+// using them afterwards throws an error of kind donated. The results are not recorded for Backward(). Values
+// of the model that `remat` does not keep are recomputed for the gradient.
 //
 //   auto step = MakeTrainStep(model, loss, optim::Adam(1e-3), CheckpointPolicy::Dots());
 //   auto result = step(params, state, x, target);  // result.loss, result.params, result.state
@@ -132,10 +133,10 @@ auto MakeTrainStep(const Model& model, Loss loss, optim::Optimizer optimizer,
                                                  std::move(optimizer), std::move(remat), caller));
 }
 
-// The same of a module, which must outlive the step; its params are TrainParams(model), which share their
-// memory with the module's own. Its buffers are read at each call, and those that the model changes (the
-// running mean of a batch norm) are updated in place after it, as calling the model itself does. Whether the
-// module is training is what it was when the step was traced.
+// A step for a module, which must outlive it. Its params are TrainParams(model), which share their memory
+// with the module's own. The module's buffers are read at each call, and those that the model changes (the
+// running mean of a batch norm) are updated in place afterwards, as calling the model does. The step keeps
+// the training mode that the module had when it was traced.
 template <std::derived_from<nn::Module> Model, typename Loss>
 auto MakeTrainStep(Model& model, Loss loss, optim::Optimizer optimizer,
                    CheckpointPolicy remat = CheckpointPolicy::Everything(), Caller caller = Caller::Here()) {

@@ -18,8 +18,8 @@ struct DeviceRow {
   std::string kind;
   int64_t capacity_bytes = 0, used_bytes = 0, peak_bytes = 0, temporary_bytes = 0;
   int64_t buffers = 0, placeholders = 0, queued_executes = 0;
-  // The instruction sets that its programs use: the level ("baseline", "avx2", "avx512"), then the features
-  // that not every processor of that level has ("f16c", "vpopcntdq", "vnni", "bf16", "amx").
+  // The instruction sets that the daemon's programs use: the level ("baseline", "avx2", "avx512"), then
+  // features that not every processor of that level has ("f16c", "vpopcntdq", "vnni", "bf16", "amx").
   std::vector<std::string> cpu_features;
 };
 
@@ -57,14 +57,14 @@ struct SessionRow {
   int64_t pid = 0;
   std::string state;  // "connected", "waiting"
   int64_t age_us = 0;
-  SessionStats stats;  // Without rows.
+  SessionStats stats;  // The session's totals, without rows.
 };
 
 struct DaemonStats {
   std::string version;
   uint64_t epoch = 0;
   int64_t pid = 0, uptime_us = 0;
-  SessionStats totals;  // Over all sessions, ended ones included; rows by cause.
+  SessionStats totals;  // Totals over all sessions, including ended ones; the rows are by cause.
   int64_t sessions = 0, sessions_ended = 0;
   int64_t host_memory_bytes = 0, resident_bytes = 0;
   int64_t side_memory_bytes = 0, side_memory_bytes_max = 0;

@@ -17,44 +17,45 @@ namespace internal {
 struct BufferState;
 }
 
-// Refers to one buffer. Copies refer to the same one; its memory is freed when the last copy is gone, or at
-// Delete(). A buffer exists from the moment it is made: what fills it may still be under way, and may fail,
-// which a read or a use then reports. Thread-safe. Reading or using a placeholder, a deleted or a donated
-// buffer is refused here, before anything is sent: FAILED_PRECONDITION or NOT_FOUND with the kind, the
-// buffer's shape and line, and the line that deleted or donated it.
+// Refers to one buffer. Copies refer to the same buffer; its memory is freed when the last copy is destroyed,
+// or at Delete(). A buffer exists from the moment it is made, although the command that fills it may still be
+// running. When that command fails, a read or use of the buffer reports its error. Thread-safe. Reading or
+// using a placeholder, a deleted or a donated buffer is refused here, before anything is sent:
+// FAILED_PRECONDITION or NOT_FOUND with the kind, the buffer's shape and line, and the line that deleted or
+// donated it.
 class Buffer {
  public:
-  Buffer() = default;  // Refers to nothing: only valid() may be called.
+  Buffer() = default;  // Refers to no buffer: only valid() may be called.
   explicit Buffer(std::shared_ptr<internal::BufferState> state) : state_(std::move(state)) {}
 
   bool valid() const { return state_ != nullptr; }
   const Shape& shape() const;
-  int64_t byte_size()
-      const;  // Dense; of a result with dynamic dimensions, as common/hlo/dynamic/dynamic_result.h stores it.
-  int device() const;       // Ordinal.
-  uint64_t handle() const;  // The buffer's name on the wire: unique in the session, unchanged by Fill.
+  int64_t byte_size() const;  // The size of the dense array; of a result with dynamic dimensions, in the form
+                              // of common/hlo/dynamic/dynamic_result.h.
+  int device() const;         // The device's ordinal.
+  uint64_t handle() const;    // The buffer's name on the wire: unique in the session, and unchanged by Fill.
   Origin origin() const;    // The line that made it.
   // True when it has a shape but no value. False for a buffer that is pending, failed, donated or deleted.
   bool is_placeholder() const;
-  // OK while it can be used; else why it cannot: kind deleted, donated (with the command and its line),
-  // failed, lost_session. As far as is known here: the daemon is not asked.
+  // OK while it can be used; otherwise an error of kind deleted, donated (with the command and its line),
+  // failed or lost_session. It uses only what is known here: the daemon is not asked.
   absl::Status state() const;
-  // "f32[2,3] handle 7 made at model.cc:8", "..., a placeholder": a description; never reads.
+  // A description, without a read: "f32[2,3] handle 7 made at model.cc:8", "..., a placeholder".
   std::string ToString() const;
 
   // Returns a future that is ready when the command that produces it is done: OK, or its error.
   Future<void> ready() const;
 
-  // Reads the value; waits for it. For a result with dynamic dimensions, f32[<=6], the literal has the sizes
-  // of the actual value.
+  // Waits for the value and reads it. For a result with dynamic dimensions, such as f32[<=6], the literal has
+  // the actual sizes.
   absl::StatusOr<Literal> ToLiteral(Cause cause = Cause::kDownload, Caller caller = Caller::Here()) const;
   // Reads into memory of the caller, which must be byte_size() long. Waits.
   absl::Status Download(absl::Span<std::byte> out, Cause cause = Cause::kDownload,
                         Caller caller = Caller::Here()) const;
-  // Asks for the value without waiting.
+  // Starts a read without waiting for it.
   Future<Literal> ToLiteralAsync(Cause cause = Cause::kDownload, Caller caller = Caller::Here()) const;
-  // Reads the one element of a scalar. T must be its type's storage (float for f32). The ledger records it
-  // under the cause scalar_read.
+  // Reads the element of a scalar. T must be the type's storage (float for f32). The ledger records the cause
+  // scalar_read.
   template <typename T>
   absl::StatusOr<T> Item(Caller caller = Caller::Here()) const;
 
@@ -63,7 +64,7 @@ class Buffer {
   absl::Status Fill(const Literal& value, Caller caller = Caller::Here()) const;
   absl::Status Fill(absl::Span<const std::byte> bytes, Caller caller = Caller::Here()) const;
 
-  // Frees it now; every copy is dead then. A second Delete is an error of kind deleted.
+  // Frees the buffer now, for every copy. A second Delete is an error of kind deleted.
   absl::Status Delete(Caller caller = Caller::Here()) const;
 
   // For the library.

@@ -5,7 +5,7 @@
 namespace hlod {
 
 struct Caller {
-  const char* file = "";  // Lives as long as the program, as a literal does.
+  const char* file = "";  // Points to a string that lives as long as the program, such as a literal.
   int line = 0;
   const char* function = "";
 
@@ -16,9 +16,9 @@ struct Caller {
   }
 };
 
-// For functions that call other operations, such as layers and losses: until it is destroyed, this thread's
-// operations and errors are attributed to `caller`, whatever line calls them. Of nested scopes the outermost
-// counts.
+// For functions composed of other operations, such as layers and losses: until the scope is destroyed, this
+// thread's operations and errors are attributed to `caller` instead of their own lines. The outermost of
+// nested scopes applies.
 //   Tensor Mean(const Tensor& x, Caller caller = Caller::Here()) {
 //     const CallerScope scope(caller);
 //     return Sum(x) / x.numel();

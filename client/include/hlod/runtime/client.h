@@ -19,9 +19,9 @@ namespace hlod {
 
 // Credentials for a daemon on another host. PEM texts, not file names.
 struct TlsOptions {
-  std::string root_certificates;  // The authorities to trust; empty with `enabled`: the system's.
-  std::string certificate, key;   // The client's own, when the daemon asks for one.
-  bool enabled = false;           // Use TLS. Implied by a non-empty field.
+  std::string root_certificates;  // The authorities to trust; empty while `enabled`: the system's.
+  std::string certificate, key;   // The client's own certificate and key, for a daemon that asks for them.
+  bool enabled = false;           // Uses TLS. A field that is not empty implies it.
 };
 
 struct ConnectOptions {
@@ -31,37 +31,37 @@ struct ConnectOptions {
   // ($XDG_RUNTIME_DIR/hlod.sock, then /run/hlod/hlod.sock), an error when this user may not connect to it;
   // else a private daemon.
   std::string address;
-  std::string name;  // Shown in the daemon's listings; empty: the program's name and pid.
+  std::string name;  // The name in the daemon's listings; empty: the program's name and pid.
   TlsOptions tls;
   std::string token;  // Sent as "authorization: Bearer ...".
   absl::Duration timeout = absl::Seconds(10);
   std::vector<std::string> daemon_flags;  // Flags for a private daemon; ignored when a running one is found.
-  bool private_daemon = true;             // True when an empty address may start one.
+  bool private_daemon = true;             // True when an empty address may start a private daemon.
   bool shared_memory = true;              // True when bulk bytes may travel in shared memory.
-  // For tests: send what this library would refuse, so that the daemon's refusal is seen.
+  // For tests: sends commands that this library would refuse, so that the daemon's refusal is seen.
   bool skip_local_checks = false;
 };
 
 struct CompileOptions {
-  bool describe = false;  // Have the daemon answer with CompileResult, so that Describe() need not ask again.
+  // Makes the daemon answer compiles with CompileResult, so that Describe() need not ask for it.
+  bool describe = false;
 };
 
-// Copies share one session, which ends when the last of them and of its buffers and executables is gone.
-// Thread-safe. It has no thread of its own: the calls that wait drive the connection. A connection that
-// breaks is made again, and unanswered commands are sent again; when the session is lost (the daemon ended or
-// was restarted), every call returns the same error of kind lost_session at once.
+// Copies share one session, which ends when the last copy, buffer and executable of it is destroyed.
+// Thread-safe. It has no thread of its own: the calls that wait drive the connection. A broken connection is
+// re-established, and unanswered commands are sent again. When the session is lost (the daemon ended or was
+// restarted), every call at once returns the same error of kind lost_session.
 //
-// Forking. A process that was forked from one that had connected (without exec; as Python's multiprocessing
-// and PyTorch's data loaders do by default) cannot use the client: every call on its copies of the parent's
-// objects, Connect, and testing::Daemon::Start, returns an error of kind lost_session (code
-// FAILED_PRECONDITION) at once. Destroying the copies neither sends, waits nor frees anything: the session
-// stays the parent's, which goes on. What a function tells without a status is then empty: origin() is
-// unknown, is_placeholder() false, has_shared_memory() false, and a future is Ready(). Connect after forking
-// only, or exec.
+// Forking. A process forked from a connected one without exec (as Python's multiprocessing and PyTorch's data
+// loaders do by default) cannot use the client: every call on its copies of the parent's objects, Connect,
+// and testing::Daemon::Start, returns an error of kind lost_session (code FAILED_PRECONDITION) at once.
+// Destroying the copies does not send, wait for or free anything: the session remains the parent's and goes
+// on. Functions that do not return a status return an empty value: origin() is unknown, is_placeholder() and
+// has_shared_memory() are false, and a future is Ready(). Therefore connect only after forking, or use exec.
 class Client {
  public:
   static absl::StatusOr<Client> Connect(const ConnectOptions& options);
-  // The same with an address alone, which may be empty (ConnectOptions::address).
+  // Connects to an address alone, which may be empty (ConnectOptions::address).
   static absl::StatusOr<Client> Connect(std::string_view address = "");
 
   int device_count() const;
@@ -69,10 +69,11 @@ class Client {
   Device device(int ordinal) const { return Device(session_, ordinal); }
   const std::vector<DeviceInfo>& devices() const;
 
-  // Compiles without waiting; errors the daemon finds surface where the executable's results are used.
+  // Compiles without waiting. Errors that the daemon finds are reported where the executable's results are
+  // used.
   absl::StatusOr<Executable> Compile(const Module& module, const CompileOptions& options = {},
                                      Caller caller = Caller::Here()) const;
-  // The same for a serialized HloModuleProto (or an HloProto or HloSnapshot that holds one).
+  // Compiles a serialized HloModuleProto (or an HloProto or HloSnapshot that contains one).
   absl::StatusOr<Executable> CompileSerialized(std::string_view bytes, const CompileOptions& options = {},
                                                Caller caller = Caller::Here()) const;
   absl::StatusOr<Executable> CompileText(std::string_view text, const CompileOptions& options = {},
@@ -80,26 +81,26 @@ class Client {
 
   // Sets the step under which the ledger records the commands that follow.
   absl::Status StepMark(uint64_t step, Caller caller = Caller::Here()) const;
-  // Waits until every command sent before is settled. Returns OK even when some of them failed: their results
-  // hold the errors.
+  // Waits until every command sent before is settled. Returns OK even when some of them failed, because their
+  // results hold the errors.
   absl::Status Sync(Caller caller = Caller::Here()) const;
-  // Makes one round trip of the wire and returns its time.
+  // Makes one round trip to the daemon and returns its time.
   absl::StatusOr<absl::Duration> Ping(Caller caller = Caller::Here()) const;
   // Returns the session's statistics. Waits until every command sent before is settled.
   absl::StatusOr<SessionStats> Stats(Caller caller = Caller::Here()) const;
 
-  // Ends the session now and waits until the daemon has freed everything, at most `timeout`. Later calls
-  // fail. The destructor ends it too, without waiting.
+  // Ends the session and waits, at most `timeout`, until the daemon has freed all its memory. Later calls
+  // fail. The destructor ends the session without waiting.
   absl::Status Close(absl::Duration timeout = absl::Seconds(5)) const;
 
-  // OK, or why the session is lost, as far as is known here: the daemon is not asked.
+  // OK, or the reason why the session is lost, as far as it is known here: the daemon is not asked.
   absl::Status status() const;
   const Limits& limits() const;
-  const std::string& address() const;  // Where it is connected.
+  const std::string& address() const;  // The address of the daemon.
   const std::string& daemon() const;   // "hlod 0.1.0 pid 17"
   uint64_t epoch() const;
   uint64_t session_id() const;
-  // Returns true when bulk bytes travel in shared memory. Sets it up when that was not tried yet.
+  // Returns true when large transfers use shared memory. Sets it up if that was not tried yet.
   bool has_shared_memory() const;
 
   // For the library.

@@ -20,14 +20,14 @@ class Session;
 struct StagingState;
 }  // namespace internal
 
-// Memory for the program to fill, which the daemon then reads directly: an upload with one copy
-// fewer. Movable.
+// Memory for the program to fill, which the daemon then reads directly: an upload with one copy less.
+// Movable.
 class StagedUpload {
  public:
   StagedUpload();
   StagedUpload(StagedUpload&&) noexcept;
   StagedUpload& operator=(StagedUpload&&) noexcept;
-  ~StagedUpload();  // Sends nothing unless Commit was called.
+  ~StagedUpload();  // Does not send anything unless Commit was called.
 
   // Returns the memory to fill: writable, of the shape's byte size, contents unspecified. Must not be touched
   // after Commit.
@@ -36,7 +36,7 @@ class StagedUpload {
   absl::Span<T> data() const {
     return absl::Span<T>(reinterpret_cast<T*>(bytes().data()), bytes().size() / sizeof(T));
   }
-  // True when the memory is shared with the daemon; otherwise Commit copies, as an upload does.
+  // True when the memory is shared with the daemon; otherwise Commit copies it, as an upload does.
   bool shared() const;
   // Sends the memory as a new buffer. May be called once.
   absl::StatusOr<Buffer> Commit(Cause cause = Cause::kUpload, Caller caller = Caller::Here());
@@ -49,7 +49,7 @@ class StagedUpload {
 // Cheap to copy. Thread-safe.
 class Device {
  public:
-  // The host, where a tensor is an ordinary value of this process. It does not have buffers.
+  // The host, whose tensors are ordinary values of this process. It does not have buffers.
   Device() : ordinal_(0) {}
   Device(std::shared_ptr<internal::Session> session, int ordinal)
       : session_(std::move(session)), ordinal_(ordinal) {}
@@ -62,9 +62,10 @@ class Device {
   // REQUIRES: the daemon has this device.
   const DeviceInfo& info() const;
 
-  // Makes a buffer of `shape` (an array) from dense row-major bytes. Returns when `bytes` may be touched
-  // again, and never waits for the device or for an answer; errors the daemon finds surface where the buffer
-  // is used. Up to 64 KiB travel in the command, more in shared memory on the same host, else on a stream.
+  // Makes a buffer of `shape` (an array) from dense row-major bytes. Returns when `bytes` may be reused,
+  // without waiting for the device or for an answer; errors that the daemon finds are reported where the
+  // buffer is used. Up to 64 KiB are sent in the command; larger arrays use shared memory on the same host,
+  // otherwise a stream.
   absl::StatusOr<Buffer> Upload(absl::Span<const std::byte> bytes, const Shape& shape,
                                 Cause cause = Cause::kUpload, Caller caller = Caller::Here()) const;
   absl::StatusOr<Buffer> Upload(const Literal& literal, Cause cause = Cause::kUpload,
@@ -82,14 +83,13 @@ class Device {
   // Returns memory to fill for an upload.
   absl::StatusOr<StagedUpload> Stage(const Shape& shape, Caller caller = Caller::Here()) const;
 
-  // Makes a buffer with a shape and an identity, but without storage or reservation: it has no bytes
-  // anywhere.
+  // Makes a buffer with a shape and an identity, but without a value or storage.
   absl::StatusOr<Buffer> Placeholder(const Shape& shape, Caller caller = Caller::Here()) const;
 
   // The next two functions exchange values with programs of this session that run on the device (XLA:
   // TransferToInfeed, TransferFromOutfeed). `channel` is nullopt for infeed and outfeed, else the channel_id
-  // of a recv from the host or of a send to it. Each channel passes its values in order, to or from the
-  // programs that run then or later. Neither call waits.
+  // of a recv from the host or of a send to it. Each channel passes its values in order, to or from programs
+  // that are running or run later. Neither call waits.
   //
   // Sends a value: `arrays` are its array leaves, depth first, each on this device; they stay valid. A
   // program that finds the channel empty waits for limit channel_wait_us, and then fails (kind pending). An

@@ -11,20 +11,20 @@
 
 namespace hlod {
 
-// Thrown on misuse of a tensor, and by a read of a value that failed. what() is one sentence that names the
+// Thrown for misuse of a tensor, and when a value that failed is read. what() is one sentence that names the
 // operation, its arguments and the line of the program that called it. The program may go on: an operation
 // that throws has not changed anything.
 class Error : public std::runtime_error {
  public:
   Error(absl::Status status, std::string operation, Caller caller);
 
-  // The error as the runtime would return it: code, and ErrorDetails as its payload.
+  // The error as the runtime returns it: a code, with ErrorDetails as payload.
   const absl::Status& status() const { return status_; }
   // kPlaceholder, kDonated, kFailed, kArgument, ... (common/base/errors/errors.inc).
   ErrorKind kind() const { return KindOf(status_); }
-  // The operation in PyTorch's spelling: "einsum", "item".
+  // The operation's name in PyTorch: "einsum", "item".
   const std::string& operation() const { return operation_; }
-  // The line of the program.
+  // The line of the program that called the operation.
   const Caller& caller() const { return caller_; }
 
  private:

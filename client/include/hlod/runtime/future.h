@@ -1,4 +1,4 @@
-// The result of a command under way. It has no thread of its own: the call that awaits it drives the
+// The result of a command that was sent. It has no thread of its own: the call that awaits it drives the
 // connection.
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace hlod {
 namespace internal {
 
-// The interface behind a future. Implemented inside the library; thread-safe.
+// The interface behind a future, implemented inside the library. Thread-safe.
 template <typename T>
 class Awaitable {
  public:
@@ -26,21 +26,21 @@ class Awaitable {
 
 }  // namespace internal
 
-// Copies share one result. A value is taken by the first Await that returns OK: a later Await, also on a
-// copy, is FAILED_PRECONDITION. The end of a Future<void> is reported by each Await. Thread-safe.
+// Copies share one result. The first Await that returns OK takes the value: a later Await, also on a copy, is
+// FAILED_PRECONDITION. A Future<void> may be awaited repeatedly. Thread-safe.
 template <typename T>
 class Future {
  public:
   using Result = typename internal::Awaitable<T>::Result;
 
-  Future() = default;  // Refers to nothing: only valid() may be called.
+  Future() = default;  // Refers to no command: only valid() may be called.
   explicit Future(std::shared_ptr<internal::Awaitable<T>> awaitable) : awaitable_(std::move(awaitable)) {}
 
   bool valid() const { return awaitable_ != nullptr; }
   // Returns true when Await would return without waiting. Handles messages that have arrived; never waits.
   bool Ready() const { return awaitable_->Ready(); }
-  // Waits for the result and returns it, or the error of the command that was to make it. DEADLINE_EXCEEDED
-  // when `timeout` passes first: the future stays valid and may be awaited again.
+  // Waits for the result and returns it, or the error of its command. DEADLINE_EXCEEDED when `timeout` passes
+  // first: the future stays valid and may be awaited again.
   Result Await(absl::Duration timeout = absl::InfiniteDuration()) const {
     return awaitable_->Await(timeout == absl::InfiniteDuration() ? absl::InfiniteFuture()
                                                                  : absl::Now() + timeout);

@@ -21,26 +21,26 @@ using hlo::Module;
 using hlo::PrimitiveType;
 using hlo::Shape;
 
-// A device as the daemon presents it.
+// A device as the daemon describes it.
 struct DeviceInfo {
   int ordinal = 0;
   std::string kind;          // "cpu"
-  int64_t memory_bytes = 0;  // The stated capacity.
+  int64_t memory_bytes = 0;  // The capacity that the daemon states.
 };
 
-// The number of dense payload bytes, and of the calls that moved them.
+// The dense payload bytes, and the number of calls that moved them.
 struct Amount {
   int64_t bytes = 0, calls = 0;
   friend bool operator==(const Amount&, const Amount&) = default;
 };
 
-// One row of the ledger: the bytes that crossed, with their cause, line of the program and step.
+// One row of the ledger: bytes that crossed, with their cause, line of the program and step.
 struct LedgerRow {
   Cause cause = Cause::kUpload;
   Origin origin;
   uint64_t step = 0;
   Amount amount;
-  uint64_t session = 0;  // In administration's listings.
+  uint64_t session = 0;  // Set in an administrator's listings.
   int device = 0;
 };
 
@@ -51,11 +51,11 @@ struct SessionStats {
   // The numbers of programs compiled, found compiled in the daemon, and loaded from its persistent cache.
   int64_t compiles = 0, compile_cache_hits = 0, persistent_cache_hits = 0;
   int64_t compile_us = 0;
-  // execute_us is the time of running; queue_us the time that executes waited although all their arguments
-  // were available.
+  // execute_us: the time of running. queue_us: the time that executes waited after all their arguments were
+  // available.
   int64_t executes = 0, execute_us = 0, queue_us = 0;
   int64_t refused_reads = 0;           // Reads and executes that the daemon refused because of a placeholder.
-  int64_t refused_before_sending = 0;  // Refused by this client itself, for the same reason.
+  int64_t refused_before_sending = 0;  // Reads refused by this client before sending, for the same reason.
   int64_t failed_commands = 0;
   int64_t live_bytes = 0, peak_bytes = 0;  // Device memory now and at its highest, temporaries included.
   int64_t live_buffers = 0, placeholders = 0;

@@ -1,5 +1,5 @@
-// The default device, the settings and their origin, and scopes of settings: they decide where tensors live
-// and how strict the rules between devices are.
+// The default device, the settings and where they come from, and scopes of settings. They determine where
+// tensors live and how strict the rules between devices are.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Settings {
 #undef HLOD_SETTING
 };
 
-// Changes settings of this thread until it is destroyed, also by an exception; scopes nest.
+// Changes settings of this thread until the scope is destroyed; scopes nest.
 //   { hlod::SettingsScope scope({.mixed_devices = hlod::MixedDevices::kImplicit}); y = x + host; }
 class SettingsScope {
  public:
@@ -36,8 +36,8 @@ class SettingsScope {
 };
 
 // A connection that tensors live on. Copies refer to the same one. It stays open until End() is called or the
-// process ends, also when every tensor and Client of it is gone. Its tensors throw when they are used after
-// it has ended.
+// process ends, even when all its tensors and Clients are destroyed. Its tensors throw when they are used
+// after End().
 class Environment {
  public:
   explicit Environment(Client client);
@@ -66,15 +66,15 @@ class Environment {
   std::shared_ptr<State> state_;
 };
 
-// The environment of the process: connects as Client::Connect() does when a device is first asked for. Assign
-// another one before that to choose the connection.
+// The environment of the process. It connects, as Client::Connect() does, when a device is first used. Assign
+// another environment before that to choose the connection.
 Environment& DefaultEnvironment();
 // Returns the first device of the default environment: the running daemon's, or a private one's.
 Device DefaultDevice(Caller caller = Caller::Here());
 // Sets the seed of every environment of the process, and of the host. torch.manual_seed.
 void ManualSeed(uint64_t seed);
 
-// The settings that hold for this thread now.
+// The settings of this thread, with those of the process and of scopes applied.
 struct CurrentSettings {
 #define HLOD_SETTING(type, name, value, meaning) type name = value;
 #include "hlod/tensor/settings.inc"

@@ -12,8 +12,8 @@ namespace hlod {
 
 class Tensor;
 
-// A number of the host program: PyTorch's Scalar. It takes part in type promotion as PyTorch's wrapped
-// numbers do: an integer never makes a float tensor wider, 1.5 never makes an f32 tensor f64.
+// A number of the host program: PyTorch's Scalar. It takes part in type promotion like PyTorch's wrapped
+// numbers: an integer does not change the type of a float tensor, and 1.5 does not make an f32 tensor f64.
 class Scalar {
  public:
   Scalar(bool value) : value_(value) {}  // NOLINT: implicit.
@@ -39,9 +39,9 @@ class Scalar {
   std::variant<bool, int64_t, double, std::complex<double>> value_;
 };
 
-// A tensor or a number as an argument. It refers to the tensor, so it must not outlive the call. The default
-// argument of its constructor supplies the source line of an operation, because an operator cannot take a
-// further parameter for it.
+// A tensor or a number as an argument. It refers to the tensor, so it must not outlive the call. It also
+// carries the call's source line, as the default argument of its constructor, because an operator cannot have
+// a further parameter.
 class Operand {
  public:
   Operand(const Tensor& tensor, Caller caller = Caller::Here())  // NOLINT: implicit.
@@ -64,8 +64,8 @@ class Operand {
   Caller caller_;
 };
 
-// A position, counted from the end when negative, together with the source line, because operator[] cannot
-// take a Caller.
+// A position, counted from the end when negative. It carries the call's source line, because operator[]
+// cannot have a further parameter.
 class IndexNumber {
  public:
   template <std::integral T>

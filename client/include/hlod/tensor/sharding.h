@@ -1,5 +1,5 @@
-// Annotations for dividing tensors among the chips of a larger device. Programs here run on one device: the
-// annotation travels to the daemon with the program's parameters, and `hloctl check` divides by it.
+// Annotations that divide tensors among the chips of a larger machine. Programs here run on one device: the
+// annotation is sent to the daemon with the program's parameters, and `hloctl check` uses it.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace hlod {
 
 // Annotates a tensor with a sharding in HLO's spelling: "{devices=[2,1]<=[2]}", "{replicated}"; returns the
-// tensor. The annotation stays through updates in place, and passes to a result that takes over the tensor's
-// memory. torch_xla.distributed.spmd.mark_sharding.
+// tensor. Updates in place keep the annotation, and a result that takes over the tensor's memory inherits it.
+// torch_xla.distributed.spmd.mark_sharding.
 Tensor& MarkSharding(Tensor& tensor, const std::string& sharding, Caller caller = Caller::Here());
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// hlod::Tensor: lazy on devices, ordinary on the host. The operations are in hlod/ops/*.h, by PyTorch's
+// hlod::Tensor: lazy on devices, eager on the host. The operations are in hlod/ops/*.h, under PyTorch's
 // names.
 #pragma once
 
@@ -28,8 +28,8 @@ void Retain(TensorImpl*);
 void Release(TensorImpl*);
 }  // namespace lazy
 
-// Sizes, or which dimensions (counted from the end when negative): {2, 3}, a vector, Dims, or one number. It
-// refers to them, so it lives no longer than the call.
+// A list of sizes, or of dimensions (counted from the end when negative): {2, 3}, a vector, Dims, or one
+// number. It refers to the numbers, so it must not outlive the call.
 class DimList : public absl::Span<const int64_t> {
  public:
   DimList() = default;
@@ -54,28 +54,29 @@ class DimList : public absl::Span<const int64_t> {
 
 // The state of a tensor, which decides what a read of it does.
 enum class TensorState {
-  kHost,         // A value in this process: read at once.
+  kHost,         // A value in this process, read without waiting.
   kLazy,         // Recorded in a trace that has not run: a read closes the trace and waits.
   kPending,      // The program was sent and is not known to have completed: a read waits.
   kReady,        // On the device.
   kPlaceholder,  // A shape without a value, or computed from one: a read is refused.
-  kDonated,      // Given away to an execute: a read is refused.
-  kFailed,       // The operation that makes it failed: a read throws that failure.
+  kDonated,      // Donated to an execute: a read is refused.
+  kFailed,       // The operation that makes it failed: a read throws its error.
 };
 
 struct BackwardOptions;
 
-// A value, or a view of another tensor's. Copies refer to the same tensor, as in PyTorch: x.Add_(1) through
-// one is seen through all. Thread-safe, except that two threads that write to one tensor must agree on an
-// order. Misuse throws hlod::Error.
+// A value, or a view of another tensor's value. Copies refer to the same tensor, as in PyTorch: x.Add_(1) on
+// one is seen through all. Thread-safe, but two threads that write to the same tensor must synchronise.
+// Misuse throws hlod::Error.
 class Tensor {
  public:
-  Tensor() = default;  // Undefined: whatever is asked of it but defined() throws.
+  Tensor() = default;  // Undefined: every method except defined() throws.
   Tensor(const Tensor& other) : impl_(other.impl_) {
     if (impl_ != nullptr) lazy::Retain(impl_);
   }
   Tensor(Tensor&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
-  // Makes this name another tensor. x[1] = y, which would change nothing, does not compile: x[1].Copy_(y).
+  // Makes this variable refer to another tensor. x[1] = y would not change x, so it does not compile; use
+  // x[1].Copy_(y).
   Tensor& operator=(Tensor other) & noexcept {
     std::swap(impl_, other.impl_);
     return *this;
@@ -86,7 +87,7 @@ class Tensor {
 
   bool defined() const { return impl_ != nullptr; }
 
-  // These need no value: they work on placeholders and send nothing to the daemon.
+  // The following methods need no value: they work on placeholders, and do not send anything to the daemon.
   const Dims& dims(Caller caller = Caller::Here()) const;
   int64_t size(int64_t dim, Caller caller = Caller::Here()) const;
   int64_t rank(Caller caller = Caller::Here()) const { return static_cast<int64_t>(dims(caller).size()); }
@@ -94,7 +95,7 @@ class Tensor {
   PrimitiveType dtype(Caller caller = Caller::Here()) const;
   Shape shape(Caller caller = Caller::Here()) const;
   Device device(Caller caller = Caller::Here()) const;
-  // The strides of a view, in elements, as PyTorch's. A tensor that is not a view is dense row-major.
+  // The strides of a view, in elements, as in PyTorch. Other tensors are dense row-major.
   Dims strides(Caller caller = Caller::Here()) const;
   int64_t storage_offset(Caller caller = Caller::Here()) const;
   bool is_contiguous(Caller caller = Caller::Here()) const;
@@ -103,59 +104,62 @@ class Tensor {
   bool is_placeholder(Caller caller = Caller::Here()) const {
     return state(caller) == TensorState::kPlaceholder;
   }
-  // Unique in the process and never used again; unchanged by updates in place, and by Fill.
+  // Unique in the process and never reused; unchanged by updates in place and by Fill.
   uint64_t id(Caller caller = Caller::Here()) const;
-  // "f32[2,3] placeholder, tensor 7, made at model.cc:8": never reads.
+  // A description, without a read: "f32[2,3] placeholder, tensor 7, made at model.cc:8".
   std::string Describe() const;
 
-  // True when Backward() computes a gradient for it; only for floating and complex types.
+  // True when Backward() computes a gradient for this tensor; only for floating and complex types.
   bool requires_grad(Caller caller = Caller::Here()) const;
   Tensor& RequiresGrad_(bool requires_grad = true, Caller caller = Caller::Here());
 
-  // True when it was not computed from tensors that require gradients.
+  // True unless it was computed from tensors that require gradients.
   bool is_leaf(Caller caller = Caller::Here()) const;
   // Returns the gradient that Backward() has accumulated, of this tensor's shape; undefined before, and after
   // ZeroGrad().
   Tensor Grad(Caller caller = Caller::Here()) const;
   void ZeroGrad(Caller caller = Caller::Here());
-  // Computes the gradients of this tensor of one element by every leaf that it was computed from and that
-  // requires one, and adds them to theirs. Recorded like any operation. Afterwards what was kept for it is
-  // given up, so that a second call throws.
+  // Computes the gradients of this tensor, which must have one element, by the leaves that it was computed
+  // from and that require gradients, and adds them to the leaves' gradients. Recorded like any operation.
+  // Frees the values kept for it, so a second call throws.
   void Backward(Caller caller = Caller::Here()) const;
   void Backward(const BackwardOptions& options, Caller caller = Caller::Here()) const;
-  // Keeps the gradient of a tensor that is not a leaf, too.
+  // Keeps the gradient also of a tensor that is not a leaf.
   Tensor& RetainGrad(Caller caller = Caller::Here());
 
-  // The value on the host. Closes the open trace, and waits. A tensor of the host is returned as it is.
+  // Returns the value on the host: closes the open trace, and waits. A host tensor is returned as it is.
   Tensor ToHost(Caller caller = Caller::Here()) const;
   Literal ToLiteral(Caller caller = Caller::Here()) const;
-  // The one element, converted to T (float, double, bool, int64_t, std::complex<double>): PyTorch's item().
+  // Returns the only element, converted to T (float, double, bool, int64_t, std::complex<double>): PyTorch's
+  // item().
   template <typename T>
   T Item(Caller caller = Caller::Here()) const;
-  // True when the one element is not zero. Reads the value.
+  // True when the only element is not zero. Reads the value.
   explicit operator bool() const;
-  // All elements in row-major order. REQUIRES: T is the storage type of dtype().
+  // Returns all elements in row-major order. REQUIRES: T is the storage type of dtype().
   template <typename T>
   std::vector<T> ToVector(Caller caller = Caller::Here()) const;
-  // The elements as text, "tensor([[1, 2], [3, 4]])"; summarised above 1,000. Reads the value.
+  // Returns the elements as text, "tensor([[1, 2], [3, 4]])"; abbreviated above 1,000 elements. Reads the
+  // value.
   std::string ToString(Caller caller = Caller::Here()) const;
 
-  // On another device or the host; itself when it is there. An upload is sent at once and not waited for.
+  // Copies it to another device or the host; returns the tensor itself when it is there already. An upload is
+  // sent at once, without waiting for it.
   Tensor To(const Device& device, Caller caller = Caller::Here()) const;
-  // In another type; itself when it has it.
+  // Converts it to another type; returns the tensor itself when it has that type.
   Tensor To(PrimitiveType type, Caller caller = Caller::Here()) const;
-  // Shares the value and its later updates; has no gradient history.
+  // Returns a tensor that shares the value and later updates, but has no gradient history.
   Tensor Detach(Caller caller = Caller::Here()) const;
-  // The device's buffer that holds it, for the runtime's functions; closes the trace, does not wait. A tensor
-  // and its buffer are one array: no bytes move.
+  // Returns the device's buffer with the value, for the runtime's functions. Closes the trace, does not wait.
+  // Tensor and buffer are one array: no bytes move.
   Buffer ToBuffer(Caller caller = Caller::Here()) const;
   static Tensor FromBuffer(Buffer buffer, Caller caller = Caller::Here());
 
-  // Gives a placeholder its value: it, and what was computed from it, can be read then. Its id stays.
+  // Gives a placeholder its value: it can then be read, and so can tensors computed from it. Its id stays.
   Tensor& Fill(const Literal& value, Caller caller = Caller::Here());
 
-  // Updates in place, seen by every view of the same data. The result is converted to this tensor's type,
-  // which must be able to hold it, and must have its shape.
+  // Updates in place, seen by every view of the same data. The result must have this tensor's shape, and is
+  // converted to its type, which must be able to hold it.
   Tensor& Copy_(const Operand& source);
   Tensor& Fill_(const Operand& value);
   Tensor& Zero_(Caller caller = Caller::Here());
@@ -168,23 +172,26 @@ class Tensor {
   Tensor& operator*=(const Operand& other) { return Mul_(other); }
   Tensor& operator/=(const Operand& other) { return Div_(other); }
 
-  // Views: they share the data; updates in place go both ways. Each fails as PyTorch's does.
+  // Views share the data: an update in place of either is seen by both. Errors are those of PyTorch.
   Tensor View(DimList dims, Caller caller = Caller::Here()) const;
   // A view when strides allow it, else a copy.
   Tensor Reshape(DimList dims, Caller caller = Caller::Here()) const;
   Tensor Permute(DimList permutation, Caller caller = Caller::Here()) const;
   Tensor Transpose(int64_t dim0, int64_t dim1, Caller caller = Caller::Here()) const;
-  Tensor T(Caller caller = Caller::Here()) const;   // All dimensions reversed; of a matrix its transpose.
-  Tensor MT(Caller caller = Caller::Here()) const;  // The last two dimensions exchanged.
-  Tensor MH(Caller caller = Caller::Here()) const;  // The same, conjugated: of complex numbers a copy.
-  Tensor H(Caller caller = Caller::Here()) const;   // A matrix transposed and conjugated.
+  Tensor T(Caller caller = Caller::Here()) const;   // Reverses all dimensions; for a matrix, its transpose.
+  Tensor MT(Caller caller = Caller::Here()) const;  // Exchanges the last two dimensions.
+  // Exchanges the last two dimensions and conjugates; a copy when complex.
+  Tensor MH(Caller caller = Caller::Here()) const;
+  Tensor H(Caller caller = Caller::Here()) const;  // Transposes a matrix and conjugates it.
   Tensor Slice(int64_t dim, std::optional<int64_t> start = {}, std::optional<int64_t> end = {},
                int64_t step = 1, Caller caller = Caller::Here()) const;
-  // A line whose index varies compiles for all of them once: the index travels with the execute.
+  // When the index varies from call to call, the line is compiled once for all of them: the index is sent
+  // with the execute.
   Tensor Select(int64_t dim, int64_t index, Caller caller = Caller::Here()) const;
   Tensor operator[](IndexNumber index) const { return Select(0, index.value(), index.caller()); }
   Tensor Narrow(int64_t dim, int64_t start, int64_t length, Caller caller = Caller::Here()) const;
-  Tensor Expand(DimList dims, Caller caller = Caller::Here()) const;  // -1 keeps a size.
+  // A size of -1 keeps the dimension's size.
+  Tensor Expand(DimList dims, Caller caller = Caller::Here()) const;
   Tensor Squeeze(std::optional<int64_t> dim = {}, Caller caller = Caller::Here()) const;
   Tensor Unsqueeze(int64_t dim, Caller caller = Caller::Here()) const;
   Tensor Flatten(int64_t start = 0, int64_t end = -1, Caller caller = Caller::Here()) const;
@@ -193,7 +200,7 @@ class Tensor {
   Tensor Diagonal(int64_t offset = 0, int64_t dim0 = 0, int64_t dim1 = 1,
                   Caller caller = Caller::Here()) const;
   Tensor Unfold(int64_t dim, int64_t size, int64_t step, Caller caller = Caller::Here()) const;
-  // A dense tensor with the same elements: itself when it is not a view.
+  // Returns a dense tensor with the same elements: the tensor itself unless it is a view.
   Tensor Contiguous(Caller caller = Caller::Here()) const;
   Tensor Clone(Caller caller = Caller::Here()) const;
 
@@ -230,13 +237,14 @@ std::vector<T> Tensor::ToVector(Caller caller) const {
 }
 
 struct BackwardOptions {
-  Tensor gradient = {};       // The cotangent; required for a tensor of more than one element.
-  bool retain_graph = false;  // Backward() may be called again.
-  bool create_graph = false;  // The gradients have gradients. Implies retain_graph.
+  Tensor gradient = {};       // The cotangent of the outputs; required when they have more than one element.
+  bool retain_graph = false;  // Allows Backward() to be called again.
+  // Records the gradients, so that they can be differentiated. Implies retain_graph.
+  bool create_graph = false;
 };
 
-// The gradients of the sum of `outputs`, each weighted by options.gradient or 1, by `inputs`, which require
-// gradients; undefined where an output does not depend on the input. Nothing is added to Grad() of a leaf:
+// Returns the gradients of the sum of `outputs`, weighted by options.gradient or 1, by `inputs`, which must
+// require gradients; undefined for an input that no output depends on. Grad() of leaves is not changed.
 // torch.autograd.grad.
 std::vector<Tensor> Gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                               const BackwardOptions& options = {}, Caller caller = Caller::Here());
@@ -246,13 +254,13 @@ struct ValuesAndIndices {
   Tensor values, indices;
 };
 
-// A tensor without a value: a shape, a type and a device. It can be computed with, lowered and dumped;
-// reading it, or what depends on it, throws an error of kind placeholder that names the line that made it.
-// Sends nothing. `requires_grad` of a type that is not floating or complex is refused.
+// A tensor without a value: a shape, a type and a device. Operations on it, lowering and dumping work;
+// reading it, or a tensor computed from it, throws an error of kind placeholder that names the line that made
+// it. It does not send anything. `requires_grad` is refused for a type that is not floating or complex.
 Tensor Placeholder(DimList dims, PrimitiveType type, const Device& device, bool requires_grad = false,
                    Caller caller = Caller::Here());
-// The same with a sharding in HLO's spelling, "{devices=[2,1]<=[2]}" or "{replicated}": the parameter that it
-// becomes carries it, for what partitions the program. One that does not fit the rank is refused.
+// A placeholder with a sharding in HLO's spelling, "{devices=[2,1]<=[2]}" or "{replicated}", which its
+// parameter in a program carries for partitioners. A sharding that does not fit the rank is refused.
 Tensor ShardedPlaceholder(DimList dims, PrimitiveType type, const Device& device, const std::string& sharding,
                           bool requires_grad = false, Caller caller = Caller::Here());
 

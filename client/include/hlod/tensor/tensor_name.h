@@ -6,9 +6,8 @@
 
 namespace hlod {
 
-// Until it is destroyed, this thread's transfers, compiles and runs are attributed to the tensor of that
-// name. Of nested scopes the innermost counts. Moving a module, and saving and loading a state, name each
-// tensor.
+// While it exists, this thread's transfers, compiles and runs are attributed to the tensor of that name. The
+// innermost of nested scopes applies. Moving a module, and saving and loading a state, name each tensor.
 //   { hlod::TensorName scope("batch"); x = batch.To(device); }
 class TensorName {
  public:

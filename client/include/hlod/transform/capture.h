@@ -4,16 +4,16 @@
 //   auto step = hlod::Compile([](const Tensor& x) { return Sum(x * x); });
 //   step(x);                         // Recorded: one program.
 //   step(x);                         // Replayed: the function's C++ does not run.
-//   step.WhyBroken();                // Empty; or each line that asked for a value inside.
+//   step.WhyBroken();                // Empty; or each line that read a value inside.
 //
-// A function that asks for a value inside (Item(), printing, HostFunction(), Sync()) is *broken*: C++ after a
-// read cannot be resumed. From then on its body runs at each call, as in lazy mode, and its pieces are found
-// in the cache. By then it has already run once, up to the line that broke it: values on devices are
-// unchanged, but changes of its own C++ variables remain.
+// A function that reads a value inside (Item(), printing, HostFunction(), Sync()) is *broken*, because C++
+// after a read cannot be resumed. From then on its body runs at each call, as in lazy mode, and its pieces
+// are found in the cache. The recording attempt has run it once up to the line that broke it: values on
+// devices are unchanged, but changes of its own C++ variables remain.
 //
-// GUARDS. A recording serves for arguments of the same types, structure, static members, shapes and devices,
-// for captured tensors that still have theirs, and within the same autocast regions. Other dependences of the
-// function (a C++ variable that it captures, a clock) are not checked.
+// GUARDS. A recording is replayed for arguments of the same types, structure, static members, shapes and
+// devices, when captured tensors still have the same shapes and devices, and within the same autocast
+// regions. Other dependences of the function (a C++ variable that it captures, a clock) are not checked.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,10 @@
 namespace hlod {
 
 struct CaptureOptions {
-  std::string name;         // In errors; empty: "the function".
+  std::string name;         // The function's name in errors; empty: "the function".
   bool full_graph = false;  // Makes a break an error that names its line; the function does not run then.
-  // The maximum number of different recordings. One more is an error that says how it differs. 0: no
-  // limit.
+  // The maximum number of different recordings; 0: no limit. Exceeding it is an error that says how the
+  // recordings differ.
   int max_different_graphs = 0;
 };
 
@@ -83,7 +83,7 @@ class Captured {
   }
 
   int calls() const { return state_->calls; }
-  // The number of calls that recorded the function, and of calls in which it ran because it is broken.
+  // The number of calls that recorded the function, and of calls that ran it because it is broken.
   int recordings() const { return state_->recorded; }
   int broken_calls() const { return state_->broken_calls; }
   int different_graphs() const { return static_cast<int>(state_->graphs.size()); }
@@ -99,9 +99,9 @@ class Captured {
  private:
   struct Recording {
     std::shared_ptr<const lazy::Traced> traced;
-    // A value of the function's result type R, kept for its structure; its tensors have ended.
+    // A value of the function's result type R, kept for its structure; its tensors ended with the trace.
     std::shared_ptr<const void> results;
-    std::string why;                      // The reason why it is broken; empty when it is not.
+    std::string why;  // The reason why the function is broken; empty when it is not.
   };
   struct State {
     State(F f, CaptureOptions options, Caller caller)
@@ -142,24 +142,25 @@ Captured<F> Compile(F f, CaptureOptions options = {}, Caller caller = Caller::He
   return Captured<F>(std::move(f), std::move(options), caller);
 }
 
-// One way to run a step, and its results.
+// One way to run a step, and its figures.
 struct TracingProfile {
   std::string name;  // "lazy", "captured", "phases"
   GraphReport report;
-  // The number of programs, and the number there would be without breaks of the stage "lowering".
+  // The number of programs, and the number without breaks of the stage "lowering".
   int64_t modules = 0, captured_graphs = 0;
 };
 
 struct TracingComparison {
   int calls = 0;
-  // The step run lazily; by Compile(); and lazily with each Backward() cut from the trace before and after
-  // it, as AOTAutograd cuts forward, backward and optimizer. The gradient of a function (Grad()) is not cut.
+  // The step run lazily; captured by Compile(); and lazily, with each Backward() as a program of its own, as
+  // AOTAutograd separates forward, backward and optimizer. The gradient of a function (Grad()) is not
+  // separated.
   TracingProfile lazy, captured, phases;
   std::vector<std::string> why_broken;  // Captured::WhyBroken()
 };
 
 struct CompareOptions {
-  int calls = 3;  // Calls per way. The first one compiles, the others hit the cache.
+  int calls = 3;  // The number of calls per way. The first one compiles, the others hit the cache.
 };
 
 namespace lazy {
@@ -181,14 +182,15 @@ std::shared_ptr<void> CallKeeping(const F& f, const Tuple& arguments) {
 
 }  // namespace lazy
 
-// Runs the step in each way, with Sync() after each call. The step must return its results, a tree, and have
-// no other effect.
+// Runs the step in each of the three ways, with Sync() after each call. The step must return its results, a
+// tree, and have no other effect.
 //   std::puts(ToText(CompareTracing(step, std::tuple(x, target))).c_str());
 template <typename F, typename... Args>
 TracingComparison CompareTracing(const F& step, const std::tuple<Args...>& inputs,
                                  const CompareOptions& options = {}, Caller caller = Caller::Here()) {
   const auto run = [&] { return lazy::CallKeeping(step, inputs); };
-  const auto compiled = Compile<std::decay_t<F>>(step, {}, caller);  // A function is stored as a pointer.
+  // A plain function is stored as a pointer.
+  const auto compiled = Compile<std::decay_t<F>>(step, {}, caller);
   const auto replay = [&] { return lazy::CallKeeping(compiled, inputs); };
   TracingComparison comparison;
   comparison.calls = options.calls;
@@ -199,7 +201,7 @@ TracingComparison CompareTracing(const F& step, const std::tuple<Args...>& input
   return comparison;
 }
 
-// Formats the three ways side by side, then each one's breaks.
+// Formats the three ways side by side, then the breaks of each.
 std::string ToText(const TracingComparison& comparison);
 std::string ToJson(const TracingComparison& comparison);
 

@@ -1,4 +1,4 @@
-// Checkpoint: which values of a function are kept for its gradient, and which are computed again.
+// Checkpoint: chooses the values of a function that are kept for its gradient; the others are recomputed.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace hlod {
 
-// The values that are kept, beside the arguments and results.
+// The values that are kept, besides the arguments and results.
 struct CheckpointPolicy {
   bool everything = false;         // All values, as without Checkpoint().
   bool dots = false;               // The matrix products.
-  std::vector<std::string> names;  // The values that CheckpointName() has named so.
+  std::vector<std::string> names;  // The values with these names (CheckpointName).
 
   static CheckpointPolicy Everything() { return {.everything = true}; }
   static CheckpointPolicy Nothing() { return {}; }
@@ -22,7 +22,7 @@ struct CheckpointPolicy {
   static CheckpointPolicy Names(std::vector<std::string> names) { return {.names = std::move(names)}; }
 };
 
-// Returns x under a name, by which a policy may keep it.
+// Returns x under a name, by which a policy can keep it.
 Tensor CheckpointName(const Operand& x, const std::string& name);
 
 namespace lazy {
@@ -30,9 +30,9 @@ std::vector<Tensor> CallCheckpointed(const Traced& traced, const std::vector<Ten
                                      const CheckpointPolicy& policy, const Caller& caller);
 }  // namespace lazy
 
-// Returns a function that computes f, and whose gradient, by Grad() and by Backward(), computes again the
-// values that the policy does not keep. The second computation is behind a barrier, so that a compiler does
-// not merge it with the first. jax.checkpoint.
+// Returns a function that computes f, and whose gradient (by Grad() or Backward()) recomputes the values that
+// the policy does not keep. A barrier keeps compilers from merging the recomputation with the first
+// computation. jax.checkpoint.
 template <typename F>
 auto Checkpoint(F f, CheckpointPolicy policy = {}, Caller caller = Caller::Here()) {
   return [f = std::move(f), policy = std::move(policy), caller]<typename... Args>(const Args&... args) {

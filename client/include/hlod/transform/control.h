@@ -1,9 +1,9 @@
 // Control flow on devices: loops and branches whose bodies are traced once, and run inside one program.
 //
 // Bodies are C++ functions of trees (hlod/transform/tree.h). They are traced when the function is called:
-// nothing is sent, a body may work on placeholders, and a tensor of the surroundings that it uses becomes an
-// input of the loop, read anew at each call. Reading a value in a body, and changing a tensor of the
-// surroundings in place, throw an Error with the line. Bodies nest.
+// tracing does not send anything, a body may work on placeholders, and a captured tensor becomes an input of
+// the loop. Reading a value in a body, and updating a captured tensor in place, throw an Error with the line.
+// Bodies nest.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@
 namespace hlod {
 
 struct ScanOptions {
-  bool reverse = false;  // From the last slice to the first; each output has the position of its input.
+  // Runs from the last slice to the first; each output is at the position of its input.
+  bool reverse = false;
 };
 
 namespace lazy {
@@ -81,14 +82,15 @@ auto Scan(F f, const Carry& init, const Xs& xs, ScanOptions options = {}, Caller
 }
 
 // Calls f(layer, x) -> x for each of `layers`, in order, as one loop: the program does not grow with their
-// number. Layers are trees of one structure, with leaves of equal shapes and types; x must keep its own.
+// number. Layers are trees of one structure, with leaves of equal shapes and types; x must keep its
+// structure, shapes and types.
 //   x = hlod::ScanLayers(block, layers, x);
 template <typename F, typename Layer, typename X>
 X ScanLayers(F f, const std::vector<Layer>& layers, const X& x, ScanOptions options = {},
              Caller caller = Caller::Here());
 
-// Repeats body(carry) -> carry while condition(carry), a pred scalar, is true; returns the last carry.
-// Reverse-mode gradients do not go through it, Jvp() does. jax.lax.while_loop.
+// Repeats body(carry) -> carry while condition(carry), a pred scalar, is true; returns the last carry. Jvp()
+// can differentiate it; reverse mode cannot. jax.lax.while_loop.
 template <typename Condition, typename F, typename Carry>
 Carry While(Condition condition, F body, const Carry& init, Caller caller = Caller::Here()) {
   const Flattened given = Flatten(init);
@@ -109,7 +111,7 @@ Carry While(Condition condition, F body, const Carry& init, Caller caller = Call
 }
 
 // Repeats body(i, carry) -> carry for i (an s64 scalar) from `lower` to `upper` - 1; returns the last carry.
-// The trip count is known, so it has a gradient. jax.lax.fori_loop.
+// The trip count is known, so reverse mode can differentiate it. jax.lax.fori_loop.
 template <typename F, typename Carry>
 Carry ForiLoop(int64_t lower, int64_t upper, F body, const Carry& init, Caller caller = Caller::Here());
 
@@ -123,8 +125,6 @@ auto Cond(const Operand& predicate, True on_true, False on_false, const Args&...
 // to the branches. jax.lax.switch.
 template <typename F, typename... Args>
 auto Switch(const Operand& index, const std::vector<F>& branches, const Args&... args);
-
-// Implementation.
 
 namespace lazy {
 

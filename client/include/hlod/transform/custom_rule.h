@@ -1,4 +1,4 @@
-// Functions with derivatives of their own, as jax.custom_vjp and jax.custom_jvp have them.
+// Functions with custom derivatives, as jax.custom_vjp and jax.custom_jvp.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,11 @@ namespace lazy {
 // The traced parts of a call with a custom derivative: f and the parts of its rule.
 struct CustomCallee {
   enum class Kind { kVjp, kJvp } kind = Kind::kVjp;
-  // kVjp: f's arguments to its results and the residuals. kJvp: f's arguments and their tangents to its
-  // results and their tangents.
+  // kVjp: `forward` maps f's arguments to f's results and the residuals. kJvp: it maps f's arguments and
+  // their tangents to f's results and their tangents.
   std::shared_ptr<const Traced> f, forward;
-  std::shared_ptr<const Traced> backward;  // kVjp: residuals and cotangents to the arguments' cotangents.
+  // kVjp: maps residuals and cotangents of the results to the arguments' cotangents. kJvp: null.
+  std::shared_ptr<const Traced> backward;
 };
 std::vector<Tensor> CallCustom(const CustomCallee& callee, const std::vector<Tensor>& arguments,
                                const Caller& caller);

@@ -2,15 +2,15 @@
 // the other control flow are built on it.
 //
 //   auto arguments = std::tuple(params, x);
-//   TracedCall call("scale", arguments, Caller::Here());        // From here on what is computed is the body.
+//   TracedCall call("scale", arguments, Caller::Here());        // From here on, operations are the body.
 //   auto [p, y] = call.arguments();                              // Stand-ins without values.
 //   return call.Return(y * p.scale);                             // Ends the body and calls it on the
 //   arguments.
 //
-// In the body, a captured tensor of the surroundings becomes one more parameter, which is read again at each
-// call; host tensors become constants, unless the arguments are host tensors. Reading a value, Sync(), and
-// changing an argument or a captured tensor in place throw an Error with the line. Each call draws new random
-// numbers. Bodies nest.
+// In the body, a captured tensor becomes one more parameter, whose value is read at each call; captured host
+// tensors become constants, unless the arguments are host tensors. Reading a value, Sync(), and updating an
+// argument or a captured tensor in place throw an Error with the line. Each call draws new random numbers.
+// Bodies nest.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ namespace lazy {
 struct Function;
 class FunctionTrace;
 
-// A traced function and the data that a call of it needs. Immutable; shared by its callers.
+// A traced function and the data that calls of it need. Immutable; shared by its callers.
 class Traced {
  public:
   explicit Traced(Function function, const char* what);
@@ -51,10 +51,10 @@ class Traced {
 std::vector<Tensor> CallTraced(const Traced& traced, const std::vector<Tensor>& arguments,
                                const Caller& caller);
 
-// The body of a function while it is traced, from the constructor until Finish() or the destructor.
+// The body of a function while it is traced: from the constructor until Finish() or the destructor.
 class Body {
  public:
-  // `paths` name the arguments in errors. `what` names the function and lives for ever.
+  // `paths` name the arguments in errors. `what` names the function; it must live as long as the program.
   Body(const char* what, const std::vector<Tensor>& arguments, const std::vector<std::string>& paths,
        const Caller& caller);
   ~Body();
@@ -83,11 +83,11 @@ class TracedCall {
         body_(what, outside_, LeafPaths(arguments, "argument"), caller),
         inside_(WithLeaves(arguments, body_.arguments())) {}
 
-  // Trees of stand-ins.
+  // Trees of stand-ins for the arguments.
   const Arguments& arguments() const { return inside_; }
   const Caller& caller() const { return caller_; }
 
-  // Ends the body and returns it as a function, to be called later with leaves like the arguments'.
+  // Ends the body and returns it as a function, to be called later with leaves like those of the arguments.
   template <typename R>
   std::shared_ptr<const lazy::Traced> Finish(const R& results) {
     return body_.Finish(Leaves(results), LeafPaths(results, "result"));

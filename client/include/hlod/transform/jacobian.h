@@ -1,5 +1,5 @@
 // Jacobians and Hessians, as in JAX: the derivatives of each element of a function's result by each element
-// of an argument. All rows, or columns, are computed together, as a batch.
+// of an argument. All rows, or all columns, are computed together, as a batch.
 #pragma once
 
 #include <tuple>
@@ -67,7 +67,7 @@ auto Jacrev(F f, Caller caller = Caller::Here()) {
   };
 }
 
-// The same in forward mode, which is best when the argument is smaller than the result. jax.jacfwd.
+// Like Jacrev in forward mode, which is best when the argument is smaller than the result. jax.jacfwd.
 template <size_t Argument = 0, typename F>
 auto Jacfwd(F f, Caller caller = Caller::Here()) {
   return [f = std::move(f), caller]<typename... Args>(const Args&... args) {

@@ -1,4 +1,4 @@
-// Jit: a C++ function that runs once per signature, and is replayed from then on.
+// Jit: runs a C++ function once per signature, and replays its trace from then on.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace hlod {
 
 struct JitOptions {
   // The indices, from 0, of arguments whose tensors are donated to the call: the program may reuse their
-  // memory, and using them afterwards throws an error of kind donated. An index out of range throws.
+  // memory, and their use afterwards throws an error of kind donated. An index out of range throws.
   std::vector<int> donate;
 };
 
@@ -27,7 +27,7 @@ namespace lazy {
 std::string SignatureOf(const std::vector<Tensor>& leaves, std::string structure);
 // Throws for an index in `donate` that is not below `arguments`.
 void CheckDonated(const std::vector<int>& donate, size_t arguments, const Caller& caller);
-// Marks the tensors as donated: their memory belongs to the program.
+// Marks the tensors as donated: their memory now belongs to the program.
 void Donate(const std::vector<Tensor>& leaves, const Caller& caller);
 
 }  // namespace lazy
@@ -83,7 +83,7 @@ class Jitted {
   template <typename R>
   struct Entry {
     std::shared_ptr<const lazy::Traced> traced;
-    std::shared_ptr<const R> results;  // Kept for its structure; its tensors have ended with the trace.
+    std::shared_ptr<const R> results;  // Kept for its structure; its tensors ended with the trace.
   };
   struct AnyEntries {
     virtual ~AnyEntries() = default;
@@ -111,10 +111,9 @@ class Jitted {
   std::shared_ptr<State> state_;
 };
 
-// Returns f as a function whose C++ does not run again for arguments of a known signature: the types,
-// structure and static members of the trees, and the shapes and types of their tensors. A number among the
-// arguments is static: pass a tensor for a value that varies. Tensors that f captures are read at each call.
-// jax.jit.
+// Returns f as a function whose C++ runs once per signature of its arguments: the types, structure and static
+// members of the trees, and the shapes and types of their tensors. A number among the arguments is static:
+// pass a tensor for a value that varies. Tensors that f captures are read at each call. jax.jit.
 //   auto step = Jit(ValueAndGrad(loss), {.donate = {0}});
 template <typename F>
 Jitted<F> Jit(F f, JitOptions options = {}, Caller caller = Caller::Here()) {

@@ -1,6 +1,6 @@
 // Programs that work block by block, as in Pallas: a grid of steps, a map from steps to the blocks of each
-// array, and a body written with tensors. It becomes one loop of the program around it, whatever the size of
-// the grid.
+// array, and a body written with tensors. It becomes one loop in the caller's program, for any size of the
+// grid.
 //
 //   // x [m, k] times y [k, n], by blocks of 128.
 //   const hlod::Kernel product("product",
@@ -16,8 +16,8 @@
 // those before it. Outputs and scratch are zeros before the first step. A block that reaches over the edge of
 // an input has zeros there; writes outside of an output are dropped.
 //
-// Works on the host as on devices, on placeholders, under Jit and every transform. Gradients go through it as
-// through a scan, which keeps the residuals of each step; CustomVjp can put a better rule around it.
+// Works on host tensors, device tensors and placeholders, under Jit and every transform. It is differentiated
+// like a scan, which keeps the residuals of each step; CustomVjp can give it a better rule.
 #pragma once
 
 #include <cstdint>
@@ -36,15 +36,15 @@
 
 namespace hlod {
 
-// In the body of a kernel: the step's position along a dimension of the grid, an s32 scalar, and the size of
-// that dimension. Throw outside of a body. pl.program_id, pl.num_programs.
+// In the body of a kernel: ProgramId is the step's position along a dimension of the grid, an s32 scalar;
+// NumPrograms is the size of that dimension. Both throw outside of a body. pl.program_id, pl.num_programs.
 Tensor ProgramId(int64_t dim, Caller caller = Caller::Here());
 int64_t NumPrograms(int64_t dim, Caller caller = Caller::Here());
 
 // A block size that takes one element along the dimension, which the body does not see. Pallas's None.
 inline constexpr int64_t kSqueezed = -1;
 
-// A block's index among an array's blocks, which begin at multiples of the block's sizes.
+// The position of a block among an array's blocks, which begin at multiples of the block's sizes.
 using BlockIndex = std::vector<std::variant<int64_t, Tensor>>;
 
 namespace lazy {
@@ -82,16 +82,16 @@ constexpr bool TakesSome() {
 
 // Maps a step's position in the grid to the block that it takes.
 //   [](int64_t i, int64_t j) { return Dims{i, 0}; }
-// A function of numbers is called for every step when the kernel is called: a block that does not exist is
-// then an error. A function of tensors (s32 scalars) becomes a part of the program, so it can read tensors of
-// the surroundings, a table of pages for instance; an index out of range then means the nearest block.
+// A function of numbers is called for every step when the kernel is called, so a block that does not exist is
+// an error. A function of tensors (s32 scalars) becomes part of the program, so it can read captured tensors,
+// such as a page table; an index out of range means the nearest block.
 //   [=](const Tensor& i, const Tensor& j) { return BlockIndex{Take(pages, i), 0}; }
 class IndexMap {
  public:
   using OfNumbers = std::function<bool(absl::Span<const int64_t>, Dims&)>;
   using OfTensors = std::function<bool(absl::Span<const Tensor>, BlockIndex&)>;
 
-  IndexMap() = default;  // Block 0.
+  IndexMap() = default;  // Always block 0.
   template <typename F>
     requires(!std::is_same_v<std::decay_t<F>, IndexMap>)
   IndexMap(F f) {  // NOLINT: implicit.
@@ -110,7 +110,8 @@ class IndexMap {
     }
   }
 
-  // At most one is set. They return false when the function does not take that number of arguments.
+  // At most one of these is set. They return false when the function does not accept that number of
+  // arguments.
   const OfNumbers& numbers() const { return numbers_; }
   const OfTensors& tensors() const { return tensors_; }
 
@@ -121,11 +122,12 @@ class IndexMap {
 
 // The division of an array into blocks. pl.BlockSpec.
 struct BlockSpec {
-  BlockSpec() = default;  // The whole array, at each step.
+  BlockSpec() = default;  // The whole array at each step.
   BlockSpec(Dims sizes, IndexMap at = {})
       : sizes(std::move(sizes)), at(std::move(at)) {}  // NOLINT: implicit.
 
-  std::optional<Dims> sizes;  // One per dimension of the array; may be kSqueezed.
+  // One size per dimension of the array, which may be kSqueezed; nullopt: the whole array.
+  std::optional<Dims> sizes;
   IndexMap at;
 };
 
@@ -135,7 +137,7 @@ struct KernelOutput {
 };
 
 struct KernelSpec {
-  Dims grid = {};                      // The last dimension runs fastest. Empty: one step.
+  Dims grid = {};  // The sizes of the grid; the last dimension varies fastest. Empty: one step.
   std::vector<BlockSpec> in = {};      // One per input.
   std::vector<KernelOutput> out = {};  // At least one.
   std::vector<Shape> scratch = {};     // Arrays that steps keep for later steps.
@@ -145,7 +147,7 @@ struct KernelSpec {
 // The body of a step: a void function of references to the blocks of the inputs, then of the outputs, then of
 // the scratch arrays. A block that it assigns (o = ...) or updates in place (o += ...) is written; an
 // assigned block must keep its shape and type. Cond (hlod/transform/control.h), which runs only the branch
-// that is taken, replaces pl.when.
+// that is taken, takes the place of pl.when.
 class KernelBody {
  public:
   template <typename F>

@@ -1,4 +1,4 @@
-// Functions over the slices of tensors that do not need an order, unlike Scan (hlod/transform/control.h).
+// Functions over the slices of tensors that need no order, unlike Scan (hlod/transform/control.h).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace hlod {
 
 struct AssociativeScanOptions {
   bool reverse = false;  // Combines each slice with those after it, instead of those before it.
-  int64_t dim = 0;       // Along this dimension; counted from the end when negative.
+  int64_t dim = 0;       // The dimension of the slices, counted from the end when negative.
 };
 struct MapOptions {
   int64_t batch_size = 0;  // The number of slices that are computed together, as Vmap() does; 0: one.
@@ -34,7 +34,7 @@ std::vector<Tensor> CallAssociativeScan(const Leafwise& f, const std::vector<Ten
 std::vector<Tensor> Batches(const std::vector<Tensor>& leaves, int64_t batches, int64_t size,
                             const Caller& caller);
 std::vector<Tensor> Rest(const std::vector<Tensor>& leaves, int64_t from, const Caller& caller);
-// Concatenates the batches' results, then those of the rest, if any.
+// Concatenates the results of the batches, then those of the remaining slices, if any.
 std::vector<Tensor> Together(const std::vector<Tensor>& batches, const std::vector<Tensor>& rest,
                              const Caller& caller);
 // Returns the number of slices of the leaves. Throws when it differs among them, and for a negative

@@ -1,7 +1,7 @@
-// Functions to functions over trees of tensors, as JAX has them: derivatives in forward and reverse mode.
-// They compose with one another and with Jit: Grad(Grad(f)), Jit(ValueAndGrad(f)).
+// Derivatives of functions over trees of tensors, in forward and reverse mode, as function transforms like
+// those of JAX. They compose with one another and with Jit: Grad(Grad(f)), Jit(ValueAndGrad(f)).
 //
-// Where a function has no derivative, or more than one, operations on tensors follow PyTorch and loaded
+// At points where a function has no unique derivative, operations on tensors follow PyTorch and loaded
 // programs follow JAX: hlod/transform/foreign_kinks.inc has the table.
 #pragma once
 
@@ -17,13 +17,14 @@
 namespace hlod {
 namespace lazy {
 
-// In an open body: reverse mode from `outputs` with `cotangents` (undefined: zero) to `inputs`, stand-ins of
-// the body's arguments. `paths` name the inputs in errors: their types must be floating or complex.
+// Appends reverse mode to an open body: from `outputs` with `cotangents` (undefined: zero) to `inputs`, which
+// are stand-ins of the body's arguments. `paths` name the inputs in errors: their types must be floating or
+// complex.
 std::vector<Tensor> AppendVjp(const char* what, const std::vector<Tensor>& outputs,
                               const std::vector<Tensor>& cotangents, const std::vector<Tensor>& inputs,
                               const std::vector<std::string>& paths, const Caller& caller);
-// In an open body: reverse mode as a function of the inputs, of the outputs' cotangents and of `residuals`,
-// which it sets: tensors of the body. Called with their values, it gives the inputs' cotangents.
+// Reverse mode as a function of the inputs, of the outputs' cotangents and of `residuals`, which are tensors
+// of the open body and are set by it. Called with their values, it returns the inputs' cotangents.
 class TransposedFunction;
 std::shared_ptr<const TransposedFunction> Transposed(const char* what, const std::vector<Tensor>& outputs,
                                                      const std::vector<Tensor>& inputs,
@@ -32,17 +33,17 @@ std::shared_ptr<const TransposedFunction> Transposed(const char* what, const std
 std::vector<Tensor> CallTransposed(const TransposedFunction& function, const std::vector<Tensor>& inputs,
                                    const std::vector<Tensor>& cotangents,
                                    const std::vector<Tensor>& residuals, const Caller& caller);
-// In an open body: forward mode. The outputs, then their tangents. Tangents of integers and bools are
-// ignored, and zeros of their shape come out.
+// Appends forward mode to an open body. Returns the outputs, then their tangents. The tangents of integers
+// and bools are ignored, and are zeros in the result.
 std::vector<Tensor> AppendJvp(const char* what, const std::vector<Tensor>& outputs,
                               const std::vector<Tensor>& inputs, const std::vector<Tensor>& tangents,
                               const Caller& caller);
-// 1 with the type of `value`, which must be a floating tensor of one element.
+// Returns 1 with the type of `value`, which must be a floating tensor of one element.
 Tensor Seed(const char* what, const Tensor& value, const Caller& caller);
 
-// Placeholders of the tensors' shapes, types and devices.
+// Returns placeholders with the tensors' shapes, types and devices.
 std::vector<Tensor> PlaceholdersLike(const std::vector<Tensor>& tensors, const Caller& caller);
-// Zeros of the same.
+// Returns zeros with the tensors' shapes, types and devices.
 std::vector<Tensor> ZerosOf(const std::vector<Tensor>& tensors, const Caller& caller);
 
 template <typename R>
@@ -66,9 +67,9 @@ auto Picked(const Tuple& t, std::index_sequence<First, Rest...>) {
 
 }  // namespace lazy
 
-// A function of the same arguments that gives {f's result, the gradient of its value}: a tree like argument
-// 0, or a tuple of trees like the arguments that are named: ValueAndGrad<0, 2>(f). f gives its value, a
-// floating tensor of one element, or a pair of the value and other results.
+// Returns a function of the same arguments that returns {f's result, the gradient of f's value}. The gradient
+// is a tree like argument 0, or a tuple of trees like the arguments that are named, as in ValueAndGrad<0,
+// 2>(f). f returns its value, a floating tensor of one element, or a pair of the value and other results.
 //   auto step = Jit(ValueAndGrad([](const Params& p, const Tensor& x) { ... }));
 //   auto [value, gradient] = step(params, x);
 template <size_t... Arguments, typename F>
@@ -87,7 +88,7 @@ auto ValueAndGrad(F f, Caller caller = Caller::Here()) {
   };
 }
 
-// The gradient alone; with other results {gradient, other results}.
+// Like ValueAndGrad, but returns the gradient alone; when f has other results, {gradient, other results}.
 template <size_t... Arguments, typename F>
 auto Grad(F f, Caller caller = Caller::Here()) {
   return [both = ValueAndGrad<Arguments...>(std::move(f), caller)](const auto&... args) {
@@ -97,8 +98,8 @@ auto Grad(F f, Caller caller = Caller::Here()) {
   };
 }
 
-// {f(primals...), its derivative in the direction of the tangents, a tree like the result}. Both arguments
-// are tuples of f's arguments: Jvp(f, std::tuple(x, y), std::tuple(dx, dy)).
+// Returns {f(primals...), its derivative in the direction of the tangents, a tree like the result}. Primals
+// and tangents are tuples of f's arguments: Jvp(f, std::tuple(x, y), std::tuple(dx, dy)).
 template <typename F, typename Primals>
 auto Jvp(const F& f, const Primals& primals, const Primals& tangents, Caller caller = Caller::Here()) {
   TracedCall call("jvp", std::pair(primals, tangents), caller);
@@ -108,8 +109,8 @@ auto Jvp(const F& f, const Primals& primals, const Primals& tangents, Caller cal
                                                 Leaves(call.arguments().second), caller)));
 }
 
-// {f(primals...), a function from a cotangent, a tree like the result, to the tuple of the arguments'}. The
-// function may be called any number of times; what it needs of f is computed with f, once.
+// Returns {f(primals...), a function from a cotangent, which is a tree like the result, to a tuple of the
+// arguments' cotangents}. The function may be called repeatedly: it keeps the values of f that it needs.
 template <typename F, typename... Args>
 auto Vjp(F f, const std::tuple<Args...>& primals, Caller caller = Caller::Here()) {
   TracedCall call("vjp", primals, caller);
@@ -126,9 +127,9 @@ auto Vjp(F f, const std::tuple<Args...>& primals, Caller caller = Caller::Here()
   return std::pair(std::move(both.first), std::move(pull));
 }
 
-// {f(primals...), its derivative as a function from tangents, a tuple like `primals`, to a tree like the
-// result}: linear, and cheaper than Jvp() when it is called often, for what it needs of f is computed once.
-// f is differentiable as Vjp() needs it. jax.linearize.
+// Returns {f(primals...), its derivative as a function from tangents, a tuple like `primals`, to a tree like
+// the result}. The derivative is linear, and cheaper than Jvp() when it is called often, because the values
+// of f that it needs are computed once. Vjp() must be able to differentiate f. jax.linearize.
 template <typename F, typename... Args>
 auto Linearize(F f, const std::tuple<Args...>& primals, Caller caller = Caller::Here()) {
   // The transpose of the transpose.
@@ -143,8 +144,8 @@ auto Linearize(F f, const std::tuple<Args...>& primals, Caller caller = Caller::
   return std::pair(std::move(y), std::move(linear));
 }
 
-// The shapes and types of f(primals...), as a tree of placeholders: nothing is computed or sent. The
-// arguments may be placeholders. jax.eval_shape.
+// Returns the shapes and types of f(primals...) as a tree of placeholders, without computing or sending
+// anything. The arguments may be placeholders. jax.eval_shape.
 template <typename F, typename Primals>
 auto EvalShape(const F& f, const Primals& primals, Caller caller = Caller::Here()) {
   const TracedCall call("eval_shape", primals, caller);

@@ -1,6 +1,6 @@
 // Trees of tensors: a Tensor, or a std::vector, map, tuple, pair, array, optional or plain struct of trees.
 // Members that are numbers, enumerations or text are static: they belong to the tree's structure. Transforms
-// (hlod/transform/transform.h) take and give trees; what goes wrong names a leaf by its path.
+// (hlod/transform/transform.h) take and return trees; errors name a leaf by its path.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 namespace hlod {
 namespace tree {
 
-// The position of a part of a tree. Lives on the stack of the walk.
+// The path of a part of a tree. It lives on the stack of the function that walks the tree.
 struct Path {
   const Path* parent = nullptr;
   std::string_view name = {};
@@ -28,7 +28,7 @@ struct Path {
   std::string Text() const;  // "argument 0[3].1"
 };
 
-// Stands for any member while members are counted.
+// A placeholder that converts to any type, used to count the members of a struct.
 struct AnyMember {
   template <typename T>
   operator T() const;
@@ -44,7 +44,7 @@ constexpr size_t MemberCount() {
   }
 }
 
-// The members of a plain struct, by structured bindings.
+// Returns the members of a plain struct, by structured bindings.
 template <typename T>
 auto Members(T& t) {
   constexpr size_t kCount = MemberCount<std::remove_const_t<T>>();
@@ -129,8 +129,8 @@ std::string KeyText(const K& key) {
   return std::to_string(key);
 }
 
-// Walks a tree: visitor.Leaf(tensor, path), visitor.Node(text) for the structure around leaves, and static
-// values as text.
+// Walks a tree: calls visitor.Leaf(tensor, path) for tensors, and visitor.Node(text) for the structure around
+// them and for static values as text.
 template <typename T, typename V>
 void Walk(T& t, const Path& path, V& visitor) {
   using Bare = std::remove_const_t<T>;
@@ -181,13 +181,13 @@ void Walk(T& t, const Path& path, V& visitor) {
 
 }  // namespace tree
 
-// A tensor of a tree and where it stands there.
+// A tensor of a tree, and its path.
 struct TreeLeaf {
   Tensor tensor;
   std::string path;
 };
 
-// The tensors of a tree, in order, and what is left of it: two trees of one structure have equal texts.
+// The tensors of a tree, in order, and the rest of it as text: trees of the same structure have equal texts.
 struct Flattened {
   std::vector<Tensor> leaves;
   std::string structure;
@@ -217,7 +217,7 @@ struct PathCollector {
 };
 struct Replacer {
   const std::vector<Tensor>& leaves;
-  bool all;  // The undefined ones as well.
+  bool all;  // True to visit undefined tensors, too.
   size_t next = 0;
   void Leaf(Tensor& tensor, const Path&) {
     if (!all && !tensor.defined()) return;
@@ -226,12 +226,12 @@ struct Replacer {
   }
   void Node(std::string_view) {}
 };
-// Throws Error (kind argument) when a tree takes another number of leaves than it is given.
+// Throws Error (kind argument) when a tree needs another number of leaves than it gets.
 void CheckLeafCount(size_t taken, size_t given, const Caller& caller);
 
 }  // namespace tree
 
-// Undefined tensors belong to the structure.
+// Returns the defined tensors; undefined ones belong to the structure.
 template <typename T>
 Flattened Flatten(const T& t) {
   tree::Flattener flattener;
@@ -242,22 +242,22 @@ template <typename T>
 std::vector<Tensor> Leaves(const T& t) {
   return Flatten(t).leaves;
 }
-// The undefined ones as well, where they stand.
+// Returns all tensors in order, including undefined ones.
 template <typename T>
 std::vector<Tensor> AllLeaves(const T& t) {
   tree::Collector collector;
   tree::Walk(t, tree::Path{}, collector);
   return std::move(collector.leaves);
 }
-// "[0].1" of each leaf, after `root`.
+// Returns the path of each leaf, such as "[0].1", after `root`.
 template <typename T>
 std::vector<std::string> LeafPaths(const T& t, std::string_view root = {}) {
   tree::PathCollector collector;
   tree::Walk(t, tree::Path{nullptr, root, 0}, collector);
   return std::move(collector.paths);
 }
-// The tree with other tensors in place of its own, in order. Throws Error when they differ in number: a tree of
-// undefined tensors takes none.
+// Returns the tree with its tensors replaced by others, in order. Throws Error when their number differs from
+// that of its defined tensors.
 template <typename T>
 T WithLeaves(T t, const std::vector<Tensor>& leaves, Caller caller = Caller::Here()) {
   tree::Replacer replacer{leaves, false};
@@ -265,7 +265,8 @@ T WithLeaves(T t, const std::vector<Tensor>& leaves, Caller caller = Caller::Her
   tree::CheckLeafCount(replacer.next, leaves.size(), caller);
   return t;
 }
-// The same where a leaf may be undefined, before or after: `leaves` has one for each of AllLeaves().
+// Like WithLeaves, but leaves may be undefined on both sides: `leaves` has one tensor per tensor of
+// AllLeaves().
 template <typename T>
 T WithAllLeaves(T t, const std::vector<Tensor>& leaves, Caller caller = Caller::Here()) {
   tree::Replacer replacer{leaves, true};
@@ -275,13 +276,13 @@ T WithAllLeaves(T t, const std::vector<Tensor>& leaves, Caller caller = Caller::
 }
 
 namespace tree {
-// Throws Error when the structures differ, naming the first leaf that only one has.
+// Throws Error when the structures differ, naming the first leaf that only one of them has.
 void CheckSame(const Flattened& a, const std::vector<std::string>& a_paths, const Flattened& b,
                const std::vector<std::string>& b_paths, const Caller& caller);
 }  // namespace tree
 
-// f(leaf, leaf of other, ...) for each leaf, as a tree of the first one's type. The trees must have one
-// structure.
+// Returns a tree like the first one with f(leaf, leaf of the next tree, ...) as leaves. The trees must have
+// the same structure.
 //   params = MapTree([&](const Tensor& p, const Tensor& g) { return p - 0.1 * g; }, params, grads);
 template <typename F, typename T, typename... Others>
 T MapTree(F f, const T& t, const Others&... others) {

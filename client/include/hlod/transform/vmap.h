@@ -1,4 +1,4 @@
-// Vmap: a function of single examples as a function of batches.
+// Vmap: turns a function of single examples into a function of batches.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,15 @@ namespace hlod {
 
 // The behaviour of random numbers under Vmap, as in torch.func.
 enum class Randomness {
-  kError,      // Drawing them throws.
-  kSame,       // Every example has the same numbers.
-  kDifferent,  // Each has its own.
+  kError,      // Drawing random numbers throws.
+  kSame,       // Every example has the same random numbers.
+  kDifferent,  // Each example has its own random numbers.
 };
 
 struct VmapOptions {
-  // The batch dimension of each argument's tensors, from the end when negative; nullopt for an argument that
-  // all examples share. Arguments that are not listed have dimension 0; more entries than arguments throw.
+  // The batch dimension of the tensors of each argument, counted from the end when negative; nullopt for an
+  // argument that all examples share. Arguments beyond the list have batch dimension 0; a list longer than
+  // the arguments throws.
   std::vector<std::optional<int64_t>> in = {};
   int64_t out = 0;  // The batch dimension of the results.
   Randomness randomness = Randomness::kError;
