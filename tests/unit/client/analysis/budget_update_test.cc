@@ -1,4 +1,4 @@
-// Budgets written from measured values.
+// Writes budgets from measured values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

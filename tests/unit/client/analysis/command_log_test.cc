@@ -25,7 +25,7 @@ v1::CommandLogEntry CommandEntry(uint64_t id) {
   return entry;
 }
 
-// Returns a header, a program in two chunks and one in one piece, a goodbye, the end.
+// Returns a file with a header, a program in two chunks and one in one piece, a goodbye and the end.
 std::string WholeFile() {
   std::string file = "hlod command log 1\n";
   v1::CommandLogEntry header;
@@ -106,7 +106,7 @@ TEST(CommandLog, CutAnywhereIsAnErrorOrReadAsFarAsItGoes) {
   }
   EXPECT_THAT(ErrorOf(whole.substr(0, whole.size() - 1)),
               HasSubstr("commands.log ends in the middle of entry 6, at byte "));
-  // Without its last entry.
+  // The last entry, the end, is missing.
   std::string no_end = whole;
   v1::CommandLogEntry end;
   end.mutable_end()->set_commands(5);

@@ -65,7 +65,7 @@ TEST(Cost, ALoopCountsAsOftenAsItTurns) {
   EXPECT_THAT(cost.unknown_loops, ElementsAre());
 }
 
-// A body of 5 iterations: the addition is 5 operations, and the comparison runs once more.
+// A body that runs 5 times: its addition is 5 operations, and the condition's comparison runs 6 times.
 TEST(Cost, WhatComputesMostComesFirst) {
   std::string text = Loop("constant(5)");
   text.replace(text.find("exponential(x)"), 14, "multiply(x, x)");

@@ -56,7 +56,7 @@ ENTRY e {
   ROOT sorted = f32[8,32] sort(s), dimensions={1}, to_apply=less
 })";
 
-// A gather of table rows by divided indices: each chip picks its own rows, in any order of the dimensions.
+// Gathers rows of a table by divided indices: each chip picks its own rows, in any order of the dimensions.
 TEST(Divisions, OfAGatherAreThoseOfItsIndices) {
   const auto module = hlo::ParseModule(R"(HloModule m
 ENTRY e {
@@ -143,7 +143,7 @@ ENTRY e {
   parts = PartsIn(**same, (*same)->computation(loop_of.called()[0]));
   EXPECT_EQ(parts["y"], 4);
   EXPECT_EQ(parts["row"], 4);
-  // Rows in one iteration, columns in the next: no sharding holds for all of them.
+  // Each iteration exchanges rows and columns, so no sharding holds in all of them.
   const auto turning = hlo::ParseModule(loop("transpose(x), dimensions={1,0}"));
   ASSERT_TRUE(turning.ok()) << turning.status();
   parts = PartsIn(**turning, (*turning)->entry());
@@ -180,7 +180,7 @@ TEST(Divisions, OfLoopsWithinLoopsAreGivenUpWhenTheyTakeTooLong) {
   EXPECT_EQ(PartsIn(**many, (*many)->entry())["r"], 1);
 }
 
-// Arrays of 4 MiB: x in quarters, two whole weights; x w in between and the result in quarters, like x.
+// The arrays have 4 MiB: x is in quarters, two weights are whole; x w and the result are in quarters, like x.
 TEST(Divisions, AreAnEstimateWithinTheBracket) {
   const auto module = hlo::ParseModule(R"(HloModule m
 ENTRY e {

@@ -1,4 +1,4 @@
-// Chips, budgets and the verdict. Figures are computed by hand, or from the public tables that chips.inc
+// Chips, budgets and check results. Figures are computed by hand, or from the public tables that chips.inc
 // names.
 #include "client/analysis/module/module_check.h"
 
@@ -97,7 +97,7 @@ TEST(ModuleCheck, ParametersAreDividedByTheirShardings) {
   EXPECT_EQ(report.peak_bytes.high, kArray / 4 + kArray + kArray);
 }
 
-// Each leaf has its own sharding: a quarter of the first, all of the second.
+// Each leaf has its own sharding: a chip has a quarter of the first, and all of the second.
 TEST(ModuleCheck, LeavesOfATupleAreDividedByTheirShardings) {
   const auto module = hlo::ParseModule(R"(HloModule m
 ENTRY e {
@@ -110,7 +110,8 @@ ENTRY e {
   EXPECT_EQ(report.peak_bytes.high, kArray / 4 + kArray + kArray);
 }
 
-// Two of the mesh's three axes divide the first by eight, half of an axis divides the second by two.
+// The first array is divided by eight along two of the mesh's three axes, the second by two along half an
+// axis.
 TEST(ModuleCheck, AxesOfAMeshDivide) {
   const auto module = hlo::ParseModule(R"(HloModule m
 ENTRY e {

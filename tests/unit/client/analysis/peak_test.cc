@@ -91,8 +91,8 @@ ENTRY e {
          "lies where the result lies";
 }
 
-// In XLA's CPU backend, output_size_in_bytes of a tuple includes 8 bytes per element. Two sums that begin as
-// the same zeros are two arrays while the loop runs.
+// In XLA's CPU backend, output_size_in_bytes of a tuple includes 8 bytes per element. Two sums that both
+// begin as the same zeros need two arrays while the loop runs.
 TEST(Peak, ALoopsStatesThatBeginAsOneArrayTakeTwo) {
   const Peak peak = PeakOfText(R"(HloModule m
 body {
@@ -192,7 +192,7 @@ TEST(Peak, AProductCopiesWhatDoesNotLieInItsOrder) {
   EXPECT_EQ(peak("f32[4,16,64]", "0").temporaries, 0);
 }
 
-// XLA's list: a division of floats is not computed twice, a product or a sine is.
+// XLA's list of expensive operations has the division of floats, but not products or sines.
 TEST(Peak, WhatIsExpensiveIsStoredForItsSecondUser) {
   const auto temporaries = [](const std::string& made) {
     return PeakOfText(R"(HloModule m

@@ -106,7 +106,7 @@ RunReport Follow(const Writer& writer, const std::optional<Target>& target = {},
 
 double PartOf(const RunReport& report, Part part) { return report.peak.parts[static_cast<size_t>(part)]; }
 
-// Arrays of 4 KiB: w in quarters, x whole; h = x x is whole, too, and y = w h in quarters, like w.
+// The arrays have 4 KiB: w is in quarters, x and h = x x are whole, and y = w h is in quarters, like w.
 TEST(Preflight, ShardingsAreCarriedThroughPrograms) {
   constexpr char kProducts[] = R"(
 HloModule products
@@ -135,7 +135,7 @@ ENTRY main {
               HasSubstr("10.00 KiB where shardings are carried through what leaves no choice"));
   EXPECT_EQ(Follow(run, Target{chip, 1}).peak.likely.high, 0);
 
-  run.Execute("products", {1, 2}, 4);  // The earlier result stays, in quarters.
+  run.Execute("products", {1, 2}, 4);  // The result of the previous execute is still held, in quarters.
   EXPECT_EQ(Follow(run, Target{chip, 4}).peak.likely.high, 1024 + 4096 + 4096 + 2 * 1024);
 }
 
@@ -147,9 +147,9 @@ TEST(Preflight, MemoryIsWhatLivesAcrossExecutes) {
   run.Buffer(2, Cause::kUpload, /*absent=*/true);
   run.Execute("add", {1, 2}, 3);  // Weights, input and result: 3 arrays.
   run.Free(2);
-  run.Execute("add", {1, 3}, 4);  // 3 again.
+  run.Execute("add", {1, 3}, 4);  // Three arrays again.
   run.Buffer(5, Cause::kUpload);
-  run.Execute("add", {1, 5}, 6);  // Two arrays from before and three: 1, 3, 4, 5, 6.
+  run.Execute("add", {1, 5}, 6);  // Two arrays from before and three new ones: 1, 3, 4, 5, 6.
   const RunReport report = Follow(run);
   EXPECT_EQ(report.executes, 3);
   EXPECT_EQ(report.peak.bytes.low, 5 * 4096);
@@ -164,7 +164,8 @@ TEST(Preflight, MemoryIsWhatLivesAcrossExecutes) {
   EXPECT_EQ(ShortText(report.peak.line), "train.cc:9");
 }
 
-// The result does not belong to the line that requested it, which for a trace is the session's Sync().
+// The result is listed at the line that made it, not at the line that requested it, which for a trace is the
+// session's Sync().
 TEST(Preflight, AResultStandsAtTheLineThatMadeIt) {
   std::string with_metadata = kAdd;
   const std::string add = "add(w, x)";
@@ -202,7 +203,7 @@ TEST(Preflight, DonatedMemoryIsTakenOver) {
   const RunReport report = Follow(run);
   EXPECT_EQ(report.peak.bytes.low, 2 * 4096);
   EXPECT_EQ(PartOf(report, Part::kWeights), 4096);
-  // Without donation the result is a third array.
+  // Without donation, the result is a third array.
   Writer kept;
   kept.Program("update", kUpdate);
   kept.Placeholder(1);
@@ -232,8 +233,8 @@ TEST(Preflight, ShardingsDivideAndTheRestIsABracket) {
   EXPECT_THAT(ToText(Follow(run, target)), HasSubstr("verdict          FAILED"));
 }
 
-// A weight without a sharding is whole on each chip, in the first step as in all others: the partitioner may
-// not divide it because a program computed it.
+// A weight without a sharding is whole on each chip in all steps: the partitioner does not divide it when a
+// program has computed it.
 TEST(Preflight, WeightsWithoutAShardingAreWholeFromTheFirstStep) {
   const Target target{
       .chip = {.name = "mine", .memory_bytes = 1e9, .usable_bytes = 1e9, .bandwidth = 1, .flops = 1},

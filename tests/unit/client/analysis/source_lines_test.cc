@@ -9,7 +9,7 @@
 namespace hlod::analysis {
 namespace {
 
-// Printed by JAX 0.10: parents are counted from 1, which means none.
+// Printed by JAX 0.10. Parent ids count from 1; here all are 1.
 constexpr char kFrames[] = R"(HloModule m
 
 FileNames
@@ -50,7 +50,7 @@ TEST(SourceLines, ComeFromTheTableOfFramesOrTheInstruction) {
   ASSERT_TRUE(module.ok()) << module.status();
   const std::vector<std::string> expected = {"", "model.py:41", "old.py:3", ""};
   EXPECT_EQ(Lines(**module), expected);
-  // The same in the form of JAX's protos.
+  // Reads the same module from the form of JAX's protos.
   const auto again = hlo::FromSerialized(hlo::Serialize(**module));
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(Lines(**again), expected);

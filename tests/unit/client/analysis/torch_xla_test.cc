@@ -61,7 +61,7 @@ Report ReportOfTexts(const std::vector<std::string>& texts) {
   return ReportOf(std::move(dump));
 }
 
-// Two steps, the second with a smaller batch, and a print in between: how many graphs there are, and why.
+// Two steps, the second with a smaller batch, and a print in between: the number of graphs, and their causes.
 TEST(TorchXla, GraphsTheirCausesLinesAndRecompiles) {
   const std::string post = "Post Compilation Analysis: ";
   const std::string debug =
@@ -132,7 +132,7 @@ TEST(TorchXla, TracesAloneHaveTheirCausesFromTheirFrames) {
   EXPECT_EQ(report.graphs[2].cause.text, kReadCause);
 }
 
-// XLA_SAVE_TENSORS_FMT=hlo and dot: three nodes each.
+// Dumps with XLA_SAVE_TENSORS_FMT=hlo and dot have three nodes each.
 TEST(TorchXla, TracesMayBeHloOrDot) {
   const std::string head =
       "[ScheduleSyncTensorsGraph]\nGraph Name: toy\nTensorsGraphInfo:\n  f (/repo/t.py:3)\n\n"
@@ -201,7 +201,7 @@ TEST(TorchXla, OneFileMayHoldAllAsStderrDoes) {
   EXPECT_THAT(report.advice, ElementsAre("CompileTime too frequent: 21 counts during 11 steps"));
 }
 
-// Wherever a dump is cut, the part before the cut is used, and the cut is reported.
+// The dump is cut at every position: the part before the cut is used, and the cut is reported.
 TEST(TorchXla, ADumpThatIsCutOffIsReadUpToThere) {
   const std::string whole = Block("Compilation", kSyncCause, "a", 1, kSync) + Trace("a", 4, kSync);
   const std::string last = Block("Execution", kReadCause, "b", 12, kPrint);

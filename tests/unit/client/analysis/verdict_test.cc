@@ -64,8 +64,8 @@ TEST(Verdicts, FilesRelativeToTheBuildAreFoundInTheWorkspace) {
   std::filesystem::remove_all(workspace);
 }
 
-// An exceeded limit is blamed on the line with the largest share. A run that stopped too early has not
-// passed.
+// An exceeded limit is attributed to the line with the largest share. A run that stopped too early does not
+// pass.
 TEST(Verdicts, OfARunStandAtTheLineWithMostOfWhatIsLimited) {
   RunReport report;
   report.steps = 1;

@@ -25,7 +25,7 @@ std::vector<std::string> Artifacts() {
   return names;
 }
 
-// Returns the program's text for comparison. Accuracies are not kept, except as text.
+// Returns the program's text for comparison, without accuracies, of which only the text is kept.
 std::string Comparable(const Program& program) {
   std::istringstream in(WithoutDefaults(ToText(program)));
   std::string kept;
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, Artifact, testing::ValuesIn(Artifacts()), [](con
 TEST(Bytecode, BeginningsAreErrors) {
   const std::string bytes = BytesOf(Forms() / "reduce_custom-0.9.0.mlirbc");
   for (size_t size = 0; size < bytes.size(); ++size) {
-    // A copy of exactly this size, so that the sanitizer reports reads past it.
+    // A copy of exactly this size makes the sanitizer report reads past its end.
     const std::vector<char> cut(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
     EXPECT_FALSE(ParseBytecode({cut.data(), cut.size()}).ok()) << size;
   }

@@ -1,5 +1,5 @@
-// CHLO's operations and those of StableHLO's own tests, by their results, which come from JAX (XLA on the
-// CPU) or from hand arithmetic.
+// Compares the results of CHLO's operations, and of those in StableHLO's own tests, with JAX (XLA on the CPU)
+// or hand arithmetic.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,7 +95,8 @@ TEST(Chlo, OperandsBroadcastToOneShape) {
       HasSubstr("Operand 1 (f32[3]) does not broadcast"));
 }
 
-// From StableHLO's own test: suffix sums; and a carry that is an array, along the second dimension.
+// From StableHLO's own test: sums of suffixes. Then a scan along the second dimension whose carry is an
+// array.
 TEST(Chlo, AScanCarries) {
   const std::string scan =
       "%0:2 = chlo.scan(%a) inits(%i) dimension=0 attributes {is_reverse = true} {\n"
@@ -138,7 +139,7 @@ TEST(Einsum, LettersSayWhatIsMultipliedAndSummed) {
       NumbersIn<float>(ResultOf(einsum("ab,bc->ca", "tensor<4x5xf32>", "tensor<5x3xf32>", "tensor<3x4xf32>"),
                                 {CountedUp({4, 5}), CountedUp({5, 3})})),
       ElementsAre(90, 240, 390, 540, 100, 275, 450, 625, 110, 310, 510, 710));
-  // A batch, and a letter of one side that the result does not have.
+  // One letter is a batch dimension, another occurs on one side only and not in the result.
   EXPECT_THAT(NumbersIn<float>(
                   ResultOf(einsum("...a,...b->...", "tensor<2x2xf32>", "tensor<2x2xf32>", "tensor<2xf32>"),
                            {CountedUp({2, 2}), CountedUp({2, 2})})),
@@ -155,7 +156,8 @@ TEST(Einsum, LettersSayWhatIsMultipliedAndSummed) {
               HasSubstr("\"abc\" for an operand of (2) dimensions"));
 }
 
-// A letter more than the alphabet has is one twice: refused at the first, with the start of the text.
+// A subscript longer than the alphabet must repeat a letter: it is refused at the first repetition, and the
+// error has the start of the text.
 TEST(Einsum, ALongListOfLettersIsRefusedAtOnce) {
   std::string letters;
   for (int i = 0; i < 100'000; ++i) letters += static_cast<char>('a' + i % 26);
@@ -240,7 +242,7 @@ TEST(Accumulators, MayBeWiderThanTheOperand) {
       HasSubstr("elements of type f64, which its region's argument of type f32 cannot hold"));
 }
 
-// Rows are combined one after another: 100 - 0 - 3, and so on.
+// Rows are subtracted one after another: 100 - 0 - 3, and so on.
 TEST(Accumulators, MayBeArrays) {
   const std::string reduce =
       "%0 = \"stablehlo.reduce\"(%a, %i) <{dimensions = array<i64: 0>}> ({\n"
@@ -340,8 +342,8 @@ TEST(Sizes, FollowFromTheNumbersOfArguments) {
               HasSubstr("Argument 1 is s64[2], but has (1) stated numbers"));
 }
 
-// The start is known only when the program runs, the size already before: elements three and four of row 1 of
-// [2,5].
+// The start is known only when the program runs, but the size is constant: elements three and four of row 1
+// of [2,5].
 TEST(Sizes, OfASliceThatEndsAFixedWayBehindItsStart) {
   const std::string slice = MainOf(
       "%a: tensor<2x5xf32>, %s: tensor<2xi32>", "tensor<?x?xf32>",

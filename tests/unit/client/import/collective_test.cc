@@ -39,7 +39,7 @@ TEST(ConvertCollective, RowsOfGroupsEndInNegativeNumbers) {
   ASSERT_EQ(root.opcode(), hlo::kAllReduce);
   EXPECT_EQ(ListGroups(root.attributes<hlo::CollectiveAttributes>().groups),
             (std::vector<hlo::Dims>{{0, 2}, {3, 1}}));
-  // A program with collectives runs with the partitions that it is for.
+  // The module's partition count is that of the program.
   EXPECT_EQ((*module)->config.partition_count, 2);
 }
 

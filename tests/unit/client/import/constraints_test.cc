@@ -1,5 +1,5 @@
 // Programs that StableHLO's verifier refuses are refused with the rule that they break. jaxlib 0.10.2 refused
-// each of them, and both accept it without the error.
+// each of them; without the error, it and hlod accept them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -200,7 +200,7 @@ TEST(Constraints, WhatStablehloRefusesIsRefusedWithItsRule) {
   }
 }
 
-// The sizes are known numbers, but the stated type has others.
+// The operands state the sizes, and the result's type has others.
 TEST(Constraints, SizesMustBeThoseOfTheResult) {
   const auto program = [](const char* operation, const char* sizes, const char* operands,
                           const char* result) {
@@ -261,7 +261,7 @@ TEST(Constraints, RandomNumbersHaveTheStatedSizesAndType) {
 #undef CHANNEL_TEXT
 #undef ACCURACY_TEXT
 
-// A rule reads the distribution, and must not assume that it exists.
+// The conversion reads the attribute rng_distribution, which may be missing.
 TEST(Constraints, AnAttributeThatIsMissingIsNamed) {
   const std::string rng =
       "func.func public @main(%a: tensor<f32>, %b: tensor<f32>, %s: tensor<1xi64>) -> tensor<4xf32> {\n"

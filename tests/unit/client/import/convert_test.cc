@@ -402,7 +402,7 @@ func.func private @divmod(%a: tensor<i32>, %b: tensor<i32>) -> (tensor<i32>, ten
   %floor = stablehlo.select %differ, %less, %q : tensor<i1>, tensor<i32>
   return %floor, %r : tensor<i32>, tensor<i32>
 })";
-  // Sums elements 1 to 3 of 1 to 7.
+  // Sums elements 1 to 3 of the numbers 1 to 7.
   const ArgumentSizes sizes = {{0, {7}}};
   const Literal result = RunText(text, {Literal::Vector<float>({1, 2, 3, 4, 5, 6, 7})}, sizes);
   EXPECT_THAT(Elements<float>(result), ElementsAre(2, 5, 9));
@@ -437,7 +437,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<?xf32> {
   EXPECT_EQ(root.operand_count(), 1u);
 }
 
-// Infeed and outfeed, and the way back to StableHLO.
+// Converts infeed and outfeed to HLO, and back to StableHLO.
 TEST(Convert, TransfersAreInstructionsWithTheirEnds) {
   const std::string text = R"(
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -585,8 +585,8 @@ TEST(ConvertByHand, BlocksAndTerminatorsAreChecked) {
 }
 
 TEST(ConvertByHand, EveryOperationSurvivesAnyOperandsAndNoAttributes) {
-  // For known operations without attributes, with no, one and many operands, results and regions: each is an
-  // error or a conversion, never a crash.
+  // Each known operation without attributes, with no, one and many operands, results and regions, is an error
+  // or a conversion, never a crash.
   for (const char* name : {"stablehlo.all_gather",
                            "stablehlo.all_reduce",
                            "stablehlo.all_to_all",
@@ -687,7 +687,7 @@ TEST(ConvertByHand, DeepNestingIsALimitAndNotACrash) {
 }
 
 TEST(ConvertByHand, FunctionsThatDoubleAreALimit) {
-  // f30 calls f29 twice, each time with another number, and so on: 2^30 computations.
+  // f30 calls f29 twice with different numbers, f29 calls f28 twice, and so on: 2^30 computations.
   std::string text =
       "func.func @main(%x: tensor<?xf32>) -> tensor<i32> {\n"
       "%n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>\n"

@@ -1,5 +1,5 @@
-// Results of jax.export's Exported.serialize(): the program has the function's own arguments, whichever ones
-// its module takes.
+// Reads results of jax.export's Exported.serialize(). The program has the arguments of the exported function,
+// also those that its module does not take.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,8 +62,8 @@ TEST(Exported, ASizeThatIsNotGivenIsNamed) {
   EXPECT_THAT(ErrorOf(module.status()).text, HasSubstr("Argument 2 is f32[?,3]: its size is not known"));
 }
 
-// The CPU's branch of the three platforms, 2 x + k. Arguments 0 and 2 exist, though the module does not have
-// them.
+// The result is that of the CPU's branch among three platforms, 2 x + k. Arguments 0 and 2 exist, though the
+// module does not have them.
 TEST(Exported, UnusedArgumentsStayAndTheCpusBranchIsTaken) {
   const auto module = ReadModule(Fixture("platforms"));
   ASSERT_TRUE(module.ok()) << module.status();
@@ -96,8 +96,8 @@ TEST(Exported, APlatformThatIsNotHereIsNamed) {
   EXPECT_THAT(ErrorOf(module.status()).text, HasSubstr("lowered for the platforms tpu, cuda"));
 }
 
-// A file that is cut anywhere, or has any byte changed, is a module or an error. Its vtables come first, and
-// the data that they point to afterwards.
+// A file that is cut anywhere, or has any byte changed, is a module or an error. In this file the vtables
+// come before the data.
 TEST(Exported, DamagedFilesAreRefused) {
   const std::string bytes = Fixture("one_platform");
   for (size_t length = 0; length < bytes.size(); ++length) {

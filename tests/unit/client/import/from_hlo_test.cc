@@ -1,4 +1,4 @@
-// HLO as StableHLO: the text of instructions that become several operations, and instructions that cannot be
+// Writes HLO as StableHLO: instructions that become several operations, and instructions that cannot be
 // written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

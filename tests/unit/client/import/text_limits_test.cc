@@ -31,7 +31,7 @@ std::string Repeat(std::string_view text, int count) {
 TEST(TextLimits, BeginningsAreErrors) {
   for (const std::string& seed : Seeds()) {
     ASSERT_FALSE(seed.empty());
-    // At least the last brace is cut off.
+    // Cuts off at least the last brace.
     const size_t end = seed.rfind('}');
     for (size_t i = 10; i < end; i += 1 + seed.size() / 150)
       EXPECT_FALSE(ParseText(seed.substr(0, i)).ok()) << i;
@@ -99,7 +99,7 @@ TEST(TextLimits, ClaimsAreNotBelieved) {
       ParseText("module attributes {a = #stablehlo.conv<[b, f, 99999999999]x[i, o]->[b, f]>} {}").ok());
 }
 
-// A hundred thousand operations, and their errors: lines are indexed only once.
+// The function has a hundred thousand operations, with their errors: lines are indexed only once.
 TEST(TextLimits, ALongFunctionIsReadInOneGo) {
   std::string text = "func.func @f(%v0: tensor<4xf32>) -> tensor<4xf32> {\n";
   constexpr int kOperations = 100'000;

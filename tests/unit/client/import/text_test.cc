@@ -23,7 +23,7 @@ Program Parse(std::string_view text) {
   return program.ok() ? *std::move(program) : Program();
 }
 
-// Returns a function of these operations, with a few arguments.
+// Returns a function with these operations and a few arguments.
 std::string Function(std::string_view body) {
   return absl::StrCat(
       "func.func @main(%x: tensor<4xf32>, %n: tensor<4xi32>, %s: tensor<f32>, %p: tensor<i1>) {\n",
@@ -220,7 +220,7 @@ TEST(Text, SplatsAreExpandedUpToALimit) {
   EXPECT_THAT(ErrorOf(Function("%c = \"stablehlo.all_reduce\"(%x) <{replica_groups = dense<0> : "
                                "tensor<8000x8000xi64>}> ({}) : (tensor<4xf32>) -> tensor<4xf32>")),
               HasSubstr("this splat takes 512000000 bytes"));
-  // The limit applies to their sum, too.
+  // The limit also applies to the sum of several constants.
   EXPECT_THAT(ErrorOf(Function("%c = stablehlo.constant dense<0> : tensor<600000000xi8>\n"
                                "%d = stablehlo.constant dense<0> : tensor<600000000xi8>")),
               HasSubstr("3:31: this takes 600000000 bytes"));

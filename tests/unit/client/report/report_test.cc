@@ -32,8 +32,8 @@ Profile ExampleWithTemporaries(int64_t bytes) {
   return run;
 }
 
-// x is 1024 bytes. The first graph adds 1024 and 4. The scalar is freed. The second graph's result reuses
-// 1024.
+// x is 1024 bytes. The first graph adds 1024 and 4. Then the 4 bytes are freed. The second graph's result
+// reuses 1024.
 TEST(Report, MemoryIsCountedFromBufferToDeath) {
   const Memory memory = MemoryOf(ExampleWithTemporaries(0));
   std::vector<int64_t> bytes;
@@ -102,8 +102,8 @@ TEST(Report, HasTheRunsFigures) {
   EXPECT_TRUE(found);
 }
 
-// item at line 12 waits 2051 us of a run of 2420; the graph that it ends takes 2060 us of the program's and
-// the daemon's time to compile. Each line compiles once, and x is uploaded once.
+// item at line 12 waits 2051 us of a run of 2420 us; compiling the graph that it ends takes 2060 us of the
+// program's and the daemon's time. Each line compiles once, and x is uploaded once.
 TEST(Report, BeginsWithTheBreakThatCostsMost) {
   const Json first = MakeReport(ExampleLog())["first"];
   ASSERT_EQ(first.size(), 1);
@@ -156,8 +156,7 @@ TEST(Report, ALineThatCompilesAgainOrUploadsAgainIsNamed) {
   EXPECT_THAT(first[1]["remedy"].get<std::string>(), HasSubstr("Keep shapes"));
 }
 
-// A program with a slow step ran for 4.5 ms of a run of 10 ms: without the step nine tenths of them are
-// saved.
+// A program with a slow step ran for 4.5 ms of a run of 10 ms. The estimated saving is nine tenths of 4.5 ms.
 TEST(Report, SlowStepsAreNamedWithTheirLines) {
   Profile run;
   run.events.push_back({1, 0, 1, StepEvent{1, 1, {"a.cc", 9, "f"}}});
@@ -208,7 +207,8 @@ TEST(Report, ARunOfNothingIsAReport) {
   EXPECT_EQ(ToJson(TraceOf(Profile{}))["traceEvents"].size(), 0);
 }
 
-// Parsed again, the data in the page is the report: names with markup neither end its element nor get lost.
+// The data in the page, parsed again, is the report. Names with markup do not end the element that holds it,
+// and are not lost.
 TEST(Report, ThePageHoldsTheReportAndNeedsNoNetwork) {
   Profile run = ExampleLog();
   run.program = "</script><script>alert(1)</script>";
@@ -268,7 +268,7 @@ TEST(Trace, WhatOverlapsIsSideBySide) {
   EXPECT_EQ(tids.size(), 3);
 }
 
-// The daemon's clock has another origin: no execute begins before its close.
+// The daemon's clock has another origin; after alignment no execute begins before its close.
 TEST(Trace, TheDaemonsRunsComeAfterTheirCloses) {
   Profile run;
   for (const double at : {1000.0, 2000.0}) {
@@ -278,7 +278,8 @@ TEST(Trace, TheDaemonsRunsComeAfterTheirCloses) {
     close.origin = {"train.cc", 8, "f"};
     run.events.push_back({run.events.size() + 1, at, 1, close});
   }
-  // By its clock they were ready at 50 and 1070: 950 and 930 before the closes, so 950 it is.
+  // By the daemon's clock they were ready at 50 and 1070, which is 950 and 930 before the closes: the clocks
+  // differ by 950.
   ProfileAccount& session = run.accounts.emplace_back();
   session.session = 1;
   session.account.stats.executes = 2;

@@ -124,7 +124,7 @@ TEST_F(Drops, ACallThatDoesNotWaitDoesNotWaitForABrokenConnection) {
   std::atomic<int> tries = 0;
   shared_->accept = [&] {
     ++tries;
-    reachable.WaitForNotification();  // Not reached when a call waits for the network.
+    reachable.WaitForNotification();  // Must not be reached while a call waits for the network.
     return absl::OkStatus();
   };
   shared_->on_command = FakeDaemon::Settle;

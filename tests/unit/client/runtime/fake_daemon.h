@@ -64,11 +64,11 @@ class FakePipe : public Pipe {
 // session's goodbye may come after the test.
 struct FakeDaemon {
   std::vector<v1::Hello> hellos;
-  std::vector<v1::ClientMessage> messages;  // All messages but Hello.
+  std::vector<v1::ClientMessage> messages;  // All messages except Hello.
   int connections = 0;
   uint64_t epoch = 7, received_through = 0;
   std::map<std::string, int64_t> limits;
-  v1::Arena arena;  // Offered when it has a size.
+  v1::Arena arena;  // Offered to the client when its size is not 0.
   bool may_stall = false;
   std::function<absl::Status()> accept = [] { return absl::OkStatus(); };
   // Called for each command. The default settles it.
@@ -76,7 +76,7 @@ struct FakeDaemon {
   // Called for each message that has neither a command nor a cancel.
   std::function<void(const v1::ClientMessage&, FakePipe&)> on_header = [](const auto&, auto&) {};
   std::shared_ptr<FakePipe> pipe;  // The latest pipe.
-  std::atomic<bool> over = false;  // The test has ended: pipes are not stored any more.
+  std::atomic<bool> over = false;  // True once the test has ended: pipes are not stored any more.
 
   static void Settle(const v1::Command& command, FakePipe& pipe) {
     v1::ServerMessage message;

@@ -48,7 +48,7 @@ TEST(GraphReports, BytesOfGraphsAddUpToTheAccounts) {
   Profile run = ReadProfile(SourceDir() / "tests/golden/run/example.jsonl").value();
   EXPECT_EQ(MakeGraphReport(run).other_host_to_device_bytes, 0);
   EXPECT_EQ(MakeGraphReport(run).other_device_to_host_bytes, 0);
-  // An upload without a graph after it, and a read of it.
+  // An upload without a following graph, and a read of it.
   run.accounts[0].account.stats.host_to_device.bytes += 48;
   run.accounts[0].account.stats.device_to_host.bytes += 16;
   const GraphReport report = MakeGraphReport(run);
@@ -65,7 +65,7 @@ TEST(GraphReports, BytesOfGraphsAddUpToTheAccounts) {
 }
 
 // y (1024 bytes) is a result of the first graph and the donated argument of the second: it is written and
-// read only because of the break. Only the first graph reads x.
+// read only because of the break. x is read by the first graph only.
 TEST(GraphReports, ABreakCostsWhatOneGraphWouldNotHaveMoved) {
   const GraphReport report = ExampleReport();
   ASSERT_EQ(report.breaks.size(), 1u);
@@ -84,7 +84,7 @@ TEST(GraphReports, ABreakCostsWhatOneGraphWouldNotHaveMoved) {
   EXPECT_EQ(row.times_us.execute_us, 30);
 }
 
-// Builds a run event by event, of one session and one device.
+// Builds a run of one session and one device, event by event.
 class Story {
  public:
   void Add(double at_us, decltype(Event::what) what) {
@@ -131,8 +131,8 @@ class Story {
 };
 
 // One step: graphs of 1000 us each at 0 and 2100, a wait from 0 to 1100 for the first, and 1000 us of the
-// program's own work after it. As it ran: 0 + 1100 + 1000, then the device until 3100. With one graph, which
-// starts when it is recorded, at 1000: until 3000.
+// program's own work after it. As recorded, the second graph starts at 1100 + 1000 = 2100 and ends at 3100. A
+// single graph starts when all is recorded, at 1000, and ends at 3000.
 TEST(GraphReports, ARemovedBreakSavesItsWaitAndNotTheWork) {
   Story story;
   story.Close(0, TraceCause::kPrint, "aa", 5, 1000);
@@ -144,9 +144,9 @@ TEST(GraphReports, ARemovedBreakSavesItsWaitAndNotTheWork) {
   EXPECT_NEAR(report.breaks[0].saves_us, 100, 1e-6);
 }
 
-// Three graphs of 1000 us, two of which the program waits for: for the second until 100 us after its end, for
-// the first until 300 us after, 200 of which the device waited for an upload. It waits for the upload with or
-// without the first read.
+// Three graphs of 1000 us, of which the program waits for two: for the first until 300 us after its end (the
+// device waited for an upload in 200 of these), for the second until 100 us after its end. The upload is
+// waited for with or without the first read.
 TEST(GraphReports, ARemovedBreakDoesNotSaveTheUploadsThatItWaitedFor) {
   Story story;
   story.Upload(0, 1 << 20);
@@ -162,7 +162,7 @@ TEST(GraphReports, ARemovedBreakDoesNotSaveTheUploadsThatItWaitedFor) {
 }
 
 // Two graphs of 1000 us that compute. The second reads the 200,000 bytes that the first wrote: 10 us at 20
-// GB/s in each direction, however slow the graphs are.
+// GB/s in each direction, although the graphs are much slower.
 TEST(GraphReports, AGraphThatComputesIsNotASlowMemory) {
   Story story;
   CloseEvent makes, reads;
@@ -181,8 +181,8 @@ TEST(GraphReports, AGraphThatComputesIsNotASlowMemory) {
   EXPECT_NEAR(report.breaks[0].saves_us, 10, 1e-6);
 }
 
-// A line's first program is not a recompile, however similar another line's is. The second one is a
-// recompile, and so is the same program once more.
+// The first program of a line is not a recompile, even when another line's program is similar. The line's
+// second program is one, and so is a repetition of the first.
 TEST(GraphReports, ALinesFirstProgramIsNoRecompile) {
   Story story;
   const auto compile = [&](int line, CompileReason reason, const char* why) {

@@ -1,5 +1,5 @@
-// The grouping of commands into messages: several per message, together with drops; and daemons that accept
-// one command per message.
+// Several commands are sent per message, together with drops; a daemon that accepts one command per message
+// gets one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -214,7 +214,7 @@ TEST_F(Messages, ALargerUploadIsSentAtOnce) {
   EXPECT_EQ(shared_->messages.size(), 1u);
 }
 
-// Settles commands like a daemon that sends no progress while it may.
+// Settles commands like a daemon that sends no progress unless a thread waits.
 void KeepQuiet(FakeDaemon& daemon) {
   daemon.on_command = [&daemon](const v1::Command& command, FakePipe& pipe) {
     if (!daemon.messages.back().quiet()) FakeDaemon::Settle(command, pipe);
@@ -239,7 +239,7 @@ TEST_F(Messages, WhoWaitsForAQuietCommandAsksForProgressOnce) {
   EXPECT_TRUE(session->Wait(*upload(), absl::Now() + absl::Seconds(20)).ok());
   EXPECT_EQ(shared_->messages.size(), 22u);
   EXPECT_FALSE(shared_->messages.back().quiet());
-  // From here on the session expects that a thread waits.
+  // From here on the session assumes that a thread waits.
   EXPECT_TRUE(session->Wait(*upload(), absl::Now() + absl::Seconds(20)).ok());
   EXPECT_EQ(shared_->messages.size(), 23u);
   for (int i = 0; i < 20; ++i) upload();

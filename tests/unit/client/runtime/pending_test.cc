@@ -124,7 +124,7 @@ TEST_F(PendingCommands, ADownloadThatComesAsItsDeadlinePassesIsStillRead) {
     latest = command;
     asked = command.id();
   };
-  // One thread processes events, another lets them arrive at any moment, and this one never waits long.
+  // One thread processes events, events arrive at any time on another, and this thread waits only briefly.
   v1::Command ping;
   ping.mutable_ping();
   const Command last = session->Send({}, std::move(ping)).value();
@@ -167,7 +167,7 @@ TEST_F(PendingCommands, AnUploadGivenUpHalfWayIsCancelledAndFreed) {
   constexpr uint64_t kSignal = 99;
   shared_->on_command = [&](const v1::Command& command, FakePipe& pipe) {
     if (command.has_upload_piece()) {
-      // The piece ends with an error, after which the session frees the buffer donated to it.
+      // The piece ends with an error. Then the session frees the buffer that was donated.
       const Command donor = std::make_shared<CommandState>();
       donor->id = command.id();
       session->Drop(kSignal, Session::kDroppedBytesMax, donor);
@@ -175,7 +175,7 @@ TEST_F(PendingCommands, AnUploadGivenUpHalfWayIsCancelledAndFreed) {
       *message.add_replies() = FakeDaemon::Failure(command.id(), "no").replies(0);
       pipe.Answer(std::move(message));
     }
-    // By now another thread has staged an upload in the piece's range.
+    // Another thread has now staged an upload in the piece's range.
     if (command.has_free() && command.free().handles(0) == kSignal) {
       EXPECT_TRUE(session->arena()->TryTake(1).has_value());
     }
@@ -249,12 +249,12 @@ TEST_F(PendingCommands, TakingARangeWaitsForWhicheverComesBackFirst) {
   std::future<bool> taken =
       std::async(std::launch::async, [&] { return arena.Take(*session, 1).value().has_value(); });
   EXPECT_EQ(taken.wait_for(std::chrono::seconds(30)), std::future_status::ready);
-  FakeDaemon::Settle(shared_->commands().back(), *shared_->pipe);  // Completes it in any case.
+  FakeDaemon::Settle(shared_->commands().back(), *shared_->pipe);  // Settles the command in any case.
   EXPECT_TRUE(taken.get());
 }
 
-// The first piece is read. Then the window has no room for the second, and when it has, staged uploads have
-// taken the arena.
+// After the first piece is read, the window has no room for the second; when it has room again, staged
+// uploads have taken the arena.
 TEST_F(PendingCommands, ADownloadThatLosesItsRoomMidwayReadsOnlyTheRestOnAStream) {
   constexpr int64_t kPiece = 1 << 20;
   shared_->limits["commands_in_flight_max"] = 8;
@@ -270,7 +270,7 @@ TEST_F(PendingCommands, ADownloadThatLosesItsRoomMidwayReadsOnlyTheRestOnAStream
     message.add_settled(command);
     shared_->pipe->Answer(std::move(message));
   };
-  const Command oldest = ping();  // Not settled until the end: later commands stay in the window.
+  const Command oldest = ping();  // Not settled until the end, so that later commands stay in the window.
   std::vector<std::byte> out(3 * kPiece);
   const std::unique_ptr<PendingDownload> pending =
       ArenaTransfer().Download(session, 1, Cause::kDownload, absl::MakeSpan(out), {});

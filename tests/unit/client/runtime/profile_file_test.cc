@@ -1,4 +1,4 @@
-// Run files: a written file can be read again, and damage is named.
+// A profile that was written can be read again, and errors name the damage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ TEST(RunFiles, AFileCutInHalfIsNamedWithItsLine) {
   EXPECT_TRUE(half.accounts.empty());
 }
 
-// A file that is cut anywhere is an error or, when that is allowed, a shorter run.
+// A file that is cut anywhere is an error or, when that is allowed, a shorter profile.
 TEST(RunFiles, ACutAnywhereIsAnError) {
   const std::string text = Example();
   for (size_t size = 0; size + 1 < text.size(); size += 7) {

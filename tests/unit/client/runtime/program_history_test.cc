@@ -40,7 +40,8 @@ TEST_F(Reasons, TheFirstProgramIsTheFirst) {
   EXPECT_EQ(verdict.nearest, "");
 }
 
-// Programs of one line: the first is not a recompile, another shape is one, and the same again is the second.
+// Three programs of one line: the first is not a recompile, another shape is one, and the first again is a
+// second one.
 TEST_F(Reasons, RecompilesOfALineAreCounted) {
   EXPECT_EQ(Add(Program("4", "2", "add")).recompiles, 0);
   EXPECT_EQ(Add(Program("3", "2", "add")).recompiles, 1);
@@ -62,8 +63,8 @@ TEST_F(Reasons, AParametersShapeComesBeforeWhatFollowsFromIt) {
   EXPECT_EQ(verdict.nearest, "step");
 }
 
-// The mean over a last, smaller batch: its divisor equals a constant that the program already has, which
-// comes before the parameter, and there is one instruction less.
+// The mean over a last, smaller batch: its divisor equals a constant that the program already has, so there
+// is one instruction less, and a constant changes before the parameter does. The parameter is named.
 TEST_F(Reasons, AParametersShapeComesBeforeAConstantThatFollowsFromItInAnotherForm) {
   const auto mean = [](const std::string& rows, const std::string& divisor, const std::string& scale) {
     return "HloModule step\nsum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"

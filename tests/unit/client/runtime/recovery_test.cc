@@ -34,7 +34,7 @@ TEST_F(Recovery, AWaitEndsAtItsDeadlineThoughOthersHaveSentToAStalledDaemon) {
   const std::shared_ptr<Session> session = Open();
   daemon_->pipe->stalled = true;
   Command last;
-  for (int i = 0; i < 3; ++i) {  // The first is being written, the others queue.
+  for (int i = 0; i < 3; ++i) {  // The first is being written, and the others are queued.
     ASSERT_TRUE(session
                     ->Transact(
                         {}, [&](Session::Sender& sender) { last = sender.Add(Ping()); }, /*may_wait=*/false)
@@ -128,7 +128,8 @@ TEST_F(Recovery, SessionsThatNobodyWaitsOnLookAtTheirConnectionsOnOneThread) {
     ++resumed;
     return absl::OkStatus();
   };
-  daemon_->pipe->End(absl::UnavailableError("reset"));  // The last one's, which a beat notices.
+  // The end of the last pipe, which the session's next heartbeat notices.
+  daemon_->pipe->End(absl::UnavailableError("reset"));
   EXPECT_TRUE(Eventually([&] { return resumed == 1; }));
   sessions.clear();
   EXPECT_TRUE(Eventually([] { return BeatingThreads() == 0; }));
@@ -165,7 +166,7 @@ TEST_F(Recovery, ConnectionsThatBreakBeforeAnyCommandCompletesAreSpaced) {
   ASSERT_TRUE(sent.ok());
   const absl::Time start = absl::Now();
   EXPECT_FALSE(session->Wait(**sent, start + absl::Milliseconds(300)).ok());
-  // 0, 20, 40, 80, 160 ms, then at most two per second.
+  // Attempts are at 0, 20, 40, 80 and 160 ms, then at most two per second.
   EXPECT_LE(daemon_->connections, 8 + 3 * absl::ToInt64Seconds(absl::Now() - start));
 }
 

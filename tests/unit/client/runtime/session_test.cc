@@ -1,4 +1,4 @@
-// The session machine over a pipe in memory: ids, settlement, acknowledgement, replay, loss.
+// The session over a pipe in memory: ids, settlement, acknowledgement, replay, loss.
 #include "client/runtime/session/session.h"
 
 #include <gtest/gtest.h>

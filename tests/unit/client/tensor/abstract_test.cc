@@ -1,5 +1,5 @@
-// Tensors in an abstract session: traced like tensors with values; and the sharding that stays with a tensor
-// through updates.
+// Tensors in an abstract session are traced like tensors with values, and shardings stay with them through
+// updates.
 #include "hlod/runtime/abstract.h"
 
 #include "client/nn/tensor_file.h"
@@ -50,8 +50,8 @@ TEST_F(Abstract, HostTensorsAreNotSent) {
   EXPECT_EQ(Account().host_to_device.bytes, 0);
 }
 
-// The usual path of weights: read from a file, converted to bf16, and moved to the device that a preflight
-// counts on.
+// The usual path of weights: read from a file, converted to bf16, and moved to the device, which a preflight
+// counts.
 TEST_F(Abstract, HostTensorsInAnotherTypeAreNotMade) {
   int loads = 0;
   const auto load = [&loads]() -> absl::StatusOr<Literal> {
@@ -120,7 +120,7 @@ TEST_F(Sharded, AMarkStaysThroughUpdatesAndGoesOnWithTheMemory) {
   Sync();
   EXPECT_EQ(ShardingOf(w * 2), mark);
   Tensor next = w * 3;
-  w = Tensor();  // The last reference: w is donated.
+  w = Tensor();  // The last reference to the old w, which is donated.
   Sync();
   EXPECT_EQ(ShardingOf(next * 2), mark);
   EXPECT_EQ(ShardingOf(OnDevice({1}, {1}) * 2), "");

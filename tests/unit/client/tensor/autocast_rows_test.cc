@@ -167,7 +167,7 @@ TEST_F(AutocastRows, DoublesAndIntegersAreLeftAlone) {
   EXPECT_EQ(MatMul(Random({4, 4}, kS32), Random({4, 4}, kS32)).dtype(), kS32);
 }
 
-// In profiles that do not list cross_entropy its parts are listed.
+// Profiles that do not list cross_entropy list its parts.
 TEST_F(AutocastRows, CrossEntropyIsComputedInF32InEveryProfile) {
   for (const AutocastProfile profile :
        {AutocastProfile::kXla, AutocastProfile::kCuda, AutocastProfile::kCpu}) {
@@ -286,8 +286,8 @@ std::vector<Registered> PyTorch() {
   return rows;
 }
 
-// Names in the lists that differ from hlod's: kernels behind a public function that is itself listed, and
-// names that hlod lists under another name.
+// PyTorch's names in the lists for operations that hlod names otherwise: kernels behind a public function
+// that is itself listed, and synonyms.
 const std::map<std::string, std::string>& OtherNames() {
   static const auto* const names = new std::map<std::string, std::string>{
       {"_convolution", "conv2d"},
@@ -310,7 +310,7 @@ const std::map<std::string, std::string>& OtherNames() {
 TEST(AutocastLists, AreThoseOfPyTorch) {
   std::map<std::string, const Listed*> lists;
   for (const Listed& listed : Lists()) lists[listed.name] = &listed;
-  // Names that PyTorch 1.13 lists and today's does not, and names without a counterpart in hlod.
+  // Names that PyTorch 1.13 lists and current versions do not, and names without a counterpart in hlod.
   const std::set<std::string> left = {"fake_quantize_per_tensor_affine", "symeig", "cpu linalg_matrix_norm",
                                       "cpu cholesky"};
   std::set<std::pair<std::string, std::string>> registered;
@@ -322,7 +322,8 @@ TEST(AutocastLists, AreThoseOfPyTorch) {
     ASSERT_TRUE(lists.contains(name)) << row.operation << " of " << row.profile << " is not listed";
     const std::string& policy = row.profile == "cpu" ? lists[name]->cpu : lists[name]->cuda;
     EXPECT_NE(policy, "kNone") << row.operation << " of " << row.profile;
-    if (name.starts_with("conv_transpose")) continue;  // f32 in PyTorch 1.13, the lower type today.
+    // PyTorch 1.13 computes it in f32, current versions in the lower type.
+    if (name.starts_with("conv_transpose")) continue;
     if (row.result == "bf16") EXPECT_EQ(policy, "kLower") << row.operation;
     if (row.result == "f32") EXPECT_TRUE(policy == "kFloat32" || policy == "kPromote") << row.operation;
   }

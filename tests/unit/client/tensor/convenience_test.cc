@@ -1,5 +1,5 @@
-// Habits of PyTorch users: the types of factories, operators, one number for a list of dimensions, slices in
-// a loop, layers whose errors name the user's line, a daemon that dies.
+// Habits of PyTorch users: types of factories, operators, one number for a list of dimensions, slices in a
+// loop, errors of layers that name the user's line, and a daemon that dies.
 #include <cmath>
 #include <complex>
 #include <csignal>
@@ -15,7 +15,8 @@ class Convenience : public TensorTest {
   static std::string Here(int line) { return "convenience_test.cc:" + std::to_string(line); }
 };
 
-// PyTorch's types: torch.arange(0., 1., .25).dtype is float32, for example. Naming a device changes no type.
+// The types are PyTorch's: torch.arange(0., 1., .25).dtype is float32, for example. Naming a device does not
+// change the type.
 TEST_F(Convenience, FactoriesTakeTheTypesOfTheirNumbers) {
   EXPECT_EQ(Arange(0.0, 1.0, 0.25).dtype(), kF32);
   EXPECT_THAT(Arange(0.0, 1.0, 0.25).ToVector<float>(), ElementsAre(0, 0.25, 0.5, 0.75));
@@ -39,7 +40,8 @@ TEST_F(Convenience, OperatorsAreThoseOfPython) {
   EXPECT_THAT((x != x).ToVector<bool>(), ElementsAre(false, false, false));
   EXPECT_THAT((~(x < 2) & (x < 3)).ToVector<bool>(), ElementsAre(false, true, false));
   EXPECT_THAT(((x < 2) | (x > 2)).ToVector<bool>(), ElementsAre(true, false, true));
-  EXPECT_THAT((-x % 2).ToVector<float>(), ElementsAre(1, 0, 1));  // The sign of the divisor, as in Python.
+  // The result has the sign of the divisor, as in Python.
+  EXPECT_THAT((-x % 2).ToVector<float>(), ElementsAre(1, 0, 1));
   const Tensor turned = x.To(kC64) * std::complex<double>(0, 1);
   EXPECT_EQ(turned[1].Item<std::complex<double>>(), std::complex<double>(0, 2));
 }
@@ -54,7 +56,7 @@ TEST_F(Convenience, OneNumberIsAListOfDimensions) {
   EXPECT_EQ(x.Reshape(-1).dims(), (Dims{4}));
 }
 
-// A hand-written optimizer: its factors change with the step, its program does not.
+// A hand-written optimizer, whose factors change with the step while its program does not.
 TEST_F(Convenience, FactorsThatVaryCompileOnce) {
   Tensor x = OnDevice({1, 2}, {2}), square = OnDevice({4, 9}, {2});
   const Tensor a = OnDevice({1, 1}, {2}), m = OnDevice({1, 2, 3, 4}, {2, 2});
@@ -153,7 +155,7 @@ TEST_F(Convenience, ErrorsInLayersStandAtTheLineThatCallsThem) {
   EXPECT_EQ(linear(Ones({2, 3})).dims(), (Dims{2, 2})) << "the program goes on";
 }
 
-// A scope applies to its thread until it ends. Of nested scopes the outermost counts.
+// A scope applies to its thread until it ends. The outermost of nested scopes applies.
 TEST_F(Convenience, CallersOfCompositeFunctions) {
   const Caller outer{"outer.cc", 1, ""}, inner{"inner.cc", 2, ""};
   {

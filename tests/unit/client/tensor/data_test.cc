@@ -102,16 +102,16 @@ TEST_F(Data, BatchesAreOnTheDeviceAndNoMoreAreMadeThanWait) {
   for (const Batch& batch : loader) {
     EXPECT_EQ(batch.at("x").device(), device());
     EXPECT_EQ(batch.at("x").Item<int64_t>(), taken);
-    // Two arrays per batch: those taken, those prefetched, and one being made.
+    // At most two arrays per batch: of batches taken, prefetched, and being made.
     EXPECT_LE(Account().host_to_device.calls, 2 * (++taken + 2 + 1));
     if (taken == 5) break;
   }
-  // The loader's thread ended with the loop: another epoch begins from the start.
+  // The loader's thread ended with the loop; another epoch begins from the start.
   EXPECT_EQ((*loader.begin()).at("x").Item<int64_t>(), 0);
 }
 
 TEST_F(Data, ArchivesOfNumpyAreRead) {
-  // The arrays written here by hlod have one size; NumPy's file has several.
+  // Arrays written by hlod have one size; those in NumPy's file have several.
   const std::string path = Write("examples.npz", "");
   nn::SaveNpz(path, {{"x", Arange(0, 6, 1, {.type = kF32}).Reshape({3, 2})}, {"y", Arange(3, 6)}});
   const Dataset dataset = Dataset::FromNpz(path);

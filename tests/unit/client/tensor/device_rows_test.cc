@@ -152,7 +152,7 @@ TEST_F(DeviceRows, SettingsBelongToAThreadAndScopesRestoreThem) {
   EXPECT_EQ(GetSettings().closes_unsettled_max, 4);
   EXPECT_EQ(KindOf(Thrown([] { SettingsScope({.closes_unsettled_max = 0}); })), ErrorKind::kArgument);
   EXPECT_EQ(GetSettings().closes_unsettled_max, 4);
-  // One seed draws the same numbers on the host and on a device.
+  // The same seed draws the same numbers on the host and on a device.
   for (const Device& where : {Device(), device()}) {
     ManualSeed(7);
     const std::vector<float> first = Rand({4}, {.device = where}).ToVector<float>();

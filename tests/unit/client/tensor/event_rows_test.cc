@@ -60,7 +60,7 @@ TEST_F(EventRows, APrintInTheMiddleSplitsTheStepInTwo) {
   EXPECT_EQ(closes[0].found, ProgramSource::kCompiled);
   EXPECT_EQ(closes[0].nodes, 2) << "x, x + x";
   EXPECT_FALSE(closes[0].program.empty());
-  // One graph would not have written y, which the first graph returns and the second reads.
+  // A single graph would not have written y, which the first graph returns and the second reads.
   ASSERT_EQ(closes[0].outputs.size(), 1u);
   ASSERT_EQ(closes[1].inputs.size(), 1u);
   EXPECT_EQ(closes[0].forced, closes[0].outputs[0].value);
@@ -291,7 +291,7 @@ TEST_F(EventRows, WhatBackwardAloneNeedsIsMarked) {
   w.RequiresGrad_();
   {
     const Observation observation(recorder);
-    const Tensor loss = Sum(Exp(MatMul(w, w)));  // The gradient needs the product.
+    const Tensor loss = Sum(Exp(MatMul(w, w)));  // Backward() needs the product.
     loss.Item<float>();
     loss.Backward();
     Sync();

@@ -90,7 +90,7 @@ TEST_F(Fourier, MoreThanThreeDimensionsAreTransformedTogether) {
   for (const int64_t dim : {4, 1, 3}) half = fft::Fft(half, {}, dim);
   EXPECT_LT(Distance(fft::Rfftn(x, {}, dims), half), 1e-9);
   EXPECT_LT(Distance(fft::Irfftn(half, {5, 3, 2, 4}, dims), x), 1e-12);
-  // A forward transform is the conjugate of the inverse one.
+  // The forward transform of this kind is the conjugate of the inverse one.
   EXPECT_LT(Distance(fft::Ihfftn(x, {}, dims, Norm::kForward), Conj(fft::Rfftn(x, {}, dims))), 1e-9);
   EXPECT_LT(Distance(fft::Hfftn(fft::Ihfftn(x, {}, dims), {5, 3, 2, 4}, dims), x), 1e-12);
 }
@@ -107,7 +107,7 @@ TEST_F(Fourier, FrequenciesAreCountedFromZero) {
               ElementsAre(0, 1, 2, -2, -1));
 }
 
-// The gradient of sum w y. y is linear in x, so differences are exact but for rounding.
+// The gradient of the sum of w y. y is linear in x, so finite differences are exact up to rounding.
 TEST_F(Fourier, GradientsAreTheTransposes) {
   const Tensor x = Cos(Arange(0, 24, 1, {.type = kF64, .device = device()})).Reshape({2, 3, 4});
   const auto weighed = [](const Tensor& y) {

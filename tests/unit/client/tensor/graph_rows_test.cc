@@ -63,7 +63,7 @@ TEST_F(GraphRows, AReportHasEachGraphWithItsFigures) {
   EXPECT_EQ(row.origin.line, line);
   EXPECT_EQ(row.device_to_host_bytes, 16);
   EXPECT_EQ(row.held_bytes, 16);
-  // The second graph reads y, but its tensor still lives, so one graph would have written it as well.
+  // The second graph reads y. A single graph would have written it as well, because its tensor still exists.
   EXPECT_EQ(row.fusion_lost_bytes, 16);
   EXPECT_THAT(ToText(report), HasSubstr("Remove first: to_host at graph_rows_test.cc"));
   const auto json = nlohmann::json::parse(ToJson(report));
@@ -231,7 +231,7 @@ TEST_F(GraphRows, EveryBreakHasItsCauseStageAndLine) {
   EXPECT_EQ(break_of([](const Tensor& y) { static_cast<void>(Nonzero(y)); }), TraceCause::kDynamicShape);
 }
 
-// The item closes the trace. The host function finds its operand computed by that close, but would have
+// The item closes the trace. The host function finds its operand computed, but without the item it would have
 // closed the trace itself.
 TEST_F(GraphRows, WhatFindsItsValueThereStillStopsTheStep) {
   const auto twice = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0] + in[0]}; };
@@ -301,7 +301,7 @@ TEST_F(GraphRows, RemovingABreakSavesTheGraphsExecutesAndTransfersThatWerePromis
   const struct {
     bool Breaks::* which;
     TraceCause cause;
-    int64_t bytes_up, bytes_down;  // Per step.
+    int64_t bytes_up, bytes_down;  // The bytes per step.
   } kKinds[] = {{&Breaks::item, TraceCause::kItem, 0, 4},
                 {&Breaks::print, TraceCause::kPrint, 0, 32},
                 {&Breaks::host_function, TraceCause::kHostFunction, 32, 32}};
@@ -335,7 +335,7 @@ TEST_F(GraphRows, RemovingABreakSavesTheGraphsExecutesAndTransfersThatWerePromis
   }
 }
 
-// Two lines read one result, and each is a break: without one of them, the other still breaks the step.
+// Two lines read the same result, and each is a break: when one is removed, the other still breaks the step.
 TEST_F(GraphRows, ABreakBesideAnotherOneSavesItsTransferAndNoExecute) {
   const Tensor x = OnDevice({1, 2}, {2});
   const GraphReport report = ReportGraphs([&] {
@@ -355,7 +355,8 @@ TEST_F(GraphRows, ABreakBesideAnotherOneSavesItsTransferAndNoExecute) {
   }
 }
 
-// The moments, counts and sums of an optimizer are attributed to the line that calls it, not to hlod's own.
+// The values of an optimizer (moments, counts, sums) are attributed to the line that calls it, not to hlod's
+// own lines.
 TEST_F(GraphRows, WhatAnOptimizerDoesStandsAtTheProgramsLine) {
   struct Rule {
     std::string name;
@@ -391,7 +392,7 @@ TEST_F(GraphRows, WhatAnOptimizerDoesStandsAtTheProgramsLine) {
     }
     EXPECT_GE(values, 2) << rule.name;
   }
-  // Updates in Optax's style.
+  // Updates in the style of Optax.
   const Tensor w = OnDevice({1, 2}, {2});
   ProfileRecorder recording;
   const optim::Optimizer adam = optim::Adam(0.1);

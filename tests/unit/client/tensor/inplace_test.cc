@@ -1,5 +1,5 @@
-// In-place updates (hlod/ops/inplace.h): each stores the result of the operation of its name, visible in all
-// views.
+// In-place updates (hlod/ops/inplace.h): each stores the result of the operation of the same name, visible in
+// all views.
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {

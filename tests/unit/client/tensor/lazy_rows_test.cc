@@ -49,7 +49,7 @@ TEST_F(LazyRows, TheOrderOfCreationDoesNotChangeTheProgramAnAttributeDoes) {
 TEST_F(LazyRows, ALongChainTakesLinearTime) {
   const SettingsScope scope({.trace_nodes_max = 1'000'000});
   Tensor x = OnDevice({1, 0}, {2});
-  for (int i = 0; i < 100'000; ++i) x = x + x * 0;  // Each link is a diamond.
+  for (int i = 0; i < 100'000; ++i) x = x + x * 0;  // Each link of the chain is a diamond.
   EXPECT_THAT(x.ToVector<float>(), ElementsAre(1, 0));
   EXPECT_EQ(GetTraceStats().closes, 1);
 }
@@ -190,7 +190,7 @@ TEST_F(LazyRows, AShapeThatDependsOnValuesIsReadOrBounded) {
     EXPECT_EQ(reading[i].first().dims(), reading[i].second) << i;
     EXPECT_EQ(closes(), before + 1) << i << ": the trace was closed, and its cause is on record";
   }
-  // With a bound nothing is read until the caller reads.
+  // With a bound, the positions are not read until the caller reads them.
   const int64_t before = closes(), read = Account().device_to_host.bytes;
   const BoundedPositions positions = NonzeroBounded(x, 4), few = NonzeroBounded(x, 2);
   const BoundedUniqueResult unique = UniqueBounded(x, 4);
@@ -208,7 +208,7 @@ TEST_F(LazyRows, AShapeThatDependsOnValuesIsReadOrBounded) {
   EXPECT_EQ(unique.count.Item<int64_t>(), 3);
   EXPECT_THAT(counts.ToVector<int64_t>(), ElementsAre(1, 1));
   EXPECT_THAT(repeated.ToVector<float>(), ElementsAre(1, 1, 3));
-  // The shape of a placeholder's positions cannot be read, but it can be bounded.
+  // The positions in a placeholder cannot be read, but their number can be bounded.
   const Tensor p = Placeholder({5}, kF32, device());
   EXPECT_EQ(KindOf(Thrown([&] { Nonzero(p); })), ErrorKind::kPlaceholder);
   EXPECT_THAT(last_what_, HasSubstr("nonzero (lazy_rows_test.cc"));

@@ -1,5 +1,5 @@
-// Linear algebra by LAPACK's routines: named in the program, beside a computation of the same results without
-// them. The expected values are NumPy's.
+// Linear algebra by LAPACK's routines, which are named in the program beside a computation of the same
+// results without them. The expected values are NumPy's.
 #include <gmock/gmock.h>
 
 #include <limits>
@@ -42,7 +42,7 @@ TEST_F(LinearAlgebra, ValuesOnTheHostAndOnADevice) {
   }
 }
 
-// Runs the program as another XLA would, which knows none of LAPACK's routines.
+// Runs the program as another XLA would that does not have LAPACK's routines.
 TEST_F(LinearAlgebra, AProgramRunsWithoutTheRoutinesThatItNames) {
   const Tensor x = Matrix(device());
   const auto [q, r] = linalg::Qr(x);
@@ -69,8 +69,8 @@ TEST_F(LinearAlgebra, AProgramRunsWithoutTheRoutinesThatItNames) {
       calls += static_cast<int>(computation.mutable_notes(node).frontend_attributes.erase("hlod_routine"));
     }
   }
-  // gesdd, syevd, LuDecomposition, two each of geqrf and geev, orgqr, and ormqr, which is replaced by an
-  // orgqr.
+  // The calls: two each of gesdd, syevd, LuDecomposition, geqrf and geev, orgqr, and ormqr, which is replaced
+  // by an orgqr.
   EXPECT_EQ(calls, 10);
   std::vector<Literal> values;
   std::vector<const Literal*> pointers;

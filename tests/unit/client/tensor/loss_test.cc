@@ -89,7 +89,7 @@ TEST_F(Losses, PartsReportTheLineOfTheCall) {
   EXPECT_THAT(last_what_, ::testing::Not(HasSubstr("(loss.cc")));
 }
 
-// By hand: L1 distances of 7 and 14, and the swapped one of 7 from the positive to the negative.
+// By hand: L1 distances of 7 and 14; with swap, the distance of 7 from the positive to the negative.
 TEST_F(Losses, TripletsTakeADistanceOfOnesOwn) {
   const auto taxicab = [](const Tensor& x, const Tensor& y) { return Sum(Abs(x - y), {1}); };
   const Tensor anchor = Zeros({1, 2}), positive = FromValues<float>({3, 4}, Dims{1, 2}),

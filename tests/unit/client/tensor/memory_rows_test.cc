@@ -45,13 +45,14 @@ TEST_F(MemoryRows, AFullDeviceNamesWhatFillsItAndWhereItWasMade) {
   const Tensor large = Large(16, 3);
   const int large_line = __LINE__ - 1;
   Sync();
-  ASSERT_TRUE(client_->Sync().ok());  // All are allocated.
+  ASSERT_TRUE(client_->Sync().ok());  // Waits until all are allocated.
   Tensor wanted = Large(32, 4);
   const std::string message = NoMemory([&] { wanted.ToHost(); });
   EXPECT_THAT(message, HasSubstr(std::to_string(32 * kMiB) + " bytes are wanted"));
   EXPECT_THAT(message,
               HasSubstr(std::to_string(23 * kMiB) + " of " + std::to_string(64 * kMiB) + " are free"));
-  // The largest first, each with the line that made it, not the line of the Sync() that ran it.
+  // The error lists the largest first, each with the line that made it instead of the line of the Sync() that
+  // ran it.
   const std::string first = "f32[6291456], " + std::to_string(24 * kMiB) + " bytes",
                     second = "f32[4194304], " + std::to_string(16 * kMiB) + " bytes";
   EXPECT_THAT(message, HasSubstr(first));
@@ -74,7 +75,7 @@ TEST_F(MemoryRows, AFullDeviceNamesWhatFillsItAndWhereItWasMade) {
 TEST_F(MemoryRows, AnUploadThatDoesNotFitIsTheSame) {
   Tensor large = Large(48, 2);
   Sync();
-  ASSERT_TRUE(client_->Sync().ok());                        // All are allocated.
+  ASSERT_TRUE(client_->Sync().ok());                        // Waits until all are allocated.
   const Tensor host = Full({6 * kMiB}, 5, {.type = kF32});  // 24 MiB.
   const std::string message = NoMemory([&] { host.To(device()).ToHost(); });
   EXPECT_THAT(message, HasSubstr(std::to_string(24 * kMiB) + " bytes are wanted"));
@@ -83,11 +84,11 @@ TEST_F(MemoryRows, AnUploadThatDoesNotFitIsTheSame) {
   EXPECT_EQ(host.To(device())[3].Item<float>(), 5);
 }
 
-// A loop that reaches the limit repeatedly loses neither memory nor the connection.
+// A loop that reaches the limit again and again loses neither memory nor the connection.
 TEST_F(MemoryRows, MeetingTheLimitCostsNothing) {
   const Tensor kept = Large(40, 1);
   Sync();
-  ASSERT_TRUE(client_->Sync().ok());  // All are allocated.
+  ASSERT_TRUE(client_->Sync().ok());  // Waits until all are allocated.
   const int64_t before = client_->Stats().value().live_bytes;
   for (int i = 0; i < 20; ++i) NoMemory([&] { Large(30, i).ToHost(); });
   EXPECT_EQ(client_->Stats().value().live_bytes, before);

@@ -1,5 +1,5 @@
-// Arguments that no program should pass, and programs that share tensors between threads: each returns a
-// clear error or the right value, never crashes, and the program goes on.
+// Arguments that no program should pass, and threads that share tensors: each case returns a clear error or
+// the right value, never crashes, and the program goes on.
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -178,7 +178,7 @@ TEST_F(Misuse, ErrorsOfSettingsAndDevicesHaveTheUsersLine) {
   ExpectArgument([] { SettingsScope({.trace_nodes_max = 0}); }, "settings (misuse_test.cc:");
 }
 
-// The Box-Muller transform takes two draws of 64 bits per element; the next call must draw after both.
+// The Box-Muller transform draws 64 bits twice per element; the next call must continue after both.
 TEST_F(Misuse, WideNormalNumbersDoNotOverlap) {
   constexpr int64_t kCount = 1000;
   ManualSeed(7);
@@ -213,7 +213,8 @@ TEST_F(Misuse, AskingWhileAnotherThreadUpdatesIsSafe) {
   EXPECT_EQ(x[0].Item<float>(), 500);
 }
 
-// Draws of one thread while another traces a function are neither counted as the function's nor repeated.
+// Random draws of one thread, while another traces a function, are neither counted as the function's nor
+// repeated.
 TEST_F(Misuse, AFunctionTakesNoOtherThreadsRandomNumbers) {
   const Device where = device();
   ManualSeed(3);

@@ -1,5 +1,5 @@
-// The formulas of torch.nn.init: bounds and deviations by hand, orthogonality and identities by computing
-// products.
+// The formulas of torch.nn.init: bounds and deviations are computed by hand; orthogonality and identities are
+// checked by products.
 #include "hlod/nn/init.h"
 
 #include <cmath>
@@ -33,7 +33,7 @@ TEST_F(NnInit, GainsArePyTorchs) {
 }
 
 // [64, 32, 3, 3] has fan in 288 and fan out 576. The largest of 18,432 draws is near the bound, and the
-// deviation within 3%.
+// deviation is within 3%.
 TEST_F(NnInit, FansSayHowLargeValuesAre) {
   for (const bool on_device : {false, true}) {
     Tensor w = Zeros({64, 32, 3, 3});

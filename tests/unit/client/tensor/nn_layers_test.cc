@@ -67,7 +67,8 @@ TEST_F(NnLayers, StartWithinPyTorchsBounds) {
   for (const Tensor& tensor : {linear.weight, linear.bias}) {
     for (const float value : tensor.ToVector<float>()) EXPECT_LE(std::abs(value), 1 / 8.0f);
   }
-  // Uniform numbers within 1/8 have the variance (1/8)^2 / 3; that of 6,400 is within a tenth of it.
+  // Uniform numbers within 1/8 have the variance (1/8)^2 / 3; the variance of 6,400 draws is within a tenth
+  // of that.
   double sum = 0;
   for (const float value : linear.weight.ToVector<float>()) sum += static_cast<double>(value) * value;
   EXPECT_NEAR(sum / 6400, 1 / 192.0, 1 / 1920.0);

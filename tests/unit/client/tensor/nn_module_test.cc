@@ -1,4 +1,4 @@
-// Modules: names, shared weights, moving, loading, calls with other weights; and weights in files.
+// Modules: names, shared weights, moving, loading, calls with other weights, and weights in files.
 #include <cstdio>
 #include <fstream>
 

@@ -15,7 +15,8 @@ class NnPacked : public NnCase {
     return numbers.contains(key) ? numbers.at(key).get<Numbers>() : Numbers();
   }
 
-  // Checks a layer on packed sequences with states, padded again; then the same by lengths alone.
+  // Checks a layer on packed sequences with states, whose outputs are padded again; then the call with padded
+  // sequences and lengths.
   template <typename Layer>
   void Agrees(const char* name, Layer& layer, bool batch_first, bool enforce_sorted) {
     const Numbers lengths = NumbersOf(name, "lengths");

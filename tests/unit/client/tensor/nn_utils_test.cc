@@ -8,8 +8,8 @@ namespace utils = nn::utils;
 
 class NnUtils : public NnCase {
  protected:
-  // Loads the recorded state into a normalised layer and compares its outputs: in evaluation, in two calls
-  // while training, and after the removal.
+  // Loads the recorded state into a normalised layer and compares its outputs: in evaluation, in two training
+  // calls, and after the removal.
   template <typename Layer>
   static void Agrees(const char* name, Layer& layer, const std::function<void()>& remove,
                      const Device& where) {

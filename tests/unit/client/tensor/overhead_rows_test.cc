@@ -14,7 +14,7 @@ thread_local bool counts_allocations = false;
 thread_local int64_t allocation_count = 0;
 }  // namespace
 
-// Counts calls in front of glibc's own functions; operator new calls these, too.
+// Replaces glibc's functions by ones that count and then call them; operator new calls these, too.
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_realloc(void*, size_t);

@@ -54,7 +54,7 @@ TEST_F(PlaceholderRows, EveryReadIsATypedError) {
   EXPECT_EQ(ErrorOf(status).handle, p.id());
   EXPECT_EQ(ErrorOf(status).shape, "f32[2,3]");
   EXPECT_EQ(ErrorOf(status).origin.line, __LINE__ - 6);
-  // Describing is not reading.
+  // A description is not a read.
   EXPECT_THAT(p.Describe(), HasSubstr("placeholder"));
   // The next operation works.
   EXPECT_EQ(Sum(OnDevice({1, 2}, {2})).Item<float>(), 3);
@@ -214,7 +214,7 @@ TEST_F(PlaceholderRows, AShardedPlaceholdersParameterCarriesTheSharding) {
   const Tensor p = ShardedPlaceholder({4, 6}, kF32, device(), "{devices=[2,1]<=[2]}"), q = p + p;
   EXPECT_THAT(Dump(q, DumpFormat::kHlo), HasSubstr("sharding={devices=[2,1]<=[2]}"));
   EXPECT_EQ(KindOf(Thrown([&] { q.ToHost(); })), ErrorKind::kPlaceholder);
-  // A sharded parameter makes another program than a whole one.
+  // A sharded parameter makes a program different from that of a whole one.
   Tensor sharded = ShardedPlaceholder({2}, kF32, device(), "{devices=[2]<=[2]}");
   Tensor whole = Placeholder({2}, kF32, device());
   sharded.Fill(Literal::Vector<float>({1, 2}));
@@ -223,7 +223,7 @@ TEST_F(PlaceholderRows, AShardedPlaceholdersParameterCarriesTheSharding) {
   const int64_t compiles = GetTraceStats().compiles;
   EXPECT_THAT((sharded + 1.0).ToVector<float>(), ElementsAre(2, 3));
   EXPECT_EQ(GetTraceStats().compiles, compiles + 1);
-  // Shardings that are malformed or do not fit the shape.
+  // Shardings that are malformed, or do not fit the shape.
   for (const char* wrong : {"{devices=[2]<=[2]}", "{devices=[2,2]<=[2]}", "{devices=[0,2]<=[0]}",
                             "{{replicated}}", "{devices=[2,1]<=[2]} x", "{shiny}", ""}) {
     const absl::Status refused = Thrown([&] { ShardedPlaceholder({4, 6}, kF32, device(), wrong); });

@@ -19,7 +19,8 @@ class ProgramOrder : public TensorTest {
   }
 };
 
-// The sum takes the later value first; a traversal from its operands would put tanh before exp.
+// The sum's first operand is the later value; an order by traversal from the operands would put tanh before
+// exp.
 TEST_F(ProgramOrder, InstructionsStandAsTheyWereRecorded) {
   const Tensor x = OnDevice({1, 2}, {2});
   const Tensor first = Exp(x), second = Tanh(x);
@@ -28,8 +29,8 @@ TEST_F(ProgramOrder, InstructionsStandAsTheyWereRecorded) {
   EXPECT_LT(text.find("exponential("), text.find("tanh(")) << text;
 }
 
-// The recomputed halves of two checkpointed layers are apart: that of the first layer comes after the second
-// layer's gradients, which are the products with its cotangents.
+// The recomputations of two checkpointed layers are apart: that of the first layer comes after the gradients
+// of the second layer, which are its products with cotangents.
 TEST_F(ProgramOrder, ALayerIsComputedAgainWhereTheBackwardPassReachesIt) {
   Tensor w = OnDevice({1, 2, 3, 4}, {2, 2}).RequiresGrad_(),
          v = OnDevice({5, 6, 7, 8}, {2, 2}).RequiresGrad_();
@@ -39,7 +40,7 @@ TEST_F(ProgramOrder, ALayerIsComputedAgainWhereTheBackwardPassReachesIt) {
   const Tensor x = OnDevice({1, 0, 0, 1}, {2, 2});
   Sum(layer(v)(layer(w)(x))).Backward();
   const std::string text = Dump(w.Grad(), DumpFormat::kHlo);
-  std::vector<size_t> barriers;  // One per recomputed layer.
+  std::vector<size_t> barriers;  // One barrier per recomputed layer.
   for (size_t at = 0; (at = text.find("opt-barrier(", at)) != std::string::npos; ++at) barriers.push_back(at);
   ASSERT_EQ(barriers.size(), 2u) << text;
   // The second layer's derivative is used between the two barriers.
@@ -62,7 +63,8 @@ TEST_F(ProgramOrder, WhatIsSetForAnOperationCompilesNoMoreThanTwice) {
   EXPECT_EQ(CompilesOnceVaried([](const Tensor& x, int step) { return Softshrink(x, 1 + step); }), 0);
 }
 
-// -1 and -3 times 0.1, 0.2, ...: each step uses its own slope, not that of the first step.
+// The gradients are -1 and -3 times 0.1, 0.2 and so on: each step uses its own slope, not that of the first
+// step.
 TEST_F(ProgramOrder, ASlopeThatChangesIsTheSlopeOfItsStep) {
   const Tensor x = OnDevice({-1, 2, -3, 4}, {4});
   for (int step = 0; step < 4; ++step) {

@@ -1,5 +1,5 @@
-// Random operations, tested by their distributions; and losses and norms without samples in PyTorch's table,
-// compared with values that PyTorch 1.13 computed.
+// Random operations are tested by their distributions; losses and norms that PyTorch's table has no samples
+// for are compared with values that PyTorch 1.13 computed.
 #include <algorithm>
 #include <cmath>
 
@@ -46,7 +46,7 @@ TEST_F(RandomLayers, ChannelDropoutDropsWholeChannels) {
   const Tensor kept = Sum(Ne(dropped, 0), last);  // Each channel keeps 0 or 6 elements.
   EXPECT_EQ(Sum(LogicalOr(Eq(kept, 0), Eq(kept, 6))).Item<int64_t>(), 5000);
   EXPECT_NEAR(ZeroShare(kept), 0.3, Five(0.3, 5000));
-  // Without a batch, the channels are the first dimension.
+  // Without a batch dimension, the channels are the first dimension.
   const Tensor channels = Dropout3d(Ones({400, 2, 2, 2}), 0.5).Reshape({400, 8});
   EXPECT_EQ(Sum(Eq(Amin(channels, last), Amax(channels, last))).Item<int64_t>(), 400);
 }
@@ -60,7 +60,7 @@ TEST_F(RandomLayers, AlphaDropoutKeepsMeanAndVariance) {
 }
 
 TEST_F(RandomLayers, CtcLossAgreesWithPyTorch) {
-  // Log probabilities of 4 steps, 2 sequences and 3 classes, the blank being 0.
+  // Log probabilities of 4 steps, 2 sequences and 3 classes; class 0 is the blank.
   const Tensor logits = FromValues<float>({0.5, -1, 2,   1,   0,    -0.5, 1.5, 0.25, -2, 0,    0.75, 1,
                                            -1,  2,  0.5, 0.3, -0.7, 1.1,  2,   0,    1,  -1.5, 0.4,  0.9},
                                           Dims{4, 2, 3});
@@ -72,11 +72,11 @@ TEST_F(RandomLayers, CtcLossAgreesWithPyTorch) {
     EXPECT_THAT(each,
                 ElementsAre(::testing::FloatNear(3.044055f, 1e-5f), ::testing::FloatNear(4.207396f, 1e-5f)));
     EXPECT_NEAR(CtcLoss(probabilities, targets, {4, 3}, {2, 2}).Item<float>(), 1.812863, 1e-5);
-    // Targets concatenated to a vector, each with its own length.
+    // Targets concatenated to a vector, with a length per sequence.
     const Tensor joined = FromValues<int64_t>({1, 2, 1}, Dims{3}, where);
     EXPECT_NEAR(CtcLoss(probabilities, joined, {4, 2}, {2, 1}, 0, Reduction::kSum).Item<float>(), 4.089491,
                 1e-5);
-    // Two equal labels need a blank between them, and two steps are too few.
+    // Two equal labels need a blank between them, so two steps are too few.
     EXPECT_TRUE(
         std::isinf(CtcLoss(probabilities, targets, {4, 2}, {2, 2}, 0, Reduction::kSum).Item<float>()));
     EXPECT_NEAR(CtcLoss(probabilities, targets, {4, 2}, {2, 2}, 0, Reduction::kSum, true).Item<float>(),

@@ -77,7 +77,7 @@ TEST_F(Random, SamplersHaveTheirMeansAndVariances) {
     }
     // The beta distribution of (2, 3) has mean 2/5, variance 1/25 and excess kurtosis -9/14.
     ExpectMoments(Beta(all(2), all(3)), 0.4, 0.04, (3 - 9.0 / 14) * 0.04 * 0.04);
-    // That of (1/2, 1/2), the arcsine distribution, has excess kurtosis -3/2.
+    // The beta distribution of (1/2, 1/2), the arcsine distribution, has excess kurtosis -3/2.
     ExpectMoments(Beta(all(0.5), 0.5), 0.5, 0.125, 1.5 * 0.125 * 0.125);
     for (const double rate : {0.2, 3.0, 9.99, 10.0, 80.0, 1e6}) {
       ExpectMoments(Poisson(Full({kCount}, rate, {kF64, at})), rate, rate, 3 * rate * rate + rate);
@@ -85,8 +85,8 @@ TEST_F(Random, SamplersHaveTheirMeansAndVariances) {
     // The mean is Euler's constant, the variance pi^2 / 6, the excess kurtosis 12/5.
     const double variance = std::numbers::pi * std::numbers::pi / 6;
     ExpectMoments(Gumbel({kCount}, floats), std::numbers::egamma, variance, 5.4 * variance * variance);
-    // Between -1 and 1 the variance v is 1 - 2 phi(1) / (2 Phi(1) - 1), the fourth moment 3 v - 2 phi(1) /
-    // (...).
+    // Between -1 and 1 the variance is v = 1 - 2 phi(1) / (2 Phi(1) - 1), and the fourth moment 3 v - 2
+    // phi(1) / (2 Phi(1) - 1).
     const double phi = std::exp(-0.5) / std::sqrt(2 * std::numbers::pi), mass = std::erf(1 / std::sqrt(2.0));
     const double v = 1 - 2 * phi / mass;
     ExpectMoments(TruncatedNormal({kCount}, -1, 1, floats), 0, v, 3 * v - 2 * phi / mass);
@@ -118,7 +118,7 @@ TEST_F(Random, SamplesAtTheEdgesOfTheirParameters) {
     EXPECT_THAT(Gamma(edges).ToVector<double>(),
                 ElementsAre(::testing::IsNan(), ::testing::IsNan(), ::testing::IsNan(), inf));
     EXPECT_EQ(Poisson(Zeros({0}, {kF32, at})).dims(), Dims{0});
-    // Far in the tail, only rounding could leave the bounds.
+    // Far in the tail, rounding could move a number beyond the bounds.
     const Tensor tail = TruncatedNormal({1000}, 5, 5.01, {kF32, at});
     EXPECT_GE(Amin(tail).Item<double>(), 5 - 1e-6);
     EXPECT_LE(Amax(tail).Item<double>(), 5.01 + 1e-6);
@@ -174,7 +174,7 @@ TEST_F(Random, AGeneratorIsAStreamThatCanBeSaved) {
       generator.ManualSeed(1);
       EXPECT_EQ(draw(), first);
     }
-    // The device's own stream has not advanced meanwhile, and can be saved as well.
+    // The device's own stream has not advanced meanwhile; its state can be saved, too.
     EXPECT_EQ(draw(), first);
     Generator own = Generator::Of(at);
     const Generator::State state = own.GetState();
@@ -236,8 +236,8 @@ TEST_F(Random, MultinomialDrawsInProportionToTheWeights) {
   ForEachPlace(device(), [](const Device& at) {
     const Tensor weights = FromValues<float>({1, 0, 3, 4}, Dims{4}, at);
     ExpectFrequencies(Multinomial(weights, kCount, true).ToVector<int64_t>(), {0.125, 0, 0.375, 0.5});
-    // Without replacement: the first draw is distributed as before, no class is drawn twice, and one without
-    // weight is drawn last.
+    // Without replacement, the first draw has the same distribution as before, no class is drawn twice, and a
+    // class of weight 0 is drawn last.
     const int64_t rows = 4000;
     const Tensor once = Multinomial(weights.Expand({rows, 4}), 4);
     EXPECT_EQ(once.dims(), (Dims{rows, 4}));

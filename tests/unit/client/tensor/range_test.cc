@@ -1,5 +1,5 @@
-// Indices out of range and singular matrices. On the host, where values are known, they are errors, as in
-// PyTorch on the CPU; on a device XLA's behaviour applies. Also rows of a table that receive no gradient.
+// Indices out of range, and singular matrices: on the host, where values are known, they are errors, as in
+// PyTorch on the CPU; on a device they behave as in XLA. Also rows of a table that receive no gradient.
 #include <cmath>
 
 #include "tests/unit/client/tensor/fixture.h"
@@ -56,7 +56,7 @@ TEST_F(Range, ReadingNamesTheIndexAndTheSize) {
         OneHot(Indices({-1, 1}));
       },
       "nn.functional.one_hot", "class -1 is out of range for 2");
-  // Negative indices count from the end where PyTorch's do.
+  // Negative indices count from the end in the operations in which PyTorch's do.
   EXPECT_THAT(Take(x, Indices({-6, 5})).ToVector<float>(), ElementsAre(0, 5));
   EXPECT_THAT(Index(x, {Indices({-3})}).ToVector<float>(), ElementsAre(0, 1));
   // A view of indices is checked by its own elements.
@@ -95,13 +95,13 @@ TEST_F(Range, ClassesOfLossesAreThoseOfTheScores) {
         MultilabelMarginLoss(scores, Indices({0, 3, -1, 1, -1, 0}).Reshape({2, 3}));
       },
       "multilabel_margin_loss", "class 3");
-  // An ignored index is in no class. PyTorch computes log(3) for the other.
+  // The ignored index does not belong to a class. PyTorch computes log(3) for the other one.
   EXPECT_NEAR(CrossEntropy(scores, Indices({-100, 2})).Item<float>(), 1.0986123f, 1e-6);
   EXPECT_NEAR(CrossEntropy(scores, Indices({7, 2}), {}, 7).Item<float>(), 1.0986123f, 1e-6);
   EXPECT_NEAR(NllLoss(scores - 1, Indices({-1, 2}), {}, -1).Item<float>(), 1, 1e-6);
 }
 
-// On a device no value is read: XLA reads the nearest element, and does not write outside.
+// Device values are not read: as in XLA, a read takes the nearest element, and a write outside has no effect.
 TEST_F(Range, OnADeviceIndicesAreClamped) {
   const Tensor x = OnDevice({1, 2, 3}, {3}), far = Indices({5}).To(device());
   EXPECT_THAT(IndexSelect(x, 0, far).ToVector<float>(), ElementsAre(3));

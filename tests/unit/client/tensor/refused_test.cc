@@ -1,6 +1,6 @@
-// Calls that PyTorch 1.13 refuses and plain arithmetic would compute: integers divided by zero, negative
-// powers, subtracted bools, numbers that do not fit, operands that overlap the written elements. Also similar
-// calls that it allows.
+// Calls that PyTorch 1.13 refuses although plain arithmetic would compute them: integers divided by zero,
+// negative powers, subtracted bools, numbers that do not fit, operands that overlap the written elements.
+// Also similar calls that it allows.
 #include <limits>
 
 #include "tests/unit/client/tensor/fixture.h"
@@ -35,7 +35,7 @@ TEST_F(Refused, DivisionsOfIntegersByZero) {
     EXPECT_THAT(FloorDivide(x, 2).ToVector<int64_t>(), ElementsAre(3, -4));
     EXPECT_TRUE(std::isnan((x % 0.0).ToVector<float>()[0]));
   }
-  // The elements of a tensor are checked where it is computed at once.
+  // The elements of a tensor are checked when it is computed at once, on the host.
   const Tensor x = FromValues<int64_t>({7, -7}, Dims{2}), y = FromValues<int64_t>({1, 0}, Dims{2});
   ExpectRefused("divided by 0", [&] { x % y; });
   ExpectRefused("divided by 0", [&] { FloorDivide(x, y); });
@@ -93,7 +93,7 @@ TEST_F(Refused, NumbersThatDoNotFit) {
     ExpectRefused("does not fit u8", [&] { Clamp(x, Operand(0), Operand(300)); });
     ExpectRefused("does not fit u8", [&] { Pad(x, {1, 1}, PadMode::kConstant, 300); });
     ExpectRefused("does not fit u8", [&] { Fill(x, 300); });
-    // A negative number wraps round in an unsigned type; operands of arithmetic always wrap.
+    // A negative number passed for an unsigned type wraps around; operands of arithmetic always wrap.
     EXPECT_THAT(Full({1}, -1, u8).ToVector<uint8_t>(), ElementsAre(255));
     EXPECT_THAT((Ones({1}, u8) + 300).ToVector<uint8_t>(), ElementsAre(45));
     EXPECT_THAT(Full({1}, 100.7, s8).ToVector<int8_t>(), ElementsAre(100));
@@ -119,8 +119,7 @@ TEST_F(Refused, OperandsThatOverlapWhatIsWrittenTo) {
   }
 }
 
-// Updates that compute first and then store: PyTorch refuses overlap in these, and accepts it in matrix
-// products.
+// In updates that compute first and then store, PyTorch refuses overlap, but accepts it in matrix products.
 TEST_F(Refused, OperandsThatOverlapWhatIsStored) {
   for (const Device& place : Places()) {
     const char* const overlap = "are the same; Clone() it first";

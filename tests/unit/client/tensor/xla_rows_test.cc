@@ -1,5 +1,5 @@
-// The programs of tensors in XLA: the module of each recorded operation is accepted by XLA's own parser,
-// verifier and compiler, and returns what hlod's daemon returns.
+// XLA and the programs of tensors: XLA's own parser, verifier and compiler accept the module of each recorded
+// operation, and it returns what hlod's daemon returns.
 #include <stdlib.h>
 
 #include <filesystem>
@@ -68,7 +68,7 @@ class XlaRows : public TensorTest {
 TEST_F(XlaRows, EveryProgramIsValidInXlaAndGivesTheSame) {
   const std::optional<std::string> python = PythonWith("numpy, jax, ml_dtypes");
   if (!python.has_value()) GTEST_SKIP() << kNoPython << "numpy, jax, ml_dtypes";
-  std::map<std::string, int> written;  // The number per operation and variant.
+  std::map<std::string, int> written;  // The number of modules written per operation and variant.
   std::vector<std::filesystem::path> files;
   for (const auto& entry :
        std::filesystem::directory_iterator(SourceDir() / "tests/unit/client/tensor/operation/cases"))
@@ -86,7 +86,7 @@ TEST_F(XlaRows, EveryProgramIsValidInXlaAndGivesTheSame) {
         const Results results = binding->second.call(arguments);
         written[name] += Write(name, results.tensors) ? 1 : 0;
       } catch (const Error&) {
-        // OperationTest checks that the call works.
+        // OperationTest checks whether the call works.
       } catch (const std::runtime_error&) {
       }
     }

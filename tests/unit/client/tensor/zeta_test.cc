@@ -1,4 +1,4 @@
-// Hurwitz' zeta function of positive and of negative arguments, which need the terms before the first
+// Hurwitz' zeta function of positive arguments, and of negative ones, whose sum has terms before the first
 // positive one. The expected numbers are PyTorch 1.13's: torch.special.zeta(torch.tensor(kX),
 // torch.tensor(kQ)) in f64.
 #include <cmath>

@@ -88,7 +88,7 @@ TEST_F(Backward, UpdatesInPlaceAreDifferentiated) {
   y += x;
   Sum(y * y).Backward();  // y = [[21, 42], [9, 12]]; dy/dx = [[21, 21], [3, 3]].
   EXPECT_THAT(GradOf(x), ElementsAre(2 * 21 * 21, 2 * 42 * 21, 2 * 9 * 3, 2 * 12 * 3));
-  // A buffer that is assigned a part that requires gradients requires them, too.
+  // A buffer requires gradients after a part that requires gradients is assigned to it.
   x.ZeroGrad();
   Tensor buffer = OnDevice({0, 0, 0}, {3});
   buffer.Slice(0, 1, 3).Copy_(x.Select(0, 1));
@@ -229,7 +229,7 @@ TEST_F(Backward, LongChainsEndWithoutRecursion) {
   Sum(y).Backward();
   EXPECT_THAT(GradOf(x), ElementsAre(1));
   Tensor z = x;
-  for (int i = 0; i < 20000; ++i) z = z + 1;  // Dropped without Backward().
+  for (int i = 0; i < 20000; ++i) z = z + 1;  // Traces that are dropped without Backward().
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ TEST_F(BackwardViews, SoDoesADetachedViewByItsViews) {
   EXPECT_TRUE(d.requires_grad());
   Sum(d.T() * OnDevice({1, 2, 3, 4, 5, 6}, {2, 3})).Backward();
   EXPECT_THAT(GradOf(w), ElementsAre(2, 5, 0, 0, 0, 0));
-  // Tensors that share the storage see the update; their own gradients flow as before it.
+  // Tensors that share the storage see the update; their own gradients are those before it.
   EXPECT_THAT(y.ToVector<float>(), ElementsAre(2, 5, 6, 8, 12, 12));
   w.ZeroGrad();
   Sum(y).Backward();

@@ -182,7 +182,7 @@ const std::map<std::string, Function>& DerivativeCases() {
       {"attention", [](const Ts& x) { return ScaledDotProductAttention(x[0], x[1], x[2]); }},
       {"mlp",
        [](const Ts& x) { return CrossEntropy(MatMul(Tanh(MatMul(x[0], x[1]) + x[2]), x[3]), Index(x[0])); }},
-      // Functions with a built-in derivative.
+      // Functions that have a built-in derivative.
       {"erfinv", One([](T x) { return Erfinv(x); })},
       {"lgamma", One([](T x) { return Lgamma(x); })},
       {"sinc", One([](T x) { return Sinc(x); })},

@@ -347,8 +347,7 @@ INSTANTIATE_TEST_SUITE_P(All, ControlGradients, ::testing::ValuesIn(Names()),
 
 using SliceFunctions = TensorTest;
 
-// A product of 400 thousand by 400 thousand numbers would take minutes on the host: no value is computed or
-// sent.
+// A product of matrices of size 400,000 would take minutes on the host, but it is neither computed nor sent.
 TEST_F(SliceFunctions, EvalShapeComputesNothing) {
   const Tensor x = Placeholder({400'000, 8}, kBF16, device()), w = Placeholder({8, 400'000}, kBF16, device());
   const SessionStats before = Account();

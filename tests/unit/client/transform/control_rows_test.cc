@@ -169,7 +169,6 @@ TEST_F(ControlRows, ASecondCallWithOtherValuesDoesNotCompile) {
   EXPECT_EQ(GetTraceStats().compiles, compiles + 1);
 }
 
-// Acceptance row SC12.
 TEST_F(ControlRows, ReadingAndWritingInABodyIsRefused) {
   const Tensor xs = Rows();
   Tensor zero = OnDevice({0, 0}, {2}), outside = OnDevice({1, 1}, {2});

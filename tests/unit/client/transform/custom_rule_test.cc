@@ -37,7 +37,7 @@ TEST_F(CustomRules, AVjpReplacesTheGradient) {
   EXPECT_EQ(Count(Dump(gradient, DumpFormat::kHlo), " cosine("), 0);
   EXPECT_THAT(gradient.ToVector<float>(), ElementsAre(30, 60));
   EXPECT_THAT(Jit(Grad(f))(x).ToVector<float>(), ElementsAre(30, 60));
-  // The second derivative is that of the rule: d/dx (10 x) = 10.
+  // The second derivative is that of the custom rule: d/dx (10 x) = 10.
   EXPECT_THAT(Grad([=](const Tensor& x) { return Sum(Grad(f)(x)); })(x).ToVector<float>(),
               ElementsAre(30, 30));
   Tensor leaf = x.Clone().RequiresGrad_();

@@ -43,7 +43,7 @@ Tensor Weights(const Tensor& like) {
 }
 Tensor Weighted(const Tensor& x) { return Sum(x * Weights(x)); }
 
-// Wide enough for PyTorch's hardsigmoid and hardswish, which take 1 / 6 in f32.
+// Allows for PyTorch's hardsigmoid and hardswish, which use 1 / 6 rounded to f32.
 constexpr double kTolerance = 1e-7;
 
 void ExpectNear(const Tensor& tensor, const Json& expected, const std::string& what) {
@@ -139,7 +139,7 @@ TEST(DerivativeTable, NamesTheOpcodesWithoutATangentRule) {
     if (walked || elsewhere || lazy::TheRules().tangent[i] != nullptr) continue;
     without.emplace_back(hlo::Name(opcode));
   }
-  // LoadFunction replaces those of the second line by their definitions.
+  // LoadFunction replaces the opcodes of the second line by their definitions.
   EXPECT_THAT(without,
               ::testing::UnorderedElementsAre("stochastic-convert", "set-dimension-size", "dynamic-reshape",
                                               "custom-call", "map", "batch-norm-training",

@@ -34,7 +34,7 @@ TEST_F(ForeignCalls, LuDecompositionCountsItsExchangesFromZero) {
     EXPECT_THAT(results[1].ToVector<int32_t>(), ElementsAre(1, 1));
     EXPECT_THAT(results[2].ToVector<int32_t>(), ElementsAre(1, 0));
   }
-  // After [[a, b], [c, d]] has exchanged its rows, the last element is b - a d / c.
+  // LU exchanges the rows of [[a, b], [c, d]], so that the last element is b - a d / c.
   const auto last = [&](const Tensor& a) { return Sum(lu({a})[0].Select(0, 1).Select(0, 1)); };
   const Tensor a = OnDevice({1, 2, 3, 4}, {2, 2});
   EXPECT_THAT(Grad(last)(a).ToVector<float>(),
@@ -63,7 +63,7 @@ TEST_F(ForeignCalls, QrIsReflectionsAndTheirProduct) {
     EXPECT_THAT(results[1].ToVector<float>(), Pointwise(FloatNear(1e-6f), Floats{1.6f, 0}));
     EXPECT_THAT(results[2].ToVector<float>(), Pointwise(FloatNear(1e-6f), Floats{-0.6f, -0.8f, -0.8f, 0.6f}));
   }
-  // With (x, y) as the first column, of length s: R11 = -s, tau = 1 + x / s, v = y / (x + s), Q11 = -x / s.
+  // With the first column (x, y) of length s: R11 = -s, tau = 1 + x / s, v = y / (x + s), Q11 = -x / s.
   const auto gradient = [&](size_t result, int64_t element) {
     return Grad([&](const Tensor& a) { return qr({a})[result].Reshape({-1}).Select(0, element); })(given)
         .ToVector<float>();
@@ -111,7 +111,7 @@ ENTRY main {
   EXPECT_THAT(last_what_, HasSubstr("CustomVjp()"));
 }
 
-// z / |z| for z = x + i y: its direction turns by the component of the tangent that is orthogonal to z.
+// The sign is z / |z| for z = x + i y: it turns by the component of the tangent that is orthogonal to z.
 TEST_F(ForeignCalls, SignOfComplexNumbers) {
   const LoadedFunction sign = LoadFunctionFromBytes(R"(HloModule sign
 ENTRY main {

@@ -1,6 +1,6 @@
-// Derivatives of loaded programs in cases where a rule is easily only half right: indices out of range or
-// repeated, initial values that take part, custom reducers, operands of different types, fusions. Expected
-// values are computed by hand.
+// Derivatives of loaded programs in cases that a rule easily misses: indices out of range or repeated,
+// initial values of reductions, custom reducers, operands of different types, fusions. Expected values are
+// computed by hand.
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -66,8 +66,8 @@ square_and_more {
 ENTRY main {
 )";
 
-// A program of a, b, ... of `shapes`; and the gradients, by each argument, of its results' elements times 1,
-// 2, 3, ...
+// A program of parameters a, b, ... of `shapes`, and the gradients by each argument of the sum of its
+// results' elements times 1, 2, 3, ...
 struct Case {
   const char* name;
   std::vector<const char*> shapes;
@@ -157,7 +157,7 @@ const Case kCases[] = {
      "get-tuple-element(r), index=1\n ROOT y = f32[2] concatenate(l, h), dimensions={0}\n",
      {{3, 1}, {5, 2}},
      {{0, 1}, {2, 0}}},
-    // With 1 + r / 2, the reduction is a product of 1 + x / 2: (1.5 * 2 * 3 - 1) * 2.
+    // With r the result, 1 + r / 2 is the product of 1 + x / 2 over the elements: (1.5 * 2 * 3 - 1) * 2.
     {"a reducer of one's own",
      {"f32[2]"},
      " one = f32[] constant(1)\n ROOT y = f32[] reduce(a, one), dimensions={0}, "
@@ -246,7 +246,7 @@ TEST_F(ForeignDerivatives, BothModes) {
     const Arrays gradients = Grad(f)(arguments);
     for (size_t i = 0; i < arguments.size(); ++i) {
       EXPECT_EQ(gradients[i].ToVector<float>(), c.gradients[i]) << "by argument " << i;
-      // Forward mode along the tangent 1, 2, 3, ... of this argument alone.
+      // Forward mode along the tangent (1, 2, 3, ...) of one argument, with zero tangents for the others.
       Arrays tangents;
       for (const Tensor& x : arguments) tangents.push_back(ZerosLike(x));
       float expected = 0;
@@ -261,7 +261,7 @@ TEST_F(ForeignDerivatives, BothModes) {
     // A batch of two equal examples.
     Arrays twice;
     for (const Tensor& x : arguments) twice.push_back(Stack({x, x}));
-    // All examples would share the initial value of a reduction.
+    // Batching would require the same initial value of a reduction for all examples.
     if (c.arguments.size() == 2 && c.arguments[1].size() == 1) continue;
     const Arrays batched = Vmap(Grad(f))(twice);
     for (size_t i = 0; i < batched.size(); ++i) {
@@ -270,7 +270,7 @@ TEST_F(ForeignDerivatives, BothModes) {
   }
 }
 
-// A product of bf16 with a result of f32 keeps that type in a batch: 257 is not a bf16 number.
+// A product of bf16 with an f32 result keeps that type in a batch: 257 is not a bf16 number.
 TEST_F(ForeignDerivatives, ABatchedProductKeepsItsType) {
   const Case dot = {"",
                     {"bf16[2]", "bf16[2]"},

@@ -1,5 +1,5 @@
-// Checks the table of derivatives where a function has none, or more than one
-// (hlod/transform/foreign_kinks.inc): each row against a loaded program and against an operation on tensors.
+// Checks the table of derivatives at points without a unique one (hlod/transform/foreign_kinks.inc): each row
+// against a loaded program and against an operation on tensors.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -26,8 +26,9 @@ constexpr Row kRows[] = {
 #undef HLOD_KINK
 };
 
-// The computation of a row: the instructions of a program of the scalars or vectors a, b, c, ending with `y`;
-// the same on tensors; the arguments; and the element of an argument that the derivative is by.
+// The computation of a row: as instructions of a program with parameters a, b, c (scalars or vectors), whose
+// last one is `y`; as a function of tensors; its arguments; and the element of an argument by which it is
+// differentiated.
 struct Binding {
   std::string shape, instructions;
   std::function<Tensor(const Arrays&)> tensors;
@@ -186,7 +187,7 @@ TEST_F(ForeignKinks, AreAsTheTableSays) {
   }
 }
 
-// log(exp(x) + exp(y)) as JAX lowers it; softplus is lowered alike.
+// log(exp(x) + exp(y)) as JAX lowers it; softplus is lowered in the same way.
 constexpr const char* kLogAddExp = R"(HloModule m
 ENTRY e {
   x = f32[1] parameter(0)
@@ -204,7 +205,7 @@ ENTRY e {
 })";
 
 // The second derivatives of log(exp(x) + exp(y)) at x = y are those of the logistic function at 0, 1/4, as in
-// JAX. Differentiated by parts, max and |x - y|, they would be 0.
+// JAX. Differentiating max and |x - y| separately would give 0.
 TEST_F(ForeignKinks, LogAddExpHasItsSecondDerivativeAtATie) {
   const LoadedFunction loaded = LoadFunctionFromBytes(kLogAddExp);
   const auto foreign = [&](const Tensor& x, const Tensor& y) { return Sum(loaded({x, y})[0]); };
@@ -226,7 +227,8 @@ TEST_F(ForeignKinks, LogAddExpHasItsSecondDerivativeAtATie) {
   EXPECT_EQ(second([](const Tensor& x) { return Sum(Logsigmoid(x)); }), -0.25f);
 }
 
-// Equal infinities share the derivative, as of tensors' Logaddexp, and no derivative is NaN.
+// At equal infinities each operand gets half of the derivative, as in Logaddexp on tensors, and no derivative
+// is NaN.
 TEST_F(ForeignKinks, LogAddExpOfInfinities) {
   const Tensor at = OnDevice({static_cast<float>(kInfinity)}, {1});
   const auto f = [](const Tensor& x, const Tensor& y) { return Sum(Logaddexp(x, y)); };

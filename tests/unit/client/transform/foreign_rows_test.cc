@@ -45,7 +45,7 @@ std::string Text() {
   return text.replace(text.find(root), root.size(), "  rest = (f32[2]) tuple(more)\n  ROOT result");
 }
 
-// The same in StableHLO, where the results are not nested.
+// The same program in StableHLO, where the results are not nested.
 constexpr char kStablehlo[] = R"(module @scaled {
 func.func public @main(%x: tensor<2xf32>, %factor: tensor<f32>, %unused: tensor<3xi32>) -> (tensor<2xf32>, tensor<2xf32>) {
   %scaled = call @scale(%x, %factor) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>

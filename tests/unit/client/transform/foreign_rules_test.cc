@@ -167,8 +167,8 @@ ENTRY main {
   EXPECT_EQ(dy.ToVector<float>(), (Floats{2, 0, 0, -6}));
 }
 
-// Running sums of x * x along dimension 1 of [2, 3, 2], starting from [2, 2]. Expected values are computed by
-// hand.
+// Running sums of x * x along dimension 1 of [2, 3, 2], which start from an array [2, 2]. Expected values are
+// computed by hand.
 TEST_F(ForeignRules, AScanAlongAnInnerDimension) {
   const LoadedFunction sums = LoadFunctionFromBytes(R"(HloModule sums
 body {
@@ -189,8 +189,8 @@ ENTRY main {
   const std::vector<Tensor> result = sums({x, c});
   EXPECT_EQ(result[0].ToVector<float>(), (Floats{2, 4, 11, 20, 36, 56, 1, 14, 10, 30, 35, 66}));
   EXPECT_EQ(result[1].ToVector<float>(), (Floats{36, 56, 35, 66}));
-  // The loss is the sum of all running sums plus the last ones again; each square counts once per sum that
-  // includes it.
+  // The loss is the sum of all running sums, with the last ones counted twice; each square counts once per
+  // sum that includes it.
   const auto f = [&](const Tensor& x, const Tensor& c) {
     const std::vector<Tensor> y = sums({x, c});
     return Sum(y[0]) + Sum(y[1]);
@@ -203,7 +203,7 @@ ENTRY main {
   EXPECT_EQ(Vmap(one)(batch).ToVector<float>(), (Floats{36, 56, 35, 66, 141, 224, 140, 234}));
 }
 
-// Windows of one element extend along no dimension. Expected values are computed by hand.
+// Windows of one element do not extend along any dimension. Expected values are computed by hand.
 TEST_F(ForeignRules, ProductsOfSingleElements) {
   const LoadedFunction products = LoadFunctionFromBytes(R"(HloModule products
 multiply {

@@ -1,5 +1,5 @@
-// Grad, ValueAndGrad, Jvp and Vjp as functions of functions over trees. Expected values are computed by hand,
-// or are finite differences.
+// Grad, ValueAndGrad, Jvp and Vjp of functions over trees. Expected values are computed by hand, or by finite
+// differences.
 #include <cmath>
 #include <map>
 #include <string>
@@ -82,7 +82,8 @@ TEST_F(Grads, WhatIsCapturedIsConstant) {
   EXPECT_THAT(Grad(f)(OnDevice({1}, {1})).ToVector<float>(), ElementsAre(1));
   const auto g = [](const Tensor& x) {
     const Tensor twice = x * 2;
-    return Sum(Grad([&](const Tensor& y) { return Sum(y * y * twice); })(x));  // 2 x twice = 4 x x
+    // Each factor is 2 x, so the product is 4 x x.
+    return Sum(Grad([&](const Tensor& y) { return Sum(y * y * twice); })(x));
   };
   EXPECT_THAT(Grad(g)(OnDevice({3}, {1})).ToVector<float>(), ElementsAre(24));
 }
@@ -150,8 +151,8 @@ TEST_F(Grads, RandomNumbersOfAStepAreTheSameForwardsAndBackwards) {
 }
 
 TEST_F(Grads, OfWhatWindowsScatter) {
-  // Each window of two sends its source to its larger element: 1 and 2 of [5, 7, 3, 3]. Of equal elements the
-  // first is chosen.
+  // The windows, two elements each, add their source to the larger element: 1 and 2 of [5, 7, 3, 3]. Among
+  // equal elements the first one is chosen.
   const LoadedFunction scattered = LoadFunctionFromBytes(R"(HloModule scattered
 ge {
   a = f32[] parameter(0)

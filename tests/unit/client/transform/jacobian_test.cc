@@ -1,5 +1,5 @@
-// Matrices of derivatives. Expected values are those of jax.jacrev, jax.jacfwd and jax.hessian, or computed
-// by hand.
+// Jacobians and Hessians. Expected values are those of jax.jacrev, jax.jacfwd and jax.hessian, or computed by
+// hand.
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {

@@ -93,7 +93,7 @@ TEST_F(Kernels, RaggedEdgesReadZerosAndDropWhatIsOutside) {
                        {.grid = {2, 3},
                         .in = {{{2, 2}, kBoth}},
                         .out = {{Shape::Array(kF32, {3, 5}), {{2, 2}, kBoth}},
-                                // The sum of each block: the zeros outside add nothing.
+                                // The sum of each block; the zeros outside of x do not change it.
                                 {Shape::Array(kF32, {2, 3}), {{1, 1}, kBoth}}}},
                        [](const Tensor& block, Tensor& out, Tensor& sum) {
                          out = block * 2 + 1;
@@ -159,7 +159,7 @@ TEST_F(Kernels, SqueezedDimensionsAreNotSeen) {
   }
 }
 
-// The index map of numbers may be any function; that of tensors is a part of the program.
+// An index map of numbers may be any function; one of tensors becomes part of the program.
 TEST_F(Kernels, BlocksMayBeTakenInAnyOrder) {
   for (const Device& place : Places()) {
     const Tensor x = On(place, {1, 2, 3, 4, 0, 0, 0, 0, -1, 5, 2, 0}, {3, 4});
@@ -218,7 +218,7 @@ TEST_F(Kernels, ACallIsOneExecuteAndCompilesOnce) {
   const SessionStats before = Account();
   EXPECT_THAT(Product(a + 2, b, 2)[0].ToVector<float>(), ElementsAre(-8, 1, 5, 4));
   EXPECT_EQ(Account().executes, before.executes + 1);
-  EXPECT_EQ(GetTraceStats().compiles, compiles + 1);  // The sum in front of the call.
+  EXPECT_EQ(GetTraceStats().compiles, compiles + 1);  // Includes the sum in front of the call.
   EXPECT_THAT(Product(a + 3, b, 2)[0].ToVector<float>(), ElementsAre(-10, 0, 5, 5));
   EXPECT_EQ(GetTraceStats().compiles, compiles + 1);
 }

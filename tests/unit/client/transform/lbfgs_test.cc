@@ -110,7 +110,7 @@ TEST_F(LbfgsSteps, NeedAClosureAndPositiveNumbers) {
   EXPECT_THAT(refused([&] { Lbfgs({problem.x}, {.history_size = 0}); }), HasSubstr("history_size is 0"));
 }
 
-// Other optimizers accept a closure, too.
+// Other optimizers accept a closure, too, which computes the loss.
 TEST_F(LbfgsSteps, AClosureComputesTheLossOfAnyOptimizer) {
   Problem problem = Start(Device());
   Sgd sgd({problem.x, problem.y}, {.lr = 1e-3});

@@ -25,7 +25,7 @@ struct Params {
   Tensor norm, output;
 };
 
-// Makes every weight separately: `make` takes its dimensions.
+// Makes all weights; `make` is called once per weight with its dimensions.
 template <typename Make>
 Params MakeParams(const Config& c, Make make) {
   Params params{make(Dims{c.vocabulary, c.dim}), {}, make(Dims{c.dim}), make(Dims{c.dim, c.vocabulary})};
@@ -38,7 +38,8 @@ Params MakeParams(const Config& c, Make make) {
   return params;
 }
 
-// Applies rotary position embedding to x [tokens, heads, head_dim]: rotates one half with the other.
+// Applies rotary position embedding to x [tokens, heads, head_dim]: rotates the two halves of the last
+// dimension.
 inline Tensor Rotated(const Tensor& x, const Tensor& cosine, const Tensor& sine) {
   const int64_t half = x.size(-1) / 2;
   const Tensor a = x.Narrow(-1, 0, half), b = x.Narrow(-1, half, half);

@@ -92,7 +92,7 @@ TEST_F(NativeKernels, AnUnknownTargetIsNamedWithTheNearestOnes) {
   EXPECT_THAT((x + 1).ToVector<float>(), ElementsAre(2, 3));
 }
 
-// A target is only a name in the daemon's registry.
+// A client cannot name a library: a target is only looked up in the daemon's registry.
 TEST_F(NativeKernels, AClientCannotNameALibrary) {
   const testing::Daemon bare = testing::Daemon::Start().value();
   Client client = bare.Connect().value();

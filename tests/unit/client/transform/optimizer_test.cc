@@ -49,7 +49,7 @@ std::map<std::string, optim::Optimizer> Optimizers() {
   const auto label = [](const Tensor& leaf) {
     return std::string(leaf.rank() == 1 ? "fixed" : leaf.rank() == 2 ? "matrix" : "other");
   };
-  // A schedule of accumulation: one step alone, then two at a time.
+  // A schedule of accumulation: first one step alone, then two at a time.
   const optim::Schedule one_then_two = [](const Tensor& step) { return Where(Lt(step, 1), 1.0, 2.0); };
   return {
       {"sgd", optim::Sgd(0.1)},
@@ -138,7 +138,8 @@ TEST_F(Optimizer, SixStepsGiveOptaxParameters) {
   }
 }
 
-// Moments are of |g|^2, one for the real and the imaginary part. Expected values are Optax 0.2.8's.
+// Second moments are of |g|^2, the same for the real and the imaginary part. Expected values are Optax
+// 0.2.8's.
 TEST_F(Optimizer, FiveStepsOfComplexParametersGiveOptax) {
   using Complex64 = std::complex<float>;
   const std::vector<std::vector<Complex64>> gradients = {{{.5F, -.2F}, {-1, .3F}},
@@ -176,8 +177,8 @@ TEST_F(Optimizer, FiveStepsOfComplexParametersGiveOptax) {
   }
 }
 
-// Rates and corrections of f64 parameters have the precision of f64. Expected values are those of Optax 0.2.8
-// with 64 bits.
+// For f64 parameters, rates and corrections have the precision of f64. Expected values are those of Optax
+// 0.2.8 with 64 bits.
 TEST_F(Optimizer, FiveStepsOfF64ParametersGiveOptax) {
   const std::vector<std::vector<double>> gradients = {
       {.5, -.2, -1, .3}, {-.3, 1, .8, -.6}, {.9, .1, -.1, .7}, {.05, -.5, .6, .2}, {1.2, .4, -.4, -.9}};

@@ -1,6 +1,6 @@
 // Random programs of views, in-place updates, moves between devices, detached tensors, NoGrad scopes and
-// gradients, compared with what PyTorch recorded (program/generate.py): with the host as place 0 and a device
-// as place 1, and the other way round.
+// gradients, compared with what PyTorch recorded (program/generate.py). A program names two places: once they
+// are the host and a device, once a device and the host.
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -123,7 +123,7 @@ class Player {
     }
   }
 
-  // Handles steps [kind, target, ...] that make a tensor. Returns false for others.
+  // Handles steps [kind, target, ...] that make a tensor. Returns false for other steps.
   bool Makes(const json& step) {
     const std::string kind = step[0];
     Tensor made;
@@ -162,7 +162,7 @@ class Player {
     return true;
   }
 
-  // Handles steps [kind, x, number or tensor]. Returns false for others.
+  // Handles steps [kind, x, number or tensor]. Returns false for other steps.
   bool InPlace(const json& step) {
     const std::string kind = step[0];
     const auto number = [&] { return step[2].get<int64_t>(); };
@@ -203,7 +203,7 @@ class Player {
   }
 
   const std::vector<Device> places_;
-  const bool reads_late_;  // Reads all at the end, so that a program is compiled once.
+  const bool reads_late_;  // Reads all values at the end, so that a program is compiled once.
   std::map<int, Tensor> tensors_;
   std::optional<NoGrad> no_grad_;
   std::vector<std::tuple<std::string, Tensor, json>> late_;

@@ -1,4 +1,4 @@
-// Errors of transforms: each names the thing, its value, the expected value, and the user's line.
+// Errors of transforms: each names the object, its value, the expected value, and the user's line.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -77,7 +77,7 @@ TEST_F(ScanRows, AScanMovesNoMoreThanALoop) {
     expected = h.ToVector<float>();
   });
   const int64_t by_scan = uploads([&] { got = ScanLayers(Block, layers, x).ToVector<float>(); });
-  // The expensive way: stand-ins with bytes, uploaded to trace a layer with.
+  // The expensive way: traces a layer with stand-ins that have values, which are uploaded.
   const int64_t by_fakes = uploads([&] {
     for (int i = 0; i < kLayers; ++i) {
       const auto fake = [&](const Dims& dims, int64_t count) {
@@ -152,8 +152,8 @@ TEST_F(ScanRows, ThePolicyDecidesWhatIsKept) {
         Grad([&](const Layer& l, const Tensor& x) { return Sum(Looped(l, x, policy)); })(stacked, x);
     const std::vector<Tensor> outputs = {gradient.w, gradient.b};
     result.sines = Count(Dump(outputs, DumpFormat::kHlo), " sine(");
-    // The memory measured here is the bytes of the results of all scans, the stacks kept for the gradient; a
-    // session's peak only rises and cannot be compared per policy.
+    // Measures the bytes of the results of all scans, which are the stacks kept for the gradient. The
+    // session's peak could not be compared per policy, because it never falls.
     const std::unique_ptr<Module> module = Lower(outputs);
     std::vector<std::pair<Dims, int64_t>> stacks;
     int64_t bytes = 0;
@@ -174,13 +174,13 @@ TEST_F(ScanRows, ThePolicyDecidesWhatIsKept) {
     EXPECT_NEAR(nothing.gradient[i], everything.gradient[i], 1e-4 * (1 + std::abs(everything.gradient[i])));
     EXPECT_NEAR(named.gradient[i], everything.gradient[i], 1e-4 * (1 + std::abs(everything.gradient[i])));
   }
-  // Each kept value is a stack of all layers' rows: the state alone; the state and the product; the state and
-  // everything between.
+  // Each kept value is a stack over all layers. The policies keep the state alone; the state and the product;
+  // the state and everything in between.
   const int64_t stack = kLayers * kRows * kSize * 4;
   EXPECT_LT(nothing.peak, named.peak);
   EXPECT_LT(named.peak, everything.peak);
   EXPECT_LT(nothing.peak, 2 * stack);
-  EXPECT_EQ(nothing.sines, 2);  // Forward, and again in the transposed loop.
+  EXPECT_EQ(nothing.sines, 2);  // Computed in the forward pass, and again in the transposed loop.
   EXPECT_EQ(everything.sines, 1);
 }
 
@@ -296,7 +296,7 @@ TEST_F(ScanRows, TheLoopRunsForwardOnceAndWhatDoesNotVaryIsNotStacked) {
   const std::string text = Dump(all, DumpFormat::kHlo);
   EXPECT_EQ(Count(text, " scan("), 2);
   EXPECT_EQ(Count(text, " tanh("), 1);
-  // h before each iteration and tanh's result are stacked; exp(w) is not.
+  // The state h before each iteration and the result of tanh are stacked; exp(w) is not.
   EXPECT_EQ(Count(text, "f32[5,3,3]"), 0);
   EXPECT_NE(text.find("f32[5,3]"), std::string::npos);
 }
@@ -318,7 +318,7 @@ TEST_F(ScanRows, ReadingTheLossFirstChangesNothingThatIsComputed) {
   const std::vector<float> one = gradient(false, &together), other = gradient(true, &after);
   EXPECT_EQ(one, other);
   EXPECT_EQ(Count(together, " tanh("), 1);
-  EXPECT_EQ(Count(after, " tanh("), 0) << after;  // Kept, not recomputed.
+  EXPECT_EQ(Count(after, " tanh("), 0) << after;  // tanh is kept instead of recomputed.
   EXPECT_EQ(Count(after, " scan("), 1);
 }
 
@@ -329,7 +329,8 @@ TEST_F(ScanRows, ALoopOfUnknownLengthHasNoGradientAndSaysWhere) {
   };
   const Tensor x = OnDevice({2, 3}, {2});
   const auto [value, tangent] = Jvp(f, std::tuple(x), std::tuple(OnDevice({1, 0}, {2})));
-  EXPECT_EQ(value.Item<float>(), 256 + 6561);  // Squared three times: the sums are 5, 13, 97, 6817.
+  // The numbers are squared three times: their sums are 5, 13, 97, 6817.
+  EXPECT_EQ(value.Item<float>(), 256 + 6561);
   EXPECT_EQ(tangent.Item<float>(), 8 * 128);   // 8 x^7 at 2.
   Thrown([&] { Grad(f)(x); });
   EXPECT_THAT(last_what_, HasSubstr("while_loop (scan_rows_test.cc:"));

@@ -64,7 +64,7 @@ TEST_F(TorchOptimizers, AdaptiveOnesGivePyTorchsParameters) {
   Check<Adamax>("adamax_options",
                 AdamaxOptions{.lr = .05, .beta1 = .8, .beta2 = .9, .eps = 1e-4, .weight_decay = .01},
                 {0.8791028F, -1.9546852F, 0.3578812F, 2.9514093F});
-  // Values of Dozat's formula in f64, as in PyTorch 2; 1.13 counts a momentum twice.
+  // Values of Dozat's formula in f64, as in PyTorch 2; PyTorch 1.13 applies a momentum twice.
   Check<NAdam>("nadam", NAdamOptions{.lr = .1}, {0.7268174F, -1.9625684F, 0.3526732F, 2.9475518F});
   Check<NAdam>(
       "nadam_options",
@@ -72,7 +72,7 @@ TEST_F(TorchOptimizers, AdaptiveOnesGivePyTorchsParameters) {
           .lr = .05, .beta1 = .8, .beta2 = .9, .eps = 1e-4, .weight_decay = .01, .momentum_decay = .1},
       {0.8497513F, -1.9780708F, 0.4193629F, 2.9600362F});
   Check<RAdam>("radam", RAdamOptions{.lr = .1}, {0.8244989F, -1.8998609F, -0.039785F, 2.9992647F});
-  // The variance is used from the sixth step on.
+  // The variance is used from the sixth step on, where it is well estimated.
   const RAdamOptions options = {.lr = .05, .beta1 = .8, .beta2 = .9, .eps = 1e-4, .weight_decay = .01};
   Check<RAdam>("radam_options", options, {0.8449584F, -1.9483413F, 0.2101384F, 2.9908504F}, 10);
 }
@@ -303,7 +303,8 @@ TEST_F(TorchOptimizers, GradientsAreClippedAsPyTorchClipsThem) {
   }
   backward();
   EXPECT_NEAR(ClipGradNorm_({a, b}, 100).Item<float>(), 13.1909056F, 1e-5);
-  EXPECT_THAT(a.Grad().ToVector<float>(), ElementsAre(3, -4));  // Within the limit: unchanged.
+  // The norm is within the limit, so gradients are unchanged.
+  EXPECT_THAT(a.Grad().ToVector<float>(), ElementsAre(3, -4));
   ClipGradValue_({a, unused, b}, 2.5);
   EXPECT_THAT(a.Grad().ToVector<float>(), ElementsAre(2.5, -2.5));
   EXPECT_THAT(b.Grad().ToVector<float>(), ElementsAre(1, 2, -2.5));

@@ -20,7 +20,10 @@ struct Normalised : nn::Module {
     linear.bias.Copy_(FromValues<float>({.1F, -.2F, .3F}));
     To(device);
   }
-  Tensor operator()(const Tensor& x) { return norm(linear(x)) * fixed; }  // Not const, as users may write it.
+  Tensor operator()(const Tensor& x) {
+    return norm(linear(x)) * fixed;
+  }  // Not const, because users may
+     // write it so.
 };
 
 class TrainBuffers : public TensorTest {
@@ -56,8 +59,8 @@ TEST_F(TrainBuffers, AStepUpdatesTheStatisticsOfABatchNorm) {
   }
 }
 
-// A loop over steps must not grow: nothing of a step is remembered for Backward(), also for parameters that
-// require gradients.
+// A loop over steps must not grow: a step is not recorded for Backward(), even for parameters that require
+// gradients.
 TEST_F(TrainBuffers, AStepIsNotRemembered) {
   Normalised model(device());
   const optim::Optimizer sgd = optim::Sgd(0.1);

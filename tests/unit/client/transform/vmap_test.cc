@@ -62,8 +62,7 @@ const std::vector<Case>& Cases() {
 class Vmaps : public ::testing::TestWithParam<Case> {
  protected:
   static constexpr int64_t kSize = 3;
-  // Only argument `only` has examples, along its last dimension; with -1 all arguments have them, along the
-  // first.
+  // Batches only argument `only`, along its last dimension; with -1 all arguments, along the first dimension.
   void Check(const Function& f, int only) {
     Ts batched;
     VmapOptions options;
@@ -141,7 +140,7 @@ TEST_F(Batches, PerExampleGradientsOnADevice) {
 
 // The gradient of a grouped convolution by its kernel is a convolution with batch groups.
 TEST_F(Batches, GradientsOfGroupedConvolutionsByTheirKernels) {
-  for (const int64_t groups : {2, 4}) {  // 4 is depthwise.
+  for (const int64_t groups : {2, 4}) {  // With 4 groups the convolution is depthwise.
     const Dims image = {2, 4, 5, 5}, kernel = {8, 4 / groups, 3, 3}, out = {2, 8, 5, 5};
     const auto stacked = [](const Dims& dims) {
       return Stack({Example(dims, 0), Example(dims, 10), Example(dims, 20)});

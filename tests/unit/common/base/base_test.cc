@@ -38,7 +38,7 @@ TEST(AlignUp, GivesTheNextMultiple) {
 }
 
 TEST(Sha256, MatchesTheStandardsExamples) {
-  // FIPS 180-4, appendix of examples.
+  // From the examples in the appendix of FIPS 180-4.
   EXPECT_EQ(ToHex(Sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(ToHex(Sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
@@ -100,14 +100,14 @@ TEST(Error, SurvivesTheStatusThatCarriesIt) {
 TEST(ValidUtf8, KeepsCharactersAndSpellsOtherBytes) {
   EXPECT_EQ(ValidUtf8("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
   EXPECT_EQ(ValidUtf8("a\xff"), "a\\xff");
-  EXPECT_EQ(ValidUtf8("\xc3"), "\\xc3");                    // Cut off.
-  EXPECT_EQ(ValidUtf8("\xc3(\xa4"), "\\xc3(\\xa4");         // The second byte does not follow it.
+  EXPECT_EQ(ValidUtf8("\xc3"), "\\xc3");                    // The sequence is cut off.
+  EXPECT_EQ(ValidUtf8("\xc3(\xa4"), "\\xc3(\\xa4");         // The second byte is not a continuation byte.
   EXPECT_EQ(ValidUtf8("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // Half of a surrogate pair.
   EXPECT_EQ(ValidUtf8(""), "");
 }
 
-// A message with a string that is not UTF-8 cannot be read at all: a refused backend_config of bytes would
-// have ended the session.
+// A message whose string is not UTF-8 cannot be parsed at all: an error that repeats the bytes of a
+// backend_config would end the session.
 TEST(Error, OfBytesIsReadByTheOtherSide) {
   ErrorDetails error;
   error.code = absl::StatusCode::kInvalidArgument;

@@ -1,5 +1,5 @@
-// Sorting by blocks of comparisons: stable, whatever the comparator, with few comparisons; it ends when the
-// callbacks say so.
+// Block sort: it is stable, ends with any comparator after few comparisons, and stops when the callbacks say
+// so.
 #include "common/base/block_sort.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Sorted {
   std::vector<uint32_t> order;
 };
 
-// Sorts 0..count-1 by `less`, and ends after `questions_max` comparisons.
+// Sorts the numbers from 0 to count - 1 by `less`, and stops after `questions_max` comparisons.
 template <typename F>
 Sorted SortBy(int64_t count, F less, int64_t questions_max = INT64_MAX) {
   std::vector<uint64_t> scratch(BlockSorter::ScratchBytes(count) / 8 + 1, 0xdeadbeefdeadbeef);
@@ -71,7 +71,7 @@ TEST(BlockSort, AsksFewQuestions) {
   };
   is_few([](uint32_t a, uint32_t b) { return a < b; });
   is_few([](uint32_t a, uint32_t b) { return a > b; });
-  // These are not orders at all.
+  // These comparators are not orders.
   is_few([](uint32_t, uint32_t) { return true; });
   is_few([](uint32_t, uint32_t) { return false; });
   is_few([](uint32_t a, uint32_t b) { return (a * 2654435761u ^ b * 40503u) % 7 < 3; });

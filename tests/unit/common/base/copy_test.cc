@@ -1,4 +1,4 @@
-// Bulk copies: every byte and none beyond, at any size and alignment.
+// Bulk copies write every byte and none beyond, at any size and alignment.
 #include "common/base/system/copy.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Limits the instructions that a process uses, whatever the processor.
+// Limits the instructions that a process uses, on any processor.
 #include "common/base/system/cpu.h"
 
 #include <gmock/gmock.h>

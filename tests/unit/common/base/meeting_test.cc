@@ -1,4 +1,4 @@
-// Participants that meet, that do not come, and that wait for each other in vain.
+// Participants that meet, participants that do not come, and participants that wait for each other in vain.
 #include "common/base/system/rendezvous.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 const auto kGoOn = [] { return absl::OkStatus(); };
 
-// Places differ by their addresses.
+// Places are distinguished by their addresses.
 const char kHere = 0, kThere = 0;
 
 absl::Status Nothing(absl::Span<void* const>) { return absl::OkStatus(); }
@@ -39,7 +39,7 @@ TEST(Rendezvous, TheLastOneWorksForAllInTheGroupsOrder) {
                 ++works;
                 int all[3];
                 for (int i = 0; i < 3; ++i) all[i] = *static_cast<int*>(brought[i]);
-                EXPECT_EQ(all[0], 3 * turn);  // Participant 2 is the group's first.
+                EXPECT_EQ(all[0], 3 * turn);  // The work ran with participant 2 as the first of the group.
                 EXPECT_EQ(all[2], 2 * turn);
                 for (int i = 0; i < 3; ++i) *static_cast<int*>(brought[i]) = all[0] + all[1] + all[2];
                 return absl::OkStatus();
@@ -97,7 +97,8 @@ TEST(Rendezvous, AMemberThatFailsReleasesTheOthers) {
   EXPECT_EQ(met.code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(met.message()), AllOf(HasSubstr("it broke"), HasSubstr("running b")));
   rendezvous.Leave(0, met);
-  EXPECT_EQ(rendezvous.cause().code(), absl::StatusCode::kDataLoss);  // The first, not the last.
+  // The cause is the first error, not the last.
+  EXPECT_EQ(rendezvous.cause().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(Rendezvous, OneThatEndedIsNotWaitedFor) {

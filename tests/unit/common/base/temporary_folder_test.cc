@@ -1,4 +1,4 @@
-// Folders are removed with their process, and those of killed processes by the next one.
+// Folders are removed when their process ends; a folder of a killed process is removed by the next process.
 #include "common/base/system/temporary_folder.h"
 
 #include <gmock/gmock.h>

@@ -49,7 +49,7 @@ TEST(Dot, NothingToContractGivesZero) {
               ElementsAre(0, 0));
 }
 
-// One spatial dimension; input [batch, feature, x], kernel [in, out, x].
+// One spatial dimension: input [batch, feature, x], kernel [in, out, x].
 ConvolutionAttributes Conv1d(WindowDimension window) {
   ConvolutionAttributes conv;
   conv.window = {window};
@@ -76,7 +76,7 @@ TEST(Convolution, WindowsOfEveryKind) {
   EXPECT_THAT(Convolve(Conv1d({.size = 2, .padding_low = -1}), x, k), ElementsAre(23, 34));
 }
 
-// An infinity would become NaN, times a zero of the padding.
+// An infinity times a zero of the padding would be NaN.
 TEST(Convolution, ThePaddingMeetsNoInfinity) {
   const float inf = std::numeric_limits<float>::infinity();
   EXPECT_THAT(Convolve(Conv1d({.size = 2, .padding_low = 1}), Literal::Array<float>({1, 1, 2}, {2, 3}),
@@ -114,8 +114,8 @@ TEST(Cholesky, FactorsFromEitherTriangle) {
 }
 
 TEST(TriangularSolve, EverySideTriangleAndTransposition) {
-  // With L = [[2,0],[1,4]]: L x = (2, 9) has x = (1, 2); L^T x = (4, 8) has x = (1, 2); x L = (4, 8)
-  // likewise.
+  // With L = [[2,0],[1,4]]: the solution of L x = (2, 9) is (1, 2), and so are those of L^T x = (4, 8) and x
+  // L = (4, 8).
   const Literal l = Literal::Array<double>({2, 2}, {2, 77, 1, 4}),
                 u = Literal::Array<double>({2, 2}, {2, 1, 77, 4});
   const auto solve = [](const Literal& a, Literal b, TriangularSolveAttributes options) {
@@ -142,8 +142,8 @@ TEST(TriangularSolve, EverySideTriangleAndTransposition) {
               ElementsAre(1, 2));
 }
 
-// Lengths with small factors, with a large one, with two, and powers; compared with the definition in long
-// double.
+// Lengths with small factors, with one large factor, with two, and powers; compared with the definition in
+// long double.
 TEST(Fft, AnyLengthIsWhatTheDefinitionSays) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> number(-1, 1);
@@ -170,8 +170,8 @@ TEST(Fft, AnyLengthIsWhatTheDefinitionSays) {
   }
 }
 
-// Large products go to BLAS when it is installed: for whole numbers they are exact. Element (i, j) of the
-// product of i + k and k - j, k < n, is n (n - 1)(2 n - 1) / 6 + (i - j) n (n - 1) / 2 - i j n.
+// Large products use BLAS when it is installed; for integers they are exact. Element (i, j) of the product of
+// i + k and k - j over k < n is n (n - 1)(2 n - 1) / 6 + (i - j) n (n - 1) / 2 - i j n.
 TEST(Dot, LargeProductsAreExactToo) {
   constexpr int64_t kM = 70, kN = 80, kK = 90;
   for (const PrimitiveType type : {kF32, kF64, kC128, kS64}) {

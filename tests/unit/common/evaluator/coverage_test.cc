@@ -1,5 +1,4 @@
-// The evaluator has no holes: it runs every opcode that the table and its shape rules admit, or refuses it on
-// purpose.
+// The evaluator runs every opcode that the table and its shape rules admit, or refuses it on purpose.
 #include <set>
 #include <string>
 
@@ -50,7 +49,7 @@ TEST(Coverage, EveryElementwiseOpcodeRunsOnEveryTypeThatItsShapeRuleAdmits) {
         one.attributes = CompareAttributes{ComparisonDirection::kEq, DefaultComparisonType(type)};
       const auto result = EvaluateOne(one, operands);
       if (result.status().code() == absl::StatusCode::kInvalidArgument)
-        continue;  // The shape rule's refusal.
+        continue;  // The shape rule refuses the opcode.
       EXPECT_TRUE(result.ok()) << Name(row.opcode) << " of " << Name(type) << ": " << result.status();
       ++admitted;
     }
@@ -85,8 +84,8 @@ TEST(Coverage, EveryOtherOpcodeWithAShapeRuleHasARuleOrIsRefusedOnPurpose) {
 }
 
 TEST(Coverage, CallsWithoutInstructionsDoNotExplodeWhenAComparatorIsPrepared) {
-  // Each level calls the one below 64 times; the bottom returns its parameter: 64^8 visits if all were
-  // followed.
+  // Each level calls the level below 64 times; the bottom returns its parameter. Following all calls would be
+  // 64^8 visits.
   Module module("comparator");
   const Shape s = Shape::Scalar(kF32);
   ComputationId below = 0;

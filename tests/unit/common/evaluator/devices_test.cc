@@ -44,7 +44,7 @@ TEST(Collectives, RaggedAllToAllMovesRowsAndLeavesOutWhatDoesNotFit) {
           " s = s32[2] constant({1, 5})\n o = s32[2] constant({2, 0})\n"
           " ROOT r = s32[3,2] ragged-all-to-all(x, y, i, s, o, s), replica_groups={{0}}\n}\n",
           {input, output});
-  // Row 1 goes to row 2. Of five rows from row 3 on only one exists, and it goes to row 0.
+  // Row 1 goes to row 2. Of the five rows from row 3 on only one exists; it goes to row 0.
   EXPECT_EQ(Result(result), Literal::Array<int32_t>({3, 2}, {7, 8, -2, -2, 3, 4}));
 }
 

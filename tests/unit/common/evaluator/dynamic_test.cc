@@ -8,7 +8,8 @@
 namespace hlod {
 namespace {
 
-// The value %n, and the entry's lines between the parameters x = f32[4] and n = s32[] and the end.
+// The name of the tested value, and the lines of the entry between the parameters x = f32[4] and n = s32[]
+// and the end.
 struct Dynamic {
   std::string body;
   std::string callees;
@@ -94,7 +95,7 @@ TEST(DynamicShapes, SliceTakesWhatIsLeft) {
 }
 
 TEST(DynamicShapes, ReshapeKeepsTheOrderOfWhatIsThere) {
-  // Two rows of n become 2n elements without holes.
+  // Two rows of n elements become 2 n elements without gaps.
   const std::string rows = R"(
   b = f32[2,<=4] broadcast(y), dimensions={1}
   ROOT r = f32[<=8] reshape(b))";

@@ -52,7 +52,7 @@ TEST(IntegerArithmetic, ShiftsBeyondTheWidthLeaveZerosOrTheSign) {
   EXPECT_THAT(Numbers(Apply(kShiftLeft, {x, by})), ElementsAre(-128, 0, 0, 0));
   EXPECT_THAT(Numbers(Apply(kShiftRightLogical, {x, by})), ElementsAre(96, 0, 0, 0));
   EXPECT_THAT(Numbers(Apply(kShiftRightArithmetic, {x, by})), ElementsAre(-32, -1, -1, 0));
-  // An arithmetic shift of an unsigned type fills with the top bit, as if that were a sign.
+  // An arithmetic shift of an unsigned type fills with the top bit, like that of a signed type.
   EXPECT_THAT(Numbers(Apply(kShiftRightArithmetic,
                             {Literal::Vector<uint8_t>({0x80}), Literal::Vector<uint8_t>({7})})),
               ElementsAre(255));
@@ -130,13 +130,13 @@ TEST(FloatArithmetic, SmallArgumentsKeepTheirDigits) {
 }
 
 TEST(FloatArithmetic, Bf16RoundsAfterEachInstruction) {
-  // bf16 has 8 bits: beyond 256 only even numbers, and ties go to the even mantissa.
+  // bf16 has 8 bits: beyond 256 only even numbers exist, and ties go to the even mantissa.
   const Literal sum = Apply(kAdd, {Literal::Vector<BF16>({BF16(256.0f), BF16(258.0f)}),
                                    Literal::Vector<BF16>({BF16(1.0f), BF16(1.0f)})});
   EXPECT_THAT(Numbers(sum), ElementsAre(256, 260));
   EXPECT_THAT(Numbers(Apply(kMultiply, {Literal::Vector<F8E4M3FN>({F8E4M3FN(15.0f)}),
                                         Literal::Vector<F8E4M3FN>({F8E4M3FN(3.0f)})})),
-              ElementsAre(44));  // 45 lies between 44 and 48.
+              ElementsAre(44));  // 45 is between the neighbours 44 and 48.
 }
 
 TEST(ComplexArithmetic, FollowsTheFormulas) {
@@ -207,7 +207,8 @@ TEST(Convert, IntegerToIntegerWraps) {
 }
 
 TEST(Convert, LongIntegerToFloatRoundsOnce) {
-  // 2^62 + 2^38 lies halfway between two floats; one more decides upwards, though double cannot hold it.
+  // 2^62 + 2^38 is halfway between two floats; adding one decides upwards, though a double cannot represent
+  // it.
   const int64_t half = (int64_t{1} << 62) + (int64_t{1} << 38);
   EXPECT_EQ(Converted(Literal::Scalar(half), kF32)[0], std::ldexp(1.0, 62));
   EXPECT_EQ(Converted(Literal::Scalar(half + 1), kF32)[0], std::ldexp(1.0, 62) + std::ldexp(1.0, 39));
@@ -241,12 +242,13 @@ TEST(BitcastConvert, SplitsFromTheLowestBitsUp) {
 
 TEST(ReducePrecision, RoundsTheMantissaAndFlushesTheExponent) {
   const Literal x = Literal::Vector<float>({1.00390625f, 1.01171875f, 70000, 1e-6f, -1e-9f, 3});
-  // To bf16's format: 1 + 2^-8 is a tie, to even 1; 1 + 3 * 2^-8 a tie, to even 1 + 2^-6.
+  // Rounded to bf16's format: 1 + 2^-8 is a tie, which goes to the even 1; 1 + 3 * 2^-8 is a tie, which goes
+  // to the even 1 + 2^-6.
   const Literal bf16 =
       Result(EvaluateOne({.opcode = kReducePrecision, .attributes = ReducePrecisionAttributes{8, 7}}, {x}));
   EXPECT_EQ(Numbers(bf16)[0], 1);
   EXPECT_EQ(Numbers(bf16)[1], 1.015625);
-  // To half's format: 70000 overflows; 1e-6 is below the smallest normal number 2^-14.
+  // Rounded to the format of half: 70000 overflows; 1e-6 is below the smallest normal number 2^-14.
   const std::vector<double> f16 = Numbers(
       Result(EvaluateOne({.opcode = kReducePrecision, .attributes = ReducePrecisionAttributes{5, 10}}, {x})));
   EXPECT_EQ(f16[2], kInf);
@@ -262,7 +264,7 @@ TEST(StochasticConvert, RandomNumberDecidesTheRounding) {
   EXPECT_THAT(Numbers(Result(EvaluateOne({.opcode = kStochasticConvert, .declared = Shape::Array(kS8, {4})},
                                          {x, random}))),
               ElementsAre(3, 2, -3, 127));
-  // bf16 between 256 and 258: half of the random numbers round up.
+  // The value is between the bf16 neighbours 256 and 258: half of the random numbers round up.
   const Literal bf16 = Result(
       EvaluateOne({.opcode = kStochasticConvert, .declared = Shape::Array(kBF16, {2})},
                   {Literal::Vector<float>({257, 257}), Literal::Vector<uint32_t>({0x7fffffff, 0x80000000})}));

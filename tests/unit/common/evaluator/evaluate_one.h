@@ -1,4 +1,4 @@
-// Test help: one instruction on given operands, run as a module of parameters and that instruction.
+// Runs one instruction on given operands, as a module of parameters and that instruction.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ inline std::vector<double> Numbers(const Literal& literal) {
   return numbers;
 }
 
-// Returns, for `callees`, one computation that joins two scalars of `type` with an opcode.
+// Returns a value for `callees`: one computation that combines two scalars of `type` with an opcode.
 inline std::function<std::vector<ComputationId>(Module&)> Reducer(Opcode opcode, PrimitiveType type) {
   return [=](Module& module) { return std::vector<ComputationId>{AddScalarReducer(module, opcode, type)}; };
 }

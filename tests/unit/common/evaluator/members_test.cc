@@ -1,5 +1,5 @@
-// Collectives among participants, worked out by hand: those that XLA's CPU does not run, and those that are
-// refused.
+// Collectives among participants, worked out by hand: some that XLA's CPU backend does not run, and some that
+// are refused.
 #include "common/evaluator/participants.h"
 
 #include "common/base/text/strings.h"
@@ -12,7 +12,7 @@ namespace {
 const std::string kAdd =
     "add {\n p = s32[] parameter(0)\n q = s32[] parameter(1)\n ROOT r = s32[] add(p, q)\n}\n";
 
-// Runs a program with one number per participant, in and out.
+// Runs a program that takes and returns one number per participant.
 absl::StatusOr<std::vector<int32_t>> RunNumbers(const std::string& counts, const std::string& body,
                                                 const std::vector<int32_t>& numbers) {
   const auto module = ParseModule("HloModule m, " + counts + "\n" + kAdd +
@@ -37,7 +37,7 @@ TEST(EvaluateParticipants, BroadcastGivesTheFirstOnesOperandAndZerosToThoseOutsi
       RunNumbers("replica_count=4", "collective-broadcast(x), replica_groups={{2,0}}", {5, 6, 7, 8});
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ(*got, Numbers({7, 0, 7, 0}));
-  // With a channel, partitions within each replica.
+  // With a channel, the partitions within each replica take part.
   const auto within =
       RunNumbers("replica_count=2, num_partitions=2",
                  "collective-broadcast(x), channel_id=1, replica_groups={{1,0}}", {5, 6, 7, 8});

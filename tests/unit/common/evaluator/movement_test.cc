@@ -22,7 +22,7 @@ TEST(Pad, LowHighInteriorAndNegative) {
   EXPECT_THAT(pad({.low = 2, .high = -3}), ElementsAre(0, 0));
 }
 
-// At the bounds of inference: the one element is cropped away, and no byte of it is written.
+// At the bounds of inference: the only element is cropped away, and none of its bytes is written.
 TEST(Pad, TheLargestExtents) {
   constexpr int64_t kMost = int64_t{1} << 40;
   EXPECT_THAT(
@@ -144,7 +144,7 @@ TEST(Scatter, DropsAWindowThatDoesNotFitAsAWhole) {
 }
 
 TEST(Scatter, SeveralOperandsShareACombinerOfAny) {
-  // Combiner (a, b, x, y) -> (x, b - y): replaces the first, subtracts from the second.
+  // Combiner (a, b, x, y) -> (x, b - y): replaces the first value, subtracts from the second.
   const auto combiner = [](Module& module) {
     Builder b(module, "combine");
     const Shape s = Shape::Scalar(kS32);

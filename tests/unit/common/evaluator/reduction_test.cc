@@ -1,4 +1,4 @@
-// Reductions, windows and sorts: order, exactness, ties, any computation.
+// Reductions, windows and sorts: order, exactness, ties, arbitrary computations.
 #include <cmath>
 #include <limits>
 
@@ -10,7 +10,7 @@ namespace {
 const float kNanF = std::numeric_limits<float>::quiet_NaN();
 
 TEST(Reduce, SumsOfFloatsAreRoundedOnce) {
-  // 2^24 + 1 + 1 ...: each single addition in f32 would be lost.
+  // 2^24 + 1 + 1 ...: in f32 each single addition would be lost.
   Literal x(Shape::Array(kF32, {65}));
   x.data<float>()[0] = 16777216;
   for (int i = 1; i <= 64; ++i) x.data<float>()[i] = 1;

@@ -19,7 +19,7 @@ Literal Draw(RandomDistribution distribution, PrimitiveType type, double a, doub
       {scalar(a), scalar(b)}));
 }
 
-// Mean, variance, and the fourth moment about the mean divided by the squared variance.
+// The mean, the variance, and the kurtosis: the fourth central moment divided by the squared variance.
 struct Moments {
   double mean = 0, variance = 0, kurtosis = 0;
 

@@ -170,7 +170,7 @@ TEST(Evaluate, WhatTheRootDoesNotNeedIsNotRun) {
 }
 
 TEST(Evaluate, LongChainKeepsOnlyLiveValues) {
-  // 100,000 values of 40 KB would be 4 GB.
+  // 100,000 values of 40 KB would take 4 GB if all were kept.
   Module module("chain");
   Builder b(module, "main");
   Op x = b.Parameter(0, Shape::Array(kF32, {100}));
@@ -209,8 +209,8 @@ TEST(EvaluateInstruction, RunsOneWithGivenOperandsAndChecksThem) {
   EXPECT_EQ(EvaluateInstruction(module, add, {&a}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// A dynamic shape does not determine the size, so the instruction is neither folded nor planned as a step of
-// an engine.
+// The shape of a dynamic instruction does not determine its size, so the instruction is neither folded nor
+// planned as a step of an engine.
 TEST(Evaluate, WhetherADynamicInstructionRunsIsNotSaidWithoutItsOperands) {
   Module module("dynamic");
   Builder b(module, "main");

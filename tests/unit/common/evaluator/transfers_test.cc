@@ -1,4 +1,4 @@
-// Infeed, outfeed, send and recv by the evaluator, worked out by hand.
+// Infeed, outfeed, send and recv in the evaluator, worked out by hand.
 #include <algorithm>
 #include <thread>
 
@@ -33,7 +33,8 @@ std::vector<float> Floats(const Literal& literal) {
   return {literal.data<float>().begin(), literal.data<float>().end()};
 }
 
-// Each iteration takes a vector and returns its double; the result does not need the last outfeed.
+// Each iteration takes a vector from infeed and sends its double to outfeed; the result does not depend on
+// the last outfeed.
 constexpr char kLoop[] = R"(
 HloModule loop
 body {
@@ -75,7 +76,7 @@ TEST(Transfers, ALoopTakesAndGivesAValueATurn) {
   const Channel in{Channel::Kind::kInfeed}, out{Channel::Kind::kOutfeed};
   channels.Give(in, {Vector({1, 2}), Literal::Scalar<int32_t>(1)});
   channels.Give(in, {Vector({10, 20}), Literal::Scalar<int32_t>(2)});
-  channels.Give(in, {Vector({100, 200}), Literal::Scalar<int32_t>(1)});  // For a later run.
+  channels.Give(in, {Vector({100, 200}), Literal::Scalar<int32_t>(1)});  // Values for a later run.
   const Literal sum = Vector({0.5, 0.25});
   EvaluateOptions options;
   options.channels = &channels;

@@ -1,5 +1,5 @@
-// Bitcasts over tiles that pad: accepted where every element stays in its place, refused where the padding
-// lies in other places.
+// Bitcasts over padded tiles: accepted when every element keeps its place, refused when the padding is in
+// other places.
 #include "common/hlo/bitcast.h"
 
 #include <gmock/gmock.h>
@@ -21,8 +21,8 @@ absl::Status BitcastBetween(const std::string& from, const std::string& to) {
   return module.ok() ? BitcastFormOf((*module)->entry().root()).status() : module.status();
 }
 
-// Tiles of 2 by 2 over f32[1,3] hold 1 2 . . 3 . . . and over f32[3,1] 1 . 2 . 3 . . .: the second element
-// moves.
+// Tiles of 2 by 2 store f32[1,3] as 1 2 . . 3 . . . and f32[3,1] as 1 . 2 . 3 . . . (dots are padding): the
+// second element moves.
 TEST(Bitcast, PaddingInOtherPlacesIsRefused) {
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
            {"f32[1,3]{1,0:T(2,2)}", "f32[3,1]{1,0:T(2,2)}"},
@@ -32,7 +32,7 @@ TEST(Bitcast, PaddingInOtherPlacesIsRefused) {
   }
 }
 
-// E(4) packs two elements to a byte; without it each has its own.
+// E(4) packs two elements per byte; without it each element has its own byte.
 TEST(Bitcast, ElementsOfAnotherWidthAreRefused) {
   for (const auto& [from, to] :
        std::vector<std::pair<std::string, std::string>>{{"s4[2,8]{1,0:E(4)}", "s4[8,2]{1,0}"},

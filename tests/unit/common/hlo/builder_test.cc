@@ -1,4 +1,4 @@
-// The module builder: scalars broadcast, errors stick, and what it builds verifies.
+// The module builder: scalars broadcast, errors persist, and its modules verify.
 #include "common/hlo/builder.h"
 
 #include <gmock/gmock.h>

@@ -10,7 +10,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// Drops empty sub-messages: XLA writes them, and hlod need not.
+// Removes empty sub-messages, which XLA writes and hlod need not write.
 void PruneEmpty(Message* message) {
   const auto* reflection = message->GetReflection();
   std::vector<const FieldDescriptor*> fields;

@@ -1,4 +1,4 @@
-// The codec on modules written by hand: what XLA's format demands of a reader, and what a hostile peer may
+// The codec on modules written by hand: requirements of XLA's format, and messages that a hostile peer may
 // send.
 #include "common/hlo/proto/codec.h"
 
@@ -172,7 +172,8 @@ TEST(CodecLiteral, ColumnMajorDataIsBroughtIntoRowMajorOrder) {
 }
 
 TEST(CodecLiteral, ThreeDimensionsInAnyOrder) {
-  // shape [2,2,3], layout {1,2,0}: dimension 1 fastest, then 2, then 0. Element (i,j,k) holds 6i + 3j + k.
+  // shape [2,2,3], layout {1,2,0}: dimension 1 varies fastest, then 2, then 0. Element (i,j,k) is 6i + 3j +
+  // k.
   const auto literal = DecodeLiteral(
       "shape { element_type: U8 dimensions: 2 dimensions: 2 dimensions: 3 "
       "layout { minor_to_major: 1 minor_to_major: 2 minor_to_major: 0 } } "
@@ -209,7 +210,8 @@ TEST(CodecLiteral, EveryElementTypeComesBackWithItsBits) {
     const int width = ByteWidth(*type), bits = Info(*type).bits;
     for (size_t i = 0; i < literal.bytes().size(); ++i) {
       const int value = *type == kPred ? i % 2 : static_cast<int>(i * 37 + 11);
-      // Values below a byte are as in the storage types: masked, or sign-extended from 1, 2, 4 bits.
+      // Elements smaller than a byte are masked, or sign-extended from 1, 2 or 4 bits, as in the storage
+      // types.
       const int low = value & ((1 << std::min(8, bits)) - 1);
       const bool negative = IsSigned(*type) && bits < 8 && (low >> (bits - 1)) != 0;
       literal.bytes()[i] = static_cast<std::byte>(negative ? low - (1 << bits) : low);

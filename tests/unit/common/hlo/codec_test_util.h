@@ -1,5 +1,4 @@
-// Shared by the tests of codec and text: the modules that JAX lowered, and a comparison of modules over
-// different Tables.
+// Shared by the tests of codec and text: the modules that JAX lowered, and a comparison of modules.
 #pragma once
 
 #include <algorithm>
@@ -37,9 +36,9 @@ inline bool SameAttributes(Instruction a, Instruction b) {
   return a.attributes() == b.attributes();
 }
 
-// Compares instruction by instruction: opcode, shape with layouts, attributes, literals, operands, callees,
-// control predecessors; and roots, entry, aliases and entry layout. Names, metadata and unmodelled fields are
-// not compared.
+// Compares two modules instruction by instruction: opcode, shape with layouts, attributes, literals,
+// operands, callees, control predecessors; and roots, entry, aliases and entry layout. Names, metadata and
+// unmodelled fields are not compared.
 inline void ExpectSameProgram(const Module& a, const Module& b) {
   ASSERT_EQ(a.computation_count(), b.computation_count());
   EXPECT_EQ(a.entry_id(), b.entry_id());

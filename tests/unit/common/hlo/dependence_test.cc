@@ -130,7 +130,7 @@ TEST(Dependences, OfAbsentParametersSayWhatIsComputable) {
   EXPECT_EQ(dependences.Computable({}), (LeafFlags{true, true, true, true}));
 }
 
-// A matrix would have 10^10 entries: 1.25 GB and half a minute.
+// A matrix of dependences would have 10^10 entries: 1.25 GB and half a minute.
 TEST(Dependences, OfAWideModuleTakeNoMatrix) {
   constexpr int kWidth = 100'000;
   Module module("m");
@@ -148,7 +148,7 @@ TEST(Dependences, OfAWideModuleTakeNoMatrix) {
             kWidth - (kWidth + 2) / 3);
 }
 
-// Every output depends on every parameter: a single set, which is visited once.
+// Every output depends on every parameter: they share one set, which is visited once.
 TEST(Dependences, OfManyOutputsThatShareALargeSet) {
   constexpr int kWidth = 50'000;
   std::string state = "(f32[]";
@@ -247,7 +247,7 @@ TEST(KeepOutputs, NarrowsLoops) {
   const auto all = KeepOutputs(module, {true, true, true, true});
   ASSERT_TRUE(Verify(*all).ok()) << Verify(*all);
   EXPECT_FALSE(IsUnread(*all, 3));
-  // A leaf that the loop only passes through does not need the loop.
+  // A leaf that the loop passes through unchanged does not need the loop.
   const auto handed_on = KeepOutputs(module, {false, true, false, false});
   ASSERT_TRUE(Verify(*handed_on).ok()) << Verify(*handed_on);
   EXPECT_TRUE(IsUnread(*handed_on, 0));

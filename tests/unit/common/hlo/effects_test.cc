@@ -11,8 +11,8 @@ namespace hlod::hlo {
 namespace {
 
 // XLA's list (HloInstruction::HasSideEffect): opcodes that communicate with the host, and every collective,
-// which XLA counts only with a channel. XLA also counts rng and rng-get-and-update-state; here a number that
-// is not read need not be drawn.
+// which XLA counts only with a channel. XLA also counts rng and rng-get-and-update-state; hlod does not,
+// because a number that is not read need not be drawn.
 const std::set<std::string_view>& Expected() {
   static const auto* const expected = new std::set<std::string_view>{
       "infeed",

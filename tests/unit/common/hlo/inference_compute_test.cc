@@ -37,7 +37,7 @@ TEST(InferReduce, SeveralInputsGiveATuple) {
 }
 
 TEST(WindowedSize, FollowsTheWindowRule) {
-  // floor((dilated base + low + high - dilated window) / stride) + 1, by hand.
+  // By hand, by the formula floor((dilated base + low + high - dilated window) / stride) + 1.
   EXPECT_EQ(WindowedSize(8, {2, 2, 0, 0, 1, 1}), 4);
   EXPECT_EQ(WindowedSize(7, {3, 2, 1, 1, 1, 1}), 4);
   EXPECT_EQ(WindowedSize(5, {3, 1, 0, 0, 2, 1}), 1);
@@ -70,7 +70,7 @@ TEST(InferReduceWindow, Windows) {
               HasSubstr("low padding (9223372036854775807)"));
 }
 
-// The code that runs a window adds and multiplies these in 64 bits.
+// The code that runs a window adds and multiplies its numbers in 64 bits.
 TEST(InferReduceWindow, ExtentsAreBounded) {
   constexpr int64_t kMost = int64_t{1} << 40;
   const auto windowed = [](std::string_view shape, WindowDimension dimension) {

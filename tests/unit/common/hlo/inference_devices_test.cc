@@ -91,13 +91,14 @@ TEST(InferCollective, GathersAndScattersAlongOneDimension) {
 TEST(InferCollective, ReplicasOfAChannelComeWithTheirPartitions) {
   CollectiveAttributes two = Among(Lists({{0, 1}}), {0});
   two.channel_id = 1;
-  EXPECT_EQ(Infer(kAllGather, {"f32[1,3]"}, two, {"f32[8,3]"}), "f32[8,3]");  // Two of four.
+  // The groups have two of the four participants.
+  EXPECT_EQ(Infer(kAllGather, {"f32[1,3]"}, two, {"f32[8,3]"}), "f32[8,3]");
   EXPECT_EQ(Infer(kAllGather, {"f32[1,3]"}, two, {"f32[3,3]"}), "f32[2,3]");
   EXPECT_EQ(Infer(kReduceScatter, {"f32[8]"}, two, {"f32[1]"}, Adder()), "f32[1]");
   two.use_global_device_ids = true;
   EXPECT_EQ(Infer(kAllGather, {"f32[1,3]"}, two, {"f32[8,3]"}), "f32[2,3]");
   two = Among(Lists({{0, 1}}));
-  two.channel_id = 1;  // Among partitions, which the groups name.
+  two.channel_id = 1;  // With a channel, the groups name partitions.
   EXPECT_THAT(Infer(kAllToAll, {"f32[4]", "f32[4]", "f32[4]", "f32[4]"}, two),
               HasSubstr("among (2) has (4)"));
 }

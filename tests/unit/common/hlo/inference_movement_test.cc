@@ -94,7 +94,7 @@ TEST(InferPad, AddsLowHighAndInterior) {
   EXPECT_THAT(Infer(kPad, {"f32[4]", "f32[1]"}, PadAttributes{{{0, 0, 0}}}), HasSubstr("not a scalar"));
 }
 
-// The code that runs a pad adds and multiplies these in 64 bits.
+// The code that runs a pad adds and multiplies its numbers in 64 bits.
 TEST(InferPad, ExtentsAreBounded) {
   constexpr int64_t kMost = int64_t{1} << 40;
   const auto pad = [](std::string_view shape, PadDimension dimension) {
@@ -109,7 +109,7 @@ TEST(InferPad, ExtentsAreBounded) {
   EXPECT_THAT(pad("u8[1]", {INT64_MIN, 0, 0}), HasSubstr("low padding (-9223372036854775808)"));
   EXPECT_THAT(pad("u8[1]", {-kMost, kMost + 1, 0}), HasSubstr("high padding (1099511627777)"));
   EXPECT_THAT(pad("u8[1]", {kMost, 0, 0}), HasSubstr("size outside [0, 1099511627776]"));
-  // Cropped to few elements, but their positions before that are too many.
+  // Negative padding leaves few elements, but before it their positions are too many.
   EXPECT_THAT(pad("u8[3]", {-kMost, -kMost, kMost}), HasSubstr("size outside [0, 1099511627776]"));
 }
 

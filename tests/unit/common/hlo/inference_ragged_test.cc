@@ -1,5 +1,5 @@
-// Shape rules of ragged and scaled dots: JAX's ragged_dot_general and scaled_dot define the order of the
-// dimensions.
+// Shape rules of ragged and scaled dots. The order of the dimensions is that of JAX's ragged_dot_general and
+// scaled_dot.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ TEST(InferRaggedDot, GroupsOfRowsHaveAnRhsEach) {
             "f32[9,5]");
   EXPECT_EQ(Infer(kRaggedDot, {"f32[2,9,4]", "f32[3,2,4,5]", "s32[2,3]"}, Ragged({2}, {2}, 1, {0}, {0}, {1})),
             "f32[2,9,5]");
-  // Rows outside the ragged dimension may have sizes of their own, too.
+  // Each row outside the ragged dimension may have its own group sizes.
   EXPECT_EQ(Infer(kRaggedDot, {"f32[7,9,4]", "f32[3,4,5]", "s32[7,3]"}, Ragged({2}, {1}, 1, {0})),
             "f32[7,9,5]");
   EXPECT_THAT(Infer(kRaggedDot, {"f32[9,4]", "f32[3,4,5]", "s32[2]"}, Ragged({1}, {1}, 0, {0})),

@@ -22,7 +22,7 @@ inline ProgramShape Signature(std::initializer_list<std::string_view> parameters
 }
 
 struct Stated {
-  std::string_view shape;  // Empty: none.
+  std::string_view shape;  // Empty when there is none.
 };
 
 inline absl::StatusOr<Shape> InferStatus(Opcode opcode, std::initializer_list<std::string_view> operands,

@@ -106,7 +106,7 @@ TEST(Convert, ComplexKeepsItsRealPart) {
 }
 
 TEST(Convert, RoundsOnce) {
-  // 2^24 + 1 lies between two floats and goes to the even one below; 2^53 + 2^45 + 1 is just above the middle
+  // 2^24 + 1 is between two floats and goes to the even one below; 2^53 + 2^45 + 1 is just above the middle
   // of two bf16 neighbours.
   EXPECT_THAT(Converted(Literal::Vector<int32_t>({(1 << 24) + 1}), kF32).data<float>(),
               ElementsAre(16777216.0f));
@@ -126,7 +126,7 @@ TEST(Convert, GoesBetweenAllArrayTypes) {
     for (int to = 1; to < 37; ++to) {
       const auto a = PrimitiveTypeFromNumber(from), b = PrimitiveTypeFromNumber(to);
       if (!a || !b || !IsArrayType(*a) || !IsArrayType(*b)) continue;
-      // One is a value of every type but s1, whose values are 0 and -1.
+      // One is a value of every type except s1, whose values are 0 and -1.
       const Literal one = Converted(Literal::Vector<int32_t>({1, 1, 1}), *a);
 
       if (*a == kS1 || *b == kS1) continue;

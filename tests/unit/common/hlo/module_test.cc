@@ -1,4 +1,4 @@
-// The arena and its tables.
+// The module's instruction storage and its tables.
 #include "common/hlo/module.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ TEST(Tables, KeepThousandsApart) {
     EXPECT_EQ(tables.Intern(Shape::Array(kF32, {i})), static_cast<ShapeId>(i));
 }
 
-// Shapes to which a hash of fixed factors, as this one once was, assigns one value: u8[0,d1,d2] with d2
+// Shapes that collide under a hash with fixed factors, which this one once was: u8[0,d1,d2] with d2
 // cancelling d1.
 TEST(HashOf, CollisionsOfAFixedHashAreNone) {
   const auto mix = [](uint64_t hash, uint64_t value) {

@@ -1,4 +1,4 @@
-// Small floats against ml_dtypes, and integers below a byte against arithmetic on paper.
+// Small floats compared with ml_dtypes, and integers below a byte compared with hand arithmetic.
 #include "common/hlo/elements/small_types.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 template <typename T>
 void ExpectBits(const char* type, float value, unsigned bits) {
-  // The bits of the NaN are unspecified; that it is a NaN is not.
+  // The bits of a NaN are unspecified, but it must be a NaN.
   const T encoded(value);
   if (std::isnan(value) && T::kHasNan) {
     EXPECT_TRUE(std::isnan(static_cast<float>(encoded))) << type;
@@ -44,8 +44,8 @@ TYPED_TEST(EveryPattern, DecodesAndEncodesToItself) {
 }
 
 TYPED_TEST(EveryPattern, RoundsHalfwayToEven) {
-  // Between the neighbours 2^0 and 2^0 (1 + 2^-m), the middle rounds to the even one, the first.
-  if (TypeParam::kFloatFlavor == FloatFlavor::kPowerOfTwo) return;  // No mantissa.
+  // The middle between the neighbours 2^0 and 2^0 (1 + 2^-m) rounds to the even one, the first.
+  if (TypeParam::kFloatFlavor == FloatFlavor::kPowerOfTwo) return;  // The type has no mantissa.
   const double step = std::ldexp(1.0, -TypeParam::kMantissaBits);
   EXPECT_EQ(static_cast<float>(TypeParam(1 + step / 2)), 1.0f);
   EXPECT_EQ(static_cast<float>(TypeParam(1 + step * 1.5)), static_cast<float>(1 + step * 2));

@@ -34,10 +34,11 @@ TEST_P(GoldenText, PassesThroughTheProto) {
   ASSERT_TRUE(module.ok()) << module.status();
   const auto again = FromSerialized(Serialize(**module));
   ASSERT_TRUE(again.ok()) << again.status();
-  (*again)->config.replica_count = (*module)->config.replica_count;  // The proto does not have these two.
+  // The proto cannot express these two fields.
+  (*again)->config.replica_count = (*module)->config.replica_count;
   (*again)->config.partition_count = (*module)->config.partition_count;
   if ((*module)->config.entry_layout.result.type == kInvalid)
-    (*again)->config.entry_layout = {};  // The proto always states it.
+    (*again)->config.entry_layout = {};  // The proto always states the entry layout.
   EXPECT_EQ(ToText(**again), ToText(**module));
   ExpectSameProgram(**module, **again);
 }
@@ -51,7 +52,7 @@ TEST_P(FaultyText, IsRefusedWithPlaceAndReason) {
   std::filesystem::path expected = GetParam();
   expected.replace_extension(".error");
   EXPECT_EQ(std::string(module.status().message()), ReadFile(expected));
-  // Unknown features are distinguished from errors.
+  // An unknown feature has another error than a mistake.
   const bool unknown =
       module.status().message().find("is not known to this build") != absl::string_view::npos;
   EXPECT_EQ(module.status().code(),

@@ -1,5 +1,5 @@
-// HLO text by hand: the forms that people and older tools write, numbers to the last bit, and what a hostile
-// text may try.
+// HLO text written by hand: forms that people and older tools write, numbers exact to the last bit, and
+// hostile texts.
 #include "common/hlo/text/text.h"
 
 #include <cmath>
@@ -77,7 +77,7 @@ TEST(TextForm, NamesMayBeUsedBeforeTheyAreDefined) {
   EXPECT_EQ(module->entry().name(), "main");
   EXPECT_EQ(module->entry().root().name(), "y");
   EXPECT_THAT(module->entry().root().operands(), ElementsAre(0));
-  // Without ROOT, the last instruction in the text is the root, wherever it is sorted.
+  // Without ROOT, the last instruction of the text is the root, even when sorting moves it.
   EXPECT_EQ(module->computation(0).root().name(), "a");
 }
 

@@ -1,5 +1,5 @@
-// The verifier: every error that a stranger's module may contain, each with its own message. Modules are
-// built from raw instructions.
+// The verifier: every error that a client's module may contain, each with its own message. Modules are built
+// from raw instructions.
 #include "common/hlo/inference/verifier.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The counts that are taken on the wire of a module before it is parsed.
+// Counts on the wire format of a module, before it is parsed.
 #include "common/hlo/proto/wire_count.h"
 
 #include <string>
@@ -29,7 +29,7 @@ std::string Repeat(const std::string& text, int count) {
   return all;
 }
 
-// Returns the memory that the parsed message takes, as protobuf counts it.
+// Returns the memory of the parsed message, as protobuf counts it.
 int64_t ParsedBytes(const std::string& bytes) {
   xla::HloModuleProto module;
   EXPECT_TRUE(module.ParseFromString(bytes));

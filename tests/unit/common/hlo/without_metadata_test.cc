@@ -1,4 +1,4 @@
-// Programs without the parts about their source.
+// Removes the parts of programs that describe their source.
 #include "common/hlo/proto/without_metadata.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(WithoutMetadata, LinesAndNamesGoAndTheRestStays) {
   EXPECT_EQ(two->name, "two");
   EXPECT_EQ(one->module, two->module);
   EXPECT_NE(one->module, StripMetadata(Program("one", "", "multiply"))->module);
-  // The result is a module: the other one, without its name.
+  // The result is a module equal to the other one without its name.
   const auto module = FromSerialized(one->module);
   ASSERT_TRUE(module.ok()) << module.status();
   (*module)->set_name("two");
@@ -65,7 +65,7 @@ TEST(WithoutMetadata, WhatIsNotAMessageIsNothing) {
   const std::string program = Program("one", R"(, metadata={op_name="f"})");
   EXPECT_FALSE(StripMetadata("\xff\xff\xff").has_value());
   for (size_t length = 1; length < program.size(); ++length) {
-    // When cut off at a field's end, it is a shorter message.
+    // A message that is cut at the end of a field is a valid, shorter message.
     static_cast<void>(StripMetadata(program.substr(0, length)));
   }
   EXPECT_FALSE(StripMetadata(program.substr(0, program.size() - 1)).has_value());

@@ -1,4 +1,5 @@
-// LAPACK's calls: small systems worked out by hand, and every way in which a call does not fit its routine.
+// LAPACK's calls: small systems worked out by hand, and every way in which a call can fail to fit its
+// routine.
 #include "common/lapack/call.h"
 
 #include <algorithm>
@@ -64,11 +65,11 @@ TEST(Call, LuPivotsTheLargerRow) {
   Solve(*call, {a.data()}, {lu.data(), pivots.data(), info.data()});
   EXPECT_THAT(lu, Pointwise(FloatNear(1e-6f), {3.f, 4.f, 1 / 3.f, 2 / 3.f, 0.f, 0.f, 0.f, 0.f}));
   EXPECT_THAT(pivots, ElementsAre(2, 2, 1, 2));
-  EXPECT_THAT(info, ElementsAre(0, 1));  // The second matrix has a zero pivot.
+  EXPECT_THAT(info, ElementsAre(0, 1));  // The second matrix has a zero pivot, so its info is 1.
 }
 
-// The matrix is upper triangular, so its eigenvalues are the diagonal. When queried for their workspace,
-// these routines write to it.
+// The matrix is upper triangular, so its eigenvalues are the diagonal. A workspace query makes these routines
+// write to the matrix.
 template <typename R>
 void ExpectComplexEigenvalues(const std::string& letter, hlo::PrimitiveType type) {
   using C = std::complex<R>;
@@ -98,8 +99,7 @@ TEST(Call, ComplexEigenvalues) {
   ExpectComplexEigenvalues<double>("z", hlo::kC128);
 }
 
-// Matrices are row-major in hlod and column-major in LAPACK; a matrix that is not square tells the
-// difference.
+// Matrices are row-major in hlod and column-major in LAPACK; a matrix that is not square shows a confusion.
 TEST(Call, SingularValuesOfAWideMatrix) {
   const auto call = Make("lapack_sgesdd_ffi", {F32({2, 3})},
                          {F32({2, 3}), F32({2}), F32({2, 2}), F32({2, 3}), S32({})}, "{mode = 83 : ui8}");
@@ -136,14 +136,14 @@ TEST(Call, EigenvaluesOfARotationAreAPair) {
     EXPECT_LT(std::abs(-right[2 + j] - w * right[j]), 1e-6);
     EXPECT_LT(std::abs(right[j] - w * right[2 + j]), 1e-6);
   }
-  // An iteration over numbers that are not finite may not end.
+  // An iteration over numbers that are not finite might not end.
   a[0] = std::numeric_limits<float>::quiet_NaN();
   Solve(*call, {a.data()}, {re.data(), im.data(), left.data(), right.data(), &info});
   EXPECT_EQ(info, -4);
 }
 
-// Iterations over numbers that are not finite may not end (gesdd and gesvd of such a matrix of 40 x 7 do
-// not), and the reference LAPACK ends the process for some.
+// Iterations over numbers that are not finite may not end (gesdd and gesvd of such a 40 x 7 matrix do not),
+// and the reference LAPACK ends the process for some.
 template <typename T>
 void ExpectNanOfWhatIsNotFinite(char letter, hlo::PrimitiveType type, T bad) {
   const auto real = hlo::RealType(type), complex = hlo::ComplexType(real);

@@ -1,4 +1,4 @@
-// ExpandDynamic: for every size, the static module computes what the evaluator computes on actual sizes; and
+// ExpandDynamic: for every size, the static module computes what the evaluator computes on actual sizes;
 // opcodes without rules are refused by name.
 #include "common/passes/dynamic/expand_dynamic.h"
 
@@ -20,7 +20,8 @@ using namespace hlo;  // NOLINT: tests are about opcodes and types.
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// y is the first n of x = {3, -1, 4, 1, 5, 9}, w the first n columns of m = 2 rows of six.
+// y is the first n elements of x = {3, -1, 4, 1, 5, 9}, w the first n columns of a matrix m with 2 rows of
+// six.
 constexpr char kHead[] = R"(HloModule m
 add { a = f32[] parameter(0)
  b = f32[] parameter(1)
@@ -82,7 +83,7 @@ ENTRY e {
   picked = s32[<=6] set-dimension-size(index, n), dimensions={0}
 )";
 
-// Returns lines that end in a static root: a dynamic value `name` of one dimension, written over a row of
+// Returns lines that end in a static root: the dynamic value `name`, of one dimension, written over a row of
 // sevens.
 std::string Stored(const std::string& name, int bound) {
   const std::string shape = "f32[" + std::to_string(bound) + "]";

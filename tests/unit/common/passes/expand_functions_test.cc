@@ -82,7 +82,7 @@ ENTRY main {
 TEST(ExpandFunctions, BatchNormsOfEveryWidth) {
   ExpectTheSame(BatchNorm("f32"), 1e-4f);
   ExpectTheSame(BatchNorm("f64"), 1e-5f);
-  ExpectTheSame(BatchNorm("bf16"), 0.3f);  // The last place of 32 is a quarter.
+  ExpectTheSame(BatchNorm("bf16"), 0.3f);  // At 32 the last place of bf16 is a quarter.
 }
 
 constexpr char kMap[] = R"(HloModule map

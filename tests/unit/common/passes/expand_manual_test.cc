@@ -1,4 +1,4 @@
-// Manual computations without a partitioner: parts by hand arithmetic, and arrays that cannot be split.
+// Manual computations without a partitioner: parts by hand arithmetic, and arrays that cannot be divided.
 #include "common/passes/expand/expand_manual.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Instructions that only pass values on are gone after the pass, and without traces after the pipeline.
+// Instructions that only pass values on are removed by the pass, and leave no traces after the pipeline.
 #include "common/passes/expand/expand_wrappers.h"
 
 #include <gmock/gmock.h>

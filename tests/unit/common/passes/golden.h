@@ -1,4 +1,4 @@
-// Golden tests of passes: HLO text in, HLO text out, without regard to names.
+// Golden tests of passes: HLO text in, HLO text out; names are not compared.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -64,7 +64,8 @@ inline void ExpectGolden(const Pass& pass, const std::string& before, const std:
   EXPECT_EQ(Nameless(*result), Nameless(*Parsed(after)));
 }
 
-// Does the same for an entry of one computation, with this body: "x = f32[4] parameter(0)\n ROOT y = ...".
+// Like ExpectGolden for an entry of one computation with this body: "x = f32[4] parameter(0)
+//  ROOT y = ...".
 inline void ExpectBody(const Pass& pass, const std::string& before, const std::string& after) {
   ExpectGolden(pass, "ENTRY e {\n" + before + "\n}\n", "ENTRY e {\n" + after + "\n}\n");
 }

@@ -1,4 +1,4 @@
-// The modules that JAX lowered, for tests that hold for any program, and arguments for them.
+// The modules that JAX lowered, for tests of properties that hold for any program, and arguments for them.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -14,8 +14,8 @@ TEST(RunPipeline, LeavesJaxModulesMeaningTheSame) {
   int run = 0;
   ForEachJaxModule([&](const hlo::Module& given) {
     const auto optimized = RunPipeline(given);
-    // The parts of a batch norm are rounded, where the whole is not: the comparison is with its expansion,
-    // which keeps its bits.
+    // The expansion rounds parts of a batch norm that the whole does not round, so the result is compared
+    // with the expansion, bit by bit.
     const auto expanded = HasFunctions(given) ? ExpandFunctions(given) : nullptr;
     const hlo::Module& module = expanded != nullptr ? *expanded : given;
     ASSERT_TRUE(optimized.ok()) << optimized.status();
@@ -26,7 +26,7 @@ TEST(RunPipeline, LeavesJaxModulesMeaningTheSame) {
                after = Evaluate(**optimized, Pointers(arguments));
     ASSERT_EQ(before.ok(), after.ok()) << before.status() << after.status();
     if (!before.ok()) return;
-    // Both run in the evaluator, and no pass changes a bit: no tolerance.
+    // Both run in the evaluator, and passes do not change any bit, so there is no tolerance.
     const auto want = before->Leaves(), got = after->Leaves();
     ASSERT_EQ(got.size(), want.size());
     for (size_t i = 0; i < got.size(); ++i) ExpectSame(*got[i], *want[i]);

@@ -42,7 +42,7 @@ std::string Bitcasted(const std::string& from, const std::string& to) {
   return hlo::ToText(*direct);
 }
 
-// Worked out by hand: the position of each element in memory, and what the other layout reads there.
+// Worked out by hand: the place of each element in memory, and the element that the other layout has there.
 TEST(DropLayouts, ABitcastReadsMemoryByTheOtherLayout) {
   EXPECT_EQ(Bitcasted("s32[2,3]{1,0}", "s32[3,2]{0,1}"), "{ {0, 3}, {1, 4}, {2, 5} }");
   EXPECT_EQ(Bitcasted("s32[2,3]{0,1}", "s32[3,2]{1,0}"), "{ {0, 3}, {1, 4}, {2, 5} }");
@@ -52,7 +52,7 @@ TEST(DropLayouts, ABitcastReadsMemoryByTheOtherLayout) {
   EXPECT_EQ(Bitcasted("s32[2,1,3]{0,2,1}", "s32[3,2]{1,0}"), "{ {0, 3}, {1, 4}, {2, 5} }");
 }
 
-// [4,4] with tiles of (2,2) lies in memory as [2,2,2,2]: its first four elements are those of the corner.
+// [4,4] with tiles of (2,2) is stored as [2,2,2,2]: its first four elements are the corner.
 TEST(DropLayouts, ABitcastReadsMemoryByTiles) {
   EXPECT_EQ(Bitcasted("s32[4,4]{1,0:T(2,2)}", "s32[16]{0}"),
             "{0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15}");
@@ -228,8 +228,7 @@ TEST(RunPipeline, KeepsSignatureAliasesAndDonors) {
   EXPECT_EQ((*result)->entry().parameters().size(), 2u);
 }
 
-// Each pass checks the watch as it walks over many instructions, and wherever it is stopped, so is the
-// pipeline.
+// Each pass checks the watch while it walks over many instructions; when it stops, the pipeline stops.
 TEST(RunPipeline, StopsInsideOfEachPass) {
   constexpr int kInstructions = 20'000;
   hlo::Module module("m");

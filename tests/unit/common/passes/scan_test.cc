@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Stacks the running sums of the rows, and counts the iterations.
+// Stacks the running sums of the rows, and counts iterations.
 constexpr char kSums[] = R"(HloModule sums
 
 body {

@@ -60,7 +60,7 @@ TEST(Simplify, WholeSlicesAndEmptyPadsVanish) {
   Expect("x = f32[4] parameter(0)\n ROOT a = f32[4] slice(x), slice={[0:4]}", "ROOT x = f32[4] parameter(0)");
   Expect("x = f32[4] parameter(0)\n v = f32[] parameter(1)\n ROOT a = f32[4] pad(x, v), padding=0_0",
          "ROOT x = f32[4] parameter(0)\n v = f32[] parameter(1)");
-  // The size is equal, the content is not.
+  // The size is equal, but the content is not.
   ExpectStays("x = f32[4] parameter(0)\n v = f32[] parameter(1)\n ROOT a = f32[4] pad(x, v), padding=1_-1");
   Expect(
       "x = f32[4] parameter(0)\n i = s32[] parameter(1)\n ROOT a = f32[4] dynamic-slice(x, i), "
@@ -133,9 +133,9 @@ TEST(Simplify, NeutralElementsVanish) {
 }
 
 TEST(Simplify, WhatOnlyLooksNeutralStays) {
-  ExpectNotNeutral("f32", "0", "add(x, b)");        // Turns -0 into 0.
-  ExpectNotNeutral("f32", "-0", "subtract(x, b)");  // Likewise.
-  ExpectNotNeutral("f32", "0", "multiply(x, b)");   // Wrong for NaN, infinity and -0.
+  ExpectNotNeutral("f32", "0", "add(x, b)");        // The addition turns -0 into 0.
+  ExpectNotNeutral("f32", "-0", "subtract(x, b)");  // The subtraction turns -0 into 0.
+  ExpectNotNeutral("f32", "0", "multiply(x, b)");  // The replacement would be wrong for NaN, infinity and -0.
   ExpectNotNeutral("f32", "1", "divide(b, x)");
   ExpectNotNeutral("s32", "0", "subtract(b, x)");
   ExpectNotNeutral("s32", "0", "maximum(x, b)");
@@ -178,7 +178,7 @@ TEST(Simplify, DotsTakeInTransposes) {
       "x = f32[4,3,8] parameter(0)\n y = f32[3,8,5] parameter(1)\n"
       " ROOT d = f32[3,4,5] dot(x, y), lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={0}, "
       "rhs_contracting_dims={1}");
-  // Two free dimensions that are swapped determine the order of the result.
+  // Two free dimensions are swapped; they determine the order of the result.
   ExpectStays(
       "x = f32[2,3,8] parameter(0)\n y = f32[8] parameter(1)\n a = f32[3,2,8] transpose(x), "
       "dimensions={1,0,2}\n"
@@ -200,7 +200,7 @@ TEST(Simplify, ATransposedDotSwapsItsOperands) {
       "x = f32[3,8,4,2] parameter(0)\n y = f32[3,8,16] parameter(1)\n"
       " ROOT d = f32[3,16,4,2] dot(y, x), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, "
       "rhs_contracting_dims={1}");
-  // Another instruction uses the dot unchanged: computing it twice would not be a gain.
+  // Another instruction uses the dot unchanged, so the rewrite would compute it twice.
   ExpectStays(
       "x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
       " d = f32[4,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"

@@ -1,5 +1,5 @@
-// Calls that name LAPACK routines run these; without LAPACK, and where they do not fit, they run their
-// callee.
+// Calls that name a LAPACK routine run the routine; without LAPACK, or when they do not fit it, they run
+// their callee.
 #include "common/passes/expand/use_routines.h"
 
 #include <gmock/gmock.h>
@@ -20,8 +20,8 @@ using hlo::Literal;
 using testing::HasSubstr;
 using testing::Not;
 
-// Returns a call of a routine on a 2 x 2 matrix whose callee returns zeros, so that results tell which one
-// ran. `rest` is the use of `c`.
+// Returns a call of a routine on a 2 x 2 matrix whose callee returns zeros, so that the result shows which
+// one ran. `rest` is the text after the call `c`.
 std::string CallOf(const std::string& target, const std::string& config, const std::string& results,
                    const std::string& zeros, const std::string& rest) {
   return "HloModule m\nzeros {\n p = f64[2,2] parameter(0)\n" + zeros +
@@ -57,7 +57,7 @@ class Routines : public testing::Test {
   }
 };
 
-// The factor of {{4, 2}, {2, 10}} is {{2, 0}, {1, 3}}; LAPACK leaves the part above its diagonal.
+// The factor of {{4, 2}, {2, 10}} is {{2, 0}, {1, 3}}; LAPACK leaves the part above its diagonal as it was.
 TEST_F(Routines, ACallRunsTheRoutineThatItNames) {
   const auto module = Parsed(CallOf(kCholesky, kLower, "(f64[2,2], s32[])", kZeros, kFactor));
   const Literal x = Literal::Array<double>({2, 2}, {4, 2, 2, 10});
@@ -73,9 +73,10 @@ TEST_F(Routines, ACallRunsTheRoutineThatItNames) {
 TEST_F(Routines, OthersCallWhatTheyCall) {
   const std::string bodies[] = {
       CallOf("lapack_dnothing_ffi", kLower, "(f64[2,2], s32[])", kZeros, kFactor),
-      CallOf("lapack_spotrf_ffi", kLower, "(f64[2,2], s32[])", kZeros, kFactor),  // Another type.
+      // The element type is another.
+      CallOf("lapack_spotrf_ffi", kLower, "(f64[2,2], s32[])", kZeros, kFactor),
       CallOf(kCholesky, "{uplo = 63 : ui8}", "(f64[2,2], s32[])", kZeros, kFactor),
-      CallOf("lapack_dgetrf_ffi", "{}", "(f64[2,2], s32[])", kZeros, kFactor),  // With other results.
+      CallOf("lapack_dgetrf_ffi", "{}", "(f64[2,2], s32[])", kZeros, kFactor),  // The results are others.
   };
   const Literal x = Literal::Array<double>({2, 2}, {4, 2, 2, 10});
   for (const std::string& text : bodies) {
@@ -85,7 +86,7 @@ TEST_F(Routines, OthersCallWhatTheyCall) {
   }
 }
 
-// Eigenvalues of {{2, 1}, {1, 2}}: 1 and 3.
+// The eigenvalues of {{2, 1}, {1, 2}} are 1 and 3.
 TEST_F(Routines, VectorsThatNobodyNeedsAreNotComputed) {
   const std::string zeros = R"(
     z = f64[] constant(0)

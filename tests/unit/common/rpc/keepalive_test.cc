@@ -1,4 +1,4 @@
-// A peer that has vanished is noticed, and a peer that sleeps is not mistaken for one.
+// A peer that has vanished is noticed; a peer that only sleeps is not taken for one.
 #include "common/rpc/keepalive.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// The parts that both sides of the wire rely on: addresses, secrets, shared memory, chunks, errors.
+// The parts that both sides of the connection use: addresses, secrets, shared memory, chunks, errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -63,7 +63,7 @@ TEST(Secret, IsRandomAndNeverPrinted) {
   EXPECT_EQ(stream.str(), "***");
 }
 
-// The vectors of RFC 3720 B.4: 32 bytes of zeros, of ones, ascending.
+// The vectors of RFC 3720 B.4: 32 bytes of zeros, of 0xff, ascending.
 TEST(Crc32c, MatchesThePublishedVectors) {
   std::vector<std::byte> zeros(32), ones(32, std::byte{0xff}), ascending(32);
   for (int i = 0; i < 32; ++i) ascending[i] = std::byte(i);
@@ -180,7 +180,7 @@ TEST(SharedMemory, WrongSizeAndUnsealedDescriptorsAreRefused) {
 TEST(SharedMemory, ConnectingToAListenerThatDoesNotAcceptEnds) {
   const std::string name = "hlod-rpc-test-" + std::to_string(getpid());
   const Descriptor listener = ListenAbstract(name).value();
-  std::vector<Descriptor> waiting;  // Fill the listener's queue until it takes no more.
+  std::vector<Descriptor> waiting;  // Fills the listener's queue until it accepts no more connections.
   absl::Status status;
   while (status.ok() && waiting.size() < 1000) {
     absl::StatusOr<Descriptor> next = ConnectAbstract(name, absl::Milliseconds(20));

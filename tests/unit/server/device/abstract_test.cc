@@ -16,7 +16,7 @@ class Abstract : public testing::Test {
   TestSession session{*devices};
 };
 
-// Returns a program whose first result counts down from n and whose second one is twice the other argument.
+// Returns a program whose first result counts down from n, and whose second is twice the other argument.
 std::string LoopAndDouble() {
   return WithCountDown("loop_and_double", R"(ENTRY main {
   n = s64[] parameter(0)
@@ -54,7 +54,7 @@ TEST_F(Abstract, IsPreparedOnACompileThread) {
   session.Upload(3, {1, 2, 3, 4});
   session.Placeholder(4);
   const auto compilers_go_on = std::make_shared<absl::Notification>();
-  for (int i = 0; i < 2; ++i) {  // They keep jobs of the same session from starting.
+  for (int i = 0; i < 2; ++i) {  // These two keep jobs of the same session from starting.
     devices->executables().Run(session.session_device->session(),
                                [compilers_go_on] { compilers_go_on->WaitForNotification(); });
   }

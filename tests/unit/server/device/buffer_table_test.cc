@@ -1,4 +1,4 @@
-// Handles: increasing, never reused, and remembered when dead.
+// Handles increase, are never reused, and are remembered when their buffers are gone.
 #include "server/device/buffers/buffer_table.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// The persistent compile cache: the programs that a second daemon finds, and the files that it does not
-// trust.
+// The persistent compile cache: the programs that a second daemon finds, and the files that it rejects.
 #include "server/device/programs/compile_cache.h"
 
 #include <fcntl.h>
@@ -110,7 +109,8 @@ TEST_F(PersistentCache, ASecondDaemonCompilesNothing) {
 
 TEST_F(PersistentCache, WhatIsLoadedAnswersAsWhatIsCompiled) {
   FakeClock clock;
-  // Compiled, then loaded: the results of an abstract execute that have values, and the name of an argument.
+  // Compiled first, then loaded: checks which results of an abstract execute have values, and the name of an
+  // argument.
   for (const bool loaded : {false, true}) {
     const std::unique_ptr<Devices> devices =
         MakeDevices(clock, {}, 64 << 20, 1, CompileCache::Open(Options()).value());
@@ -164,7 +164,7 @@ TEST_F(PersistentCache, ADamagedFileIsAWarningAndACompile) {
   }
 }
 
-// A file of one program under the name of another, complete and with a correct checksum.
+// A complete file with a correct checksum, stored under another program's name.
 TEST_F(PersistentCache, AFileUnderAnotherNameIsNotThatProgram) {
   Run(ScaleProgram(3), 3);
   const std::filesystem::path of_three = Files().at(0), aside = around_ / "aside";
@@ -221,7 +221,7 @@ TEST_F(PersistentCache, TwoWritersLeaveNoTornFile) {
   int found = 0;
   while (found < 50) {
     const std::optional<std::string> read = cache->Find(key);
-    if (!read.has_value()) continue;  // Happens before the first file is written.
+    if (!read.has_value()) continue;  // The cache is read before the first file is written.
     ++found;
     ASSERT_EQ(*read, optimised);
   }
@@ -246,8 +246,8 @@ TEST_F(PersistentCache, TheLeastRecentlyUsedGoAtTheBound) {
     cache->Store(key(i), kilobytes);
     used_ago(i, std::chrono::minutes(10 - i));
   }
-  EXPECT_TRUE(cache->Find(key(0)).has_value());  // Makes it the most recently used one.
-  cache->Store(key(4), kilobytes);               // Exceeds the bound.
+  EXPECT_TRUE(cache->Find(key(0)).has_value());  // Makes this file the most recently used one.
+  cache->Store(key(4), kilobytes);               // This file makes the total exceed the bound.
   int64_t bytes = 0;
   for (const auto& file : Files()) bytes += static_cast<int64_t>(std::filesystem::file_size(file));
   EXPECT_LE(bytes, options.bytes_max);
@@ -255,7 +255,7 @@ TEST_F(PersistentCache, TheLeastRecentlyUsedGoAtTheBound) {
   EXPECT_FALSE(cache->Find(key(1)).has_value());
   EXPECT_TRUE(cache->Find(key(3)).has_value());
   EXPECT_TRUE(cache->Find(key(4)).has_value());
-  // A file larger than the bound for all is not stored.
+  // A file larger than the total bound is not stored.
   cache->Store(key(5), std::string(11 << 10, 'x'));
   EXPECT_FALSE(cache->Find(key(5)).has_value());
   EXPECT_TRUE(cache->Find(key(4)).has_value());
@@ -321,7 +321,7 @@ TEST_F(PersistentCache, AFolderThatIsFullOrGoneCostsACompileAndOneWarning) {
   EXPECT_EQ(log.find(words), log.rfind(words));
 }
 
-// The file was stored by a daemon with other limits.
+// Another daemon with other limits stored the file.
 TEST_F(PersistentCache, ALimitHoldsForWhatIsInTheCacheToo) {
   Run(ScaleProgram(3), 3);
   FakeClock clock;

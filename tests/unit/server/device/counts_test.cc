@@ -1,4 +1,4 @@
-// The counts in listings, and the time that an upload is waited for.
+// The counts in listings, and the time that a command waits for an upload.
 #include <gtest/gtest.h>
 
 #include "tests/unit/server/device/session_device.h"

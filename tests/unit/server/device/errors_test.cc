@@ -1,4 +1,4 @@
-// The size and encoding of a client's names in messages: they are repeated often, and must stay UTF-8.
+// The size and encoding of a client's names in messages, which are repeated often and must stay UTF-8.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST_F(Errors, AnOriginIsCutBetweenCharacters) {
   ASSERT_TRUE(session.session_device->DefineOrigin(1, {file, 7, file}, session.Keep(session.Next().id)).ok());
   EXPECT_EQ(session.session_device->origin(1).file, std::string(1023, 'a'));
   EXPECT_EQ(session.session_device->origin(1).function, std::string(1023, 'a'));
-  // The refusal keeps its kind, though it contains the name.
+  // The refusal keeps its error kind, though its text contains the name.
   PlaceholderRequest request;
   request.command = {session.Next().id, 1, 0};
   request.handle = 1;
@@ -88,9 +88,10 @@ TEST_F(Errors, PartialPlansAreFew) {
   EXPECT_EQ(alive, static_cast<std::ptrdiff_t>(Executable::kPartialMax));
 }
 
-// In a session with many handles the error searches only some, because it may occur often.
+// In a session with many handles the error examines only some of them, because the error may occur often.
 TEST_F(Errors, WantOfMemoryNamesTheLargestBuffersOfAFewOrSomeOfMany) {
-  const hlo::Shape large = hlo::Shape::Array(hlo::kU8, {128 << 20});  // The device has half of it.
+  // The device has half of this much memory.
+  const hlo::Shape large = hlo::Shape::Array(hlo::kU8, {128 << 20});
   session.Upload(1, {1, 2, 3, 4});
   const std::string one = ErrorOf(session.Await(session.Announce(2, large))).text;
   EXPECT_THAT(one, testing::HasSubstr(" This session's largest buffers: handle 1, f32[4], "));

@@ -1,4 +1,4 @@
-// An exception while one command is handled (memory can run out anywhere) fails that command alone.
+// An exception while a command is handled (memory can run out anywhere) fails only that command.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

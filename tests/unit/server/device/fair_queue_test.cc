@@ -1,4 +1,4 @@
-// The thread that runs a job, and the fate of jobs that have not started.
+// Which thread runs a job, and what happens to jobs that have not started.
 #include "server/device/execution/fair_queue.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ FairQueue::Options Device() {
           .inline_us_max = 20};
 }
 
-// A job that runs until the test ends it. Outlives its queue.
+// A job that runs until the test ends it. It must outlive its queue.
 struct Gate {
   std::promise<void> begun, opened;
   std::shared_future<void> open = opened.get_future().share();
@@ -63,7 +63,7 @@ TEST(FairQueue, JobsOfOneSessionKeepTheirOrder) {
 }
 
 TEST(FairQueue, ALongJobDoesNotHoldUpOtherSessions) {
-  // Opened only after jobs of all the others have run: short ones and long ones.
+  // Opened only after jobs of all other sessions have run: short ones and long ones.
   Gate gate;
   FairQueue queue(Device());
   queue.Submit(1, kLongUs, gate.job());
@@ -153,7 +153,7 @@ TEST(FairQueue, StopDropsWhatHasNotStarted) {
     for (uint64_t i = 0; i < 100; ++i)
       queue.Submit(i, 0, [held] { ADD_FAILURE() << "A job ran after the stop."; });
     opener = std::thread([&] {
-      while (held.use_count() > 1) std::this_thread::yield();  // Stop has dropped them.
+      while (held.use_count() > 1) std::this_thread::yield();  // Stop() has dropped them.
       gate.opened.set_value();
     });
   }

@@ -1,4 +1,4 @@
-// Fairness under a clock that the test advances: jobs cost as much as the test says.
+// Fairness under a clock that the test advances, with jobs whose cost the test sets.
 #include "server/device/execution/fair_schedule.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 constexpr FairSchedule::Options kBeside = {.width = 1,
                                            .beside_us_max = std::numeric_limits<double>::infinity()};
 
-// Sessions 'a', 'b', ... whose jobs each take a fixed time.
+// Sessions 'a', 'b' and so on, whose jobs each take a fixed time.
 class Simulation {
  public:
   explicit Simulation(FairSchedule::Options options = {}) : schedule(options) {}
@@ -34,7 +34,7 @@ class Simulation {
     schedule.Complete(running.at(session), now_us);
     running.erase(session);
   }
-  // Runs jobs one after the other, each for its session's cost. Returns the sessions in their order.
+  // Runs jobs one after the other, each for its session's cost. Returns the order of the sessions.
   std::string Run(const std::map<char, int64_t>& cost_us, int jobs) {
     std::string order;
     for (int i = 0; i < jobs; ++i) {
@@ -79,7 +79,7 @@ TEST(FairSchedule, IdlenessEarnsNoCredit) {
   Simulation s;
   s.Add('a', 1000);
   s.Add('b', 1);
-  s.Run({{'a', 10}, {'b', 10}}, 500);  // b is idle for nearly all of it.
+  s.Run({{'a', 10}, {'b', 10}}, 500);  // b is idle for nearly all of the time.
   s.Add('b', 1000);
   EXPECT_EQ(s.Run({{'a', 10}, {'b', 10}}, 8), "babababa");
 }
@@ -212,8 +212,8 @@ TEST(FairSchedule, DiscardingASessionLeavesTheOthers) {
   EXPECT_EQ(s.schedule.Discard('z').size(), 0u);
 }
 
-// a has used 50 more than b when it ends. Its owner's next session waits until b has caught up, another
-// owner's does not.
+// a has used 50 more than b when it ends. The next session of the same owner waits until b has caught up; a
+// session of another owner does not.
 TEST(FairSchedule, WhatAnEndedSessionHasUsedStaysWithItsOwner) {
   for (const bool same_owner : {true, false}) {
     Simulation s;

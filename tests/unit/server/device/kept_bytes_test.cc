@@ -1,4 +1,4 @@
-// Data that is kept for a session beside its buffers is charged to it, and refused beyond its budget.
+// Data that is kept for a session besides its buffers is charged to it, and refused beyond its budget.
 #include "server/device/session_errors.h"
 
 #include <gmock/gmock.h>

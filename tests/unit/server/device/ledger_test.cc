@@ -1,4 +1,4 @@
-// Rows, totals and the daemon's sum always agree.
+// The ledger's rows, totals and the daemon's sum always agree.
 #include "server/device/ledger/ledger.h"
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST(Ledger, RunsAreKeptByProgramLineAndStep) {
   ExpectRunsSumToCounters(account);
 }
 
-// Steps are merged first, then programs and lines; the sums stay complete.
+// Rows of different steps are merged first, then those of programs and lines; the sums stay complete.
 TEST(Ledger, ManyRunsStayExactInBoundedMemory) {
   SessionLedger ledger;
   for (uint64_t step = 0; step < 20'000; ++step)

@@ -1,4 +1,4 @@
-// The pool and the accounts: bytes are charged exactly, never overlap, and are returned.
+// The pool and the accounts: bytes are charged exactly, blocks never overlap, and all is returned.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -74,7 +74,7 @@ TEST(BackingPool, TheLastBlockThatFitsIsFound) {
   EXPECT_TRUE(pool->Allocate((64 << 10) + 640).ok());
 }
 
-// By the kernel's counts of the process's memory, which do not include pages of a file in memory.
+// Uses the kernel's count of the process's memory, which does not include pages of a memory file.
 TEST(BackingPool, WhatIsFreeGoesBackToTheKernelAndWhatIsUsedKeepsItsBytes) {
   const std::unique_ptr<BackingPool> pool = BackingPool::Create(256 << 20).value();
   const Piece first = pool->Allocate(64 << 20).value(), kept = pool->Allocate(3 << 20).value(),
@@ -90,7 +90,7 @@ TEST(BackingPool, WhatIsFreeGoesBackToTheKernelAndWhatIsUsedKeepsItsBytes) {
   pool->Free(last);
   EXPECT_GT(resident(first), 16000);
   pool->ReturnFree();
-  // All but the 2 MiB at either end, which another piece shares.
+  // Everything except up to 2 MiB at either end, which other pieces share.
   EXPECT_LE(resident(first), 1024);
   EXPECT_LE(resident(last), 1024);
   EXPECT_TRUE(std::all_of(kept.data, kept.data + kept.bytes, [](std::byte b) { return b == std::byte{7}; }));

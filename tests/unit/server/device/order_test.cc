@@ -21,8 +21,9 @@ TEST_F(Order, PinnedBytesStayThoughTheSessionGivesTheBufferAway) {
   session.Upload(2, {1, 2, 3, 4});
   const uint64_t read = session.Download(2, /*pin=*/true);
   ASSERT_TRUE(session.Await(read).ok());
-  ReadyBytes held = session.reads.at(read);  // A stream whose client has stopped reading holds it like this.
-  session.reads.clear();                     // The client has acknowledged.
+  // A stream whose client has stopped reading holds the bytes like this.
+  ReadyBytes held = session.reads.at(read);
+  session.reads.clear();  // The client acknowledges the read.
   ASSERT_TRUE(session.Await(session.Execute(session.ExecuteOf(1, {2}, {3}, {0}))).ok());
   EXPECT_THAT(session.Values(held), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(*session.Read(3), ElementsAre(2, 4, 6, 8));
@@ -80,7 +81,7 @@ TEST_F(Order, ACancelledDonationDoesNotHideTheOneBeforeIt) {
   EXPECT_EQ(KindOf(session.Await(read)), ErrorKind::kDonated);
 }
 
-// Keeps a device busy with earlier work of the session until it is destroyed. Other sessions' work could run
+// Keeps a device busy with work of the session until it is destroyed. Work of other sessions could run
 // meanwhile.
 struct Busy {
   Busy(Devices& devices, uint64_t session) {
@@ -89,7 +90,7 @@ struct Busy {
   ~Busy() {
     if (!gate->HasBeenNotified()) gate->Notify();
   }
-  // Shared, because the device may reach it, or still be leaving it, after the test.
+  // Shared, because the device may still use it after the test.
   const std::shared_ptr<absl::Notification> gate = std::make_shared<absl::Notification>();
 };
 

@@ -1,4 +1,4 @@
-// Commands as large as the wire allows: the time they take grows linearly with their size, not quadratically.
+// Commands as large as the wire allows: their time grows linearly with their size, not quadratically.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <time.h>
@@ -10,8 +10,8 @@ namespace {
 
 class Scale : public testing::Test {
  protected:
-  // Returns the seconds of this thread's own time that a step takes, without other processes' time. With
-  // quadratic growth the steps took minutes.
+  // Returns this thread's own time for a step, in seconds. With quadratic growth the steps would take
+  // minutes.
   template <typename Step>
   double Seconds(const Step& step) {
     const double start = ThreadSeconds();
@@ -71,7 +71,7 @@ TEST_F(Scale, ManyDonationsAndFills) {
   EXPECT_FALSE(session.Await(execute).ok());
 }
 
-// Compares the thread's own time with that of an equally long execute whose arguments exist.
+// Compares with an execute of the same length whose arguments exist.
 TEST_F(Scale, WaitingExecutesAreBoundedByTheirArguments) {
   const std::unique_ptr<Devices> small = MakeDevices(clock, {.staging_bytes_max = 1 << 20});
   TestSession limited(*small);

@@ -1,4 +1,4 @@
-// Lines of a program, and errors that name them.
+// The lines of a program, and errors that name them.
 #include "server/device/session_errors.h"
 
 #include <gmock/gmock.h>

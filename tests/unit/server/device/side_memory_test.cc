@@ -1,5 +1,4 @@
-// One sum over all sessions, a share of it for each user, and the charges to it. Numbers are computed by
-// hand.
+// One budget over all sessions, a share of it per user, and the charges to it. Numbers are computed by hand.
 #include "server/device/memory/side_memory.h"
 
 #include <gmock/gmock.h>

@@ -76,7 +76,7 @@ TEST_F(TaskOrder, WhatIsAbandonedNeverRuns) {
   EXPECT_THAT(ready_tasks, IsEmpty());
 }
 
-// Each task finishes the one before: nested, they would need a hundred megabytes of stack.
+// Each task finishes the one before it: if these calls nested, they would need a hundred megabytes of stack.
 TEST_F(TaskOrder, AChainMayBeLong) {
   constexpr int kLength = 300'000;
   std::vector<std::shared_ptr<Task>> chain;
@@ -98,7 +98,7 @@ TEST_F(TaskOrder, AChainMayBeLong) {
   for (auto& task : chain) task.reset();
 }
 
-// Destructors and callbacks take the lock themselves: under the held lock they would deadlock.
+// Destructors and callbacks take the lock themselves, which would deadlock if the lock were held.
 TEST(DeferringLock, PutsOffWhatMustNotHappenUnderIt) {
   Mutex mutex;
   std::vector<std::string> events;

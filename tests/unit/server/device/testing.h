@@ -71,7 +71,7 @@ ENTRY main {
 )");
 }
 
-// Returns a program that takes f32[4] and returns it doubled, in its own memory.
+// Returns a program that doubles its argument, f32[4], in place.
 inline std::string DoubleInPlaceProgram() {
   return ProgramOf(R"(HloModule twice, input_output_alias={ {}: (0, {}, may-alias) }
 ENTRY main {
@@ -81,7 +81,7 @@ ENTRY main {
 )");
 }
 
-// Returns a program with two results, one of each argument.
+// Returns a program with two results, each of which depends on one argument.
 inline std::string SeparateProgram() {
   return ProgramOf(R"(HloModule separate
 ENTRY main {

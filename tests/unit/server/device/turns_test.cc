@@ -1,4 +1,4 @@
-// One session's long work and another's short work: who waits for whom.
+// One session's long work beside another's short work: who waits for whom.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Returns a program that counts down from a number and returns ten million zeros: 40 MB that it holds while
+// Returns a program that counts down from a number and returns ten million zeros: 40 MB, which it holds while
 // it runs.
 std::string LargeLoopProgram() {
   return WithCountDown("large_spin", R"(ENTRY main {
@@ -24,7 +24,7 @@ std::string LargeLoopProgram() {
 )");
 }
 
-// Returns a program whose large result does not depend on an argument; its small one does.
+// Returns a program whose large result does not depend on an argument while its small one does.
 std::string LargeAndDoubleProgram() {
   return ProgramOf(R"(HloModule large_and_double
 ENTRY main {
@@ -39,7 +39,7 @@ ENTRY main {
 
 class Turns : public testing::Test {
  protected:
-  // Returns an execute of a loop that counts down from `count`: from -1 it does not end.
+  // Returns an execute of a loop that counts down from `count`; from -1 it does not end.
   static ExecuteRequest LoopOf(TestSession& session, const std::vector<Handle>& results, int64_t count) {
     ExecuteRequest request = session.ExecuteOf(1, {}, results);
     request.arguments.emplace_back().literal =
@@ -71,13 +71,13 @@ TEST_F(Turns, AnExecuteIsNotRefusedForMemoryThatAnotherHoldsBesideIt) {
   ASSERT_TRUE(bystander.Await(bystander.Compile(1, LargeLoopProgram())).ok());
   const uint64_t endless = hog.Execute(LoopOf(hog, {2, 3}, -1));
   const uint64_t waits = bystander.Execute(LoopOf(bystander, {2, 3}, 1));
-  // Long enough for the daemon to try it beside the other.
+  // Long enough for the daemon to try to run it beside the other.
   absl::SleepFor(absl::Milliseconds(300));  // tidy: nothing must happen.
   EXPECT_FALSE(bystander.AnswerTo(waits).has_value());
   hog.session_device->Cancel(endless);
   EXPECT_EQ(KindOf(hog.Await(endless)), ErrorKind::kCancelled);
   EXPECT_TRUE(bystander.Await(waits).ok()) << *bystander.AnswerTo(waits);
-  // It is refused when the device does not have that much memory at all.
+  // An execute is refused when the device does not have that much memory at all.
   EXPECT_EQ(KindOf(bystander.Await(bystander.Execute(LoopOf(bystander, {4, 5}, 1)))), ErrorKind::kNoMemory);
 }
 
@@ -92,7 +92,7 @@ TEST_F(Turns, NorIsAnAbstractOne) {
     return bystander.Execute(std::move(request));
   };
   const uint64_t waits = abstract_execute(3);
-  // Long enough for the daemon to try it beside the other.
+  // Long enough for the daemon to try to run it beside the other.
   absl::SleepFor(absl::Milliseconds(300));  // tidy: nothing must happen.
   EXPECT_FALSE(bystander.AnswerTo(waits).has_value());
   hog.session_device->Cancel(endless);
@@ -265,7 +265,8 @@ TEST_F(CompileTurns, OneProgramOfASessionIsAlwaysTaken) {
   }
 }
 
-// A library routine cannot be stopped: its execute is answered, and the memory that it uses stays charged.
+// A library routine cannot be stopped: at the deadline its execute is answered, and the memory that it uses
+// stays charged.
 TEST_F(Turns, ARoutineOfLapackIsLeftBehindAtItsDeadline) {
   ASSERT_TRUE(hog.Await(hog.Compile(1, ProgramOf(R"(HloModule eigenvalues
 ENTRY main {

@@ -1,4 +1,4 @@
-// The uploads that are abandoned, and when.
+// The times at which uploads are abandoned.
 #include "server/device/buffers/upload_deadlines.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST(UploadDeadlines, FollowTheRuleInAnyOrder) {
   for (int round = 0; round < 200; ++round) {
     UploadDeadlines deadlines(absl::Seconds(30));
     std::map<uint64_t, int64_t> declared;
-    std::map<uint64_t, int64_t> last;  // By command: its own progress.
+    std::map<uint64_t, int64_t> last;  // The last progress by command.
     uint64_t next = 1;
     for (int64_t now = 0; now < 100; ++now) {
       switch (random() % 4) {

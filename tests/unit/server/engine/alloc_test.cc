@@ -1,5 +1,5 @@
-// A plan without reference steps allocates no memory while it runs. Every way to allocate is hooked and
-// counted.
+// A plan without reference steps does not allocate memory while it runs. Every allocation function is
+// replaced by one that counts.
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,8 @@
 
 #ifdef HLOD_COUNT_ALLOCATIONS
 namespace {
-// The counts of this thread. The OpenMP team's threads are not counted: they run only work of this one.
+// The counts of this thread. The threads of the OpenMP team are not counted, because they run only this
+// thread's work.
 thread_local bool counting = false;
 thread_local int64_t allocations = 0;
 void Count() {
@@ -27,7 +28,7 @@ void Count() {
 }
 }  // namespace
 
-// glibc's own functions, behind the names that programs call; operator new calls these, too.
+// glibc's own functions, to which the replacements below forward; operator new calls the replacements, too.
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
@@ -73,7 +74,7 @@ using hlo::Shape;
 
 #ifdef HLOD_COUNT_ALLOCATIONS
 
-// Returns the allocations of one run, after a first run that may set up threads.
+// Returns the number of allocations of a run, after a first run that may set up threads.
 int64_t AllocationsOfRun(const Plan& plan) {
   std::vector<Literal> arguments, results;
   std::vector<const std::byte*> in;

@@ -1,6 +1,6 @@
 // Buffer assignment: random programs of loops, branches and steps run in assigned memory, compared with a run
-// in which every value has memory of its own. The steps compute rubbish when they share memory that they did
-// not allow to share.
+// in which every value has memory of its own. The steps return garbage when they share memory that they did
+// not allow to be shared.
 #include <cstring>
 #include <memory>
 #include <random>
@@ -21,17 +21,18 @@ using Bytes = std::vector<uint8_t>;
 
 uint8_t Mix(uint32_t a, uint32_t b) { return static_cast<uint8_t>((a * 167 + b * 59 + 13) ^ (b >> 3)); }
 
-// The one kind of step in these tests; `how` says how it uses memory.
+// The only kind of step in these tests; `how` says how it uses memory.
 class TestStep final : public Step {
  public:
   enum How {
     kElementwise,  // Reads byte j of all inputs, then writes byte j of all outputs: all may be shared.
-    kWhole,        // Fills the outputs with rubbish before it reads: none may be shared.
-    kUpdate,    // Output 0 is input 0 with one byte changed by the others, which are read late: only input 0
-                // and output 0 may be shared.
+    kWhole,        // Overwrites the outputs before it reads its inputs, so no memory may be shared.
+    // Output 0 is input 0 with one byte changed by the other inputs, which are read late: only input 0 and
+    // output 0 may share memory.
+    kUpdate,
     kCount,     // Adds one to an s32.
-    kLess,      // A pred: s32 < limit.
-    kChoose,    // An s32 in [-1, limit], from the bytes of the input.
+    kLess,      // A pred: the s32 is less than the limit.
+    kChoose,    // An s32 in [-1, limit] that depends on the bytes of the input.
     kConstant,  // Has no inputs.
   };
   TestStep(How how, std::vector<int64_t> in, std::vector<int64_t> out, int seed, int limit = 0,
@@ -176,7 +177,7 @@ class Generator {
     value.home = loop;
     return static_cast<ValueId>(program_.values.size()) - 1;
   }
-  // Picks a value. Recent values are more likely, so that chains appear.
+  // Picks a value, preferring recent ones, so that chains appear.
   ValueId Pick(const std::vector<ValueId>& scope) {
     const int n = static_cast<int>(scope.size());
     return scope[Roll(2) == 0 ? n - 1 - Roll(std::min(n, 3)) : Roll(n)];
@@ -251,7 +252,7 @@ class Generator {
     const int32_t id = static_cast<int32_t>(program_.loops.size());
     program_.loops.emplace_back().parent = parent;
     std::vector<ValueId> initial = AddStep(TestStep::kConstant, parent, {}, {4});
-    // The counter starts at an arbitrary number; make it small.
+    // The counter may be any number, so it is reduced to a small one.
     initial = AddStep(TestStep::kChoose, parent, initial, {4}, 2);
     for (int i = 1 + Roll(4); i > 0; --i) initial.push_back(Pick(scope));
     std::vector<ValueId> states;
@@ -293,7 +294,7 @@ class Generator {
     const int branches = 1 + Roll(3);
     std::vector<ValueId> joins;
     for (int i = 1 + Roll(3); i > 0; --i) {
-      // The size is that of a value that is surely in scope.
+      // The size is that of a value that is certainly in scope.
       const ValueId join = New(program_.values[Pick(scope)].bytes, loop);
       program_.values[join].role = Value::Role::kJoin;
       program_.values[join].owner = id;
@@ -430,7 +431,7 @@ TEST(Assignment, RandomProgramsComputeWhatTheyDoWithMemoryForEveryValue) {
   RecordProperty("copies", std::to_string(copies));
 }
 
-// The checker finds temporary buffers that were moved on top of one another.
+// The checker reports temporary buffers that were made to overlap.
 TEST(Assignment, TheCheckerFindsOverlaps) {
   int spoiled = 0, found = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {

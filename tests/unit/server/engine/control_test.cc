@@ -1,5 +1,4 @@
-// Control flow at run time: loops that never end, deadlines, cancellation, depth, and the cost of an
-// iteration.
+// Control flow at run time: endless loops, deadlines, cancellation, depth, and the cost of an iteration.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -100,7 +99,7 @@ TEST_P(Endless, IsAPlanLikeAnyOtherWhenItEnds) {
 INSTANTIATE_TEST_SUITE_P(Steps, Endless, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Reference" : "Kernels"; });
 
-// An iteration is two steps, a test and a jump, without allocation or lookup: nanoseconds, not microseconds.
+// An iteration is two steps, a test and a jump, without allocations or lookups.
 TEST(Control, ATurnOfATinyLoopCostsNanoseconds) {
   Module module("count");
   CountingLoop(module);
@@ -116,7 +115,7 @@ TEST(Control, ATurnOfATinyLoopCostsNanoseconds) {
   EXPECT_LT(ns, 2'000) << (*plan)->Dump();
 }
 
-// Forty nested loops. Each has one iteration, but the outermost has three.
+// Forty nested loops of one iteration each, except the outermost, which has three.
 TEST(Control, LoopsNestDeeply) {
   Module module("deep");
   const Shape state = Shape::Tuple({kScalar, kScalar});
@@ -149,7 +148,7 @@ TEST(Control, LoopsNestDeeply) {
   EXPECT_EQ((*results)[1].data<int32_t>()[0], 5 + 3 * 40);
 }
 
-// Many runs of one plan at once, each on its own memory.
+// Runs one plan many times at once, each in its own memory.
 TEST(Control, RunsOfOnePlanMayOverlap) {
   Module module("count");
   CountingLoop(module);

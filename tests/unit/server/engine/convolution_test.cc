@@ -44,7 +44,7 @@ TEST(Convolution, IntegersBecomeFloatsBeforeTheyAreMultiplied) {
   EXPECT_EQ(result[0], (Literal::Array<float>({1, 3, 1}, {-2, -2, -2})));
 }
 TEST(Convolution, NarrowIntegersWrap) {
-  // 4000 products of 10 * 10 are 400,000 = 1562 * 256 + 128.
+  // 4000 products of 10 * 10 are 400,000 = 1562 * 256 + 128, which is 128 modulo 256.
   Literal lhs(hlo::Shape::Array(hlo::kS8, {1, 1, 4000})), rhs(hlo::Shape::Array(hlo::kS8, {1, 4000, 8}));
   for (int8_t& element : lhs.data<int8_t>()) element = 10;
   for (int8_t& element : rhs.data<int8_t>()) element = 10;
@@ -94,7 +94,7 @@ TEST(Convolution, TransposedOnes) {
         "b01f_01io->b01f");
 }
 TEST(Convolution, GradientsByKernel) {
-  // JAX's gradients of the kernel: batch and feature change places, and the window is the gradient of the
+  // JAX's gradient by the kernel: batch and feature exchange places, and the window is the gradient of the
   // result.
   Check("[8,12,12,6]", "[8,12,12,8]", "[3,3,6,8]", "size=12x12 pad=1_1x1_1", "f01b_i01o->01bf", "", "[");
   Check("[6,4,9,9]", "[6,8,5,5]", "[3,3,4,8]", "size=5x5 pad=1_1x1_1 rhs_dilate=2x2", "fb01_io01->01bf", "",

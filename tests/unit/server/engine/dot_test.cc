@@ -52,7 +52,7 @@ TEST(Dot, IntegersBecomeFloatsBeforeTheyAreMultiplied) {
   ASSERT_EQ(f64.size(), 1u);
   EXPECT_EQ(f64[0], Literal::Array<double>({2, 2}, {7, 10, 15, 22}));
 }
-// An array for sums that overflow: 32 products of 3 * 3 are 288, of 200 * 200 are 1,280,000.
+// An array whose sums overflow: 32 products of 3 * 3 are 288, and of 200 * 200 are 1,280,000.
 template <typename T>
 Literal Filled(T value) {
   Literal filled(Shape::Array(hlo::kPrimitiveTypeOf<T>, {32, 32}));
@@ -113,7 +113,7 @@ TEST(Dot, BatchesOfAttention) {
   for (const std::string type : {"f32", "bf16", "f64"}) {
     const std::string out = type == "f64" ? "f64" : "f32";
     const StepTestOptions options{.rtol = 1e-4, .atol = 1e-2};
-    // The heads lie between sequence and depth, so that one stride cannot describe a copy.
+    // The heads are between sequence and depth, so no single stride describes a copy.
     ExpectStep(
         Dot(type + "[2,33,4,16]", type + "[2,21,4,16]", out + "[2,4,33,21]",
             "lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={3}"),

@@ -1,5 +1,5 @@
-// fft: every kind, all sorts of factors, long and short lines, inner dimensions; compared with the evaluator,
-// which sums by the definition, and with the known transforms of impulses.
+// fft: every kind, many factors, long and short lines, inner dimensions; compared with the evaluator, which
+// sums by the definition, and with the known transforms of impulses.
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -42,8 +42,8 @@ std::string Text(const std::string& from, const std::vector<int64_t>& from_dims,
                       "] fft(p), fft_type=", kind, ", fft_length={", absl::StrJoin(length, ","), "} }");
 }
 
-// Expects the evaluator's transform of the innermost `rank` dimensions of an array. `dims` are those of the
-// real side when there is one.
+// Expects the evaluator's transform of the innermost `rank` dimensions of an array. `dims` are the sizes of
+// the real side if there is one.
 void ExpectTransform(const std::string& kind, bool wide, const std::vector<int64_t>& dims, size_t rank) {
   const std::string complex = wide ? "c128" : "c64", real = wide ? "f64" : "f32";
   std::vector<int64_t> half = dims;
@@ -56,7 +56,7 @@ void ExpectTransform(const std::string& kind, bool wide, const std::vector<int64
   IsDouble(from) ? FillNumbers<double>(argument) : FillNumbers<float>(argument);
   double elements = 1;
   for (const int64_t n : length) elements *= static_cast<double>(n);
-  // The errors of both sides grow like the results: with the root of the number of terms n; an inverse
+  // Errors of both sides grow like the results: with the square root of the number n of terms; an inverse
   // transform is also divided by n.
   const bool inverse = kind == "IFFT" || kind == "IRFFT";
   const double scale = inverse ? 1 / std::sqrt(elements) : std::sqrt(elements);
@@ -68,7 +68,7 @@ void ExpectTransform(const std::string& kind, bool wide, const std::vector<int64
 
 TEST(Fft, EveryKindAtLengthsOfAllSorts) {
   // One, small radices and their products, primes with passes of their own, primes that become convolutions,
-  // long lines.
+  // and long lines.
   for (const int64_t n :
        {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 16, 30, 43, 47, 64, 94, 97, 120, 256, 257, 360, 509, 1000}) {
     for (const char* kind : {"FFT", "IFFT", "RFFT", "IRFFT"}) {
@@ -87,8 +87,8 @@ TEST(Fft, SeveralDimensions) {
       ExpectTransform(kind, wide, {2, 9, 4, 10}, 3);
       ExpectTransform(kind, wide, {2, 3, 47, 12}, 3);
       ExpectTransform(kind, wide, {1, 1, 2}, 3);
-      ExpectTransform(kind, wide, {300, 12}, 2);  // Enough columns for tiles.
-      ExpectTransform(kind, wide, {288, 2}, 2);   // Too few columns for tiles.
+      ExpectTransform(kind, wide, {300, 12}, 2);  // There are enough columns for tiles.
+      ExpectTransform(kind, wide, {288, 2}, 2);   // There are too few columns for tiles.
     }
   }
 }
@@ -125,7 +125,7 @@ void ExpectImpulses(int64_t n, const std::string& type, double tolerance, int th
   EXPECT_LT(worst, tolerance);
 }
 TEST(Fft, LongLines) {
-  // Powers of two, of ten, a prime, twice a prime, and a product of two middling primes.
+  // Powers of two and of ten, a prime, twice a prime, and a product of two medium primes.
   for (const int64_t n : {16384, 65536, 100'000, 65537, 131'074, 1'018'081, 1'048'576}) {
     ExpectImpulses<float>(n, "c64", 1e-5, n < 100'000 ? 3 : 1);
     ExpectImpulses<double>(n, "c128", 1e-13, 1);

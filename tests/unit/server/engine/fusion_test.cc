@@ -1,5 +1,5 @@
-// Fused kernels: the groups that form, and the results of tile programs on every instruction set, compared
-// with those of the instructions.
+// Fused kernels: the groups that are formed, and the results of tile programs on every instruction set,
+// compared with those of the instructions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,9 +58,10 @@ TEST_P(TileMath, StaysWithinItsUlpsOnEveryInstructionSet) {
   for (int i = 0; i < 64 * kTile; ++i) {
     const double t = i / (64.0 * kTile);
     x.push_back(
-        static_cast<float>(function.low + (function.high - function.low) * t));  // Evenly over the range,
+        static_cast<float>(function.low + (function.high - function.low) * t));  // Points spread evenly over
+                                                                                 // the range.
     const double sign = (i & 1) != 0 && function.low < 0 ? -1 : 1;
-    const double small = sign * std::pow(10.0, -30 * t);  // and down to tiny values.
+    const double small = sign * std::pow(10.0, -30 * t);  // Points down to tiny values.
     if (small > function.low && small < function.high) x.push_back(static_cast<float>(small));
   }
   for (int set = 0; set < count; ++set) {
@@ -276,7 +277,8 @@ TEST(Fusion, AChainOfElementwiseInstructionsIsOneGroupAndItsBiasIsNeverMade) {
   EXPECT_EQ(plan->stats().fused_steps, 1);
 }
 
-// With a -> dot -> c and a -> c, a and c must not share a group, because the group would wait for itself.
+// With edges a -> dot -> c and a -> c, a and c must not be in one group, because the group would depend on
+// itself.
 TEST(Fusion, AGroupNeverDependsOnItselfThroughAnotherStep) {
   hlo::Module module("m");
   Builder b(module, "main");
@@ -304,7 +306,7 @@ TEST(Fusion, SoftmaxTakesFewPassesAndNoReferenceStep) {
   EXPECT_LE(plan->stats().steps, 3);
 }
 
-// Rows longer and shorter than a tile, columns likewise, and everything at once.
+// Rows longer and shorter than a tile, columns likewise, and all combined.
 TEST(Fusion, ReductionsOfComputedValuesAgreeInEveryDirection) {
   for (const auto& [outer, reduced, inner] : std::vector<std::array<int64_t, 3>>{{5, 7, 1},
                                                                                  {5, 2000, 1},
@@ -377,7 +379,7 @@ void RandomProgram(uint32_t seed) {
       case 4: full.push_back(b.Unary(hlo::kAbs, x)); break;
       default: full.push_back(b.Binary(kBinary[pick(5)], x, y)); break;
     }
-    // Values must not run away: products of products overflow floats into NaN and differ by rounding
+    // Values must stay bounded: products of products would overflow to NaN, and differ by rounding
     // everywhere.
     if (hlo::IsFloat(type)) {
       const Op one = b.Convert(b.Constant(1.0f), type), minus = b.Convert(b.Constant(-1.0f), type);

@@ -1,4 +1,4 @@
-// gather and scatter: dimension numbers of every kind, indices in and out of range, every combiner, compared
+// gather and scatter: all kinds of dimension numbers, indices in and out of range, every combiner, compared
 // with the evaluator.
 #include <initializer_list>
 #include <limits>
@@ -77,8 +77,8 @@ TEST(Gather, BatchingDimensions) {
          "start_indices_batching_dims={2,0}, index_vector_dim=3, slice_sizes={1,1,1,2}",
          Indices<int32_t>({4, 6, 3}, 7));
 }
-// Gathers all channels of an image at given points: the elements of a window are not adjacent, neither in the
-// operand nor in the result.
+// Gathers all channels of an image at given points: the elements of a window are not adjacent in the operand,
+// nor in the result.
 TEST(Gather, ScatteredWindowsOfAFewElements) {
   for (const std::string type : {"s8", "bf16", "f32", "f64", "c128"}) {
     Gather(type + "[2,3,50]", "s64[2,700]", type + "[2,3,700]",
@@ -91,7 +91,7 @@ TEST(Gather, ScatteredWindowsOfAFewElements) {
          "slice_sizes={3,1,2}",
          Indices<int32_t>({2, 40, 9}, 6));
 }
-// Index vectors and batches that are walked at several distances.
+// Index vectors and batches with several strides.
 TEST(Gather, RunsOfIndices) {
   Gather("f32[4,5,600]", "s32[5,4,300]", "f32[5,4,300]",
          "offset_dims={}, collapsed_slice_dims={2}, start_index_map={2}, operand_batching_dims={0,1}, "
@@ -170,13 +170,13 @@ TEST(Scatter, SmallFloats) {
                  {.rtol = 0, .atol = 0, .arguments = {{1, Indices<int64_t>({1100, 1}, 25)}}});
     }
   }
-  // Here each update is rounded; the evaluator rounds once.
+  // The step rounds after each update; the evaluator rounds once.
   ExpectStep(Scatter("add", "f16", "[20,3]", "s32[30,1]", "[30,3]", kRows),
              {.rtol = 1e-2, .atol = 0.1, .arguments = {{1, Indices<int32_t>({30, 1}, 20)}}});
 }
 TEST(Scatter, ExtremaHaveTheirNanAndZeros) {
   const auto check = []<typename T>(const std::string& type, std::initializer_list<T> numbers) {
-    // Combines each number with each number.
+    // Pairs each number with each number.
     const auto n = static_cast<int64_t>(numbers.size());
     Literal operand(Shape::Array(hlo::kPrimitiveTypeOf<T>, {n * n})),
         updates(Shape::Array(hlo::kPrimitiveTypeOf<T>, {n * n}));
@@ -223,8 +223,8 @@ TEST(Scatter, AWindowPartlyOutsideIsLeftOut) {
   const std::string text = Scatter("add", "f32", "[5]", "s32[1]", "[3]",
                                    "update_window_dims={0}, inserted_window_dims={}, "
                                    "scatter_dims_to_operand_dims={0}, index_vector_dim=0");
-  // Values from XLA (jax 0.10 on CPU): the array is unchanged at -1, 3 and 4; at 2 the last three elements
-  // change.
+  // Values from XLA (jax 0.10 on CPU): the array does not change for start -1, 3 and 4; for 2 its last three
+  // elements change.
   for (const int32_t start : {-1, 3, 4, 6}) {
     const auto result =
         RunStepText(text, {Literal::Vector<float>({0, 0, 0, 0, 0}), Literal::Vector<int32_t>({start}),

@@ -1,5 +1,4 @@
-// Modules that verify but are hostile or make no sense: they are computed, refused, or stopped at the
-// deadline.
+// Modules that verify but are hostile or senseless: they are computed, refused, or stopped at the deadline.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -35,7 +34,7 @@ std::vector<Literal> Results(const std::string& text, const std::vector<Literal>
   return results.ok() ? *std::move(results) : std::vector<Literal>();
 }
 
-// Expects that a run stops at a deadline that is soon, and when it is cancelled.
+// Expects that a run stops soon at a deadline, and when it is cancelled.
 void ExpectStops(const std::string& text, const std::vector<Literal>& arguments) {
   const std::unique_ptr<Plan> plan = Compiled(text);
   ASSERT_NE(plan, nullptr);
@@ -133,7 +132,7 @@ ENTRY e {
 }
 
 TEST(Hostile, AWindowOfATebibyteOfPaddingTakesNoTime) {
-  // Folds x + x * y from the left over 1, 2, 3, 4 alone: the padding is not reduced.
+  // Folds x + x * y from the left over 1, 2, 3, 4 only; padding elements are not reduced.
   const std::vector<Literal> results = Results(R"(a {
  x = f32[] parameter(0)
  y = f32[] parameter(1)
@@ -178,7 +177,7 @@ TEST(Hostile, LeavesOfTuplesCountAtEachCall) {
   EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("array values once calls are inlined"));
 }
 
-// Nested conditionals double like calls: a module of 50 instructions would become a million steps, in 2 GB.
+// Nested conditionals multiply like calls: a module of 50 instructions would become a million steps, in 2 GB.
 TEST(Hostile, NestedConditionalsAreBoundedByWhatWasSent) {
   std::string text = "c0 {\n a = f32[] parameter(0)\n ROOT r = f32[] add(a, a)\n}\n";
   constexpr int kLevels = 10;
@@ -201,7 +200,7 @@ TEST(Hostile, NestedConditionalsAreBoundedByWhatWasSent) {
               ::testing::HasSubstr("stand where they are called; the limit for one of its size is"));
 }
 
-// Twenty functions, each of which calls the one below it twice: a million instructions from two kilobytes of
+// Twenty functions, each of which calls the one below twice, are a million instructions in two kilobytes of
 // text. The count by hand: f0 has 2 instructions; each function above has a parameter, two calls and the
 // callees' instructions.
 TEST(Hostile, AFanOfCallsIsRefusedBeforeItIsLaidOut) {
@@ -225,7 +224,7 @@ TEST(Hostile, AFanOfCallsIsRefusedBeforeItIsLaidOut) {
       ::testing::HasSubstr(absl::StrCat("Module fan, which has (61) instructions, has (", 2 + count, ")")));
 }
 
-// The lines are as long as numbers go, but there are none of them.
+// Each line has the maximum length, but the number of lines is 0.
 TEST(Hostile, ASortOfNoElementsTakesNothing) {
   constexpr char kLess[] =
       "HloModule m\n\nless {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
@@ -268,7 +267,7 @@ ENTRY e {
 }
 
 TEST(Hostile, AReductionOfWhatIsNowhereStopsAtItsDeadline) {
-  // 2^40 elements, none of which is ever in memory.
+  // 2^40 elements, which are never all in memory.
   for (const std::string dimension : {"0", "1"}) {
     ExpectStops(R"(a {
  x = f32[] parameter(0)
@@ -303,7 +302,7 @@ ENTRY e {
 }
 
 TEST(Conversions, RoundOnceOnTheWayToANarrowFloat) {
-  // 2^30 + 2^22 + 1 is just above the middle of two bf16 neighbours; rounding to f32 first would make it the
+  // 2^30 + 2^22 + 1 is just above the middle of two bf16 neighbours; rounded to f32 first, it would be the
   // middle.
   const std::vector<Literal> results =
       Results(R"(ENTRY e {

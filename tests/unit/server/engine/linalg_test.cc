@@ -19,8 +19,8 @@ using hlo::Literal;
 using hlo::Shape;
 using testing::HasSubstr;
 
-// A stack of positive definite matrices, Hermitian when the type is complex. With `with_indefinite`, the last
-// matrix is not positive definite.
+// Returns a stack of positive definite matrices, Hermitian when the type is complex. With `with_indefinite`,
+// the last one is not positive definite.
 template <typename T>
 Literal Definite(hlo::PrimitiveType type, int64_t batch, int64_t n, bool with_indefinite) {
   Literal literal(Shape::Array(type, {batch, n, n}));
@@ -54,7 +54,7 @@ TEST(Cholesky, BothTrianglesOfEveryType) {
   }
 }
 
-// More matrices than can be factored, or counted in bytes, all without elements.
+// The number of matrices is too large to factor, or to count in bytes, but none has elements.
 TEST(Cholesky, AnyNumberOfEmptyMatricesIsNothingToDo) {
   for (const char* const text :
        {"ENTRY e { p = f32[4611686018427387904,0,0] parameter(0)\n"
@@ -124,8 +124,8 @@ TEST(CustomCall, ThatIsUnknownIsRefusedWithTheNearest) {
       testing::AllOf(HasSubstr("\"lapack_sgetref_ffi\" is not known"), HasSubstr("lapack_sgetrf_ffi")));
 }
 
-// LAPACK calls xerbla on an illegal argument: the library's own prints a message, and the reference's then
-// ends the process.
+// LAPACK calls xerbla for an illegal argument: xerbla prints a message and, in the reference LAPACK, ends the
+// process.
 TEST(Lapack, AnArgumentThatItRefusesEndsNothing) {
   using Getrf = void(const int32_t*, const int32_t*, double*, const int32_t*, int32_t*, int32_t*);
   auto* const getrf = reinterpret_cast<Getrf*>(lapack::FindRoutine("dgetrf_"));

@@ -116,7 +116,7 @@ TEST(Movement, PadsEveryWay) {
   CheckPad("s32[5]", "s32[1]", "3_-7");
   CheckPad("f32[0]", "f32[4]", "1_3");
   CheckPad("c64[2,3,4]", "c64[4,3,7]", "1_1x0_0x2_1");
-  // The largest extents that inference lets through: 2^40.
+  // The largest extents that inference accepts: 2^40.
   CheckPad("u8[1]", "u8[1]", "-1099511627776_1099511627776_1099511627776");
   CheckPad("u8[1]", "u8[64]", "-70000_70063_1099511627776");
   CheckPad("f32[200,300]", "f32[202,304]", "1_1x2_2");
@@ -151,7 +151,7 @@ TEST(Movement, PadsAsByHand) {
   })",
                   {Literal::Vector<int32_t>({1, 2, 3}), Literal::Scalar<int32_t>(9)});
   ASSERT_EQ(result.size(), 1u);
-  // 1 9 2 9 3 without its first element, then three more.
+  // 1 9 2 9 3 without the first element, then three more.
   EXPECT_EQ(result[0], Literal::Vector<int32_t>({9, 2, 9, 3, 9, 9, 9}));
 }
 

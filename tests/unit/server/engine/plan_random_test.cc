@@ -1,5 +1,5 @@
 // Compares the engine with the evaluator on random modules of arithmetic, movement, tuples, calls, loops,
-// branches and donations. All values are integers, so that results are exact in any order of operations.
+// branches and donations. All values are integers, so that results are exact in any order of evaluation.
 #include <random>
 #include <vector>
 
@@ -39,7 +39,7 @@ class Generator {
 
   // Builds a computation from StateShape to StateShape. Adds one to element 0 when `counts`, else keeps it.
   ComputationId MakeFunction(int depth, bool counts) {
-    // Callees first: a computation is finished before another starts.
+    // Callees come first: a computation is finished before another is started.
     std::vector<ComputationId> functions, bodies;
     if (depth < 3) {
       for (int i = Roll(3); i > 0; --i) functions.push_back(MakeFunction(depth + 1, false));
@@ -87,7 +87,7 @@ class Generator {
     const Op out = Close(b, scope, Pick(scope.scalars));
     const absl::Status status = b.Build(b.Tuple({out, y, Pick(scope.matrices), Pick(scope.rows)}));
     EXPECT_TRUE(status.ok()) << status;
-    // Results may share the memory of parameters of one shape, in order or crosswise.
+    // Results may share the memory of parameters of the same shape, in order or crosswise.
     const std::vector<hlo::Dims> inside = {{0, 0}, {0, 1}, {0, 2}, {0, 3, 0}, {0, 3, 1}};
     std::vector<int> matrices = {1, 3};
     if (Roll(2) == 0) std::swap(matrices[0], matrices[1]);

@@ -1,4 +1,4 @@
-// Plans of small modules, compared with the evaluator: every way in which a value can reach a result, and
+// Plans of small modules, compared with the evaluator: all ways in which a value can become a result, and
 // every kind of control flow.
 #include "server/engine/plan/plan.h"
 
@@ -103,7 +103,7 @@ TEST(Plan, AnAliasedResultWaitsForTheLastReadOfItsParameter) {
   Builder b(module, "main");
   const Op x = b.Parameter(0, Shape::Array(hlo::kF32, {16, 16}));
   const Op y = b.Parameter(1, Shape::Array(hlo::kF32, {16, 16}));
-  // out0 = x + y is ready first, but x is read again, transposed, by out1.
+  // out0 = x + y is ready first, but out1 still reads x, transposed.
   const Op sum = x + y;
   Finish(b, b.Tuple({sum, b.Transpose(x, {1, 0}) + sum, b.MatMul(x, sum)}));
   Alias(module, 0, 0);
@@ -160,9 +160,9 @@ TEST(Plan, ALoopTradesItsVariables) {
   }
 }
 
-// A scan writes row i of the stack in iteration i, in place. Temporaries do not hold a second stack.
+// A scan writes row i of the stack in iteration i, in place, so temporaries do not include a second stack.
 TEST(Plan, AScanWritesItsStackInPlace) {
-  constexpr int64_t kRows = 640;  // Much more than the scratch of many threads.
+  constexpr int64_t kRows = 640;  // Much larger than the scratch memory of many threads.
   Module module("scan");
   const Shape stack = Shape::Array(hlo::kF32, {kRows, 1000}), row = Shape::Array(hlo::kF32, {1, 1000});
   const Shape state = Shape::Tuple({kCounter, kVector, stack, stack});
@@ -363,7 +363,8 @@ TEST(Plan, MemoryThatOverflowsIsRefused) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
 }
 
-// Compiles a chain of dots of small matrices. Fusion cannot shorten it, so that each instruction is a step.
+// Returns the compile time of a chain of dots of small matrices. Fusion cannot shorten it, so each
+// instruction is a step.
 double CompileSeconds(int instructions) {
   Module module("long");
   Builder b(module, "main");

@@ -18,7 +18,7 @@ namespace {
 using hlo::Literal;
 using hlo::Shape;
 
-// Memory aligned to 64 bytes with a guard behind it.
+// Memory aligned to 64 bytes with guard bytes after it.
 class Guarded {
  public:
   explicit Guarded(int64_t bytes) : bytes_(bytes), storage_(bytes + 2 * kGuard, std::byte{0xCD}) {
@@ -40,7 +40,7 @@ class Guarded {
   std::byte* data_;
 };
 
-// Returns a literal of `shape` from flat leaves, and advances `leaves` past them.
+// Builds a literal of `shape` from flat leaves, and advances `leaves` past them.
 Literal Nest(const Shape& shape, const Literal*& leaves) {
   if (!shape.IsTuple()) return *leaves++;
   std::vector<Literal> elements;
@@ -108,7 +108,7 @@ std::string Difference(const Literal& actual, const Literal& expected, double rt
                            hlo::ToStringNoLayout(expected.shape()));
   }
   if (!actual.shape().IsArray() || actual.bytes() == expected.bytes()) return "";
-  if (hlo::IsComplex(actual.shape().type)) {  // Twice as many numbers of the real type.
+  if (hlo::IsComplex(actual.shape().type)) {  // A complex array is compared as twice as many real numbers.
     const auto parts = [](const Literal& literal) {
       Shape shape = literal.shape();
       shape.type = hlo::RealType(shape.type);

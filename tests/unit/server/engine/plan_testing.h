@@ -1,4 +1,5 @@
-// Helpers of the engine's tests: run a plan on literals in guarded memory, and compare with the evaluator.
+// Helpers of the engine's tests: they run a plan on literals in guarded memory, and compare with the
+// evaluator.
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@
 namespace hlod::engine {
 
 // Runs `plan` on flat arguments (one literal per array leaf) and returns the flat results. Temporary memory
-// is guarded, and filled with rubbish first. The test fails when it was overrun, or when an argument was
-// written that no result shares.
+// is guarded, and filled with garbage first. The test fails when a guard was overwritten, or when an argument
+// changed that does not share memory with a result.
 absl::StatusOr<std::vector<hlo::Literal>> RunPlan(const Plan& plan, absl::Span<const hlo::Literal> arguments,
                                                   RunContext& context);
 absl::StatusOr<std::vector<hlo::Literal>> RunPlan(const Plan& plan, absl::Span<const hlo::Literal> arguments);
@@ -27,8 +28,7 @@ absl::StatusOr<std::vector<hlo::Literal>> RunEvaluator(const hlo::Module& module
 // equals NaN; integers and preds exactly), else a sentence about the worst element.
 std::string Difference(const hlo::Literal& actual, const hlo::Literal& expected, double rtol, double atol);
 
-// Returns deterministic values of any type, which are different for each seed; not all are small, none is
-// NaN.
+// Returns deterministic values of any type, different for each seed, of various magnitudes and never NaN.
 hlo::Literal Sample(const hlo::Shape& shape, uint32_t seed);
 
 // Compiles `module` twice (with kernels, and reference_only), runs both on samples of its parameters, and

@@ -1,5 +1,5 @@
-// ragged-dot as a step: every mode, order of dimensions and type, with groups of all sizes, compared with the
-// evaluator.
+// ragged-dot as a step: every mode, order of dimensions and type, with groups of various sizes, compared with
+// the evaluator.
 #include <string>
 #include <vector>
 
@@ -50,20 +50,22 @@ TEST(RaggedDot, SumsByGroups) {
 }
 
 TEST(RaggedDot, DimensionsInAnyOrder) {
-  // Batch and group dimensions in the middle, the ragged dimension last, and sizes for each batch.
+  // Batch and group dimensions are in the middle, the ragged dimension is last, and each batch has its own
+  // group sizes.
   const Literal sizes = Literal::Array<int64_t>({2, 3}, {2, 5, 9, 1, 1, 1});
   ExpectStep(
       RaggedDot("f32[2,4,7]", "f32[5,2,3,4]", "s64[2,3]", "f32[2,7,5]",
                 "lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={1}, rhs_contracting_dims={3}, "
                 "lhs_ragged_dims={2}, rhs_group_dims={2}"),
       With(sizes));
-  // Rows on both sides of the ragged dimension.
+  // There are dimensions on both sides of the ragged dimension.
   ExpectStep(
       RaggedDot(
           "f32[2,7,3,4]", "f32[4,5,3]", "s64[2,3]", "f32[2,7,3,5]",
           "lhs_contracting_dims={3}, rhs_contracting_dims={0}, lhs_ragged_dims={1}, rhs_group_dims={2}"),
       With(sizes));
-  // Two contracting dimensions, the second ragged and cut for each index of the first.
+  // There are two contracting dimensions, of which the second is ragged and has its own group sizes for each
+  // index of the first.
   ExpectStep(RaggedDot("f32[2,7,4]", "f32[7,6,2]", "s64[2,3]", "f32[3,4,6]",
                        "lhs_contracting_dims={0,1}, rhs_contracting_dims={2,0}, lhs_ragged_dims={1}"),
              With(sizes));

@@ -18,11 +18,11 @@ struct Case {
   const char* algorithm;
   const char* type;
   const char* dims;
-  uint64_t counter;  // The counter of the new state; the key does not change.
+  uint64_t counter;  // The counter of the new state, whose key is unchanged.
   std::vector<uint64_t> bits;
 };
 
-// The state before: key 0x123456789abcdef0, counter 0xfffffffffffffffe, so that the counter wraps.
+// The state before has key 0x123456789abcdef0 and counter 0xfffffffffffffffe, so that the counter wraps.
 const Case kCases[] = {
     {"rng_three_fry", "u8", "[]", 0xffffffffffffffff, {0x7a}},
     {"rng_three_fry", "u8", "[5]", 0x1, {0x7a, 0x2c, 0xa7, 0xca, 0x3d}},

@@ -1,4 +1,4 @@
-// reduce: every arrangement of kept and reduced dimensions, every reducer and type, and reducers of several
+// reduce: all arrangements of kept and reduced dimensions, every reducer and type, and reducers of several
 // operands.
 #include <limits>
 #include <map>
@@ -86,7 +86,7 @@ TEST(Reduce, ExtremaOfHalvesHaveTheirNanAndZeros) {
     for (hlo::F16& x : literal.data<hlo::F16>()) {
       x = hlo::F16(static_cast<float>(i * 37 % 101 - 50));
       if (i % 7 == 0) x = hlo::F16::FromBits(i % 2 == 0 ? 0x8000 : 0);
-      if (i++ == nan_at) x = hlo::F16::FromBits(0xfe00);  // A NaN with its sign bit set.
+      if (i++ == nan_at) x = hlo::F16::FromBits(0xfe00);  // A NaN whose sign bit is set.
     }
     return literal;
   };
@@ -154,7 +154,7 @@ TEST(Reduce, AReducerThatDoesNotCommuteKeepsItsOrder) {
     p1 = s32[] parameter(1)
     ROOT r = s32[4] reduce(p0, p1), dimensions={1}, to_apply=f
   })");
-  // The same reducer over rows that are longer than one read, for every width of an element.
+  // The same reducer over rows longer than one block, for every element width.
   for (const std::string type : {"s8", "f16", "s32", "f64", "c128"}) {
     ExpectStep("f {\n a = " + type + "[] parameter(0)\n ROOT b = " + type +
                "[] parameter(1)\n}\nENTRY e {\n p0 = " + type + "[601,131] parameter(0)\n p1 = " + type +

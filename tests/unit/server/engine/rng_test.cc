@@ -1,5 +1,5 @@
-// rng in whole programs: it is drawn anew each time, is never merged or folded, and has the evaluator's
-// numbers.
+// rng in whole programs: numbers are drawn anew each time, are never merged or folded, and equal the
+// evaluator's.
 #include <set>
 #include <string>
 
@@ -39,7 +39,7 @@ TEST(Rng, IsTheEvaluators) {
   }
 }
 
-// Two equal draws and two calls of one function that draws all differ, in each of three runs.
+// Two equal draws, and two calls of a function that draws, all differ, in each of three runs.
 TEST(Rng, EachDrawIsAnother) {
   const auto module = Parse(
       "draw {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
@@ -74,8 +74,8 @@ TEST(RngState, GoesOnFromRunToRunAndFromTurnToTurn) {
       " ROOT u = u64[2] get-tuple-element(w), index=1\n}\n");
   const auto plan = Compile(*module, {.threads = 1});
   ASSERT_TRUE(plan.ok()) << plan.status();
-  // The third iteration returns the state before its own update: two updates in the first run, five in the
-  // second.
+  // The third iteration returns the state before its own update: after two updates in the first run, and
+  // after five in the second.
   EXPECT_EQ(RunIt(**plan)[0].data<uint64_t>()[0], 117515157u + 2 * 7);
   EXPECT_EQ(RunIt(**plan)[0].data<uint64_t>()[0], 117515157u + 5 * 7);
 }

@@ -88,7 +88,7 @@ TEST(SmallFloats, TilesHaveThemOnEveryInstructionSet) {
   ForEachSmallFloat([&]<typename T>(hlo::PrimitiveType type) {
     const std::vector<float> values = Interesting<T>();
     for (int set = 0; set < count; ++set) {
-      // The lengths are not multiples of a vector's.
+      // The lengths are not multiples of a vector's length.
       for (size_t start = 0; start < values.size(); start += 61) {
         const int n = static_cast<int>(std::min<size_t>(61, values.size() - start));
         T stored[61];
@@ -107,7 +107,7 @@ TEST(SmallFloats, TilesHaveThemOnEveryInstructionSet) {
   });
 }
 
-// Operations on the bits agree with the numbers behind them, for each value of each type.
+// Operations on the bits agree with operations on the numbers, for each value of each type.
 TEST(SmallFloats, BitsAloneSayAsMuchAsNumbers) {
   const TileOps* sets[kTileSetsMax];
   const int count = AvailableTileOps(sets);
@@ -163,7 +163,7 @@ hlo::Literal ResultOf(const std::string& text) {
   return results->front();
 }
 
-// Rounded to f32 first, each of these numbers would become a tie, and then go to the even neighbour below.
+// If each number were rounded to f32 first, it would become a tie, and then go to the even neighbour below.
 TEST(SmallFloats, WideTypesRoundOnce) {
   const TileOps* sets[kTileSetsMax];
   const int count = AvailableTileOps(sets);
@@ -205,8 +205,8 @@ TEST(SmallFloats, WideTypesRoundOnce) {
   }
 }
 
-// 2048 + 1 is a tie, and 2048 the even neighbour: adding 1 twice is still 2048, where a sum in f32 would be
-// 2050. The value in the middle is both read and a result.
+// 2048 + 1 is a tie, and 2048 is the even neighbour: adding 1 twice is still 2048, where a sum in f32 would
+// be 2050. The value in the middle is both used and a result.
 TEST(SmallFloats, EachOperationIsRounded) {
   const hlo::Literal twice = ResultOf(R"(HloModule m
 ENTRY e {
@@ -219,7 +219,8 @@ ENTRY e {
 })");
   EXPECT_EQ(static_cast<float>(twice.data<hlo::F16>()[0]), 2048.0f);
   EXPECT_EQ(static_cast<float>(twice.data<hlo::F16>()[1]), 2052.0f);
-  EXPECT_TRUE(std::isnan(static_cast<float>(twice.data<hlo::F16>()[2])));  // Infinity minus infinity.
+  // The difference of infinities is NaN.
+  EXPECT_TRUE(std::isnan(static_cast<float>(twice.data<hlo::F16>()[2])));
 
   for (const std::string type : {"f16", "bf16", "f8e4m3fn", "f8e5m2", "s8", "u4"}) {
     const bool is_float = type[0] == 'f' || type[0] == 'b';
@@ -269,7 +270,7 @@ TEST(ComplexTiles, FunctionsHoldOverTheWholePlane) {
   for (const float re : parts) {
     for (const float im : parts) x.emplace_back(re, im);
   }
-  for (int i = 0; i < 4000; ++i)  // Also near the unit circle, where a logarithm nearly vanishes.
+  for (int i = 0; i < 4000; ++i)  // Also points near the unit circle, where a logarithm nearly vanishes.
     x.push_back(
         std::polar(i % 2 == 0 ? 1.0f + 1e-4f * static_cast<float>(i % 7 - 3) : 0.002f * static_cast<float>(i),
                    0.0031f * static_cast<float>(i)));

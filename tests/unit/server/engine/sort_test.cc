@@ -136,7 +136,7 @@ TEST(Sort, SeveralKeys) {
   }
 }
 TEST(Sort, AnyComparator) {
-  // Sorts by the distance from three, then the larger first.
+  // Sorts by the distance from three; at equal distance the larger number is first.
   const std::string comparator = R"(f {
     a = f32[] parameter(0)
     b = f32[] parameter(1)
@@ -202,7 +202,7 @@ std::optional<std::vector<SortKey>> KeysOf(const std::vector<std::string>& types
   return RecogniseComparator((*module)->computation(0));
 }
 
-// The same orders, written in many ways.
+// The same orders, written in many different ways.
 TEST(Sort, RecognisesByWhatTheComparatorAnswers) {
   using Keys = std::vector<SortKey>;
   const Keys nan_last = {{0, hlo::kF32, false, true, NanOrder::kHighest}};
@@ -223,7 +223,7 @@ TEST(Sort, RecognisesByWhatTheComparatorAnswers) {
     ROOT r = pred[] select(nan_b, number, less)
   )"),
             nan_last);
-  // The greatest first; NaN before it, then NaN behind the least.
+  // The greatest is first; NaN is before it in one order, and after the least in the other.
   EXPECT_EQ(KeysOf({"f32"}, R"(
     less = pred[] compare(b, a), direction=LT
     number = pred[] compare(b, b), direction=EQ
@@ -254,7 +254,7 @@ TEST(Sort, RecognisesByWhatTheComparatorAnswers) {
     ROOT r = pred[] and(not_a, b)
   )"),
             Keys({{0, hlo::kPred, false}}));
-  // Everything is equal.
+  // The comparator calls all elements equal.
   EXPECT_EQ(KeysOf({"s32", "f32"}, R"(
     zero = s32[] constant(0)
     ROOT r = pred[] compare(zero, zero), direction=LT
@@ -285,7 +285,7 @@ TEST(Sort, RecognisesTies) {
     ROOT r = pred[] or(second, before)
   )"),
             by_value_and_place);
-  // The second operand is the first key; elements that are neither less nor greater are equal.
+  // The second operand is the first key; elements of it that are neither less nor greater are equal.
   EXPECT_EQ(KeysOf({"u8", "s16", "f16"}, R"(
     less = pred[] compare(c, d), direction=LT
     greater = pred[] compare(d, c), direction=LT
@@ -302,9 +302,9 @@ TEST(Sort, LeavesOtherComparatorsAlone) {
       "ROOT r = pred[] compare(a, b), direction=LE\n",
       "x = f32[] abs(a)\n y = f32[] abs(b)\n ROOT r = pred[] compare(x, y), direction=LT\n",
       "x = f32[] negate(a)\n ROOT r = pred[] compare(x, b), direction=LT\n",
-      // NaN is before all numbers, and all numbers are before NaN.
+      // NaN is less than all numbers, and all numbers are less than NaN.
       "x = pred[] compare(a, b), direction=GE\n ROOT r = pred[] not(x)\n",
-      // Three is behind all others.
+      // Three is greater than all other numbers.
       R"(three = f32[] constant(3)
          x = pred[] compare(a, three), direction=NE
          y = pred[] compare(b, three), direction=EQ
@@ -333,7 +333,7 @@ TEST(SortTopK, LargestAndSmallest) {
   ExpectStep(
       "ENTRY e {\n p0 = f32[9] parameter(0)\n ROOT r = (f32[0], s32[0]) topk(p0), k=0, largest=true\n}\n");
 }
-// Lines longer than the part that is collected at once: rising, falling and repeating, with few and many
+// Lines longer than the block that is collected at once: rising, falling and repeating, with few and many
 // results.
 TEST(SortTopK, OfLongLinesWhatIsFoundLaterCounts) {
   constexpr int64_t kLength = 5000;

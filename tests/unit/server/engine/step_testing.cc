@@ -24,7 +24,7 @@ using hlo::Literal;
 constexpr size_t kGuard = 64;
 constexpr std::byte kRubbish{0xA5};
 
-// Bytes with a guard on both sides.
+// Bytes with guard bytes on both sides.
 class Guarded {
  public:
   explicit Guarded(int64_t bytes)

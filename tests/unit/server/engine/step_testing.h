@@ -1,4 +1,4 @@
-// Helpers of the tests of single steps: an instruction in HLO text, run by its step and by the evaluator.
+// Helpers of the tests of single steps: they run an instruction in HLO text by its step and by the evaluator.
 #pragma once
 
 #include <map>
@@ -11,22 +11,22 @@
 namespace hlod::engine {
 
 struct StepTestOptions {
-  double rtol = 0, atol = 0;              // 0 compares to the last bit.
-  std::map<int, hlo::Literal> arguments;  // Arguments by parameter number; the others are samples.
-  std::string describe;                   // Must occur in the step's description.
+  double rtol = 0, atol = 0;              // The tolerances; 0 compares to the last bit.
+  std::map<int, hlo::Literal> arguments;  // Arguments by parameter number; other parameters get samples.
+  std::string describe;                   // A text that the step's description must contain.
 };
 
 // Tests the step of one instruction. `text` has computations, then the entry: parameters, constants and one
 // root, which is the instruction to test (or a tuple of its elements). Runs the step with one thread and with
-// three, with outputs of its own and, where it may share, in place. Expects the evaluator's values each time,
-// and no writes outside its outputs and scratch.
+// three, with separate outputs and, where it may share memory, in place. Expects the evaluator's values each
+// time, and no writes outside its outputs and scratch.
 void ExpectStep(std::string_view text, const StepTestOptions& options = {});
 
 // Returns the results of the step on `arguments`, with `threads`; empty after a failure.
 std::vector<hlo::Literal> RunStepText(std::string_view text, const std::vector<hlo::Literal>& arguments,
                                       int threads = 2);
 
-// Returns the step that a factory makes for an instruction; null when none makes one.
+// Returns the step that a factory makes for an instruction; null when it makes none.
 MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 
 }  // namespace hlod::engine

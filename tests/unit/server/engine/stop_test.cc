@@ -2,8 +2,8 @@
 // for long.
 //
 // The run is cancelled before the step begins, so the step stops at its first check, and the end of its
-// output is still untouched. A reference step checks before it begins; therefore a deadline passes while it
-// runs, which would otherwise take seconds, for the transform hours.
+// output is still untouched. A reference step also checks before it begins; therefore its test lets a
+// deadline pass while it runs. Without the check a run would take seconds, or hours for the transform.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -27,7 +27,7 @@ enum class Made { kByFactory, kByFusion, kAsReference };
 
 struct StopCase {
   const char* name;
-  const char* text;  // Computations and the entry, whose root is the step (or ends the fusion).
+  const char* text;  // Computations and the entry, whose root is the step (or the end of the fusion).
   Made made = Made::kByFactory;
 };
 
@@ -167,7 +167,7 @@ const StopCase kCases[] = {
       ROOT r = c64[65536,64] fft(p), fft_type=FFT, fft_length={64} })"},
     {"FftOfAPrimeLength", R"(ENTRY e { p = c64[1000003] parameter(0)
       ROOT r = c64[1000003] fft(p), fft_type=FFT, fft_length={1000003} })"},
-    // Each line alone is too short for a check.
+    // Each single line is too short for a check.
     {"FftOfManyLinesOfAPrimeLength", R"(ENTRY e { p = c64[32,16411] parameter(0)
       ROOT r = c64[32,16411] fft(p), fft_type=FFT, fft_length={16411} })"},
     {"FftOfRealLines", R"(ENTRY e { p = f32[2048,2048] parameter(0)
@@ -200,7 +200,7 @@ const StopCase kReferenceCases[] = {
      Made::kAsReference},
 };
 
-// Replaces words in capitals in a text by the computations that they name.
+// Replaces words in capitals by the computations that they name.
 std::string Spelled(std::string text) {
   for (const auto& [word, computation] :
        {std::pair{"ODDLESS ", kOddLess}, std::pair{"LESS ", kLess}, std::pair{"SUM ", kSum},

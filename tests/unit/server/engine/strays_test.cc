@@ -1,4 +1,4 @@
-// Calls that a run leaves behind: they go on, keep the memory that they use, and are limited in number.
+// Calls that a run abandons: they go on, keep the memory that they use, and are limited in number.
 #include "server/engine/run/strays.h"
 
 #include <atomic>
@@ -49,7 +49,7 @@ TEST(Strays, ARunThatHasToStopDoesNotWaitForACallThatDoesNotEnd) {
       auto memory = std::make_shared<int>();
       used = memory;
       calls.Keep(std::exchange(memory, nullptr));
-      EXPECT_FALSE(used.expired());  // The call goes on.
+      EXPECT_FALSE(used.expired());  // The call is still running.
       gate.Open();
     }
     EXPECT_TRUE(used.expired());  // Strays waits for all calls when it is destroyed.

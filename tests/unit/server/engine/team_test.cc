@@ -1,4 +1,4 @@
-// Teams of threads: few threads own one, and libgomp is never refused a thread by the system.
+// Teams of threads: only few threads own one, so that the system never refuses libgomp a thread.
 #include "server/engine/run/team.h"
 
 #include <grp.h>
@@ -43,7 +43,7 @@ class Owners {
   std::vector<std::thread> threads_;
 };
 
-// Returns the number of threads that a loop uses which asks for `threads` of them.
+// Returns the number of threads that a loop uses when it asks for `threads`.
 int ThreadsOfLoop(int threads) {
   int used = 0;
 #pragma omp parallel num_threads(threads)
@@ -105,7 +105,7 @@ TEST(Team, ANarrowLoopKeepsTheThreads) {
   }).join();
 }
 
-// Runs in a process of its own, because libgomp would end this one.
+// Runs in a separate process, because libgomp would end this one.
 [[noreturn]] void RunWithoutFurtherThreads() {
   const auto require = [](bool ok, const char* what) {
     if (ok) return;
@@ -113,7 +113,7 @@ TEST(Team, ANarrowLoopKeepsTheThreads) {
     _exit(1);
   };
   require(PrepareTeams(4) == 4 && TeamOfThisThread(4) == 4, "no teams");
-  // The limit does not apply to root.
+  // The system's limit does not apply to root.
   if (geteuid() == 0)
     require(setgroups(0, nullptr) == 0 && setresgid(65533, 65533, 65533) == 0 &&
                 setresuid(65533, 65533, 65533) == 0,

@@ -109,7 +109,7 @@ TEST(ReduceWindow, LargeWindowsInConstantWork) {
     Check(op, "f32", "[30]", "[36]", "size=36 pad=6_6 lhs_dilate=2");
   }
 }
-// The largest extents that inference lets through: 2^40.
+// The largest extents that inference accepts: 2^40.
 TEST(ReduceWindow, TheLargestExtents) {
   const std::string most = "1099511627776";
   Check("add", "s32", "[1,512]", "[1,512]",
@@ -131,12 +131,12 @@ TEST(ReduceWindow, AnArrayBetweenTheDimensionsThatOverflowsIsNotMade) {
   ASSERT_TRUE(module.ok()) << module.status();
   const MaybeStep step = MakeStep(**module, (*module)->entry().root(), 2);
   ASSERT_NE(step, nullptr);
-  EXPECT_EQ(step->scratch_bytes(), 0);  // It reads each window instead.
+  EXPECT_EQ(step->scratch_bytes(), 0);  // The step has no scratch memory: it reads each window instead.
 }
 TEST(ReduceWindow, AnyReducerAndSeveralOperands) {
   Check("subtract", "f32", "[5,6]", "[5,5]", "size=1x2");
   Check("maximum", "f8e4m3fn", "[5,6]", "[2,3]", "size=2x2 stride=2x2");
-  // Runs of the last dimension: padding on both sides, strides, holes in the window, runs longer than one
+  // Runs along the last dimension: padding on both sides, strides, gaps in the window, runs longer than one
   // block, channels that the window does not cover, dilation of the operand.
   Check("subtract", "f32", "[7,50]", "[7,50]", "size=3x3 pad=1_1x1_1", 1e-5, 1e-3);
   Check("subtract", "s32", "[3,90]", "[3,46]", "size=1x5 stride=1x2 pad=0_0x3_2");

@@ -1,4 +1,4 @@
-// A connection has a server while it is open, and one peer's hoarding does not affect another.
+// A connection has a server while it is open, and one peer that hoards connections does not affect another.
 #include "server/grpc/connection_servers.h"
 #include "common/base/errors/error.h"
 
@@ -79,8 +79,8 @@ TEST_F(ServersOfConnections, BeginAndEndWithThem) {
   EXPECT_TRUE(Eventually(0));
 }
 
-// Sixteen connections that come and go between two ticks leave sixteen servers to end: the next one is
-// refused until some have ended. Open connections do not count.
+// Sixteen connections that come and go between two ticks leave sixteen servers to end: the next connection is
+// refused until some have ended. Open connections are not counted.
 TEST_F(ServersOfConnections, CountUntilTheyHaveEnded) {
   const rpc::Descriptor open = Connect(1000);
   for (int i = 0; i < 16; ++i) {
@@ -97,12 +97,12 @@ TEST_F(ServersOfConnections, CountUntilTheyHaveEnded) {
   EXPECT_TRUE(servers_.CheckRoom(OwnerOfUser(1000)).ok());
 }
 
-// The servers do not end on the thread that ticks, which has other work.
+// Servers do not end on the thread that ticks, because it has other work.
 TEST_F(ServersOfConnections, EndOnAThreadOfTheirOwn) {
   std::atomic<int> ended = 0, ended_here = 0;
   const std::thread::id here = std::this_thread::get_id();
   for (int i = 0; i < 8; ++i) {
-    // Destroyed with the server's options.
+    // Destroyed with the server's options, so it shows when they are.
     const std::shared_ptr<void> witness(nullptr, [&](void*) {
       ++ended;
       if (std::this_thread::get_id() == here) ++ended_here;
@@ -144,7 +144,7 @@ TEST(ReceiveQuota, TurnsAreAsManyAsItSaysAndHandedOnInOrder) {
   std::exchange(turns[1].second, nullptr).reset();
   ASSERT_EQ(turns.size(), 3u);
   EXPECT_EQ(turns[2].first, 2);
-  // A turn that is not taken is passed on.
+  // A turn that is not used is passed on.
   quota->AwaitTurn([](ReceiveQuota::Turn) {});
   quota->AwaitTurn([&turns](ReceiveQuota::Turn turn) { turns.emplace_back(5, std::move(turn)); });
   std::exchange(turns[2].second, nullptr).reset();

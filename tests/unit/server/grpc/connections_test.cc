@@ -1,4 +1,4 @@
-// Connections are counted by their owners, and silent ones do not stay.
+// Connections are counted per owner, and silent ones are closed.
 #include "server/grpc/connections.h"
 
 #include <fcntl.h>
@@ -101,7 +101,7 @@ class ServerConnections : public testing::Test {
     server_.reset();
     std::filesystem::remove_all(folder_);
   }
-  // With a `token`, even an empty one, it listens on TCP, too.
+  // With a `token`, even an empty one, the daemon also listens on TCP.
   void Start(absl::Duration greeting, const Limits& limits = {},
              const std::optional<std::string>& token = std::nullopt) {
     spdlog::set_level(spdlog::level::err);
@@ -136,7 +136,8 @@ class ServerConnections : public testing::Test {
       pollfd polled{fd.get(), POLLIN, 0};
       const auto ms = static_cast<int>(absl::ToInt64Milliseconds(deadline - absl::Now()));
       if (ms <= 0 || poll(&polled, 1, ms) <= 0) return false;
-      if (recv(fd.get(), bytes, sizeof(bytes), 0) <= 0) return true;  // gRPC's first frames may come before.
+      // gRPC's first frames may arrive before the end.
+      if (recv(fd.get(), bytes, sizeof(bytes), 0) <= 0) return true;
     }
   }
 
@@ -267,8 +268,8 @@ TEST(Connections, OfStrangersHavePlacesOfTheirOwn) {
   EXPECT_FALSE(connections.IsOpen(first));
   for (const uint64_t id : {known, calm, second, third}) EXPECT_TRUE(connections.IsOpen(id)) << id;
   EXPECT_EQ(connections.CountOf("one"), 1) << "Strangers do not count.";
-  // Greeted connections meet their owner's limit: unused ones are replaced, and when all are used, the next
-  // one is refused.
+  // Greeted connections are subject to their owner's limit: unused ones are replaced, and when all are used,
+  // the next one is refused.
   EXPECT_TRUE(connections.Greet(second).ok());
   EXPECT_TRUE(connections.Greet(third).ok());
   EXPECT_FALSE(connections.IsOpen(known));
@@ -292,8 +293,8 @@ TEST(Connections, OfStrangersGoWhenThereAreTooManyOfAll) {
   EXPECT_FALSE(connections.Add(pairs.here[3].get(), {.owner = "four"}).ok());
 }
 
-// Strangers connect over TCP, from this host, without the token: as many as its clients may have, each asking
-// for health.
+// Strangers connect over TCP from this host without the token, as many as may, each asking for health. A
+// client still connects.
 TEST_F(ServerConnections, OfStrangersLockNoClientOut) {
   const Limits limits{.connections_per_user_max = 4};
   Start(absl::Minutes(10), limits, "open sesame");
@@ -307,7 +308,7 @@ TEST_F(ServerConnections, OfStrangersLockNoClientOut) {
   EXPECT_TRUE(before.Pings());
 }
 
-// The same without a token, where all connections count for one user.
+// Connections without a session; without a token, all connections count for one user.
 TEST_F(ServerConnections, WithoutASessionLockNoClientOut) {
   Start(absl::Minutes(10), Limits{.connections_per_user_max = 4}, "");
   const OpenSession before(tcp());
@@ -322,7 +323,7 @@ TEST_F(ServerConnections, WithoutASessionLockNoClientOut) {
 TEST_F(ServerConnections, ThatResetCallsWithoutEndAreClosedAndOthersOfTheirUserAreNot) {
   Start(absl::Minutes(10));
   const OpenSession calm(address());
-  // A channel over a descriptor does not connect again: when its connection has been closed, calls fail.
+  // A channel over a descriptor does not reconnect: when its connection is closed, calls fail.
   rpc::Descriptor fd = Connect();
   fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
   grpc::GenericStub stub(grpc::CreateInsecureChannelFromFd("resetting", fd.Release()));
@@ -362,7 +363,7 @@ TEST(ResetBudget, IsBoundedAtOnceAndThenBySecond) {
   EXPECT_FALSE(budget.Spend(start));
   for (int i = 0; i < ResetBudget::kAgain; ++i) EXPECT_TRUE(budget.Spend(start)) << i;
   EXPECT_FALSE(budget.Spend(start));
-  // A client may do this for ever.
+  // A client may do this without end.
   for (int second = 1; second <= 100; ++second)
     for (int i = 0; i < ResetBudget::kPerSecond; ++i)
       EXPECT_TRUE(budget.Spend(start + absl::Seconds(second))) << second;

@@ -1,4 +1,4 @@
-// Messages that begin and never end: the memory that gRPC keeps for them is bounded.
+// The memory that gRPC keeps for messages that begin and never end is bounded.
 //
 // gRPC's client sends a message whole, so this client speaks HTTP/2 itself (RFC 9113, RFC 7541), within the
 // windows that the server grants.
@@ -28,7 +28,7 @@
 namespace hlod::grpc_server {
 namespace {
 
-// The types of frames.
+// The types of HTTP/2 frames.
 enum : uint8_t { kData = 0, kHeaders = 1, kReset = 3, kSettings = 4, kPing = 6, kWindowUpdate = 8 };
 
 std::string BigEndian(uint32_t value, int bytes) {
@@ -56,20 +56,20 @@ class HalfSender {
     Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(kSettings, 0, 0, ""));
   }
 
-  // Begins a call, with the head of a message of `bytes`.
+  // Begins a call with the header of a message of `bytes` bytes.
   void Begin(uint32_t stream, const std::string& method, uint32_t bytes) {
     const auto text = [](const std::string& t) { return static_cast<char>(t.size()) + t; };
-    // POST, http, and literals under names of the static table.
+    // Method POST, scheme http, and literals under names of the static table.
     Send(Frame(kHeaders, /*end of headers*/ 4, stream,
                "\x83\x86\x04" + text(method) + "\x01" + text("x") + "\x0f\x10" + text("application/grpc") +
                    std::string(1, '\0') + text("te") + text("trailers")));
     windows_[stream] = stream_window_;
-    left_[stream] = bytes - 1;  // All but the last byte.
+    left_[stream] = bytes - 1;  // All bytes except the last one.
     SendData(stream, std::string(1, '\0') + BigEndian(bytes, 4));
   }
 
-  // Sends what the windows allow, until all is sent or the server has granted no more for `patience`. With
-  // `until_reset` it waits until the server has ended a call, however busy the machine is.
+  // Sends as much as the windows allow, until all is sent or the server has granted no more for `patience`.
+  // With `until_reset` it waits until the server has ended a call, for any time.
   void SendAll(absl::Duration patience, bool until_reset = false) {
     const auto waits = [&] { return Wait(until_reset && reset_.empty() ? absl::Minutes(1) : patience); };
     bool moved = true;
@@ -89,8 +89,8 @@ class HalfSender {
                     [this](const auto& entry) { return entry.second <= 0 || reset_.contains(entry.first); });
     }
   }
-  // Returns true when the server ends the connection within `patience`, while this side reads and sends
-  // nothing.
+  // Returns true when the server ends the connection within `patience`, while this side reads and does not
+  // send.
   bool EndsThoughNothingIsAnswered(absl::Duration patience) {
     const absl::Time deadline = absl::Now() + patience;
     while (open_ && absl::Now() < deadline) {
@@ -179,7 +179,7 @@ class HalfSender {
   bool open_ = true;
   std::string received_;
   int64_t stream_window_ = 65'535, window_ = 65'535;
-  std::map<uint32_t, int64_t> windows_, left_;  // By stream.
+  std::map<uint32_t, int64_t> windows_, left_;  // The values by stream.
   std::set<uint32_t> reset_;
   int64_t sent_ = 0;
 };
@@ -191,7 +191,7 @@ int64_t ResidentBytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-// The memory that a daemon kept for messages of which all but the last bytes were sent.
+// The memory that a daemon kept for messages whose last bytes were never sent.
 struct Outcome {
   int64_t sent = 0, kept = 0;
   size_t ended = 0;
@@ -234,15 +234,15 @@ TEST(HalfSent, MessagesOfManyCallsAreKeptWithinABound) {
   spdlog::set_level(spdlog::level::err);
   const Outcome bounded = SendHalves(Bound(32 << 20), absl::Seconds(1), /*until_reset=*/true);
   EXPECT_LT(bounded.kept, kAll / 2) << bounded.sent << " bytes sent, " << bounded.ended << " calls ended";
-  // Without the bound this client can fill a daemon.
+  // Without the bound, this client can fill the daemon's memory.
   const Outcome unbounded = SendHalves(Bound(int64_t{4} << 30), absl::Minutes(1), /*until_reset=*/false);
   EXPECT_EQ(unbounded.sent, kAll);
   EXPECT_EQ(unbounded.ended, 0u);
   EXPECT_GT(unbounded.kept, kAll / 4 * 3);
 }
 
-// The calls that need no token do not read messages: their clients can send only the windows that every
-// stream has at its start.
+// Calls that need no token do not read messages, so their clients can send only the initial window of each
+// stream.
 TEST(HalfSent, WithoutTheTokenNothingIsTaken) {
   spdlog::set_level(spdlog::level::err);
   const Clock clock;
@@ -331,12 +331,12 @@ struct SilentPeer {
   std::unique_ptr<HalfSender> sender;
 };
 
-// The peer's kernel answers for a program that does not read, as behind a stalled tunnel.
+// The peer's kernel answers, but its program does not read, as behind a stalled tunnel.
 TEST(Silent, ATcpPeerThatAnswersNoQuestionIsGivenUp) {
   EXPECT_TRUE(SilentPeer(absl::Seconds(1)).sender->EndsThoughNothingIsAnswered(absl::Minutes(1)));
 }
 
-// The peer behaves like a client that is stopped in a debugger.
+// The peer behaves like a client that a debugger has stopped.
 TEST(Silent, ATcpPeerHasPatienceToAnswer) {
   EXPECT_FALSE(
       SilentPeer(ServerOptions{}.tcp_patience).sender->EndsThoughNothingIsAnswered(absl::Seconds(4)));

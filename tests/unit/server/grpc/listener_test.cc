@@ -21,7 +21,7 @@ TEST(Listening, AConnectionThatCannotBeTakenEnds) {
   sockaddr_in address{};
   socklen_t size = sizeof(address);
   ASSERT_EQ(getsockname(sockets[0].fd(), reinterpret_cast<sockaddr*>(&address), &size), 0);
-  rpc::Descriptor duplicate;  // Connections keeps a duplicate like this one.
+  rpc::Descriptor duplicate;  // The server's Connections keeps such a duplicate.
   Listener listener(std::move(sockets), absl::Hours(1), [&](ConnectedSocket socket, const rpc::Endpoint&) {
     duplicate = rpc::Descriptor(fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
     throw std::bad_alloc();
@@ -32,7 +32,7 @@ TEST(Listening, AConnectionThatCannotBeTakenEnds) {
   ASSERT_EQ(poll(&polled, 1, 20'000), 1);
   char byte;
   EXPECT_EQ(recv(client.get(), &byte, 1, 0), 0);
-  listener.Stop();  // Stops before `duplicate` is closed.
+  listener.Stop();  // The listener stops before `duplicate` is closed.
 }
 
 TEST(Listening, WaitsBeforeItAcceptsAgainForWhatDoesNotPassAtOnce) {

@@ -1,4 +1,4 @@
-// Bytes that a connection may have received and not read are charged to its owner, in full and in advance.
+// Bytes that a connection may have received but not read are charged to its owner, in full and in advance.
 #include "server/grpc/receive_quota.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ TEST(ReceiveQuota, IsChargedAndGrowsWithWhatComes) {
   for (int i = 0; i < 4; ++i) take();
   ASSERT_EQ(turns.size(), 3u);
   EXPECT_EQ(memory.used_bytes(), (4 + 3 * 3) * kMiB);
-  std::exchange(turns[0], nullptr).reset();  // The waiting request gets it.
+  std::exchange(turns[0], nullptr).reset();  // The waiting request gets the turn.
   ASSERT_EQ(turns.size(), 4u);
   EXPECT_EQ(memory.used_bytes(), (4 + 3 * 3) * kMiB);
   turns.clear();
@@ -69,7 +69,7 @@ TEST(ReceiveQuota, OfAResumedSessionHasRoomForTheLargestMessageWhereThereIsMemor
 
 // Bulk uploads proceed one after the other when there is no memory to read several at once.
 TEST(ReceiveQuota, AlwaysHasOneTurn) {
-  device::SideMemory memory(8 * kMiB);  // One owner may use six of them.
+  device::SideMemory memory(8 * kMiB);  // One owner may use six of the eight MiB.
   const auto quota = MakeQuota(memory);
   EXPECT_TRUE(quota->Admit().ok());
   std::vector<ReceiveQuota::Turn> turns;
@@ -90,7 +90,7 @@ TEST(ReceiveQuota, RefusesASessionWithoutMemoryForItsMessages) {
   EXPECT_EQ(memory.used_bytes(), kMiB);
 }
 
-// Sessions over TCP, each on a connection of its own.
+// Sessions over TCP, each on its own connection.
 class ReceivedBytes : public testing::Test {
  protected:
   struct Stream {
@@ -98,7 +98,7 @@ class ReceivedBytes : public testing::Test {
     grpc::ClientContext context;
     std::unique_ptr<grpc::ClientReaderWriter<v1::ClientMessage, v1::ServerMessage>> stream;
     v1::Welcome welcome;
-    absl::Status status;  // The error when it did not open.
+    absl::Status status;  // The error of a session that did not open.
     ~Stream() { context.TryCancel(); }
   };
   void Start(int64_t side_bytes) {
@@ -180,7 +180,7 @@ TEST_F(ReceivedBytes, AreWithinTheSumOfSideMemory) {
   for (uint64_t id = 2; const auto& stream : open) EXPECT_TRUE(Answers(*stream, Ping(id)));
 }
 
-// An execute of a million arguments is larger than the room that a session has at first.
+// An execute with a million arguments is larger than a session's initial allowance.
 TEST_F(ReceivedBytes, OfTheLargestMessagesComeWithAResume) {
   Start(device::Devices::Options{}.side_bytes);
   auto stream = Open();

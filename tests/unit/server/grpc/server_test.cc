@@ -1,4 +1,4 @@
-// The daemon's endpoints, through real sockets: who may connect, the answers, and the reaction to garbage.
+// The daemon's endpoints on real sockets: who may connect, the answers, and the reaction to garbage.
 #include "server/grpc/server.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ namespace {
 using google::protobuf::UnknownFieldSet;
 using testing::HasSubstr;
 
-// A daemon on a socket of its own, and one generic call at a time.
+// A daemon on its own socket, and one generic call at a time.
 class GrpcServer : public testing::Test {
  protected:
   GrpcServer() {
@@ -221,7 +221,7 @@ TEST_F(GrpcServer, AnArenaIsHandedOutToASlowClient) {
   const std::string& secret = message.welcome().secret();
   const rpc::Descriptor slow = rpc::ConnectAbstract(message.welcome().arena().socket()).value();
   (void)!send(slow.get(), secret.data(), 16, MSG_NOSIGNAL);
-  // Like a process that gets no core for a while: the connection stays open.
+  // Behaves like a process that gets no core for a while; the connection stays open.
   pollfd answer{slow.get(), POLLIN, 0};
   EXPECT_EQ(poll(&answer, 1, 700), 0);
   (void)!send(slow.get(), secret.data() + 16, secret.size() - 16, MSG_NOSIGNAL);

@@ -1,5 +1,5 @@
-// Streams that stall, send garbage or end in the middle: the memory that the daemon holds for them, and for
-// how long.
+// Streams that stall, send garbage or end in the middle: the memory that the daemon holds for them, and how
+// long.
 #include <gmock/gmock.h>
 #include <google/protobuf/unknown_field_set.h>
 #include <grpcpp/create_channel.h>
@@ -22,7 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// One call, one operation after the other.
+// One call, with one operation at a time.
 class Stream {
  public:
   Stream(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
@@ -218,7 +218,7 @@ TEST_F(Streams, ADaemonThatEndsAmidBulkStreamsEndsInOrder) {
   }
 }
 
-// The copies of its sessions wait behind one that does not end, and would access freed memory.
+// Copies of the daemon's sessions wait behind one that does not end; they would access freed memory.
 TEST_F(Streams, ADaemonThatEndsDropsTheCopiesThatWait) {
   const std::unique_ptr<Stream> session = Connect();
   const auto busy = std::make_shared<absl::Notification>();
@@ -241,7 +241,8 @@ TEST_F(Streams, ADaemonThatEndsDropsTheCopiesThatWait) {
 
 TEST_F(Streams, AChunkOverTheLimitIsRefusedBeforeItIsKept) {
   const std::unique_ptr<Stream> session = Connect();
-  const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Upload");  // Declares no upload.
+  // The first chunk does not declare an upload.
+  const std::unique_ptr<Stream> bulk = Open("/hlod.v1.Bulk/Upload");
   const std::string data(3 << 20, 'x');
   const v1::TransferId id = TransferOf(1);
   bulk->Write(rpc::EncodeChunk(&id, {reinterpret_cast<const std::byte*>(data.data()), data.size()}));
@@ -260,7 +261,7 @@ TEST_F(Streams, ACallThatSaysNothingIsEnded) {
     EXPECT_EQ(KindOf(silent->Finish()), ErrorKind::kViolation) << method;
   }
   const std::unique_ptr<Stream> greeted = Connect();
-  // Longer than the greeting's time limit.
+  // Longer than the time limit of the greeting.
   absl::SleepFor(absl::Milliseconds(500));  // tidy: silence is what is tested.
   v1::ClientMessage ping;
   ping.mutable_command()->set_id(1);
@@ -271,9 +272,9 @@ TEST_F(Streams, ACallThatSaysNothingIsEnded) {
 
 TEST_F(Streams, AnEndedSessionWhoseClientReadsNothingIsCancelled) {
   Start(absl::Milliseconds(300));
-  constexpr uint64_t kDownloads = 400;  // 24 MB of answers.
+  constexpr uint64_t kDownloads = 400;  // The answers are 24 MB.
   absl::Status status;
-  // A busy machine may check late whether the client read: then the client waits longer.
+  // A busy machine may check late whether the client has read; then the client waits longer.
   for (absl::Duration silence = absl::Seconds(1); status.ok() && silence < absl::Seconds(10); silence *= 2) {
     const std::unique_ptr<Stream> session = Connect();
     v1::ClientMessage message = UploadOf(1, 60'000);
@@ -311,7 +312,7 @@ TEST_F(Streams, ChunksOfUploadsThatAreNotDeclaredAreCharged) {
     bulk.push_back(Open("/hlod.v1.Bulk/Upload"));
     bulk.back()->Write(rpc::EncodeChunk(&id, {reinterpret_cast<const std::byte*>(data.data()), data.size()}));
   }
-  // Two fit.
+  // Two of them fit.
   for (int i = 2; i < 4; ++i) {
     EXPECT_FALSE(bulk[i]->Read().has_value());
     const absl::Status status = bulk[i]->Finish();
@@ -403,18 +404,18 @@ TEST_F(Streams, CallsThatHaveSentNothingAreBounded) {
   std::vector<std::unique_ptr<Stream>> silent;
   for (int64_t i = 0; i < SilentCalls::kPerOwnerMax; ++i) silent.push_back(Open("/hlod.v1.Session/Connect"));
   grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // Forces another connection.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // Forces a new connection.
   channel_ = grpc::CreateCustomChannel("unix:" + folder_ + "/hlod.sock", grpc::InsecureChannelCredentials(),
                                        arguments);
   const auto check = [this] {
     const std::unique_ptr<Stream> call = Open("/hlod.v1.Admin/ListDevices");
     call->Write(ToByteBuffer(std::string()));
     call->HalfClose();
-    while (call->Read().has_value()) {  // A call with unread messages has no status.
+    while (call->Read().has_value()) {  // A call with unread messages does not have a status yet.
     }
     return call->Finish();
   };
-  // The messages may still be on their way to the daemon.
+  // The messages may not have reached the daemon yet.
   absl::Status status;
   EXPECT_TRUE(device::Eventually([&] { return !(status = check()).ok(); }));
   EXPECT_EQ(KindOf(status), ErrorKind::kLimit) << status;

@@ -1,4 +1,4 @@
-// The charges to a session beside its buffers, the figures that it is shown, and the daemon's account while
+// The charges to a session besides its buffers, the figures that it sees, and the daemon's account while
 // sessions end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(Account, ProgramsThatWaitToBeCompiledAreLimitedTogether) {
   EXPECT_EQ(KindOf(status), ErrorKind::kLimit);
   EXPECT_THAT(std::string(status.message()), testing::HasSubstr("staging_bytes_max"));
   session->budgets().staging.Release(600);
-  // Compiled or refused, each program releases its charge.
+  // Each program releases its charge, whether it is compiled or refused.
   for (uint64_t handle = 1; handle < 20; ++handle) client.Do(client.CompileOf(handle, std::string(600, 'x')));
   EXPECT_TRUE(session->budgets().staging.Reserve(1000, "A program").ok());
   EXPECT_EQ(client.Fails(client.CompileOf(20, device::AddProgram())).kind, ErrorKind::kLimit);
@@ -38,7 +38,8 @@ TEST(Account, AProgramIsChargedWhileItComesInChunks) {
   const uint64_t refused = client.Send(compile);
   client.Send(chunk);
   EXPECT_FALSE(session->budgets().staging.Reserve(401, "A program").ok()) << "600 of 1000 bytes lie here.";
-  client.Send(chunk);  // These bytes do not fit beside the first ones, so the whole program is dropped.
+  // These bytes do not fit in addition to the first ones, so the whole program is dropped.
+  client.Send(chunk);
   const ErrorDetails error = client.ErrorOfReply(client.Await(refused));
   EXPECT_EQ(error.kind, ErrorKind::kLimit);
   EXPECT_THAT(error.text, testing::HasSubstr("600 bytes beside 600 that wait: the limit staging_bytes_max"));
@@ -53,7 +54,7 @@ TEST(Account, AProgramIsChargedWhileItComesInChunks) {
   EXPECT_TRUE(session->budgets().staging.Reserve(1000, "A program").ok());
 }
 
-// Thousands of rows take a while, and one thread reads the messages of all sessions.
+// Thousands of rows take a while, and a single thread reads the messages of all sessions.
 TEST(Account, StatsAreNotMadeOnTheThreadThatReads) {
   Daemon daemon;
   Client client(daemon);

@@ -1,4 +1,4 @@
-// Buffers by the design's contracts: placeholders, donation, poison, memory, and the text of each refusal.
+// Rules of buffers: placeholders, donation, failed results, memory, and the text of each refusal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A compiled add, and two lines to name.
+// A compiled add, and two lines for errors to name.
 struct Fixture {
   explicit Fixture(const Limits& limits = {}, int64_t device_bytes = 64 << 20, uint32_t devices = 1)
       : daemon(limits, device_bytes, devices), client(daemon) {
@@ -72,7 +72,7 @@ TEST(Placeholder, FilledByAnUploadKeepsItsHandle) {
   EXPECT_THAT(f.client.Read(2), ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(f.client.Stats().placeholders(), 0);
   EXPECT_EQ(f.client.Stats().simulated_peak_bytes(), 16) << "Filling replaces; it does not add.";
-  // It is not a placeholder any more.
+  // The buffer is not a placeholder any more.
   EXPECT_EQ(f.client.Fails(fill).kind, ErrorKind::kArgument);
 }
 
@@ -351,7 +351,7 @@ TEST(Execute, ThatNeverEndsMeetsItsDeadline) {
   v1::Command execute = f.client.ExecuteOf(2, {0}, {3});
   v1::InlineLiteral& literal = *execute.mutable_execute()->add_literals();
   *literal.mutable_shape() = Client::Shape(hlo::Shape::Scalar(hlo::kS64));
-  literal.set_data(std::string(8, '\xff'));  // Counting down from -1 does not meet 0.
+  literal.set_data(std::string(8, '\xff'));  // Counting down from -1 never reaches 0.
   execute.mutable_execute()->set_deadline_us(50'000);
   const ErrorDetails error = f.client.Fails(execute);
   EXPECT_EQ(error.kind, ErrorKind::kDeadline);
@@ -365,7 +365,8 @@ TEST(Execute, IsCancelledWhileItRunsAndWhileItWaits) {
   v1::InlineLiteral& literal = *execute.mutable_execute()->add_literals();
   *literal.mutable_shape() = Client::Shape(hlo::Shape::Scalar(hlo::kS64));
   literal.set_data(std::string(8, '\xff'));
-  std::thread canceller([&] {  // The run may be on this very thread: its estimate is that of one iteration.
+  // The estimate that decides whether a run may be on this very thread is that of one iteration.
+  std::thread canceller([&] {
     absl::SleepFor(absl::Milliseconds(100));  // tidy: an endless loop announces nothing.
     f.client.machine()->session_device().Cancel(f.client.last_command);
   });

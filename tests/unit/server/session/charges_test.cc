@@ -1,6 +1,6 @@
-// A walk over the limits: the memory that a client can make the daemon hold under each is charged to the
-// session's user before it is held, and all charges end with the session. Sums are compared with sizes that
-// the test computes itself.
+// For each limit, the memory that a client can make the daemon hold is charged to the session's user before
+// it is held, and all charges end with the session. Sums are compared with sizes that the test computes
+// itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ int64_t HoldReasons(Client& client) {
   return 100 * static_cast<int64_t>(sizeof(device::DeadReason));
 }
 
-// The ping is answered after the upload before it, which waits for its bytes.
+// Sends commands that are held: a ping is answered after the upload before it, which waits for its bytes.
 int64_t HoldCommands(Client& client) {
   client.Send(client.StreamUploadOf(1));
   for (int i = 0; i < 100; ++i) client.Send(client.PingOf());
@@ -97,7 +97,7 @@ int64_t HoldChannelValues(Client& client) {
 
 int64_t HoldSession(Client&) { return static_cast<int64_t>(sizeof(Session) + sizeof(device::SessionDevice)); }
 
-// The function that fills each limit; without one, `why` says where the memory is charged instead.
+// A limit with the function that fills it; without one, `why` says where the memory is charged instead.
 struct Bounded {
   Hold hold;
   const char* why = "";
@@ -161,7 +161,7 @@ TEST(Charges, BeyondAUsersShareThingsAreRefusedByNameAndAnotherUserGoesOn) {
   Client client(daemon, 0, "user 1"), other(daemon, 0, "user 2");
   client.Do(client.CompileOf(1, device::AddProgram()));
   const std::shared_ptr<device::MemoryShare> share = daemon.devices->side_memory().ShareOf("user 1");
-  while (share->Reserve(1000, "The test").ok()) {  // Reserves all that a user may have.
+  while (share->Reserve(1000, "The test").ok()) {  // Reserves all that a user may reserve.
   }
   const ErrorDetails refused = client.Fails(client.UploadOf({1, 2, 3, 4}, 2));
   EXPECT_EQ(refused.kind, ErrorKind::kLimit);
@@ -179,7 +179,7 @@ TEST(Charges, BeyondAUsersShareThingsAreRefusedByNameAndAnotherUserGoesOn) {
 TEST(Charges, AModuleIsChargedWithWhatItTakesParsedBeforeItIsParsed) {
   Daemon daemon(Limits{}, 64 << 20, 1, /*leases=*/true, /*side_bytes=*/1'000'000);
   Client client(daemon);
-  // Parsed, each instruction takes several times its bytes.
+  // After parsing, each instruction takes several times its bytes.
   hlo::Module module("long");
   hlo::Builder b(module, "main");
   auto x = b.Parameter(0, hlo::Shape::Array(hlo::kF32, {4}));
@@ -207,7 +207,7 @@ TEST(Charges, WhoLeavesRefusalsUnacknowledgedWhileNothingIsFreeIsEnded) {
   EXPECT_TRUE(pong.has_pong()) << pong.error().text();
 }
 
-// A shape may have any number of elements that fit into a message; a failed handle does not keep it.
+// A shape may have any number of elements that fits into a message; a failed handle does not keep it.
 TEST(Charges, AFailedHandleDoesNotKeepATuple) {
   Daemon daemon;
   Client client(daemon);

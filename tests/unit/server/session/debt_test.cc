@@ -11,7 +11,7 @@
 namespace hlod::session {
 namespace {
 
-// Takes the time of a job, or of a wait for one.
+// Uses up the time of a job, or of a wait for one.
 void Take(absl::Duration duration) {
   absl::SleepFor(duration);  // tidy: time is what sessions have used.
 }
@@ -29,7 +29,7 @@ int JobsBefore(Daemon& daemon) {
     end.WaitForNotification();
   });
   begun.WaitForNotification();
-  // Done before the others exist: their jobs would start beside this one.
+  // This is done before the other sessions exist, because their jobs would start beside it.
   Take(absl::Milliseconds(300));
   for (int i = 0; i < 200; ++i) {
     queue.Submit(other.machine()->identity().id, 0, [&] {
@@ -53,7 +53,7 @@ int JobsBefore(Daemon& daemon) {
 TEST(Debt, OfAnEndedSessionStaysWithItsUser) {
   Daemon daemon;
   int most = 0;
-  // On a busy machine the others may have caught up before the job comes: then it tries again.
+  // On a busy machine the others may have caught up before the job comes; then this tries again.
   for (int round = 0; round < 10 && most < 10; ++round) most = std::max(most, JobsBefore(daemon));
   EXPECT_GE(most, 10);
 }

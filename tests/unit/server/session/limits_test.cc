@@ -54,7 +54,7 @@ TEST(Limits, Handles) {
   ExpectLimit(client.Fails(client.UploadOf({1, 2, 3, 4}, 5)), "handles_per_session_max", 3);
   ExpectLimit(client.Fails(client.CompileOf(6, device::AddProgram())), "handles_per_session_max", 3);
   ExpectLimit(client.Fails(client.DownloadOf(4)), "handles_per_session_max",
-              3);  // The root cause is remembered.
+              3);  // The root cause is that of the first failure.
   client.Send(client.FreeOf({1}));
   EXPECT_FALSE(client.Do(client.PlaceholderOf(7)).has_error());
 }
@@ -92,8 +92,8 @@ TEST(Limits, UnacknowledgedBytes) {
 TEST(Limits, RepliesThatAreNotAcknowledgedCountAsTheMemoryTheyTake) {
   Daemon daemon(Limits{.commands_in_flight_max = 64, .unacknowledged_bytes_max = 1000});
   Client client(daemon);
-  // A pong is 6 bytes on the wire and takes about 200: the limit and its reserve, 66,536 bytes, are about 300
-  // of them.
+  // A pong has 6 bytes on the wire and takes about 200 in memory: the limit and its reserve, 66,536 bytes,
+  // hold about 300 pongs.
   for (int i = 0; i < 1000 && !client.ended(); ++i) client.Send(client.PingOf(/*at_once=*/true));
   ExpectLimit(ErrorOf(client.Ended()), "unacknowledged_bytes_max", 1000);
 }
@@ -174,7 +174,7 @@ TEST(Limits, BufferAndStagingBytes) {
   EXPECT_FALSE(client.Do(client.DownloadOf(4)).has_error()) << "Bytes that came along are not staged.";
 }
 
-// Three copies of a range, where the limit allows two.
+// Copies one range three times, where the limit allows two.
 TEST(Limits, CopiesUnderWay) {
   constexpr int64_t kBytes = 1 << 20;
   Daemon daemon(Limits{.arena_bytes = 2 * kBytes});

@@ -1,4 +1,4 @@
-// The times at which memory is returned, by a clock that the test advances.
+// The times at which memory is returned to the system, by a clock that the test advances.
 #include "server/session/memory_return.h"
 
 #include <gtest/gtest.h>

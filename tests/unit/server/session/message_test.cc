@@ -1,5 +1,5 @@
-// Several commands in one message: handled in order, answered together and once each; also messages of a
-// hostile client.
+// Several commands in one message are handled in order, and answered together and once each; also messages of
+// a hostile client.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A session that runs out of memory while it answers: nothing is freed twice, and no command stays
+// A session that runs out of memory while it answers does not free anything twice, and leaves no command
 // unanswered.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ TEST(NoMemory, AnAnswerThatCouldNotBeSentGoesWithTheNextMessage) {
   Daemon daemon;
   Client client(daemon);
   const std::shared_ptr<Session> session = client.machine();
-  // Behind a long command, one is reported by its name and one with a reply.
+  // Behind a long command, one command is reported by its id and one by a reply.
   client.Send(client.StreamUploadOf(1));
   client.quiet = true;
   const uint64_t named = client.last_command + 1;
@@ -61,7 +61,7 @@ TEST(NoMemory, ABarrierThatFailsIsAnsweredAndLetsTheNextOnePass) {
   Client client(daemon);
   const std::shared_ptr<Session> session = client.machine();
   const uint64_t upload = client.Send(client.StreamUploadOf(1));
-  const uint64_t failing = client.Send(client.StreamUploadOf(2));  // Settled by its barrier alone.
+  const uint64_t failing = client.Send(client.StreamUploadOf(2));  // Settled only by the barrier.
   session->answers().WhenAllBefore(failing, [] { throw std::runtime_error("out of order"); });
   const uint64_t ping = client.Send(client.PingOf());
   const device::UploadPart part = session->session_device().uploads().Claim(upload).value();

@@ -1,4 +1,4 @@
-// A client over a pipe in memory. It sends what a test says, keeps the answers, and checks nothing itself.
+// A client over a pipe in memory. It sends what a test says, and keeps the answers without checking them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@
 
 namespace hlod::session {
 
-// The daemon's half of a stream that ends in a test. Messages are "written" at once.
+// The daemon's side of a stream that ends in the test. Writes complete at once.
 class PipeStream : public SessionStream {
  public:
   void Write(const v1::ServerMessage& message) override {
@@ -203,7 +203,7 @@ class Client {
     return reply.has_error() ? rpc::FromProto(reply.error()) : ErrorDetails{};
   }
   ErrorDetails Fails(v1::Command command) { return ErrorOfReply(Do(std::move(command))); }
-  // Returns the status with which the stream ended; waits a little for it.
+  // Returns the status with which the stream ended; waits briefly for it.
   absl::Status Ended() {
     for (int i = 0; i < 2000 && !stream_->end().has_value(); ++i) stream_->Next(absl::Milliseconds(5));
     return stream_->end().value_or(absl::OkStatus());
@@ -301,9 +301,9 @@ class Client {
 
   v1::Welcome welcome;
   uint64_t last_command = 0, settled_through = 0, ack_through = 0;
-  bool quiet = false;                 // The flag in SendTogether's messages.
-  std::set<uint64_t> settled;         // Reported on this stream, beyond settled_through.
-  std::vector<uint64_t> acknowledge;  // Sent with the next command.
+  bool quiet = false;                 // The value of `quiet` in messages of SendTogether.
+  std::set<uint64_t> settled;         // Commands reported on this stream beyond settled_through.
+  std::vector<uint64_t> acknowledge;  // Acknowledgements to send with the next command.
   std::map<uint64_t, v1::Reply> replies;
   std::map<uint64_t, int> reply_count;
   std::vector<v1::ClientMessage> sent;

@@ -1,4 +1,4 @@
-// A process is known by its user while it lives, and for a while afterwards as ended.
+// A process is known by its user while it lives, and is known as ended for a while afterwards.
 #include "server/session/processes.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(WatchedProcesses, RememberWhoEnded) {
   waitpid(pid, nullptr, 0);
 
   WatchedProcesses late([](int64_t) {});
-  late.Add(-1, credentials);  // The process had ended before its connection was accepted.
+  late.Add(-1, credentials);  // The process ended before its connection was accepted.
   EXPECT_TRUE(late.HasEnded(pid));
   EXPECT_FALSE(late.HasEnded(getpid()));
 }

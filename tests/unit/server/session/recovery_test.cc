@@ -1,5 +1,5 @@
-// Lifetimes: sessions that end while others still reach for them, streams that were replaced, and refusals
-// that must not disturb the order of later commands.
+// Lifetimes: sessions that end while others still use them, streams that were replaced, and refusals that
+// must not disturb the order of later commands.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(EndedSession, CannotBeAttachedToOnceItsLeaseHasRunOut) {
             ErrorKind::kLostSession);
 }
 
-// The ping is handled on one thread while another ends the session.
+// One thread handles the ping while another ends the session.
 TEST(EndedSession, IsNotKeptByAPingThatCameTooLate) {
   Daemon daemon;
   std::weak_ptr<Session> left;
@@ -49,7 +49,7 @@ TEST(EndedSession, IsNotKeptByAPingThatCameTooLate) {
   EXPECT_TRUE(left.expired());
 }
 
-// A bulk stream that only remembers that it was stopped.
+// A bulk stream that only records that it was stopped.
 struct FakeBulk : BulkStream {
   void Stop() override { stopped = true; }
   std::atomic<bool> stopped{false};
@@ -113,7 +113,7 @@ TEST(Transfer, ThatCameBeforeItsDeclarationGoesOnOnceTheCommandWasHandled) {
   daemon.registry->Tick();
   EXPECT_TRUE(told.empty());
   client.Send(client.StreamUploadOf(1));
-  client.Send(client.PingOf());  // Not an upload: its transfer waits in vain.
+  client.Send(client.PingOf());  // The id is not an upload's, so its transfer waits in vain.
   ASSERT_EQ(told.size(), 2u);
   EXPECT_TRUE(told[0].ok()) << told[0];
   EXPECT_EQ(told[1].code(), absl::StatusCode::kNotFound);
@@ -172,7 +172,7 @@ TEST(Refusal, FailsTheHandlesThatWereToBeDefined) {
   for (const uint64_t handle : {2, 3, 5}) {
     const ErrorDetails error = client.Fails(client.DownloadOf(handle));
     EXPECT_EQ(error.kind, ErrorKind::kLimit) << handle << ": " << error.text;
-    // Here commands and handles have the same numbers.
+    // Here a command and its handle have the same number.
     EXPECT_EQ(error.root_command, handle) << "Where it began.";
   }
 }

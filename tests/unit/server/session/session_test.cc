@@ -69,7 +69,7 @@ TEST(Session, ABrokenProtocolEndsTheSession) {
         v1::Command p = c.PingOf();
         p.set_id(9);
         c.Send(p);
-      },                                         // A gap in the ids.
+      },                                         // The ids have a gap.
       [](Client& c) { c.Send(v1::Command()); },  // A command without a body.
       [](Client& c) {
         v1::ClientMessage m;
@@ -90,13 +90,13 @@ TEST(Session, ABrokenProtocolEndsTheSession) {
         v1::Command p;
         p.mutable_define_origin()->set_id(3);
         c.Send(p);
-      },  // A line other than the next.
+      },  // The line's number is not the next one.
       [](Client& c) {
         v1::Command p;
         p.mutable_compile()->set_executable(1);
         p.mutable_compile()->set_module_bytes(10);
         c.Send(p);
-        c.Send(c.PingOf());  // A command in the place of a chunk.
+        c.Send(c.PingOf());  // A command is sent where a chunk is expected.
       },
   };
   for (size_t i = 0; i < std::size(violations); ++i) {
@@ -160,7 +160,7 @@ TEST(Session, ADigestIsNoWayToAnothersProgram) {
   EXPECT_EQ(other.Fails(by_digest).code, absl::StatusCode::kNotFound);
   EXPECT_EQ(one.Stats().compiles(), 1);
   EXPECT_EQ(one.Stats().compile_cache_hits(), 1);
-  // Equal bytes are compiled once, for all sessions.
+  // Equal programs are compiled once for all sessions.
   other.Do(other.CompileOf(3, program));
   EXPECT_EQ(other.Stats().compiles(), 0);
 }
@@ -211,7 +211,7 @@ TEST(Session, EachCommandOfAReplayTakesEffectOnce) {
   client.replies.clear();
   client.Connect(client.ResumeOf());
   EXPECT_EQ(client.welcome.received_through(), client.last_command);
-  // The daemon repeats unacknowledged answers, though the client repeats no command.
+  // The daemon repeats answers that were not acknowledged, though the client does not repeat the commands.
   EXPECT_EQ(client.Await(download).download().inline_(), Client::Bytes({2, 4, 6, 8}));
   const size_t count = client.sent.size();
   for (size_t i = 0; i < count; ++i) client.SendRaw(v1::ClientMessage(client.sent[i]));

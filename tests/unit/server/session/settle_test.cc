@@ -1,4 +1,4 @@
-// Behind a long command, others finish, are reported, and are acknowledged one by one.
+// Commands after a long one finish, are reported, and are acknowledged one by one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ TEST(Settle, FinishedCommandsBehindALongOneDoNotFillTheWindow) {
   EXPECT_THAT(client.Fails(client.PingOf(/*at_once=*/true)).text, HasSubstr("commands_in_flight_max"));
 }
 
-// A stream whose messages cannot be sent, because memory has run out.
+// A stream that cannot send messages because memory has run out.
 class FullStream : public SessionStream {
  public:
   void Write(const v1::ServerMessage&) override { throw std::bad_alloc(); }

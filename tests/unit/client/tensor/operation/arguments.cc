@@ -1,4 +1,4 @@
-// Decoding recorded arguments.
+// Decodes recorded arguments.
 #include "tests/unit/client/tensor/operation/arguments.h"
 
 #include <limits>

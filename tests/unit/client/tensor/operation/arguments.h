@@ -1,4 +1,4 @@
-// A recorded case, and its arguments by PyTorch's parameter names, as a binding takes them.
+// A recorded case, and its arguments by the names of PyTorch's parameters, for a binding to use.
 #pragma once
 
 #include <deque>
@@ -22,8 +22,8 @@ bool IsArray(const nlohmann::json& json);
 // Returns a recorded number: bools as 1 and 0, NaN and infinities from their recorded text.
 double DecodeNumber(const nlohmann::json& json);
 
-// The arguments of one call. Asking for an argument that was not recorded and has no default throws
-// std::runtime_error; so does End() when an argument was recorded and never asked for.
+// The arguments of one call. Reading an argument that was not recorded and has no default throws
+// std::runtime_error; End() throws when a recorded argument was never read.
 class Arguments {
  public:
   // `names` are the parameters in order: "input other alpha". Tensors are made on `device`.
@@ -47,14 +47,15 @@ class Arguments {
   std::optional<Dims> MaybeInts(const std::string& name);
   std::vector<double> Doubles(const std::string& name, std::optional<std::vector<double>> absent = {});
   std::optional<PrimitiveType> Type(const std::string& name);
-  // The JSON itself; null when not recorded. RestOf...() are the positional arguments from `from` on.
+  // Returns the JSON itself; null when not recorded. RestOf...() return the positional arguments from `from`
+  // on.
   const nlohmann::json& Json(const std::string& name);
   std::vector<Tensor> RestOfTensors(size_t from);
   Dims RestOfInts(size_t from);
 
   const Device& device() const { return device_; }
-  // Makes the tensors of these arrays require gradients; call it before asking for arguments. leaves() are
-  // the tensors made so far.
+  // Makes the tensors of these arrays require gradients; must be called before arguments are read. leaves()
+  // are the tensors made so far.
   void RequireGradients(std::set<const nlohmann::json*> arrays) { wanted_ = std::move(arrays); }
   const std::map<const nlohmann::json*, Tensor>& leaves() const { return leaves_; }
   // Throws when an argument was recorded and not used.

@@ -11,7 +11,7 @@
 namespace hlod {
 
 struct Binding {
-  // The name in PyTorch's table of operations: "add", "nn.functional.relu".
+  // The name in PyTorch's table of operations, for example "add" or "nn.functional.relu".
   std::string name;
   // The parameters in order: "input other alpha".
   std::string parameters;
@@ -42,7 +42,7 @@ std::vector<Binding> FourierBindings();
 
 // Returns all bindings by name. A name in two lists is a failure.
 const std::map<std::string, Binding>& AllBindings();
-// Returns the binding of a recorded case: of its variant, if that has its own; null when there is none.
+// Returns the binding of a recorded case; that of its variant when there is one. Null when there is none.
 const Binding* BindingOf(const nlohmann::json& record);
 
 }  // namespace hlod

@@ -21,7 +21,7 @@ Tensor MatrixNormOf(Arguments& a, const Tensor& x, const Dims& dims, bool keepdi
   return linalg::FrobeniusNorm(x, dims, keepdim);
 }
 
-// hlod's tolerances are numbers; a recorded tensor stands for its element.
+// hlod's tolerances are numbers: returns the element of a recorded tensor.
 double NumberOf(Arguments& a, const char* name) {
   return IsArray(a.Json(name)) ? a.Array(name).Item<double>() : a.Double(name);
 }

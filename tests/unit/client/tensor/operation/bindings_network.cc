@@ -81,7 +81,7 @@ std::vector<Binding> NetworkBindings() {
          return Three(NativeLayerNorm(a.Arg("input"), a.Ints("normalized_shape"), a.Array("weight"),
                                       a.Array("bias"), a.Double("eps")));
        },
-       /*slack=*/8},  // As for group_norm.
+       /*slack=*/8},  // The reason is that of group_norm.
       {"nn.functional.instance_norm",
        "input running_mean running_var weight bias use_input_stats momentum eps",
        [](Arguments& a) {
@@ -89,7 +89,7 @@ std::vector<Binding> NetworkBindings() {
                              a.Array("weight"), a.Array("bias"), a.Bool("use_input_stats", true),
                              a.Double("momentum", 0.1), a.Double("eps", 1e-5));
        },
-       /*slack=*/8},  // As for group_norm.
+       /*slack=*/8},  // The reason is that of group_norm.
       {"nn.functional.local_response_norm", "input size alpha beta k",
        [](Arguments& a) {
          return LocalResponseNorm(a.Arg("input"), a.Int("size"), a.Double("alpha", 1e-4),

@@ -44,7 +44,7 @@ Binding MaxUnpool(const char* name, Inverse function) {
           }};
 }
 
-// A recorded None keeps the input's size, which is -1 here.
+// A recorded None, which keeps the input's size, becomes -1.
 Dims PartsOf(Arguments& a) {
   const nlohmann::json& given = a.Json("output_size");
   if (!given.is_array()) return {given.get<int64_t>()};

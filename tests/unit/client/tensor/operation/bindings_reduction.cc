@@ -12,7 +12,8 @@ Binding Over(const char* name, Tensor (*call)(const Operand&, DimList, bool)) {
           }};
 }
 
-// Accepts PyTorch's forms (unbiased), (dim, unbiased, keepdim) and (dim, *, correction, keepdim).
+// Accepts the forms of PyTorch's signature: (unbiased), (dim, unbiased, keepdim) and (dim, *, correction,
+// keepdim).
 template <typename F>
 Binding DeviationBinding(const char* name, F call) {
   return {name, "input dim unbiased keepdim", [call](Arguments& a) {

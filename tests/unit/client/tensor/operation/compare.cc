@@ -57,7 +57,7 @@ std::string DifferenceOfArrays(const Literal& expected, const Literal& actual, d
   const std::vector<std::complex<double>> x = Elements(expected), y = Elements(actual);
   for (size_t i = 0; i < x.size(); ++i) {
     if (Near(x[i].real(), y[i].real(), tolerance) && Near(x[i].imag(), y[i].imag(), tolerance)) continue;
-    // A small real or imaginary part beside a large one only needs the accuracy of the whole number.
+    // A small real or imaginary part beside a large one needs only the accuracy of the absolute value.
     if (std::abs(x[i] - y[i]) <= tolerance.relative * std::abs(x[i])) continue;
     return absl::StrFormat("%s: element %d is %.9g%+.9gi instead of %.9g%+.9gi",
                            hlo::ToStringNoLayout(expected.shape()), i, y[i].real(), y[i].imag(), x[i].real(),

@@ -1,4 +1,4 @@
-// Reading ops.csv.
+// Reads ops.csv.
 #include "tests/unit/client/tensor/operation/coverage.h"
 
 #include <fstream>

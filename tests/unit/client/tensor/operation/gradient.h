@@ -1,4 +1,4 @@
-// The agreement of operations' gradients with PyTorch's (generate_gradients.py).
+// Compares the gradients of operations with PyTorch's (generate_gradients.py).
 #pragma once
 
 #include <map>

@@ -22,8 +22,8 @@ using nlohmann::json;
 
 struct Case {
   std::string name, where;
-  json record;     // "args" and "kwargs".
-  json gradients;  // One per floating tensor among them.
+  json record;     // The JSON of the case, with "args" and "kwargs".
+  json gradients;  // One gradient per floating tensor among the arguments.
 };
 
 std::vector<json> Lines(const std::filesystem::path& path) {
@@ -104,7 +104,7 @@ Tensor Total(const Results& results) {
 
 struct Attempt {
   const Case* of = nullptr;
-  std::vector<std::pair<const json*, Tensor>> gradients;  // The expected and the computed ones.
+  std::vector<std::pair<const json*, Tensor>> gradients;  // Pairs of the expected and the computed gradient.
   std::string failure;
 };
 
@@ -167,7 +167,7 @@ void Finish(Attempt& run) {
   run.gradients.clear();
 }
 
-// Records many cases and runs them as one program; when that fails, each by itself.
+// Records many cases and runs them as one program; when it fails, runs each case alone.
 std::vector<Attempt> RunAll(const Device& device) {
   constexpr size_t kBatch = 32;
   std::vector<Attempt> runs;

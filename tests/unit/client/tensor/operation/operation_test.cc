@@ -21,11 +21,11 @@ using nlohmann::json;
 
 struct Case {
   std::string name;  // As in operations.json: "div.floor_rounding".
-  std::string line;  // For example "d.json:17".
+  std::string line;  // The place of the record, for example "d.json:17".
   json record;
 };
 
-// Returns all recorded cases whose operation has a binding. With HLOD_OPERATION=NAME, only those of that
+// Returns all recorded cases whose operation has a binding; with HLOD_OPERATION=NAME, those of that
 // operation.
 const std::vector<Case>& BoundCases() {
   static const auto* const kCases = [] {
@@ -79,7 +79,7 @@ void Finish(Attempt& run) {
   run.results.reset();
 }
 
-// Records many cases and runs them as one program; when that fails, each by itself.
+// Records many cases and runs them as one program; when it fails, runs each case alone.
 std::vector<Attempt> RunAll(const Device& device) {
   constexpr size_t kBatch = 32;
   std::vector<Attempt> runs;
@@ -119,7 +119,7 @@ std::set<std::string> KnownToFail() {
 
 class Operation : public TensorTest {
  protected:
-  // Fails with the first failure of each operation that is not known to fail.
+  // Fails with the first failure of each operation, except those known to fail.
   void ExpectAsRecorded(const std::vector<Attempt>& runs) {
     const std::set<std::string> known = KnownToFail();
     for (const Attempt& run : runs) {

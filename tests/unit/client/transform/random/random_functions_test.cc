@@ -23,7 +23,8 @@ namespace {
 
 using nlohmann::json;
 using Arrays = std::vector<Tensor>;
-// A function of the arguments that transforms vary and of those that stay fixed.
+// A function of two lists of arguments: those that transforms differentiate or batch, and those that stay
+// fixed.
 using Function = std::function<Arrays(const Arrays& varied, const Arrays& fixed)>;
 
 std::string Setting(const char* name, const char* otherwise) {
