@@ -1,4 +1,4 @@
-// Sizes and ranges that cannot wrap: byte counts come from strangers, so each product and sum is checked.
+// Sizes and ranges that cannot overflow: byte counts come from clients, so each product and sum is checked.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
   return sum;
 }
 
-// Returns a / b rounded up; b must be positive. It never forms the sum of a and b, so it cannot wrap.
+// Returns a / b rounded up; b must be positive. It does not compute a + b, so it cannot overflow.
 constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 static_assert(CeilDiv(INT64_MAX, INT64_MAX) == 1 && CeilDiv(70'000, INT64_MAX) == 1, "no wrap-around");
 static_assert(CeilDiv(0, 3) == 0 && CeilDiv(6, 3) == 2 && CeilDiv(7, 3) == 3, "rounds up");

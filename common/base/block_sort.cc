@@ -1,13 +1,12 @@
-// Quicksort, breadth first. On each level every segment has a pivot at random, all other elements are
-// compared with the pivots of their segments in blocks, and each segment is partitioned stably: the elements
-// before the pivot, the pivot, the others. The segments left and right of the pivot are those of the next
-// level.
+// Quicksort, breadth first. On each level every segment has a random pivot, all other elements are compared
+// with the pivots of their segments in blocks, and each segment is partitioned stably: the elements before
+// the pivot, the pivot, the others. The segments left and right of the pivot are those of the next level.
 //
-// The elements of a segment stay in their original order, so ties are broken by position, and one question
+// The elements of a segment stay in their original order, so ties are broken by position, and one comparison
 // per pair is enough: of two elements, the later one goes first if and only if it is less. Hence exactly one
-// element of every pair goes first, even if the comparator contradicts itself; and for any such relation a
+// element of every pair goes first, even if the comparator is inconsistent; and for any such relation a
 // random pivot has, with probability at least one half, an eighth of the elements on each side. Equal
-// elements do no harm: they fall to both sides.
+// elements do not slow this down, because they are distributed to both sides.
 #include "common/base/block_sort.h"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ namespace {
 
 int64_t Aligned(int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// Returns the same pivot position every time it is asked for a segment (splitmix64's finaliser).
+// Returns a segment's pivot position, the same at each call (splitmix64's finaliser).
 uint32_t PivotOf(uint32_t begin, uint32_t end) {
   uint64_t x = (uint64_t{begin} << 32 | end) + 0x9e3779b97f4a7c15;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -123,7 +122,7 @@ bool BlockSorter::AskAll(Less less, const Segment* segments, int64_t count) {
 bool BlockSorter::Partition(Segment segment, Stops stops) {
   const auto [begin, end] = segment;
   const uint32_t at = PivotOf(begin, end), pivot = order_[at];
-  uint32_t left = begin, right = end;  // The elements behind the pivot are collected from the end, backwards.
+  uint32_t left = begin, right = end;  // The elements after the pivot are collected backwards from the end.
   const bool parted = InPieces(begin, end, stops, [&](uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; ++i) {
       if (i == at) continue;

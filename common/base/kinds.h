@@ -1,4 +1,4 @@
-// Error kinds and transfer causes: closed sets, one table each (errors.inc, causes.inc).
+// Error kinds and transfer causes: two closed sets, with a table each (errors.inc, causes.inc).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The counter from which a program's own random numbers are drawn.
+// The counter that a program's random numbers are drawn from.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace hlod {
 
-// A 128-bit counter that each draw advances. Starts at XLA's initial value. Thread-safe.
+// A 128-bit counter that each draw advances. It starts at XLA's initial value. Thread-safe.
 class RandomCounter {
  public:
   // Adds `delta` and returns the low and the high half of the counter's value before.

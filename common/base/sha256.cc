@@ -1,4 +1,4 @@
-// SHA-256 by OpenSSL, which uses the processor's SHA instructions where it has them.
+// SHA-256 by OpenSSL, which uses the processor's SHA instructions if it has them.
 #include "common/base/sha256.h"
 
 #include <openssl/evp.h>

@@ -1,5 +1,5 @@
-// SHA-256 of bytes: the name under which a program is cached. Each side computes it from the bytes and trusts
-// no digest that it is sent.
+// SHA-256 of bytes, by which programs are cached. Both sides compute it from the bytes; neither trusts a
+// digest that it receives.
 #pragma once
 
 #include <array>

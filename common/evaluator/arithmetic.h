@@ -1,4 +1,4 @@
-// The few element functions that reductions and contractions share with the elementwise kernels.
+// The few functions of elements that reductions and contractions share with the elementwise kernels.
 #pragma once
 
 #include <cmath>
@@ -16,8 +16,7 @@ inline uint64_t LowBits(uint64_t value, int bits) {
   return bits >= 64 ? value : value & ((uint64_t{1} << bits) - 1);
 }
 
-// Integers wrap as two's complement. Complex products use the plain formula, which does not recover
-// infinities.
+// Integers wrap in two's complement. Complex products use the plain formula, without recovering infinities.
 template <typename C>
 C Sum(C a, C b) {
   if constexpr (std::is_same_v<C, int64_t>) {
@@ -49,8 +48,8 @@ bool HasNan(C a) {
     return false;
   }
 }
-// Calls f(combine) with the element function of an opcode that reducers are made of. Returns false for any
-// other `opcode`. For pred, add and maximum are or; multiply and minimum are and.
+// Calls f(combine) with the function of elements of an opcode that reducers use. Returns false for any other
+// `opcode`. For pred, add and maximum are "or"; multiply and minimum are "and".
 template <typename C, typename F>
 bool VisitCombiner(hlo::Opcode opcode, bool is_pred, F&& f) {
   using enum hlo::Opcode;

@@ -1,5 +1,5 @@
-// Collectives of a program that runs on one device: device 0 is the only participant, and gets its own values
-// back.
+// Collectives of a program that runs on one device: device 0 is the only participant, and receives its own
+// values.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -16,7 +16,7 @@ using hlo::Literal;
 
 namespace {
 
-// Returns one value for one operand, a tuple for several.
+// Returns the value itself for one operand, a tuple for several.
 Value OneOrTuple(std::vector<Value> values) {
   return values.size() == 1 ? std::move(values[0]) : Value::Tuple(std::move(values));
 }
@@ -34,14 +34,14 @@ absl::StatusOr<Value> AllGatherStart(Evaluation&, Instruction instruction, std::
   return Value::Tuple({both, both});
 }
 
-// Runs all-to-all, either along a dimension or with one operand per device.
+// Runs all-to-all along a dimension, or with one operand per device.
 absl::StatusOr<Value> PiecesOf(Evaluation&, Instruction instruction, std::vector<Value>& operands) {
   RETURN_IF_ERROR(hlo::CheckOneParticipant(instruction));
   if (instruction.shape().IsTuple()) return Value::Tuple(std::move(operands));
   return std::move(operands[0]);
 }
 
-// A device without a source gets zeros.
+// A device without a source receives zeros.
 absl::StatusOr<Value> CollectivePermute(Evaluation&, Instruction instruction, std::vector<Value>& operands) {
   RETURN_IF_ERROR(hlo::CheckOneParticipant(instruction));
   if (instruction.attributes<hlo::PermuteAttributes>().pairs.empty()) {

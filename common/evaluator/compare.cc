@@ -1,4 +1,4 @@
-// compare: six directions, in the order of numbers or in the total order of floats.
+// compare: six directions, by the order of numbers or the total order of floats.
 #include <bit>
 
 #include "common/evaluator/arithmetic.h"
@@ -16,7 +16,7 @@ int64_t TotalOrder(double value) {
   return bits < 0 ? std::numeric_limits<int64_t>::min() - bits - 1 : bits;
 }
 
-// Compares elements by `key`. With NaN every direction but `ne` is false, as for C++'s operators.
+// Compares elements by `key`. With NaN, all directions except `ne` are false, as in C++.
 template <typename C, typename Key>
 KernelFunction ByKey(ComparisonDirection direction, Key) {
   const auto make = [](auto f) { return MakeBinary<C, uint64_t>(f); };

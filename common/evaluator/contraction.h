@@ -1,4 +1,4 @@
-// The carriers in which dot and convolution compute, and the conversion of their sums to the result.
+// The carriers in which dot and convolution compute, and the conversion of sums to the result.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace hlod::evaluator {
 
-// Returns the carrier of the sums: the widest kind of operands and result, as in XLA, with complex before
-// float before integer. Integer sums wrap in the result's own carrier.
+// Returns the carrier of the sums: the widest kind of operands and result, as in XLA, where complex is wider
+// than float, and float wider than integer. Integer sums wrap in the result's own carrier.
 inline Carrier SumCarrier(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType result) {
   for (const Carrier carrier : {Carrier::kComplex, Carrier::kFloat}) {
     if (CarrierOf(lhs) == carrier || CarrierOf(rhs) == carrier || CarrierOf(result) == carrier)
@@ -26,8 +26,8 @@ inline Carrier SumCarrier(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::P
   return CarrierOf(result);
 }
 
-// Writes sums into `result`. When its carrier is another one, they are converted as by the opcode `convert`:
-// float sums of an integer result truncate and saturate.
+// Writes sums into `result`. If its carrier is another one, they are converted as by `convert`: float sums of
+// an integer result are truncated and saturated.
 template <typename C>
 void StoreSums(const std::vector<C>& sums, hlo::Literal& result) {
   const hlo::PrimitiveType type = result.shape().type;
@@ -56,11 +56,11 @@ absl::StatusOr<std::vector<C>> InOrder(Evaluation& evaluation, const hlo::Litera
 }
 
 // Adds the product of a [m, k] and b [k, n] to c [m, n], dense and row-major. Large products of floats and
-// complex numbers are computed by BLAS, when it is installed.
+// complex numbers use BLAS if it is installed.
 template <typename C>
 absl::Status AddProduct(Evaluation& evaluation, int64_t m, int64_t n, int64_t k, const C* a, const C* b,
                         C* c) {
-  // Up to kTermsMin terms a loop is as fast; kTermsMax terms take some milliseconds.
+  // Up to kTermsMin terms, a loop is as fast as BLAS; kTermsMax terms take some milliseconds.
   constexpr int64_t kTermsMin = 1 << 18, kTermsMax = 1 << 24;
   if constexpr (std::is_same_v<C, double> || std::is_same_v<C, Complex>) {
     const int64_t row_terms = n * k;
@@ -72,7 +72,7 @@ absl::Status AddProduct(Evaluation& evaluation, int64_t m, int64_t n, int64_t k,
         RETURN_IF_ERROR(evaluation.Tick(count * row_terms));
         done = lapack::AddProduct(count, n, k, a + row * k, b, c + row * n);
       }
-      if (done) return absl::OkStatus();  // It fails at the first call or never.
+      if (done) return absl::OkStatus();  // BLAS fails at the first call or never.
     }
   }
   for (int64_t row = 0; row < m; ++row) {

@@ -79,7 +79,7 @@ absl::StatusOr<Value> While(Evaluation& evaluation, Instruction instruction, std
   }
 }
 
-// For a pred selector, true takes the first branch; for s32, an index out of range takes the last.
+// For a pred selector, true selects the first branch; for s32, an index out of range selects the last.
 absl::StatusOr<Value> Conditional(Evaluation& evaluation, Instruction instruction,
                                   std::vector<Value>& operands) {
   const Literal& selector = *operands[0].array;
@@ -93,7 +93,7 @@ absl::StatusOr<Value> Conditional(Evaluation& evaluation, Instruction instructio
   if (branch < 0 || branch > last) branch = last;
   std::vector<Value> arguments;
   arguments.push_back(std::move(operands[1 + branch]));
-  operands.clear();  // The operands of other branches need not stay alive.
+  operands.clear();  // The operands of the other branches can be freed.
   return evaluation.Call(instruction.called()[branch], std::move(arguments));
 }
 

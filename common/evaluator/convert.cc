@@ -29,8 +29,8 @@ C Truncate(double value, PrimitiveType to) {
   return static_cast<C>(value);
 }
 
-// Returns an integer as a double rounded to odd, so that only the next rounding, to fewer bits, has an effect
-// on the result.
+// Returns an integer as a double rounded to odd, so that a following rounding to fewer bits has the correct
+// result.
 template <typename C>
 double ToOdd(C value) {
   const bool negative = Less(value, C{0});
@@ -75,8 +75,8 @@ void Bitcast(const void* const* in, void* out, int64_t n, const KernelContext& c
   }
 }
 
-// Returns the exponent of the finest step of `format` around a value that is neither 0 nor NaN nor infinite.
-// Below the smallest normal number of `source` the steps do not get finer.
+// Returns the exponent of the finest spacing of `format` around a value that is not 0, NaN or infinite. Below
+// the smallest normal number of `source` the spacing is constant.
 int StepExponent(double value, FloatFormat source, int mantissa_bits) {
   int exponent;
   std::frexp(value, &exponent);
@@ -85,7 +85,7 @@ int StepExponent(double value, FloatFormat source, int mantissa_bits) {
 }
 
 // Rounds the mantissa to nearest even, then replaces values outside the exponent's range by infinity or zero.
-// f8 is computed in f16, as XLA does.
+// f8 is computed in f16, as in XLA.
 double ReducePrecision(double value, const KernelContext& context) {
   if (!std::isfinite(value) || value == 0) return value;
   const FloatFormat source =
@@ -95,7 +95,7 @@ double ReducePrecision(double value, const KernelContext& context) {
     const int step = StepExponent(value, source, context.format.mantissa_bits);
     const double steps = std::ldexp(value, -step);
     rounded = std::ldexp(std::nearbyint(steps), step);
-    // Without a mantissa, even and odd refer to the stored exponent, whose bias is odd.
+    // Without a mantissa, "even" refers to the stored exponent, whose bias is odd.
     if (context.format.mantissa_bits == 0 && std::fabs(steps) == 1.5 && step % 2 != 0)
       rounded = std::copysign(std::ldexp(1.0, step), value);
   }
@@ -109,8 +109,8 @@ double ReducePrecision(double value, const KernelContext& context) {
   return rounded;
 }
 
-// Rounds away from zero when the random number, as a fraction of its range, is less than the part that
-// truncation drops.
+// Rounds away from zero if the random number, as a fraction of its range, is less than the part that
+// truncation removes.
 template <typename C>
 void StochasticConvert(const void* const* in, void* out, int64_t n, const KernelContext& context) {
   const auto* x = static_cast<const double*>(in[0]);

@@ -34,9 +34,9 @@ Dims Order(int64_t first, const Dims& middle, int64_t last) {
 }
 
 // Adds, for each kernel position, its contribution to the output positions at which it meets the input: the
-// product of the input's features there, gathered, with the kernel's features. The padding is left out, so
-// that an infinity in the kernel is never multiplied by a padding zero. x: [batch, spatial..., feature], w:
-// [group, spatial..., input feature, output feature of the group], sums: [group, batch, spatial..., feature].
+// product of the gathered features of the input with the kernel's features. Padding is skipped, so that an
+// infinity in the kernel is never multiplied by a zero. x: [batch, spatial..., feature], w: [group,
+// spatial..., input feature, output feature of the group], sums: [group, batch, spatial..., feature].
 template <typename C>
 class Places {
  public:
@@ -54,7 +54,7 @@ class Places {
     const Dims in_strides = hlo::RowMajorStrides(in_sizes_), out_strides = hlo::RowMajorStrides(out_sizes_);
     const size_t spatial = in_sizes_.size();
     for (Odometer place(kernel_sizes_); place.valid(); place.Next(), w += depth * features) {
-      // Along each dimension, the output positions and the input positions that they meet.
+      // Along each dimension, pairs of an output position and the input position that it reads.
       std::vector<std::vector<std::pair<int64_t, int64_t>>> met(spatial);
       Dims counts(spatial);
       for (size_t s = 0; s < spatial; ++s) {
@@ -104,15 +104,15 @@ class Places {
   const hlo::ConvolutionAttributes& conv_;
   const Dims in_sizes_, kernel_sizes_, out_sizes_;
   const int64_t in_features_;
-  std::vector<int64_t> rows_;           // Output positions.
-  std::vector<C> gathered_, products_;  // By row: the input's features, and the sums.
+  std::vector<int64_t> rows_;           // The output positions.
+  std::vector<C> gathered_, products_;  // The input's features by row, and the sums.
 };
 
 template <typename C>
 absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes& conv, const Literal& lhs,
                         const Literal& rhs, Literal& result) {
   const Dims &in = lhs.shape().dims, &kernel = rhs.shape().dims, &out = result.shape().dims;
-  // Output features are split into `groups` consecutive groups, which are feature groups (each reads its own
+  // Output features are divided into `groups` consecutive groups. They are feature groups (each reads its own
   // input features) or batch groups (each reads its own part of the batch).
   const int64_t feature_groups = conv.feature_group_count, batch_groups = conv.batch_group_count;
   const int64_t groups = std::max(feature_groups, batch_groups);
@@ -141,7 +141,7 @@ absl::Status ConvolveIn(Evaluation& evaluation, const hlo::ConvolutionAttributes
                                     features, sums.data() + (group * images + image) * places * features));
     }
   }
-  // Reorders [group, batch, spatial..., feature] to the result's dimensions, whose feature is [group,
+  // Reorders [group, batch, spatial..., feature] to the dimensions of the result, whose feature is [group,
   // feature].
   std::vector<C> ordered(sums.size());
   const Dims strides = RowMajorStrides(out);

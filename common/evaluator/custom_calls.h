@@ -1,4 +1,4 @@
-// hlod's own custom-call targets, which work on every device.
+// hlod's own custom-call targets, which every device implements.
 #pragma once
 
 #include <string>
@@ -18,15 +18,17 @@ std::vector<std::string> OwnCustomCallTargets();
 bool IsIdentityCustomCall(hlo::Instruction instruction);
 
 // Custom-calls over two s32 scalars that return the first one, or fail with the error of an instruction on
-// dynamic dimensions. They are left in a program that is rewritten to static shapes. Their backend_config is
-// MakeSizeCheck's.
-inline constexpr std::string_view kCheckDimensionSizeTarget = "hlod.CheckDimensionSize";  // size, present
-inline constexpr std::string_view kCheckSameSizeTarget = "hlod.CheckSameSize";            // size, other
+// dynamic dimensions. A program that was rewritten to static shapes contains them. MakeSizeCheck makes their
+// backend_config.
+inline constexpr std::string_view kCheckDimensionSizeTarget =
+    "hlod.CheckDimensionSize";                                                  // Operands: size, number of
+                                                                                // existing elements.
+inline constexpr std::string_view kCheckSameSizeTarget = "hlod.CheckSameSize";  // Operands: size, other size.
 hlo::CustomCallAttributes MakeSizeCheck(std::string_view target, std::string_view instruction_name,
                                         int64_t bound_or_dimension);
 
-// Checks a custom-call with such a target: INVALID_ARGUMENT when operands, results or attributes do not fit
-// the target, FAILED_PRECONDITION when a library is missing.
+// Checks a custom-call with such a target: INVALID_ARGUMENT if operands, results or attributes do not fit the
+// target, FAILED_PRECONDITION if a library is missing.
 absl::Status CheckOwnCustomCall(hlo::Instruction instruction);
 
 }  // namespace hlod

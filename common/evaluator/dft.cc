@@ -1,7 +1,7 @@
-// A line whose length has a small prime factor p is treated as p interleaved lines (Cooley and Tukey), whose
-// transforms are joined by transforms of length p. A prime length is transformed by the definition when it is
-// small, and else as a convolution by transforms of a power of two (Bluestein): with w = exp(sign pi i /
-// length),
+// A line whose length has a small prime factor p is transformed as p interleaved lines (Cooley and Tukey),
+// whose transforms are combined by transforms of length p. A prime length is transformed by the definition if
+// it is small, and otherwise as a convolution, by transforms of a power of two (Bluestein): with w = exp(sign
+// pi i / length),
 //
 //   X[k] = w^(k k) sum_n (x[n] w^(n n)) w^(-(k - n)(k - n)),  for 2 k n = k k + n n - (k - n)(k - n).
 #include "common/evaluator/dft.h"
@@ -43,7 +43,8 @@ int64_t SmallFactor(int64_t length) {
 class Dft::ByConvolution {
  public:
   ByConvolution(int64_t length, int sign) : length_(length), padded_(PaddedOf(length)) {
-    // The exponent n n belongs to a root of unity of order 2 length, and is exact modulo 2 length.
+    // The exponent n n refers to a root of unity of order 2 length, so it is reduced modulo 2 length,
+    // exactly.
     const std::vector<Complex> roots = RootsOf(2 * length, sign);
     chirp_.resize(static_cast<size_t>(length));
     int64_t square = 0;
@@ -100,7 +101,7 @@ absl::Status Dft::Run(Evaluation& evaluation, const Complex* x, int64_t stride, 
   return Transform(evaluation, x, stride, out, length_, 1);
 }
 
-// `root_step`: the line's root of unity is the root of the whole length to this power.
+// The line's root of unity is that of the whole length to the power `root_step`.
 absl::Status Dft::Transform(Evaluation& evaluation, const Complex* x, int64_t stride, Complex* out,
                             int64_t length, int64_t root_step) const {
   if (length <= 1) {

@@ -18,8 +18,8 @@ class Dft {
   Dft(int64_t length, int sign);
   ~Dft();
 
-  // Transforms `x`, whose elements are `stride` apart, to `out`, which is dense and not x. Returns the
-  // evaluation's error when it is interrupted.
+  // Transforms `x`, whose elements are `stride` apart, to `out`, which is dense and must not be x. Returns
+  // the evaluation's error if it is interrupted.
   absl::Status Run(Evaluation& evaluation, const Complex* x, int64_t stride, Complex* out) const;
 
  private:

@@ -1,5 +1,5 @@
-// dot, ragged-dot, scaled-dot: products summed over the contracting dimensions; floats in double, integers
-// modulo 2^64, rounded or wrapped once at the end.
+// dot, ragged-dot, scaled-dot: products summed over the contracting dimensions. Floats are summed in double,
+// integers modulo 2^64; the sum is rounded or wrapped once.
 #include <algorithm>
 #include <cstring>
 
@@ -54,8 +54,8 @@ absl::Status DotInto(Evaluation& evaluation, const hlo::DotAttributes& dot, cons
   return VisitCarrier(carrier, [&]<typename C>() { return DotIn<C>(evaluation, dot, lhs, rhs, result); });
 }
 
-// Returns a copy of the operand per group, along a new first dimension, in which the indices of `dimension`
-// outside the group hold zeros. `prefix` lists the operand's dimensions that have sizes of their own, when
+// Returns one copy of the operand per group, along a new first dimension, in which elements outside the group
+// (along `dimension`) are zero. `prefix` lists the operand's dimensions that have their own group sizes, if
 // `sizes` has them.
 absl::StatusOr<Literal> CopyForEachGroup(Evaluation& evaluation, const Literal& operand, const Literal& sizes,
                                          int64_t dimension, const Dims& prefix) {
@@ -73,7 +73,8 @@ absl::StatusOr<Literal> CopyForEachGroup(Evaluation& evaluation, const Literal& 
     for (size_t p = 0; rows != 0 && p < prefix.size(); ++p) row += at[prefix[p]] * size_strides[p];
     int64_t end = 0;
     for (int64_t g = 0; g < groups; ++g) {
-      // A group of negative size is empty; the sums stop at the dimension's size, so they cannot overflow.
+      // A group of negative size is empty; the sums are clamped to the dimension's size, so they cannot
+      // overflow.
       const int64_t left = operand.shape().dims[dimension] - end;
       const int64_t begin = end;
       end += std::clamp<int64_t>(IndexAt(sizes, row + g), 0, left);
@@ -143,7 +144,7 @@ absl::StatusOr<Literal> RaggedDot(Evaluation& evaluation, Instruction instructio
     RETURN_IF_ERROR(DotInto(evaluation, dot, left, rhs, result));
     return result;
   }
-  // rhs has the same groups, and its dimensions are paired with those of lhs.
+  // rhs has the same groups; its dimensions are paired with those of lhs.
   const auto found =
       std::find(ragged.dot.lhs_contracting.begin(), ragged.dot.lhs_contracting.end(), dimension);
   const auto position = static_cast<size_t>(found - ragged.dot.lhs_contracting.begin());
@@ -160,7 +161,7 @@ absl::StatusOr<Literal> RaggedDot(Evaluation& evaluation, Instruction instructio
   return result;
 }
 
-// Follows XLA's definition: operands and scales become bf16, and so do their products.
+// Follows XLA's definition: operands and scales are converted to bf16, and so are their products.
 absl::StatusOr<Literal> ScaledDot(Evaluation& evaluation, Instruction instruction, Operands operands) {
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(instruction.shape()));
   ASSIGN_OR_RETURN(const Literal lhs, Scaled(evaluation, operands[0], operands[2]));

@@ -1,5 +1,5 @@
-// Runs instructions on actual sizes: set-dimension-size cuts; any other instruction gets attributes that
-// follow the actual sizes of its operands, and then the rule of its opcode runs as for any static shape.
+// Runs instructions on actual sizes: set-dimension-size truncates. The attributes of any other instruction
+// are adapted to the actual sizes of its operands, and then the rule of its opcode runs as for static shapes.
 #include "common/evaluator/dynamic_shapes.h"
 
 #include <algorithm>
@@ -46,8 +46,8 @@ absl::StatusOr<Literal> SetDimensionSize(Evaluation& evaluation, Instruction ins
   return Cut(evaluation, operands[0], dims);
 }
 
-// Checks that the operands from `first` on have equal actual sizes. A static dimension is cut to the size of
-// the dynamic ones, as in XLA. Dimension `apart` may differ.
+// Checks that the operands from `first` on have equal actual sizes. A static dimension is truncated to the
+// size of the dynamic ones, as in XLA. Dimension `apart` may differ.
 absl::Status Agree(Evaluation& evaluation, Instruction instruction, size_t first, size_t count, int64_t apart,
                    std::vector<Value>& operands) {
   Dims common;
@@ -79,7 +79,7 @@ absl::Status Agree(Evaluation& evaluation, Instruction instruction, size_t first
   return absl::OkStatus();
 }
 
-// Checks paired dimensions of two operands: a static one is cut to the dynamic one's size.
+// Checks paired dimensions of two operands: a static one is truncated to the size of the dynamic one.
 absl::Status AgreePairs(Evaluation& evaluation, Instruction instruction, const Dims& lhs, const Dims& rhs,
                         std::vector<Value>& operands) {
   Dims wanted[2] = {operands[0].array->shape().dims, operands[1].array->shape().dims};
@@ -126,7 +126,7 @@ hlo::Attributes ActualAttributes(Instruction instruction, const std::vector<Valu
   if (operands.empty() || operands[0].array == nullptr) return attributes;
   const Shape& stated = instruction.operand(0).shape();
   const Dims& dims = operands[0].array->shape().dims;
-  // Slices of a whole dimension follow its size.
+  // Slices of a whole dimension have the dimension's actual size.
   const auto whole = [&](Dims& sizes) {
     for (int64_t d = 0; d < stated.rank(); ++d) {
       if (stated.IsDynamic(d) && sizes[d] == stated.dims[d]) sizes[d] = dims[d];
@@ -277,7 +277,7 @@ absl::StatusOr<Literal> RunOnActualShapes(Evaluation& evaluation, Instruction in
   }
   RETURN_IF_ERROR(AgreeOperands(evaluation, instruction, operands));
 
-  // Builds the instruction as it would have been written, over parameters of the actual shapes.
+  // Builds the same instruction over parameters of the actual shapes.
   hlo::Computation actual(std::make_shared<hlo::Tables>(), instruction.name());
   hlo::Tables& tables = actual.tables();
   std::vector<Shape> shapes;
@@ -307,7 +307,7 @@ absl::StatusOr<Literal> RunOnActualShapes(Evaluation& evaluation, Instruction in
   }
   const hlo::NodeId node = actual.Append(instruction.opcode(), tables.Intern(*inferred),
                                          tables.Intern(attributes), nodes, instruction.called());
-  // Once sizes are known, a dynamic reshape is a reshape.
+  // With known sizes, a dynamic reshape is a reshape.
   const Rule rule =
       instruction.opcode() == hlo::kDynamicReshape ? Rule{.array = Reshape} : FindRule(actual[node]);
   if (rule.array == nullptr) {

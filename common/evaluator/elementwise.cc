@@ -26,7 +26,7 @@ absl::StatusOr<Literal> Elementwise(Evaluation& evaluation, hlo::Instruction ins
   const void* in[3] = {};
   for (size_t k = 0; k < operands.size(); ++k) {
     in[k] = blocks[k].data();
-    // A scalar bound of a clamp or predicate of a select applies to every element.
+    // A scalar bound of a clamp, or predicate of a select, applies to every element.
     if (!operands[k].shape().IsScalar() || operands[k].shape().dims == result.shape().dims) continue;
     const PrimitiveType type = operands[k].shape().type;
     std::byte* block = reinterpret_cast<std::byte*>(blocks[k].data());
@@ -69,8 +69,8 @@ absl::StatusOr<Literal> Map(Evaluation& evaluation, hlo::Instruction instruction
 
 namespace {
 
-// The byte and the shift at which bit `bit` of an array is stored. Bits are counted through the elements,
-// `bits` per element, lowest first; each element occupies whole bytes.
+// The byte and the shift at which bit `bit` of an array is stored. Bits are counted over the elements, `bits`
+// per element, lowest first; each element occupies whole bytes.
 struct BitAddress {
   int64_t byte;
   int shift;
@@ -83,8 +83,7 @@ BitAddress AddressOf(int64_t bit, int bits) {
 
 }  // namespace
 
-// Returns the same bits under another type: a wide element consists of its narrow ones from the lowest bits
-// up.
+// Returns the same bits in another type: a wide element consists of narrow ones, from the lowest bits up.
 absl::StatusOr<Literal> BitcastConvert(Evaluation& evaluation, hlo::Instruction instruction,
                                        Operands operands) {
   const Literal& operand = operands[0];

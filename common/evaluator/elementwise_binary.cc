@@ -12,7 +12,7 @@ using hlo::Opcode;
 using hlo::PrimitiveType;
 using enum hlo::Opcode;
 
-// x / 0 is all ones (-1); the one quotient that overflows, INT_MIN / -1, wraps to INT_MIN.
+// x / 0 is all ones (-1); the only quotient that overflows, INT_MIN / -1, wraps to INT_MIN.
 template <typename C>
 C Quotient(C a, C b) {
   if (b == 0) return static_cast<C>(-1);
@@ -28,7 +28,7 @@ C Remainder(C a, C b) {
   return a % b;
 }
 
-// Wraps as repeated multiplication does. A negative exponent yields 0 unless the base is 1 or -1.
+// Wraps like repeated multiplication. With a negative exponent the result is 0 unless the base is 1 or -1.
 template <typename C>
 C Power(C base, C exponent) {
   if (Less(exponent, C{0})) {
@@ -52,7 +52,7 @@ C HighProduct(C a, C b, int bits) {
 
 enum class Shift { kLeft, kRightLogical, kRightArithmetic };
 
-// The amount is read as unsigned. Beyond the width all bits are shifted out, and an arithmetic shift leaves
+// The amount is unsigned. If it exceeds the width, all bits are shifted out; an arithmetic shift fills with
 // the sign.
 template <typename C, Shift kShift>
 C Shifted(C value, C amount, int bits) {

@@ -59,7 +59,7 @@ KernelFunction FloatUnary(Opcode opcode) {
     case kFloor: return Float([](double x) { return std::floor(x); });
     case kRoundNearestAfz: return Float([](double x) { return std::round(x); });
     case kRoundNearestEven:
-      return Float([](double x) { return std::nearbyint(x); });  // The default mode: ties to even.
+      return Float([](double x) { return std::nearbyint(x); });  // Rounds in the default mode: ties to even.
     case kCosine: return Float([](double x) { return std::cos(x); });
     case kSine: return Float([](double x) { return std::sin(x); });
     case kTan: return Float([](double x) { return std::tan(x); });
@@ -88,7 +88,7 @@ KernelFunction FloatUnary(Opcode opcode) {
 Complex ExpMinusOne(Complex z) {
   const double half_sine = std::sin(z.imag() / 2);
   const double real = std::expm1(z.real()) * std::cos(z.imag()) - 2 * half_sine * half_sine;
-  return {real, z.imag() == 0 ? z.imag() : std::exp(z.real()) * std::sin(z.imag())};  // Not inf * 0.
+  return {real, z.imag() == 0 ? z.imag() : std::exp(z.real()) * std::sin(z.imag())};  // Avoids inf * 0.
 }
 
 // Computes log(1 + z) without cancellation near 0: |1+z|^2 = 1 + x(2+x) + y^2.

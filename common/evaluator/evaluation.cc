@@ -1,4 +1,4 @@
-// Walks over a computation: gathers operands, applies the rule, drops dead values.
+// Iterates over a computation: gathers operands, applies the rule, frees dead values.
 #include "common/evaluator/evaluation.h"
 
 #include "absl/time/clock.h"
@@ -37,7 +37,7 @@ Value Value::Tuple(std::vector<Value> elements) {
 
 namespace {
 
-// Returns the array of a value. It is moved when this is its only owner; a borrowed one has no owner and is
+// Returns the array of a value. It is moved if this is its only owner; a borrowed array has no owner and is
 // copied.
 Literal TakeArray(Value& value) {
   if (value.array.use_count() == 1) return std::move(*value.array);
@@ -75,7 +75,7 @@ const std::vector<NodeId>& Evaluation::LastUses(hlo::ComputationId id) {
   last = std::make_unique<std::vector<NodeId>>(computation.size());
   for (NodeId node = 0; node < computation.size(); ++node) (*last)[node] = node;
   (*last)[computation.root_id()] = Computation::kNoNode;
-  // Users have larger ids, so in a backward walk the first needed user is the last use.
+  // Users have larger ids, so in a backward iteration the first needed user is the last use.
   for (NodeId user = computation.size(); user-- > 0;) {
     if (Transfers(computation[user])) (*last)[user] = Computation::kNoNode;
     if ((*last)[user] == user) continue;
@@ -113,7 +113,7 @@ absl::StatusOr<Value> Evaluation::Call(hlo::ComputationId id, std::vector<Value>
   std::vector<Value> values(computation.size());
   for (NodeId node = 0; node < computation.size(); ++node) {
     const hlo::Instruction instruction = computation[node];
-    if (last_uses[node] == node) {  // No instruction needs it.
+    if (last_uses[node] == node) {  // Nothing uses the result, so it is freed.
       if (instruction.opcode() == hlo::kParameter) arguments[instruction.parameter_number()] = {};
       continue;
     }

@@ -1,5 +1,4 @@
-// One run of the evaluator: values that are shared instead of copied, limits, and the walk over a
-// computation.
+// One run of the evaluator: shared values, limits, and the iteration over a computation.
 #pragma once
 
 #include <algorithm>
@@ -18,17 +17,17 @@
 namespace hlod::evaluator {
 
 // A value during the evaluation: an array (or token), or a tuple of values. Copies share the data. A value
-// that was borrowed from the caller or the module has a pointer without owner and is never written to.
+// borrowed from the caller or the module has a pointer without an owner, and is never written to.
 struct Value {
   std::shared_ptr<hlo::Literal> array;
   std::shared_ptr<const std::vector<Value>> tuple;
 
   static Value Own(hlo::Literal literal);            // Splits tuple literals.
-  static Value Borrow(const hlo::Literal& literal);  // Valid while `literal` is.
+  static Value Borrow(const hlo::Literal& literal);  // The result is valid as long as `literal`.
   static Value Tuple(std::vector<Value> elements);
 };
 
-// Returns the value as one literal: moved where this is its only owner, copied elsewhere.
+// Returns the value as one literal: moved if this is its only owner, otherwise copied.
 hlo::Literal ToLiteral(Value value);
 
 // The array operands of one instruction.
@@ -37,8 +36,8 @@ class Operands {
   explicit Operands(absl::Span<Value> values) : values_(values) {}
   size_t size() const { return values_.size(); }
   const hlo::Literal& operator[](size_t index) const { return *values_[index].array; }
-  // Returns an operand that the rule may keep or write to: moved when it is not read again, else copied. May
-  // be called once per operand.
+  // Returns an operand that the rule may keep or write to: moved if it is not read again, otherwise copied.
+  // May be called once per operand.
   hlo::Literal Take(size_t index);
 
  private:
@@ -58,7 +57,7 @@ class Evaluation {
   const hlo::Module& module() const { return module_; }
   const EvaluateOptions& options() const { return options_; }
 
-  // The counters from which random instructions draw.
+  // The counters that random instructions draw from.
   RandomCounters& random() { return random_; }
 
   // Returns a zeroed value. RESOURCE_EXHAUSTED when it is larger than options.bytes_max.
@@ -69,12 +68,12 @@ class Evaluation {
   // Runs a computation. Values are dropped after their last use. Instructions that neither the root nor a
   // transfer needs are not run.
   absl::StatusOr<Value> Call(hlo::ComputationId id, std::vector<Value> arguments);
-  // Runs one instruction that is neither a parameter nor a constant.
+  // Runs an instruction that is not a parameter or a constant.
   absl::StatusOr<Value> Run(hlo::Instruction instruction, std::vector<Value> operands);
 
   // Returns CANCELLED or DEADLINE_EXCEEDED when the caller wants the run to end.
   absl::Status CheckInterrupt() const;
-  // Calls CheckInterrupt after every kWorkBetweenChecks units of work; a unit is about one element operation.
+  // Calls CheckInterrupt once per kWorkBetweenChecks units of work; a unit is about one element operation.
   absl::Status Tick(int64_t work) {
     work_ += work;
     if (work_ < kWorkBetweenChecks) return absl::OkStatus();
@@ -97,19 +96,20 @@ class Evaluation {
 
  private:
   static constexpr int64_t kWorkBetweenChecks = 1 << 16;
-  static constexpr int kCallDepthMax = 128;  // Twice the limit of the verifier.
+  static constexpr int kCallDepthMax = 128;  // The maximum depth of calls: twice the verifier's limit.
 
-  // Returns the last user of each instruction by id: Computation::kNoNode for the root and for transfers, and
-  // the instruction's own id when no instruction needs it.
+  // Returns, by instruction, its last user: Computation::kNoNode for the root and for transfers, and the
+  // instruction itself if it is not needed.
   const std::vector<hlo::NodeId>& LastUses(hlo::ComputationId id);
-  // Returns true when an instruction or a computation, or one that it calls, transfers values by channels.
+  // Returns true when an instruction or a computation transfers values over channels, itself or through
+  // calls.
   bool Transfers(hlo::Instruction instruction);
   bool Transfers(hlo::ComputationId id);
 
   const hlo::Module& module_;
   const EvaluateOptions& options_;
   absl::flat_hash_map<hlo::ComputationId, std::unique_ptr<std::vector<hlo::NodeId>>> last_uses_;
-  absl::flat_hash_map<hlo::ComputationId, bool> transfers_;  // Cache of Transfers.
+  absl::flat_hash_map<hlo::ComputationId, bool> transfers_;  // The cache of Transfers().
   RandomCounters own_random_;
   RandomCounters& random_;
   int64_t work_ = 0;

@@ -1,4 +1,4 @@
-// The table of rules by opcode, and runs of a module or of one instruction.
+// The table of rules by opcode, and functions that run a module or one instruction.
 #include "common/evaluator/evaluator.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using RuleTable = std::array<Rule, hlo::kOpcodeCount>;
 
-// Returns the rules of the opcodes that have one of their own; elementwise opcodes use their kernels.
+// Returns the rules of the opcodes that have their own; elementwise opcodes use kernels.
 RuleTable MakeTable() {
   using namespace hlo;  // NOLINT: the opcodes.
   RuleTable table;
@@ -95,8 +95,8 @@ RuleTable MakeTable() {
   return table;
 }
 
-// Custom-calls with a meaning on one device: hints of placement, layout and sharding, which are identities
-// there, top-k and LAPACK's routines.
+// Custom-calls that one device can run: hints of placement, layout and sharding, which are identities, top-k
+// and LAPACK's routines.
 constexpr std::string_view kTopKTarget = "TopK";
 constexpr std::string_view kHints[] = {"Sharding",
                                        "SPMDFullToShardShape",
@@ -136,7 +136,7 @@ Rule FindRule(hlo::Instruction instruction) {
 
 namespace {
 
-// Runs `f`, and turns the one exception that the rules may throw, std::bad_alloc, into a status.
+// Runs `f`, and converts std::bad_alloc, the only exception that the rules may throw, to a status.
 template <typename F>
 absl::StatusOr<hlo::Literal> WithinMemory(const hlo::Module& module, F f) {
   try {
@@ -216,7 +216,7 @@ std::vector<std::string> OwnCustomCallTargets() {
 }
 
 bool IsIdentityCustomCall(hlo::Instruction instruction) {
-  // The shapes of an identity must agree, which no shape rule of custom-calls has checked.
+  // The shapes of an identity must be equal, which shape inference does not check for custom-calls.
   return evaluator::IsHint(instruction.attributes<hlo::CustomCallAttributes>().target) &&
          instruction.operand_count() == 1 && Compatible(instruction.shape(), instruction.operand(0).shape());
 }

@@ -1,4 +1,4 @@
-// fft: the discrete Fourier transform along the innermost dimensions, one after the other.
+// fft: the discrete Fourier transform along the innermost dimensions, one after another.
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -24,7 +24,7 @@ struct Field {
 };
 
 // Computes X[k] = sum_n x[n] exp(sign 2 pi i k n / length) along `dimension`; the inverse (sign +1) divides
-// by the length. The output has the first `keep` positions along the dimension.
+// by the length. The output has only the first `keep` positions along the dimension.
 absl::Status Transform(Evaluation& evaluation, Field& field, int64_t dimension, int sign, int64_t keep) {
   const int64_t length = field.dims[dimension];
   const int64_t stride = hlo::RowMajorStrides(field.dims)[dimension];
@@ -53,7 +53,7 @@ absl::Status Transform(Evaluation& evaluation, Field& field, int64_t dimension, 
   return absl::OkStatus();
 }
 
-// Completes the spectrum along the last dimension of a real signal of `length` from its first half: X[length
+// Completes the spectrum of a real signal of `length` along the last dimension from its first half: X[length
 // - k] is conj X[k].
 void CompleteHalfSpectrum(Field& field, int64_t length) {
   const int64_t half = field.dims.back(),
@@ -81,8 +81,8 @@ absl::StatusOr<Literal> Fft(Evaluation& evaluation, Instruction instruction, Ope
                 first = last + 1 - static_cast<int64_t>(fft.length.size());
   const bool inverse = fft.type == FftType::kIfft || fft.type == FftType::kIrfft;
   const int sign = inverse ? 1 : -1;
-  // The real signal is an RFFT's input or an IRFFT's output along the last dimension, so an RFFT transforms
-  // that dimension first, and an IRFFT last.
+  // The real signal is the input of an RFFT or the output of an IRFFT along the last dimension, so an RFFT
+  // transforms that dimension first, and an IRFFT last.
   if (fft.type == FftType::kRfft)
     RETURN_IF_ERROR(Transform(evaluation, field, last, sign, result.shape().dims.back()));
   const int64_t end = fft.type == FftType::kRfft || fft.type == FftType::kIrfft ? last - 1 : last;

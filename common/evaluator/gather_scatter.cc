@@ -16,14 +16,15 @@ using hlo::RowMajorStrides;
 
 namespace {
 
-// Reads index vectors: the start of a window in the operand for each position of the indices' batch
-// dimensions. gather and scatter have the same dimension numbers under different names.
+// Reads index vectors: a window's start in the operand for each position of the indices' batch dimensions.
+// gather and scatter have the same dimension numbers under different names.
 struct StartReader {
   const Literal& indices;
   int64_t index_vector_dim;
-  const Dims& index_to_operand;  // Component of the vector -> operand dimension.
-  const Dims& operand_batching;  // Operand dimensions that follow a batch position instead.
-  const Dims& indices_batching;  // Dimensions of the indices that those follow.
+  const Dims& index_to_operand;  // By component of the vector, the dimension of the operand.
+  // Dimensions of the operand that take their position from a batch dimension of the indices.
+  const Dims& operand_batching;
+  const Dims& indices_batching;  // Those batch dimensions of the indices.
   Dims strides = RowMajorStrides(indices.shape().dims);
 
   // Returns the sizes of the indices' dimensions without the index vector's.
@@ -33,7 +34,7 @@ struct StartReader {
     return dims;
   }
 
-  // Returns the start for one batch position, not clamped, with one number per operand dimension.
+  // Returns the start for one batch position, without clamping, as one number per operand dimension.
   Dims StartOf(const Dims& batch, int64_t rank) const {
     Dims at = batch;
     const bool has_vector_dimension = index_vector_dim < indices.shape().rank();
@@ -59,13 +60,13 @@ absl::StatusOr<Literal> Gather(Evaluation& evaluation, Instruction instruction, 
   const int64_t rank = operand.shape().rank();
   const Dims operand_strides = RowMajorStrides(operand.shape().dims),
              strides = RowMajorStrides(result.shape().dims);
-  // The window's remaining dimensions fill the offset dimensions in order; the others have size one.
+  // The window's dimensions that are kept fill the offset dimensions in order; the others have size one.
   const Dims window_dims = OtherDimensions(rank, gather.collapsed_slice_dims, gather.operand_batching_dims);
   const Dims window_sizes = Pick(gather.slice_sizes, window_dims);
   const Dims window_source = Pick(operand_strides, window_dims),
              window_target = Pick(strides, gather.offset_dims);
   const Dims batch_strides = Pick(strides, OtherDimensions(result.shape().rank(), gather.offset_dims));
-  // A slice may be empty in a dimension that the result does not have. The result is then zeros, as in XLA
+  // A slice may be empty in a dimension that the result does not have. Then the result is zeros, as in XLA
   // for an empty operand.
   if (std::find(gather.slice_sizes.begin(), gather.slice_sizes.end(), 0) != gather.slice_sizes.end())
     return result;
@@ -130,7 +131,7 @@ absl::StatusOr<Literal> Scatter(Evaluation& evaluation, Instruction instruction,
   const hlo::Shape& update_shape = operands[count + 1].shape();
   const hlo::PrimitiveType type = results[0].shape().type;
 
-  // One operand and a plain combiner are summed in carriers, so that a long sum is rounded once.
+  // With one operand and a plain combiner, sums are kept in carriers, so that a long sum is rounded once.
   bool done = false;
   absl::Status status;
   if (count == 1 && combine.binary_opcode().has_value()) {

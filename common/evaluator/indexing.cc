@@ -1,4 +1,4 @@
-// Copies between strided views, one innermost run at a time.
+// Copies between strided views, a contiguous run at a time.
 #include "common/evaluator/indexing.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace hlod::evaluator {
 namespace {
 
-// Copies `n` elements of a fixed width; the compiler turns memcpy of a constant size into one move.
+// Copies `n` elements of a fixed width; the compiler compiles memcpy of a constant size to one move.
 template <int64_t kWidth>
 void CopyRun(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
@@ -41,7 +41,7 @@ absl::Status CopyElements(Evaluation& evaluation, absl::Span<const int64_t> dims
     std::memcpy(to + target.offset * width, from + source.offset * width, width);
     return absl::OkStatus();
   }
-  // Inner dimensions that both views traverse without a gap form one run.
+  // Inner dimensions that are contiguous in both views form one run.
   int64_t inner = rank - 1, run = dims[inner];
   while (inner > 0 && source.strides[inner - 1] == source.strides[inner] * dims[inner] &&
          target.strides[inner - 1] == target.strides[inner] * dims[inner]) {

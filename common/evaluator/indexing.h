@@ -14,8 +14,8 @@ namespace hlod::evaluator {
 
 using hlo::Dims;
 
-// All index vectors of `dims` in row-major order: for (Odometer at(dims); at.valid(); at.Next())
-// use(at.index()). Without dimensions there is one vector; for an empty array there are zero.
+// Iterates over all index vectors of `dims` in row-major order: for (Odometer at(dims); at.valid();
+// at.Next()) use(at.index()). Without dimensions there is one vector; an empty array has none.
 class Odometer {
  public:
   explicit Odometer(absl::Span<const int64_t> dims)
@@ -52,14 +52,14 @@ inline int64_t Offset(absl::Span<const int64_t> index, absl::Span<const int64_t>
   return offset;
 }
 
-// A view of an array: the position of its first element and the distances between neighbours, in elements.
-// Strides may be 0 or negative.
+// A view of an array: the position of its first element, and the distance of neighbours along each dimension,
+// in elements. Strides may be 0 or negative.
 struct View {
   int64_t offset = 0;
   Dims strides;
 };
 
-// Copies the elements at every index of `dims` from one view to another, `width` bytes each.
+// Copies the elements at every index of `dims` from one view to another; an element has `width` bytes.
 absl::Status CopyElements(Evaluation& evaluation, absl::Span<const int64_t> dims, int64_t width,
                           const std::byte* from, const View& source, std::byte* to, const View& target);
 

@@ -8,23 +8,23 @@
 
 namespace hlod::evaluator {
 
-// The grid of a float format, to which reduce-precision and stochastic-convert round.
+// The parameters of a float format that reduce-precision and stochastic-convert round to.
 struct FloatFormat {
   int exponent_bits = 11, mantissa_bits = 52;
 };
 // Returns the format of a float element type; for any other type, double's.
 FloatFormat FormatOf(hlo::PrimitiveType type);
 
-// Parameters of a kernel besides its operands.
+// Parameters of a kernel other than its operands.
 struct KernelContext {
-  hlo::PrimitiveType operand = hlo::kInvalid;  // Type of the first operand.
+  hlo::PrimitiveType operand = hlo::kInvalid;  // The type of the first operand.
   hlo::PrimitiveType result = hlo::kInvalid;
-  int bits = 64;       // Width of the first operand's elements.
+  int bits = 64;       // The width of the first operand's elements.
   FloatFormat format;  // For reduce-precision.
 };
 
-// Applies an operation to `n` elements: in[i] is a block of operand i, `out` one of the result's carrier, not
-// yet rounded to its type.
+// Applies an operation to `n` elements. in[i] is a block of operand i; `out` is a block of the result's
+// carrier, which is not rounded to the result's type yet.
 using KernelFunction = void (*)(const void* const* in, void* out, int64_t n, const KernelContext& context);
 
 struct Kernel {
@@ -33,23 +33,23 @@ struct Kernel {
   explicit operator bool() const { return run != nullptr; }
 };
 
-// Returns the kernel of an elementwise instruction (a bitcast-convert between equal widths is one), or an
-// empty one when the opcode is not elementwise or not defined for these types.
+// Returns the kernel of an elementwise instruction (a bitcast-convert between equal widths is one). It is
+// empty if the opcode is not elementwise, or not defined for these types.
 Kernel FindKernel(hlo::Instruction instruction);
 
-// The families among which FindKernel chooses, one file each. `type` is the operand's. They return null for
-// opcodes of other families.
+// The families that FindKernel searches, one per file. `type` is the type of the operand. They return null
+// for opcodes of other families.
 KernelFunction FindUnaryKernel(hlo::Opcode opcode, hlo::PrimitiveType type);
 KernelFunction FindBinaryKernel(hlo::Opcode opcode, hlo::PrimitiveType type);
 KernelFunction FindCompareKernel(const hlo::CompareAttributes& attributes, hlo::PrimitiveType type);
 KernelFunction FindConvertKernel(hlo::PrimitiveType from, hlo::PrimitiveType to);
 KernelFunction FindStochasticConvertKernel(hlo::PrimitiveType to);
 KernelFunction FindTernaryKernel(hlo::Opcode opcode, hlo::PrimitiveType data_type);
-// For bitcast-convert between types of one width, with any carriers.
+// For bitcast-convert between types of the same width, with any carriers.
 KernelFunction BitcastKernel();
 KernelFunction ReducePrecisionKernel();
 
-// Make kernels from a stateless function of elements, which may take the context as its last argument.
+// Make kernels from a stateless function of elements, whose last argument may be the context.
 template <typename In, typename Out, typename F>
 KernelFunction MakeUnary(F) {
   return [](const void* const* in, void* out, int64_t n, const KernelContext& context) {

@@ -1,4 +1,4 @@
-// cholesky and triangular-solve, on each matrix of a batch, in double or complex double.
+// cholesky and triangular-solve on each matrix of a batch, in double or complex double.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,8 +20,8 @@ Complex Conjugate(Complex x) { return std::conj(x); }
 double RealPart(double x) { return x; }
 double RealPart(Complex x) { return x.real(); }
 
-// Overwrites the n x n matrix with L, where L L^H is the matrix with this lower triangle; all NaN when it is
-// not positive definite.
+// Overwrites an n x n matrix, of which the lower triangle is read, with L, where L L^H is the matrix; with
+// NaN if it is not positive definite.
 template <typename C>
 absl::Status Decompose(Evaluation& evaluation, C* a, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
@@ -74,8 +74,8 @@ absl::Status CholeskyIn(Evaluation& evaluation, const Literal& operand, bool low
   return absl::OkStatus();
 }
 
-// Solves op(A) X = B, or X op(A) = B, for one matrix, in place of B. Element (i, j) of op(A) is read from the
-// triangle that `options` names.
+// Solves op(A) X = B, or X op(A) = B, for one matrix, overwriting B. Element (i, j) of op(A) is read from the
+// triangle named in `options`.
 template <typename C>
 absl::Status SolveOne(Evaluation& evaluation, const C* a, int64_t n, C* b, int64_t rows, int64_t columns,
                       const hlo::TriangularSolveAttributes& options) {

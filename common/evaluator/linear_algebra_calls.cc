@@ -1,4 +1,4 @@
-// Custom calls, and calls, that are LAPACK routines. Solves one problem of the batch after the other.
+// Custom calls, and calls, that are LAPACK routines. Solves the problems of the batch one after another.
 #include <optional>
 #include <vector>
 

@@ -18,17 +18,17 @@ namespace hlod {
 // Thread-safe.
 class LocalChannels final : public hlo::Channels {
  public:
-  using Value = std::vector<hlo::Literal>;  // One array per leaf.
+  using Value = std::vector<hlo::Literal>;  // One literal per array leaf.
   // `wait` is the time limit of Take.
   explicit LocalChannels(absl::Duration wait) : wait_(wait) {}
 
   absl::Status Put(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
                    absl::Span<const std::byte* const> arrays, Stop stop) override;
-  // DEADLINE_EXCEEDED when no value came in time.
+  // Returns DEADLINE_EXCEEDED if no value comes in time.
   absl::Status Take(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
                     absl::Span<std::byte* const> arrays, Stop stop) override;
 
-  // The host's side of the channels.
+  // The functions of the channels' other end, the host.
   void Give(const hlo::Channel& channel, Value value);
   absl::StatusOr<Value> Await(const hlo::Channel& channel, Stop stop);
 

@@ -29,7 +29,7 @@ absl::StatusOr<Literal> FromView(Evaluation& evaluation, Instruction instruction
   return result;
 }
 
-// Returns an array of the shape with these bytes.
+// Returns an array of the shape that consists of these bytes.
 absl::StatusOr<Literal> OfBytes(Evaluation& evaluation, const hlo::Shape& shape,
                                 absl::Span<const std::byte> bytes) {
   ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(shape));
@@ -58,7 +58,7 @@ absl::StatusOr<Literal> Iota(Evaluation& evaluation, Instruction instruction, Op
   const hlo::Shape& shape = result.shape();
   const int64_t dimension = instruction.dimensions()[0], size = shape.dims[dimension];
   if (result.element_count() == 0) return result;
-  // Makes one run along the dimension, from which every element then takes the number at its index.
+  // Makes one vector along the dimension, from which every element takes the number at its index.
   Literal run(hlo::Shape::Array(shape.type, {size}));
   VisitCarrier(CarrierOf(shape.type), [&]<typename C>() {
     std::vector<C> numbers(size);
@@ -146,7 +146,7 @@ absl::StatusOr<Literal> DynamicUpdateSlice(Evaluation& evaluation, Instruction i
   const Dims& dims = instruction.shape().dims;
   const Dims strides = RowMajorStrides(dims);
   const Dims starts = ClampedStarts(operands, 2, dims, update.shape().dims);
-  Literal result = operands.Take(0);  // In place when a loop is the only owner of its state.
+  Literal result = operands.Take(0);  // Done in place if a loop is the only owner of its state.
   RETURN_IF_ERROR(CopyElements(evaluation, update.shape().dims, Width(update), update.bytes().data(),
                                {0, RowMajorStrides(update.shape().dims)}, result.bytes().data(),
                                {Offset(starts, strides), strides}));
@@ -161,7 +161,7 @@ absl::StatusOr<Literal> Pad(Evaluation& evaluation, Instruction instruction, Ope
   View target{0, RowMajorStrides(dims)};
   RETURN_IF_ERROR(CopyElements(evaluation, dims, Width(result), padding_value.bytes().data(),
                                {0, Dims(dims.size(), 0)}, result.bytes().data(), target));
-  // Operand element i moves to low + i * step; with negative padding, elements that move outside are dropped.
+  // Operand element i moves to low + i * step; elements that negative padding moves outside are dropped.
   View source{0, RowMajorStrides(operand.shape().dims)};
   Dims kept(dims.size());
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -169,7 +169,7 @@ absl::StatusOr<Literal> Pad(Evaluation& evaluation, Instruction instruction, Ope
     const int64_t first = low >= 0 ? 0 : CeilDiv(-low, step);
     const int64_t end =
         dims[d] - low <= 0 ? 0 : std::min(operand.shape().dims[d], (dims[d] - low - 1) / step + 1);
-    if (end <= first) return result;  // No elements of the operand are kept.
+    if (end <= first) return result;  // All elements of the operand were dropped.
     kept[d] = end - first;
     source.offset += first * source.strides[d];
     target.offset += (low + first * step) * target.strides[d];

@@ -15,10 +15,10 @@ using hlo::Literal;
 
 namespace {
 
-// The operand's elements, and the feature that each belongs to.
+// The operand's elements, and the feature of each.
 struct Features {
   std::vector<double> x;
-  int64_t count, step;  // Features, and elements from one to the next.
+  int64_t count, step;  // The number of features, and the distance of a feature's next element.
 
   Evaluation& evaluation;
 

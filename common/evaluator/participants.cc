@@ -1,4 +1,4 @@
-// Threads of participants, and the one rule of collectives among them.
+// Threads of participants, and the rule that all collectives among them share.
 #include "common/evaluator/participants.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using hlo::Literal;
 // A participant's operands and results at a rendezvous.
 struct Part {
   const std::vector<Value>* operands = nullptr;
-  std::vector<Literal> results;  // One per result of the collective.
+  std::vector<Literal> results;  // One literal per result of the collective.
 };
 
 Part& PartOf(void* brought) { return *static_cast<Part*>(brought); }
@@ -31,7 +31,7 @@ void Zero(Instruction instruction, Part& part) {
   for (const hlo::ShapeLeaf& leaf : hlo::Leaves(given)) part.results.emplace_back(*leaf.shape);
 }
 
-// All participants get copies, because literals are not shared between threads.
+// Each participant gets a copy, because literals are not shared between threads.
 void CopyParts(Instruction instruction, const Collective& collective, absl::Span<const int> group,
                absl::Span<void* const> brought) {
   for (size_t rank = 0; rank < group.size(); ++rank) {
@@ -136,8 +136,7 @@ absl::StatusOr<std::vector<hlo::Literal>> EvaluateParticipants(
   std::vector<std::string> names;
   for (int64_t m = 0; m < participants.count(); ++m) names.push_back(participants.Name(m));
   Rendezvous rendezvous(std::move(names));
-  // Channels between the participants. One that ends without sending does not keep the others waiting for
-  // long.
+  // Channels between the participants. If one ends without sending, the others do not wait for long.
   LocalChannels between(absl::Seconds(10));
   std::vector<absl::StatusOr<hlo::Literal>> results(arguments.size(), absl::UnknownError("It did not run."));
   {

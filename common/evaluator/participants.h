@@ -13,7 +13,7 @@
 
 namespace hlod {
 
-// A run's place in a program of several participants: their numbers, its own, and where they meet.
+// A run's role in a program of several participants: their numbers, its own number, and their rendezvous.
 struct ParticipantRun {
   Rendezvous* rendezvous = nullptr;  // Not owned.
   hlo::Participants participants;

@@ -1,6 +1,6 @@
-// rng-bit-generator, and rng, which draws by a counter of the program's own. Threefry-2x32 and Philox-4x32-10
-// of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC11), laid out over the
-// result as in XLA: 8- and 16-bit numbers are the low bits of a 32-bit one, 64-bit numbers are two of them,
+// rng-bit-generator, and rng, which draws from a counter of the program. Threefry-2x32 and Philox-4x32-10 of
+// Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC11), laid out over the
+// result as in XLA: 8- and 16-bit numbers are the low bits of a 32-bit one, 64-bit numbers consist of two,
 // the low word first.
 #include <algorithm>
 #include <array>
@@ -53,7 +53,8 @@ std::array<uint32_t, 4> Philox(uint64_t key, uint64_t counter_low, uint64_t coun
   return x;
 }
 
-// Returns the dimension along which Threefry's two words alternate: the first of even size, else the largest.
+// Returns the dimension along which Threefry's two words alternate: the first one of even size, otherwise the
+// largest.
 size_t PairDimension(const Dims& dims) {
   size_t largest = 0;
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -63,7 +64,7 @@ size_t PairDimension(const Dims& dims) {
   return largest;
 }
 
-// Fills in one 64-bit number per block when they are wide; else the block's two words are neighbours along
+// Fills in one 64-bit number per block for wide types; otherwise the block's two words are neighbours along
 // PairDimension.
 absl::Status FillThreeFry(Evaluation& evaluation, uint64_t key, uint64_t& counter, const Dims& dims,
                           bool wide, std::vector<uint64_t>& numbers) {
@@ -132,9 +133,8 @@ absl::StatusOr<Literal> RngBitGenerator(Evaluation& evaluation, Instruction inst
   if (three_fry) {
     RETURN_IF_ERROR(FillThreeFry(evaluation, state_words[0], state_words[1], shape.dims, wide, numbers));
   } else {
-    uint64_t high = words == 3
-                        ? state_words[2]
-                        : state_words[0];  // Without a high half of its own, the counter takes the key.
+    uint64_t high = words == 3 ? state_words[2]
+                               : state_words[0];  // If the counter has no high half, the key is used for it.
     RETURN_IF_ERROR(FillPhilox(evaluation, state_words[0], state_words[1], high, wide, numbers));
     if (words == 3) state_words[2] = high;
   }
@@ -164,7 +164,7 @@ Float Unit(uint64_t bits) {
   else return static_cast<Float>(std::ldexp(static_cast<float>(Low(bits) >> 9), -23));
 }
 
-// Turns `numbers` into floats in [low, high). Each operation is rounded as in a program of these types.
+// Converts `numbers` to floats in [low, high). Each operation is rounded as in a program of these types.
 template <typename Float>
 std::vector<double> UniformFloats(const std::vector<uint64_t>& numbers, double low, double high) {
   const Float a = static_cast<Float>(low), width = static_cast<Float>(high) - a;
@@ -176,7 +176,8 @@ std::vector<double> UniformFloats(const std::vector<uint64_t>& numbers, double l
   return values;
 }
 
-// Box and Muller: the first half of the numbers are radii, the second half angles; sines come before cosines.
+// Box and Muller: the first half of the numbers determine radii, the second half angles; sines come before
+// cosines.
 template <typename Float>
 std::vector<double> NormalFloats(const std::vector<uint64_t>& numbers, double mean, double deviation) {
   const size_t pairs = numbers.size() / 2;

@@ -12,7 +12,7 @@
 
 namespace hlod {
 
-// One counter per instruction that draws, made at the first draw. Runs of one program share them, so that
+// One counter per instruction that draws, created at the first draw. Runs of a program share them, so that
 // each run draws other numbers. Thread-safe. Modules whose instructions drew must outlive it.
 class RandomCounters {
  public:

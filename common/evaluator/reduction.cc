@@ -1,4 +1,4 @@
-// reduce: folds one or several arrays along dimensions, in row-major order.
+// reduce: combines the elements of one or several arrays along dimensions, in row-major order.
 #include <utility>
 
 #include "common/base/errors/status.h"
@@ -44,7 +44,7 @@ absl::Status ForEachRow(Evaluation& evaluation, const Dims& dims, const Dims& st
   return absl::OkStatus();
 }
 
-// Reduces one array by a combiner such as add: floats are folded in double and rounded once.
+// Reduces one array by a combiner such as add: floats are accumulated in double and rounded once.
 template <typename C, typename Combine>
 absl::Status ReducePlain(Evaluation& evaluation, const Literal& input, const Literal& init,
                          const Dims& strides, Combine combine, Literal& result) {

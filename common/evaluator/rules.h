@@ -1,4 +1,4 @@
-// The rules: one function per opcode, one file per family. All rely on the instruction having passed the
+// The rules: one function per opcode, one file per family. All assume that the instruction has passed the
 // verifier.
 #pragma once
 
@@ -18,8 +18,8 @@ struct Rule {
   ArrayRule array = nullptr;
   ValueRule value = nullptr;
 };
-// Returns the rule for an instruction (a custom-call's depends on its target); both members are null when
-// it has none.
+// Returns the rule for an instruction (for a custom-call, that of its target); both members are null if there
+// is none.
 Rule FindRule(hlo::Instruction instruction);
 
 #define HLOD_ARRAY_RULE(name) absl::StatusOr<hlo::Literal> name(Evaluation&, hlo::Instruction, Operands);

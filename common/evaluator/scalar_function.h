@@ -1,5 +1,5 @@
-// A computation of scalars, prepared for application to millions of elements: reducers, combiners,
-// comparators, map's function.
+// A computation of scalars, prepared to be applied to millions of elements: reducers, combiners, comparators,
+// map's function.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 namespace hlod::evaluator {
 
 // A computation of elementwise opcodes, tuples and calls is flattened to a list of kernels over registers.
-// Any other one (with a loop inside a comparator, say) is run by the evaluation for each call. Not
+// Any other (a comparator with a loop, for example) is interpreted by the evaluation at each call. Not
 // thread-safe.
 class ScalarFunction {
  public:
@@ -22,24 +22,24 @@ class ScalarFunction {
   // array.
   static absl::StatusOr<ScalarFunction> Make(Evaluation& evaluation, hlo::ComputationId id);
 
-  // Takes one argument per parameter, and writes one result per leaf of the root; in and out may be the same
-  // memory.
+  // Takes one argument per parameter, and writes one result per leaf of the root; arguments and results may
+  // be the same memory.
   absl::Status Call(const Wide* arguments, Wide* results);
 
-  // Does the same for `n` sets of arguments at once, at most kBlock: arguments[p] and results[r] are blocks
-  // of the carriers of their types. Faster than n calls when the function is flat.
+  // Does the same for `n` sets of arguments, at most kBlock: arguments[p] and results[r] are blocks of the
+  // carriers of their types. Faster than n calls if the function is flat.
   static constexpr int64_t kBlock = 512;
   absl::Status CallBlock(const void* const* arguments, void* const* results, int64_t n);
 
-  // The opcode when the function is one binary opcode of its two parameters, all of one type, so that loops
-  // can apply it themselves; nullopt otherwise.
+  // Returns the opcode if the function is a single binary opcode of its two parameters, all of the same type,
+  // so that loops can apply it directly; nullopt otherwise.
   std::optional<hlo::Opcode> binary_opcode() const { return binary_opcode_; }
 
  private:
-  // The limit of instructions visited: inlined calls could grow without bound.
+  // The limit on visited instructions, because inlined calls could grow without bound.
   static constexpr size_t kStepsMax = 4096;
   static constexpr int kInlineDepthMax = 8;
-  static constexpr size_t kBlocksMax = 256;  // The limit of registers for blocks: 2 MiB.
+  static constexpr size_t kBlocksMax = 256;  // The limit on registers for blocks: 2 MiB.
   using Slots = std::vector<uint32_t>;       // The registers of a value's leaves.
   struct Step {
     Kernel kernel;
@@ -48,7 +48,7 @@ class ScalarFunction {
   };
 
   ScalarFunction(Evaluation& evaluation, hlo::ComputationId id) : evaluation_(&evaluation), id_(id) {}
-  // Appends the steps of a computation. Returns its result's registers, or nullopt when it cannot be
+  // Appends the steps of a computation. Returns the registers of its result, or nullopt if it cannot be
   // flattened.
   std::optional<Slots> Flatten(hlo::ComputationId id, const std::vector<Slots>& arguments, int depth);
   std::optional<Slots> FlattenInstruction(hlo::Instruction instruction, const std::vector<Slots>& slots,
@@ -65,9 +65,10 @@ class ScalarFunction {
   bool is_flat_ = false;
   size_t visited_ = 0;
   std::vector<Step> steps_;
-  std::vector<Wide> registers_;                                     // Parameters first.
-  std::vector<std::pair<uint32_t, hlo::PrimitiveType>> constants_;  // Registers that are written once.
-  std::vector<Wide> blocks_;  // kBlock elements per register, allocated at the first CallBlock.
+  std::vector<Wide> registers_;  // The registers, those of the parameters first.
+  // Registers of constants, which are written once.
+  std::vector<std::pair<uint32_t, hlo::PrimitiveType>> constants_;
+  std::vector<Wide> blocks_;  // Blocks of kBlock elements per register, allocated at the first CallBlock.
   Slots results_;
 };
 

@@ -11,8 +11,7 @@ using hlo::Literal;
 
 namespace {
 
-// The bytes that one index of `dimension` selects in an array: `count` blocks of `size` bytes, `stride`
-// bytes apart.
+// The bytes of an array at one index of `dimension`: `count` blocks of `size` bytes, `stride` bytes apart.
 struct Blocks {
   int64_t count = 1, size, stride;
 

@@ -18,7 +18,7 @@ using hlo::PrimitiveType;
 
 namespace {
 
-// Sorts the lines along a sort's dimension, one after the other. Calls the comparator with blocks of pairs.
+// Sorts the lines along the sort's dimension, one after another. Calls the comparator with blocks of pairs.
 class Lines {
  public:
   Lines(Evaluation& evaluation, Operands& operands, ScalarFunction less, int64_t length, int64_t stride)
@@ -99,9 +99,9 @@ class Lines {
   ScalarFunction less_;
   const int64_t length_, stride_;
   std::vector<uint64_t> scratch_;
-  std::vector<int64_t> widths_;                // Widths of carriers.
-  std::vector<std::vector<std::byte>> lines_;  // By operand.
-  std::vector<std::vector<std::byte>> pairs_;  // By operand, the two sides of pairs.
+  std::vector<int64_t> widths_;                // The widths of the operands' carriers.
+  std::vector<std::vector<std::byte>> lines_;  // The lines by operand.
+  std::vector<std::vector<std::byte>> pairs_;  // The two sides of the pairs, by operand.
   std::vector<const void*> arguments_;
 };
 
@@ -116,7 +116,7 @@ absl::StatusOr<Literal> Sort(Evaluation& evaluation, Instruction instruction, Op
     ASSIGN_OR_RETURN(Literal result, evaluation.Allocate(operands[k].shape()));
     results.push_back(std::move(result));
   }
-  // When another dimension is empty, the line may have any length, so no memory is allocated for it.
+  // If another dimension is empty, the line may have any length, so no memory is allocated for it.
   const int64_t length = dims.empty() ? 1 : results[0].element_count() == 0 ? 0 : dims[dimension];
   if (length > BlockSorter::kCountMax) {
     return ResourceExhausted("%s: a line of %d elements is longer than %d", instruction.name(), length,
@@ -151,7 +151,7 @@ absl::StatusOr<bool> WantsLargest(Evaluation& evaluation, Instruction instructio
   return answer[0].as<uint64_t>() != 0;
 }
 
-// Returns a key whose unsigned order is the order of the numbers; floats in their total order, so that NaN is
+// Returns a key whose unsigned order is the order of the numbers; floats are in total order, so that NaN is
 // beyond infinity.
 uint64_t OrderKey(PrimitiveType type, const std::byte* element) {
   Wide value;
@@ -162,7 +162,7 @@ uint64_t OrderKey(PrimitiveType type, const std::byte* element) {
   return hlo::IsSigned(type) ? bits ^ kSign : bits;
 }
 
-// A key and its position: equal keys are in order of position.
+// A key and its position: equal keys are ordered by position.
 struct Ranked {
   uint64_t key;
   int64_t place;
@@ -171,7 +171,7 @@ struct Ranked {
   }
 };
 
-// Sorts as std::sort would, but can be interrupted.
+// Sorts like std::sort, but can be interrupted.
 absl::Status MergeSort(Evaluation& evaluation, std::vector<Ranked>& elements) {
   const auto n = static_cast<int64_t>(elements.size());
   std::vector<Ranked> merged(elements.size());
@@ -215,7 +215,7 @@ absl::StatusOr<Literal> TopK(Evaluation& evaluation, Instruction instruction, Op
   std::vector<Ranked> first;
   for (int64_t line = 0; line < lines; ++line) {
     const std::byte* from = elements + line * length * width;
-    // A heap of the first k so far, with the last of them on top.
+    // A heap of the first k elements so far, with the last of them on top.
     first.clear();
     RETURN_IF_ERROR(evaluation.InBlocks(length, 8, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

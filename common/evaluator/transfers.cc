@@ -1,4 +1,4 @@
-// Infeed, outfeed, send and recv: exchange values with a run's channels.
+// Infeed, outfeed, send and recv: exchange values over the channels of a run.
 #include <cstring>
 #include <utility>
 
@@ -57,7 +57,7 @@ absl::StatusOr<Value> RunTransfer(Evaluation& evaluation, hlo::Instruction instr
     RETURN_IF_ERROR(options.channels->Take(*channel, transfer.shapes, absl::MakeSpan(leaves), stop));
   }
   if (instruction.opcode() != hlo::kSend) return Value::Own(std::move(result));
-  // The sent value is an element of the result.
+  // The sent value is the first element of the result.
   std::vector<Value> elements = {operands[0]};
   for (size_t i = 1; i < result.elements().size(); ++i)
     elements.push_back(Value::Own(std::move(result.elements()[i])));

@@ -42,7 +42,7 @@ T Narrow(C value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value != 0;
   } else if constexpr (hlo::kIsSmallFloat<T>) {
-    // A value that float represents exactly rounds to the same result from there, and faster.
+    // A value that a float represents exactly is rounded from float, which has the same result and is faster.
     const float narrow = static_cast<float>(value);
     return static_cast<double>(narrow) == value ? T(narrow) : T(value);
   } else if constexpr (hlo::kIsSmallInt<T>) {

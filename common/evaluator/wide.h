@@ -1,5 +1,5 @@
-// Wide elements: every element type computes in one of four carriers, so that each rule is written at most
-// four times, not thirty.
+// Wide elements: every element type is computed in one of four carrier types, so that each rule is written at
+// most four times instead of thirty.
 //
 //   pred, unsigned -> uint64_t    signed -> int64_t    floats -> double    complex -> std::complex<double>
 //
@@ -39,7 +39,7 @@ constexpr Carrier CarrierFor() {
 // Returns the bytes of one element in a block.
 constexpr int64_t CarrierBytes(Carrier carrier) { return carrier == Carrier::kComplex ? 16 : 8; }
 
-// Calls f.template operator()<C>() with the carrier's C++ type and returns what it returns.
+// Calls f.template operator()<C>() with the carrier's C++ type, and returns its result.
 template <typename F>
 decltype(auto) VisitCarrier(Carrier carrier, F&& f) {
   switch (carrier) {
@@ -69,13 +69,13 @@ struct alignas(16) Wide {
 
 // Reads `n` elements of `type` at `from` into the block `to` of the type's carrier.
 void Load(hlo::PrimitiveType type, const std::byte* from, int64_t n, void* to);
-// Writes a block as elements of `type`, rounded or wrapped.
+// Writes a block as elements of `type`, rounding or wrapping.
 void Store(hlo::PrimitiveType type, const void* from, int64_t n, std::byte* to);
-// Rounds or wraps in place, as storing and loading again would.
+// Rounds or wraps in place, like storing and loading again.
 void Normalize(hlo::PrimitiveType type, void* block, int64_t n);
 
-// Returns all elements of an array as carriers `C`, converted where the type's own carrier differs (a complex
-// value keeps its real part).
+// Returns all elements of an array as carriers `C`, converting if the type's own carrier differs (from a
+// complex value to its real part).
 template <typename C>
 std::vector<C> LoadAs(const hlo::Literal& literal);
 extern template std::vector<uint64_t> LoadAs(const hlo::Literal&);
@@ -83,14 +83,15 @@ extern template std::vector<int64_t> LoadAs(const hlo::Literal&);
 extern template std::vector<double> LoadAs(const hlo::Literal&);
 extern template std::vector<Complex> LoadAs(const hlo::Literal&);
 
-// Writes carriers of the literal's own kind into all of it. REQUIRES: equally many values and elements.
+// Writes carriers of the literal's own kind to all of its elements. REQUIRES: there are as many values as
+// elements.
 template <typename C>
 void StoreAll(const std::vector<C>& values, hlo::Literal& literal) {
   Store(literal.shape().type, values.data(), static_cast<int64_t>(values.size()), literal.bytes().data());
 }
 
-// Returns element `index` of an integer array, with unsigned values beyond int64 as INT64_MAX. For reading
-// index operands.
+// Returns element `index` of an integer array, for reading indices. Unsigned values beyond int64 become
+// INT64_MAX.
 int64_t IndexAt(const hlo::Literal& literal, int64_t index);
 
 }  // namespace hlod::evaluator

@@ -1,4 +1,4 @@
-// reduce-window and select-and-scatter: windows slide over an array.
+// reduce-window and select-and-scatter, which slide windows over an array.
 #include <algorithm>
 #include <utility>
 
@@ -20,16 +20,16 @@ namespace {
 // The array elements that windows cover.
 class WindowMap {
  public:
-  // Makes no copies: `window` and `array`, the array's dimensions, must outlive it.
+  // Does not make copies: `window` and `array`, the array's dimensions, must outlive it.
   WindowMap(const hlo::Window& window, const Dims& array)
       : window_(window), array_(array), strides_(hlo::RowMajorStrides(array)) {}
 
   // Calls visit(element) for the array elements in the window at `position`, in row-major order of the
-  // window. Padding and the holes of base dilation are skipped.
+  // window. Padding and the gaps of base dilation are skipped.
   template <typename Visit>
   absl::Status ForEach(Evaluation& evaluation, const Dims& position, Visit visit) const {
     const size_t rank = window_.size();
-    Dims first(rank), counts(rank), origin(rank);  // In dilated coordinates: the array lies in [0, last].
+    Dims first(rank), counts(rank), origin(rank);  // In dilated coordinates, in which the array is [0, last].
     for (size_t d = 0; d < rank; ++d) {
       const hlo::WindowDimension& w = window_[d];
       const int64_t last = (array_[d] - 1) * w.base_dilation;
@@ -119,8 +119,8 @@ absl::StatusOr<Literal> ReduceWindow(Evaluation& evaluation, Instruction instruc
   return std::move(results[0]);
 }
 
-// Combines each source element into the position that its window selects: the first one for which select
-// prefers no later one.
+// Combines each source element into the position that its window selects: the first one that select prefers
+// to all later ones.
 absl::StatusOr<Literal> SelectAndScatter(Evaluation& evaluation, Instruction instruction, Operands operands) {
   const Literal &operand = operands[0], &source = operands[1], &init = operands[2];
   const hlo::Window& window = instruction.attributes<hlo::WindowAttributes>().window;
@@ -136,7 +136,7 @@ absl::StatusOr<Literal> SelectAndScatter(Evaluation& evaluation, Instruction ins
   Wide initial;
   Load(init.shape().type, init.bytes().data(), 1, initial.bytes);
   std::vector<Wide> combined(result.element_count(),
-                             initial);  // Sums of floats stay in double until the end.
+                             initial);  // Float sums stay in double until the end.
   constexpr int64_t kNothing = -1;
   int64_t i = 0;
   for (Odometer at(positions); at.valid(); at.Next(), ++i) {

@@ -15,7 +15,7 @@ namespace hlod::hlo {
 
 using LiteralId = uint32_t;
 
-// Defines the equality of a struct (defaulted) and its hash, from the tuple of its fields.
+// Defines the equality (defaulted) and the hash of a struct, from the tuple of its fields.
 #define HLOD_FIELDS(type, ...)                                \
   friend bool operator==(const type&, const type&) = default; \
   template <typename H>                                       \
@@ -90,7 +90,7 @@ struct ScatterAttributes {
               unique_indices)
 };
 
-// PrecisionConfig, with numbers as on XLA's wire (0 default, 1 high, 2 highest; algorithm 0 unset).
+// PrecisionConfig with the numbers of XLA's wire format (0 default, 1 high, 2 highest; algorithm 0 unset).
 struct Precision {
   absl::InlinedVector<uint8_t, 2> operand;
   uint8_t algorithm = 0;
@@ -102,7 +102,7 @@ struct DotAttributes {
   HLOD_FIELDS(DotAttributes, lhs_contracting, rhs_contracting, lhs_batch, rhs_batch, precision)
 };
 
-// A dot whose groups of rows or columns of lhs, and of rhs, are multiplied separately; an operand holds the
+// A dot in which groups of rows or columns of lhs and rhs are multiplied separately; an operand holds the
 // sizes of the groups. The kind of lhs's ragged dimension decides the result: free (each group of rows is
 // multiplied by the group's rhs), contracting (one product per group) or batch (the sizes have no effect).
 struct RaggedDotAttributes {
@@ -184,7 +184,7 @@ struct RngStateAttributes {
   int64_t delta = 0;
   HLOD_FIELDS(RngStateAttributes, delta)
 };
-// The accuracy that a transcendental function requests (ResultAccuracy). All zero means default.
+// The accuracy requested from a transcendental function (ResultAccuracy). All zeros mean the default.
 struct AccuracyAttributes {
   bool highest = false;
   double atol = 0, rtol = 0;
@@ -227,10 +227,10 @@ struct TriangularSolveAttributes {
   HLOD_FIELDS(TriangularSolveAttributes, left_side, lower, unit_diagonal, transpose_a)
 };
 
-// The devices of a collective that act together: lists of ids, or the ids 0, 1, ... reshaped, transposed and
-// cut into `count` groups of `size`, or a mesh. replica_groups.h expands them.
+// The groups of devices that act together in a collective, in one of three forms: lists of ids; the ids 0, 1,
+// ... reshaped, transposed and cut into `count` groups of `size`; or a mesh. replica_groups.h expands them.
 struct ReplicaGroups {
-  // The wire fields that hold the groups. Writers differ in the field they use, and some write both kinds of
+  // The fields of the proto that hold the groups. Writers use different fields, and some write both kinds of
   // list.
   enum class Form : uint8_t { kDeviceList, kList, kBothLists, kDeviceListIota, kIota, kMesh };
   Form form = Form::kDeviceList;
@@ -240,11 +240,11 @@ struct ReplicaGroups {
   std::string mesh;  // A serialized MeshAxesReplicaGroupListProto.
   HLOD_FIELDS(ReplicaGroups, form, lists, count, size, reshape, transpose, mesh)
 };
-// Attributes of every collective but the permutations. `dimensions` holds the one dimension of all-gather,
-// reduce-scatter and all-to-all; it is empty for an all-to-all whose operands are the pieces.
+// Attributes of every collective except permutations. `dimensions` holds the dimension of all-gather,
+// reduce-scatter and all-to-all; it is empty for an all-to-all with one operand per participant.
 struct CollectiveAttributes {
   ReplicaGroups groups;
-  int64_t channel_id = 0;  // 0: none.
+  int64_t channel_id = 0;  // 0 for no channel.
   Dims dimensions;
   bool use_global_device_ids = false, constrain_layout = false;
   HLOD_FIELDS(CollectiveAttributes, groups, channel_id, dimensions, use_global_device_ids, constrain_layout)
@@ -272,7 +272,7 @@ struct InfeedAttributes {
 };
 struct OutfeedAttributes {
   std::string config;
-  Shape shape;  // The shape of the value sent, with the layout that the host sees.
+  Shape shape;  // The shape of the value sent, with the host's layout.
   HLOD_FIELDS(OutfeedAttributes, config, shape)
 };
 

@@ -1,4 +1,4 @@
-// Undoes tiles one at a time: each cuts the minor dimensions that the tiles before it left.
+// Undoes tiles one at a time: each tile divides the most minor dimensions that earlier tiles left.
 #include "common/hlo/bitcast.h"
 
 #include <algorithm>
@@ -11,8 +11,9 @@ namespace {
 
 // An array in the order of its memory.
 struct Memory {
-  std::vector<Reordering> steps;  // From the logical order; the leading dimensions are the shape's.
-  Dims dims;                      // Major to minor.
+  // The steps from the logical order. The leading dimensions are those of the shape.
+  std::vector<Reordering> steps;
+  Dims dims;  // The dimensions from major to minor.
   bool padded = false;
 };
 
@@ -53,8 +54,8 @@ bool Cut(const Dims& tile, Memory& memory) {
   return memory.dims.size() <= static_cast<size_t>(kMaxRank);
 }
 
-// Returns the bits from one element to the next in memory: the layout's element size (E(4) packs 4-bit
-// elements), or else the type's width, at least a byte.
+// Returns the number of bits from one element to the next in memory: the layout's element size (E(4) packs
+// 4-bit elements), otherwise the type's width, at least a byte.
 int64_t StoredBits(const Shape& shape) {
   const int64_t stated = shape.layout.has_value() ? shape.layout->element_size_in_bits : 0;
   return stated != 0 ? stated : std::max<int64_t>(8, Info(shape.type).bits);
@@ -62,7 +63,7 @@ int64_t StoredBits(const Shape& shape) {
 
 bool Understands(const Shape& shape) {
   const Layout& layout = *shape.layout;
-  // E(n): elements of another width than their type's lie otherwise than here.
+  // E(n): elements are stored with another width than hlod stores their type.
   const bool packed =
       layout.element_size_in_bits != 0 && layout.element_size_in_bits != Info(shape.type).bits;
   return !packed && layout.split_configs.empty() && layout.physical_shape == nullptr &&
@@ -130,7 +131,7 @@ Dims TiledSizes(const Shape& shape, const Layout& layout) {
   return sizes;
 }
 
-// Returns true when memory of two shapes has the same elements and the same padding in the same places.
+// Returns true when the memory of two shapes has the same elements, and the same padding in the same places.
 bool PadsAlike(const Shape& a, const Shape& b) {
   const auto layout = [](const Shape& shape) {
     return shape.layout.value_or(Layout::RowMajor(static_cast<int64_t>(shape.dims.size())));
@@ -159,9 +160,9 @@ absl::StatusOr<BitcastForm> BitcastFormOf(const Shape& operand, const Shape& res
   const std::optional<Memory> from = MemoryOf(operand), to = MemoryOf(result);
   if (!from.has_value() || !to.has_value()) return refused("its tiles merge dimensions");
   if (!from->padded && !to->padded) return FormOf(*from, *to);
-  // Where both pad alike, every element keeps its place, and the bitcast follows the order of the dimensions
-  // themselves. Where tiles, orders or the last dimensions differ, ones among them included, the padding lies
-  // in other places.
+  // When both have the same padding, every element keeps its place, and the bitcast follows from the order of
+  // the dimensions. When tiles, orders or the last dimensions differ (also by dimensions of size one), the
+  // padding is in other places.
   if (!PadsAlike(operand, result)) return refused("its tiles pad in other places");
   const Memory plain_from = Untiled(operand), plain_to = Untiled(result);
   if (operand.type != result.type || WithoutOnes(plain_from.dims) != WithoutOnes(plain_to.dims) ||

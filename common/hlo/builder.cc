@@ -1,5 +1,4 @@
-// The module builder: infers each shape, keeps the first error, and remembers inferences that a trace
-// repeats.
+// The module builder: infers each shape, keeps the first error, and caches inferences that a trace repeats.
 #include "common/hlo/builder.h"
 
 #include <algorithm>
@@ -193,8 +192,7 @@ Op Builder::Compare(Op x, Op y, ComparisonDirection direction) {
 }
 
 Op Builder::Select(Op pred, Op on_true, Op on_false) {
-  // Scalar data is broadcast to the dimensions of any operand that has some; a scalar predicate may stay
-  // scalar.
+  // Scalar data is broadcast to the dimensions of the other operands; a scalar predicate may stay scalar.
   const Op left = Fit(Fit(on_true, on_false), pred);
   const Op right = Fit(Fit(on_false, on_true), pred);
   return Add(kSelect, {pred, left, right});
@@ -313,7 +311,7 @@ ComputationId AddScalarReducer(Module& module, Opcode opcode, PrimitiveType type
   Builder builder(
       module, absl::StrCat(ToAbsl(Name(opcode)), "_", ToAbsl(Name(type)), ".", module.computation_count()));
   const Op x = builder.Parameter(0, Shape::Scalar(type)), y = builder.Parameter(1, Shape::Scalar(type));
-  // When the opcode does not take the type, CheckBuilt reports the error.
+  // When the opcode does not accept the type, CheckBuilt reports the error.
   builder.Build(builder.Binary(opcode, x, y)).IgnoreError();
   return builder.id();
 }

@@ -15,15 +15,15 @@ namespace hlod::hlo {
 
 class Builder;
 
-// A value in a builder's computation. Cheap to copy; meaningful only with the builder that made it.
+// A value in a builder's computation. Cheap to copy; valid only with the builder that made it.
 struct Op {
   Builder* builder = nullptr;
   NodeId id = 0;
 };
 
-// Appends to one computation of a module. The first error sticks: later calls do nothing, and Build() returns
-// it with the name of the operation. Operands of binary operations must have equal dimensions, except that
-// scalars are broadcast to the other operand's shape.
+// Appends to one computation of a module. The first error is kept: later calls do nothing, and Build()
+// returns it with the name of the operation. Operands of binary operations must have equal dimensions, except
+// that scalars are broadcast to the other operand's shape.
 //
 //   Module module("step");
 //   Builder b(module, "main");
@@ -41,12 +41,12 @@ class Builder {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  // Ends the computation with `root`. Returns the sticky error, if any, of kind invalid_program or
+  // Ends the computation with `root`. Returns the kept error, if any, of kind invalid_program or
   // unimplemented. The computation is the module's entry when it is the last one built. Until this returns
   // OK, the module cannot be compiled (CheckBuilt).
   [[nodiscard]] absl::Status Build(Op root);
   const absl::Status& status() const { return status_; }
-  // Clears and returns the sticky error, so that a trace survives an operation that was refused.
+  // Clears and returns the kept error, so that a trace survives an operation that was refused.
   absl::Status TakeStatus() { return std::exchange(status_, absl::OkStatus()); }
   ComputationId id() const { return id_; }
   Module& module() { return module_; }
@@ -68,7 +68,7 @@ class Builder {
   Op GetTupleElement(Op tuple, int64_t index);
 
   Op Unary(Opcode opcode, Op x) { return Add(opcode, {x}); }
-  // A scalar is broadcast to the other operand's dimensions.
+  // Appends a binary operation. A scalar is broadcast to the other operand's dimensions.
   Op Binary(Opcode opcode, Op x, Op y);
   Op Compare(Op x, Op y, ComparisonDirection direction);
   Op Select(Op pred, Op on_true, Op on_false);
@@ -97,8 +97,8 @@ class Builder {
   Op Conditional(Op selector, absl::Span<const Op> operands, absl::Span<const ComputationId> branches);
 
  private:
-  // The result of inference for an opcode over interned attributes and shapes, kept because a trace repeats
-  // the same ones again and again.
+  // An opcode over interned attributes and shapes, with the inferred result: a cache, because a trace repeats
+  // the same ones.
   struct Inferred {
     static constexpr ShapeId kNone = UINT32_MAX;
     uint32_t opcode_and_count = UINT32_MAX;
@@ -128,13 +128,13 @@ class Builder {
   absl::Status status_;
   std::array<Inferred, kInferredSlots> inferred_;
   std::array<AttributesId, std::variant_size_v<Attributes>>
-      default_attributes_{};                          // By alternative; 0: not interned yet.
+      default_attributes_{};                          // The ids by alternative; 0 means not interned yet.
   std::map<ComputationId, ProgramShape> signatures_;  // Signatures of the computations called so far.
 };
 
-// Returns OK when a program can be compiled from the module. Otherwise the reason: it has no computation, or
-// one that is empty, that its Builder has not finished, or whose Builder failed (then the builder's error).
-// The kind is invalid_program or unimplemented.
+// Returns OK when a program can be compiled from the module. Otherwise returns an error of kind
+// invalid_program or unimplemented: there is no computation, or one is empty, not finished by its Builder, or
+// its Builder failed (then the builder's error).
 absl::Status CheckBuilt(const Module& module);
 
 // Adds a reducer, a computation of two scalar parameters of `type` joined by `opcode` (kAdd, kMaximum, ...),

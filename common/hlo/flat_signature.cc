@@ -1,4 +1,4 @@
-// The leaves of parameters and root in one row, and the position of an index in that row.
+// Lists the leaves of parameters and root one after another, and finds the position of an index in that list.
 #include "common/hlo/flat_signature.h"
 
 #include <algorithm>

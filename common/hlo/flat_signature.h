@@ -1,4 +1,4 @@
-// A program's signature as Execute sees it: the array leaves of its parameters and of its result.
+// A program's signature as Execute uses it: the array leaves of its parameters and of its result.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace hlod::hlo {
 // the root. Both are in Leaves() order.
 struct FlatSignature {
   struct Leaf {
-    Shape shape;             // Without a layout.
-    int64_t parameter = -1;  // The parameter that the leaf is, or lies in; -1 for a result.
-    int64_t number = 0;      // The number among the leaves of its parameter, or of the root.
-    Dims index;              // The path in the parameter or root; empty when it is the whole.
+    Shape shape;             // The leaf's shape, without a layout.
+    int64_t parameter = -1;  // The parameter that contains the leaf; -1 for a result.
+    int64_t number = 0;      // The position among the leaves of its parameter, or of the root.
+    Dims index;              // The path in the parameter or root; empty when the leaf is the whole.
   };
 
   explicit FlatSignature(const Computation& entry);

@@ -26,8 +26,8 @@ const Seed& ProcessSeed() {
   return seed;
 }
 
-// Cheap, because a trace hashes a shape for each instruction: one product per value. Both halves of the
-// product are kept, so that colliding values cannot be computed without the seed.
+// Cheap, because a trace hashes a shape per instruction: one product per value. Both halves of the product
+// are kept, so that colliding values cannot be computed without the seed.
 class Hasher {
  public:
   void Add(uint64_t value) {

@@ -1,5 +1,5 @@
-// The hashes by which shared parts of instructions are interned. They are seeded per process, because shapes
-// and attributes come from strangers, who could otherwise send many that collide.
+// The hashes by which instructions share shapes and attributes. They are seeded per process, because clients,
+// who choose the values, could otherwise send many that collide.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ void DropLayouts(Shape& shape) {
   for (Shape& element : shape.tuple) DropLayouts(element);
 }
 
-// Elements pass through the wide type one block at a time: this needs one loop per source type and one per
+// Elements are converted through the wide type, a block at a time: one loop per source type and one per
 // target type, instead of one per pair.
 constexpr int64_t kBlock = 512;
 
@@ -76,7 +76,7 @@ Literal Literal::Borrow(const Shape& shape, std::byte* data, std::shared_ptr<voi
 std::byte* Literal::Allocate(int64_t bytes) {
   const int64_t allocated = AlignUp(std::max<int64_t>(bytes, 1), kAlignment);
   void* const memory = std::aligned_alloc(kAlignment, static_cast<size_t>(allocated));
-  // Throws as operator new would: code that runs untrusted programs catches it.
+  // Throws as operator new would; code that runs untrusted programs catches it.
   if (memory == nullptr) throw std::bad_alloc();
   return static_cast<std::byte*>(memory);
 }

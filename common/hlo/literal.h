@@ -20,7 +20,7 @@ namespace hlod::hlo {
 // row-major order.
 class Literal {
  public:
-  Literal() = default;  // Shape kInvalid, no bytes.
+  Literal() = default;  // Has the shape kInvalid and no bytes.
   // Makes a zero-filled literal. REQUIRES: `shape` passes ValidateShape, and the caller is ready to allocate
   // its byte size.
   explicit Literal(const Shape& shape);
@@ -28,14 +28,13 @@ class Literal {
   // INVALID_ARGUMENT when it is not a valid array, tuple or token shape.
   static absl::StatusOr<Literal> Make(const Shape& shape, int64_t max_bytes);
   static Literal MakeTuple(std::vector<Literal> elements);
-  // Makes an array over bytes that `owner` keeps alive, row-major and dense, without a copy: changing the
-  // bytes changes the literal. `data` must be aligned to the element type. A copy of the literal has bytes of
-  // its own.
+  // Makes an array over bytes that `owner` keeps alive, dense and row-major, without a copy: changes of the
+  // bytes are changes of the literal. `data` must be aligned to the element type. A copy of the literal has
+  // its own bytes.
   static Literal Borrow(const Shape& shape, std::byte* data, std::shared_ptr<void> owner);
 
-  // Scalar(1.5f), Vector<int32_t>({1, 2}), Array<float>({2, 2}, {1, 2, 3, 4}): the element type follows from
-  // T. REQUIRES: the number of values is the product of the dimensions; otherwise the program aborts with
-  // both.
+  // Scalar(1.5f), Vector<int32_t>({1, 2}), Array<float>({2, 2}, {1, 2, 3, 4}): the element type is that of T.
+  // REQUIRES: the number of values is the product of the dimensions; otherwise the program aborts with both.
   template <typename T>
   static Literal Scalar(T value) {
     return Array<T>({}, {value});
@@ -77,7 +76,7 @@ class Literal {
   // Returns the leaf arrays of a nested tuple in depth-first order (the literal itself when it is an array).
   std::vector<const Literal*> Leaves() const;
 
-  // True when the shapes (but for layout) and the bytes are equal.
+  // True when the shapes (ignoring layouts) and the bytes are equal.
   friend bool operator==(const Literal& a, const Literal& b);
 
  private:

@@ -1,4 +1,4 @@
-// The arena of instructions and the tables that intern what they share.
+// The arena of instructions, and the tables of shapes, attributes and literals that they share.
 #include "common/hlo/module.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace hlod::hlo {
 namespace {
 
 constexpr int64_t kComparedLiteralBytes = 64 << 10;
-// The limit of comparisons with values of equal hash: more of them exist only when the seed has leaked.
+// The limit on comparisons with values of equal hash; more exist only when the seed has leaked.
 constexpr size_t kComparedMax = 64;
 
 bool IsCompared(const Literal& literal) {
@@ -95,8 +95,7 @@ void Computation::Clear() {
 }
 
 void Computation::AddParameter(int64_t number, NodeId id) {
-  // The number may be any that a stranger wrote, so memory grows with the count of parameters, not with their
-  // numbers.
+  // A client chooses the number, so memory grows with the count of parameters, not with their numbers.
   if (number != static_cast<int64_t>(parameters_.size())) {
     early_parameters_.emplace(number, id);
     return;
@@ -138,10 +137,11 @@ Notes& Computation::mutable_notes(NodeId id) {
 void Computation::ShareNotes(NodeId id, const Computation& other, NodeId other_id) {
   const auto found = other.notes_.find(other_id);
   if (found == other.notes_.end()) return;
-  // This is most likely the first note of a copy: growing step by step takes longer than all else that a pass
-  // does to notes.
+  // This is probably the first note of a copy: growing step by step would take longer than everything else
+  // that a pass does with notes.
   if (notes_.empty()) notes_.reserve(other.notes_.size());
-  std::shared_ptr<Notes> notes = found->second;  // `other` may be *this, whose table moves when it grows.
+  // `other` may be *this, whose table is reallocated when it grows.
+  std::shared_ptr<Notes> notes = found->second;
   notes_[id] = std::move(notes);
 }
 

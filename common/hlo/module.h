@@ -6,7 +6,7 @@
 // is a loop. Shapes and attributes are interned in Tables, so two computations over the same Tables are equal
 // exactly when their words are (side notes aside): one memcmp. Appending costs a few nanoseconds, because an
 // open trace of the client *is* a Computation. Names, metadata, shardings and unknown proto fields are notes
-// in a side table, present for the few instructions that have them. An appended instruction never changes.
+// in a side table, for the few instructions that have them. An appended instruction never changes.
 #pragma once
 
 #include <array>
@@ -29,13 +29,13 @@
 
 namespace hlod::hlo {
 
-using NodeId = uint32_t;         // An instruction in its computation: 0, 1, 2, ... in order of appending.
+using NodeId = uint32_t;  // The id of an instruction in its computation: 0, 1, 2, ... in order of appending.
 using ShapeId = uint32_t;        // An id in Tables.
 using AttributesId = uint32_t;   // An id in Tables; 0 is NoAttributes.
-using ComputationId = uint32_t;  // A computation in its module.
+using ComputationId = uint32_t;  // The index of a computation in its module.
 
 // Interned shapes, attributes and literals, shared by the modules that one thread builds. References stay
-// valid while the Tables live. Not safe for concurrent use while any thread interns; concurrent reading is
+// valid as long as the Tables. While a thread interns, no other thread may use them; concurrent reading is
 // safe.
 class Tables {
  public:
@@ -43,7 +43,7 @@ class Tables {
   Tables(const Tables&) = delete;
   Tables& operator=(const Tables&) = delete;
 
-  // Equal shapes (layouts included) have equal ids.
+  // Equal shapes (including layouts) have equal ids.
   ShapeId Intern(const Shape& shape);
   const Shape& shape(ShapeId id) const { return shapes_[id]; }
 
@@ -56,11 +56,11 @@ class Tables {
   const std::shared_ptr<const Literal>& shared_literal(LiteralId id) const { return literals_[id]; }
 
  private:
-  // Ids by hash. A small direct-mapped cache precedes the map, because a trace uses the same few values again
-  // and again.
+  // Ids by hash. A small direct-mapped cache is searched before the map, because a trace uses the same few
+  // values repeatedly.
   class Index {
    public:
-    // Returns the id under `hash` for which `equal(id)` holds. Without one, adds and returns `next`.
+    // Returns the id with this hash for which `equal(id)` is true. If there is none, adds and returns `next`.
     template <typename Equal>
     uint32_t FindOrAdd(uint64_t hash, uint32_t next, Equal equal);
 
@@ -80,7 +80,7 @@ class Tables {
   Index shape_index_, attributes_index_, literal_index_;
 };
 
-// The source of an instruction: the fields of XLA's OpMetadata that people read.
+// The source of an instruction: those fields of XLA's OpMetadata that people read.
 struct Metadata {
   std::string op_type, op_name, source_file;
   int32_t source_line = 0;
@@ -89,10 +89,11 @@ struct Metadata {
 
 // Data of an instruction that does not affect its value. All fields are empty for most instructions.
 struct Notes {
-  std::string name;  // Unique in the module when imported; empty: printed as "<opcode>.<id>".
+  std::string name;  // Unique in an imported module; when empty, printed as "<opcode>.<id>".
   Metadata metadata;
   std::map<std::string, std::string> frontend_attributes;
-  std::string backend_config;  // Opaque bytes; a custom-call's is in its attributes.
+  // Opaque bytes, except for a custom-call, whose backend_config is in its attributes.
+  std::string backend_config;
   std::vector<NodeId> control_predecessors;
   std::string sharding;    // A serialized OpSharding, or empty.
   std::string unmodelled;  // A serialized HloInstructionProto of the fields that this build does not model.
@@ -101,8 +102,8 @@ struct Notes {
 class Computation;
 class Module;
 
-// A view of one instruction. Cheap to copy; valid while its computation lives and (because the arena may
-// move) until the next Append.
+// A view of one instruction. Cheap to copy; valid until the next Append, which may move the arena, and as
+// long as its computation.
 class Instruction {
  public:
   Instruction(const Computation* computation, NodeId id, const uint32_t* words)
@@ -128,8 +129,8 @@ class Instruction {
   inline Instruction operand(uint32_t index) const;
   absl::Span<const ComputationId> called() const { return {words_ + 4 + words_[1], words_[0] >> 8}; }
 
-  inline const Literal& literal() const;    // REQUIRES: a constant.
-  inline int64_t parameter_number() const;  // REQUIRES: a parameter.
+  inline const Literal& literal() const;    // REQUIRES: the instruction is a constant.
+  inline int64_t parameter_number() const;  // REQUIRES: the instruction is a parameter.
   // Returns the note's name, or "<opcode>.<id>".
   std::string name() const;
 
@@ -139,9 +140,9 @@ class Instruction {
   const uint32_t* words_;
 };
 
-// The properties of a computation besides its name and its instructions. Copied whole.
+// The properties of a computation other than its name and instructions. Copied as a whole.
 struct ComputationConfig {
-  std::string execution_thread;  // "" is the main thread.
+  std::string execution_thread;  // The thread that runs it; "" is the main thread.
   bool is_fusion = false;
   std::string unmodelled;  // A serialized HloComputationProto of the fields that this build does not model.
   friend bool operator==(const ComputationConfig&, const ComputationConfig&) = default;
@@ -171,8 +172,7 @@ class Computation {
   Instruction root() const { return (*this)[root_id()]; }
   void set_root(NodeId id) { root_ = id; }
 
-  // Ids of the parameters in parameter order, up to the first missing number. In verified computations none
-  // is missing.
+  // The ids of the parameters in order, up to the first missing number. Verified computations have no gap.
   absl::Span<const NodeId> parameters() const { return parameters_; }
   static constexpr NodeId kNoNode = UINT32_MAX;
 
@@ -197,7 +197,7 @@ class Computation {
   const absl::Status& built() const { return built_; }
   void set_built(absl::Status status) { built_ = std::move(status); }
 
-  // The arena: equal words over the same Tables mean equal programs.
+  // The words of the arena: equal words over the same Tables mean equal programs.
   absl::Span<const uint32_t> words() const { return {words_.data(), words_.size()}; }
 
   ComputationConfig config;
@@ -210,8 +210,9 @@ class Computation {
   void AddParameter(int64_t number, NodeId id);
 
   std::vector<NodeId> parameters_;
-  std::map<int64_t, NodeId> early_parameters_;  // Appended before a smaller number was.
-  NodeId root_ = kNoNode;                       // kNoNode: the last one.
+  // Parameters that were appended before one with a smaller number.
+  std::map<int64_t, NodeId> early_parameters_;
+  NodeId root_ = kNoNode;  // The root; kNoNode: the last instruction.
   absl::flat_hash_map<NodeId, std::shared_ptr<Notes>> notes_;
   absl::Status built_;
 };
@@ -231,16 +232,16 @@ struct BufferDonor {
   friend bool operator==(const BufferDonor&, const BufferDonor&) = default;
 };
 
-// The properties of a module besides its name and its computations. Copied whole. A copy whose entry takes or
-// returns something else must clear the fields about parameters and results (ClearSignature).
+// The properties of a module besides its name and its computations. Copied whole. A copy whose entry has
+// other parameters or results must clear the fields about them (ClearSignature).
 struct ModuleConfig {
-  // The entry's signature with the layouts that the caller wants. With no parameters and an invalid result,
-  // the signature is the entry's own.
+  // The entry's signature with the layouts that the caller wants. When it has no parameters and an invalid
+  // result, the signature is that of the entry itself.
   ProgramShape entry_layout;
   std::vector<InputOutputAlias> input_output_alias;
   std::vector<BufferDonor> buffer_donors;
   std::map<std::string, std::string> frontend_attributes;
-  // In a proto, the counts of its device assignment.
+  // In a proto these are the counts of the device assignment.
   int64_t replica_count = 1, partition_count = 1;
   bool is_scheduled = false;
   // A serialized HloModuleProto of the fields that this build does not model (stack frames, profiles, ...).
@@ -294,7 +295,7 @@ class Module {
   ComputationId entry_ = kLast;
 };
 
-// Returns the same program over Tables of its own, so that work on the copy interns nothing into Tables that
+// Returns the same program over its own Tables, so that work on the copy does not intern into Tables that
 // other threads may be reading. Large literals are shared.
 std::unique_ptr<Module> Clone(const Module& module);
 

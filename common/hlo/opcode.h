@@ -33,9 +33,9 @@ enum OpcodeTraits : uint8_t {
 
 struct OpcodeInfo {
   std::string_view name;  // "dynamic-update-slice"
-  int arity;              // Number of operands; -1 variadic.
-  int called;             // Number of called computations; -1 variadic.
-  uint8_t attributes;     // Index of the alternative of hlo::Attributes.
+  int arity;              // The number of operands; -1 when it varies.
+  int called;             // The number of called computations; -1 when it varies.
+  uint8_t attributes;     // The index of the alternative of hlo::Attributes.
   uint8_t traits;         // OpcodeTraits.
 };
 const OpcodeInfo& Info(Opcode opcode);

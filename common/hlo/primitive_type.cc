@@ -1,4 +1,4 @@
-// The table of primitive types, searched by enumerator, wire number and name.
+// The table of primitive types, with searches by enumerator, wire number and name.
 #include "common/hlo/primitive_type.h"
 
 #include <array>

@@ -24,9 +24,9 @@ enum class TypeClass : uint8_t { kPred, kSigned, kUnsigned, kFloat, kComplex, kO
 
 // The row of primitive_types.inc; {"invalid", 0, 0, kOther} for kInvalid and unknown numbers.
 struct TypeInfo {
-  std::string_view name;  // HLO text spelling.
-  int bits;               // Width of the value; 0 for tuple, token, opaque, buffer.
-  int bytes;              // Width in memory, in literals and buffers: sub-byte types take one byte.
+  std::string_view name;  // The name in HLO text.
+  int bits;               // The width of a value; 0 for tuple, token, opaque, buffer.
+  int bytes;              // The width in memory, in literals and buffers: sub-byte types take one byte.
   TypeClass type_class;
 };
 const TypeInfo& Info(PrimitiveType type);

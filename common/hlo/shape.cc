@@ -167,7 +167,7 @@ bool SameDimensions(const Shape& a, const Shape& b) { return a.dims == b.dims &&
 
 std::optional<int64_t> ElementCount(const Shape& shape) {
   if (!shape.IsArray()) return std::nullopt;
-  // An empty array stays empty however large its other dimensions are, but those must be valid sizes.
+  // An empty array is empty for any size of its other dimensions, but those must be valid sizes.
   int64_t count = 1;
   bool overflow = false, empty = false;
   for (const int64_t size : shape.dims) {
@@ -232,7 +232,7 @@ Dims RowMajorStrides(absl::Span<const int64_t> dims) {
   int64_t stride = 1;
   for (size_t i = dims.size(); i-- > 0;) {
     strides[i] = stride;
-    // A stride that overflows belongs to an array that cannot exist (or is empty), so it is never used.
+    // A stride overflows only for an array that cannot exist (or is empty), so it is never used.
     if (__builtin_mul_overflow(stride, dims[i], &stride)) stride = 0;
   }
   return strides;

@@ -1,4 +1,4 @@
-// Shapes: element type, dimensions, optional layout, tuples. A value: copyable, comparable, printable.
+// Shapes: element type, dimensions, optional layout, tuples. A value type: copyable, comparable, printable.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,26 @@
 
 namespace hlod::hlo {
 
-// Dimension sizes, dimension numbers, indices: one int64 per dimension.
+// Dimension sizes, dimension numbers or indices: one int64 per dimension.
 using Dims = absl::InlinedVector<int64_t, 6>;
 
-// The size stored for an unbounded dynamic dimension ("?"), as on XLA's wire.
+// The size of an unbounded dynamic dimension ("?"), with XLA's wire value.
 inline constexpr int64_t kUnboundedSize = INT64_MIN;
 
 struct Shape;
 
-// The layout of an array in memory: XLA's LayoutProto. hlod's own buffers are always dense row-major; a
-// layout in a module is kept, printed and sent on, and changes no value. `physical_shape` is shared and never
-// refers to a null shape.
+// The layout of an array in memory: XLA's LayoutProto. hlod's own buffers are always dense row-major; the
+// layouts in a module are kept, printed and passed on, but do not change values. `physical_shape` is shared
+// and never a null shape.
 struct Layout {
-  Dims minor_to_major;  // Fastest dimension first.
+  Dims minor_to_major;  // The dimensions, fastest first.
   std::vector<Dims> tiles;
-  int64_t tail_padding_alignment = 1;  // In elements.
+  int64_t tail_padding_alignment = 1;  // The alignment in elements.
   PrimitiveType index_type = kInvalid;
   PrimitiveType pointer_type = kInvalid;
-  int64_t element_size_in_bits = 0;  // 0: the type's own width.
+  int64_t element_size_in_bits = 0;  // 0: the width of the type.
   int64_t memory_space = 0;
-  std::vector<std::pair<int64_t, Dims>> split_configs;  // (dimension, split indices)
+  std::vector<std::pair<int64_t, Dims>> split_configs;  // Pairs of a dimension and its split indices.
   std::shared_ptr<const Shape> physical_shape;
   int64_t dynamic_shape_metadata_prefix_bytes = 0;
 
@@ -51,10 +51,11 @@ struct Layout {
 
 struct Shape {
   PrimitiveType type = kInvalid;
-  Dims dims;  // Empty for scalars, tuples, tokens. A dynamic dimension holds its bound or kUnboundedSize.
-  absl::InlinedVector<bool, 6> dynamic;  // Empty (all static), or one flag per dimension.
-  std::vector<Shape> tuple;              // Elements of a tuple, or the one array of a kBufferType.
-  std::optional<Layout> layout;          // nullopt: row-major.
+  // The sizes; empty for scalars, tuples, tokens. For a dynamic dimension, its bound or kUnboundedSize.
+  Dims dims;
+  absl::InlinedVector<bool, 6> dynamic;  // Empty when all are static, otherwise one flag per dimension.
+  std::vector<Shape> tuple;              // The elements of a tuple, or the array of a kBufferType.
+  std::optional<Layout> layout;          // nullopt means row-major.
 
   static Shape Array(PrimitiveType type, absl::Span<const int64_t> dims);
   static Shape Array(PrimitiveType type, std::initializer_list<int64_t> dims) {
@@ -97,10 +98,10 @@ std::optional<int64_t> ByteSize(const Shape& shape);
 // Returns the shape at `index` inside nested tuples, or null.
 const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index);
 
-// A leaf of a nested tuple: an array, a token or an opaque value. An empty tuple has none.
+// A leaf of a nested tuple: an array, a token or an opaque value. An empty tuple has no leaves.
 struct ShapeLeaf {
-  Dims index;          // Path from the root; empty when the root is the leaf.
-  const Shape* shape;  // Owned by the shape that was walked.
+  Dims index;          // The path from the root; empty when the root is the leaf.
+  const Shape* shape;  // Owned by the shape that was traversed.
 };
 // Returns the leaves in depth-first order: the flat order of Execute's arguments and results.
 std::vector<ShapeLeaf> Leaves(const Shape& shape);
@@ -129,8 +130,9 @@ struct ProgramShape {
   friend bool operator==(const ProgramShape&, const ProgramShape&) = default;
 };
 
-inline constexpr int kMaxRank = 64;                 // Dimensions of one array.
-inline constexpr int kMaxTupleDepth = 64;           // Nesting of tuples.
-inline constexpr int64_t kMaxShapeNodes = 1 << 20;  // A shape's tuples, their elements, and so on.
+inline constexpr int kMaxRank = 64;        // The maximum number of dimensions of an array.
+inline constexpr int kMaxTupleDepth = 64;  // The maximum nesting of tuples.
+// The maximum number of nodes of a shape: its tuples, their elements, and so on.
+inline constexpr int64_t kMaxShapeNodes = 1 << 20;
 
 }  // namespace hlod::hlo

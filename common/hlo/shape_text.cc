@@ -28,7 +28,7 @@ void PrintLayoutTail(const Layout& layout, std::string& out) {
     out += 'T';
     for (const Dims& tile : layout.tiles) {
       out += '(';
-      // XLA stores the smallest int64 for a tile dimension that is combined with the next more minor one.
+      // XLA stores the smallest int64 for a tile dimension that is merged with the next more minor one.
       PrintJoined(
           tile, [&out](int64_t n) { n == INT64_MIN ? out.append("*") : (absl::StrAppend(&out, n), out); },
           out);
@@ -61,7 +61,7 @@ void PrintLayoutTail(const Layout& layout, std::string& out) {
 void PrintLayout(const Layout& layout, std::string& out) {
   std::string tail;
   PrintLayoutTail(layout, tail);
-  if (layout.minor_to_major.empty() && tail.empty()) return;  // A plain scalar.
+  if (layout.minor_to_major.empty() && tail.empty()) return;  // The layout of a plain scalar.
   out += '{';
   PrintNumbers(layout.minor_to_major, out);
   if (!tail.empty()) absl::StrAppend(&out, ":", tail);

@@ -10,7 +10,7 @@ struct OldSpelling {
   std::string_view name;
   OpcodeSpelling meaning;
 };
-// Spellings of old writers; XLA's reader upgrades them the same way.
+// Spellings of old writers; XLA's reader upgrades them in the same way.
 constexpr std::array kOldSpellings = {
     OldSpelling{"equal-to", {kCompare, "EQ"}},
     OldSpelling{"not-equal-to", {kCompare, "NE"}},

@@ -1,5 +1,4 @@
-// Names as the proto and the text spell them: opcodes (present and old spellings), comparison directions and
-// types.
+// The names in protos and texts: opcodes (current and old spellings), comparison directions and types.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Translates ids of one Tables to another, for copying instructions between tables.
+// Translates ids of one Tables to ids of another, to copy instructions between them.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace hlod::hlo {
 
-// Translates each id once. Both tables must outlive it.
+// Translates each id once. Both Tables must outlive it.
 class Translation {
  public:
   Translation(const Tables& from, Tables& to) : from_(from), to_(to) {}

@@ -16,8 +16,8 @@ class NameSpace {
     if (identifiers_) MakeIdentifier(wanted);
     if (wanted.empty()) wanted = "_";
     if (taken_.insert(wanted).second) return wanted;
-    // Resumes where the last clash of this name stopped, so that a thousand equal names cost a thousand
-    // steps, not a million.
+    // Continues at the number where the last clash of this name ended, so that a thousand equal names need a
+    // thousand steps, not a million.
     int64_t& suffix = next_suffix_[wanted];
     std::string unique;
     do {
@@ -31,7 +31,7 @@ class NameSpace {
     for (char& c : name) {
       if (!IsNameCharacter(c)) c = '_';
     }
-    // Words of the grammar.
+    // Keywords of the grammar.
     for (const char* word : {"ENTRY", "ROOT", "HloModule"}) {
       if (name == word) name.insert(0, 1, '_');
     }

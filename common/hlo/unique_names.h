@@ -1,4 +1,4 @@
-// Unique names in a module, for formats in which instructions and computations are found by name.
+// Unique names in a module, for formats in which instructions and computations are referred to by name.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hlod::hlo::codec {
 
-// Names of all instructions and computations: the note's name where that is unique so far, else with ".1",
+// The names of all instructions and computations: the note's name if it is still unused, else with ".1",
 // ".2", ... appended. Instructions and computations have separate name spaces.
 struct ModuleNames {
   std::vector<std::string> computations;               // By ComputationId.

@@ -20,11 +20,11 @@ namespace {
 constexpr std::string_view kTypes = "sdcz", kPrefix = "lapack_", kSuffix = "_ffi";
 constexpr hlo::PrimitiveType kElements[] = {hlo::kF32, hlo::kF64, hlo::kC64, hlo::kC128};
 
-// The limit of the elements of a matrix: workspaces of some routines are five times as long, and LAPACK
+// The limit on the elements of a matrix: workspaces of some routines are five times as large, and LAPACK
 // counts them in 32 bits.
 constexpr int64_t kElementsMax = int64_t{1} << 28;
 
-// The info of a routine that was not called: LAPACK's own for gesdd, and jaxlib's for geev.
+// The info of a routine that was not called, with the values that LAPACK's gesdd and jaxlib's geev use.
 constexpr Integer kNotFinite = -4;
 
 struct Named {
@@ -62,7 +62,7 @@ Layout LayoutOf(std::string_view signature, hlo::PrimitiveType type, const Sizes
 
 int64_t Aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Transposes a row-major matrix of rows x columns, in squares that fit into the cache.
+// Transposes a row-major matrix of rows x columns in square blocks that fit into the cache.
 template <typename E>
 void TransposeElements(const std::byte* from, std::byte* to, int64_t rows, int64_t columns) {
   constexpr int64_t kSide = 16;
@@ -275,7 +275,7 @@ void Call::Problem::Solve() { call_->routine_->solve[call_->type_](*frame_); }
 
 void Call::Problem::Store(std::byte* const* results) const {
   for (size_t i = 0; i < call_->results_.size(); ++i) {
-    // Scratch memory holds the result column by column.
+    // The result is in column-major order in scratch memory.
     const Layout& layout = call_->results_[i];
     Transpose(frame_->result<std::byte>(i), call_->ResultAt(results, i, index_), layout.columns, layout.rows,
               layout.width);

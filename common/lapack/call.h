@@ -1,5 +1,5 @@
-// A custom call that is a LAPACK routine, checked and ready to run. JAX emits these for linear algebra on the
-// CPU (lapack_sgetrf_ffi and so on), with operands, results and attributes.
+// A custom call that is a LAPACK routine, checked and ready to run. JAX emits such calls for linear algebra
+// on the CPU (lapack_sgetrf_ffi and so on), with these operands, results and attributes.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +25,15 @@ std::vector<std::string> Targets();
 
 // The memory layout of an array argument.
 struct Layout {
-  int64_t bytes;          // Bytes of one problem.
-  int64_t rows, columns;  // 1 x n, not transposed, when it is not a matrix.
+  int64_t bytes;          // The bytes of one problem.
+  int64_t rows, columns;  // The matrix's size; 1 x n, not transposed, for other arrays.
   int width;              // Bytes of an element.
 };
 
 class Call {
  public:
-  // Checks and prepares a call. INVALID_ARGUMENT for operands, results or attributes that the routine does
-  // not have, FAILED_PRECONDITION without LAPACK, RESOURCE_EXHAUSTED for a matrix too large for its 32-bit
+  // Checks and prepares a call. INVALID_ARGUMENT for operands, results or attributes that do not fit the
+  // routine, FAILED_PRECONDITION without LAPACK, RESOURCE_EXHAUSTED for a matrix too large for its 32-bit
   // sizes.
   static absl::StatusOr<Call> Make(hlo::Instruction instruction);
   static absl::StatusOr<Call> Make(std::string_view target, const std::vector<const hlo::Shape*>& operands,
@@ -44,8 +44,8 @@ class Call {
   double work() const { return work_; }  // The approximate number of operations of one problem.
 
   // Solves one problem of the batch. Arrays are row-major; `scratch` has scratch_bytes() bytes, aligned to
-  // 64. Thread-safe. Results that the routine leaves undefined are zero. Eigenvalues and singular values of
-  // numbers that are not finite are NaN, with an info of -4.
+  // 64. Thread-safe. Results that the routine leaves undefined are zero. If the matrix is not finite,
+  // eigenvalues and singular values are NaN, and info is -4.
   void Run(const std::byte* const* operands, std::byte* const* results, int64_t problem,
            std::byte* scratch) const;
 
@@ -63,9 +63,9 @@ class Call {
     int64_t index_ = 0;
     std::unique_ptr<Frame> frame_;
   };
-  // Run, split into parts. Answer fills in the results of a problem for which no routine is called, and
-  // returns false for others; these are loaded, solved and stored. The call and the scratch must outlive the
-  // problem.
+  // The parts of Run. Answer fills in the results of a problem for which the routine is not called, and
+  // returns false for other problems, which are then loaded, solved and stored. The call and the scratch
+  // memory must outlive the object.
   bool Answer(const std::byte* const* operands, std::byte* const* results, int64_t problem) const;
   std::unique_ptr<Problem> Load(const std::byte* const* operands, int64_t problem, std::byte* scratch) const;
 
@@ -76,13 +76,13 @@ class Call {
   }
 
   const Routine* routine_ = nullptr;
-  int type_ = 0;  // An index into Routine::solve.
+  int type_ = 0;  // The index of the type in Routine::solve.
   Sizes sizes_;
   std::map<std::string, int64_t, std::less<>> config_;
   std::vector<Layout> operands_, results_;
   int64_t batch_ = 1, scratch_bytes_ = 0;
   double work_ = 0;
-  bool empty_ = false;  // An operand has no elements, so every result is zero.
+  bool empty_ = false;  // True when an operand has no elements; then every result is zero.
 };
 
 }  // namespace hlod::lapack

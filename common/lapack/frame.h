@@ -1,4 +1,4 @@
-// One problem while it is solved: matrices in scratch memory, column by column, as in Fortran.
+// The data of one problem while it is solved: matrices in scratch memory, column by column, as in Fortran.
 //
 // A routine's code runs twice: when a call is planned, to measure its scratch memory (then only the routine's
 // own query of its workspace is made, and matrices are a few bytes that it may write to), and for each
@@ -20,7 +20,7 @@
 
 namespace hlod::lapack {
 
-using Integer = int32_t;  // Fortran's integer, in the loaded library.
+using Integer = int32_t;  // Fortran's integer type in the loaded library.
 
 template <typename T>
 inline constexpr bool kIsComplex = !std::is_floating_point_v<T>;
@@ -64,7 +64,7 @@ class Frame {
   int64_t used() const { return used_; }
 
   Integer size(char letter) const { return static_cast<Integer>(sizes_[letter]); }
-  // Returns a leading dimension. Fortran requires at least one.
+  // Returns a leading dimension, which Fortran requires to be at least one.
   Integer leading(char letter) const { return std::max<Integer>(1, size(letter)); }
   char letter(std::string_view attribute) const { return static_cast<char>(number(attribute)); }
   int64_t number(std::string_view attribute) const { return config_.find(attribute)->second; }
@@ -74,7 +74,7 @@ class Frame {
   T* operand(size_t i) const {
     return static_cast<T*>(operands_[i]);
   }
-  // Returns result i. It initially holds zeros, or operand `from` when it is computed in that one's place.
+  // Returns result i. Initially it holds zeros, or operand `from` if it overwrites that operand.
   template <typename T>
   T* result(size_t i) const {
     return static_cast<T*>(results_[i]);
@@ -92,13 +92,13 @@ class Frame {
     return reinterpret_cast<T*>(at);
   }
   // Calls `routine(work, lwork)` twice, as LAPACK requires: with a length of -1 to get the best length, then
-  // with that.
+  // with that length.
   template <typename T, typename F>
   void WithWork(F&& routine) {
     T best[1] = {};
     const Integer question = -1;
     routine(best, &question);
-    // The returned length is a float when T is: lengths above 2^24 are rounded.
+    // The length is returned as a float when T is float, so lengths above 2^24 are rounded.
     const double length = static_cast<double>(std::real(best[0])) * (1 + 1e-6) + 1;
     const auto size = static_cast<Integer>(std::min(length, 2147483647.0));
     T* const work = Scratch<T>(size);
@@ -113,7 +113,7 @@ class Frame {
   const std::map<std::string, int64_t, std::less<>>& config_;
   std::byte* const scratch_;
   int64_t used_ = 0;
-  // When queried for their workspace, some routines write the first element of another array (cgeev: of
+  // In a query of the workspace size, some routines write the first element of another array (cgeev: of
   // rwork).
   alignas(64) std::byte spare_[64] = {};
   std::vector<void*> operands_, results_;

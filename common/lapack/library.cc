@@ -1,5 +1,5 @@
-// Loads OpenBLAS when it is installed, else the reference LAPACK. The engine has the threads: the library is
-// limited to the calling one.
+// Loads OpenBLAS if it is installed, otherwise the reference LAPACK. The engine has its own threads, so the
+// library is limited to the calling thread.
 #include "common/lapack/library.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@ namespace {
 
 struct Library {
   void* handle = nullptr;
-  std::string why;  // The reason of a null handle.
+  std::string why;  // The reason why the handle is null.
 };
 
 const Library& Loaded() {

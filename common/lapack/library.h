@@ -1,5 +1,5 @@
-// The system's LAPACK, loaded at the first use: neither programs without such calls nor the client's library
-// need it.
+// The system's LAPACK, loaded at its first use, so that programs without such calls, and the client's
+// library, do not need it.
 #pragma once
 
 #include <string>
@@ -11,8 +11,7 @@ namespace hlod::lapack {
 // Returns FAILED_PRECONDITION, with the package to install, when LAPACK is missing.
 absl::Status CheckLibrary();
 
-// Returns the address of a routine by its Fortran name ("dgetrf_"), or null when the library does not have
-// it.
+// Returns the address of a routine by its Fortran name ("dgetrf_"), or null if the library does not have it.
 void* FindRoutine(const std::string& name);
 
 }  // namespace hlod::lapack

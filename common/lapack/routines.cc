@@ -1,4 +1,4 @@
-// The call of each routine. Names of arguments are LAPACK's own; `One` is the hidden length of a character
+// The calls of the routines. Names of arguments are LAPACK's; `One` is the hidden length of a character
 // argument.
 #include "common/lapack/routines.h"
 
@@ -34,7 +34,7 @@ void Getrf(Frame& f) {
   getrf(&m, &n, a, &lda, f.result<I>(1), f.result<I>(2));
 }
 
-// The TPU's LU decomposition: exchanges counted from 0, and the order of rows that they make.
+// The TPU's LU decomposition, with exchanges counted from 0, and the order of rows that results from them.
 template <typename T>
 void LuDecomposition(Frame& f) {
   static const auto getrf = Find<T, void(const I*, const I*, T*, const I*, I*, I*)>("getrf");
@@ -146,7 +146,7 @@ void Syevd(Frame& f) {
   SolveSyevd<T>(f, f.measuring() ? &unused : f.result<I>(2));
 }
 
-// The TPU's Eigh, which marks results that do not converge by NaN.
+// The TPU's Eigh, which sets results that do not converge to NaN.
 template <typename T>
 void Eigh(Frame& f) {
   I info = 0;
@@ -214,8 +214,8 @@ void Gesvd(Frame& f) {
   }
 }
 
-// Builds the eigenvectors of a real matrix: column j is the vector of a real eigenvalue; columns j and j + 1
-// are the real and imaginary parts for a pair of conjugate ones.
+// Builds the eigenvectors of a real matrix: column j is the vector of a real eigenvalue; for a conjugate
+// pair, columns j and j + 1 are its real and imaginary parts.
 template <typename R>
 void JoinPairs(const R* vectors, const R* imaginary, int64_t n, std::complex<R>* to) {
   for (int64_t j = 0; j < n; ++j) {
@@ -314,7 +314,7 @@ void Sytrd(Frame& f) {
   });
 }
 
-// The first element of the lower diagonal lies outside the matrix.
+// The first element of the lower diagonal is outside the matrix.
 template <typename T>
 void Gtsv(Frame& f) {
   static const auto gtsv = Find<T, void(const I*, const I*, T*, T*, T*, T*, const I*, I*)>("gtsv");

@@ -10,7 +10,7 @@
 namespace hlod::lapack {
 namespace {
 
-// Returns the size that a letter stands for, when it follows from other sizes.
+// Returns the size of a letter that is determined by other sizes.
 int64_t Derived(char letter, const Sizes& sizes) {
   if (letter == 'k' && sizes['m'] >= 0 && sizes['n'] >= 0) return std::min(sizes['m'], sizes['n']);
   if (letter == 'h' && sizes['n'] >= 0) return std::max<int64_t>(0, sizes['n'] - 1);

@@ -2,8 +2,8 @@
 // type.
 //
 // The first letter is the element type: T is the routine's, R its real type, C its complex type, I is s32.
-// Each letter after it is a dimension, whose size is set by the letter's first occurrence. k stands for the
-// smaller of m and n, h for n - 1 (0 when n is 0).
+// Each following letter is a dimension, whose size is that of the letter's first occurrence. k is the smaller
+// of m and n, h is n - 1 (0 when n is 0).
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ struct Sizes {
 
 hlo::PrimitiveType TypeOf(char letter, hlo::PrimitiveType type);
 
-// Sets the sizes from a shape, or compares it with those that are known. INVALID_ARGUMENT, with `what`, its
-// shape and the expected one, when they differ.
+// Sets the sizes from a shape, or compares it with sizes that are known. INVALID_ARGUMENT if they differ,
+// with `what`, its shape and the expected one.
 absl::Status Match(std::string_view signature, hlo::PrimitiveType type, const hlo::Shape& shape,
                    std::string_view what, Sizes& sizes);
 

@@ -1,4 +1,4 @@
-// Helpers of the passes: copy a module instruction by instruction while some are replaced.
+// Helpers of the passes: they copy a module instruction by instruction while some are replaced.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace hlod {
 
-// One computation that is being copied into a new module. node(id) returns the new instruction for each one
-// before the current one.
+// A computation that is being copied into a new module. node(id) returns the new instruction for each
+// instruction before the current one.
 class ComputationCopy {
  public:
   ComputationCopy(const hlo::Module& module, const hlo::Computation& from, hlo::Computation& to,
@@ -23,7 +23,7 @@ class ComputationCopy {
         computations_(computations),
         nodes_(from.size(), hlo::Computation::kNoNode) {}
 
-  // The module that is copied.
+  // The module that is being copied.
   const hlo::Module& module() const { return module_; }
   hlo::Computation& to() { return to_; }
   hlo::Tables& tables() const { return to_.tables(); }
@@ -55,11 +55,11 @@ class ComputationCopy {
   hlo::Computation& to_;
   const std::vector<hlo::ComputationId>& computations_;
   std::vector<hlo::NodeId> nodes_;
-  std::vector<uint32_t> use_counts_;  // Filled at the first call of use_count.
+  std::vector<uint32_t> use_counts_;  // Computed at the first call of use_count.
 };
 
-// Gives new instruction `now` the notes of an old one. Control predecessors are mapped by nodes[], and
-// dropped where that is kNoNode.
+// Gives the new instruction `now` the notes of an old one. Control predecessors are mapped by nodes[]; those
+// mapped to kNoNode are dropped.
 void ShareNotesMapped(hlo::Instruction old, absl::Span<const hlo::NodeId> nodes, hlo::Computation& to,
                       hlo::NodeId now);
 
@@ -70,8 +70,8 @@ std::unique_ptr<hlo::Module> EmptyCopy(const hlo::Module& module);
 // Adds to `to` an empty computation with the name and properties of `from`, and returns it.
 hlo::Computation& AddEmptyCopy(hlo::Module& to, const hlo::Computation& from);
 
-// Returns a new module in which each instruction is replaced by rule(copy, instruction): a new instruction's
-// id, or kNoNode to drop it. Returns null when `watch` (which may be null) stopped it.
+// Returns a new module in which each instruction is replaced by rule(copy, instruction): the id of a new
+// instruction, or kNoNode to drop it. Returns null if `watch` (may be null) stopped it.
 template <typename Rule>
 std::unique_ptr<hlo::Module> Rewritten(const hlo::Module& module, PassWatch* watch, Rule rule) {
   std::unique_ptr<hlo::Module> result = EmptyCopy(module);

@@ -16,8 +16,8 @@ void Strip(Shape& shape) {
   for (Shape& element : shape.tuple) Strip(element);
 }
 
-// The instructions that replace one bitcast: the reorderings that it stands for, and between them a bitcast
-// of row-major arrays when the type changes.
+// The instructions that replace one bitcast: its reorderings and, when the type changes, a bitcast of
+// row-major arrays between them.
 class WrittenOut {
  public:
   WrittenOut(ComputationCopy& copy, Instruction bitcast)
@@ -60,7 +60,7 @@ class WrittenOut {
 
 absl::StatusOr<std::unique_ptr<Module>> DropLayouts(const Module& module, PassWatch* watch) {
   Tables& tables = module.tables();
-  std::vector<ShapeId> plain;  // By the id with layout.
+  std::vector<ShapeId> plain;  // By the id of a shape with layout, the id of that shape without it.
   const auto without_layout = [&](ShapeId id) {
     if (id >= plain.size()) plain.resize(id + 1, UINT32_MAX);
     if (plain[id] == UINT32_MAX) {

@@ -14,8 +14,8 @@ bool IsCall(Instruction instruction) {
   return instruction.opcode() == kCall || instruction.opcode() == kFusion;
 }
 
-// Returns true when running a computation draws from a state. A copy of such an instruction would have a
-// state of its own that starts where the first one's starts, whereas all callers must share one.
+// Returns true when running a computation draws from a state. A copy of it would have another state with the
+// same start, but all callers must share one state.
 bool IsStateful(const Computation& computation, const std::vector<bool>& stateful) {
   for (NodeId id = 0; id < computation.size(); ++id) {
     const Instruction instruction = computation[id];
@@ -27,8 +27,8 @@ bool IsStateful(const Computation& computation, const std::vector<bool>& statefu
   return false;
 }
 
-// Copies a callee, whose own calls are inlined already, into its caller. Names may repeat; printing makes
-// them unique. Returns an arbitrary node when it is stopped.
+// Copies a callee, whose own calls are inlined already, into its caller. Names may then repeat; printing
+// makes them unique. Returns an arbitrary node if it was stopped.
 NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, Computation& caller,
                 PassWatch* watch) {
   std::vector<NodeId> nodes(callee.size());
@@ -55,7 +55,7 @@ std::unique_ptr<Module> InlineCalls(const Module& module, PassWatch* watch) {
   std::unique_ptr<Module> result = EmptyCopy(module);
   std::vector<ComputationId> computations;
   std::vector<bool> stateful;
-  // Calls of calls double quickly, so inlined instructions count against one budget of the whole module.
+  // Nested calls multiply quickly, so inlined instructions are limited for the module as a whole.
   const int64_t most = InlinedInstructionsMax(module.instruction_count());
   int64_t budget = most - std::min(most, module.instruction_count());
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
@@ -75,7 +75,7 @@ std::unique_ptr<Module> InlineCalls(const Module& module, PassWatch* watch) {
         copy.set_node(id, copy.Clone(instruction));
       }
     }
-    // When it was stopped, the root may be an instruction whose body was left out.
+    // If it was stopped, the root may be an instruction whose body is missing.
     if (watch != nullptr && watch->Stops()) return nullptr;
     copy.to().set_root(copy.node(from.root_id()));
     computations.push_back(c);

@@ -1,9 +1,10 @@
 // Passes: free functions from a module to a new module that computes the same, bit for bit as far as the
 // program defines it.
 //
-// No pass reassociates or approximates, and each takes time linear in its input and output. Parameters, their
-// numbers, aliases, donors and side effects stay. The new module shares the Tables of the old one and adds to
-// them, so both belong to one thread. The given module must have passed Verify; the result would pass it too.
+// Passes do not reassociate or approximate, and take time linear in their input and output. Parameters, their
+// numbers, aliases, donors and side effects are kept. The new module shares the Tables of the old one and
+// adds to them, so both belong to one thread. The given module must have passed Verify; the result would pass
+// it too.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +18,11 @@
 
 namespace hlod {
 
-// Passes over large modules ask it now and then whether they must stop. A pass that was stopped returns null.
+// Lets long passes be stopped: a pass over a large module asks it periodically. A pass that was stopped
+// returns null.
 class PassWatch {
  public:
-  // `verdict` returns OK to go on, or the reason to stop. It is called once every few thousand instructions.
+  // `verdict` returns OK to continue, or the reason to stop. It is called once per few thousand instructions.
   explicit PassWatch(std::function<absl::Status()> verdict) : verdict_(std::move(verdict)) {}
   // Counts an instruction. Returns true when the pass must stop, and from then on always.
   bool Stops() {
@@ -40,16 +42,16 @@ class PassWatch {
 };
 
 // Removes layouts from every instruction, because buffers are row-major; the layouts that the entry's callers
-// asked for stay in entry_layout. A bitcast between other layouts becomes the transpositions and reshapes
-// that it stands for. UNIMPLEMENTED, with the bitcast, when these are not known; null when it was stopped.
+// requested stay in entry_layout. A bitcast between other layouts becomes transposes and reshapes.
+// UNIMPLEMENTED, with the bitcast, if these are not known; null if it was stopped.
 absl::StatusOr<std::unique_ptr<hlo::Module>> DropLayouts(const hlo::Module& module,
                                                          PassWatch* watch = nullptr);
 
 // Replaces scans by loops.
 bool HasScans(const hlo::Module& module);
 std::unique_ptr<hlo::Module> ExpandScans(const hlo::Module& module);
-// Rewrites scans along a dimension other than 0 as scans along 0 of transposed arrays, the only form that
-// transforms support.
+// Rewrites scans along a dimension other than 0 as scans along dimension 0 of transposed arrays, the only
+// form that transforms support.
 bool HasOtherScans(const hlo::Module& module);
 std::unique_ptr<hlo::Module> ScansAlongDimension0(const hlo::Module& module);
 
@@ -57,9 +59,9 @@ std::unique_ptr<hlo::Module> ScansAlongDimension0(const hlo::Module& module);
 // below InlinedInstructionsMax.
 std::unique_ptr<hlo::Module> InlineCalls(const hlo::Module& module, PassWatch* watch = nullptr);
 
-// Returns the number of instructions that a module of `instructions` may have once calls are inlined at each
-// of their callers. Calls of calls double quickly, and a compilation takes about a kilobyte per instruction,
-// which no budget counts, so its memory must follow from the size of the program that was sent.
+// InlinedInstructionsMax returns the maximum number of instructions of a module of `instructions` after
+// inlining. Nested calls multiply quickly, and a compilation takes about a kilobyte per instruction, which is
+// not charged to a budget, so it must be bounded by the size of the program.
 inline constexpr int64_t kInlinedInstructionsMax = 4'000'000;
 constexpr int64_t InlinedInstructionsMax(int64_t instructions) {
   return instructions >= kInlinedInstructionsMax / 8
@@ -67,29 +69,29 @@ constexpr int64_t InlinedInstructionsMax(int64_t instructions) {
              : std::min(kInlinedInstructionsMax, 500'000 + 8 * instructions);
 }
 
-// Replaces instructions that only pass on a value by that value (reshape to the same shape, convert to the
-// same type, x*1, ...), chains of reshapes, transposes and broadcasts by one of them, and transposes beside a
-// dot by the dot's own dimension numbers.
+// Simplifies: an instruction that only passes on a value becomes that value (reshape to the same shape,
+// convert to the same type, x*1, ...), chains of reshapes, transposes and broadcasts become one of them, and
+// transposes beside a dot become the dot's dimension numbers.
 std::unique_ptr<hlo::Module> Simplify(const hlo::Module& module, PassWatch* watch = nullptr);
 
 // Replaces instructions on constants by constants of at most kFoldedBytesMax, which the evaluator computes. A
-// result of equal elements becomes a broadcast scalar. Stops after kFoldedBytesTotal of results, or of
-// operands where these are larger.
+// result whose elements are all equal becomes a broadcast scalar. Stops after kFoldedBytesTotal of results,
+// or of operands if these are larger.
 std::unique_ptr<hlo::Module> FoldConstants(const hlo::Module& module, PassWatch* watch = nullptr);
 inline constexpr int64_t kFoldedBytesMax = 64 << 10;
 inline constexpr int64_t kFoldedBytesTotal = 16 << 20;
 
-// Merges equal instructions into the first of them, and equal computations likewise.
+// Merges equal instructions, and equal computations, into the first one.
 std::unique_ptr<hlo::Module> MergeEqual(const hlo::Module& module, PassWatch* watch = nullptr);
 
-// Replaces opt-barriers by their operands. Runs when values that they keep separate will not be merged any
-// more.
+// Replaces opt-barriers by their operands. Runs last, when values that they keep separate will not be merged
+// any more.
 std::unique_ptr<hlo::Module> RemoveBarriers(const hlo::Module& module, PassWatch* watch = nullptr);
 
 // Removes instructions that neither the root nor a side effect needs, and computations that have no caller.
 std::unique_ptr<hlo::Module> RemoveDead(const hlo::Module& module, PassWatch* watch = nullptr);
 
-// Runs all of them in the order that serves the engine. Returns the watch's error when it was stopped.
+// Runs all passes in the order that is best for the engine. Returns the watch's error if it was stopped.
 absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& module,
                                                          PassWatch* watch = nullptr);
 

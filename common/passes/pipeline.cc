@@ -10,13 +10,12 @@ namespace hlod {
 absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& given, PassWatch* watch) {
   using Pass = std::unique_ptr<hlo::Module> (*)(const hlo::Module&, PassWatch*);
   static constexpr Pass kPasses[] = {
-      // Inlining comes first, so that one computation holds as much as possible before instructions are
-      // compared.
+      // Inlining comes first, so that instructions to be compared are in as few computations as possible.
       InlineCalls, RemoveDead,
-      // Folding sees fewer kinds of operands once chains are short, and leaves new no-ops behind.
+      // Folding is simpler when chains are short, and leaves new instructions to simplify.
       Simplify, FoldConstants, Simplify, MergeEqual,
-      // From here on no instructions are merged: what a program computes twice on purpose (rematerialisation)
-      // stays computed twice.
+      // From here on instructions are not merged: a program that computes a value twice on purpose
+      // (rematerialisation) keeps doing so.
       RemoveBarriers, Simplify, RemoveDead};
   ASSIGN_OR_RETURN(std::unique_ptr<hlo::Module> module, DropLayouts(given, watch));
   if (module != nullptr && HasScans(*module)) module = ExpandScans(*module);

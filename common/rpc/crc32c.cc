@@ -1,5 +1,5 @@
-// Computes CRC-32C by the processor's instruction: three independent streams hide its latency, and their
-// results are joined by a table of "append n zero bytes" in GF(2). Without SSE 4.2 it uses a table per byte.
+// Computes CRC-32C with the processor's instruction: three independent streams hide its latency, and a table
+// of "append n zero bytes" in GF(2) combines their results. Without SSE 4.2 it uses a table per byte.
 #include <array>
 #include <cstring>
 
@@ -9,7 +9,7 @@
 namespace hlod::rpc {
 namespace {
 
-constexpr uint32_t kPolynomial = 0x82f63b78;  // Castagnoli, bit-reversed.
+constexpr uint32_t kPolynomial = 0x82f63b78;  // Castagnoli's polynomial, bit-reversed.
 
 constexpr std::array<uint32_t, 256> MakeByteTable() {
   std::array<uint32_t, 256> table{};
@@ -29,7 +29,7 @@ uint32_t Portable(uint32_t crc, const unsigned char* data, size_t size) {
 
 #if defined(__x86_64__)
 
-constexpr size_t kLane = 4096;  // Bytes per stream; a block is three of them.
+constexpr size_t kLane = 4096;  // The bytes per stream; a block has three streams.
 
 // Makes the tables that append `kLane` zero bytes to a checksum, one table per byte of the checksum.
 // Appending is linear over GF(2), so it takes four table look-ups and three xors.

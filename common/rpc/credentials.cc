@@ -1,4 +1,4 @@
-// Parses the PEM texts with OpenSSL, as gRPC will.
+// Parses the PEM texts with OpenSSL, as gRPC does later.
 #include "common/rpc/credentials.h"
 
 #include <openssl/bio.h>
@@ -30,7 +30,7 @@ Bio Reader(const std::string& pem) {
   return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(std::min<size_t>(pem.size(), 1 << 30))));
 }
 
-// A daemon has no terminal on which to ask for a pass phrase, so an encrypted key cannot be used.
+// A daemon has no terminal to ask for a pass phrase, so an encrypted key cannot be used.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 Certificate FirstCertificate(const std::string& pem) {

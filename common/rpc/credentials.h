@@ -1,5 +1,5 @@
-// Checks tokens and certificates, on both sides, before gRPC gets them: it aborts, or stays silent, on bad
-// ones.
+// Checks tokens and certificates, on both sides, before gRPC gets them: gRPC aborts, or reports nothing, for
+// bad ones.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 
 namespace hlod::rpc {
 
-// A token travels as metadata: printable ASCII, without a blank at either end, not empty. INVALID_ARGUMENT
-// says which byte is wrong, and never shows the token itself.
+// A token is sent as metadata: it must be printable ASCII, not empty, without a blank at either end.
+// INVALID_ARGUMENT says which byte is wrong, without showing the token.
 absl::Status CheckToken(const std::string& token);
 
-// INVALID_ARGUMENT unless `pem` holds at least one certificate.
+// Returns INVALID_ARGUMENT unless `pem` contains at least one certificate.
 absl::Status CheckCertificates(const std::string& pem);
-// INVALID_ARGUMENT unless `key` holds a private key that belongs to the first certificate of `certificates`.
+// Returns INVALID_ARGUMENT unless `key` contains a private key that belongs to the first certificate of
+// `certificates`.
 absl::Status CheckKey(const std::string& key, const std::string& certificates);
 
 }  // namespace hlod::rpc

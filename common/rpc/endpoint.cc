@@ -26,7 +26,7 @@ absl::Status Malformed(std::string_view text) {
 }  // namespace
 
 bool Endpoint::IsLoopback() const {
-  // A host name may begin with "127." too, so the address is parsed.
+  // A host name may begin with "127." too, so this parses it as an address.
   in_addr address{};
   const bool v4 = inet_pton(AF_INET, host.c_str(), &address) == 1;
   return v4 ? ntohl(address.s_addr) >> 24 == 127 : host == "localhost" || host == "::1";

@@ -11,12 +11,12 @@ namespace hlod::rpc {
 
 struct Endpoint {
   enum class Kind { kUnix, kTcp, kDescriptor } kind = Kind::kUnix;
-  std::string path;     // kUnix: file system path.
+  std::string path;     // For kUnix: the path of the socket.
   std::string host;     // For kTcp.
-  int port = 0;         // For kTcp; when listening, 0 lets the system choose.
-  int descriptor = -1;  // For kDescriptor: an inherited connected socket.
-  // For kUnix: true when the daemon's usual places were searched, and the user did not name the path. The
-  // process that listens there must then belong to this user or the system.
+  int port = 0;         // For kTcp; 0 lets the system choose a port to listen on.
+  int descriptor = -1;  // For kDescriptor: an inherited, connected socket.
+  // For kUnix: true when the path is one of the daemon's default paths instead of one that the user named.
+  // Then the process that listens there must belong to this user or the system.
   bool found = false;
 
   // Returns true when a TCP host is the loopback interface (127.0.0.0/8, ::1, localhost), where plain TCP is
@@ -25,8 +25,8 @@ struct Endpoint {
 };
 
 // Parses "unix:PATH", an absolute "/PATH", "tcp:HOST:PORT" or "HOST:PORT" ("[::1]:PORT" for IPv6), "fd:N".
-// INVALID_ARGUMENT otherwise, with the text and the forms. A unix path over 107 bytes is refused with that
-// limit.
+// INVALID_ARGUMENT otherwise, with the text and the accepted forms. A unix path over 107 bytes is refused;
+// the error names that limit.
 absl::StatusOr<Endpoint> ParseEndpoint(std::string_view text);
 // Returns the form that ParseEndpoint reads.
 std::string ToString(const Endpoint& endpoint);

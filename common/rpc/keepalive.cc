@@ -10,7 +10,7 @@
 namespace hlod::rpc {
 
 void EnableKeepalive(int socket, absl::Duration silence) {
-  // Half of the time may pass without a probe; three probes share the rest.
+  // Half of the time passes without a probe; three probes share the other half.
   const int64_t seconds = absl::ToInt64Seconds(std::max(silence, kSilenceMin));
   const int on = 1, probes = 3;
   const int interval = static_cast<int>(std::clamp<int64_t>(seconds / 6, 1, 32767));
@@ -25,7 +25,7 @@ bool IsUnreachable(int socket, absl::Duration silence) {
   tcp_info info{};
   socklen_t size = sizeof(info);
   if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
-  // Both counts return to zero with each answer. One probe of a closed window may just be on its way.
+  // Both counts return to zero with each answer. A single probe of a closed window may just be on its way.
   const bool unanswered = info.tcpi_retransmits > 0 || info.tcpi_probes > 1;
   return unanswered && absl::Milliseconds(info.tcpi_last_ack_recv) >= silence;
 }

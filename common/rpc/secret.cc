@@ -10,7 +10,7 @@ namespace hlod::rpc {
 
 Secret Secret::Random() {
   std::string bytes(kSecretBytes, '\0');
-  // Requests of up to 256 bytes are never cut short once the source is seeded. Without randomness no session
+  // Requests of up to 256 bytes are never truncated once the source is seeded. Without randomness no session
   // may open.
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) std::abort();
   return Secret(std::move(bytes));

@@ -1,4 +1,4 @@
-// Session secrets: random, compared in constant time, never printed.
+// Session secrets: random, compared in constant time, and never printed.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace hlod::rpc {
 
 inline constexpr size_t kSecretBytes = 32;
 
-// The bytes that open a session. Prints as "***".
+// The bytes that authorise access to a session. Printed as "***".
 class Secret {
  public:
   Secret() = default;

@@ -1,4 +1,4 @@
-// Sealed memfds, descriptors over unix sockets, abstract sockets, peer credentials.
+// Sealed memfds, descriptors sent over unix sockets, abstract sockets, peer credentials.
 #include "common/rpc/shared_memory.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-// Memory that two processes share: a sealed memfd, passed as a descriptor over a unix socket, mapped by both.
+// Memory that two processes share: a sealed memfd, sent as a descriptor over a unix socket and mapped by
+// both.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +28,14 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// A mapped region. Not copyable; unmaps itself. Data that a decision depends on must be copied out first: the
-// other side may write at any time.
+// A mapped region. Not copyable; unmaps itself. Copy data before a decision depends on it, because the other
+// side may write at any time.
 class SharedMemory {
  public:
-  // Makes a new region of `bytes`. Its size is sealed (F_SEAL_SHRINK | F_SEAL_GROW), so that a truncation
-  // cannot kill a process that maps it.
+  // Makes a new region of `bytes` bytes. Its size is sealed (F_SEAL_SHRINK | F_SEAL_GROW), so that a
+  // truncation cannot kill a process that maps it.
   static absl::StatusOr<SharedMemory> Create(int64_t bytes);
-  // Maps a received descriptor. Refuses one that is not sealed or whose size is not `bytes`.
+  // Maps a received descriptor. Refuses one that is not sealed, or whose size is not `bytes`.
   static absl::StatusOr<SharedMemory> Map(Descriptor fd, int64_t bytes);
 
   SharedMemory() = default;
@@ -51,13 +52,13 @@ class SharedMemory {
   int64_t size_ = 0;
 };
 
-// Sends one byte with a descriptor over a connected unix socket, and receives one. UNAVAILABLE when the peer
-// is gone.
+// SendDescriptor sends one byte with a descriptor over a connected unix socket; ReceiveDescriptor receives
+// them. UNAVAILABLE when the peer is gone.
 absl::Status SendDescriptor(int socket, int fd);
 absl::StatusOr<Descriptor> ReceiveDescriptor(int socket);
 
-// Makes a listening or connected socket in the abstract namespace (SOCK_STREAM, close-on-exec). Connecting,
-// and later each read and write of the connected socket, waits at most `timeout`.
+// Make a listening or a connected socket in the abstract namespace (SOCK_STREAM, close-on-exec). Connecting,
+// and each later read and write of the connected socket, waits at most `timeout`.
 absl::StatusOr<Descriptor> ListenAbstract(const std::string& name);
 absl::StatusOr<Descriptor> ConnectAbstract(const std::string& name,
                                            absl::Duration timeout = absl::Seconds(2));

@@ -7,7 +7,7 @@
 
 namespace hlod::rpc {
 
-// The protocol versions that this build speaks; the largest common one is used.
+// The protocol versions that this build supports; the largest common version is used.
 inline constexpr uint32_t kVersionMin = 1, kVersionMax = 1;
 
 using hlod::FromProto;

@@ -1,4 +1,4 @@
-// Names of reasons, read off their table.
+// The names of reasons, from their table.
 #include "common/base/errors/compile_reason.h"
 
 namespace hlod {

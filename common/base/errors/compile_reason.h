@@ -12,9 +12,9 @@ enum class CompileReason : int {
 };
 // Returns the reason's text in the table: "parameter", ...
 std::string_view Name(CompileReason reason);
-// Returns the reason with this wire number, or kUnsaid when this build does not have it.
+// Returns the reason with this wire number, or kUnsaid when this build does not know it.
 CompileReason CompileReasonFromNumber(int number);
-// Returns advice, in one sentence, that avoids another compilation for this reason.
+// Returns one sentence of advice that avoids another compilation for this reason.
 std::string_view Remedy(CompileReason reason);
 
 }  // namespace hlod

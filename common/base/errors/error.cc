@@ -1,4 +1,4 @@
-// ErrorDetails <-> absl::Status: the payload is a serialized hlod.v1.Error.
+// Converts ErrorDetails to and from absl::Status, whose payload is a serialized hlod.v1.Error.
 #include "common/base/errors/error.h"
 
 #include "absl/status/status_payload_printer.h"
@@ -12,15 +12,15 @@ namespace {
 
 constexpr absl::string_view kPayloadUrl = "type.hlod/hlod.v1.Error";
 
-// Status::ToString() prints payloads, by default as raw bytes. Prints this one as the status's own text
-// instead.
+// Status::ToString() prints payloads as raw bytes by default. This prints our payload as the status's own
+// text.
 absl::optional<std::string> PrintPayload(absl::string_view url, const absl::Cord& payload) {
   v1::Error proto;
   if (url != kPayloadUrl || !proto.ParseFromString(std::string(payload))) return absl::nullopt;
   return absl::StrCat("kind ", ToAbsl(Name(static_cast<ErrorKind>(proto.kind()))));
 }
 
-// A process has a single payload printer; one that another library has set stays.
+// A process has a single payload printer; if another library has set one, it is kept.
 [[maybe_unused]] const bool printer_is_set = [] {
   if (absl::status_internal::GetStatusPayloadPrinter() != nullptr) return false;
   absl::status_internal::SetStatusPayloadPrinter(&PrintPayload);
@@ -39,7 +39,7 @@ absl::Status ToStatus(ErrorDetails error) {
   if (error.code == absl::StatusCode::kUnknown || error.code == absl::StatusCode::kOk)
     error.code = CodeOf(error.kind);
   absl::Status status(error.code, error.text);
-  // The view is needed: clang 19 does not find the constructor from strings in a library that GCC 12
+  // The conversion is needed: clang 19 does not find the constructor from strings in a library that GCC 12
   // compiled.
   status.SetPayload(kPayloadUrl, absl::Cord(ToAbsl(ToProto(error).SerializeAsString())));
   return status;

@@ -1,6 +1,6 @@
-// The error that programs see: its kind, the handle it is about, where that handle was made, and the command
-// whose failure is the root cause. It travels as the payload of an absl::Status, and on the wire as
-// hlod.v1.Error; both are the same bytes.
+// The error that programs see: its kind, the handle that it concerns, the line that made the handle, and the
+// command whose failure is the root cause. It is the payload of an absl::Status, and hlod.v1.Error on the
+// wire, with the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ std::string ToString(const Origin& origin);
 struct ErrorDetails {
   absl::StatusCode code = absl::StatusCode::kUnknown;
   ErrorKind kind = ErrorKind::kNone;
-  uint64_t handle = 0;        // The handle that the error is about; 0 for none.
+  uint64_t handle = 0;        // The handle that the error concerns; 0 for none.
   std::string shape;          // The shape of that handle as HLO text.
   Origin origin;              // The line where that handle was made.
   uint64_t root_command = 0;  // The command whose failure is the root cause.
@@ -44,10 +44,10 @@ absl::Status MakeError(ErrorKind kind, std::string text);
 inline absl::Status ArgumentError(std::string text) {
   return MakeError(ErrorKind::kArgument, std::move(text));
 }
-// Returns the same error with this kind when it has none yet. OK stays OK.
+// Returns the error with this kind if it has none yet. OK stays OK.
 absl::Status WithKind(const absl::Status& status, ErrorKind kind);
-// Returns an error about a program with the kind that its code implies, unless it has a kind already:
-// INVALID_ARGUMENT becomes invalid_program, UNIMPLEMENTED becomes unimplemented.
+// Returns an error about a program with the kind implied by its code, unless it has a kind: INVALID_ARGUMENT
+// becomes invalid_program, UNIMPLEMENTED becomes unimplemented.
 absl::Status AsProgramError(const absl::Status& status);
 
 // Returns the error that a status carries. For a status without a payload that is its code and message, with

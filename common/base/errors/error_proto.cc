@@ -1,4 +1,4 @@
-// One message serves both uses: the payload of a status and the error on the wire.
+// The same message is the payload of a status and the error on the wire.
 #include "common/base/errors/error_proto.h"
 
 #include "common/base/text/utf8.h"

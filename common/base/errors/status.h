@@ -1,4 +1,5 @@
-// Errors as values: absl::Status, the two macros that pass one on, and makers that format their message.
+// Errors as values: absl::Status, two macros that return errors to the caller, and functions that make errors
+// with formatted messages.
 #pragma once
 
 #include <utility>
@@ -8,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "common/base/text/strings.h"
 
-// Evaluates `expr` (an absl::Status) and returns its value from the enclosing function unless it is OK.
+// Evaluates `expr` (an absl::Status), and returns it from the enclosing function unless it is OK.
 #define RETURN_IF_ERROR(expr)                                                        \
   do {                                                                               \
     if (absl::Status hlod_status_ = (expr); !hlod_status_.ok()) return hlod_status_; \
@@ -17,7 +18,7 @@
 #define HLOD_CONCAT_INNER_(a, b) a##b
 #define HLOD_CONCAT_(a, b) HLOD_CONCAT_INNER_(a, b)
 
-// ASSIGN_OR_RETURN(const Shape shape, InferShape(...)): declares or assigns, or returns the error.
+// ASSIGN_OR_RETURN(const Shape shape, InferShape(...)): declares or assigns the value, or returns the error.
 #define ASSIGN_OR_RETURN(lhs, expr) ASSIGN_OR_RETURN_IMPL_(HLOD_CONCAT_(hlod_or_, __LINE__), lhs, expr)
 #define ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr)   \
   auto tmp = (expr);                             \
@@ -26,7 +27,8 @@
 
 namespace hlod {
 
-// Each maker formats as absl::StrFormat does: InvalidArgument("Operand %d of %s ...", i, name).
+// Functions that make errors; they format like absl::StrFormat: InvalidArgument("Operand %d of %s ...", i,
+// name).
 #define HLOD_STATUS_MAKER_(name)                                                    \
   template <typename... Args>                                                       \
   absl::Status name(const absl::FormatSpec<Args...>& format, const Args&... args) { \
@@ -46,8 +48,8 @@ HLOD_STATUS_MAKER_(Cancelled)
 HLOD_STATUS_MAKER_(DeadlineExceeded)
 #undef HLOD_STATUS_MAKER_
 
-// Returns the same error with " - While <context>" appended on a line of its own; code and payloads are kept.
-// OK stays OK.
+// Returns the error with " - While <context>" appended on a separate line; code and payloads are kept. OK
+// stays OK.
 absl::Status Annotate(absl::Status status, std::string_view context);
 
 }  // namespace hlod

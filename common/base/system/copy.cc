@@ -1,4 +1,5 @@
-// Non-temporal stores: a payload in transit should neither read its destination first nor empty the caches.
+// Uses non-temporal stores: a payload in transit should neither read its destination first nor displace the
+// caches.
 #include "common/base/system/copy.h"
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 namespace hlod {
 namespace {
 
-constexpr size_t kStreamBytesMin = 512 << 10;  // For fewer bytes the caches are faster.
+constexpr size_t kStreamBytesMin = 512 << 10;  // The size below which copying through the caches is faster.
 
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) void Stream(std::byte* to, const std::byte* from, size_t bytes) {

@@ -1,4 +1,4 @@
-// The only file that asks the processor which features it has.
+// The only file that reads the features of the processor.
 #include "common/base/system/cpu.h"
 
 #include <sys/utsname.h>
@@ -27,7 +27,7 @@ std::atomic<int> limit_in_force{kUnlimited};
 
 CpuLevel FindProcessorLevel() {
 #if defined(__x86_64__)
-  // A static initializer of a shared object may run before the compiler's own.
+  // A static initializer of a shared object may run before that of the compiler's runtime.
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
@@ -50,8 +50,8 @@ bool ProcessorHas([[maybe_unused]] CpuExtension extension) {
   return false;
 }
 
-// Returns the lowest limit that leaves an extension in use. SSE4.2 computes checksums, which are the same on
-// every processor.
+// Returns the lowest limit that still permits an extension. SSE4.2 is used for checksums only, which are the
+// same on every processor.
 int LeastLimit(CpuExtension extension) {
   switch (extension) {
     case CpuExtension::kSse42: return static_cast<int>(CpuLevel::kBaseline);
@@ -107,7 +107,7 @@ std::string DescribeCpu() {
   std::string cpu = absl::StrCat(system.machine, " level ", ToAbsl(Name(BestCpuLevel())), " limit ",
                                  ToAbsl(limit.has_value() ? Name(*limit) : kNoCpuLimit));
 #if defined(__x86_64__)
-  // The mathematics library chooses its code by the processor's features and ignores the limit.
+  // libm chooses its code by the processor's features and ignores the limit.
   unsigned int eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0) {
     absl::StrAppendFormat(&cpu, " model %08x features %08x %08x", eax, ecx & ~(1U << 27), edx);

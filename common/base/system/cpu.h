@@ -1,11 +1,11 @@
-// The instruction sets that code is compiled for besides the baseline, and those that this process uses: the
-// processor's, up to a limit.
+// The instruction sets that code is compiled for besides the baseline, and the ones that this process uses:
+// the processor's, up to a limit.
 #pragma once
 
 #define HLOD_ALWAYS_INLINE inline __attribute__((always_inline))
 
-// The features of each level, spelled as in a target attribute. A function inlined into one that has a target
-// attribute must have no attribute itself, or only features that its caller has too.
+// The features of each level, in the form of a target attribute. A function can be inlined into one with a
+// target attribute only if it has no such attribute, or only features that its caller has too.
 #if defined(__x86_64__)
 #define HLOD_AVX2_FEATURES "avx2,fma,bmi,bmi2,lzcnt,popcnt"
 #define HLOD_AVX512_FEATURES "avx512f,avx512dq,avx512bw,avx512vl," HLOD_AVX2_FEATURES

@@ -1,5 +1,4 @@
-// Restricts a process to fewer instructions than its processor has, to reproduce the results of another
-// machine.
+// Restricts a process to fewer instructions than its processor has, to reproduce another machine's results.
 #pragma once
 
 #include <optional>
@@ -15,9 +14,9 @@ std::string_view Name(CpuLevel level);  // "avx2"
 
 inline constexpr std::string_view kNoCpuLimit = "all";
 // Returns the limit with this name, or nullopt for "all". INVALID_ARGUMENT, with a list of the levels that
-// `processor` has, when the name is unknown or means a level that it lacks.
+// `processor` has, when the name is unknown or names a level that it lacks.
 absl::StatusOr<std::optional<CpuLevel>> ParseCpuLimit(std::string_view name, CpuLevel processor);
-// Limits this process. Must be called before any other thread runs.
+// Limits this process. Must be called before other threads are started.
 void LimitCpu(std::optional<CpuLevel> limit);
 // Returns the limit in force, or nullopt when there is none.
 std::optional<CpuLevel> CpuLimit();

@@ -1,4 +1,4 @@
-// Uses plain file descriptors: streams do not report why something failed, and read a folder as an empty
+// Uses file descriptors, because streams do not report why something failed, and read a folder as an empty
 // file.
 #include "common/base/system/file.h"
 
@@ -54,7 +54,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
   struct stat file = {};
-  // Reading a pipe would block, and a device may have no end.
+  // Opening a pipe for reading would block, and a device may have no end.
   if (stat(path.c_str(), &file) == 0 && !S_ISREG(file.st_mode))
     return InvalidArgument("%s holds a secret, and is not a regular file.", path);
   constexpr off_t kSecretBytesMax = 1 << 20;

@@ -17,8 +17,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path);
 // larger than 1 MiB, when users outside its owner and group may read it, or when anyone but its owner may
 // write it.
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path);
-// Replaces the file's contents. NOT_FOUND (its folder), PERMISSION_DENIED, RESOURCE_EXHAUSTED (a full disk)
-// or INVALID_ARGUMENT; never UNAVAILABLE, which is reserved for daemons.
+// Replaces the file's contents. Errors are NOT_FOUND (no such folder), PERMISSION_DENIED, RESOURCE_EXHAUSTED
+// (a full disk) or INVALID_ARGUMENT; never UNAVAILABLE, which is reserved for daemons.
 absl::Status WriteFile(const std::string& path, std::string_view bytes);
 
 }  // namespace hlod

@@ -1,6 +1,6 @@
 // std::mutex with the annotations that clang checks. It is not absl::Mutex because Debian's Abseil is not
-// built for ThreadSanitizer, which would report each correct use of it as a race; and the session machine and
-// the rendezvous of participants are what TSan has to check.
+// built for ThreadSanitizer, which would report each correct use of it as a race; and sessions and the
+// rendezvous of participants are exactly the code that TSan has to check.
 #pragma once
 
 #include <condition_variable>
@@ -40,8 +40,8 @@ class CondVar {
     condition_.wait(lock);
     lock.release();
   }
-  // As Wait, for at most `timeout`. Waits by system_clock, because GCC's TSan does not know waits on the
-  // steady clock.
+  // Like Wait, for at most `timeout`. Uses system_clock, because GCC's TSan does not know waits on the steady
+  // clock.
   void WaitFor(Mutex* mutex, std::chrono::microseconds timeout) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
     condition_.wait_until(lock, std::chrono::system_clock::now() + timeout);

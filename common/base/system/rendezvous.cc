@@ -1,4 +1,4 @@
-// The rendezvous of participants: one table per group that is meeting, and the detection of deadlocks.
+// The rendezvous of participants: one table per meeting group, and the detection of deadlocks.
 #include "common/base/system/rendezvous.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenStops(5);
 
-// Runs `work`, and turns what it throws into an error: the other participants wait until the work returns, so
-// an exception must not escape.
+// Runs `work`, and converts exceptions to errors: the other participants wait until the work returns, so an
+// exception must not escape.
 absl::Status Done(Rendezvous::Work work, absl::Span<void* const> brought) {
   try {
     return work(brought);
@@ -81,7 +81,7 @@ void Rendezvous::CheckProgress() {
     }
   }
   if (!all_wait || !any_waits) return;
-  // No participant that is waited for has left, so they wait at different places, for each other.
+  // No awaited participant has left, so they wait for each other at different places.
   const auto first = std::ranges::find_if(waits_at_, [](const Table* at) { return at != nullptr; });
   const auto other = std::find_if(
       first, waits_at_.end(), [&](const Table* at) { return at != nullptr && at->place != (*first)->place; });
@@ -113,7 +113,7 @@ absl::Status Rendezvous::Meet(int participant, const void* place, std::string_vi
     waits_at_[own] = &table;
     CheckProgress();
     while (!table.over) {
-      // Once the group is complete, its work reads what this participant brought, so this one must stay.
+      // When the group is complete, its work reads this participant's contribution, so this one must stay.
       const bool may_go = table.missing > 0;
       if (may_go && !cause_.ok()) break;
       if (absl::Status why = may_go ? stop() : absl::OkStatus(); !why.ok()) {
@@ -125,7 +125,7 @@ absl::Status Rendezvous::Meet(int participant, const void* place, std::string_vi
     }
     waits_at_[own] = nullptr;
   }
-  // After a failure no further participant arrives; the table stays until the Rendezvous is destroyed.
+  // After a failure no further participant arrives; the table is kept until the Rendezvous is destroyed.
   if (!table.over) return Released();
   absl::Status result = table.result;
   if (--table.leaving == 0) tables_.remove_if([&table](const Table& other) { return &other == &table; });

@@ -15,16 +15,16 @@
 
 namespace hlod {
 
-// Participants are numbered from 0 and each runs on a thread of its own. A group of them meets at a place,
-// identified by a pointer that all of the group use. When a participant has left, or the run is in a state in
-// which none can go on, all of them stop waiting. Thread-safe.
+// Participants are numbered from 0 and each runs on a thread of its own. A group meets at a place, identified
+// by a pointer that the whole group uses. When a participant has left, or none can proceed, all stop waiting.
+// Thread-safe.
 class Rendezvous {
  public:
-  // Called every few milliseconds while a participant waits. An error makes that participant stop and is the
-  // reason.
+  // Called every few milliseconds while a participant waits. Returning an error ends its wait with that
+  // error.
   using Stop = absl::FunctionRef<absl::Status()>;
   // The work that a group does together. It runs once, on the thread of the participant that arrives last,
-  // and gets what each one brought, in the group's order. The others wait until it has returned.
+  // and receives the contributions of all in the group's order. The others wait until it has returned.
   using Work = absl::FunctionRef<absl::Status(absl::Span<void* const> brought)>;
 
   // `names` has one entry per participant, for messages.
@@ -38,26 +38,27 @@ class Rendezvous {
   // names it.
   absl::Status Meet(int participant, const void* place, std::string_view what, absl::Span<const int> group,
                     void* brought, Stop stop, Work work);
-  // Reports that a participant's run is over. With an error, or when others wait for it, the others stop
-  // waiting.
+  // Reports that a participant's run is over. The others stop waiting if it ended with an error, or if they
+  // wait for it.
   void Leave(int participant, const absl::Status& status);
 
-  // cause() is the error of the first participant that failed, or OK when none has. context() says which one
-  // it was and what it was doing.
+  // cause() is the error of the first participant that failed, or OK. context() says which one it was and
+  // what it was doing.
   absl::Status cause() const;
   std::string context() const;
 
  private:
-  // A group at a place. It is open until all have arrived, then its work runs, and then it is over.
+  // A group at a place. First it waits until all have arrived, then its work runs, and then it is over.
   struct Table {
     const void* place;
     std::string what;
     std::vector<int> group;
-    std::vector<void*> brought;  // By position in the group; null: not arrived yet.
+    // The contributions by position in the group; null for a participant that has not arrived.
+    std::vector<void*> brought;
     size_t missing;
     bool over = false;
     absl::Status result;
-    int leaving = 0;  // Participants that have not read the result yet.
+    int leaving = 0;  // The number of participants that have not read the result yet.
   };
 
   Table& TableOf(const void* place, std::string_view what, absl::Span<const int> group)
@@ -73,7 +74,8 @@ class Rendezvous {
   CondVar changed_ ABSL_GUARDED_BY(mu_);
   std::list<Table> tables_ ABSL_GUARDED_BY(mu_);
   std::vector<bool> left_ ABSL_GUARDED_BY(mu_);
-  std::vector<const Table*> waits_at_ ABSL_GUARDED_BY(mu_);  // By participant; null: it does not wait.
+  // By participant, the table that it waits at, or null.
+  std::vector<const Table*> waits_at_ ABSL_GUARDED_BY(mu_);
   absl::Status cause_ ABSL_GUARDED_BY(mu_);
   std::string context_ ABSL_GUARDED_BY(mu_);
 };

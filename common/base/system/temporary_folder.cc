@@ -1,4 +1,4 @@
-// Folders that stay locked while their process lives.
+// Folders that are locked as long as their process lives.
 #include "common/base/system/temporary_folder.h"
 
 #include <fcntl.h>
@@ -61,7 +61,7 @@ absl::StatusOr<TemporaryFolder> TemporaryFolder::Make(std::string_view prefix) {
     std::string path = (parent / (start + kPattern)).string();
     if (mkdtemp(path.data()) == nullptr)
       return Unavailable("No temporary folder (%s): %s.", path, std::strerror(errno));
-    // Until the folder is locked, another process may take it for one that was left behind and remove it.
+    // Until the folder is locked, another process may think that it was left behind and remove it.
     if (const int fd = OpenLocked(path); fd >= 0) return TemporaryFolder(std::move(path), fd, getpid());
     rmdir(path.c_str());
   }

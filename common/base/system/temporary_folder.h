@@ -1,5 +1,5 @@
-// A folder for one process's files, removed with the object. A folder whose process was killed is removed
-// when the next one with the same prefix is made.
+// A folder for one process's files, removed with the object. If its process is killed, it is removed when
+// another folder with the same prefix is made.
 #pragma once
 
 #include <sys/types.h>
@@ -22,13 +22,13 @@ class TemporaryFolder {
   // Removes the folder with its contents. Does nothing in a forked child, because the folder is its parent's.
   ~TemporaryFolder();
 
-  const std::string& path() const { return path_; }  // Empty without a folder.
+  const std::string& path() const { return path_; }  // Empty when the object has no folder.
 
  private:
   TemporaryFolder(std::string path, int fd, pid_t owner);
 
   std::string path_;
-  int fd_ = -1;  // Locked. A folder that no living process has locked was left behind.
+  int fd_ = -1;  // The lock. A folder that is not locked by a living process was left behind.
   pid_t owner_ = 0;
 };
 

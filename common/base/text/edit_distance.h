@@ -1,4 +1,4 @@
-// The distance between two names, for messages that suggest the nearest one.
+// The distance between two names, used to suggest the nearest one in messages.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace hlod {
 
-// Returns the number of letters to replace, add or remove to turn `a` into `b` (Levenshtein distance).
+// Returns the number of letters to replace, insert or remove to turn `a` into `b` (Levenshtein distance).
 inline size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;

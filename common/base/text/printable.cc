@@ -1,4 +1,4 @@
-// Walks over the characters of a text; most texts have none that must be escaped.
+// Iterates over the characters of a text; most texts contain none that must be escaped.
 #include "common/base/text/printable.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool IsEscaped(uint32_t character) {
   });
 }
 
-// The character at the beginning of valid UTF-8, and its length in bytes.
+// The first character of valid UTF-8, and its length in bytes.
 struct Character {
   uint32_t code;
   size_t bytes;
@@ -42,7 +42,7 @@ std::string Escaped(uint32_t character) {
     case '\n': return "\\n";
     case '\r': return "\\r";
     case '\t': return "\\t";
-    // DEL is written as \u007f, not as \x7f: JSON texts may hold it unescaped, and JSON has no \x.
+    // DEL is written \u007f instead of \x7f: JSON texts may contain it unescaped, and JSON has no \x.
     default: return absl::StrFormat(character < 0x20 ? "\\x%02x" : "\\u%04x", character);
   }
 }

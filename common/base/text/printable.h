@@ -1,5 +1,5 @@
-// Makes foreign text safe to show: names of programs, files and clients come from their owners, and a
-// terminal obeys control characters in them.
+// Makes text from clients safe to show: names of programs, files and clients may contain control characters,
+// which a terminal would obey.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace hlod {
 
-// Returns the text on one line, with unprintable characters escaped as in C: control characters (of ASCII,
-// and of Latin-1, which some terminals obey as well) and characters that change the direction of the
-// following text become "\n", "\x1b" and "\u202e"; bytes that are not UTF-8 become "\xff".
+// Returns the text on one line, with unprintable characters escaped as in C. Control characters (of ASCII,
+// and of Latin-1, which some terminals also obey) and characters that change the direction of the following
+// text become "
+// ", "\x1b" and "\u202e"; bytes that are not UTF-8 become "\xff".
 std::string Printable(std::string_view text);
-// As Printable, but keeps line ends and tabs: for texts of several lines.
+// Like Printable, but keeps line ends and tabs, for texts of several lines.
 std::string PrintableLines(std::string_view text);
 
 }  // namespace hlod

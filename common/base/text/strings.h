@@ -1,4 +1,4 @@
-// Bridges std::string_view and Debian's Abseil, whose absl::string_view is a class of its own.
+// Conversions between std::string_view and Debian's absl::string_view, which is a different class.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace hlod {
 
-// For Abseil functions that take absl::string_view: StrCat(ToAbsl(name), ...), SimpleAtoi(ToAbsl(text), &n).
+// For arguments of Abseil functions: StrCat(ToAbsl(name), ...), SimpleAtoi(ToAbsl(text), &n).
 inline absl::string_view ToAbsl(std::string_view text) { return {text.data(), text.size()}; }
 
-// For what Abseil returns: FromAbsl(status.message()).
+// For results of Abseil functions: FromAbsl(status.message()).
 inline std::string_view FromAbsl(absl::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace hlod

@@ -1,4 +1,4 @@
-// Reading TOML files.
+// Reads TOML files.
 #include "common/base/text/toml_text.h"
 
 #include "common/base/errors/status.h"

@@ -1,4 +1,4 @@
-// Reads TOML files up to a length that the parser survives: it recurses for each part of a dotted key.
+// Reads TOML files up to a length that is safe for the parser, which recurses for each part of a dotted key.
 #pragma once
 
 #include <string>

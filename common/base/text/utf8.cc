@@ -1,4 +1,4 @@
-// Takes for UTF-8 exactly those bytes that protobuf does.
+// Accepts as UTF-8 exactly the bytes that protobuf accepts.
 #include "common/base/text/utf8.h"
 
 #include "absl/strings/str_format.h"

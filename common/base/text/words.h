@@ -1,5 +1,5 @@
-// A vector of 32-bit words for arenas: grows by realloc (which moves pages, not bytes) and leaves new words
-// unwritten.
+// A vector of 32-bit words for arenas: grows by realloc (which moves pages instead of bytes), and does not
+// initialize new words.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class Words {
     return added;
   }
 
-  void Clear() { size_ = 0; }  // Keeps the memory.
+  void Clear() { size_ = 0; }  // Empties the vector, and keeps its memory.
 
   size_t size() const { return size_; }
   const uint32_t* data() const { return data_; }

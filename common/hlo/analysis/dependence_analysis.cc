@@ -12,9 +12,11 @@
 namespace hlod::hlo {
 namespace {
 
-constexpr size_t kStoredMax = size_t{16} << 20;   // Members of all sets together: 128 MiB with the index.
-constexpr size_t kWalkedMax = size_t{512} << 20;  // Members visited: about a second.
-constexpr int kLoopIterationsMax = 64;            // After that a loop's state is assumed to mix entirely.
+// The limit on the members of all sets together: 128 MiB with the index.
+constexpr size_t kStoredMax = size_t{16} << 20;
+constexpr size_t kWalkedMax = size_t{512} << 20;  // The limit on visited members: about a second.
+// The limit on iterations, after which all leaves of a loop's state are assumed to depend on each other.
+constexpr int kLoopIterationsMax = 64;
 
 }  // namespace
 
@@ -52,8 +54,8 @@ DependenceAnalysis::SetId DependenceAnalysis::Union(SetId a, SetId b) {
   return unions_[{a, b}] = Intern(std::move(both));
 }
 
-// Unites all sets at once: united one after the other, n single leaves would make intermediate sets with n *
-// n / 2 members.
+// Unites all sets at once. Uniting them one after the other would create intermediate sets, for n single
+// leaves with n * n / 2 members.
 DependenceAnalysis::SetId DependenceAnalysis::UnionAll(std::vector<SetId> sets) {
   std::sort(sets.begin(), sets.end());
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
@@ -124,7 +126,7 @@ LeafFlags DependenceAnalysis::Needed(ComputationId c, const LeafFlags& outputs) 
   const Summary& summary = summaries_[c];
   LeafFlags needed(static_cast<size_t>(summary.parameter_leaves));
   Mark(summary.effects, needed);
-  absl::flat_hash_set<SetId> marked;  // Many outputs may share a large set.
+  absl::flat_hash_set<SetId> marked;  // Several outputs may share a large set, which is then visited once.
   for (size_t i = 0; i < outputs.size(); ++i) {
     const SetId set = summary.outputs[i].set;
     if (outputs[i] && marked.insert(set).second) Mark(set, needed);
@@ -158,7 +160,7 @@ LeafFlags DependenceAnalysis::Carried(Instruction loop, const LeafFlags& wanted)
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i] && !HandsOn(body, i)) carried[i] = true;
   }
-  // Adds, once per leaf, the leaves from which the body makes it.
+  // Adds, once per leaf, the leaves that the body computes it from.
   std::vector<size_t> open;
   for (size_t i = 0; i < carried.size(); ++i) {
     if (carried[i]) open.push_back(i);
@@ -264,8 +266,8 @@ DependenceAnalysis::Value DependenceAnalysis::EvaluateWhile(Instruction instruct
                                                             Summary& summary) {
   const Summary &body = summaries_[instruction.called()[0]], &condition = summaries_[instruction.called()[1]];
   Value state = init;
-  // Sets only grow, so the loop ends: each iteration moves a dependence at least one leaf on. `decides` holds
-  // what the number of iterations depends on.
+  // Sets only grow, so this ends: each iteration carries a dependence at least one leaf further. `decides` is
+  // the set that the trip count depends on.
   SetId decides = kEmpty;
   int iteration = 0;
   for (bool changed = true; changed;) {

@@ -1,8 +1,8 @@
-// The analysis of dependences: a forward walk that computes for each array inside each value the set of
-// parameter leaves it is made from, and a summary of each computation in terms of its own parameters.
+// The analysis of dependences: a forward walk that computes, for each array inside each value, the set of
+// parameter leaves that it depends on, and a summary of each computation in terms of its own parameters.
 //
-// Sets are interned and their unions cached, since most instructions depend on what their operands already
-// depend on.
+// Sets are interned and their unions cached, since most instructions depend on the same parameters as their
+// operands.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +26,18 @@ class DependenceAnalysis {
   // Returns the parameter leaves of computation `c`, all parameters in one row, on which the output leaves in
   // `outputs` or a side effect depend.
   LeafFlags Needed(ComputationId c, const LeafFlags& outputs) const;
-  // The dependences of each output leaf on its own: every distinct set once, parameter leaves ascending.
+  // The dependences of each output leaf separately, with every distinct set stored once, and parameter leaves
+  // in ascending order.
   struct OutputSets {
     size_t parameters = 0;
     std::vector<std::vector<uint32_t>> sets;
-    std::vector<size_t> set_of;  // By output leaf.
+    std::vector<size_t> set_of;  // The index of the set by output leaf.
   };
   OutputSets OutputsOf(ComputationId c);
   // Returns the state leaves that a loop must carry to compute those in `wanted` and its side effects.
   LeafFlags Carried(Instruction loop, const LeafFlags& wanted) const;
-  // Returns true when output leaf i of `c` is parameter leaf i, unchanged: a loop passes such a leaf on
-  // whatever its trip count.
+  // Returns true when output leaf i of `c` is parameter leaf i, unchanged: for any trip count, a loop returns
+  // such a leaf as it was.
   bool HandsOn(ComputationId c, size_t leaf) const {
     return summaries_[c].outputs[leaf].same_as == static_cast<int64_t>(leaf);
   }
@@ -49,18 +50,18 @@ class DependenceAnalysis {
 
  private:
   using SetId = uint32_t;
-  using Set = std::vector<uint32_t>;  // Parameter leaves, ascending.
+  using Set = std::vector<uint32_t>;  // Parameter leaves in ascending order.
   static constexpr SetId kEmpty = 0;
-  // Stands for every leaf: the answer when an exact one would take too much memory or time.
+  // The set of all leaves: the answer when an exact one would take too much memory or time.
   static constexpr SetId kAll = UINT32_MAX;
   static constexpr int64_t kNoLeaf = -1;
 
   // The analysis of one leaf of a value.
   struct Leaf {
     SetId set = kEmpty;
-    int64_t same_as = kNoLeaf;  // The parameter leaf that it is, unchanged.
+    int64_t same_as = kNoLeaf;  // The parameter leaf that it equals, or kNoLeaf.
   };
-  using Value = std::vector<Leaf>;  // In Leaves() order.
+  using Value = std::vector<Leaf>;  // One Leaf per leaf, in Leaves() order.
 
   // The dependences of a computation's outputs on its own parameter leaves.
   struct Summary {
@@ -93,8 +94,8 @@ class DependenceAnalysis {
 
   const Module& module_;
   std::vector<Set> sets_;
-  size_t stored_ = 0;  // Members of all sets together.
-  size_t walked_ = 0;  // Members that were visited.
+  size_t stored_ = 0;  // The number of members of all sets.
+  size_t walked_ = 0;  // The number of members visited so far.
   absl::flat_hash_map<Set, SetId> ids_;
   absl::flat_hash_map<std::pair<SetId, SetId>, SetId> unions_;
   std::vector<Summary> summaries_;  // By computation.

@@ -70,7 +70,7 @@ void Merge(LeafFlags& flags, LeafFlags::const_iterator more) {
 
 class Narrower {
  public:
-  // Both modules are over Tables that no other thread is using.
+  // REQUIRES: no other thread uses the Tables of the modules.
   Narrower(const Module& from, Module& to) : from_(from), to_(to), analysis_(from) {}
 
   // Adds the entry: its parameters are unchanged, its result is the tuple of the leaves that `keep` marks.
@@ -179,7 +179,7 @@ class Narrower {
     return handed_on;
   }
 
-  // Returns true when the loop has to run, for an effect or for a wanted leaf that it changes.
+  // Returns true when the loop must run, for an effect or for a wanted leaf that it changes.
   bool Iterations(Instruction loop, const LeafFlags& wanted) const {
     return analysis_.HasEffects(loop) || HandedOn(loop, wanted) != wanted;
   }
@@ -282,8 +282,8 @@ class Narrower {
     return TakenApart(body.to, now, body.needs[instruction.id()]);
   }
 
-  // Returns a narrowed `c`, which takes one tuple of the parameter leaves in `takes` and returns the tuple of
-  // the output leaves in `keep`, or its only output leaf, without a tuple, when `bare`.
+  // Returns a narrowed `c`, which takes a tuple of the parameter leaves in `takes` and returns a tuple of the
+  // output leaves in `keep`. When `bare`, it returns its only output leaf without a tuple.
   ComputationId Narrow(ComputationId c, const LeafFlags& keep, const LeafFlags& takes, bool bare) {
     const auto key = std::make_tuple(c, keep, takes, bare);
     if (const auto found = narrowed_.find(key); found != narrowed_.end()) return found->second;
@@ -291,7 +291,7 @@ class Narrower {
     Body body(from, NewComputation(from), Needs(from, keep));
     body.to.config.is_fusion = false;  // Fusions become calls.
     std::vector<Shape> shapes;
-    // By element of the new parameter: the old parameter and its leaf.
+    // For each element of the new parameter, the old parameter and its leaf.
     std::vector<std::pair<NodeId, size_t>> taken;
     size_t flat = 0;
     for (const NodeId id : from.parameters()) {
@@ -338,7 +338,7 @@ class Narrower {
     return whole_[c] = AddComputation(std::move(copy));
   }
 
-  // Appends an instruction whose result is the tuple of the leaves of `old` that `gives` marks.
+  // Appends an instruction whose result is the tuple of the leaves of `old` marked in `gives`.
   NodeId Append(Body& body, Instruction old, Opcode opcode, const Attributes& attributes,
                 absl::Span<const NodeId> operands, absl::Span<const ComputationId> called,
                 const LeafFlags& gives) {
@@ -354,7 +354,7 @@ class Narrower {
     return now;
   }
 
-  // Returns the elements of `tuple` by leaf of `old`. `tuple` holds the leaves that `gives` marks.
+  // Returns the elements of `tuple`, which holds the leaves marked in `gives`, by leaf of `old`.
   Value ElementsOf(Body& body, Instruction old, NodeId tuple, const LeafFlags& gives) {
     const std::vector<ShapeLeaf> leaves = Leaves(old.shape());
     Value value(leaves.size(), kNone);
@@ -371,7 +371,7 @@ class Narrower {
                      to_.tables().Intern(Attributes(TupleIndexAttributes{index})), operands);
   }
 
-  // Appends a tuple of the leaves of `value` that `takes` marks.
+  // Appends a tuple of the leaves of `value` marked in `takes`.
   NodeId TupleOf(Computation& to, const Value& value, const LeafFlags& takes) {
     std::vector<NodeId> elements;
     std::vector<Shape> shapes;
@@ -406,8 +406,8 @@ class Narrower {
     return value;
   }
 
-  // Appends the tuples that put a value of `shape` together from its leaves, from `leaf` on. REQUIRES: none
-  // of them is kNone.
+  // Appends the tuples that build a value of `shape` from its leaves, starting at `leaf`. REQUIRES: none of
+  // them is kNone.
   NodeId PutTogether(Computation& to, const Shape& shape, const Value& value, size_t& leaf) {
     if (!shape.IsTuple()) return value[leaf++];
     std::vector<NodeId> elements;
@@ -415,8 +415,8 @@ class Narrower {
     return to.Append(kTuple, to_.tables().Intern(shape), 0, elements);
   }
 
-  // Control predecessors are dropped, because they may have been removed; the remaining instructions keep
-  // their old order anyway.
+  // Control predecessors may have been removed, so they are dropped; the remaining instructions keep their
+  // order anyway.
   static void ShareNotes(Body& body, Instruction old, NodeId now) {
     body.to.ShareNotes(now, body.from, old.id());
     const Notes* notes = body.to.notes(now);
@@ -437,7 +437,7 @@ std::unique_ptr<Module> KeepOutputs(const Module& module, const std::vector<bool
   const std::unique_ptr<Module> own = Clone(module);
   auto result = std::make_unique<Module>(module.name(), own->shared_tables());
   result->config = module.config;
-  result->config.ClearSignature();  // The results have changed.
+  result->config.ClearSignature();  // The results have changed, so the recorded signature does not apply.
   Narrower(*own, *result).NarrowEntry(keep);
   return result;
 }

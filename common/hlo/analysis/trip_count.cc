@@ -15,10 +15,11 @@ namespace {
 
 using Order = ComparisonDirection;
 
-// Whole numbers up to this one are exact in JSON.
+// The largest integer that JSON represents exactly.
 constexpr double kIterationsMax = 9007199254740992;
 
-// Returns the element of the only parameter that the instruction reads; nullopt when it reads something else.
+// Returns the index of the tuple element that the instruction reads from the only parameter; nullopt when it
+// reads anything else.
 std::optional<size_t> StateIndex(Instruction instruction) {
   if (instruction.opcode() != kGetTupleElement || instruction.operand(0).opcode() != kParameter) {
     return std::nullopt;
@@ -26,7 +27,8 @@ std::optional<size_t> StateIndex(Instruction instruction) {
   return static_cast<size_t>(instruction.attributes<TupleIndexAttributes>().index);
 }
 
-// Returns a limit that is a constant, or an element of the state that begins as a constant and never changes.
+// Returns the value of a limit that is a constant, or a state element that begins as a constant and never
+// changes.
 std::optional<int64_t> LimitOf(Instruction limit, Instruction init, const Computation& body) {
   const std::optional<size_t> index = StateIndex(limit);
   if (!index.has_value()) return IntegerOf(limit);
@@ -44,8 +46,8 @@ std::optional<int64_t> StepOf(size_t index, const Computation& body) {
   return std::nullopt;
 }
 
-// Returns the trip count in {"known_trip_count":{"n":"5"}, ...}, which is protobuf's JSON: it has 64-bit
-// integers as strings or as numbers.
+// Returns the trip count in {"known_trip_count":{"n":"5"}, ...}. This is protobuf's JSON, in which 64-bit
+// integers are strings or numbers.
 std::optional<int64_t> NotedTripCount(Instruction loop) {
   const Notes* const notes = loop.computation().notes(loop.id());
   if (notes == nullptr || notes->backend_config.empty()) return std::nullopt;
@@ -97,7 +99,7 @@ std::optional<LoopCounter> FindLoopCounter(Instruction init, const Computation& 
   const std::optional<int64_t> first = IntegerOf(begin), last = LimitOf(limit, init, body),
                                step = StepOf(*index, body);
   if (!first.has_value() || !last.has_value() || !step.has_value()) return std::nullopt;
-  // A counter that passes the largest number of its type would wrap around.
+  // A counter beyond the largest number of its type would wrap around.
   const int64_t max = ByteSize(begin.shape()).value_or(0) < 4 ? INT8_MAX : INT32_MAX;
   if (std::abs(*first) > max || std::abs(*last) > max || *step > max - std::max(*last, int64_t{0}) - 1) {
     return std::nullopt;

@@ -1,4 +1,4 @@
-// The trip count of a loop, where it follows from the program.
+// The trip count of a loop, if it follows from the program.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace hlod::hlo {
 
-// Returns the value of a constant that is one integer; nullopt otherwise.
+// Returns the value of a constant that is one integer, or nullopt.
 std::optional<int64_t> IntegerOf(Instruction instruction);
 
 // The element of a loop's state that counts: it begins at `begin`, grows by `step` per iteration, and the
@@ -19,8 +19,8 @@ struct LoopCounter {
   int64_t begin = 0, step = 0, iterations = 0;
 };
 // Finds the counter of a while whose state begins as `init`: an element of the tuple that begins as a
-// constant, grows by a constant, and is compared with a constant, or with an element that begins as a
-// constant and never changes. Returns nullopt when the loop has another form.
+// constant, grows by a constant, and is compared with a constant or an element that begins as a constant and
+// never changes. Returns nullopt when the loop has another form.
 std::optional<LoopCounter> FindLoopCounter(Instruction init, const Computation& body,
                                            const Computation& condition);
 

@@ -17,10 +17,10 @@ using Kind = Channel::Kind;
 struct Row {
   Opcode opcode;
   Action action;
-  Kind host;  // For a send or recv with is_host_transfer.
+  Kind host;  // The channel kind of a send or recv with is_host_transfer.
 };
-// The value of a send leaves at the send, and that of a recv arrives at its recv-done: in between, the
-// program goes on.
+// A send's value leaves at the send, and a recv's value arrives at its recv-done; the program runs on in
+// between.
 constexpr Row kRows[] = {
     {kInfeed, Action::kTake, Kind::kInfeed},    {kOutfeed, Action::kPut, Kind::kOutfeed},
     {kSend, Action::kPut, Kind::kToHost},       {kSendDone, Action::kNothing, Kind::kToHost},
@@ -64,8 +64,8 @@ absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ParsePairs(std::string_
   return pairs;
 }
 
-// Turns pairs of ids into pairs of participants: the ids are partitions, in each replica, when there are
-// several partitions; else replicas.
+// Converts pairs of ids to pairs of participants. The ids are partitions (in each replica) when there are
+// several partitions, otherwise replicas.
 absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> MembersOfPairs(
     absl::Span<const std::pair<int64_t, int64_t>> ids, const Participants& participants) {
   const bool of_partitions = participants.partitions > 1;
@@ -157,7 +157,7 @@ absl::StatusOr<Transfer> ReadTransfer(Instruction instruction, const Participant
   if (row.action == Action::kTake) transfer.shapes = Arrays(instruction.shape().tuple[0]);
   if (transfer.channel.kind != Kind::kPeer) return transfer;
   const std::string* text = PairsText(instruction);
-  // A send-done or recv-done may leave the pairs to the instruction that started the transfer.
+  // A send-done or recv-done may leave the pairs to the send or recv that it ends.
   if (text == nullptr && IsTransfer(instruction.operand(0).opcode()))
     text = PairsText(instruction.operand(0));
   if (text == nullptr) return transfer;

@@ -28,16 +28,16 @@ struct Channel {
   };
   Kind kind = Kind::kInfeed;
   int64_t id = 0;        // channel_id; 0 for infeed and outfeed.
-  int from = 0, to = 0;  // Participants; for kPeer only.
+  int from = 0, to = 0;  // The participants; for kPeer only.
   // Returns "infeed", "channel 3 to the host", ...
   std::string ToString() const;
   friend auto operator<=>(const Channel&, const Channel&) = default;
 };
 
-// The far ends of a run's channels. Thread-safe.
+// The other ends of a run's channels. Thread-safe.
 class Channels {
  public:
-  // Called every few milliseconds while a call waits. An error makes the call stop and is the reason.
+  // Called every few milliseconds while a call waits. Returning an error ends the wait with that error.
   using Stop = absl::FunctionRef<absl::Status()>;
   virtual ~Channels() = default;
   // Copies a value, which consists of dense row-major arrays of `shapes`, to the end of the channel.
@@ -48,18 +48,18 @@ class Channels {
                             absl::Span<std::byte* const> arrays, Stop stop) = 0;
 };
 
-// INVALID_ARGUMENT unless the shapes of the value that was put (`given`) fit those that are taken.
+// INVALID_ARGUMENT unless the shapes of the sent value (`given`) match those expected by the receiver.
 absl::Status CheckTaken(const Channel& channel, absl::Span<const Shape> given, absl::Span<const Shape> taken);
 
 // The transfer that an instruction with a channel does when it runs.
 struct Transfer {
   enum class Action : uint8_t { kNothing, kPut, kTake };
   Action action = Action::kNothing;
-  Channel channel;            // Without its participants, `from` and `to`.
+  Channel channel;            // Without `from` and `to`.
   std::vector<Shape> shapes;  // The value's arrays: the first operands, or the first of the results' leaves.
-  // For kPeer, source and target; empty: each participant to itself.
+  // For kPeer, pairs of source and target; empty: each participant sends to itself.
   std::vector<std::pair<int64_t, int64_t>> pairs;
-  // Returns the channel of one participant; nullopt when it takes no part, in which case it takes zeros.
+  // Returns the channel of a participant, or nullopt when it takes no part; then its value is zeros.
   std::optional<Channel> Of(int participant) const;
 };
 

@@ -1,4 +1,4 @@
-// Groups of participants by the modes of collectives, and collectives spelled in instructions of one device.
+// Groups of participants by the modes of collectives, and a group's collective as instructions of one device.
 #include "common/hlo/collectives/collective.h"
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace {
 
 // The meaning of the ids in a collective's groups.
 enum class Mode {
-  kReplicas,              // Replicas; a group is formed within each partition.
-  kPartitions,            // Partitions; a group is formed within each replica.
-  kReplicasOfPartitions,  // Replicas; the group is all of their partitions.
-  kMembers,               // Participants.
+  kReplicas,              // Replica ids; each group is within one partition.
+  kPartitions,            // Partition ids; each group is within one replica.
+  kReplicasOfPartitions,  // Replica ids; each group has all partitions of its replicas.
+  kMembers,               // Participant ids.
 };
 
 Opcode Started(Opcode opcode) {
@@ -199,7 +199,7 @@ absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Partici
     for (const auto& [source, target] : instruction.attributes<PermuteAttributes>().pairs) {
       RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), source, grouping, participants));
       RETURN_IF_ERROR(CheckId(instruction, instruction.opcode(), target, grouping, participants));
-      // The source and the target of the pair, once in each row.
+      // Each row's source and target.
       const int64_t pair[] = {source, target};
       for (const std::vector<int>& group : grouping.ParticipantsOf(pair))
         collective.sources[static_cast<size_t>(group[1])] = group[0];
@@ -223,7 +223,7 @@ class Extraction {
     if (const auto found = copies_.find(id); found != copies_.end()) return found->second;
     const Computation& from = from_.computation(id);
     for (NodeId node = 0; node < from.size(); ++node) {
-      for (const ComputationId called : from[node].called()) Copy(called);  // Callees come first.
+      for (const ComputationId called : from[node].called()) Copy(called);  // Callees first.
     }
     Computation& to = to_.AddComputation(from.name());
     for (NodeId node = 0; node < from.size(); ++node) {
@@ -246,7 +246,8 @@ class Extraction {
   std::map<ComputationId, ComputationId> copies_;
 };
 
-// Builds a group's program. Its parameters are the operands of each participant in turn.
+// Builds a group's program. Its parameters are the operands of the first participant, then those of the
+// second, and so on.
 class GroupBuilder {
  public:
   GroupBuilder(const Module& module, Instruction instruction, int64_t size)
@@ -266,8 +267,8 @@ class GroupBuilder {
     }
   }
 
-  // Joins each element of the first participant's operands with the second's, then with the third's, and so
-  // on.
+  // Combines each element of the first participant's operands with the second's, then with the third's, and
+  // so on.
   std::vector<Op> Reduced() {
     std::vector<Op> results;
     for (size_t i = 0; i < operands_[0].size(); ++i) {
@@ -313,8 +314,8 @@ class GroupBuilder {
     return results;
   }
 
-  // Returns each participant's second operand, into which the participants of its group have put rows of
-  // their first operands, at the offsets and sizes that their other operands hold for this participant.
+  // Returns, per participant, its second operand after the participants of its group have written rows of
+  // their first operands into it, at the offsets and sizes that their other operands specify for it.
   std::vector<Op> Sent() {
     std::vector<Op> results;
     const int64_t count = static_cast<int64_t>(operands_.size());
@@ -339,7 +340,8 @@ class GroupBuilder {
 
  private:
   int64_t Dimension() const { return instruction_.attributes<CollectiveAttributes>().dimensions[0]; }
-  // A program without stated groups states result shapes that have not been compared with the groups yet.
+  // When a program does not state groups, its stated result shapes have not been compared with the groups
+  // yet.
   absl::Status CheckResult(size_t i, const Shape& made) const {
     if (!b_.status().ok()) return b_.status();
     const Shape* stated = &GivenShape(instruction_);
@@ -393,7 +395,7 @@ class GroupBuilder {
   std::vector<std::vector<Op>> operands_;
 };
 
-// The maximum number of runs of rows of all participants of a group: each run becomes instructions of the
+// The maximum number of runs of rows of all participants in a group; each run becomes instructions of the
 // group's program.
 constexpr int64_t kRunsOfRowsMax = 1 << 14;
 
@@ -415,7 +417,7 @@ absl::Status CheckRagged(Instruction instruction, const Collective& collective) 
 
 int64_t GroupProgramSize(Instruction instruction, const Collective& collective) {
   if (!collective.sources.empty() || collective.groups.empty()) return 0;
-  constexpr int64_t kOfRowRun = 40;  // The size of Sent() for one run.
+  constexpr int64_t kOfRowRun = 40;  // The number of instructions that Sent() appends per run.
   const auto participants = static_cast<int64_t>(collective.groups[0].size());
   const int64_t operands = participants * instruction.operand_count();
   switch (collective.opcode) {

@@ -1,4 +1,5 @@
-// Collectives among the participants of a program: the groups they form, and the computation of each group.
+// Collectives among the participants of a program: the groups that they form, and the computation of each
+// group.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +23,22 @@ struct Participants {
 
 // Returns the counts of the module's configuration. REQUIRES: CheckParticipants.
 Participants ParticipantsOf(const Module& module);
-// INVALID_ARGUMENT when the counts are not positive or their product exceeds kParticipantsMax.
+// The limit of replicas times partitions. CheckParticipants returns INVALID_ARGUMENT when a count is not
+// positive or their product exceeds it.
 inline constexpr int64_t kParticipantsMax = 4096;
 absl::Status CheckParticipants(const Module& module);
 
 // One collective among the participants of its program.
 struct Collective {
-  Opcode opcode;  // For a start (all-reduce-start), the opcode that it starts.
+  Opcode opcode;  // The opcode; for a start (all-reduce-start), the opcode that it starts.
   // Lists of participants, in the order of the program's groups. All groups have the same size.
   std::vector<std::vector<int>> groups;
   std::vector<int> group_of,
-      rank_of;  // By participant: its group, and its position in it. -1: in no group; its result is zero.
-  // For a permutation or a broadcast, by participant: the participant whose operands it receives; -1: it
-  // receives zeros. Empty for other collectives.
+      // By participant: its group, and its position in it. -1 when it is in no group; then its result is
+      // zeros.
+      rank_of;
+  // For a permutation or a broadcast, by participant: the participant whose operands it receives, or -1 when
+  // it receives zeros. Empty for other collectives.
   std::vector<int> sources;
 };
 
@@ -52,19 +56,19 @@ const Shape& GivenShape(Instruction collective);
 bool IsCollectiveEnd(Opcode opcode);
 
 // The computation of one group, as a program that one participant runs for all. Its parameters are the
-// operands of the group's participants, one participant after the other; its result is a tuple of their
-// results.
+// operands of the group's first participant, then those of the second, and so on; its result is a tuple of
+// their results.
 struct GroupProgram {
   enum class Results {
     kEach,      // One result per participant.
     kShared,    // One result, which is the same for all participants.
-    kForFirst,  // The result of the group's first participant; the others get zeros.
+    kForFirst,  // One result, for the group's first participant; the others get zeros.
   };
   std::unique_ptr<Module> module;
   Results results = Results::kEach;
 };
-// Returns the approximate number of instructions of that program: an all-to-all among n participants has n
-// times n pieces. 0 when `collective` has sources.
+// Returns the approximate number of instructions of the group program: n times n pieces for an all-to-all
+// among n participants. 0 when `collective` has sources.
 int64_t GroupProgramSize(Instruction instruction, const Collective& collective);
 // REQUIRES: `collective` was read from `instruction` of `module` and has no sources.
 absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction instruction,

@@ -1,4 +1,5 @@
-// Treats a mesh as an array whose axes are cut into the named factors; those of the group go last.
+// Treats a mesh as an array whose axes are split into the named factors; those within a group are moved to
+// the end.
 #include "common/hlo/collectives/mesh_groups.h"
 
 #include <algorithm>
@@ -10,10 +11,10 @@
 namespace hlod::hlo {
 namespace {
 
-// The limit of the dimensions of an iota, and of the parts of axes: more would take long to enumerate.
+// The limit on the dimensions of an iota, and on the parts of axes: more would take long to enumerate.
 constexpr int kFactorsMax = 64;
 
-// A run of devices along one axis, whose positions differ by `stride`.
+// A range of devices along an axis, `stride` positions apart.
 struct Factor {
   int64_t size, stride;
 };
@@ -114,7 +115,7 @@ Dims Places(const std::vector<Factor>& factors) {
 
 struct Factors {
   int64_t devices = 0;
-  std::vector<Factor> inside, outside;  // Factors within a group, and from group to group.
+  std::vector<Factor> inside, outside;  // Factors within a group, and factors across groups.
 };
 
 absl::StatusOr<Factors> FactorsOf(const xla::MeshAxesReplicaGroupListProto& list, int64_t devices_max) {
@@ -130,7 +131,7 @@ absl::StatusOr<Factors> FactorsOf(const xla::MeshAxesReplicaGroupListProto& list
   for (const auto& axis : mesh.axes()) sizes.push_back(axis.size());
   const Dims strides = RowMajorStrides(sizes);
 
-  std::vector<std::vector<Factor>> named(sizes.size());  // By axis, in steps of the axis.
+  std::vector<std::vector<Factor>> named(sizes.size());  // By axis, the named factors, in units of the axis.
   for (const xla::AxisRefProto& axis : list.axes()) {
     ASSIGN_OR_RETURN(const auto part, PartOf(mesh, axis));
     const auto number = static_cast<size_t>(axis.mesh_axis_index());
@@ -139,7 +140,8 @@ absl::StatusOr<Factors> FactorsOf(const xla::MeshAxesReplicaGroupListProto& list
   }
   for (size_t axis = 0; axis < sizes.size(); ++axis) {
     std::ranges::sort(named[axis], std::ranges::greater(), &Factor::stride);
-    int64_t left = sizes[axis];  // Steps that are not placed yet, slowest first.
+    // The number of steps along the axis that are not assigned yet, slowest first.
+    int64_t left = sizes[axis];
     for (const Factor& part : named[axis]) {
       const int64_t reach = part.size * part.stride;
       if (reach > left || left % reach != 0) {

@@ -12,10 +12,10 @@
 namespace hlod::hlo {
 
 // Returns the devices of a mesh along some of its axes, or factors of them: one list per position along the
-// other axes. Within a list the first of the named axes varies slowest; lists are in the order of their
-// positions, the mesh's first axis slowest (XLA: MeshAxesReplicaGroupList). INVALID_ARGUMENT when the mesh's
-// devices do not fit its axes, when it has more than `devices_max`, or when the named axes do not exist, do
-// not divide, or overlap.
+// other axes. Within a list the first named axis varies slowest; lists are ordered by position, with the
+// mesh's first axis slowest (XLA: MeshAxesReplicaGroupList). INVALID_ARGUMENT when the mesh's devices do not
+// fit its axes, when it has more than `devices_max`, or when the named axes do not exist, do not divide, or
+// overlap.
 absl::StatusOr<std::vector<Dims>> MeshGroups(const xla::MeshAxesReplicaGroupListProto& list,
                                              int64_t devices_max);
 

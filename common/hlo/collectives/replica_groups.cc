@@ -187,10 +187,12 @@ absl::Status CheckOneParticipant(Instruction collective) {
     return absl::OkStatus();
   }
   const auto* attributes = std::get_if<CollectiveAttributes>(&collective.attributes());
-  if (attributes == nullptr) return absl::OkStatus();  // A -done, whose start was checked already.
+  // A -done; the attributes of its start were checked already.
+  if (attributes == nullptr) return absl::OkStatus();
   const ReplicaGroups& groups = attributes->groups;
   RETURN_IF_ERROR(CheckGroups(groups));
-  constexpr int64_t kListedMax = 1 << 12;  // A program of one device can name only one.
+  // A program of one device can name only device 0, so longer lists are not expanded.
+  constexpr int64_t kListedMax = 1 << 12;
   if (const int64_t devices = GroupDevices(groups); devices > kListedMax)
     return TooMany(collective, absl::StrCat("names (", devices, ") devices"));
   for (const Dims& group : ListGroups(groups)) {

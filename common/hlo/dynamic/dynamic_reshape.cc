@@ -1,4 +1,4 @@
-// Cuts both shapes where the products of their sizes meet.
+// Splits both shapes at the points where the products of their sizes are equal.
 #include "common/hlo/dynamic/dynamic_reshape.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ absl::StatusOr<std::vector<ReshapeGroup>> DynamicReshapeGroups(const Shape& from
     if (from.dims[d] == 0) return refused("has no elements, so nothing says what the others make up", d);
   }
   while (i < from.rank() || o < to.rank()) {
-    if (i == from.rank() || o == to.rank()) {  // Sizes of one at the end belong to the last group.
+    if (i == from.rank() || o == to.rank()) {  // Trailing dimensions of size one belong to the last group.
       if (groups.empty()) groups.emplace_back();
       while (i < from.rank()) groups.back().input.push_back(i++);
       while (o < to.rank()) groups.back().output.push_back(o++);

@@ -1,4 +1,4 @@
-// Matches the dimensions of a reshape's operand with those of its result when some are dynamic: XLA's rule
+// Matches the dimensions of a reshape's operand with those of its result when some are dynamic, by XLA's rule
 // for the sizes of the result.
 #pragma once
 
@@ -10,11 +10,12 @@
 
 namespace hlod::hlo {
 
-// A minimal run of consecutive dimensions of the operand, and of the result, that hold the same elements.
+// A minimal range of consecutive dimensions of the operand, and one of the result, that hold the same
+// elements.
 struct ReshapeGroup {
   Dims input, output;
-  // The one dimension of the result whose size follows from the sizes of the group's inputs; nullopt when all
-  // of them are static.
+  // The dimension of the result whose size follows from the sizes of the group's inputs; nullopt when all of
+  // them are static.
   std::optional<int64_t> dynamic_output;
 };
 

@@ -78,9 +78,9 @@ absl::StatusOr<Literal> ToStored(const Literal& array, absl::Span<const int64_t>
   RETURN_IF_ERROR(CheckSizes(sizes, bounds));
   const auto dense = static_cast<int64_t>(array.bytes().size());
   const int64_t rank = array.shape().rank();
-  Literal stored(Shape::Array(kU8, {dense + rank * int64_t{sizeof(int32_t)}}));  // Zero-filled.
+  Literal stored(Shape::Array(kU8, {dense + rank * int64_t{sizeof(int32_t)}}));  // Filled with zeros.
   std::byte* to = stored.bytes().data();
-  // A row covers the dimensions behind the last one that is not full.
+  // A row spans the dimensions after the last one that is not full.
   int64_t split = rank;
   int64_t row = ByteWidth(array.shape().type);
   while (split > 0 && sizes[split - 1] == bounds[split - 1]) row *= bounds[--split];

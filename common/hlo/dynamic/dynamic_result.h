@@ -26,7 +26,7 @@ absl::StatusOr<Literal> FromStored(const Shape& shape, absl::Span<const std::byt
 
 // The target of a custom-call whose operands are an array at its bounds and the s32 size of each of its
 // dimensions, and whose result, u8[StoredByteSize], is their stored form. A program that was rewritten to
-// static shapes returns it. Its backend_config has a '?' per dynamic dimension and a '=' per static one.
+// static shapes ends with it. Its backend_config has a '?' per dynamic dimension and a '=' per static one.
 inline constexpr std::string_view kDynamicResultTarget = "hlod.DynamicResult";
 CustomCallAttributes MakeDynamicResult(const Shape& shape);
 // Returns the shape that such a custom-call stores; nullopt when the instruction is not one, or is not

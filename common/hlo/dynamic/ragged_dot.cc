@@ -1,4 +1,4 @@
-// The kind of the ragged dimension follows from the list that contains it.
+// The kind of the ragged dimension is that of the list that contains it.
 #include "common/hlo/dynamic/ragged_dot.h"
 
 #include <algorithm>

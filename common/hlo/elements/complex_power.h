@@ -1,4 +1,4 @@
-// Powers of complex numbers: the one rule of the evaluator and of the tile functions.
+// Powers of complex numbers: one definition for the evaluator and the tile functions.
 #pragma once
 
 #include <complex>
@@ -6,7 +6,7 @@
 
 namespace hlod::hlo {
 
-// Returns z^w. Where exp(w log z) has no value it follows XLA: z^0 and 1^w are 1; 0^w is 0 for a positive w,
+// Returns z^w. When exp(w log z) is undefined it follows XLA: z^0 and 1^w are 1; 0^w is 0 for a positive w,
 // else NaN.
 inline std::complex<double> ComplexPower(std::complex<double> z, std::complex<double> w) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

@@ -16,7 +16,7 @@ namespace hlod::hlo {
 // int64_t, uint64_t or std::complex<double>.
 template <typename T>
 struct WideOf {
-  using type = int64_t;  // pred and signed integers.
+  using type = int64_t;  // For pred and signed integers.
 };
 template <typename T>
   requires(std::unsigned_integral<T> && !std::same_as<T, bool>)
@@ -39,7 +39,7 @@ struct WideOf<std::complex<T>> {
 template <typename T>
 using Wide = typename WideOf<T>::type;
 
-// Truncates towards zero and saturates at the ends of To; NaN becomes 0.
+// Truncates towards zero and saturates to the range of To; NaN becomes 0.
 template <std::integral To, std::floating_point From>
 constexpr To TruncateSaturated(From value) {
   constexpr To kMin = std::numeric_limits<To>::min(), kMax = std::numeric_limits<To>::max();

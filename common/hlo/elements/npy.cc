@@ -43,7 +43,7 @@ std::string_view ValueOf(std::string_view header, std::string_view key) {
   return close == ',' ? rest.substr(0, end) : rest.substr(1, end - 1);
 }
 
-// Returns true when elements of `dtype` are elements of `type`, by name or as raw bits.
+// Returns true when `dtype` stores elements of `type`, under their name or as raw bits.
 bool Fits(std::string_view dtype, PrimitiveType type) {
   if (dtype == NpyDtype(type)) return true;
   if (dtype.size() < 3 || (dtype[0] == '>' && ByteWidth(type) > 1)) return false;
@@ -51,7 +51,7 @@ bool Fits(std::string_view dtype, PrimitiveType type) {
   return nameless && dtype[1] == 'V' && dtype.substr(2) == std::to_string(ByteWidth(type));
 }
 
-// Checks that every byte is a value of the type, for types narrower than the byte that an element takes.
+// Checks that every byte is a value of the type, for types narrower than a byte.
 absl::Status CheckRange(std::string_view bytes, PrimitiveType type, std::string_view name) {
   const int bits = type == kPred ? 1 : Info(type).bits;
   if (bits >= 8 || ByteWidth(type) != 1) return absl::OkStatus();
@@ -171,7 +171,7 @@ std::string FormatNpyHeader(std::string_view dtype, const Dims& sizes) {
   std::string dims;
   for (const int64_t size : sizes) dims += std::to_string(size) + ", ";
   if (dims.size() > 2 && sizes.size() > 1) dims.resize(dims.size() - 2);
-  if (sizes.size() == 1) dims.resize(dims.size() - 1);  // A tuple of one element: (3,).
+  if (sizes.size() == 1) dims.resize(dims.size() - 1);  // A tuple with one element, such as (3,).
   std::string header =
       absl::StrFormat("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", dtype, dims);
   const size_t prefix = kMagic.size() + 4;

@@ -25,15 +25,16 @@ struct NpyHeader {
   std::string dtype;          // "<f4"
   bool column_major = false;  // True when the elements are in column-major order.
   Dims dims;
-  size_t bytes = 0;  // Size of the header; the elements follow it.
+  size_t bytes = 0;  // The size of the header, after which the elements begin.
 };
-// Parses the header at the beginning of `bytes`. INVALID_ARGUMENT, with the file's name, when there is no
-// whole header. `truncated`, when not null, is set to true when more bytes could complete one.
+// Parses the header at the beginning of `bytes`. INVALID_ARGUMENT, with the file's name, when the header is
+// invalid or incomplete. `truncated`, when not null, is set to true when more bytes could complete it.
 absl::StatusOr<NpyHeader> ParseNpyHeader(std::string_view bytes, std::string_view name,
                                          bool* truncated = nullptr);
 // Returns the header for an array.
 std::string FormatNpyHeader(std::string_view dtype, const Dims& dims);
-// Sets the elements of `to` from those of a file in column-major order, which must be equally many.
+// Sets the elements of `to` from those of a file in column-major order; both must have the same number of
+// elements.
 void FromColumnMajor(std::string_view from, Literal& to);
 
 // Returns the dtype with which a literal of `type` is written: "<f4", "|b1".

@@ -1,4 +1,4 @@
-// Minimum and maximum of two elements: the one rule of the evaluator, the tile functions and the reducers.
+// Minimum and maximum of two elements: one definition for the evaluator, the tile functions and the reducers.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace hlod::hlo {
 
-// Complex numbers order by real part, then imaginary part.
+// Complex numbers are ordered by real part, then imaginary part.
 template <typename T>
 HLOD_ALWAYS_INLINE bool Less(T a, T b) {
   if constexpr (requires { a.imag(); }) {
@@ -20,9 +20,9 @@ HLOD_ALWAYS_INLINE bool Less(T a, T b) {
   }
 }
 
-// Returns the maximum as XLA defines it: when either side is NaN the result is NaN, the first one of two; the
-// maximum of +0 and -0 is +0, their minimum is -0. Of equal numbers only zeros differ in their bits, so the
-// bits are combined. Compilers vectorise both functions.
+// Returns the maximum as XLA defines it: when an operand is NaN the result is that NaN (the first, when both
+// are); the maximum of +0 and -0 is +0, their minimum is -0. Equal numbers differ in their bits only when
+// they are zeros, so the bits of equal numbers are combined. Compilers vectorise both functions.
 template <typename T>
 HLOD_ALWAYS_INLINE T Maximum(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {

@@ -11,7 +11,7 @@
 
 namespace hlod::hlo {
 
-// The behaviour of a small float at the top of its range and around zero.
+// The behaviour of a small float type at the top of its range and around zero.
 enum class FloatFlavor : uint8_t {
   kIeee,          // Infinities and NaNs at the all-ones exponent.
   kFiniteNan,     // FN: no infinity; NaN is all ones; overflow becomes NaN.
@@ -123,11 +123,11 @@ class SmallFloat {
     int exponent;
     std::frexp(magnitude, &exponent);
     exponent -= 1;  // magnitude = 1.m * 2^exponent
-    // Below the smallest normal exponent the grid does not get finer (E8M0 has no subnormals: its grid starts
-    // at 2^-Bias).
+    // The spacing is constant below the smallest normal exponent. (E8M0 has no subnormals: its range starts
+    // at 2^-Bias.)
     constexpr int kMinExponent = kFlavor == FloatFlavor::kPowerOfTwo ? -Bias : 1 - Bias;
     const int grid = (exponent < kMinExponent ? kMinExponent : exponent) - MantissaBits;
-    double steps = std::nearbyint(std::ldexp(magnitude, -grid));  // Default rounding mode: ties to even.
+    double steps = std::nearbyint(std::ldexp(magnitude, -grid));  // Rounds in the default mode: ties to even.
     int stored_exponent = grid + MantissaBits + Bias;
     if (steps >= std::ldexp(1.0, MantissaBits + 1)) {
       steps /= 2;
@@ -138,7 +138,7 @@ class SmallFloat {
       if (steps == 0) steps = 1;
       bits = stored_exponent < 0 ? 0 : static_cast<uint32_t>(stored_exponent);
     } else if (steps < std::ldexp(1.0, MantissaBits)) {
-      bits = static_cast<uint32_t>(steps);  // Subnormal, or zero.
+      bits = static_cast<uint32_t>(steps);  // The number is subnormal, or zero.
     } else {
       bits = (static_cast<uint32_t>(stored_exponent) << MantissaBits) |
              (static_cast<uint32_t>(steps) & kMantissaMask);

@@ -6,7 +6,7 @@
 namespace hlod::hlo {
 namespace {
 
-// Returns one shape for one operand, a tuple for several.
+// Returns the shape itself for one operand, a tuple for several.
 Shape OneOrTuple(std::vector<Shape> shapes) {
   return shapes.size() == 1 ? std::move(shapes[0]) : Shape::Tuple(std::move(shapes));
 }
@@ -22,7 +22,7 @@ std::vector<Shape> OperandShapes(const InferenceInput& in) {
   return shapes;
 }
 
-// Returns the collective's one dimension, which must exist in every operand.
+// Returns the collective's dimension, which must exist in every operand.
 absl::StatusOr<int64_t> CollectiveDimension(const InferenceInput& in) {
   const Dims& dimensions = AttributesOf<CollectiveAttributes>(in).dimensions;
   if (dimensions.size() != 1) {
@@ -41,8 +41,8 @@ const Shape* DeclaredFor(const InferenceInput& in, size_t i) {
   return in.declared->IsTuple() && i < in.declared->tuple.size() ? &in.declared->tuple[i] : nullptr;
 }
 
-// Returns the number of participants per group: the stated groups' size, else how often `part` goes into
-// `whole`, else 1.
+// Returns the number of participants per group: the size of the stated groups, else the quotient of `whole`
+// and `part`, else 1.
 absl::StatusOr<int64_t> Participants(const InferenceInput& in, int64_t part, int64_t whole) {
   const ReplicaGroups& groups = AttributesOf<CollectiveAttributes>(in).groups;
   RETURN_IF_ERROR(
@@ -51,9 +51,9 @@ absl::StatusOr<int64_t> Participants(const InferenceInput& in, int64_t part, int
   return part > 0 && whole > 0 && whole % part == 0 ? whole / part : 1;
 }
 
-// Returns the number of parts of an all-gather or reduce-scatter. With a channel, and without
-// use_global_device_ids, the groups name replicas, each with all of its partitions; the stated shape then
-// tells the number of these.
+// Returns the number of parts of an all-gather or reduce-scatter. With a channel and without
+// use_global_device_ids, the groups name replicas, each with all of its partitions; the number of partitions
+// then follows from the stated shape.
 absl::StatusOr<int64_t> PartsOf(const InferenceInput& in, int64_t part, int64_t whole) {
   ASSIGN_OR_RETURN(const int64_t size, Participants(in, part, whole));
   const auto& attributes = AttributesOf<CollectiveAttributes>(in);
@@ -63,7 +63,7 @@ absl::StatusOr<int64_t> PartsOf(const InferenceInput& in, int64_t part, int64_t 
 }
 
 // Returns each operand's shape with its dimension multiplied or divided by the number of parts. `declared(i)`
-// is the array that the instruction states for it.
+// is the shape that the instruction states for operand i.
 template <typename Stated>
 absl::StatusOr<std::vector<Shape>> Resized(const InferenceInput& in, bool grows, Stated stated) {
   RETURN_IF_ERROR(ExpectOperands(in));
@@ -88,11 +88,11 @@ absl::StatusOr<std::vector<Shape>> Resized(const InferenceInput& in, bool grows,
 
 absl::Status ExpectGroups(const InferenceInput& in) { return Participants(in, 0, 0).status(); }
 
-// Errors unless the computation joins two scalars of the operands' type.
+// Returns an error unless the computation combines two scalars of the operands' type.
 absl::Status ExpectJoins(const InferenceInput& in) {
   for (size_t i = 1; i < in.operands.size(); ++i) {
     if (Operand(in, i).type != Operand(in, 0).type)
-      return absl::OkStatus();  // One computation for operands of several types cannot fit each type.
+      return absl::OkStatus();  // One computation cannot fit operands of several types.
   }
   return ExpectReducer(in, 0, {Operand(in, 0).type});
 }
@@ -165,7 +165,7 @@ absl::StatusOr<Shape> InferAllToAll(const InferenceInput& in) {
   RETURN_IF_ERROR(ExpectOperands(in));
   const auto& attributes = AttributesOf<CollectiveAttributes>(in);
   const auto operands = static_cast<int64_t>(in.operands.size());
-  if (attributes.dimensions.empty()) {  // One operand per participant.
+  if (attributes.dimensions.empty()) {  // There is one operand per participant.
     for (size_t i = 1; i < in.operands.size(); ++i) {
       if (Operand(in, i).type == Operand(in, 0).type && SameDimensions(Operand(in, i), Operand(in, 0)))
         continue;

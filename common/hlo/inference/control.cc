@@ -4,7 +4,7 @@
 namespace hlod::hlo {
 namespace {
 
-// Errors unless called computation `c` takes exactly `operands`.
+// Returns an error unless the parameters of called computation `c` are exactly `operands`.
 absl::Status ExpectTakesOperands(const InferenceInput& in, size_t c,
                                  absl::Span<const Shape* const> operands) {
   const ProgramShape& callee = *in.called[c];

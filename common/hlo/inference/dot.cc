@@ -1,4 +1,4 @@
-// Shape rules of contractions: dot, and opcodes that are a dot with something more.
+// Shape rules of contractions: dot, and opcodes that extend it.
 #include <algorithm>
 
 #include "common/hlo/dynamic/ragged_dot.h"
@@ -60,7 +60,8 @@ absl::StatusOr<Shape> Contract(const InferenceInput& in, const DotAttributes& do
   return shape;
 }
 
-// Errors unless operand `scale` is a scale of operand `operand`: each of its sizes divides the operand's.
+// Returns an error unless operand `scale` is a scale of operand `operand`: each of its sizes divides the
+// operand's.
 absl::Status ExpectScale(const InferenceInput& in, size_t scale, size_t operand) {
   const Shape &whole = Operand(in, operand), &part = Operand(in, scale);
   bool fits = IsFloat(part.type) && part.rank() == whole.rank();
@@ -102,7 +103,8 @@ absl::StatusOr<Shape> InferRaggedDot(const InferenceInput& in) {
     return InvalidArgument("The number of group dimensions (%d) of ragged-dot differs from (%d).",
                            ragged.rhs_group.size(), groups);
   }
-  // The sizes are one row for all groups, or one row per index of the dimensions outside the ragged one.
+  // The sizes are one vector for all groups, or one vector per index of the dimensions outside the ragged
+  // one.
   const Dims prefix = RaggedPrefix(ragged, lhs.rank());
   bool fits =
       IsInteger(sizes.type) && (sizes.rank() == 1 || sizes.rank() == static_cast<int64_t>(prefix.size()) + 1);

@@ -1,10 +1,10 @@
-// Shape rules of the elementwise opcodes: equal dimensions, and the element types that each takes.
+// Shape rules of elementwise opcodes: equal dimensions, and the element types that each opcode accepts.
 #include "common/hlo/inference/rules.h"
 
 namespace hlod::hlo {
 namespace {
 
-// The element types that a rule takes, as a set of TypeClass bits.
+// A set of TypeClass bits: the element types that a rule accepts.
 constexpr unsigned Bit(TypeClass c) { return 1u << static_cast<unsigned>(c); }
 constexpr unsigned kPreds = Bit(TypeClass::kPred);
 constexpr unsigned kIntegers = Bit(TypeClass::kSigned) | Bit(TypeClass::kUnsigned);
@@ -49,7 +49,8 @@ absl::Status CheckComparison(const InferenceInput& in) {
   return absl::OkStatus();
 }
 
-// Errors unless operand i is a scalar, which applies to all elements, or has the dimensions of `merged`.
+// Returns an error unless operand i has the dimensions of `merged`, or is a scalar, which applies to all
+// elements.
 absl::Status MergeUnlessScalar(const InferenceInput& in, size_t i, Shape& merged) {
   RETURN_IF_ERROR(ExpectArray(in, i));
   return Operand(in, i).IsScalar() ? absl::OkStatus() : MergeDimensions(in, i, merged);

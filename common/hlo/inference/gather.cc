@@ -7,13 +7,14 @@
 namespace hlod::hlo {
 namespace {
 
-// The attributes by which both opcodes address their operand, under common names.
+// The attributes by which gather and scatter address their operand, under common names.
 struct Addressing {
-  const Dims& window_dims;    // Dimensions of the result or updates that run through a slice.
-  const Dims& dropped_dims;   // Dimensions of the operand with slice size 1 that the window lacks.
-  const Dims& index_map;      // Component of an index -> operand dimension.
-  const Dims& operand_batch;  // Dimensions of the operand, each paired with one of `indices_batch`.
-  const Dims& indices_batch;  // Dimensions of the indices.
+  const Dims& window_dims;  // Dimensions of the result (or updates) that correspond to dimensions of a slice.
+  // Dimensions of the operand that have slice size 1 and are omitted from the window.
+  const Dims& dropped_dims;
+  const Dims& index_map;      // By component of an index, the dimension of the operand.
+  const Dims& operand_batch;  // Dimensions of the operand that are paired with those of `indices_batch`.
+  const Dims& indices_batch;  // The paired dimensions of the indices.
   int64_t index_vector_dim;
 };
 
@@ -148,8 +149,8 @@ absl::StatusOr<Shape> InferGather(const InferenceInput& in) {
 
 namespace {
 
-// Errors unless the update dimensions are the index batch and, in update_window_dims, at most the operand's
-// sizes.
+// Returns an error unless the dimensions of the updates are those of the index batch and, in
+// update_window_dims, at most the operand's sizes.
 absl::Status CheckUpdates(const InferenceInput& in, const Addressing& a, const Shape& operand,
                           const Shape& batch, const Shape& updates) {
   const auto broken = [&] {

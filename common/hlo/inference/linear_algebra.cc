@@ -6,7 +6,8 @@
 namespace hlod::hlo {
 namespace {
 
-// Errors unless batch, feature and spatial dimension numbers are a permutation of an array's dimensions.
+// Returns an error unless batch, feature and spatial dimension numbers are a permutation of an array's
+// dimensions.
 absl::Status ExpectPermutation(const InferenceInput& in, int64_t a, int64_t b, const Dims& spatial,
                                int64_t rank, std::string_view what) {
   Dims all = spatial;
@@ -19,7 +20,7 @@ absl::Status ExpectPermutation(const InferenceInput& in, int64_t a, int64_t b, c
   return ExpectDistinct(in, all, rank, what);
 }
 
-// Errors unless the last two dimensions of a stack of matrices are equal.
+// Returns an error unless the last two dimensions of a stack of matrices are equal.
 absl::Status ExpectSquare(const InferenceInput& in, size_t i) {
   RETURN_IF_ERROR(ExpectArray(in, i));
   const Shape& matrix = Operand(in, i);
@@ -85,7 +86,7 @@ absl::StatusOr<Shape> InferConvolution(const InferenceInput& in) {
           "The window size (%d) of convolution in spatial dimension %d differs from its kernel's (%d).",
           c.window[i].size, i, kernel.dims[c.kernel_spatial[i]]);
     }
-    // A kernel of size zero reaches no element; it is legal, and every output is zero.
+    // A kernel of size zero is legal: it covers no element, and every output is zero.
     WindowDimension window = c.window[i];
     window.size = std::max<int64_t>(window.size, 1);
     const int64_t d = c.input_spatial[i];

@@ -7,7 +7,7 @@
 namespace hlod::hlo {
 namespace {
 
-// Errors unless both shapes have equally many elements; shapes of unknown count pass.
+// Returns an error unless both shapes have the same number of elements; shapes with an unknown number pass.
 absl::Status ExpectSameCount(const InferenceInput& in, const Shape& from, const Shape& to) {
   const std::optional<int64_t> have = ElementCount(from), want = ElementCount(to);
   if (!have || !want || *have == *want) return absl::OkStatus();
@@ -22,7 +22,7 @@ std::optional<int64_t> BitCount(const Shape& shape) {
   return count ? CheckedMultiply(*count, Info(shape.type).bits) : std::nullopt;
 }
 
-// Errors unless operands from `first` on are start indices: `rank` integer scalars of one type.
+// Returns an error unless the operands from `first` on are start indices: `rank` integer scalars of one type.
 absl::Status ExpectStarts(const InferenceInput& in, size_t first, int64_t rank) {
   if (in.operands.size() != first + static_cast<size_t>(rank)) {
     return InvalidArgument("The number of start indices (%d) of %s differs from the rank (%d) of operand 0.",
@@ -39,7 +39,7 @@ absl::Status ExpectStarts(const InferenceInput& in, size_t first, int64_t rank) 
   return absl::OkStatus();
 }
 
-// Errors unless 0 <= size <= the size of dimension d of operand 0.
+// Returns an error unless 0 <= size <= the size of dimension d of operand 0.
 absl::Status ExpectFits(const InferenceInput& in, int64_t d, int64_t size) {
   const int64_t whole = Operand(in, 0).dims[d];
   if (size >= 0 && (size <= whole || whole == kUnboundedSize)) return absl::OkStatus();
@@ -182,7 +182,7 @@ absl::StatusOr<Shape> InferSlice(const InferenceInput& in) {
                              start, limit, stride, d, Text(operand));
     }
     const int64_t length = limit - start;
-    // The run-time size of a dynamic dimension may be less than the limit, so the slice's dimension is
+    // The run-time size of a dynamic dimension may be less than the limit, so the dimension of the slice is
     // dynamic too.
     AppendDimension(shape, length == 0 ? 0 : (length - 1) / stride + 1,
                     operand.IsDynamic(static_cast<int64_t>(d)) && size != kUnboundedSize);
@@ -254,8 +254,8 @@ absl::StatusOr<Shape> InferPad(const InferenceInput& in) {
     const __int128 between =
         operand.dims[d] < 1 ? 0 : static_cast<__int128>(operand.dims[d] - 1) * pad.interior;
     const __int128 size = between + operand.dims[d] + pad.low + pad.high;
-    // The extent before negative padding crops it is bounded too, because the positions of the elements are
-    // counted in it.
+    // The extent before negative padding crops it is also bounded, because element positions are counted in
+    // it.
     if (size < 0 || size > kExtentMax || between + operand.dims[d] > kExtentMax) {
       return InvalidArgument(
           "The padding %d_%d_%d of pad in dimension %d of (%s) gives a size outside [0, %d].", pad.low,

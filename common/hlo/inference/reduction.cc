@@ -22,8 +22,7 @@ absl::StatusOr<std::vector<PrimitiveType>> InputsAndInits(const InferenceInput& 
   return types;
 }
 
-// Returns an array with the dimensions of `shape` for the one type, or a tuple of such arrays, one per
-// type.
+// Returns an array with the dimensions of `shape`, or for several types a tuple of such arrays, one per type.
 Shape OneForEach(const Shape& shape, absl::Span<const PrimitiveType> types) {
   if (types.size() == 1) return ArrayLike(shape, types[0]);
   std::vector<Shape> elements;
@@ -31,7 +30,7 @@ Shape OneForEach(const Shape& shape, absl::Span<const PrimitiveType> types) {
   return Shape::Tuple(std::move(elements));
 }
 
-// Returns the dimensions of `operand` as the window covers them.
+// Returns the dimensions that result from sliding the window over `operand`.
 absl::StatusOr<Shape> Windowed(const InferenceInput& in, const Shape& operand) {
   const Window& window = AttributesOf<WindowAttributes>(in).window;
   if (static_cast<int64_t>(window.size()) != operand.rank()) {
@@ -48,7 +47,8 @@ absl::StatusOr<Shape> Windowed(const InferenceInput& in, const Shape& operand) {
   return shape;
 }
 
-// Returns the feature dimension's size as f[C], after checking that operands 1.. have one value per feature.
+// Checks that the operands from 1 on have one value per feature, and returns the shape f[C], where C is the
+// size of the feature dimension.
 absl::StatusOr<Shape> PerFeature(const InferenceInput& in, size_t first, size_t last) {
   RETURN_IF_ERROR(ExpectArrays(in));
   const Shape& operand = Operand(in, 0);
@@ -170,8 +170,8 @@ absl::StatusOr<Shape> InferMap(const InferenceInput& in) {
   return merged;
 }
 
-// The computation takes the inputs without the scanned dimension, and the carries. It returns outputs, which
-// are stacked along that dimension, and the carries.
+// The computation's parameters are the inputs without the scanned dimension, and the carries. It returns
+// outputs, which are stacked along that dimension, and carries.
 absl::StatusOr<Shape> InferScan(const InferenceInput& in) {
   const ScanAttributes& scan = AttributesOf<ScanAttributes>(in);
   const auto operands = static_cast<int64_t>(in.operands.size());

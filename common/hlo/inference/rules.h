@@ -1,7 +1,7 @@
-// The rules of shape inference: one function per rule that opcodes.inc names, and their helpers. A rule may
-// rely on the checks of InferShape: arity, number of called computations, the attributes' alternative, ranks
-// of array operands at most kMaxRank. It returns a shape without layout; InferShape checks that its size does
-// not overflow.
+// The rules of shape inference: one function per rule that opcodes.inc names, and their helpers. InferShape
+// has checked before: arity, the number of called computations, the attributes' alternative, and that ranks
+// of array operands are at most kMaxRank. It returns a shape without layout; InferShape checks that its size
+// does not overflow.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ void AppendDimension(Shape& shape, int64_t size, bool dynamic);
 inline void AppendDimension(Shape& shape, const Shape& from, int64_t dimension) {
   AppendDimension(shape, from.dims[dimension], from.IsDynamic(dimension));
 }
-// Returns true when two sizes may be equal at run time: they are equal, or one of them is unbounded.
+// Returns true when two sizes may be equal at run time: they are equal, or one is unbounded.
 inline bool SizesAgree(int64_t a, int64_t b) { return a == b || a == kUnboundedSize || b == kUnboundedSize; }
 
 // Returns an error unless operand i is an array.
@@ -86,13 +86,13 @@ absl::Status ExpectDistinct(const InferenceInput& in, absl::Span<const int64_t> 
 // it (layouts aside).
 absl::Status ExpectSignature(const InferenceInput& in, size_t c, absl::Span<const Shape> parameters,
                              const Shape* result);
-// Returns an error unless called computation `c` combines scalars of these types: 2n parameters (all
-// accumulators, then all values), and a result of one scalar, or a tuple of n.
+// Returns an error unless called computation `c` reduces scalars of these n types: it has 2n parameters (all
+// accumulators, then all values), and returns a scalar or a tuple of n scalars.
 absl::Status ExpectReducer(const InferenceInput& in, size_t c, absl::Span<const PrimitiveType> types);
 
 // The largest stride, dilation or padding (either sign) of a window or a pad, and the largest dilated or
-// padded extent. Code that walks windows multiplies and adds these in 64 bits; below this bound no result
-// wraps.
+// padded extent. Code that iterates over windows multiplies and adds these in 64 bits; within this bound no
+// result overflows.
 inline constexpr int64_t kExtentMax = int64_t{1} << 40;
 // Returns an error unless -kExtentMax <= value <= kExtentMax; `what` names the value.
 absl::Status ExpectExtent(const InferenceInput& in, int64_t dimension, int64_t value, std::string_view what);
@@ -101,8 +101,8 @@ absl::Status ExpectExtent(const InferenceInput& in, int64_t dimension, int64_t v
 absl::StatusOr<int64_t> WindowedDimension(const InferenceInput& in, int64_t dimension, int64_t size,
                                           const WindowDimension& window);
 
-// Returns the element type of a contraction of operands 0 and 1: the stated one, if any, which must be that
-// of an array; else the wider one of the operands' types.
+// Returns the element type of a contraction of operands 0 and 1: the stated type, which must be an array's,
+// else the wider type of the operands.
 absl::StatusOr<PrimitiveType> ContractionType(const InferenceInput& in);
 
 }  // namespace hlod::hlo

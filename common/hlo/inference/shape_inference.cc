@@ -1,4 +1,4 @@
-// The table from opcode to shape rule, and the checks that all opcodes share.
+// The table from opcodes to shape rules, and the checks that all opcodes share.
 #include "common/hlo/inference/shape_inference.h"
 
 #include <array>

@@ -15,15 +15,15 @@ struct InferenceInput {
   Opcode opcode;
   const Attributes& attributes;
   absl::Span<const Shape* const> operands;
-  absl::Span<const ProgramShape* const> called;  // Signatures of the called computations, in wire order.
-  // The shape that the instruction itself states. Needed where operands do not determine it (parameter,
-  // constant, iota, convert, bitcast-convert, reshape, custom-call, rng, dot with a wider result, ...). May
-  // be null elsewhere.
+  absl::Span<const ProgramShape* const> called;  // The signatures of the called computations, in wire order.
+  // The shape that the instruction states. Needed when operands do not determine it (parameter, constant,
+  // iota, convert, bitcast-convert, reshape, custom-call, rng, dot with a wider result, ...). May be null
+  // otherwise.
   const Shape* declared = nullptr;
 };
 
 // Returns the result shape, without layout. INVALID_ARGUMENT, with opcode, operand and both shapes, when the
-// rule is broken; UNIMPLEMENTED for opcodes of the table that have no rule in this build.
+// rule is violated; UNIMPLEMENTED for opcodes of the table without a rule in this build.
 absl::StatusOr<Shape> InferShape(const InferenceInput& input);
 
 // Returns the output size of a window over a dimension of `size` elements (operation semantics, "Window"): 0

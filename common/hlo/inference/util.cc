@@ -11,7 +11,7 @@ using Wide128 = __int128;  // Holds any product of two int64 and a sum of a few.
 // Returns the size of n elements with (dilation - 1) holes between neighbours.
 Wide128 Dilated(int64_t n, int64_t dilation) { return n <= 0 ? Wide128{0} : (Wide128{n} - 1) * dilation + 1; }
 
-// Clamps a size that may not fit 64 bits, for a comparison and a message.
+// Clamps a size to 64 bits, for a comparison and a message.
 int64_t Extent(Wide128 size) { return static_cast<int64_t>(std::clamp<Wide128>(size, INT64_MIN, INT64_MAX)); }
 
 }  // namespace
@@ -87,8 +87,8 @@ absl::Status MergeDimensions(const InferenceInput& in, size_t i, Shape& merged) 
     return InvalidArgument("Operand %d shape (%s) of %s differs from operand 0 shape (%s).", i, Text(operand),
                            OpName(in), Text(Operand(in, 0)));
   }
-  // A known size or bound is better than none; a dimension whose sizes agree is dynamic when either of them
-  // is.
+  // A known size or bound is better than an unknown one; a dimension is dynamic when it is so in either
+  // shape.
   Shape result;
   result.type = merged.type;
   for (int64_t d = 0; d < merged.rank(); ++d) {
@@ -217,7 +217,7 @@ absl::StatusOr<PrimitiveType> ContractionType(const InferenceInput& in) {
     if (kind(lhs) != kind(rhs)) return kind(lhs) > kind(rhs) ? lhs : rhs;
     return Info(lhs).bits >= Info(rhs).bits ? lhs : rhs;
   }
-  // Sums are of the widest of the three types, and then converted: any stated type is valid.
+  // Sums are computed in the widest of the three types and then converted, so any stated type is valid.
   const PrimitiveType declared = in.declared->type;
   if (IsArrayType(declared)) return declared;
   return InvalidArgument("The stated element type (%s) of %s is not that of an array.", Name(declared),

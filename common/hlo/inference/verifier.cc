@@ -11,7 +11,7 @@
 namespace hlod::hlo {
 namespace {
 
-// Checks the computations of one module; caches checks that are made once per shape or per callee.
+// Checks the computations of a module. Caches checks that depend only on a shape or a callee.
 class Verifier {
  public:
   Verifier(const Module& module, const VerifyOptions& options) : module_(module), options_(options) {}
@@ -91,8 +91,8 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Errors unless operands and control predecessors come before their user and callees before their caller,
-  // and calls nest within the limit.
+  // Returns an error unless operands and control predecessors come before their user, callees before their
+  // caller, and calls nest within the limit.
   absl::Status CheckReferences(ComputationId c, Instruction instruction) {
     for (const NodeId operand : instruction.operands()) {
       if (operand >= instruction.id())
@@ -188,7 +188,8 @@ class Verifier {
   const VerifyOptions& options_;
   std::vector<bool> valid_shapes_;
   std::vector<ProgramShape> signatures_;  // Signatures of the computations checked so far.
-  std::vector<int> depths_;  // Computations on the longest path of calls from each, itself included.
+  // By computation, the number of computations on the longest path of calls from it, itself included.
+  std::vector<int> depths_;
   std::vector<const Shape*> operands_;
   std::vector<const ProgramShape*> called_;
 };

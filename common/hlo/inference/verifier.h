@@ -1,4 +1,4 @@
-// The verifier decides whether a module may be compiled; everything later trusts a module that passed.
+// The verifier decides whether a module may be compiled; all later code relies on it.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,8 +7,8 @@
 namespace hlod::hlo {
 
 struct VerifyOptions {
-  int64_t instructions_max = 2'000'000;  // In all computations.
-  int call_depth_max = 64;               // Computations nested by calls, loops and branches.
+  int64_t instructions_max = 2'000'000;  // The limit on instructions in all computations.
+  int call_depth_max = 64;  // The limit on the nesting of computations by calls, loops and branches.
 };
 
 // Checks every instruction's arity, called computations, attributes and shape (against InferShape, layouts

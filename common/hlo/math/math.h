@@ -1,5 +1,5 @@
-// Arithmetic on the values of a builder, written as formulas are: a number beside a value takes the value's
-// type and dimensions.
+// Arithmetic on the values of a builder in the notation of formulas: a number is converted to the type and
+// dimensions of the value beside it.
 #pragma once
 
 #include "absl/types/span.h"

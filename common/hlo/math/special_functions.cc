@@ -117,10 +117,10 @@ constexpr double kLanczos[] = {676.5203681218851,     -1259.1392167224028,  771.
                                -176.61502916214059,   12.507343278686905,   -0.13857109526572012,
                                9.9843695780195716e-6, 1.5056327351493116e-7};
 
-// The constant term of Lanczos' sum beside kLanczos, and its centre.
+// The constant term of Lanczos' sum, which is not in kLanczos, and its centre.
 constexpr double kLanczosBase = 0.99999999999980993227684700473478, kLanczosG = 7;
 
-// z is x - 1, or -x where x < 1/2, for which the reflection formula applies (is_reflected).
+// z is x - 1, or -x when x < 1/2, for which the reflection formula is used (is_reflected).
 struct Reflected {
   Op is_reflected, z;
 };
@@ -185,8 +185,8 @@ Op Lgamma(Op x) {
   const double centre = kLanczosG + 0.5;
   const Op t = centre + z, log_t = std::log(centre) + Log1p(z / centre);
   const Op log_y = 0.5 * std::log(2 * std::numbers::pi) + (z + 0.5 - t / log_t) * log_t + Log(sum);
-  // The reflection's term is log(pi / |sin(pi x)|), with the sine of the distance to the nearest whole
-  // number.
+  // The reflection's term is log(pi / |sin(pi x)|), where the sine is computed from the distance to the
+  // nearest integer.
   const Op size = Abs(x), fraction = size - Floor(size);
   const Op distance = Where(Is(fraction, Order::kGt, 0.5), 1 - fraction, fraction);
   const Op log_sine = Log(Sin(distance * std::numbers::pi));
@@ -207,8 +207,8 @@ Op Digamma(Op x) {
   const double centre = kLanczosG + 0.5;
   const Op t = centre + z, log_t = std::log(centre) + Log1p(z / centre);
   const Op y = log_t + derivative / sum - kLanczosG / t;
-  // The reflection's term is pi / tan(pi x), of the distance to the whole number below, so that the sine
-  // keeps its digits.
+  // The reflection's term is pi / tan(pi x), computed from the distance to the integer below, so that the
+  // sine keeps its digits.
   const Op angle = (x + Abs(Floor(x + 0.5))) * std::numbers::pi;
   const Op cotangent = Cos(angle) * std::numbers::pi / Sin(angle);
   const Op finite = Where(is_reflected, y - cotangent, y);
@@ -240,7 +240,7 @@ Op Zeta(Op x, Op q) {
   value = Where(Is(x, Order::kLt, 1), NumberLike(x, kNan), value);
   const Op not_positive = Is(q, Order::kLe, 0);
   value = Where(And(not_positive, Not(IsWhole(x))), NumberLike(x, kNan), value);
-  // The value at a pole: infinity for even powers, which are the same from both sides; else NaN.
+  // The value at a pole: infinity for even powers, which have the same limit from both sides; else NaN.
   const Op remainder = x.builder->Binary(kRemainder, x, NumberLike(x, 2));
   const Op even = And(IsWhole(x), Is(remainder, Order::kEq, 0));
   const Op pole = Where(even, NumberLike(x, kInfinity), NumberLike(x, kNan));

@@ -6,7 +6,7 @@
 
 namespace hlod::hlo {
 
-// All but NextAfter take f32 or f64, and operands of equal dimensions.
+// All functions except NextAfter take f32 or f64, and operands of equal dimensions.
 Op BesselI1e(Op x);  // exp(-|x|) I1(x)
 Op Digamma(Op x);
 Op Erfc(Op x);

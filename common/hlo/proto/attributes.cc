@@ -1,4 +1,4 @@
-// The table of coders: one per alternative of Attributes, found by the opcode's row.
+// The table of coders, one per alternative of Attributes; the opcode's row names the alternative.
 #include "common/hlo/proto/coders_compute.h"
 #include "common/hlo/proto/coders_data.h"
 #include "common/hlo/proto/coders_devices.h"

@@ -1,4 +1,4 @@
-// Codes an instruction's attributes as fields of its message.
+// Converts an instruction's attributes to and from fields of its message.
 #pragma once
 
 #include "common/hlo/proto/codec.h"
@@ -10,9 +10,9 @@ namespace hlod::hlo::codec {
 struct AttributesInput {
   const xla::HloInstructionProto& proto;
   Opcode opcode;
-  absl::Span<const Shape* const> operands;  // Shapes of the operands.
+  absl::Span<const Shape* const> operands;  // The shapes of the operands.
   Tables& tables;
-  const xla::HloModuleProto& module;  // For the payloads that instructions share.
+  const xla::HloModuleProto& module;  // The module's message, for payloads that instructions share.
   const DecodeOptions& options;
 };
 // Decodes the alternative of Attributes that the opcode's row names. Errors name the field, not the

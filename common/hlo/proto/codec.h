@@ -16,23 +16,23 @@
 namespace hlod::hlo {
 
 struct DecodeOptions {
-  // True when the module is to be run: an unknown field on an instruction that is not known to be cosmetic is
-  // then UNIMPLEMENTED, with its number, since ignoring it could compute something else. Tools that only
-  // carry a module leave it false.
+  // True when the module is to be run: an unknown field of an instruction, unless it is known to be cosmetic,
+  // is then UNIMPLEMENTED, with its number, since ignoring it could change results. Tools that only pass a
+  // module on leave it false.
   bool for_execution = false;
-  int64_t literal_bytes_max = int64_t{1} << 31;  // In one constant.
-  // Limits of what FromSerialized parses, counted before anything is allocated. Beyond them it refuses with
+  int64_t literal_bytes_max = int64_t{1} << 31;  // The limit on the bytes of one constant.
+  // The limits of FromSerialized, checked before anything is allocated. Beyond them it returns an error of
   // kind limit.
-  int64_t instructions_max = INT64_MAX;  // In all computations.
-  int64_t parse_bytes_max = INT64_MAX;   // Memory of the parsed message, as estimated.
+  int64_t instructions_max = INT64_MAX;  // In all computations together.
+  int64_t parse_bytes_max = INT64_MAX;   // The estimated memory of the parsed message.
   // Called now and then while instructions are decoded; an error ends the decoding and is returned.
   std::function<absl::Status()> interrupted;
 };
 
-// Decodes a module from its proto. Ids are masked to their low 32 bits; old spellings (legacy comparisons,
-// one rank-1 start index) are upgraded; fields that the IR does not model are kept in `unmodelled` and come
-// back in ToProto. INVALID_ARGUMENT names the instruction and field; UNIMPLEMENTED names the opcode or field
-// that this build does not know. Does not verify shapes: see Verify.
+// Decodes a module from its proto. Only the low 32 bits of ids are used; old spellings (legacy comparisons,
+// one rank-1 start index) are upgraded; fields that the IR does not model are kept in `unmodelled`, and
+// ToProto writes them again. INVALID_ARGUMENT names the instruction and field; UNIMPLEMENTED names the opcode
+// or field that this build does not know. Does not verify shapes: see Verify.
 absl::StatusOr<std::unique_ptr<Module>> FromProto(const xla::HloModuleProto& proto,
                                                   const DecodeOptions& options = {});
 
@@ -41,8 +41,8 @@ absl::StatusOr<std::unique_ptr<Module>> FromProto(const xla::HloModuleProto& pro
 absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes,
                                                        const DecodeOptions& options = {});
 
-// Encodes the module as XLA writes it: callees first, module-unique names and ids, program shapes and entry
-// layout filled in.
+// Encodes the module as XLA writes it: callees first, names and ids unique in the module, program shapes and
+// entry layout filled in.
 xla::HloModuleProto ToProto(const Module& module);
 // Encodes the module as deterministic bytes: equal modules have equal bytes in this build.
 std::string Serialize(const Module& module);

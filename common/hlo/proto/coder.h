@@ -23,22 +23,22 @@ inline void Write(const Dims& dims, google::protobuf::RepeatedField<int64_t>* fi
   field->Assign(dims.begin(), dims.end());
 }
 
-// Returns the element at `index`, appended when it does not exist: residue left from decoding keeps its
-// position.
+// Returns the element at `index`, which is appended when missing: fields kept by decoding keep their
+// positions.
 template <typename T>
 T* ElementAt(google::protobuf::RepeatedPtrField<T>* field, size_t index) {
   return index < static_cast<size_t>(field->size()) ? field->Mutable(static_cast<int>(index)) : field->Add();
 }
 
-// Enums on the wire are open: a number that this build does not know has a meaning that it does not know
-// either.
+// Enums on the wire are open: a number that this build does not know is an error, because its meaning is
+// unknown.
 inline Status CheckEnum(bool known, const char* field, int number) {
   if (known) return OkStatus();
   return Unimplemented("%s is %d, which this build does not know", field, number);
 }
 
-// kFields are the fields that Decode reads. Decode leaves `out` as default-constructed where the proto has no
-// field.
+// kFields are the fields that Decode reads. Decode leaves the members of `out` at their defaults when the
+// proto lacks the field.
 template <typename T>
 struct Coder;
 

@@ -30,8 +30,8 @@ inline void WriteWindow(const Window& window, xla::Window* proto) {
   }
 }
 
-// Some writers pad with DEFAULT, others leave it out. The IR has one form: empty when all are DEFAULT, else
-// one entry per operand.
+// Some writers write DEFAULT entries, others leave them out. The IR has one form: empty when all are DEFAULT,
+// else one entry per operand.
 inline Status ReadPrecision(In in, Precision& precision) {
   const auto& proto = in.proto.precision_config();
   RETURN_IF_ERROR(CheckEnum(xla::PrecisionConfig::Algorithm_IsValid(proto.algorithm()),
@@ -144,7 +144,7 @@ struct Coder<ConvolutionAttributes> {
     out.output_batch = d.output_batch_dimension();
     out.output_feature = d.output_feature_dimension();
     out.output_spatial = Read(d.output_spatial_dimensions());
-    // Old writers leave out a group count of one.
+    // Old writers omit a group count of one.
     out.feature_group_count = in.proto.feature_group_count() == 0 ? 1 : in.proto.feature_group_count();
     out.batch_group_count = in.proto.batch_group_count() == 0 ? 1 : in.proto.batch_group_count();
     return ReadPrecision(in, out.precision);
@@ -172,7 +172,7 @@ struct Coder<CompareAttributes> {
   static constexpr std::array kFields{Proto::kComparisonDirectionFieldNumber,
                                       Proto::kComparisonTypeFieldNumber};
   static Status Decode(In in, CompareAttributes& out) {
-    // Old comparison opcodes have the direction in their name.
+    // Old comparison opcodes include the direction in their name.
     const std::optional<OpcodeSpelling> spelling = ParseOpcodeSpelling(in.proto.opcode());
     const std::string_view name =
         spelling && !spelling->direction.empty() ? spelling->direction : in.proto.comparison_direction();
@@ -307,7 +307,7 @@ struct Coder<CustomCallAttributes> {
     out.backend_config = in.proto.backend_config();
     out.has_side_effect = in.proto.custom_call_has_side_effect();
     out.api_version = in.proto.custom_call_api_version();
-    // Newer writers store a configuration that many calls share once in the module.
+    // Newer writers store a configuration that many calls share only once, in the module.
     const auto& payload = in.proto.backend_config_payload();
     if (payload.payload_source_case() == xla::Payload::kValue) out.backend_config = payload.value();
     if (payload.payload_source_case() == xla::Payload::kId) {

@@ -52,7 +52,7 @@ struct Coder<ScanAttributes> {
                                       Proto::kNumCarriesFieldNumber, Proto::kIsAssociativeFieldNumber};
   static Status Decode(In in, ScanAttributes& out) {
     RETURN_IF_ERROR(RequireOneDimension(in));
-    // A count of 0 means half of the operands.
+    // A count of 0 means half the operands.
     const int64_t carries =
         in.proto.num_carries() != 0 ? in.proto.num_carries() : in.proto.operand_ids_size() / 2;
     out = {in.proto.dimensions(0), carries, in.proto.is_reverse(),

@@ -30,7 +30,8 @@ inline void WriteGroupIota(const ReplicaGroups& groups, xla::IotaReplicaGroupLis
   iota->mutable_iota_transpose_perm()->Assign(groups.transpose.begin(), groups.transpose.end());
 }
 
-// The newest field that is set counts; beside the device list there may be the lists that older readers want.
+// The newest field that is set is used; beside the device list a writer may have written the lists that older
+// readers need.
 inline void ReadGroups(const Proto& proto, ReplicaGroups& out) {
   using Form = ReplicaGroups::Form;
   if (proto.has_mesh_axes_replica_group_list()) {

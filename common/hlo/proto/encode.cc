@@ -60,7 +60,7 @@ class ModuleEncoder {
     for (NodeId node = 0; node < computation.size(); ++node) sequence.add_instruction_ids(IdOf(id, node));
   }
 
-  // XLA's reader compares a constant's layout with that of its literal, which is always stated.
+  // XLA's reader compares a constant's layout with its literal's layout, which is always stated.
   static Shape ShapeOnTheWire(Instruction instruction) {
     Shape shape = instruction.shape();
     if (instruction.opcode() == kConstant && shape.IsArray() && shape.rank() > 0 && !shape.layout)
@@ -84,8 +84,8 @@ class ModuleEncoder {
       proto->add_control_predecessor_ids(IdOf(computation, node));
   }
 
-  // Keeps the device assignment that the module came with when its counts of replicas and partitions are
-  // still right; else writes one that numbers the devices 0, 1, ...
+  // Keeps the module's original device assignment when its counts of replicas and partitions are still right;
+  // otherwise writes one that numbers the devices 0, 1, ...
   void EncodeDevices() {
     const auto [replicas, partitions] = ParticipantsOf(module_);
     xla::DeviceAssignmentProto& devices = *proto_.mutable_device_assignment();
@@ -99,7 +99,8 @@ class ModuleEncoder {
     xla::DeviceAssignmentProto& written = *proto_.mutable_device_assignment();
     written.set_replica_count(static_cast<int32_t>(std::min<int64_t>(replicas, INT32_MAX)));
     written.set_computation_count(static_cast<int32_t>(std::min<int64_t>(partitions, INT32_MAX)));
-    if (!CheckParticipants(module_).ok()) return;  // Such a module cannot run, and its devices may be many.
+    // Such a module cannot run, and the number of its devices may be large.
+    if (!CheckParticipants(module_).ok()) return;
     for (int64_t p = 0; p < partitions; ++p) {
       xla::DeviceAssignmentProto::ComputationDevice& computation = *written.add_computation_devices();
       for (int64_t r = 0; r < replicas; ++r) computation.add_replica_device_ids(r * partitions + p);
@@ -111,7 +112,7 @@ class ModuleEncoder {
     for (size_t i = 0; i < entry.parameter_names.size(); ++i) {
       entry.parameter_names[i] = names_.instructions[module_.entry_id()][module_.entry().parameters()[i]];
     }
-    // Uses the wanted layouts where they are stated, else the entry's own.
+    // Uses the requested layouts when stated, otherwise the entry's own.
     ProgramShape wanted = module_.config.entry_layout;
     if (wanted.result.type == kInvalid) wanted.result = entry.result;
     if (wanted.parameters.empty()) wanted.parameters = entry.parameters;
@@ -150,7 +151,7 @@ class ModuleEncoder {
 
   const Module& module_;
   const codec::ModuleNames names_;
-  std::vector<int64_t> first_ids_;  // By computation: the id of its first instruction.
+  std::vector<int64_t> first_ids_;  // By computation, the id of its first instruction.
   xla::HloModuleProto proto_;
 };
 

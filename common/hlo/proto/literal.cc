@@ -1,5 +1,5 @@
 // Converts literals to and from LiteralProto: one row per primitive type names the field that holds its
-// elements. Sizes are compared with the data that is really present before anything is allocated.
+// elements. Sizes are compared with the data present before anything is allocated.
 
 #include "common/base/errors/status.h"
 #include "common/hlo/proto/shape.h"
@@ -7,7 +7,7 @@
 namespace hlod::hlo {
 namespace {
 
-// Types whose elements are raw bytes, in XLA's field of the same row; sub-byte types take one byte per
+// Types whose elements are stored as raw bytes, in XLA's field of that row; sub-byte types take one byte per
 // element.
 #define HLOD_BYTE_FIELDS(row)                                                                             \
   row(kS1, s1s) row(kS2, s2s) row(kS4, s4s) row(kS8, s8s) row(kS16, s16s) row(kU1, u1s) row(kU2, u2s)     \
@@ -16,13 +16,13 @@ namespace {
               row(kF8E3M4, f8e3m4s) row(kF8E5M2FNUZ, f8e5m2fnuzs) row(kF8E4M3FNUZ, f8e4m3fnuzs)           \
                   row(kF6E3M2FN, f6e3m2fns) row(kF6E2M3FN, f6e2m3fns) row(kF4E2M1FN, f4e2m1fns)           \
                       row(kF8E8M0FNU, f8e8m0fnus)
-// Types whose elements are numbers: (type, field, C++ type of one entry).
+// Types whose elements are stored as numbers: (type, field, C++ type of one entry).
 #define HLOD_NUMBER_FIELDS(row)                                                                       \
   row(kPred, preds, bool) row(kS32, s32s, int32_t) row(kS64, s64s, int64_t) row(kU32, u32s, uint32_t) \
       row(kU64, u64s, uint64_t) row(kF32, f32s, float) row(kF64, f64s, double) row(kC64, c64s, float) \
           row(kC128, c128s, double)
 
-// Brings the high bits of types narrower than a byte into the form that SmallInt and SmallFloat keep.
+// Canonicalizes the high bits of types narrower than a byte, as SmallInt and SmallFloat keep them.
 void CanonicalizeSubByte(PrimitiveType type, absl::Span<std::byte> bytes) {
   const int bits = Info(type).bits;
   if (bits >= 8 || bits == 0) return;
@@ -35,7 +35,7 @@ void CanonicalizeSubByte(PrimitiveType type, absl::Span<std::byte> bytes) {
   }
 }
 
-// Moves elements from the order of `minor_to_major` into row-major order.
+// Reorders elements from the order of `minor_to_major` to row-major order.
 Literal ToRowMajor(const Literal& physical, absl::Span<const int64_t> minor_to_major) {
   Literal logical(physical.shape());
   const Dims& dims = physical.shape().dims;
@@ -115,7 +115,7 @@ absl::StatusOr<Literal> DecodeNested(const xla::LiteralProto& proto, const Shape
   elements.reserve(shape.tuple.size());
   for (size_t i = 0; i < shape.tuple.size(); ++i) {
     const xla::LiteralProto& element = proto.tuple_literals(i);
-    // An element states its own shape, whose layout is the one that counts.
+    // Each element of a tuple states its own shape; its layout is that of the shape.
     ASSIGN_OR_RETURN(const Shape stated, FromProto(element.shape()));
     if (!Compatible(stated, shape.tuple[i])) {
       return InvalidArgument("element %d of the literal has shape %s instead of %s", i, ToString(stated),
@@ -146,7 +146,7 @@ void EncodeElements(const Literal& literal, xla::LiteralProto* proto) {
   }
 }
 
-// XLA's reader wants a layout on every array of a literal.
+// XLA's reader requires a layout on every array of a literal.
 Shape WithRowMajorLayout(const Shape& shape) {
   Shape laid_out = shape;
   if (shape.IsArray()) laid_out.layout = Layout::RowMajor(shape.rank());

@@ -73,7 +73,7 @@ class ModuleDecoder {
     if (root == nodes_.end())
       return InvalidArgument("root_id %d is not an instruction here", proto.root_id());
     computation_->set_root(root->second);
-    // The computation becomes callable only now, so it cannot call itself.
+    // Only now can the computation be called, so it cannot call itself.
     if (!computations_.emplace(proto.id(), id).second)
       return InvalidArgument("id %d is taken by another", proto.id());
     KeepComputationResidue(proto);
@@ -135,14 +135,15 @@ class ModuleDecoder {
                                                                        Opcode opcode) {
     absl::InlinedVector<ComputationId, 4> called;
     // Old writers repeat the wrapped computation on the later instructions of an asynchronous pair, which now
-    // inherit it from the start.
+    // take it from the start.
     if (opcode == kAsyncUpdate || opcode == kAsyncDone) return called;
     const int expected = Info(opcode).called;
     if (expected >= 0 && proto.called_computation_ids_size() != expected) {
       return InvalidArgument("%s calls %d computations instead of %d", Name(opcode),
                              proto.called_computation_ids_size(), expected);
     }
-    constexpr int kMaxCalled = (1 << 24) - 1;  // The count's bits in an instruction's first word.
+    // The maximum count that its bits in an instruction's first word can hold.
+    constexpr int kMaxCalled = (1 << 24) - 1;
     if (proto.called_computation_ids_size() > kMaxCalled) {
       return InvalidArgument("%s calls %d computations; the limit is %d", Name(opcode),
                              proto.called_computation_ids_size(), kMaxCalled);
@@ -167,8 +168,8 @@ class ModuleDecoder {
     return absl::OkStatus();
   }
 
-  // Old writers pass the start indices as one vector; the IR has one scalar per dimension. Appends, for each
-  // dimension, a slice of the vector that is reshaped to a scalar.
+  // Old writers pass the start indices as one vector; the IR has one scalar per dimension. Appends, per
+  // dimension, a slice of the vector, reshaped to a scalar.
   absl::Status SplitStartIndices(size_t first, absl::InlinedVector<NodeId, 8>& operands) {
     if (operands.size() != first + 1) return absl::OkStatus();
     const Shape vector = (*computation_)[operands[first]].shape();
@@ -227,7 +228,7 @@ class ModuleDecoder {
     for (const auto& [key, value] : proto_.frontend_attributes().map())
       module_->config.frontend_attributes.emplace(key, value);
     module_->config.is_scheduled = proto_.has_schedule();
-    // The numbers of the devices stay in the residue.
+    // The device numbers are kept among the unmodelled fields.
     const xla::DeviceAssignmentProto& devices = proto_.device_assignment();
     module_->config.replica_count = std::max(1, devices.replica_count());
     module_->config.partition_count = std::max(1, devices.computation_count());
@@ -241,8 +242,8 @@ class ModuleDecoder {
         {P::kNameFieldNumber, P::kEntryComputationNameFieldNumber, P::kHostProgramShapeFieldNumber,
          P::kEntryComputationIdFieldNumber, P::kInputOutputAliasFieldNumber, P::kBufferDonorFieldNumber,
          P::kFrontendAttributesFieldNumber});
-    // Computations keep their own residue. The schedule names instructions by ids, which change, so it is
-    // rebuilt from their order.
+    // Computations keep their own unmodelled fields. The schedule refers to instructions by ids, which
+    // change, so it is rebuilt from their order.
     static const codec::FieldSet dropped =
         codec::FieldsOf({P::kComputationsFieldNumber, P::kScheduleFieldNumber});
     P rest;
@@ -253,7 +254,7 @@ class ModuleDecoder {
   const xla::HloModuleProto& proto_;
   const DecodeOptions& options_;
   std::unique_ptr<Module> module_;
-  Computation* computation_ = nullptr;  // The one that is being decoded.
+  Computation* computation_ = nullptr;  // The computation that is being decoded.
   int64_t decoded_ = 0;                 // The number of instructions decoded so far.
   absl::flat_hash_map<uint32_t, NodeId> nodes_;
   absl::flat_hash_map<int64_t, ComputationId> computations_;
@@ -264,7 +265,7 @@ absl::Status NotAModule(std::string_view bytes) {
                          bytes.size());
 }
 
-// Two bytes on the wire can be a whole message in memory, so its limits are checked on the wire.
+// A few bytes on the wire can become a large message in memory, so limits are checked on the wire format.
 absl::Status CheckParse(std::string_view bytes, std::string_view module, const DecodeOptions& options) {
   const std::optional<codec::WireCount> count = codec::CountWire(module);
   if (!count) return NotAModule(bytes);
@@ -274,8 +275,8 @@ absl::Status CheckParse(std::string_view bytes, std::string_view module, const D
         absl::StrFormat("Module %s has %d instructions; the limit instructions_max is %d.",
                         Quoted(codec::ModuleName(module)), count->instructions, options.instructions_max));
   }
-  // Programs of the shortest instructions with a name, an opcode and a shape take up to about 40 times their
-  // bytes.
+  // Programs made of the shortest instructions (a name, an opcode and a shape) take up to about 40 times
+  // their bytes.
   constexpr int64_t kSmall = 1 << 20, kFactor = 64;
   const int64_t limit =
       std::min(options.parse_bytes_max, kSmall + kFactor * static_cast<int64_t>(module.size()));
@@ -301,7 +302,8 @@ absl::StatusOr<std::unique_ptr<Module>> FromSerialized(std::string_view bytes, c
     return InvalidArgument("A serialized module has %d bytes; a protobuf message has at most %d.",
                            bytes.size(), INT32_MAX);
   }
-  google::protobuf::LogSilencer silencer;  // The returned error suffices; a peer must not write into our log.
+  // The returned error is enough; a peer must not write into our log.
+  google::protobuf::LogSilencer silencer;
   const std::string_view module = codec::ModuleBytes(bytes);
   if (options.instructions_max < INT64_MAX || options.parse_bytes_max < INT64_MAX)
     RETURN_IF_ERROR(CheckParse(bytes, module, options));

@@ -1,5 +1,5 @@
-// Converts notes to and from HloInstructionProto: names, metadata, shardings, and every field that the IR
-// does not model; with the rule for which of those a module that is to run may carry.
+// Converts notes to and from HloInstructionProto: names, metadata, shardings, and all fields that the IR does
+// not model. Also decides which of those fields a module may have that is to run.
 
 #include "common/hlo/proto/notes.h"
 #include "common/base/errors/status.h"
@@ -26,9 +26,10 @@ constexpr int kCommonFields[] = {
     Proto::kFrontendAttributesFieldNumber,
 };
 
-// Fields that never change the computed values, whatever a newer writer puts into them: descriptions for
+// Fields that never change the computed values, also when a newer writer extends them: descriptions for
 // people and tools; hints for schedules, layouts and memory (hlod's buffers are dense row-major, and aliasing
-// inside a program is the plan's choice); and shardings, which tell where a value lives, not its contents.
+// inside a program is the plan's choice); and shardings, which determine where a value is stored, not its
+// contents.
 constexpr int kCosmeticFields[] = {
     Proto::kMetadataFieldNumber,
     Proto::kFrontendAttributesFieldNumber,
@@ -36,8 +37,8 @@ constexpr int kCosmeticFields[] = {
     Proto::kOriginalValueFieldNumber,
     Proto::kShardingFieldNumber,
     Proto::kParameterReplicationFieldNumber,
-    Proto::kBackendConfigPayloadFieldNumber,  // A custom-call's is an attribute; any other is a hint.
-    Proto::kResultAccuracyFieldNumber,        // Only for opcodes that take none; else it is modelled.
+    Proto::kBackendConfigPayloadFieldNumber,  // For a custom-call it is an attribute; otherwise it is a hint.
+    Proto::kResultAccuracyFieldNumber,        // Only for opcodes that ignore it; otherwise it is modelled.
     Proto::kConstrainLayoutFieldNumber,
     Proto::kOperandShapesWithLayoutFieldNumber,
     Proto::kOutputOperandAliasingFieldNumber,
@@ -48,7 +49,8 @@ constexpr int kCosmeticFields[] = {
     Proto::kConvKindFieldNumber,  // The kind of gradient: a hint for choosing an algorithm.
 };
 
-// Returns the part of `proto` that the IR does not model. Metadata is modelled in part; the rest of it stays.
+// Returns the part of `proto` that the IR does not model. Metadata is modelled in part; its other fields are
+// returned.
 Proto Residue(const Proto& proto, Opcode opcode) {
   static const FieldSet common = FieldsOf(kCommonFields);
   static const FieldSet whole = FieldsOf({Proto::kMetadataFieldNumber, Proto::kShardingFieldNumber});
@@ -63,9 +65,9 @@ Proto Residue(const Proto& proto, Opcode opcode) {
   return rest;
 }
 
-// Errors unless a module with these unmodelled fields may run. XLA ignores known fields on an opcode that
-// does not read them, and so does this. The rest are fields that this build does not know, and the few that
-// change the meaning of an opcode that it runs.
+// Returns an error unless a module with these unmodelled fields may run. Known fields on an opcode that does
+// not read them are ignored, as in XLA. An error are fields that this build does not know, and the few that
+// change the meaning of an opcode.
 absl::Status CheckRunnable(const Proto& rest, Opcode opcode) {
   Proto checked = rest;
   for (int number : kCosmeticFields) {
@@ -75,7 +77,8 @@ absl::Status CheckRunnable(const Proto& rest, Opcode opcode) {
     return Unimplemented("field %s is not known to this build, and ignoring it could compute something else",
                          *path);
   }
-  // jax 0.10 and later put an empty one on every convolution; one with contents describes a sparse operand.
+  // jax 0.10 and later put an empty sparsity_config on every convolution; one with contents describes a
+  // sparse operand.
   if (checked.has_sparsity_config() && checked.sparsity_config().ByteSizeLong() != 0) {
     return Unimplemented("sparsity_config (field %d) is set: sparse operands are not supported",
                          Proto::kSparsityConfigFieldNumber);
@@ -100,8 +103,8 @@ absl::StatusOr<Notes> DecodeNotes(const Proto& proto, Opcode opcode, const Decod
   if (opcode != kCustomCall) notes.backend_config = proto.backend_config();
   if (proto.has_sharding()) {
     notes.sharding = SerializeDeterministic(proto.sharding());
-    // {replicated} has only default values and would serialize to no bytes, which in a note means no
-    // sharding, so its type is written explicitly.
+    // {replicated} has only default values, so it would serialize to no bytes, which in a note means no
+    // sharding; therefore its type is written explicitly.
     if (notes.sharding.empty()) notes.sharding.assign("\x08\x00", 2);
   }
   const Proto rest = Residue(proto, opcode);
@@ -111,7 +114,7 @@ absl::StatusOr<Notes> DecodeNotes(const Proto& proto, Opcode opcode, const Decod
 }
 
 void EncodeNotes(const Notes& notes, Proto* proto) {
-  // This codec or the text parser wrote `unmodelled` and `sharding`; one that does not parse is dropped.
+  // This codec or the text parser wrote `unmodelled` and `sharding`; bytes that do not parse are dropped.
   if (!notes.unmodelled.empty() && !proto->ParseFromString(notes.unmodelled)) proto->Clear();
   if (notes.metadata != Metadata()) {
     auto& metadata = *proto->mutable_metadata();

@@ -1,4 +1,4 @@
-// Codes an instruction's notes as fields of its message.
+// Converts an instruction's notes to and from fields of its message.
 #pragma once
 
 #include "common/hlo/proto/codec.h"

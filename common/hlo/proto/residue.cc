@@ -1,5 +1,5 @@
-// Collects the fields that the IR does not model, by protobuf reflection: no field can be forgotten, known or
-// not.
+// Collects the fields that the IR does not model by protobuf reflection, so that no field, known or unknown,
+// can be forgotten.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -25,7 +25,7 @@ bool IsMessage(const FieldDescriptor* field) {
   return field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE && !field->is_map();
 }
 
-// Calls f(sub-message, index) for the messages in `field` until one call returns true; index is -1 for a
+// Calls f(sub-message, index) for the messages in `field` until a call returns true; index is -1 for a
 // singular field.
 template <typename F>
 bool AnyMessage(const Message& message, const FieldDescriptor* field, F&& f) {
@@ -47,8 +47,8 @@ bool HasUnknownField(const Message& message) {
 
 bool HasContent(const Message& message) { return message.ByteSizeLong() != 0; }
 
-// Clears every known field without an unknown one somewhere inside. Elements of a repeated field keep their
-// positions as long as one of them is kept.
+// Clears every known field that contains no unknown field. Elements of a repeated field keep their positions
+// as long as one of them is kept.
 void KeepUnknownFields(Message* message) {
   const auto* reflection = message->GetReflection();
   for (const FieldDescriptor* field : SetFields(*message)) {
@@ -76,7 +76,7 @@ FieldSet FieldsOf(absl::Span<const int> numbers) {
 }
 
 void CopyResidue(const Message& from, const FieldSet& modelled, const FieldSet& dropped, Message* to) {
-  google::protobuf::FieldMask kept, partly_kept;  // The latter: modelled, with unknown fields inside.
+  google::protobuf::FieldMask kept, partly_kept;  // Partly kept: modelled fields that contain unknown fields.
   for (const FieldDescriptor* field : SetFields(from)) {
     const int number = field->number();
     if (Contains(dropped, number)) continue;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kNameMax = 256;
 
-// Returns the payload of the first length-delimited field `number` of a serialized message, or nullopt when
-// it is missing or the bytes are not a message. Reads only the top level.
+// Returns the payload of the first length-delimited field `number` of a serialized message; nullopt when it
+// is missing or the bytes are not a message. Reads only the top level.
 std::optional<std::string_view> Submessage(std::string_view bytes, int number) {
   using google::protobuf::internal::WireFormatLite;
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const uint8_t*>(bytes.data()),

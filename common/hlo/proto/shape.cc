@@ -15,8 +15,8 @@ void SetDims(absl::Span<const int64_t> dims, google::protobuf::RepeatedField<int
   field->Assign(dims.begin(), dims.end());
 }
 
-// Returns the element at `index`, appended when it does not exist: residue left from decoding keeps its
-// position.
+// Returns the element at `index`, which is appended when missing: fields kept by decoding keep their
+// positions.
 template <typename T>
 T* ElementAt(google::protobuf::RepeatedPtrField<T>* field, int index) {
   return index < field->size() ? field->Mutable(index) : field->Add();
@@ -101,9 +101,9 @@ absl::StatusOr<Shape> DecodeNested(const xla::ShapeProto& proto, int depth) {
   }
   if (proto.has_layout()) {
     ASSIGN_OR_RETURN(Layout layout, DecodeLayout(proto.layout(), depth));
-    // A scalar has only one order; XLA still writes a layout for it into the proto, but not into the text.
+    // A scalar has only one order; XLA writes a layout for it into the proto, but not into the text.
     if (rank != 0 || layout != Layout()) shape.layout = std::move(layout);
-    // An array whose layout is empty (an empty message, or one from before layout assignment) has no layout.
+    // An array with an empty layout (an empty message, or from before layout assignment) has no layout.
     if (rank != 0 && *shape.layout == Layout()) shape.layout.reset();
   }
   return shape;
@@ -154,7 +154,7 @@ void EncodeShape(const Shape& shape, xla::ShapeProto* proto) {
   if (shape.layout) {
     EncodeLayout(*shape.layout, proto->mutable_layout());
   } else if (shape.IsScalar()) {
-    EncodeLayout(Layout(), proto->mutable_layout());  // XLA writes scalars like this.
+    EncodeLayout(Layout(), proto->mutable_layout());  // XLA writes scalars in this way.
   }
 }
 

@@ -5,7 +5,7 @@
 
 namespace hlod::hlo::codec {
 
-// Encoders write into messages that may already hold unknown fields, and leave those alone.
+// Encoders write into messages that may already hold unknown fields, which they keep.
 void EncodeShape(const Shape& shape, xla::ShapeProto* proto);
 void EncodeProgramShape(const ProgramShape& shape, xla::ProgramShapeProto* proto);
 absl::StatusOr<ProgramShape> DecodeProgramShape(const xla::ProgramShapeProto& proto);

@@ -1,4 +1,4 @@
-// The part of an array that each device holds, by an OpSharding.
+// The part of an array that each device holds, according to an OpSharding.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace hlod::hlo {
 
 struct Tiling {
   Dims parts;               // The number of parts along each dimension.
-  std::vector<Dims> tiles;  // By device: the position of its tile. Several devices may hold the same tile.
+  std::vector<Dims> tiles;  // By device, the position of its tile. Several devices may have the same tile.
 };
 
-// Returns the number of parts into which a sharding by the axes of a mesh divides each dimension.
-// INVALID_ARGUMENT when an axis does not exist or their product overflows.
+// Returns the number of parts of each dimension under a sharding by the axes of a mesh. INVALID_ARGUMENT when
+// an axis does not exist or the product of its axes overflows.
 absl::StatusOr<Dims> PartsByAxes(const xla::NamedShardingProto& sharding);
 
 // Returns the tiling of an array of `rank` dimensions among `devices` devices. `sharding` is a serialized

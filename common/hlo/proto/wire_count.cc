@@ -1,4 +1,4 @@
-// Counts in one walk over the wire, led by the descriptors.
+// Counts in one walk over the wire format, guided by the descriptors.
 #include "common/hlo/proto/wire_count.h"
 
 #include <algorithm>
@@ -20,23 +20,23 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-// Sizes of the parts of a parsed message on the heap. Repeated fields double as they grow, so that an element
-// takes up to two slots.
-constexpr int64_t kBlockBytes = 16;                 // The allocator's overhead, and rounding up.
+// The heap sizes of the parts of a parsed message. Repeated fields double as they grow, so an element takes
+// up to two slots.
+constexpr int64_t kBlockBytes = 16;                 // The allocator's overhead, including rounding up.
 constexpr int64_t kPointerBytes = 2 * 8;            // An element of a repeated field.
 constexpr int64_t kStringBytes = 32 + kBlockBytes;  // A std::string.
 constexpr int64_t kScalarBytes = 2 * 8;
 constexpr int64_t kUnknownBytes = 2 * 16;        // A field that the message type does not declare.
 constexpr int64_t kMapEntryBytes = 2 * 32 + 64;  // Key, value, node and bucket.
-constexpr int kDepthMax = 100;                   // protobuf's limit.
+constexpr int kDepthMax = 100;                   // The limit of protobuf.
 
 struct MessageType {
   struct Field {
-    const MessageType* message = nullptr;  // Null: not a message.
+    const MessageType* message = nullptr;  // The field's message type; null when it is not a message.
     bool is_declared = false, is_text = false;
-    int64_t packed_factor = 1;  // Bytes in memory per byte on the wire.
+    int64_t packed_factor = 1;  // The ratio of bytes in memory to bytes on the wire for packed fields.
   };
-  std::vector<Field> fields;  // By number, up to the largest.
+  std::vector<Field> fields;  // The fields by number, up to the largest.
   int64_t object_bytes = 0;
   bool is_instruction = false;
 
@@ -91,7 +91,7 @@ class MessageTypes {
     }
   }
 
-  std::map<const Descriptor*, MessageType> types_;  // A map, because the addresses must not change.
+  std::map<const Descriptor*, MessageType> types_;  // A map, because addresses must be stable.
   const MessageType* const module_;
 };
 

@@ -9,12 +9,12 @@ namespace hlod::hlo::codec {
 
 struct WireCount {
   int64_t instructions = 0;
-  // Memory of the parsed message: an upper bound, for fields that occur as they are declared.
+  // An upper bound on the memory of the parsed message, for fields that occur as declared.
   int64_t memory_bytes = 0;
 };
 
-// Counts the contents of an HloModuleProto. Returns nullopt when the bytes are not one: cut off, nested
-// deeper than protobuf parses, or with a group, which XLA's messages do not have.
+// Counts the contents of an HloModuleProto. Returns nullopt when the bytes are not one: they are truncated,
+// nested deeper than protobuf parses, or contain a group, which XLA's messages do not have.
 std::optional<WireCount> CountWire(std::string_view module);
 
 }  // namespace hlod::hlo::codec

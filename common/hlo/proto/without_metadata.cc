@@ -14,10 +14,10 @@ namespace {
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-// A message on the way from a module to the metadata of its instructions.
+// A level of messages on the path from a module to the metadata of its instructions.
 struct Level {
-  int opened;      // The field that holds messages of the next level; 0: none.
-  int dropped[2];  // Fields that are left out; 0: none.
+  int opened;      // The field that holds messages of the next level; 0 for none.
+  int dropped[2];  // Fields to remove; 0 for none.
 };
 constexpr Level kLevels[] = {
     {xla::HloModuleProto::kComputationsFieldNumber,

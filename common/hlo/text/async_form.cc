@@ -21,8 +21,8 @@ std::string_view SuffixOf(Opcode opcode) {
   return {};
 }
 
-// Returns true when the opcode can be written with "-start" and the other suffixes: these are not opcodes
-// themselves, and the instruction has no text form of its own.
+// Returns true when the opcode can be written with "-start" and the other suffixes: the suffixed names are
+// not opcodes themselves, and the instruction has no text form of its own.
 bool HasShortName(Opcode opcode) {
   if (opcode == kConstant || opcode == kParameter) return false;
   return std::ranges::none_of(kHalves, [&](const auto& half) {
@@ -30,7 +30,7 @@ bool HasShortName(Opcode opcode) {
   });
 }
 
-// Returns true when the computation is its parameters in their order, and then one instruction with those
+// Returns true when the computation consists of its parameters in order, and one instruction with those
 // operands in that order.
 bool IsOneInstruction(const Computation& computation) {
   if (computation.size() == 0 || computation.root_id() != computation.size() - 1) return false;

@@ -1,4 +1,4 @@
-// XLA's short form of asynchronous instructions that wrap one instruction: "negate-start(x)" for an
+// XLA's short form of asynchronous instructions that wrap a single instruction: "negate-start(x)" for an
 // async-start whose computation negates its parameter.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace hlod::hlo::text {
 
-// Finds the computations of a module that are not printed, because the one async-start that calls them has
+// Finds the computations of a module that are not printed, because the only async-start that calls them has
 // the short form.
 class AsyncForms {
  public:

@@ -1,5 +1,5 @@
-// The table of the attributes that the IR models: their names, order and spelling in HLO text, used by parser
-// and printer alike.
+// The table of the attributes that the IR models: their names, order and spelling in HLO text, used by both
+// parser and printer.
 #include <algorithm>
 #include <array>
 
@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 4> kTransposeWords = {"TRANSPOSE_INVALID"
                                                              "ADJOINT"};
 constexpr std::array<std::string_view, 3> kPrecisionWords = {"default", "high", "highest"};
 
-// Returns the PrecisionConfig of an alternative. Each alternative that has one prints it as two attributes.
+// Returns the PrecisionConfig of an alternative. It is printed as two attributes.
 template <typename T>
 Precision& PrecisionOf(T& attributes) {
   if constexpr (requires { attributes.dot; }) return attributes.dot.precision;
@@ -39,7 +39,7 @@ Status ReadPrecision(Lexer& lexer, Attributes& attributes) {
     all_default &= value == 0;
     return OkStatus();
   }));
-  if (all_default) operand.clear();  // The IR has only this form of it.
+  if (all_default) operand.clear();  // The IR has only this form of all-default precision.
   return OkStatus();
 }
 template <typename T>
@@ -72,10 +72,8 @@ void PrintAlgorithm(const Attributes& attributes, std::string& out) {
       xla::PrecisionConfig::Algorithm_Name(static_cast<xla::PrecisionConfig::Algorithm>(number)).substr(4));
 }
 
-// ---- Rows.
-
-// A row for the member M of T. `kOptional` members are left out of the text when they are as
-// default-constructed.
+// A row for the member M of T. `kOptional` members are left out of the text when they have their default
+// values.
 enum Presence { kRequired, kAlways, kOptional };
 
 template <typename T, typename Member>
@@ -97,7 +95,7 @@ constexpr Field Row(std::string_view name, Presence presence) {
           presence == kRequired};
 }
 
-// Returns the same row, which prints behind the called computations.
+// Returns the same row, printed after the called computations.
 constexpr Field Late(Field field) {
   field.late = true;
   return field;
@@ -147,7 +145,7 @@ void PrintQuotedUnlessEmpty(const Attributes& attributes, std::string& out) {
 }
 
 // Reads domain={kind="sharding", entry={replicated}, exit={maximal device=0}}. The text's entry is the
-// sharding that users see, which the proto calls the exit.
+// sharding that users see, and is called exit in the proto.
 Status ReadDomain(Lexer& lexer, Attributes& attributes) {
   auto& domain = std::get<DomainAttributes>(attributes);
   RETURN_IF_ERROR(lexer.Expect("{"));
@@ -225,7 +223,7 @@ void PrintAssociative(const Attributes& attributes, std::string& out) {
   if (value == xla::TRI_STATE_FALSE) out += "false";
 }
 
-// The version of a custom-call whose text does not state one: XLA leaves this one out.
+// The version of a custom-call whose text does not state one: XLA omits this one.
 constexpr int32_t kAssumedApiVersion = xla::API_VERSION_ORIGINAL;
 
 Status ReadApiVersion(Lexer& lexer, Attributes& attributes) {
@@ -442,7 +440,7 @@ absl::Span<const Field> FieldsOf(Opcode opcode) {
 absl::Span<const CalleeField> CalleesOf(Opcode opcode, bool pred_selector) {
   static constexpr CalleeField kToApply[] = {{"to_apply", 0}, {"calls", 0}};
   static constexpr CalleeField kCalls[] = {{"calls", 0}, {"to_apply", 0}};
-  // The condition prints first, though the body is the first called.
+  // The condition is printed first, though the body is the first called computation.
   static constexpr CalleeField kLoop[] = {{"condition", 1}, {"body", 0}};
   static constexpr CalleeField kSelectScatter[] = {{"select", 0}, {"scatter", 1}};
   static constexpr CalleeField kBranches[] = {

@@ -73,7 +73,7 @@ absl::StatusOr<size_t> ReadOneOf(Lexer& lexer, absl::Span<const std::string_view
   return lexer.ErrorAt(at, "\"%s\" is none of %s", word, allowed);
 }
 
-// Reads slice={[0:4:2], [0:8]}. XLA prints every stride or none.
+// Reads slice={[0:4:2], [0:8]}. XLA prints either every stride or none.
 Status Read(Lexer& lexer, SliceAttributes& value) {
   return ReadList(lexer, "{", "}", [&]() -> Status {
     RETURN_IF_ERROR(lexer.Expect("["));
@@ -104,8 +104,8 @@ void Print(const SliceAttributes& value, std::string& out) {
 
 namespace {
 
-// Reads a word of integers between separators, such as 1_2_0x0_0, 3x3 or -1. Calls read(position, part
-// number, numbers) for each part between 'x'.
+// Reads a word of integers and separators, such as 1_2_0x0_0, 3x3 or -1. Calls read(position, part number,
+// numbers) for each part between 'x'.
 template <typename ReadPart>
 Status ReadParts(Lexer& lexer, ReadPart read) {
   const size_t at = (lexer.SkipBlanks(), lexer.position());
@@ -131,8 +131,8 @@ Status ReadParts(Lexer& lexer, ReadPart read) {
 
 }  // namespace
 
-// Reads padding=1_2_0x0_0, which is low_high[_interior] of each dimension. The interiors are printed when one
-// of them is not zero.
+// Reads padding=1_2_0x0_0, which is low_high[_interior] per dimension. Interiors are printed when one is not
+// zero.
 Status Read(Lexer& lexer, PadAttributes& value) {
   return ReadParts(lexer, [&](size_t at, size_t, const Dims& n) -> Status {
     if (n.size() != 2 && n.size() != 3)
@@ -156,7 +156,7 @@ namespace {
 // A key in window={size=3x3 stride=2x2 pad=1_1x1_1 lhs_dilate=2x2 rhs_dilate=1x1 rhs_reversal=0x1}.
 struct WindowKey {
   std::string_view name;
-  int64_t missing;  // The value of each dimension when the key is missing.
+  int64_t missing;  // The value per dimension when the key is missing.
   int64_t (*get)(const WindowDimension&);
   void (*set)(WindowDimension&, int64_t);
 };
@@ -239,8 +239,8 @@ void Print(const Window& value, std::string& out) {
 
 namespace {
 
-// The labels in dim_labels=b01f_01io->b01f: for input, kernel and output, which dimension is batch/input
-// feature/output feature or the n-th spatial one.
+// The labels in dim_labels=b01f_01io->b01f, for input, kernel and output: which dimension is the batch or
+// input feature, the output feature, or the n-th spatial one.
 struct Labels {
   char first, second;  // "bf", "io", "bf"
   int64_t *first_dimension, *second_dimension;

@@ -1,4 +1,4 @@
-// The text forms of attribute values, by their type: Read(lexer, value) and Print(value, out).
+// The text forms of attribute values, by type: Read(lexer, value) and Print(value, out).
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ void PrintDimLabels(const Attributes& attributes, std::string& out);
 // Reads the next word and returns its position among `words`.
 absl::StatusOr<size_t> ReadOneOf(Lexer& lexer, absl::Span<const std::string_view> words);
 
-// Enums: words in the order of their numbers. An empty word is not a value.
+// Enums: the words in order of their numbers. An empty word is not a value.
 template <typename Enum>
 inline constexpr std::array<std::string_view, 0> kWords{};
 template <>

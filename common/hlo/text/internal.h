@@ -24,15 +24,15 @@ struct Field {
   bool required = false;
   bool late = false;  // Prints behind the attributes that any instruction may have (CarriedField).
 };
-// Returns the attributes in the order in which they print. The parser and printer handle constants,
-// parameters and the type of comparisons themselves.
+// Returns the attributes in printing order. Parser and printer handle constants, parameters and the type of
+// comparisons themselves.
 absl::Span<const Field> FieldsOf(Opcode opcode);
 
 // Returns the attributes of an instruction whose text states none.
 Attributes DefaultAttributes(Opcode opcode);
 
-// An attribute that any instruction may have and that the IR keeps in `unmodelled`, as fields of the proto.
-// When the parse function is null, the value is skipped.
+// An attribute that any instruction may have and that the IR keeps in `unmodelled`, as fields of the proto. A
+// null parse function skips the value.
 struct CarriedField {
   std::string_view name;
   absl::Status (*parse)(Lexer&, xla::HloInstructionProto&);
@@ -41,13 +41,13 @@ struct CarriedField {
 };
 absl::Span<const CarriedField> CarriedFields();
 
-// The text's name of a called computation. The table is searched by opcode, then by name.
+// The name of a called computation in the text. The table is searched by opcode, then by name.
 struct CalleeField {
   std::string_view name;
-  int index;  // Among the called computations; -1: a list of all of them.
+  int index;  // The index among the called computations; -1 for a list of all of them.
 };
-// Returns the names in printing order. The first name for a list fits any number of computations; the list is
-// not used for a conditional with a pred selector.
+// Returns the names in printing order. The first name of a list accepts any number of computations; the list
+// is not used for a conditional with a pred selector.
 absl::Span<const CalleeField> CalleesOf(Opcode opcode, bool pred_selector);
 
 // Reads f32[2,3]{1,0}. `nesting_max` bounds tuples.

@@ -166,7 +166,7 @@ absl::Status Lexer::At(size_t position, const absl::Status& status) const {
 absl::Status Lexer::Expected(std::string_view what) {
   SkipBlanks();
   if (position_ >= text_.size()) return ErrorAt(position_, "expected %s, found the end of the text", what);
-  // Takes a whole word where there is one, so that the message shows it.
+  // Takes a whole word if there is one, so that the message shows it.
   size_t end = position_;
   while (end < text_.size() && end - position_ < 40 && IsInName(text_[end])) ++end;
   if (end == position_) ++end;

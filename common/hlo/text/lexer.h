@@ -1,6 +1,6 @@
-// The reader under the parser of HLO text. It does not split the text into tokens beforehand, because the
-// meaning of a run of characters depends on the context ("3x3", "b01f_01io->b01f", "1_2_0x0_0", JSON): the
-// parser asks for the token that it expects next.
+// The lexer of HLO text. It does not split the text into tokens beforehand, because the meaning of characters
+// depends on the context ("3x3", "b01f_01io->b01f", "1_2_0x0_0", JSON): the parser asks for the token that it
+// expects next.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Lexer {
   // `text` must outlive the lexer.
   explicit Lexer(std::string_view text) : text_(text) {}
 
-  // Bytes from the start of the text; ErrorAt takes such positions.
+  // The position in bytes from the start of the text, which ErrorAt accepts.
   size_t position() const { return position_; }
   void Rewind(size_t position) { position_ = position; }
   size_t remaining() const { return text_.size() - position_; }
@@ -28,9 +28,9 @@ class Lexer {
   bool AtEnd();
   // Returns the next character, or '\0' at the end.
   char Peek();
-  // Returns true, and consumes `word`, when it comes next.
+  // Returns true, and consumes `word`, if it comes next.
   bool Try(std::string_view word);
-  // Does the same for a whole word, which no name character may follow.
+  // Does the same for a whole word, which must not be followed by a name character.
   bool TryWord(std::string_view word);
   absl::Status Expect(std::string_view word);
 
@@ -44,10 +44,10 @@ class Lexer {
   absl::StatusOr<bool> Bool();
   // Returns the bytes between two quotes, with C escapes resolved.
   absl::StatusOr<std::string> Quoted(char quote = '"');
-  // Does the same where a protobuf string will hold the result: it must be UTF-8.
+  // Does the same for a string that a protobuf string will hold, so it must be UTF-8.
   absl::StatusOr<std::string> QuotedUtf8(char quote = '"');
-  // Returns the text of a { ... } with nested braces and quoted strings, braces included. It is not
-  // interpreted.
+  // Returns the text of a { ... } with nested braces and quoted strings, including the braces, without
+  // interpreting it.
   absl::StatusOr<std::string_view> Braces();
 
   // Returns `status` with "line:column: " of a position before its message.

@@ -35,7 +35,7 @@ absl::StatusOr<Literal> ReadArray(Lexer& lexer, const Shape& shape, int64_t max_
   const std::optional<int64_t> count = ElementCount(shape);
   if (!count || shape.HasDynamicDimension())
     return lexer.ErrorAt(at, "no literal can have the shape %s", ToString(shape));
-  // Each element takes at least one character: a large shape over a short text is refused before anything is
+  // Each element needs at least one character: a large shape with a short text is refused before anything is
   // allocated.
   if (*count > static_cast<int64_t>(lexer.remaining())) {
     return lexer.ErrorAt(at, "a literal of shape %s has %d elements, more than this text", ToString(shape),
@@ -44,7 +44,7 @@ absl::StatusOr<Literal> ReadArray(Lexer& lexer, const Shape& shape, int64_t max_
   absl::StatusOr<Literal> literal = Literal::Make(shape, max_bytes);
   if (!literal.ok()) return lexer.At(at, literal.status());
   if (*count == 0 && lexer.Peek() == '{') {
-    // An array without elements is {}, or braces nested as deep as there are dimensions.
+    // An array without elements is written {}, or as nested braces, one level per dimension.
     const size_t start = lexer.position();
     if (lexer.Try("{") && lexer.Try("}")) return literal;
     lexer.Rewind(start);
@@ -75,7 +75,7 @@ void PrintDimension(const Literal& literal, size_t dimension, const T*& next, st
   out += innermost ? "}" : " }";
 }
 
-// Returns true when an array without elements takes few braces: dimensions before the empty one may have any
+// Returns true when an array without elements needs few braces; dimensions before the empty one may have any
 // size.
 bool IsShortToWrite(const Dims& dims) {
   constexpr int64_t kMaxBraces = 4096;

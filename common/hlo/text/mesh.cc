@@ -98,7 +98,7 @@ Status ReadAllMetadata(Lexer& lexer, NamedShardingProto& sharding) {
   return ReadList(lexer, "{", "}", [&] { return ReadMetadata(lexer, *sharding.add_metadata()); });
 }
 
-// A list of axes that may follow the dimensions, in the order of printing.
+// A keyword and its list of axes, which may follow the dimensions, in printing order.
 struct Axes {
   std::string_view word;
   AxisRefs* (NamedShardingProto::*mutable_axes)();

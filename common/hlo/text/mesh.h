@@ -16,8 +16,8 @@ using AxisRefs = google::protobuf::RepeatedPtrField<xla::AxisRefProto>;
 absl::Status ReadMesh(Lexer& lexer, xla::MeshProto& mesh);
 std::string MeshText(const xla::MeshProto& mesh);
 
-// Reads {'x','y':(2)4}: axes of the mesh, or parts of axes, as the product of the sizes before the part, and
-// its size.
+// Reads {'x','y':(2)4}: axes of the mesh, or parts of axes, written as the product of the sizes before the
+// part and its size.
 absl::Status ReadAxes(Lexer& lexer, const xla::MeshProto& mesh, AxisRefs& axes);
 std::string AxesText(const xla::MeshProto& mesh, const AxisRefs& axes, std::string_view separator);
 

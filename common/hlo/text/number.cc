@@ -36,7 +36,7 @@ template <typename T>
 constexpr uint64_t kMantissaMask = (uint64_t{1} << FloatFormat<T>::kMantissaBits) - 1;
 template <typename T>
 constexpr uint64_t kExponentMask = (uint64_t{1} << FloatFormat<T>::kExponentBits) - 1;
-// The mantissa of a NaN without payload.
+// The mantissa of a NaN that has no payload.
 template <typename T>
 constexpr uint64_t kQuiet =
     FloatFormat<T>::kMantissaBits == 0 ? 0 : uint64_t{1} << (FloatFormat<T>::kMantissaBits - 1);
@@ -60,7 +60,7 @@ Status ReadNan(Lexer& lexer, size_t at, bool negative, T& value) {
       ASSIGN_OR_RETURN(const std::string_view word, lexer.Word());
       const std::string_view digits = word.substr(0, 2) == "0x" ? word.substr(2) : std::string_view();
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), payload, 16);
-      // The payload is the mantissa's bits; the bits of a whole NaN are accepted too.
+      // The payload is the bits of the mantissa; the bits of a whole NaN are accepted as well.
       const uint64_t above = payload >> Format::kMantissaBits;
       payload &= kMantissaMask<T>;
       const bool whole =
@@ -94,8 +94,7 @@ Status ReadFloat(Lexer& lexer, T& value) {
     return lexer.ErrorAt(at, "\"%s\" is not a number", word);
   }
   if (error == std::errc::result_out_of_range) {
-    // The number is too small or too large for the wide type: strtod rounds it to zero or infinity
-    // accordingly.
+    // The number is too small or too large for the wide type; strtod rounds it to zero or infinity.
     wide = static_cast<Wide>(std::strtod(std::string(digits).c_str(), nullptr));
   }
   value = static_cast<T>(negative ? -wide : wide);
@@ -120,7 +119,8 @@ Status ReadInteger(Lexer& lexer, T& value) {
   const auto [next, error] = std::from_chars(word.data(), end, wide);
   bool in_range = error != std::errc::result_out_of_range;
   if constexpr (kSmall) in_range = in_range && wide >= T::kMin && wide <= T::kMax;
-  // from_chars takes no sign for an unsigned type; the error should be "out of range", not "not an integer".
+  // from_chars accepts no sign for an unsigned type; the error should be "out of range" instead of "not an
+  // integer".
   if (std::is_unsigned_v<Wide> && word.size() > 1 && word[0] == '-') {
     const auto [after, ec] = std::from_chars(word.data() + 1, end, wide);
     if (after == end && ec != std::errc::invalid_argument)
@@ -141,7 +141,7 @@ Status ReadPred(Lexer& lexer, bool& value) {
   return lexer.ErrorAt(at, "\"%s\" is none of true, false, 1, 0", word);
 }
 
-// Decimal digits from which a format with this many bits of mantissa is read back exactly: ceil(1 + p *
+// The number of decimal digits that determine a number with this many bits of mantissa: ceil(1 + p *
 // log10(2)).
 template <typename T>
 constexpr int kDigits = 2 + (FloatFormat<T>::kMantissaBits + 1) * 30103 / 100000;
@@ -163,7 +163,7 @@ void PrintFloat(const T& value, std::string& out) {
     out += negative ? "-inf" : "inf";
     return;
   }
-  // Prints fewer digits where they are enough: 0.1, not 0.100000001.
+  // Prints fewer digits if they suffice: 0.1 instead of 0.100000001.
   char buffer[64];
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     std::snprintf(buffer, sizeof(buffer), "%.*g", std::is_same_v<T, float> ? 6 : 15, wide);
@@ -222,7 +222,7 @@ void PrintElement(const T& value, bool alone, std::string& out) {
   }
 }
 
-// One pair per storage type; the table names some of them once each.
+// Instantiates one pair per storage type; the table lists some storage types several times.
 #define HLOD_INSTANTIATE(T)                   \
   template Status ReadElement<T>(Lexer&, T&); \
   template void PrintElement<T>(const T&, bool, std::string&);

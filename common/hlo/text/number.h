@@ -13,7 +13,7 @@ namespace hlod::hlo::text {
 
 // The properties of a floating-point format that the text depends on.
 template <typename T>
-struct FloatFormat {  // For SmallFloat.
+struct FloatFormat {  // The format of a SmallFloat.
   using Bits = typename T::Storage;
   static constexpr int kMantissaBits = T::kMantissaBits, kExponentBits = T::kExponentBits;
   static constexpr bool kHasPayload = T::kFloatFlavor == FloatFlavor::kIeee && kMantissaBits > 1;
@@ -38,7 +38,7 @@ struct FloatFormat<double> {
 // Reads one element of type T. Errors show the text and the range of T.
 template <typename T>
 absl::Status ReadElement(Lexer& lexer, T& value);
-// Appends one element. A pred that is alone in a literal is true or false; in an array it is 1 or 0.
+// Appends one element. A single pred is true or false; in an array it is 1 or 0.
 template <typename T>
 void PrintElement(const T& value, bool alone, std::string& out);
 

@@ -12,11 +12,11 @@ namespace {
 using absl::OkStatus;
 using absl::Status;
 
-// Skips (p0: f32[8], p1: s32[]) -> f32[8], which repeats what the parameters and the root state.
+// Skips (p0: f32[8], p1: s32[]) -> f32[8], which repeats the parameters and the root.
 Status SkipSignature(Lexer& lexer, const ParseOptions& options) {
   RETURN_IF_ERROR(text::ReadList(lexer, "(", ")", [&]() -> Status {
     ASSIGN_OR_RETURN(const std::string_view name, lexer.Name());
-    // A name may hold ':', so the ':' that ends a parameter's name was read with it.
+    // A name may contain ':', so the ':' after a parameter's name was read with it.
     if (name.empty() || name.back() != ':') RETURN_IF_ERROR(lexer.Expect(":"));
     return text::ReadShape(lexer, options.nesting_max).status();
   }));

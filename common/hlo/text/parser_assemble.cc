@@ -1,5 +1,5 @@
-// Resolves names to positions: orders computations and instructions so that each comes after those it needs,
-// and appends them to the module.
+// Resolves names to positions: orders computations and instructions so that each comes after those that it
+// needs, and appends them to the module.
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "common/base/text/strings.h"
@@ -12,9 +12,9 @@ namespace {
 using absl::OkStatus;
 using absl::Status;
 
-// Returns an order of 0..needs.size()-1 in which each comes after those it needs, as close to the original
-// order as that allows. `cycle` makes the error for an element that needs itself. Not recursive, because
-// chains may be as long as the text.
+// Returns an order of 0..needs.size()-1 in which each comes after those that it needs, as close to the
+// original order as possible. `cycle` makes the error for an element that needs itself. Not recursive,
+// because chains may be as long as the text.
 template <typename Cycle>
 absl::StatusOr<std::vector<uint32_t>> InOrderOfNeed(const std::vector<std::vector<uint32_t>>& needs,
                                                     Cycle cycle) {
@@ -105,7 +105,7 @@ class Assembler {
                               parsed.instructions[i].name);
       }
     }
-    // needs[i] lists operands first, then control predecessors.
+    // needs[i] lists operands, then control predecessors.
     std::vector<std::vector<uint32_t>> needs(parsed.instructions.size());
     for (uint32_t i = 0; i < parsed.instructions.size(); ++i) {
       for (const auto* references :
@@ -204,7 +204,7 @@ class Assembler {
   Module& module_;
   Computation* computation_ = nullptr;
   std::vector<std::vector<uint32_t>> callees_;
-  std::vector<ComputationId> ids_;  // By parsed computation.
+  std::vector<ComputationId> ids_;  // The ids by parsed computation.
 };
 
 }  // namespace

@@ -86,8 +86,8 @@ constexpr HeaderField kHeader[] = {
      [](Lexer& lexer, const ParseOptions&, Module& module) {
        return ReadStringMap(lexer, module.config.frontend_attributes);
      }},
-    // Wishes of the compiler's caller about shardings and aliases, and tables for tools: they change no
-    // value.
+    // Requests of the compiler's caller about shardings and aliases, and tables for tools: they do not change
+    // values.
     {"alias_passthrough_params", ReadFlag},
     {"allow_spmd_sharding_propagation_to_parameters", ReadAnything},
     {"allow_spmd_sharding_propagation_to_output", ReadAnything},

@@ -148,7 +148,7 @@ class InstructionReader {
       return lexer_.Expect(")");
     }
     return ReadList(lexer_, "(", ")", [&]() -> Status {
-      // The long form repeats the operand's shape, which is not needed.
+      // The long form repeats the operand's shape, which is ignored.
       if (AtShape(lexer_)) RETURN_IF_ERROR(ReadShape(lexer_, options_.nesting_max).status());
       ASSIGN_OR_RETURN(Reference operand, ReadReference());
       if (lexer_.Peek() == '(')
@@ -165,7 +165,7 @@ class InstructionReader {
     return reference;
   }
 
-  // Reads a computation by name, or one written in place: { ... }.
+  // Reads the name of a computation, or a computation written in place: { ... }.
   absl::StatusOr<Reference> ReadCallee() {
     if (lexer_.Peek() != '{') return ReadReference();
     Reference reference{.at = lexer_.position()};
@@ -283,7 +283,8 @@ class InstructionReader {
         return lexer_.ErrorAt(out_->at, "%s needs the attribute \"%s\"", Name(out_->opcode), field.name);
       }
     }
-    constexpr size_t kMaxCalled = (1 << 24) - 1;  // The count's bits in an instruction's first word.
+    // The maximum count that its bits in an instruction's first word can hold.
+    constexpr size_t kMaxCalled = (1 << 24) - 1;
     if (out_->called.size() <= kMaxCalled) return OkStatus();
     return lexer_.ErrorAt(out_->at, "%s calls more than %d computations", Name(out_->opcode), kMaxCalled);
   }
@@ -299,8 +300,8 @@ class InstructionReader {
     return OkStatus();
   }
 
-  // Lets the codec turn the fields that were read into the proto into notes: modelled fields get their
-  // members, the rest is carried along.
+  // Converts the fields that were read into the proto to notes, by the codec: modelled fields become members,
+  // the others are kept as they are.
   Status FinishNotes() {
     async_thread_ = rest_.async_execution_thread();
     if (rest_.ByteSizeLong() == 0 && !rest_.has_sharding()) return OkStatus();

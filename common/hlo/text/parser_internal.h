@@ -1,5 +1,5 @@
-// The first result of the parser of HLO text: computations and instructions that refer to one another by
-// name, not yet in order.
+// The intermediate result of the parser of HLO text: computations and instructions that refer to one another
+// by name, not yet ordered.
 #pragma once
 
 #include <deque>
@@ -16,7 +16,7 @@
 
 namespace hlod::hlo::text {
 
-// A name somewhere in the text. For computations also one written in place, by its index.
+// A name in the text. For computations also one written in place, by its index.
 struct Reference {
   std::string_view name;
   size_t at = 0;
@@ -27,12 +27,12 @@ struct ParsedInstruction {
   std::string name;
   size_t at = 0;
   bool is_root = false;
-  std::optional<Shape> shape;  // nullopt: to be inferred.
+  std::optional<Shape> shape;  // nullopt when the shape is to be inferred.
   Opcode opcode = kTuple;
   Attributes attributes;
   bool states_comparison_type = false;
   std::vector<Reference> operands, control_predecessors;
-  std::vector<Reference> called;  // In wire order; an unset entry has neither name nor index.
+  std::vector<Reference> called;  // In wire order; an unset entry has neither a name nor an index.
   Notes notes;
 };
 
@@ -44,10 +44,11 @@ struct ParsedComputation {
 };
 
 struct ParsedModule {
-  std::vector<ParsedComputation> computations;  // One written in place precedes the one that holds it.
+  // A computation written in place precedes the one that contains it.
+  std::vector<ParsedComputation> computations;
   std::vector<uint32_t> named;                  // The computations that can be called by name.
   std::optional<uint32_t> entry;                // The computation marked ENTRY.
-  std::deque<std::string> names;                // Storage for names of references that are not in the text.
+  std::deque<std::string> names;  // Storage for names of references that do not occur in the text.
 };
 
 // Reads the body of a computation after its '{', up to its '}'. Literals are interned in the tables.

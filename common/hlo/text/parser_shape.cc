@@ -13,7 +13,7 @@ using absl::Status;
 
 absl::StatusOr<Shape> ReadNested(Lexer& lexer, int depth_left);
 
-// Reads (8,128): integers, or '*' for a tile dimension that is combined with the next one.
+// Reads (8,128): integers, or '*' for a tile dimension that is merged with the next one.
 absl::StatusOr<Dims> ReadTile(Lexer& lexer) {
   Dims tile;
   RETURN_IF_ERROR(ReadList(lexer, "(", ")", [&]() -> Status {
@@ -97,8 +97,8 @@ Status ReadLayoutParts(Lexer& lexer, Layout& layout, int depth_left) {
   return OkStatus();
 }
 
-// Returns true at a layout: a '{' right after an array shape that an integer or ':' follows, or the empty one
-// of a scalar. After a blank it is a literal: "f32[2] {1, 2}".
+// Returns true at a layout: a '{' directly after an array shape and before an integer or ':', or the empty
+// layout of a scalar. After a blank, '{' starts a literal: "f32[2] {1, 2}".
 bool AtLayout(Lexer& lexer, int64_t rank) {
   const size_t start = lexer.position();
   lexer.SkipBlanks();

@@ -14,7 +14,8 @@ namespace {
 
 using absl::StrAppend;
 
-constexpr int64_t kElidedAbove = 10;  // Elements of a constant, with large_constants off.
+// The number of elements above which a constant is elided when large_constants is false.
+constexpr int64_t kElidedAbove = 10;
 
 class Printer {
  public:
@@ -234,7 +235,7 @@ class Printer {
     PrintOmissions(proto);
   }
 
-  // JSON is printed unquoted, to stay legible, where the parser will read it back unchanged.
+  // JSON is printed unquoted, so that people can read it, when the parser reads it back unchanged.
   void PrintBackendConfig(const std::string& config) {
     if (config.empty()) return;
     Lexer lexer(config);
@@ -255,7 +256,7 @@ class Printer {
          P::kOperandShapesWithLayoutFieldNumber, P::kOutputOperandAliasingFieldNumber,
          P::kCustomCallScheduleFieldNumber, P::kAsyncExecutionThreadFieldNumber,
          P::kCrossProgramPrefetchIndexFieldNumber, P::kIsCrossProgramPrefetchFieldNumber,
-         // XLA writes these with their defaults on custom-calls too, where they have no meaning.
+         // XLA writes these fields with their defaults on custom-calls too, where they have no meaning.
          P::kFeatureGroupCountFieldNumber, P::kBatchGroupCountFieldNumber, P::kPrecisionConfigFieldNumber});
     std::vector<const google::protobuf::FieldDescriptor*> fields;
     proto.GetReflection()->ListFields(proto, &fields);

@@ -1,4 +1,4 @@
-// Shardings as text, for people who write one by hand.
+// Shardings as text, for people who write them by hand.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace hlod::hlo {
 
-// Parses "{devices=[2,1]<=[2]}" or "{replicated}", as HLO text spells a sharding, to a serialized OpSharding
-// for an array of `rank` dimensions. INVALID_ARGUMENT "line:column: ..." for other text, for tiles of another
-// rank, and when the number of devices differs from the number of tiles.
+// Converts "{devices=[2,1]<=[2]}" or "{replicated}", HLO text's form of a sharding, to a serialized
+// OpSharding for an array of `rank` dimensions. INVALID_ARGUMENT "line:column: ..." for other text, for tiles
+// of another rank, and when the number of devices differs from the number of tiles.
 absl::StatusOr<std::string> ParseSharding(std::string_view text, size_t rank);
 
-// Returns the text of a serialized OpSharding; empty for an empty one, and for one without a text form.
+// Returns the text of a serialized OpSharding; empty for an empty OpSharding, and for one without a text
+// form.
 std::string ShardingToText(const std::string& serialized);
 
 }  // namespace hlod::hlo

@@ -120,11 +120,11 @@ std::vector<std::string> AxisNames(std::string_view text) {
 
 namespace {
 
-// The axes that split an array: the number of tiles of each dimension, and the axes in the order in which
-// they split them.
+// The axes that split an array: the number of tiles per dimension, and the axes in the order in which they
+// split them.
 struct Split {
   std::vector<int64_t> tiles;
-  xla::MeshAxesReplicaGroupListProto axes;  // Includes the mesh.
+  xla::MeshAxesReplicaGroupListProto axes;  // The axes, together with the mesh.
 };
 
 void WriteMesh(const Mesh& mesh, xla::MeshProto& to) {
@@ -175,7 +175,7 @@ std::optional<Split> TakeSplit(ShardyReader& reader, const Mesh& mesh, size_t ra
       split.tiles.back() *= size;
       *split.axes.add_axes() = std::move(axis);
     }
-    if (reader.Take("p")) reader.TakeUntil(",]");  // A priority.
+    if (reader.Take("p")) reader.TakeUntil(",]");  // Skips a priority.
   }
   return reader.Take("]") ? std::optional(std::move(split)) : std::nullopt;
 }
@@ -189,7 +189,7 @@ std::string TileText(std::vector<int64_t> tiles, int64_t copies, std::string_vie
 // Returns the text of a split by an iota, for whole axes and devices in the mesh's order.
 std::optional<std::string> IotaText(const Split& split) {
   const xla::MeshProto& mesh = split.axes.mesh();
-  // The axes in the order of the dimensions that they split, then the axes that split no dimension.
+  // The axes in the order of the dimensions that they split, then the axes that do not split a dimension.
   std::vector<int64_t> order, sizes;
   for (const xla::AxisRefProto& axis : split.axes.axes()) {
     if (std::ranges::count(order, axis.mesh_axis_index()) != 0) return std::nullopt;
@@ -211,7 +211,7 @@ std::optional<std::string> IotaText(const Split& split) {
                                                                absl::StrJoin(order, ","), ")"));
 }
 
-// Returns the text of a split device by device: the copies of each tile follow one another.
+// Returns the text of a split as a list of devices, in which the copies of each tile are adjacent.
 std::optional<std::string> ListText(const Split& split) {
   constexpr int64_t kDevicesMax = 1 << 16;
   const absl::StatusOr<std::vector<Dims>> groups = MeshGroups(split.axes, kDevicesMax);

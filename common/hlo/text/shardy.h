@@ -16,7 +16,7 @@ namespace hlod::hlo {
 // A grid of devices whose axes have names: sdy.mesh.
 struct Mesh {
   std::vector<std::pair<std::string, int64_t>> axes;
-  std::vector<int64_t> devices;  // In the mesh's order; empty: 0, 1, ...
+  std::vector<int64_t> devices;  // The device ids in the mesh's order; empty means 0, 1, ...
 };
 using Meshes = std::map<std::string, Mesh, std::less<>>;
 
@@ -24,7 +24,7 @@ using Meshes = std::map<std::string, Mesh, std::less<>>;
 // a mesh without axes for other text.
 Mesh ParseMesh(std::string_view text);
 std::string ToString(const Mesh& mesh);
-// Parses the form in which XLA keeps them in the module's frontend attribute xla.sdy.meshes: '{mesh =
+// Parses the module's frontend attribute xla.sdy.meshes, in which XLA keeps them: '{mesh =
 // #sdy.mesh<["x"=2]>}'.
 Meshes ParseMeshes(std::string_view text);
 
@@ -35,13 +35,13 @@ std::vector<std::string> AxisNames(std::string_view text);
 
 // Converts a sharding ('#sdy.sharding<@mesh, [{"x"}, {}]>') of an array of `rank` dimensions to a serialized
 // OpSharding, which is empty for a replicated one; nullopt when it has no simple form. With `axes`, only
-// those count: over other axes it is replicated.
+// those axes divide it: over the others it is replicated.
 std::optional<std::string> OpShardingOf(std::string_view sharding, const Meshes& meshes, size_t rank,
                                         const std::vector<std::string>* axes = nullptr);
 
 // Returns the number of partitions that run the program: one when they differ only in annotations. When the
-// module does not state a number, it is the number of devices of its mesh, because the HLO that JAX lowers to
-// names its mesh and no number.
+// module does not state a number, it is the number of devices of its mesh: the HLO that JAX lowers to names a
+// mesh but states no number.
 int64_t PartitionsToRun(const Module& module);
 
 }  // namespace hlod::hlo

@@ -1,4 +1,4 @@
-// One reader serves rows of text, and one serves rows of numbers, whose keys are the names of the proto's
+// One function reads rows of text; another reads rows of numbers, whose keys are the names of the proto's
 // fields.
 #include "common/hlo/text/stack_frames.h"
 
@@ -22,7 +22,7 @@ Status ReadFields(Lexer& lexer, google::protobuf::Message& row) {
     RETURN_IF_ERROR(lexer.Expect("="));
     ASSIGN_OR_RETURN(const int64_t value, lexer.Integer());
     const auto* const field = row.GetDescriptor()->FindFieldByName(std::string(key));
-    if (field == nullptr) continue;  // A newer writer's field.
+    if (field == nullptr) continue;  // A field of a newer writer.
     if (value != static_cast<int32_t>(value))
       return lexer.ErrorAt(at, "%s is %d, which does not fit 32 bits", key, value);
     row.GetReflection()->SetInt32(&row, field, static_cast<int32_t>(value));
@@ -57,7 +57,7 @@ absl::StatusOr<bool> TryStackFrames(Lexer& lexer, xla::StackFrameIndexProto& ind
   const size_t start = lexer.position();
   for (const std::string_view section : {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}) {
     if (!lexer.TryWord(section)) continue;
-    if (!(lexer.Peek() >= '0' && lexer.Peek() <= '9')) break;  // A computation of that name.
+    if (!(lexer.Peek() >= '0' && lexer.Peek() <= '9')) break;  // A computation with that name.
     if (section == "FileNames") RETURN_IF_ERROR(ReadNames(lexer, *index.mutable_file_names()));
     if (section == "FunctionNames") RETURN_IF_ERROR(ReadNames(lexer, *index.mutable_function_names()));
     if (section == "FileLocations")
@@ -66,7 +66,7 @@ absl::StatusOr<bool> TryStackFrames(Lexer& lexer, xla::StackFrameIndexProto& ind
       RETURN_IF_ERROR(ReadRows(lexer, [&]() -> Status {
         auto& frame = *index.add_stack_frames();
         RETURN_IF_ERROR(ReadFields(lexer, frame));
-        // The text numbers parents from 1, where 1 means none.
+        // In the text, parents are numbered from 1, and 1 means none.
         frame.set_parent_frame_id(std::max(0, frame.parent_frame_id() - 1));
         return absl::OkStatus();
       }));

@@ -9,8 +9,8 @@
 
 namespace hlod::hlo::text {
 
-// Reads one table when one starts here: FileNames, FunctionNames, FileLocations or StackFrames, each with
-// lines `1 "text"` or `1 {key=value ...}` numbered from 1. Returns false when no table starts here.
+// Reads a table if one starts here: FileNames, FunctionNames, FileLocations or StackFrames, with lines `1
+// "text"` or `1 {key=value ...}` numbered from 1. Returns false if none starts here.
 absl::StatusOr<bool> TryStackFrames(Lexer& lexer, xla::StackFrameIndexProto& index);
 
 // Returns the tables as XLA prints them, each after an empty line; empty for an index without rows.

@@ -1,5 +1,5 @@
 // Reads and prints the attributes that any instruction may have: metadata, shardings, maps of strings, and
-// those that are only carried along.
+// those that are only passed on.
 #include <array>
 
 #include "absl/algorithm/container.h"
@@ -106,8 +106,8 @@ Status ReadShardingWord(Lexer& lexer, xla::OpSharding& sharding) {
   return lexer.At(at, Unimplemented("sharding has no \"%s\" in this build", word));
 }
 
-// Returns true when the sharding's text parses back to it: a mesh may lack devices, or a sharding may name
-// axes that the mesh does not have.
+// Returns true when the sharding's text parses back to the same sharding; it does not when a mesh lacks
+// devices, or the sharding names axes that the mesh does not have.
 bool ComesBack(const xla::NamedShardingProto& sharding) {
   const std::string text = NamedShardingText(sharding);
   Lexer lexer(text);
@@ -126,7 +126,7 @@ bool HasText(const xla::OpSharding& sharding) {
   for (const auto& element : sharding.tuple_shardings()) {
     if (!HasText(element)) return false;
   }
-  // Tiles without devices have no text either.
+  // Tiles without devices have no text form either.
   if (sharding.type() == xla::OpSharding::OTHER) {
     return sharding.tile_assignment_devices_size() != 0 || sharding.iota_reshape_dims_size() != 0;
   }
@@ -284,7 +284,7 @@ constexpr CarriedField kCarried[] = {
     {"async_group_id", SkipInteger, PrintNothing},
     {"cross_program_prefetch_index", ReadPrefetchIndex, PrintPrefetchIndex},
     {"parameter_replication", ReadParameterReplication, PrintParameterReplication},
-    // Descriptions for tools; skipped, and not printed.
+    // Descriptions for tools; they are skipped and not printed.
     {"statistics", nullptr, nullptr},
     {"origin", nullptr, nullptr},
 };
@@ -330,7 +330,7 @@ Status ReadMetadata(Lexer& lexer, xla::OpMetadata& metadata) {
     if (field == nullptr) return lexer.At(at, Unimplemented("metadata has no \"%s\" in this build", key));
     const auto* reflection = metadata.GetReflection();
     if (field->is_repeated() || field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-      RETURN_IF_ERROR(lexer.Braces().status());  // Profiles.
+      RETURN_IF_ERROR(lexer.Braces().status());  // Skips profiles.
     } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
       ASSIGN_OR_RETURN(std::string value, lexer.QuotedUtf8());
       reflection->SetString(&metadata, field, std::move(value));
@@ -386,7 +386,7 @@ Status ReadStringMap(Lexer& lexer, std::map<std::string, std::string>& map) {
   });
 }
 
-// Returns true when a value is written without quotes: it is braces that close at its end.
+// Returns true when a value is written without quotes: it is in braces that close at its end.
 bool IsDictionary(const std::string& value) {
   if (!value.starts_with('{')) return false;
   Lexer lexer(value);

@@ -100,14 +100,14 @@ Op DynamicArrays::PlacesOfReshaped(const Dims& from, const std::vector<Op>& from
   int64_t count = 1;
   for (const int64_t size : to) count *= size;
   const Op place = b_.Iota(Shape::Array(kS32, {count}), 0);
-  // The element's number among the existing elements.
+  // The rank of the element among the existing elements, in row-major order.
   const Dims to_strides = RowMajorStrides(to), from_strides = RowMajorStrides(from);
   Op number = b_.Broadcast(Number(0), {count}, {});
   for (size_t d = 0; d < to.size(); ++d) {
     const Op index = b_.Binary(kRemainder, b_.Binary(kDivide, place, Number(to_strides[d])), Number(to[d]));
     number = number * to_sizes[d] + index;
   }
-  // The position of the element with that number in the other array.
+  // The position of the element with that rank in the other array.
   Op source = b_.Broadcast(Number(0), {count}, {});
   for (size_t d = from.size(); d-- > 0;) {
     const Op size = b_.Binary(kMaximum, from_sizes[d], Number(1));

@@ -1,4 +1,4 @@
-// Part of ExpandDynamic: arrays at their bounds with their sizes, and the operations on them.
+// Part of ExpandDynamic: arrays at their bounds together with their sizes, and operations on them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hlod {
 
-// An array at its bounds. sizes[d] is the s32 size of dimension d; nullopt when that is static.
+// An array at its bounds. sizes[d] is the s32 size of dimension d; nullopt if that is static.
 struct DynamicArray {
   hlo::Op data;
   std::vector<std::optional<hlo::Op>> sizes;
@@ -34,8 +34,8 @@ class DynamicArrays {
   hlo::Op CheckedSize(hlo::Op size, hlo::Op present, std::string_view name, int64_t bound);
   // Returns `size`, with a run-time check that `other` is equal.
   hlo::Op SameSize(hlo::Op size, hlo::Op other, std::string_view name, int64_t dimension);
-  // Returns the dynamic one of two sizes of which either may be static; when both are dynamic, they are
-  // checked to be equal. nullopt when both are static.
+  // Returns the size of two equal dimensions: the dynamic size if only one is dynamic; if both are, a check
+  // that they are equal is appended. nullopt if both are static.
   std::optional<hlo::Op> Common(const std::optional<hlo::Op>& size, const std::optional<hlo::Op>& other,
                                 std::string_view name, int64_t dimension);
 
@@ -46,14 +46,14 @@ class DynamicArrays {
   hlo::Op Masked(const DynamicArray& array, hlo::Op value);
   hlo::Op Zero(hlo::PrimitiveType type) { return b_.Constant(hlo::Literal(hlo::Shape::Scalar(type))); }
 
-  // Returns the neutral element of a commutative opcode; nullopt when the type has none.
+  // Returns the neutral element of a commutative opcode; nullopt if the type has none.
   std::optional<hlo::Op> Neutral(hlo::Opcode opcode, hlo::PrimitiveType type);
 
   // Returns the elements along one dimension at s32 indices, which are clamped.
   hlo::Op Take(hlo::Op data, int64_t dimension, hlo::Op indices);
 
   // Returns, per position in an array of `to`, the position of the same element in an array of `from`, both
-  // counted row-major at the bounds: the k-th existing element of one is the k-th of the other.
+  // counted row-major at the bounds: the k-th existing element of one array is the k-th of the other.
   hlo::Op PlacesOfReshaped(const hlo::Dims& from, const std::vector<hlo::Op>& from_sizes, const hlo::Dims& to,
                            const std::vector<hlo::Op>& to_sizes);
 

@@ -116,7 +116,7 @@ absl::Status Gather(DynamicRewrite& w, Instruction instruction, Operands x) {
   return w.Done(instruction, w.Same(instruction, {x[0].data, indices}), std::move(sizes));
 }
 
-// Windows whose indices lie beyond the sizes are dropped, because their indices are set outside every array.
+// Windows whose indices are beyond the sizes are dropped: their indices are set outside the operand.
 absl::Status Scatter(DynamicRewrite& w, Instruction instruction, Operands x) {
   const auto& scatter = instruction.attributes<ScatterAttributes>();
   const size_t count = x.size() / 2;

@@ -101,7 +101,7 @@ absl::Status DynamicReshape(DynamicRewrite& w, Instruction instruction, Operands
                            : w.arrays().SameSize(x[1 + d].data, bound, instruction.name(), d));
     if (to.IsDynamic(d)) sizes[d] = to_sizes[d];
   }
-  // The check is made a part of a size, so that it stays as long as the result is used.
+  // The result of the check is used as a size, so that the check stays as long as the result is used.
   const Op total = w.arrays().Product(from_sizes), wanted = w.arrays().Product(to_sizes);
   const Op excess = w.arrays().SameSize(total, wanted, instruction.name(), 0) - total;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -157,7 +157,8 @@ absl::Status Concatenate(DynamicRewrite& w, Instruction instruction, Operands x)
     data.push_back(array.data);
   }
   if (!moves) return w.Done(instruction, w.Same(instruction, data), std::move(sizes));
-  // Each array begins where the one before ends, and overwrites what lies beyond that one's end.
+  // Each array begins where the previous one ends, and overwrites the previous one's elements beyond its
+  // size.
   Op result = w.b().Broadcast(w.arrays().Zero(stated.type), stated.dims, {}), end = w.arrays().Number(0);
   for (const DynamicArray& array : x) {
     std::vector<Op> starts(stated.dims.size(), w.arrays().Number(0));

@@ -1,4 +1,4 @@
-// Instructions that combine elements: positions beyond the sizes are set to neutral elements.
+// Instructions that combine elements: elements beyond the sizes are set to neutral ones.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -49,8 +49,8 @@ std::optional<Opcode> JoinOf(const Computation& computation) {
   return root.opcode();
 }
 
-// Masks inputs along dimensions by the neutral element of the reducer when that is one opcode, else by the
-// initial value, which HLO assumes to be neutral.
+// Masks inputs along `dimensions` with the neutral element of the reducer if that is a single opcode,
+// otherwise with the initial value, which HLO assumes to be neutral.
 std::vector<Op> MaskedInputs(DynamicRewrite& w, Instruction instruction, absl::Span<const DynamicArray> x,
                              const DynamicSizes& sizes, absl::Span<const int64_t> dimensions) {
   const size_t count = x.size() / 2;

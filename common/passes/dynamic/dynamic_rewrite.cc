@@ -1,4 +1,5 @@
-// Rewrites values of a computation at their bounds, packed and unpacked where whole values are passed on.
+// Rewrites the values of a computation at their bounds, packs them where a single value is needed, and
+// unpacks them.
 #include "common/passes/dynamic/dynamic_rewrite.h"
 
 #include <utility>

@@ -21,13 +21,13 @@ hlo::Shape PackedShape(const hlo::Shape& shape);
 
 class DynamicRewrite {
  public:
-  // comparators[id] is the new comparator of a sort along a dynamic dimension.
+  // comparators[id] is the new comparator of instruction `id`, a sort along a dynamic dimension.
   DynamicRewrite(const hlo::Module& module, const hlo::Computation& from, hlo::Module& result,
                  const std::vector<hlo::ComputationId>& computations,
                  const std::vector<hlo::ComputationId>& comparators);
 
   // Rewrites every instruction by the rules of dynamic_rules.h. The result of the entry is stored
-  // (hlo::kDynamicResultTarget); any other result stays a packed value.
+  // (hlo::kDynamicResultTarget); other results stay packed.
   absl::Status Run(bool is_entry);
 
   // The following methods are for the rules.
@@ -48,8 +48,8 @@ class DynamicRewrite {
   // Returns the `count` elements of a result that is a tuple, or the result itself.
   std::vector<hlo::Op> Elements(hlo::Instruction instruction, hlo::Op result, size_t count);
 
-  // Record the new value of an instruction. Done takes one array, DoneAll each element of a result that may
-  // be a tuple, DoneTuple an opcode with one static result or a tuple of static results.
+  // Record the new value of an instruction: Done for one array, DoneAll for each element of a result that may
+  // be a tuple, DoneTuple for an opcode with one static result or a tuple of static results.
   absl::Status Done(hlo::Instruction instruction, hlo::Op data, DynamicSizes sizes);
   absl::Status DoneAll(hlo::Instruction instruction, const std::vector<hlo::Op>& data,
                        const DynamicSizes& sizes);
@@ -72,7 +72,8 @@ class DynamicRewrite {
   ComputationCopy copy_;
   hlo::Builder b_;
   DynamicArrays arrays_;
-  std::vector<std::optional<DynamicArray>> unpacked_;  // By the old instruction's id; filled on demand.
+  // The unpacked values by the old instruction's id, filled on demand.
+  std::vector<std::optional<DynamicArray>> unpacked_;
 };
 
 }  // namespace hlod

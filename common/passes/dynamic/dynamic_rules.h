@@ -15,7 +15,7 @@ DynamicRule DynamicRuleOf(hlo::Opcode opcode);
 // Returns true when the sort is along a dynamic dimension; it then needs a comparator that puts marked
 // elements last.
 bool SortsDynamic(hlo::Instruction instruction);
-// Makes a comparator over the given one, with a pred before the operands: marked elements come last.
+// Makes a comparator from the given one with a pred before its operands: marked elements come last.
 hlo::ComputationId MarkedComparator(hlo::Module& to, hlo::Instruction sort, hlo::ComputationId comparator);
 
 namespace dynamic_rules {

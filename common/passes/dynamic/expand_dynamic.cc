@@ -85,7 +85,7 @@ bool HasDynamicDimensions(const Module& module) {
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
     const Computation& computation = module.computation(c);
     for (NodeId id = 0; id < computation.size(); ++id) {
-      // A tuple is checked only when it is a parameter: elsewhere its arrays are instructions of their own.
+      // A tuple is checked only if it is a parameter: otherwise its arrays are separate instructions.
       const Shape& shape = computation[id].shape();
       if (shape.dynamic.empty() ? computation[id].opcode() == kParameter && shape.HasDynamicDimension()
                                 : shape.HasDynamicDimension())
@@ -98,7 +98,7 @@ bool HasDynamicDimensions(const Module& module) {
 absl::StatusOr<std::unique_ptr<Module>> ExpandDynamic(const Module& module) {
   RETURN_IF_ERROR(CheckParameters(module));
   std::unique_ptr<Module> result = EmptyCopy(module);
-  // Aliases and layouts of the old signature do not fit results that are stored as bytes.
+  // The aliases and layouts of the old signature do not fit results that are stored as bytes.
   if (module.entry().root().shape().HasDynamicDimension()) result->config.ClearSignature();
   std::vector<ComputationId> computations;
   for (ComputationId c = 0; c < module.computation_count(); ++c) {

@@ -1,4 +1,4 @@
-// Each instruction becomes a computation of its own, which inlining puts in the place of its call.
+// Each instruction becomes a computation, which inlining later substitutes for its call.
 #include "common/passes/expand/expand_functions.h"
 
 #include <optional>
@@ -15,7 +15,8 @@ using namespace hlo;
 
 namespace {
 
-// Builds a batch norm: its parameters in the type that is computed in, and what all three kinds share.
+// Builds a batch norm: its parameters in the type of the computation, and the parts that all three kinds
+// share.
 class BatchNorm {
  public:
   BatchNorm(Module& to, Instruction instruction)
@@ -120,7 +121,7 @@ ComputationId ExpandMap(const Module& module, Instruction instruction, Module& t
   return to.computation_count() - 1;
 }
 
-// A scaled dot: operands and scales in bf16, each scale repeated over its block, and a dot of the products.
+// A scaled dot: operands and scales in bf16, each scale repeated over its block, then a dot of the products.
 class ScaledDot {
  public:
   ScaledDot(Module& to, Instruction instruction) : instruction_(instruction), b_(to, "scaled_dot") {
@@ -144,7 +145,7 @@ class ScaledDot {
   Op Scaled(Op x, Op scale) {
     const Dims dims = b_.shape(x).dims, blocks = b_.shape(scale).dims;
     if (dims == blocks) return x * scale;
-    // Each dimension of the scale is followed by a dimension of the size of its blocks.
+    // Each dimension of the scale is followed by a dimension with the size of its blocks.
     Dims spread, kept;
     for (size_t d = 0; d < dims.size(); ++d) {
       kept.push_back(static_cast<int64_t>(spread.size()));

@@ -1,4 +1,4 @@
-// Replaces instructions that are functions of other instructions by calls of these functions.
+// Replaces instructions that can be expressed by other instructions with calls of functions.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace hlod {
 
-// batch-norm-training, -inference and -grad become sums and elementwise instructions, in f32 where their
-// types are narrower; each of these is rounded, whereas a batch norm as a whole is rounded once. rng becomes
+// batch-norm-training, -inference and -grad become sums and elementwise instructions, in f32 for narrower
+// types; each of these is rounded, whereas a batch norm itself is rounded once. rng becomes
 // rng-get-and-update-state, the bits of a generator and arithmetic; scaled-dot becomes a dot of products in
 // bf16. A map whose computation is elementwise becomes that computation on whole arrays; other maps stay.
 bool HasFunctions(const hlo::Module& module);

@@ -1,4 +1,4 @@
-// Rewrites the custom-calls that change shapes in one walk.
+// Rewrites the custom-calls that change shapes in one pass over the module.
 #include "common/passes/expand/expand_manual.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using namespace hlo;
 
 namespace {
 
-// The change that a custom-call makes to each of its operands.
+// The change of shape that a custom-call makes to each of its operands.
 struct Change {
   std::string_view target;
   bool joins;
@@ -90,7 +90,7 @@ class ManualExpansion {
         participants_.count(), places_, kPlacesMax);
   }
 
-  // The shardings that an instruction names by axes of a mesh; views of its attributes.
+  // The shardings by axes of a mesh that an instruction states; views of its attributes.
   struct Named {
     std::vector<std::string_view> shardings;
     std::vector<std::string> axes;
@@ -173,12 +173,12 @@ class ManualExpansion {
     return part;
   }
 
-  // Returns the groups of partitions that differ only in dimension `d`, in its order. Where several
-  // partitions have the same part, the first ones of all parts form a group, the second ones another, and so
-  // on.
+  // Returns the groups of partitions that differ only in dimension `d`, in order of it. If several partitions
+  // have the same part, the first ones of all parts form a group, then the second ones, and so on.
   std::vector<Dims> GroupsAlong(size_t d, const Tiling& tiling) const {
-    std::map<Dims, int64_t> copies;  // Partitions so far with this tile.
-    std::map<std::pair<Dims, int64_t>, std::map<int64_t, int64_t>> along;  // By position on d: partition.
+    std::map<Dims, int64_t> copies;  // The number of partitions so far with each tile.
+    // By the position in the other dimensions and the copy: partitions by position in d.
+    std::map<std::pair<Dims, int64_t>, std::map<int64_t, int64_t>> along;
     for (size_t p = 0; p < tiling.tiles.size(); ++p) {
       Dims others = tiling.tiles[p];
       const int64_t copy = copies[others]++;
@@ -200,7 +200,7 @@ class ManualExpansion {
   const Participants participants_;
   const Meshes meshes_;
   int64_t places_ = 0;
-  int64_t channel_ = int64_t{1} << 32;  // Above the channel ids of programs.
+  int64_t channel_ = int64_t{1} << 32;  // Larger than the channel ids of programs.
 };
 
 }  // namespace

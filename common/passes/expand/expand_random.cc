@@ -1,5 +1,4 @@
-// Draws the same numbers as the evaluator's rule: uniform ones from the high bits, normal ones by Box and
-// Muller.
+// Draws the same numbers as the evaluator: uniform ones from the high bits, normal ones by Box and Muller.
 #include "common/passes/expand/expand_random.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Expands rng to bits of the philox generator and arithmetic on them.
+// Expands rng into bits of the philox generator and arithmetic on them.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace hlod {
 // which it draws.
 hlo::ComputationId ExpandRng(hlo::Module& to, hlo::Instruction rng, uint64_t key);
 
-// Returns the number that an rng adds to its state: the 32-bit words of its result, where a smaller type
-// takes a word per element.
+// Returns the number that an rng adds to its state: the number of 32-bit words of its result, where an
+// element of a smaller type takes a word.
 int64_t WordsDrawn(hlo::Instruction rng);
 
 }  // namespace hlod

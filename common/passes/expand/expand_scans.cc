@@ -150,7 +150,7 @@ NodeId AppendLoop(ComputationCopy& copy, Instruction instruction, const Loop* lo
                      {zero});
   };
   std::vector<NodeId> results;
-  if (loop == nullptr) {  // No iterations.
+  if (loop == nullptr) {  // There are no iterations.
     for (const Shape& stack : stacks) results.push_back(zeros(stack));
     results.insert(results.end(), operands.begin() + static_cast<ptrdiff_t>(inputs), operands.end());
   } else {

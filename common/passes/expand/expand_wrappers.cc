@@ -1,4 +1,4 @@
-// Replaces each instruction in one walk: by a tuple where it has several results, else by the operand.
+// Replaces each instruction in one pass: by a tuple if it has several results, otherwise by the operand.
 #include "common/passes/expand/expand_wrappers.h"
 
 #include "common/hlo/collectives/collective.h"
@@ -12,14 +12,14 @@ using namespace hlo;
 
 namespace {
 
-// The replacement of one instruction.
+// Makes the replacement of one instruction.
 class Replacement {
  public:
   Replacement(ComputationCopy& copy, Instruction instruction)
       : copy_(copy), instruction_(instruction), operands_(copy.operands(instruction)) {}
 
   NodeId Operand() const { return operands_[0]; }
-  // Returns a single operand itself, several operands as a tuple.
+  // Returns a single operand itself, or several operands as a tuple.
   NodeId EachOperand() { return operands_.size() == 1 ? operands_[0] : Tuple(operands_); }
   NodeId AllToAll() { return instruction_.shape().IsTuple() ? Tuple(operands_) : operands_[0]; }
   NodeId Element(int64_t index) {
@@ -39,7 +39,7 @@ class Replacement {
                                             tables.Intern(Attributes(CallAttributes{})), operands_, called);
     return Started(Tuple(operands_), result);
   }
-  // Device 0 sends to itself, or no device sends to it and it gets zeros.
+  // Device 0 sends to itself; or it receives from no device, and gets zeros.
   NodeId Permuted() {
     if (!instruction_.attributes<PermuteAttributes>().pairs.empty()) return EachOperand();
     absl::InlinedVector<NodeId, 8> zeros;
@@ -84,7 +84,7 @@ class Replacement {
   const absl::InlinedVector<NodeId, 8> operands_;
 };
 
-// Null for instructions that stay.
+// Null for instructions that are kept.
 using Rule = NodeId (*)(Replacement&);
 
 Rule RuleOf(const Module& module, Instruction instruction) {

@@ -1,4 +1,4 @@
-// Replaces instructions that only pass values on when there is one device.
+// Replaces instructions that only pass values on when there is a single device.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace hlod {
 
-// copy-start and async-start become the instructions that they start, which then run at once; collectives
-// whose only participant is the device itself become their operands; the ends (-done) of both take the
-// results out. A ragged-dot over a batch dimension becomes a dot.
+// copy-start and async-start become the instructions that they start, which then run at once; collectives of
+// the device alone become their operands; -done instructions return these results. A ragged-dot over a batch
+// dimension becomes a dot.
 bool HasWrappers(const hlo::Module& module);
 std::unique_ptr<hlo::Module> ExpandWrappers(const hlo::Module& module, PassWatch* watch);
 

@@ -52,7 +52,7 @@ NodeId Leading(ComputationCopy& copy, Instruction scan) {
     operands[i] =
         Transposed(copy, operands[i], ToFront(dimension, copy.to()[operands[i]].shape().dims.size()));
 
-  // A result that is not a tuple is one stack.
+  // A result that is not a tuple is a single stack.
   const Shape& shape = scan.shape();
   std::vector<Shape> results = shape.IsTuple() ? shape.tuple : std::vector<Shape>{shape};
   const size_t stacks = results.size() - carries;

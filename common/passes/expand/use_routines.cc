@@ -1,4 +1,4 @@
-// Replaces calls by the routines that they name (common/lapack/routine_call.h).
+// Replaces calls that name a LAPACK routine (common/lapack/routine_call.h) by custom calls of it.
 #include "common/passes/expand/use_routines.h"
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kAll = ~uint32_t{0};
 
-// Returns the used elements of each tuple, one bit per element.
+// Returns the used elements of each tuple as bits.
 std::vector<uint32_t> UsedElements(const Computation& computation) {
   std::vector<uint32_t> used(computation.size(), 0);
   used[computation.root_id()] = kAll;

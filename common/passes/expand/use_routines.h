@@ -1,4 +1,4 @@
-// Replaces calls that are LAPACK routines by custom calls of these.
+// Replaces calls that name a LAPACK routine by custom calls of it.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace hlod {
 
-// Without LAPACK they stay calls, and are inlined like other calls. The vectors of a decomposition are not
-// computed when no instruction reads them.
+// Without LAPACK these calls stay, and are inlined like other calls. The vectors of a decomposition are
+// computed only if an instruction reads them.
 bool HasRoutines(const hlo::Module& module);
 std::unique_ptr<hlo::Module> UseRoutines(const hlo::Module& module, PassWatch* watch = nullptr);
 

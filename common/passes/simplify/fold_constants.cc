@@ -20,7 +20,7 @@ bool IsSmall(const Shape& shape) {
   return shape.IsArray() && bytes && *bytes <= kFoldedBytesMax && !shape.HasDynamicDimension();
 }
 
-// Returns true for a small computation of elementwise instructions, without loops, as reduces have.
+// Returns true for a small computation of elementwise instructions without loops, such as reducers.
 bool IsSimple(const Computation& computation) {
   constexpr uint32_t kInstructionsMax = 8;
   if (computation.size() > kInstructionsMax) return false;
@@ -32,8 +32,8 @@ bool IsSimple(const Computation& computation) {
   return true;
 }
 
-// Returns true for instructions whose cost is about the size of their operands and result: no contractions,
-// no loops.
+// Returns true for instructions whose cost is about the size of their operands and result, which excludes
+// contractions and loops.
 bool IsCheap(const Module& module, Instruction instruction) {
   const Opcode opcode = instruction.opcode();
   const bool simple_reduce = opcode == kReduce && IsSimple(module.computation(instruction.called()[0]));
@@ -50,7 +50,7 @@ bool IsSplat(const Literal& literal) {
          std::memcmp(bytes.data(), bytes.data() + width, bytes.size() - width) == 0;
 }
 
-// Folds one computation.
+// Folds the constants of one computation.
 class Folder {
  public:
   Folder(const Module& module, ComputationCopy& copy, int64_t& budget)
@@ -58,7 +58,7 @@ class Folder {
 
   NodeId Fold(Instruction instruction) {
     const Opcode opcode = instruction.opcode();
-    // Iotas and broadcasts are cheaper than the constants they would become. They are evaluated only as
+    // Iotas and broadcasts are cheaper than the constants that they would become. They are evaluated only as
     // operands of instructions that are folded.
     const bool source = opcode == kConstant || opcode == kIota || opcode == kBroadcast;
     if (source || !IsCheap(module_, instruction) || !IsSmall(instruction.shape()) ||
@@ -103,7 +103,7 @@ class Folder {
   }
 
   Value Evaluated(Instruction instruction, absl::Span<const Literal* const> operands) {
-    // A reduce reads more bytes than it makes.
+    // A reduce reads more bytes than it writes.
     int64_t bytes = ByteSize(instruction.shape()).value_or(INT64_MAX);
     for (const Literal* operand : operands)
       bytes = std::max(bytes, static_cast<int64_t>(operand->bytes().size()));

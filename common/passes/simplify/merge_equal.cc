@@ -1,4 +1,4 @@
-// Eliminates common subexpressions: an instruction is a run of words, so equal ones are found by hashing
+// Eliminates common subexpressions: an instruction is a range of words, so equal ones are found by hashing
 // words.
 #include <algorithm>
 
@@ -19,7 +19,7 @@ bool MayMerge(Instruction instruction, const std::vector<bool>& impure) {
     case kParameter:
     case kOptBarrier:  // Keeps its operand separate.
       return false;
-    case kCustomCall: return false;  // May be impure.
+    case kCustomCall: return false;  // Custom calls may be impure.
     default: break;
   }
   if (HasOwnSideEffect(instruction) || HasTrait(instruction.opcode(), kStateful)) return false;
@@ -29,8 +29,8 @@ bool MayMerge(Instruction instruction, const std::vector<bool>& impure) {
   return true;
 }
 
-// Returns true when the computation holds an instruction that must not be merged with an equal one
-// (parameters aside).
+// Returns true when the computation contains an instruction (other than a parameter) that must not be merged
+// with an equal one.
 bool IsImpure(const Computation& computation, const std::vector<bool>& impure) {
   for (NodeId id = 0; id < computation.size(); ++id) {
     const Instruction instruction = computation[id];
@@ -42,7 +42,7 @@ bool IsImpure(const Computation& computation, const std::vector<bool>& impure) {
   return false;
 }
 
-// The words of an instruction as they would be appended.
+// The words of an instruction as it would be appended.
 using Key = absl::InlinedVector<uint32_t, 12>;
 
 // Collects an instruction's words over its new operands: opcode and counts, shape, attributes, operands,

@@ -1,4 +1,4 @@
-// opt-barriers are not needed any more once no instructions are merged or moved.
+// opt-barriers are not needed any more when no later pass merges or moves instructions.
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 

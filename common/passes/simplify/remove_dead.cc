@@ -1,5 +1,4 @@
-// Removes dead instructions and computations: a backward walk finds those that are needed, then they are
-// copied.
+// Removes dead instructions and computations: a backward pass finds the needed ones, which are then copied.
 #include "common/hlo/analysis/effects.h"
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
@@ -10,7 +9,8 @@ using namespace hlo;
 
 namespace {
 
-// Returns, by instruction, true when it is needed. Parameters always are, because they are the signature.
+// Returns, by instruction, true when it is needed. Parameters are always needed, because they are the
+// signature.
 std::vector<bool> FindNeeded(const Computation& computation, const std::vector<bool>& effects) {
   std::vector<bool> needed(computation.size());
   needed[computation.root_id()] = true;

@@ -1,4 +1,4 @@
-// Applies every rule to every instruction in one forward walk.
+// Applies every rule to every instruction in one forward pass.
 #include "common/passes/simplify/simplify.h"
 
 #include "common/passes/passes.h"
@@ -21,7 +21,7 @@ bool TouchesDynamicDimension(const ComputationCopy& copy, Instruction instructio
 
 std::unique_ptr<Module> Simplify(const Module& module, PassWatch* watch) {
   return Rewritten(module, watch, [](ComputationCopy& copy, Instruction instruction) {
-    // The rules are not applied to dynamic dimensions, whose run-time sizes they do not consider.
+    // The rules do not consider run-time sizes, so they are not applied to dynamic dimensions.
     const bool fixed = instruction.operand_count() > 0 && !TouchesDynamicDimension(copy, instruction);
     NodeId now = fixed ? SimplifyMovement(copy, instruction) : kUnchanged;
     if (fixed && now == kUnchanged) now = SimplifyArithmetic(copy, instruction);

@@ -1,5 +1,5 @@
-// The rules of Simplify. Each looks at one instruction whose operands are simplified already, and returns the
-// new instruction that replaces it, or kUnchanged when the rule does not apply.
+// The rules of Simplify. Each is applied to an instruction whose operands are simplified already, and returns
+// the new instruction that replaces it, or kUnchanged if the rule does not apply.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ hlo::NodeId SimplifyMovement(ComputationCopy& copy, hlo::Instruction instruction
 // Simplifies x*1, max(x, -inf), select(true, x, y), convert of convert.
 hlo::NodeId SimplifyArithmetic(ComputationCopy& copy, hlo::Instruction instruction);
 
-// Merges transposes into the dots beside them, and simplifies reductions of one element.
+// Merges transposes into the dots that use or feed them, and simplifies reductions of one element.
 hlo::NodeId SimplifyContraction(ComputationCopy& copy, hlo::Instruction instruction);
 
 // Returns the value of a scalar constant, or of a broadcast of one; nullopt for complex constants and other

@@ -1,5 +1,5 @@
-// Simplifies arithmetic, only where the result is the same to the last bit (NaN payloads aside): x + 0.0
-// stays, because it turns -0.0 into 0.0; x - 0.0 and x * 1 are replaced by x.
+// Simplifies arithmetic only if the result is the same to the last bit (except NaN payloads): x + 0.0 stays,
+// because it turns -0.0 into 0.0; x - 0.0 and x * 1 become x.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Returns true when `opcode` applied to x and `value`, with `value` as the right operand, is x.
+// Returns true when `opcode` with `value` as the right operand is the identity.
 bool IsRightNeutral(Opcode opcode, PrimitiveType type, double value) {
   const bool real = IsFloat(type);
   const double all_ones = type == kPred ? 1 : IsSigned(type) ? -1 : std::ldexp(1.0, Info(type).bits) - 1;
@@ -27,7 +27,8 @@ bool IsRightNeutral(Opcode opcode, PrimitiveType type, double value) {
     case kMaximum: return (real && value == -kInfinity) || (type == kPred && value == 0);
     case kMinimum: return (real && value == kInfinity) || (type == kPred && value == 1);
     case kAnd:
-      // 2^64 - 1 is not a double: it rounds up to 2^64, and so do an all-ones u64 and its neighbour.
+      // 2^64 - 1 is not representable as a double: it rounds to 2^64, and so does its neighbour, so an
+      // all-ones u64 is not recognised.
       return value == all_ones && Info(type).bits <= 32;
     case kOr:
     case kXor:
@@ -73,7 +74,7 @@ NodeId SimplifyConvert(ComputationCopy& copy, Instruction instruction) {
   const Instruction source = operand.operand(0);
   const PrimitiveType from = source.shape().type, middle = operand.shape().type;
   if (!Holds(middle, from)) return kUnchanged;
-  // A conversion from float to integer saturates, from integer to integer it wraps.
+  // A conversion from float to integer saturates; one from integer to integer wraps.
   if (IsInteger(from) && IsFloat(middle) && IsInteger(to) && !Holds(to, from)) return kUnchanged;
   if (source.shape().type == to) return source.id();
   const NodeId id = source.id();
@@ -89,7 +90,7 @@ NodeId SimplifySelect(const ComputationCopy& copy, Instruction instruction) {
   return *pred != 0 ? on_true : on_false;
 }
 
-// Simplifies not of not, negate of negate.
+// Simplifies "not" of "not", and "negate" of "negate".
 NodeId SimplifyInvolution(const ComputationCopy& copy, Instruction instruction) {
   const Instruction operand = copy.operand(instruction, 0);
   return operand.opcode() == instruction.opcode() ? operand.operands()[0] : kUnchanged;

@@ -1,5 +1,5 @@
-// Simplifies around contractions. A dot reads its operands in any order of dimensions, so it can absorb
-// transposes of its operands and of its result; and a reduction of one element is that element.
+// Simplifies around contractions. A dot accepts its operands' dimensions in any order, so it can absorb
+// transposes of its operands and of its result; a reduction of one element is that element.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,8 +20,8 @@ Dims Mapped(const Dims& dims, const Dims& permutation) {
 
 bool Contains(const Dims& dims, int64_t d) { return std::find(dims.begin(), dims.end(), d) != dims.end(); }
 
-// Returns true when the dimensions that are in neither list keep their order under the permutation, because
-// the result lists them in order.
+// Returns true when the permutation keeps the order of the dimensions that are in neither list, because the
+// result has them in order.
 bool KeepsFreeOrder(const Dims& permutation, const Dims& contracting, const Dims& batch) {
   int64_t last = -1;
   for (size_t d = 0; d < permutation.size(); ++d) {
@@ -52,8 +52,8 @@ NodeId AbsorbTransposes(ComputationCopy& copy, Instruction instruction) {
   return changed ? copy.Replace(instruction, kDot, instruction.shape_id(), dot, operands) : kUnchanged;
 }
 
-// Rewrites transpose(dot(x, y)) as dot(y, x), when it swaps the free dimensions of x and of y. Only when the
-// dot has no other use.
+// Rewrites transpose(dot(x, y)) as dot(y, x) if it swaps the free dimensions of x and y, and the dot has no
+// other use.
 NodeId SwapTransposedDot(ComputationCopy& copy, Instruction instruction) {
   const Instruction operand = copy.operand(instruction, 0);
   if (operand.opcode() != kDot || copy.use_count(instruction.operands()[0]) != 1) return kUnchanged;
@@ -64,7 +64,7 @@ NodeId SwapTransposedDot(ComputationCopy& copy, Instruction instruction) {
   const Dims& permutation = instruction.dimensions();
   const auto rank = static_cast<int64_t>(permutation.size());
   for (int64_t d = 0; d < rank; ++d) {
-    // Batch dimensions stay; then come those of the right operand, then those of the left one.
+    // Batch dimensions stay in front; then come those of the right operand, then those of the left.
     const int64_t expected = d < batch ? d : d < rank - left ? d + left : d - (rank - batch - left);
     if (permutation[d] != expected) return kUnchanged;
   }
@@ -77,8 +77,8 @@ NodeId SwapTransposedDot(ComputationCopy& copy, Instruction instruction) {
   return copy.Replace(instruction, kDot, instruction.shape_id(), swapped, operands);
 }
 
-// Returns true when a reducer may be given `init` any number of times without a change. HLO demands it of an
-// init; this checks it.
+// Returns true when `init` is an identity of the reducer, so that applying it any number of times changes no
+// result. HLO requires this of an init; here it is checked.
 bool IsIdentity(Opcode opcode, const Shape& scalar, double init) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const bool real = IsFloat(scalar.type), pred = scalar.type == kPred;
@@ -93,7 +93,7 @@ bool IsIdentity(Opcode opcode, const Shape& scalar, double init) {
   }
 }
 
-// A reduction over dimensions of size 1 from an identity is its input.
+// A reduction over dimensions of size 1, whose init is an identity, returns its input.
 NodeId ReduceOfOne(ComputationCopy& copy, Instruction instruction) {
   if (instruction.operand_count() != 2) return kUnchanged;
   const Shape& whole = instruction.operand(0).shape();

@@ -1,4 +1,5 @@
-// Simplifies data movement: instructions that move no data are removed, and chains become one instruction.
+// Simplifies data movement: removes instructions that do not move data, and merges chains into one
+// instruction.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -16,7 +17,7 @@ NodeId OperandNode(const ComputationCopy& copy, Instruction instruction, uint32_
   return copy.node(instruction.operands()[i]);
 }
 
-// Returns operand 0 when it has the instruction's shape.
+// Returns operand 0 if it has the instruction's shape.
 NodeId OperandIfSameShape(const ComputationCopy& copy, Instruction instruction) {
   const bool same = Compatible(instruction.shape(), copy.operand(instruction, 0).shape());
   return same ? OperandNode(copy, instruction) : kUnchanged;
@@ -75,7 +76,7 @@ NodeId SimplifyBroadcast(ComputationCopy& copy, Instruction instruction) {
   return BroadcastOf(copy, instruction, operand.operands()[0], std::move(composed));
 }
 
-// Returns true when a permutation keeps the order of all dimensions but those of size 1, so that no element
+// Returns true when a permutation keeps the order of all dimensions of size other than 1, so that no element
 // moves.
 bool MovesOnlyOnes(const Dims& permutation, const Shape& operand) {
   int64_t last = -1;
@@ -106,8 +107,8 @@ NodeId SimplifyTranspose(ComputationCopy& copy, Instruction instruction) {
     return ReshapeOf(copy, instruction, source);
   }
   if (operand.opcode() == kBroadcast) {
-    // Maps broadcast dimension k of the source to its position after the transpose, unless that would permute
-    // the source.
+    // Maps dimension k of the broadcast's source to its position after the transpose, unless that would
+    // permute the source.
     Dims moved;
     for (const int64_t d : operand.dimensions()) {
       moved.push_back(std::find(permutation.begin(), permutation.end(), d) - permutation.begin());
@@ -124,7 +125,7 @@ NodeId SimplifySlice(ComputationCopy& copy, Instruction instruction) {
 }
 
 NodeId SimplifyPad(ComputationCopy& copy, Instruction instruction) {
-  // Equal sizes are not enough: padding may add at one end and cut at the other.
+  // Equal sizes are not sufficient: padding may add at one end and remove at the other.
   for (const PadDimension& pad : instruction.attributes<PadAttributes>().dimensions) {
     if (pad.low != 0 || pad.high != 0) return kUnchanged;
   }
@@ -144,7 +145,7 @@ NodeId SimplifyGetTupleElement(ComputationCopy& copy, Instruction instruction) {
   return tuple.operands()[instruction.attributes<TupleIndexAttributes>().index];
 }
 
-// Replaces a tuple of all elements of one tuple, in order, by that tuple.
+// Replaces a tuple that consists of all elements of another tuple, in order, by that tuple.
 NodeId SimplifyTuple(ComputationCopy& copy, Instruction instruction) {
   NodeId source = kUnchanged;
   for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
@@ -158,8 +159,8 @@ NodeId SimplifyTuple(ComputationCopy& copy, Instruction instruction) {
   return whole == instruction.operand_count() ? source : kUnchanged;
 }
 
-// Returns true for targets that mark a value for partitioning or placement and return it unchanged; on one
-// device they have no effect.
+// Returns true for targets that return a value unchanged and mark it for partitioning or placement, which has
+// no effect on one device.
 bool IsMark(std::string_view target) {
   constexpr std::array<std::string_view, 6> kMarks = {
       "Sharding",           "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",

@@ -1,4 +1,4 @@
-// Finds the field at the message's end: anywhere else its bytes have another meaning.
+// Finds the field at the message's end; elsewhere its bytes could mean something else.
 #include "common/rpc/grpc/checksum.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace hlod::rpc {
 namespace {
 
-// Number << 3 | wire type (5: fixed32).
+// The field's tag: number << 3 | wire type (5: fixed32).
 constexpr uint8_t kTag = v1::ClientMessage::kCrc32CFieldNumber << 3 | 5;
 static_assert(v1::ClientMessage::kCrc32CFieldNumber == v1::ServerMessage::kCrc32CFieldNumber);
 static_assert(v1::ClientMessage::kCrc32CFieldNumber < 16, "The tag is one byte.");
@@ -24,7 +24,7 @@ void WriteChecksum(uint32_t crc32c, uint8_t* to) {
 }
 
 absl::Status ChecksumReader::Check(const grpc::ByteBuffer& message) {
-  if (!std::exchange(first_, false) && !seen_) return absl::OkStatus();  // This peer sends no checksums.
+  if (!std::exchange(first_, false) && !seen_) return absl::OkStatus();  // This peer does not send checksums.
   std::vector<grpc::Slice> slices;
   if (!message.Dump(&slices).ok()) return DataLoss("A message cannot be read.");
   size_t left = message.Length();

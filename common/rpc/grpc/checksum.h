@@ -16,7 +16,7 @@ namespace hlod::rpc {
 // The size of the field `crc32c` in a message, tag and value.
 inline constexpr size_t kChecksumBytes = 5;
 
-// Writes the field `crc32c`, with the CRC-32C of the message's other bytes, all of which precede it.
+// Writes the field `crc32c` with the CRC-32C of all preceding bytes of the message.
 void WriteChecksum(uint32_t crc32c, uint8_t* to);
 
 // Checks the messages of one stream, in order. Not thread-safe.
@@ -24,8 +24,8 @@ class ChecksumReader {
  public:
   // Returns true when the last message ended with its checksum.
   bool seen() const { return seen_; }
-  // DATA_LOSS when the message ends with a wrong checksum, or without one although an earlier message had
-  // one. The first message may lack it: its reader knows whether that is allowed (seen()).
+  // Returns DATA_LOSS when the message ends with a wrong checksum, or without one although an earlier message
+  // had one. The first message may lack it; the caller knows whether that is allowed (seen()).
   absl::Status Check(const grpc::ByteBuffer& message);
 
  private:

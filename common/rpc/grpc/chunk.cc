@@ -1,4 +1,4 @@
-// Codes hlod.v1.Chunk by hand: protobuf would copy each payload twice more.
+// Encodes and decodes hlod.v1.Chunk by hand: protobuf would copy each payload two more times.
 #include "common/rpc/grpc/chunk.h"
 
 #include "common/rpc/crc32c.h"
@@ -131,7 +131,7 @@ absl::StatusOr<ReceivedChunk> DecodeChunk(
     for (size_t done = 0; done < value;) {
       const absl::Span<const std::byte> run = reader.Next(value - done);
       std::memcpy(target.data() + done, run.data(), run.size());
-      // The checksum is computed from the stored bytes, because the copy is what must be right.
+      // The checksum is computed from the stored bytes, so that it also covers the copy.
       crc = Crc32c({target.data() + done, run.size()}, crc);
       done += run.size();
     }

@@ -19,7 +19,7 @@ namespace hlod::rpc {
 // Returns a serialized Chunk whose data slice refers to `data`, which must stay valid until the write has
 // completed.
 grpc::ByteBuffer EncodeChunk(const v1::TransferId* transfer, absl::Span<const std::byte> data);
-// Does the same with a slice that owns its data.
+// Does the same for a slice that owns its data.
 grpc::ByteBuffer EncodeChunkSlice(const v1::TransferId* transfer, const grpc::Slice& data);
 
 // A received chunk: its header, and its payload as slices of the received buffer.
@@ -30,9 +30,9 @@ struct ReceivedChunk {
   int64_t size = 0;
 };
 
-// Parses a chunk, copies its payload to `out` and checks the checksum on the way. INVALID_ARGUMENT, with both
-// sizes, when the payload does not fit; DATA_LOSS when the checksum is wrong. `out` is called once the size
-// is known and before a byte is copied.
+// Parses a chunk, and copies its payload to `out` while checking the checksum. INVALID_ARGUMENT, with both
+// sizes, when the payload does not fit; DATA_LOSS when the checksum is wrong. `out` is called when the size
+// is known, before the first byte is copied.
 absl::StatusOr<ReceivedChunk> DecodeChunk(
     grpc::ByteBuffer& buffer,
     const std::function<absl::StatusOr<absl::Span<std::byte>>(const ReceivedChunk&)>& out);

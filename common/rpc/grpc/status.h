@@ -7,9 +7,9 @@
 
 namespace hlod::rpc {
 
-// Convert to a gRPC status with the error in its details, and back. A status without details (the library's
-// own) keeps code and message. UNAVAILABLE from the transport becomes an error of kind lost_session only
-// where the caller converts it.
+// Convert a status to a gRPC status with the error in its details, and back. A status without details (made
+// by gRPC itself) keeps code and message. Only callers convert UNAVAILABLE from the transport to an error of
+// kind lost_session.
 grpc::Status ToGrpc(const absl::Status& status);
 absl::Status FromGrpc(const grpc::Status& status);
 

@@ -9,7 +9,7 @@
 namespace hlod::analysis {
 namespace {
 
-// Printed by JAX 0.10. Parent ids count from 1; here all are 1.
+// Printed by JAX 0.10. Parents are numbered from 1, and 1 means none.
 constexpr char kFrames[] = R"(HloModule m
 
 FileNames

@@ -39,7 +39,7 @@ TEST(Rendezvous, TheLastOneWorksForAllInTheGroupsOrder) {
                 ++works;
                 int all[3];
                 for (int i = 0; i < 3; ++i) all[i] = *static_cast<int*>(brought[i]);
-                EXPECT_EQ(all[0], 3 * turn);  // The work ran with participant 2 as the first of the group.
+                EXPECT_EQ(all[0], 3 * turn);  // Participant 2 is the first of the group.
                 EXPECT_EQ(all[2], 2 * turn);
                 for (int i = 0; i < 3; ++i) *static_cast<int*>(brought[i]) = all[0] + all[1] + all[2];
                 return absl::OkStatus();

@@ -136,7 +136,7 @@ TEST(Sort, SeveralKeys) {
   }
 }
 TEST(Sort, AnyComparator) {
-  // Sorts by the distance from three; at equal distance the larger number is first.
+  // Sorts by the distance from three.
   const std::string comparator = R"(f {
     a = f32[] parameter(0)
     b = f32[] parameter(1)

@@ -365,7 +365,7 @@ TEST(Execute, IsCancelledWhileItRunsAndWhileItWaits) {
   v1::InlineLiteral& literal = *execute.mutable_execute()->add_literals();
   *literal.mutable_shape() = Client::Shape(hlo::Shape::Scalar(hlo::kS64));
   literal.set_data(std::string(8, '\xff'));
-  // The estimate that decides whether a run may be on this very thread is that of one iteration.
+  // The run may be on this very thread, because its estimate is that of one iteration.
   std::thread canceller([&] {
     absl::SleepFor(absl::Milliseconds(100));  // tidy: an endless loop announces nothing.
     f.client.machine()->session_device().Cancel(f.client.last_command);

@@ -54,7 +54,7 @@ TEST(Limits, Handles) {
   ExpectLimit(client.Fails(client.UploadOf({1, 2, 3, 4}, 5)), "handles_per_session_max", 3);
   ExpectLimit(client.Fails(client.CompileOf(6, device::AddProgram())), "handles_per_session_max", 3);
   ExpectLimit(client.Fails(client.DownloadOf(4)), "handles_per_session_max",
-              3);  // The root cause is that of the first failure.
+              3);  // The root cause is remembered.
   client.Send(client.FreeOf({1}));
   EXPECT_FALSE(client.Do(client.PlaceholderOf(7)).has_error());
 }
