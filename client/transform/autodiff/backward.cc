@@ -41,8 +41,8 @@ class GradScope {
 
 Operation Named(const char* operation) { return {operation, operation, Promotion::kNone, "a gradient"}; }
 
-// Maps the cotangent of a view to that of the root of its lineage, which is `root` or, when null, the whole
-// `base`.
+// Maps the cotangent of a view to that of the root of its view chain: `root`, or the whole `base` when root
+// is null.
 Op ThroughView(Lowering& l, const Shape& base, const View& view, const View* root, Op ct) {
   if (view.steps.size() <= view.leading) return ct;
   Trace scratch(l.graph.place, Trace::Kind::kFunction);
@@ -51,7 +51,8 @@ Op ThroughView(Lowering& l, const Shape& base, const View& view, const View* roo
   const Op shown = Apply(s, StepsAfter(view, view.leading), from);
   if (!s.b.status().ok()) throw Refusal{s.b.TakeStatus()};
   const Subgraph part{scratch.computation(), 0, scratch.size(), {from.id}, {true}};
-  std::vector<Op> parameters;  // The base, whose value is not needed (`ct` stands for it), and numbers.
+  // The base, for which `ct` is a placeholder because its value is not needed, and numbers.
+  std::vector<Op> parameters;
   for (const Parameter& parameter : scratch.parameters()) {
     parameters.push_back(
         parameter.literal == nullptr ? ct : l.graph.op(l.graph.NumberParameter(*parameter.literal)));
@@ -59,7 +60,7 @@ Op ThroughView(Lowering& l, const Shape& base, const View& view, const View* roo
   RecomputedPrimals copies(l, scratch.computation(), std::move(parameters));
   Op result = AppendVjp(l, part, copies, {shown.id}, {ct})[0];
   if (IsZero(result)) result = Zeros(l, s.shape(from));
-  // The root is a view of the storage, by AsStrided(): elements outside of it get no cotangent.
+  // The root is a view of the storage by AsStrided(): elements outside of it get no cotangent.
   return root != nullptr && root->steps.size() != view.leading ? Apply(l, *root, result) : result;
 }
 
@@ -94,7 +95,7 @@ class BackwardPass {
  public:
   BackwardPass(const BackwardOptions& options, const Caller& caller) : options_(options), caller_(caller) {}
 
-  // Requests the gradient of an edge as results[index]. After a request no gradient is added to leaves.
+  // Makes the gradient of an edge results[index]. After a request, gradients are not added to leaves.
   void RequestGradient(const GradEdge& edge, size_t index) { wanted_.emplace_back(edge, index); }
   std::vector<Tensor> results;
 
@@ -130,12 +131,13 @@ class BackwardPass {
       const std::vector<Tensor> gradients = std::move(last->second.second);
       pending_.erase(last);
       Pull(*entry, gradients);
-      // An entry that keeps no input stays usable by later passes, such as the cached cast of a weight.
+      // An entry that keeps no input can be used again by later passes, for example the cached cast of a
+      // weight.
       const bool keeps = std::any_of(entry->inputs.begin(), entry->inputs.end(),
                                      [](const TapeInput& input) { return bool{input.value}; });
       if (keeps && !options_.retain_graph && !options_.create_graph) spent_.push_back(entry);
     }
-    // Leaves and tape change only here, after all that can fail.
+    // Leaves and tape are changed only here, after everything that can fail.
     for (const auto& [leaf, gradient] : leaves_) Accumulate(*leaf, gradient);
     for (const Ref<TapeEntry>& entry : spent_) entry->Release();
   }
@@ -173,7 +175,7 @@ class BackwardPass {
         if (!options_.create_graph) gradients[i] = gradients[i].Clone(caller_);
       }
     }
-    std::vector<size_t> which;  // Per gradient in `made`, the index of its input.
+    std::vector<size_t> which;  // The index of the input of each gradient in `made`.
     std::vector<Tensor> made;
     if (entry.backward) {
       for (size_t i = 0; i < entry.inputs.size(); ++i) which.push_back(i);
@@ -253,13 +255,13 @@ class BackwardPass {
   }
 
   // Returns true when input `i`, whose cotangent is zero, gets a gradient of zeros, as in PyTorch: an input
-  // of an operation in place, or one that the results are computed from. An unused input gets none.
+  // of an in-place operation, or one that the results depend on. An unused input gets no gradient.
   static bool HasZeroGradient(const TapeEntry& entry, size_t i, bool here) {
     if (entry.in_place) return true;
     const hlo::Computation& computation = here ? entry.graph->computation() : *entry.function->computation;
     const NodeId input = here ? entry.inputs[i].node : computation.parameters()[i];
     const NodeId first = here ? entry.first : 0, limit = here ? entry.limit : computation.size();
-    std::vector<bool> depends(limit - first, false);  // Per node from `first`: true when it uses the input.
+    std::vector<bool> depends(limit - first, false);  // By node from `first` on, true when it uses the input.
     const auto is = [&](NodeId node) {
       return node == input || (node >= first && node < limit && depends[node - first]);
     };
@@ -280,7 +282,7 @@ class BackwardPass {
     return part;
   }
 
-  // Transposes in the trace of the forward computation, whose nodes are the primals: recomputes none.
+  // Transposes in the trace of the forward computation, whose nodes are the primals, without recomputing any.
   static std::vector<Op> VjpInTrace(Lowering& l, const TapeEntry& entry, const std::vector<size_t>& outputs,
                                     Operands cotangents) {
     Subgraph part = SubgraphOf(entry, l.graph.computation());
@@ -304,7 +306,7 @@ class BackwardPass {
       if (entry.inputs[i].value) {
         parameters.push_back(inputs.front());
         inputs.remove_prefix(1);
-      } else {  // The tape did not save it, as no rule needs its value.
+      } else {  // The tape did not save the value, because no rule needs it.
         parameters.push_back(
             Zeros(l, function.computation->instruction(function.computation->parameters()[i]).shape()));
       }
@@ -333,12 +335,13 @@ class BackwardPass {
   const Caller& caller_;
   std::vector<std::pair<GradEdge, size_t>> wanted_;
   std::map<uint64_t, std::pair<Ref<TapeEntry>, std::vector<Tensor>>> pending_;
-  std::vector<std::pair<Ref<GradLeaf>, Tensor>> leaves_;  // To be accumulated by Finish(), at its end.
+  // The leaves' gradients, which Finish() accumulates at its end.
+  std::vector<std::pair<Ref<GradLeaf>, Tensor>> leaves_;
   std::vector<Ref<TapeEntry>> spent_;
 };
 
-// Returns the gradient to begin with: the given one, or 1. Throws when the output does not require gradients,
-// or the given gradient does not have its shape or is missing for several elements.
+// Returns the first gradient: the given one, or 1. Throws when the output does not require gradients, or when
+// the given gradient has another shape or is missing for an output of several elements.
 Tensor SeedGradient(const Tensor& output, const Tensor& given, const Caller& caller) {
   if (!output.requires_grad(caller)) {
     Throw(ErrorKind::kArgument,

@@ -1,4 +1,4 @@
-// Helpers of the rules of instructions with bodies.
+// Helpers of the rules for instructions with bodies.
 #include "client/transform/autodiff/control_rules.h"
 
 namespace hlod::lazy {

@@ -12,8 +12,8 @@
 
 namespace hlod::lazy {
 
-// Forward mode: the rule returns the tangents of the results. Where it appends an instruction that computes
-// the results as well, it sets them in `values`.
+// Forward mode: the rule returns the tangents of the results. A rule that appends an instruction which also
+// computes the results sets them in `values`.
 struct PushCase {
   Lowering& l;
   const Subgraph& part;
@@ -25,13 +25,14 @@ struct PushCase {
   std::vector<NodeId> Operands() const;
 };
 
-// Reverse mode: the rule hands the operands' cotangents to `add`.
+// Reverse mode: the rule passes the operands' cotangents to `add`.
 struct PullCase {
   Lowering& l;
   const Subgraph& part;
   NodeId node;
   PrimalValues& values;
-  absl::Span<const Op> cotangents;  // One per element of the result; absent or missing at the end: zero.
+  // One cotangent per element of the result; absent, or beyond the end of the list: zero.
+  absl::Span<const Op> cotangents;
   const std::function<bool(NodeId)>& is_active;        // True when a node's cotangent is of use.
   const std::function<void(NodeId, size_t, Op)>& add;  // Adds to the cotangent of an element of a node.
 
@@ -50,7 +51,7 @@ struct ControlRules {
 // Returns null for an opcode without a body to differentiate.
 const ControlRules* ControlRulesOf(hlo::Opcode opcode);
 
-// rules/scan.cc, rules/while.cc, rules/conditional.cc, rules/call.cc
+// Defined in rules/scan.cc, rules/while.cc, rules/conditional.cc, rules/call.cc.
 Tangents PushScan(const PushCase& c);
 void PullScan(const PullCase& c);
 Tangents PushWhile(const PushCase& c);
@@ -60,12 +61,12 @@ void PullConditional(const PullCase& c);
 Tangents PushCall(const PushCase& c);
 void PullCall(const PullCase& c);
 
-// Stores in a checkpoint call's notes which of its results its policy keeps. The others are computed again
-// where keeping them costs memory.
+// Stores, in a checkpoint call's notes, which of its results its policy keeps. The others are recomputed when
+// keeping them costs memory.
 void SetKept(hlo::Notes& notes, const std::vector<size_t>& kept);
 std::vector<size_t> KeptOf(const hlo::Computation& computation, NodeId call);
 
-// An array that an instruction takes: a node, or an element of a node that is a tuple.
+// An array operand of an instruction: a node, or an element of a node that is a tuple.
 struct Leaf {
   NodeId node = 0;
   size_t element = 0;
@@ -73,8 +74,8 @@ struct Leaf {
 
   friend bool operator==(const Leaf&, const Leaf&) = default;
 };
-// Returns the arrays of an operand: itself; when it is a tuple instruction, that one's operands; else the
-// elements of the tuple that it returns.
+// Returns the arrays of an operand: the operand itself; the operands of a tuple instruction; or the elements
+// of any other node with a tuple shape.
 std::vector<Leaf> LeavesOf(const hlo::Computation& computation, NodeId operand);
 Shape ShapeOf(const hlo::Computation& computation, const Leaf& leaf);
 Op ValueOf(PrimalValues& values, const Leaf& leaf);

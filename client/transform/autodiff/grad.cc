@@ -1,4 +1,4 @@
-// Derivatives of a function whose body is open: its trace is still being recorded.
+// Derivatives of a function whose body is still being traced.
 #include <algorithm>
 #include <optional>
 
@@ -25,7 +25,7 @@ Subgraph WholeGraph(Lowering& l, std::vector<NodeId> inputs) {
 }
 
 // Returns primals that are the trace's own nodes up to the first instruction with a body. Later nodes are
-// copied: they may depend on a loop that forward mode replaces by one of values and tangents together.
+// copied, because they may depend on a loop that forward mode replaces by a loop of values and tangents.
 RecomputedPrimals UpToLoops(Lowering& l) {
   const hlo::Computation& computation = l.graph.computation();
   std::vector<Op> parameters;
@@ -105,12 +105,12 @@ std::vector<Tensor> AppendVjp(const char* what, const std::vector<Tensor>& outpu
   });
 }
 
-// A transposed function, to be called with cotangents. Its arguments are these, then one per element of
-// `sources`.
+// A transposed function, to be called with cotangents. Its arguments are the cotangents, then one per element
+// of `sources`.
 class TransposedFunction {
  public:
-  // An argument: the input of that index; a captured tensor, with the value of the time of the transposition;
-  // a number; or, when none of them is set, the next residual.
+  // The source of an argument: the input with that index; a captured tensor, with its value at the time of
+  // the transposition; a number; or, when none of these is set, the next residual.
   struct Source {
     std::optional<size_t> input;
     Tensor tensor;

@@ -17,7 +17,7 @@ namespace hlod {
 namespace lazy {
 namespace {
 
-// The engine of the tape: differentiates by the rules of client/transform.
+// The tape's engine, which differentiates by the rules of client/transform.
 class RuleGradients : public GradientEngine {
  public:
   void KeepResiduals(TapeEntry& entry, Trace& graph, const Caller& caller) const override {

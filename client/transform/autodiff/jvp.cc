@@ -65,7 +65,7 @@ class JvpBuilder {
     const TangentRule rule = TangentRuleOf(part_.computation, node);
     if (rule == nullptr) RefuseRule(part_, node, "derivative");
     std::vector<Op> x, t;
-    // Spans into the computation's arena are invalidated by an append, so these are copied first.
+    // Appending invalidates spans into the computation's arena, so these are copied first.
     const std::vector<NodeId> operands(instruction.operands().begin(), instruction.operands().end());
     const std::vector<hlo::ComputationId> called(instruction.called().begin(), instruction.called().end());
     const Shape& shape = instruction.shape();
@@ -73,7 +73,7 @@ class JvpBuilder {
     const size_t results = OwnResults(part_.computation, node);
     for (const NodeId operand : operands) {
       t.push_back(Of(operand));
-      // The results are read from the tuple itself: as primals they, too, have the rule's derivative.
+      // The results are read from the tuple itself, because as primals they have the rule's derivative, too.
       const bool result = opcode == hlo::kTuple && x.size() < results;
       x.push_back(result ? values_.Element(node, x.size()) : values_.Of(operand));
     }

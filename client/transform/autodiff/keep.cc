@@ -1,12 +1,13 @@
-// Saves residuals in a trace that is closed before Backward(): those of loops, of checkpoints and of
-// functions of several products, which Backward() would have to compute again.
+// Saves residuals in a trace that is closed before Backward(). These are the residuals of loops, of
+// checkpoints and of functions of several products, which Backward() would otherwise recompute.
 #include "client/tensor/autograd/tape.h"
 #include "client/transform/autodiff/residual_primals.h"
 
 namespace hlod::lazy {
 namespace {
 
-// Returns true when computing the entry's nodes again costs more than finding out what its gradient needs.
+// Returns true when recomputing the entry's nodes costs more than finding out which primals its gradient
+// needs.
 bool IsCostly(const TapeEntry& entry, const hlo::Computation& computation) {
   int products = 0;
   for (NodeId node = entry.first; node < entry.limit; ++node) {
@@ -30,7 +31,7 @@ bool IsCostly(const TapeEntry& entry, const hlo::Computation& computation) {
 }  // namespace
 
 // Differentiates the entry into a scratch trace, which is then dropped, to learn which primals the gradient
-// saves, and makes those live values of the trace.
+// needs, and makes these live values of the trace.
 void KeepForBackward(TapeEntry& entry, Trace& graph, const Caller& caller) {
   if (!entry.kept.empty() || !IsCostly(entry, graph.computation())) return;
   Trace scratch(graph.place, Trace::Kind::kFunction);
@@ -48,7 +49,7 @@ void KeepForBackward(TapeEntry& entry, Trace& graph, const Caller& caller) {
   try {
     AppendVjp(inner, part, residuals, entry.outputs, cotangents);
   } catch (const Refusal&) {
-    return;  // Backward() reports the missing rule if it gets here.
+    return;  // If Backward() gets here, it reports the missing rule.
   }
   for (const ResidualPrimals::Residual& taken : residuals.kept()) {
     const Shape& shape = graph.computation()[taken.node].shape();

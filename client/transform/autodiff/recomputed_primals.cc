@@ -1,5 +1,5 @@
-// PrimalValues that are the nodes themselves, and those that are copies of the nodes that are asked for.
-// ResidualPrimals has a file of its own.
+// PrimalValues that are the nodes themselves, and PrimalValues that are copies of requested nodes.
+// ResidualPrimals has its own file.
 #include <string>
 
 #include "client/transform/autodiff/differentiate.h"
@@ -26,8 +26,8 @@ void RecomputedPrimals::Set(NodeId node, Op op) {
   set_elements_[{instruction.operands()[0], index}] = op;
 }
 
-// Returns the target's node for one that needs no copies of its operands: it was copied before, is a
-// parameter or was set. kNoNode otherwise.
+// Returns the target's node for a node that needs no copies of its operands, because it was copied before, is
+// a parameter or was set; kNoNode otherwise.
 NodeId RecomputedPrimals::Known(NodeId node) {
   if (copies_[node] != kNoNode) return copies_[node];
   const hlo::Instruction instruction = from_[node];

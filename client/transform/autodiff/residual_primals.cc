@@ -4,21 +4,21 @@
 // asks for x. When the transpose is appended to the computation itself, the values are nodes of it
 // (InPlacePrimals) and cost nothing. But the transpose of a loop's body is a body of its own, which runs when
 // the forward loop has ended; and a trace may run before Backward() is called. Such a transpose is built in a
-// scratch trace, and each value that it asks for must be computed there or come in by a parameter.
+// scratch trace, and each value that it requests must be computed there or passed in as a parameter.
 //
 // Saving every value is correct, but needs memory for each value of each iteration. Computing every value
 // again is too slow: the transposed loop runs backwards, and to know the carry that iteration t began with,
-// it would have to run the forward loop up to t once more. So each value takes the cheapest of the ways that
-// are open to it, which depend on the sources of all that it is computed from (NeedsOf, a set):
+// it would have to run the forward loop up to t once more. So each value uses the cheapest possible way,
+// which depends on the sources that it is computed from (NeedsOf, a set):
 //
 //   kNothing     constants                                  copy it into the scratch trace
 //   kInvariants  loop-invariant parameters                  recompute when it is light, else hoist
 //   kSlices      values known outside, one per iteration    recompute when it is light, else save
 //   kRun         carries that vary, random numbers          save
 //
-// Recompute: copy the node, and ask for its operands in turn, down to parameters. The light opcodes (IsLight)
-// move elements or do one cheap step with each; to write and read back their result would cost as much. A
-// value is light when everything between it and the values known outside is (IsCheap).
+// Recompute: copy the node, and request its operands in turn, down to parameters. The light opcodes (IsLight)
+// move elements or do one cheap step with each; writing their result and reading it back would cost as much.
+// A value is light when everything between it and the values known outside is (IsCheap).
 //
 // Hoist: the value is the same in all iterations. It is computed once, before the transposed loop, which
 // takes it as a carry that it passes on unchanged.
@@ -26,8 +26,8 @@
 // Save: the value becomes an extra result of the forward computation; stacked, when that is a loop. This is a
 // residual in the strict sense.
 //
-// Where a value only shows another in a different form (a transpose, a broadcast: IsShowing), the other one,
-// which is never larger, takes its way and the form is made again. So one residual serves several forms.
+// When a value is only another form of its operand (a transpose, a broadcast: IsShowing), the operand, which
+// is never larger, is provided and the form is recomputed. So one residual serves several forms.
 //
 // Example, the body of a scan with the slice x, the carry h and the invariant carry w:
 //
@@ -38,8 +38,8 @@
 //   r = p * a          kRun
 //   h' = r + v
 //
-// When the gradients of x, h and w are wanted, the transpose rules ask for p and a (for r), u and h (for p),
-// v and u (the slope of exp is its result):
+// When the gradients of x, h and w are wanted, the transpose rules request p and a (for r), u and h (for p),
+// v and u (the derivative of exp is its result):
 //
 //   a   recomputed: 2 * x in the transposed body, which takes the stack of x, known to the caller, as input
 //   u   hoisted: exp(w) is computed once, before the transposed loop
@@ -47,9 +47,9 @@
 //   p   saved, as it depends on h: that it is light does not count then
 //   h   saved: the forward scan returns the stack of h, too, as each iteration found it
 //
-// The lists invariants(), slices() and kept() hold what was asked for by each way. The caller provides it:
-// rules/scan.cc by stacks, rules/conditional.cc by extra results of the branches, keep.cc by live values of
-// the trace, grad.cc by tensors. A node is asked for once: Of() remembers the scratch node (made_).
+// The lists invariants(), slices() and kept() hold the values requested in each way. The caller provides
+// them: rules/scan.cc by stacks, rules/conditional.cc by extra results of the branches, keep.cc by live
+// values of the trace, grad.cc by tensors. Each node is requested once: Of() caches the scratch node (made_).
 #include "client/transform/autodiff/residual_primals.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@
 namespace hlod::lazy {
 namespace {
 
-// Returns true for an opcode whose result costs no more to compute again than to store and load: it moves
+// Returns true for an opcode whose result costs no more to recompute than to store and load: it moves
 // elements, or does one cheap step with each.
 bool IsLight(hlo::Opcode opcode) {
   switch (opcode) {
@@ -87,8 +87,8 @@ bool IsLight(hlo::Opcode opcode) {
   }
 }
 
-// Returns true when an instruction only rearranges, repeats or widens its one operand, which is then saved in
-// place of the result.
+// Returns true when an instruction only rearranges, repeats or widens its operand, which is then saved
+// instead of the result.
 bool IsShowing(const hlo::Instruction& instruction) {
   switch (instruction.opcode()) {
     case hlo::kReshape:
@@ -124,7 +124,7 @@ uint8_t ResidualPrimals::NeedsOf(Source source) {
 
 uint8_t ResidualPrimals::NeedsOf(NodeId node) {
   if (node < first_) return computation_[node].opcode() == hlo::kConstant ? kNothing : kSlices;
-  // Filled in the order of the nodes, in which operands come before their users.
+  // Filled in node order, in which operands come before their users.
   while (first_ + needs_.size() <= node) {
     const auto next = static_cast<NodeId>(first_ + needs_.size());
     const hlo::Instruction instruction = computation_[next];
@@ -134,7 +134,7 @@ uint8_t ResidualPrimals::NeedsOf(NodeId node) {
     } else if (instruction.opcode() == hlo::kParameter) {
       needs = kSlices;
     } else {
-      if (instruction.opcode() == hlo::kRng) needs = kRun;  // Run again, it would return other numbers.
+      if (instruction.opcode() == hlo::kRng) needs = kRun;  // A second run would return other numbers.
       for (const NodeId operand : instruction.operands()) needs |= NeedsOf(operand);
     }
     needs_.push_back(needs);
@@ -204,8 +204,8 @@ Op ResidualPrimals::Of(NodeId node) {
   return op;
 }
 
-// Indexes the get-tuple-elements that the computation has already, so that an element is the same node, and
-// the same residual, whenever it is asked for.
+// Indexes the existing get-tuple-elements of the computation, so that an element is always the same node, and
+// the same residual.
 void ResidualPrimals::FindElements() {
   elements_found_ = true;
   for (NodeId node = first_; node < computation_.size(); ++node) {
@@ -234,7 +234,7 @@ Op ResidualPrimals::Element(NodeId node, size_t index) {
 std::vector<Op> ResidualPrimals::ExtendTuple(NodeId node, const TupleExtension& wider) {
   if (!elements_found_) FindElements();
   if (!lazy::ExtendTuple(computation_, node, wider)) return {};
-  // The elements behind the added ones have moved to higher indices.
+  // The elements after the added ones have moved to higher indices.
   std::vector<std::pair<size_t, NodeId>> moved;
   for (auto entry = elements_.begin(); entry != elements_.end();) {
     const auto at = entry++;

@@ -64,7 +64,7 @@ PrimitiveType WiderType(PrimitiveType a, PrimitiveType b) {
     return (hlo::IsComplex(type) ? 2000 : hlo::IsFloat(type) ? 1000 : 0) + hlo::Info(type).bits;
   };
   if (a == b) return a;
-  if (hlo::IsComplex(a) != hlo::IsComplex(b)) {  // Complex, and as precise as both.
+  if (hlo::IsComplex(a) != hlo::IsComplex(b)) {  // The type is complex, and as precise as both.
     const bool wide = hlo::RealType(a) == hlo::kF64 || hlo::RealType(b) == hlo::kF64;
     return wide ? hlo::kC128 : hlo::kC64;
   }

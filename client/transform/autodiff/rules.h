@@ -1,9 +1,9 @@
 // The rules of differentiation: one tangent rule per opcode, one transpose rule per linear opcode.
 //
 // A tangent rule appends the tangent of an instruction's result to the trace that holds the instruction. The
-// result is linear in the operands' tangents, and the opcodes that they pass through have transpose rules: so
-// one rule serves forward and reverse mode. A transpose rule maps the cotangent of a linear instruction's
-// result to those of its linear operands. vjp.cc shows the two at work.
+// appended instructions are linear in the operands' tangents, and their opcodes have transpose rules: so one
+// rule serves forward and reverse mode. A transpose rule maps the cotangent of a linear instruction's result
+// to those of its linear operands. vjp.cc has an example.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@ struct TangentArgs {
   const hlo::Attributes& attributes;
   absl::Span<const hlo::ComputationId> called;
   absl::Span<const Op> x;  // The operands.
-  Op y;                    // The result; may be a tuple.
-  absl::Span<const Op> t;  // The operands' tangents; at least one is present.
+  Op y;                    // The result, which may be a tuple.
+  absl::Span<const Op> t;  // The operands' tangents, at least one of which is present.
 
   // Appends the instruction applied to the tangents, with zeros for absent ones.
   Op Again() const;
@@ -37,18 +37,18 @@ struct TangentArgs {
     return std::get<T>(attributes);
   }
 };
-// One tangent per array of the result; absent: zero.
+// One tangent per array of the result; an absent one is zero.
 using Tangents = std::vector<Op>;
 using TangentRule = Tangents (*)(const TangentArgs&);
 
-// A linear instruction to transpose. Its operands that are not linear are in the trace of `l`.
+// A linear instruction to transpose. Its non-linear operands are in the trace of `l`.
 struct TransposeArgs {
   Lowering& l;
   hlo::Opcode opcode;
   const Shape& shape;
   const hlo::Attributes& attributes;
   absl::Span<const hlo::ComputationId> called;
-  absl::Span<const Op> x;                   // The operands; linear ones are absent.
+  absl::Span<const Op> x;                   // The operands; the linear ones are absent.
   absl::Span<const Shape* const> operands;  // The shapes of all operands.
   Op ct;                                    // The result's cotangent.
 
@@ -58,25 +58,26 @@ struct TransposeArgs {
     return std::get<T>(attributes);
   }
 };
-// One cotangent per operand, absent for those that are not linear.
+// One cotangent per operand; absent for non-linear operands.
 using Cotangents = std::vector<Op>;
 using TransposeRule = Cotangents (*)(const TransposeArgs&);
 
-// The rules by opcode; null where there is none.
+// The rules by opcode; null for opcodes without a rule.
 struct Rules {
   TangentRule tangent[hlo::kOpcodeCount] = {};
   TransposeRule transpose[hlo::kOpcodeCount] = {};
 };
 const Rules& TheRules();
-// Returns the tangent rule of an instruction: its own (client/tensor/autograd/own_derivative.h), else its
-// opcode's, or null. An own rule's operands are the results, followed by the arrays they are a function of.
+// Returns the tangent rule of an instruction: its own (client/tensor/autograd/own_derivative.h), otherwise
+// its opcode's, or null. The operands of an own rule are the results, followed by the arrays that they are a
+// function of.
 TangentRule TangentRuleOf(const hlo::Computation& computation, NodeId node);
 // Returns the own rule of that name, or null.
 TangentRule OwnTangentRule(std::string_view name);
 // Returns true when the own rule of that name is that of an elementwise function.
 bool IsElementwiseRule(std::string_view name);
 
-// Each is defined in the file of rules/ whose rules it adds.
+// Each of these is defined in the file of rules/ whose rules it adds.
 void AddElementwiseRules(Rules& rules);
 void AddContractionRules(Rules& rules);
 void AddRaggedRules(Rules& rules);
@@ -87,28 +88,29 @@ void AddControlRules(Rules& rules);
 
 // Tangent rules and helpers that several files share.
 
-// The rule of an operation that is linear in each of its first two operands; later ones have no tangent.
+// The rule of an operation that is linear in each of its first two operands; the other operands have no
+// tangent.
 Tangents Bilinear(const TangentArgs& c);
-// The rule of an operation that is linear in all operands at once: the operation itself, on the tangents.
+// The rule of an operation that is linear in all operands together: applies the operation to the tangents.
 Tangents LinearInAll(const TangentArgs& c);
-// Returns true when the windows of a reduce-window grow along a dimension, as those of a cumulative sum do.
+// Returns true when the windows of a reduce-window grow along a dimension, as in a cumulative sum.
 bool IsRunning(const TangentArgs& c);
-// Returns the tangent of such a reduce-window, whose reducer may be any associative one. (rules/running.cc)
+// Returns the tangent of such a reduce-window, with any associative reducer. (rules/running.cc)
 Op RunningTangent(const TangentArgs& c);
 inline TangentRule NoTangent() {
   return +[](const TangentArgs&) { return Tangents{Op{}}; };
 }
 Op Zeros(Lowering& l, const Shape& shape);
-Op SumOf(Lowering& l, Op x, Op y);  // Either may be absent.
+Op SumOf(Lowering& l, Op x, Op y);  // Returns the sum of two values, either of which may be absent.
 bool IsDifferentiable(PrimitiveType type);
-// Returns a type that represents the numbers of both types, as far as one does. The transpose of a product of
-// operands of different types is computed in it, so that an f32 cotangent is not rounded to the s8 or bf16 of
-// the other operand.
+// Returns a type that represents the numbers of both types, as far as one exists. The transpose of a product
+// of operands of different types is computed in it, so that an f32 cotangent is not rounded to the s8 or bf16
+// of the other operand.
 PrimitiveType WiderType(PrimitiveType a, PrimitiveType b);
 // Converts a cotangent to its operand's type; for a real operand, takes its real part.
 Op ToOperandType(Lowering& l, Op cotangent, PrimitiveType type);
-// Returns the opcode that a computation of two scalars applies to the first and the second parameter (in this
-// order unless it is commutative). kParameter: it returns the second. kCustomCall: it does anything else.
+// Returns the opcode that a computation of two scalars applies to its parameters, in order unless it is
+// commutative; kParameter when it returns the second parameter, and kCustomCall when it does anything else.
 hlo::Opcode ReducerOpcode(hlo::ComputationId id);
 
 }  // namespace hlod::lazy

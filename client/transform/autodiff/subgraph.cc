@@ -1,4 +1,4 @@
-// Subgraphs of computations: which of their nodes are active, and how errors name a node.
+// Subgraphs of computations: finds their active nodes, and names nodes in errors.
 #include <string>
 
 #include "client/tensor/function/function.h"

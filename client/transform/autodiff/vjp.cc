@@ -1,13 +1,13 @@
 // Reverse mode: cotangents of a computation's inputs from cotangents of its outputs.
 //
-// No opcode has a rule for reverse mode of its own. An instruction is linearised by its tangent rule, the
-// rule of forward mode, and the few linear instructions that this leaves are transposed. That the two steps
-// are the reverse-mode derivative is linear algebra: a tangent rule computes J t, for the Jacobian J at the
-// operands; transposed, the same lines compute J^T ct.
+// Opcodes do not have rules for reverse mode. Instead, an instruction is linearised by its tangent rule, the
+// rule of forward mode, and the few resulting linear instructions are transposed. That the two steps are the
+// reverse-mode derivative is linear algebra: a tangent rule computes J t, for the Jacobian J at the operands;
+// transposed, the same lines compute J^T ct.
 //
 // VjpBuilder walks the nodes of the subgraph from the last to the first and keeps, per node, the sum of the
 // cotangents that arrived from its users. When the walk comes to a node, all of its users have been visited,
-// so the sum is complete. A node that none arrived at is skipped. A node that does is pulled back:
+// so the sum is complete. A node without cotangents is skipped. Otherwise the node is pulled back:
 //
 //   1. Linearise (PullRule). The tangent rule runs in an empty scratch trace whose parameters are the
 //      instruction's operands x, its result y and one tangent t per operand that depends on a wanted input.
@@ -17,7 +17,7 @@
 //      appends to the *target* trace the cotangents of its linear operands. A primal that it multiplies by is
 //      copied from the scratch trace to the target on demand, and the values of x and y come from
 //      PrimalValues (residual_primals.cc tells of the ways). A primal that no transpose needs is not copied:
-//      for t0 * x1 with only operand 0 active, neither x0 nor y is asked for.
+//      for t0 * x1 with only operand 0 active, neither x0 nor y is requested.
 //   4. The cotangents that reached the tangent parameters are added to the operands.
 //
 // Example: y = sin(x) * x, with the nodes n0 = x (the input), n1 = sine(n0), n2 = multiply(n1, n0), and ct
@@ -37,8 +37,8 @@
 //   n0 is an input: the walk leaves it alone. Its sum is the result, ct * sin(x) + ct * x * cos(x).
 //
 // Tuples and barriers only pass cotangents on. Loops, branches and calls have a rule that transposes their
-// bodies by this same algorithm (control_rules.h). Results under a rule of their own (own_derivative.h) are a
-// tuple node, which that rule linearises: the instructions that computed them get no cotangents from it.
+// bodies by this same algorithm (control_rules.h). Results with their own rule (own_derivative.h) are a tuple
+// node, which that rule linearises: the instructions that computed them get no cotangents from it.
 //
 // Masks. A select sends a zero cotangent into the branch that it did not choose, and zero times an infinite
 // slope is NaN. So, beside its cotangent, a node carries the mask of the elements where it can be nonzero
@@ -58,7 +58,7 @@
 namespace hlod::lazy {
 namespace {
 
-using Elements = absl::InlinedVector<Op, 1>;  // One per array of a node.
+using Elements = absl::InlinedVector<Op, 1>;  // One value per array of a node.
 
 // The cotangents that a node has received so far.
 struct Arrived {
@@ -139,7 +139,7 @@ class VjpBuilder {
       return;
     }
     const std::function<bool(NodeId)> is_active = [this](NodeId id) { return IsActive(id); };
-    // A while whose body is elementwise does not mix elements: the mask holds for its operands, too.
+    // A while whose body is elementwise does not mix elements, so the mask holds for its operands, too.
     const bool apart = arrived.mask != nullptr && instruction.opcode() == hlo::kWhile &&
                        IsElementwise(TraceTables::Get().callees().computation(instruction.called()[0]));
     const std::function<void(NodeId, size_t, Op)> add = [&](NodeId id, size_t element, Op cotangent) {
@@ -163,7 +163,7 @@ class VjpBuilder {
       x.push_back(scratch_.op(scratch_.ArgumentParameter(part_.computation[operand].shape())));
     }
     const Op y = scratch_.op(scratch_.ArgumentParameter(instruction.shape()));
-    // The results are read from the tuple itself: as primals they, too, have the rule's derivative.
+    // The results are read from the tuple itself, because as primals they have the rule's derivative, too.
     for (size_t i = 0; opcode == hlo::kTuple && i < OwnResults(part_.computation, node); ++i) {
       x[i] = s.b.GetTupleElement(y, static_cast<int64_t>(i));
     }
@@ -178,7 +178,7 @@ class VjpBuilder {
     scratch_.Clear();
   }
 
-  // Returns the mask of operand i of a node whose result has `mask`.
+  // Returns the mask for operand i of a node whose result has `mask`.
   MaskRef MaskOf(NodeId node, const std::vector<NodeId>& operands, size_t i, const MaskRef& mask) {
     const hlo::Instruction instruction = part_.computation[node];
     if (instruction.opcode() != hlo::kSelect || i == 0 || !IsMasking(part_.computation, node)) {
@@ -206,7 +206,7 @@ class VjpBuilder {
       if (IsZero(tangents[i]) || IsZero(cotangents[i])) continue;
       ct[tangents[i].id] = SumOf(l_, ct[tangents[i].id], cotangents[i]);
     }
-    // Returns the target's copy of a primal; made when a transpose rule first needs it.
+    // Returns the target's copy of a primal, which is made when a transpose rule first needs it.
     std::vector<Op> values(scratch.size());
     const std::function<Op(NodeId)> value = [&](NodeId id) {
       if (!IsZero(values[id])) return values[id];

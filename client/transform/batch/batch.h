@@ -1,4 +1,4 @@
-// Batching: computes the nodes of a computation over many examples at once, by one rule per opcode.
+// Batching: computes the nodes of a computation over many examples at once, with one rule per opcode.
 #pragma once
 
 #include <functional>
@@ -9,18 +9,19 @@
 
 namespace hlod::lazy {
 
-// A value of the batched computation: with the examples along dimension 0, or one value for all examples.
+// A value of the batched computation: an array with the examples along dimension 0, or one value for all
+// examples.
 struct Batched {
   Op op;
   bool has_batch = false;
 };
 
-// An instruction to batch, of which at least one operand has the batch dimension.
+// An instruction to batch, at least one operand of which has the batch dimension.
 struct BatchCase {
   Lowering& l;
   int64_t size;  // The number of examples.
   hlo::Opcode opcode;
-  const Shape& shape;  // The shape of one example's result.
+  const Shape& shape;  // The shape of the result for one example.
   const hlo::Attributes& attributes;
   absl::Span<const hlo::ComputationId> called;
   absl::Span<const Batched> x;
@@ -29,15 +30,15 @@ struct BatchCase {
   const T& Get() const {
     return std::get<T>(attributes);
   }
-  // Returns operand `i` with the batch dimension, repeated when it has none.
+  // Returns operand `i` with the batch dimension; it is repeated if it has none.
   Op With(size_t i) const;
   // Returns all operands with the batch dimension.
   std::vector<Op> AllWith() const;
-  // Returns the shape of one example (by default, the result's) with the batch dimension.
+  // Returns the shape of one example (by default, that of the result) with the batch dimension.
   Shape Whole(const Shape& one) const;
   Shape Whole() const { return Whole(shape); }
 };
-// Appends and returns the result with the batch dimension at 0: an array, or a tuple of such arrays.
+// Appends the result with the batch dimension at 0, and returns it: an array, or a tuple of such arrays.
 using BatchRule = Op (*)(const BatchCase&);
 
 struct BatchRules {
@@ -45,9 +46,9 @@ struct BatchRules {
 };
 const BatchRules& TheBatchRules();
 
-struct Leaf;  // control_rules.h
+struct Leaf;  // Defined in control_rules.h.
 
-// An instruction of `from` with bodies, to batch.
+// An instruction of `from` with bodies that is to be batched.
 struct ControlBatchCase {
   Lowering& l;
   const hlo::Computation& from;
@@ -56,16 +57,17 @@ struct ControlBatchCase {
   bool random_different;
   const std::function<Batched(const Leaf&)>& value;
 };
-// Returns the elements of the result, or the one array.
+// Returns the elements of the result, or its only array.
 using ControlBatchRule = std::vector<Batched> (*)(const ControlBatchCase&);
 // Returns null where the instruction has no body that is batched.
 ControlBatchRule ControlBatchRuleOf(const hlo::Instruction& instruction);
 
-// Returns the numbers that dimensions of one example have in the batch: each plus 1.
+// Returns the dimension numbers in the batch for those of one example: each plus 1.
 Dims Shifted(const Dims& dims);
 
-// Appends every node of `from`, with `parameters` in place of its parameters, over `size` examples; returns
-// the outputs. `random_different`: random bits differ between the examples. Refuses an opcode without a rule.
+// Appends every node of `from` over `size` examples, with `parameters` in place of its parameters; returns
+// the outputs. With `random_different`, random bits differ between the examples. Refuses an opcode without a
+// rule.
 std::vector<Batched> Batch(Lowering& l, const hlo::Computation& from, int64_t size,
                            absl::Span<const Batched> parameters, absl::Span<const NodeId> outputs,
                            bool random_different);

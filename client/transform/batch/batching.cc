@@ -15,7 +15,7 @@ Dims AllButFirst(int64_t rank) {
   return dims;
 }
 
-// Merge() joins a dimension with the next. Split() makes a dimension of `size` * n into [size, n].
+// Merge() joins a dimension with the next. Split() splits a dimension of `size` * n into [size, n].
 Op Merge(Lowering& l, Op x, int64_t dim) {
   Dims dims = l.dims(x);
   dims[dim + 1] *= dims[dim];
@@ -34,7 +34,7 @@ Op Again(const BatchCase& c, absl::Span<const Op> operands, hlo::Attributes attr
   return c.l.b.Add(c.opcode, operands, std::move(attributes), c.called, &whole);
 }
 
-// Opcodes whose operands have one shape. A scalar among arrays (in clamp and select) is repeated.
+// Opcodes whose operands have the same shape. A scalar operand (of clamp and select) is repeated.
 Op Elementwise(const BatchCase& c) {
   Lowering& l = c.l;
   const Shape whole = c.Whole();
@@ -88,7 +88,7 @@ Op Pad(const BatchCase& c) {
   padding.insert(padding.begin(), hlo::PadDimension{});
   const Op x = c.With(0);
   if (!c.x[1].has_batch) return l.b.Pad(x, c.x[1].op, padding);
-  // The value to pad with differs between examples.
+  // The padding value differs between examples.
   const Op spread = l.b.Pad(x, l.Number(l.type(x), 0), padding);
   const Op inside = l.b.Pad(l.Full(hlo::kPred, l.dims(x), true), l.Number(hlo::kPred, false), padding);
   return l.b.Select(inside, spread, l.b.Broadcast(c.x[1].op, l.dims(spread), {0}));
@@ -99,8 +99,8 @@ bool AnyBatched(const BatchCase& c, size_t first) {
                      [](const Batched& x) { return x.has_batch; });
 }
 
-// Returns the examples' start indices as s64 [batch, dimensions], clamped so that a part of `sizes` is within
-// bounds.
+// Returns the examples' start indices as s64 [batch, dimensions], clamped so that a slice of `sizes` is
+// within bounds.
 Op StartsMatrix(const BatchCase& c, size_t first, const Dims& from, const Dims& sizes) {
   Lowering& l = c.l;
   std::vector<Op> columns;
@@ -164,7 +164,7 @@ Op Gather(const BatchCase& c) {
   gather.index_vector_dim += 1;
   gather.start_indices_batching_dims = Shifted(gather.start_indices_batching_dims);
   if (!c.x[0].has_batch) {
-    gather.indices_are_sorted = false;  // They are sorted within each example only.
+    gather.indices_are_sorted = false;  // The indices are sorted only within each example.
     return Again(c, {c.x[0].op, c.x[1].op}, gather);
   }
   gather.collapsed_slice_dims = Shifted(gather.collapsed_slice_dims);
@@ -188,7 +188,8 @@ Op Scatter(const BatchCase& c) {
   return Again(c, c.AllWith(), scatter);
 }
 
-// reduce and reduce-window: the arrays, then an initial value per array, which the examples share.
+// reduce and reduce-window: the operands are arrays, then an initial value per array, which the examples
+// share.
 Op Reduce(const BatchCase& c) {
   const size_t count = c.x.size() / 2;
   if (AnyBatched(c, count)) Refuse("a reduction whose initial value differs between examples has no rule");
@@ -234,7 +235,7 @@ Op Dot(const BatchCase& c) {
     dot.rhs_batch.insert(dot.rhs_batch.begin(), 0);
     return Again(c, {c.x[0].op, c.x[1].op}, dot);
   }
-  // In the result, the examples are a further dimension of the batched operand.
+  // In the result, the examples are one more dimension of the batched operand.
   const int64_t at = left ? batches : batches + lhs_free;
   Shape whole = Shape::Array(c.shape.type, c.shape.dims);
   whole.dims.insert(whole.dims.begin() + at, c.size);
@@ -248,7 +249,7 @@ Op MergedWithinGroups(Lowering& l, Op x, int64_t dim, int64_t groups) {
   return Merge(l, Merge(l, MovedDim(l, split, 0, dim + 1), dim + 1), dim);
 }
 
-// Groups divide the features of both operands, or the batch of the left one; in either case the kernel's
+// Groups divide the features of both operands, or the batch of the left operand; in either case the kernel's
 // output features are ordered by group.
 Op Convolution(const BatchCase& c) {
   Lowering& l = c.l;
@@ -256,17 +257,18 @@ Op Convolution(const BatchCase& c) {
   const bool left = c.x[0].has_batch, right = c.x[1].has_batch;
   const auto merged = [&](Op x, int64_t into) { return Merge(l, MovedDim(l, x, 0, into), into); };
   const auto divided = [&](Op y, int64_t dim) { return MovedDim(l, Split(l, y, dim, c.size), dim, 0); };
-  // Appends a convolution whose result has one example's type, with the examples in dimension `dim`.
+  // Appends a convolution whose result has the element type of one example's, and the examples in dimension
+  // `dim`.
   const auto convolved = [&](Op x, Op kernel, int64_t dim) {
     Shape whole = Shape::Array(c.shape.type, c.shape.dims);
     whole.dims[dim] *= c.size;
     return l.b.Add(hlo::kConvolution, {x, kernel}, conv, {}, &whole);
   };
-  if (!right) {  // The examples become more images.
+  if (!right) {  // The examples become further images.
     const Op images = MergedWithinGroups(l, c.x[0].op, conv.input_batch, conv.batch_group_count);
     return divided(convolved(images, c.x[1].op, conv.output_batch), conv.output_batch);
   }
-  if (!left) {  // The examples become more output features of the same images.
+  if (!left) {  // The examples become further output features of the same images.
     const int64_t groups = std::max(conv.feature_group_count, conv.batch_group_count);
     const Op kernel = MergedWithinGroups(l, c.x[1].op, conv.kernel_output_feature, groups);
     const Op y = Split(l, convolved(c.x[0].op, kernel, conv.output_feature), conv.output_feature, groups);

@@ -1,6 +1,6 @@
 // Batching of instructions with bodies: the bodies are batched, and called by an instruction of the same
-// kind. Where examples take different branches, all branches are computed for all of them; where their loops
-// end at different times, the loop runs until the last one ends. Each example's own results are selected.
+// kind. If examples take different branches, all branches are computed for all of them; if their loops end at
+// different times, the loop runs until the last one ends. Then the right results are selected per example.
 #include <algorithm>
 
 #include "client/tensor/ops/linalg/routine.h"
@@ -13,7 +13,7 @@
 namespace hlod::lazy {
 namespace {
 
-// A body over a batch, in a scratch trace.
+// A body over a batch, built in a scratch trace.
 struct BatchedBody {
   explicit BatchedBody(const Lowering& l) : scratch(l.graph.place, Trace::Kind::kFunction), inner{scratch} {}
 
@@ -54,8 +54,8 @@ std::vector<bool> Flags(const std::vector<Batched>& values) {
   return has;
 }
 
-// When `input` holds positions in the stream of random numbers, u64[3] per iteration, returns them `size`
-// times as far apart: where examples draw different numbers, each iteration consumes that many times more.
+// If `input` holds positions in the stream of random numbers, u64[3] per iteration, returns them `size` times
+// as far apart: when examples draw different numbers, an iteration consumes `size` times as many.
 Op Distribution(Lowering& l, Op input, int64_t size) {
   const Dims dims = l.dims(input);
   if (l.type(input) != hlo::kU64 || dims.size() != 2 || dims[1] != 3 || dims[0] == 0) return input;
@@ -75,7 +75,8 @@ std::vector<Batched> Scan(const ControlBatchCase& c) {
   std::vector<Batched> operands;
   for (const NodeId operand : scan.operands()) operands.push_back(c.value({operand}));
   std::vector<bool> has = Flags(operands);
-  // A carry has the batch dimension when its initial or its next value has it: repeats until that settles.
+  // A carry has the batch dimension when its initial or its next value has it; this repeats until no carry is
+  // added.
   for (bool again = true; again;) {
     again = false;
     BatchedBody made(l);
@@ -110,7 +111,7 @@ std::vector<Batched> Scan(const ControlBatchCase& c) {
   return {};
 }
 
-// Selects per example: x where `which`, pred[size], is true, else y.
+// Selects per example: x if `which`, pred[size], is true, otherwise y.
 Batched Chosen(Lowering& l, Op which, const Batched& x, const Batched& y, int64_t size) {
   const Op on_true = WithBatch(l, x, size), on_false = WithBatch(l, y, size);
   return {l.b.Select(l.b.Broadcast(which, l.dims(on_true), {0}), on_true, on_false), true};
@@ -195,7 +196,7 @@ std::vector<Batched> While(const ControlBatchCase& c) {
     Op holds = test.outputs[0].op;
     std::vector<Op> results, given;
     if (differs) {
-      // The loop runs while any example goes on; an example that has ended keeps its state.
+      // The loop runs while any example continues; the state of an example that has ended does not change.
       holds = test.inner.Reduce(hlo::kOr, holds, {0});
       std::vector<Batched> state;
       for (size_t i = 0; i < has.size(); ++i) state.push_back({step.parameters[i], has[i]});
@@ -222,8 +223,8 @@ std::vector<Batched> While(const ControlBatchCase& c) {
   }
 }
 
-// Returns the callee with the batch dimension in all results, and in the parameters where `has` is true.
-// Where `summed` is true, a result is the sum over the examples.
+// Returns the callee with the batch dimension in all results, and in the parameters for which `has` is true.
+// Results for which `summed` is true are summed over the examples.
 hlo::ComputationId BatchedCallee(const ControlBatchCase& c, const char* name, hlo::ComputationId id,
                                  const std::vector<bool>& has, const std::vector<bool>& summed) {
   BatchedBody made(c.l);
@@ -239,8 +240,8 @@ hlo::ComputationId BatchedCallee(const ControlBatchCase& c, const char* name, hl
   return CalleeOf(name, made.scratch, made.parameters, results, false);
 }
 
-// Batches a call with a custom rule, and the rule. The rule's cotangent of an argument that the examples
-// share is summed over them.
+// Batches a call with a custom rule, and the rule. The rule's cotangents of arguments that the examples share
+// are summed over the examples.
 std::vector<Batched> Custom(const ControlBatchCase& c, CustomRule rule) {
   const hlo::Instruction call = c.from[c.node];
   std::vector<Op> operands;
@@ -272,7 +273,7 @@ std::vector<Batched> Custom(const ControlBatchCase& c, CustomRule rule) {
   return all;
 }
 
-// Replaces a plain call by the batched instructions of its callee; a checkpoint stays one.
+// Replaces a plain call by the batched instructions of its callee; a checkpoint remains a call.
 std::vector<Batched> Call(const ControlBatchCase& c) {
   if (const auto rule = CustomRuleOf(c.from, c.node)) return Custom(c, *rule);
   const hlo::Instruction call = c.from[c.node];
@@ -300,7 +301,7 @@ std::vector<Batched> Call(const ControlBatchCase& c) {
   return all;
 }
 
-// Routines of LAPACK accept any number of leading batch dimensions.
+// LAPACK's routines accept any number of leading batch dimensions.
 std::vector<Batched> Routine(const ControlBatchCase& c) {
   const hlo::Instruction call = c.from[c.node];
   std::vector<Op> operands;

@@ -48,7 +48,7 @@ Shape BatchCase::Whole(const Shape& one) const {
 
 namespace {
 
-using BatchedElements = std::vector<Batched>;  // The elements of a tuple, or the one array.
+using BatchedElements = std::vector<Batched>;  // The elements of a tuple, or the only array.
 
 class Batcher {
  public:
@@ -120,7 +120,7 @@ class Batcher {
     for (const Batched& element : values_[node]) elements.push_back(element.op);
     return l_.b.Tuple(elements);
   }
-  // Puts a tuple that has a derivative rule of its own under that rule again; then all elements are batched.
+  // Wraps a tuple that has its own derivative rule in that rule again; then all elements are batched.
   BatchedElements WithRule(NodeId node, BatchedElements elements) {
     const std::string_view rule = OwnRule(from_, node);
     if (rule.empty()) return elements;
@@ -133,7 +133,7 @@ class Batcher {
     const Op tuple = TupleWithRule(rule, ops, OwnResults(from_, node));
     return Parts(tuple, l_.shape(tuple), any);
   }
-  // Repeats a value for every example.
+  // Repeats a value for each example.
   Op Repeated(Op op) {
     Dims dims = l_.dims(op), kept;
     for (size_t i = 0; i < dims.size(); ++i) kept.push_back(static_cast<int64_t>(i) + 1);

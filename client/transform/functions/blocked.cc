@@ -1,5 +1,5 @@
-// Blocks of arrays by index maps. A map of numbers is called at once, for every step; a map of tensors is
-// traced in the body.
+// Blocks of arrays by index maps. A map of numbers is called at once for every step; a map of tensors is
+// traced as part of the body.
 #include "client/transform/functions/blocked.h"
 
 #include <algorithm>

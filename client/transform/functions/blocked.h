@@ -1,4 +1,5 @@
-// An array of a kernel, cut into blocks: which block a step of the grid uses, how that is read and written.
+// An array of a kernel, divided into blocks: which block a step of the grid uses, and how the block is read
+// and written.
 #pragma once
 
 #include <string>
@@ -14,14 +15,14 @@ inline constexpr Operation kKernel = {"Kernel", "kernel", Promotion::kNone, "a l
 // The kernel whose body is being traced.
 struct Running {
   const Dims& grid;
-  Tensor step;                // s32: the number of the step, from 0.
-  std::vector<Tensor> ids{};  // s32: the step's position in the grid, one per dimension.
+  Tensor step;                // s32: the number of the step, counted from 0.
+  std::vector<Tensor> ids{};  // s32: the step's position along each dimension of the grid.
 };
 // Returns the number of steps of a grid.
 int64_t StepsOf(const Dims& grid);
 
-// The number of a step's block along one dimension of the array: a linear function of the step's position in
-// the grid, or, where it is not linear, a table by step.
+// The position of a step's block along one dimension of the array: a linear function of the step's position
+// in the grid, or a table by step if it is not linear.
 struct Coordinate {
   int64_t at_zero = 0;
   Dims factors;
@@ -34,7 +35,7 @@ struct Coordinate {
   }
 };
 
-// An array of a kernel and how it is cut into blocks.
+// An array of a kernel, and its division into blocks.
 class Blocked {
  public:
   // `what` names the array in errors: "input 0". Throws when the block does not fit the array.
@@ -45,7 +46,7 @@ class Blocked {
   const Dims& padded() const { return padded_; }
   const std::string& what() const { return what_; }
 
-  // Pad() appends zeros to the array up to the end of its last blocks; Trim() removes them.
+  // Pad() appends zeros up to the end of the array's last blocks; Trim() removes them.
   Tensor Pad(const Tensor& x) const;
   Tensor Trim(const Tensor& x) const;
 
@@ -55,7 +56,7 @@ class Blocked {
   Tensor Write(const Running& running, const Tensor& padded, const Tensor& block);
 
  private:
-  // Returns true when the one block is the whole padded array.
+  // Returns true when the only block is the whole padded array.
   bool IsWhole() const { return sizes_ == padded_; }
   Tensor Squeezed(const Tensor& x) const;
   [[noreturn]] void Fail(const std::string& why) const;
@@ -63,14 +64,13 @@ class Blocked {
   void CheckRank(size_t size) const;
   // Calls the index map for every step, checks the blocks, and sets coordinates_.
   void FindCoordinates(const Dims& grid);
-  // Returns the numbers of the block at a position in the grid. Throws when there is no such block.
+  // Returns the block's position for a position in the grid. Throws when that block does not exist.
   Dims At(const Dims& at) const;
-  // Appends the operands that Starts() computes the block's start from: the step and its position in the
+  // Appends the operands from which Starts() computes the block's start: the step and its position in the
   // grid, or the tensors that an index map of tensors has returned.
   void AddIndex(const Running& running, std::vector<Operand>& operands);
   std::vector<Op> Starts(Lowering& l, Operands o) const;
-  // Returns the number of the block along dimension `k` that a map of tensors has computed; takes it from
-  // `o`.
+  // Returns the block's position along dimension `k` as computed by a map of tensors; takes it from `o`.
   Op ComputedNumber(Lowering& l, size_t k, Operands& o) const;
 
   const std::string& kernel_;
@@ -82,8 +82,8 @@ class Blocked {
   Dims block_;   // The dimensions of a block in the body: sizes_ without squeezed dimensions.
   Dims counts_;  // The number of blocks, per dimension.
   Dims padded_;  // The dimensions of the padded array.
-  std::vector<Coordinate> coordinates_;  // Set for an index map of numbers, one per dimension.
-  BlockIndex index_;                     // The result of an index map of tensors; valid when computed_.
+  std::vector<Coordinate> coordinates_;  // One coordinate per dimension; set for an index map of numbers.
+  BlockIndex index_;                     // The result of an index map of tensors; valid if computed_.
   bool computed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Captured functions: reports how traced graphs differ, and profiles steps.
+// Captured functions: reports how recorded graphs differ, and profiles steps.
 #include "hlod/transform/capture.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ size_t CommonPrefix(const std::vector<std::string>& a, const std::vector<std::st
   return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
-// Returns an error text: the first instruction at which the new graph differs from all known ones, and what
-// those have there.
+// Returns the first instruction at which the new graph differs from all known ones, and the instructions that
+// they have there, as an error text.
 std::string Difference(const std::vector<std::vector<std::string>>& graphs,
                        const std::vector<std::string>& graph) {
   size_t at = 0;
@@ -84,7 +84,7 @@ TracingProfile ProfileOf(std::string name, bool cut_phases, int calls,
                          const std::function<std::shared_ptr<void>()>& call, const Caller& caller) {
   TracingProfile profile;
   profile.name = std::move(name);
-  Sync(caller);  // Operations recorded earlier are not part of the step.
+  Sync(caller);  // Runs earlier operations first, because they are not part of the step.
   profile.report = ReportGraphs([&] {
     std::optional<BackwardCuts> cuts;
     if (cut_phases) cuts.emplace();

@@ -1,5 +1,5 @@
-// Checkpoint records the function as one call. Beside its results the call returns the values that the policy
-// may keep; rules/call.cc computes all others again from the arguments.
+// Checkpoint records the function as one call. The call returns the function's results and the values that
+// the policy may keep; rules/call.cc recomputes all other values from the arguments.
 #include "hlod/transform/checkpoint.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ bool IsKept(const hlo::Computation& computation, NodeId node, const CheckpointPo
          std::find(policy.names.begin(), policy.names.end(), name->second) != policy.names.end();
 }
 
-// Returns the function as a callee that returns a tuple: the results, then the other values that the policy
-// keeps. Sets `kept` to the indices of the elements that the policy keeps, results among them.
+// Returns a callee of the function, which returns a tuple: the results, then the other values that the policy
+// keeps. Sets `kept` to the indices of the elements that the policy keeps, including results.
 hlo::ComputationId CalleeOf(const Function& function, const CheckpointPolicy& policy,
                             std::vector<size_t>& kept) {
   const hlo::Computation& from = *function.computation;

@@ -22,7 +22,7 @@ constexpr Operation kScan = {"Scan", "scan", Promotion::kNone, "a loop over slic
 constexpr Operation kWhile = {"While", "while_loop", Promotion::kNone, "a loop"};
 constexpr Operation kCond = {"Cond", "cond", Promotion::kNone, "one of several functions"};
 
-// The steps of the stream of random numbers that are set aside for a While: its iterations are not known.
+// The number of steps of the random stream that are reserved for a While, whose trip count is not known.
 constexpr uint64_t kStepsOfWhile = uint64_t{1} << 32;
 
 Literal PositionStep(uint64_t steps) { return Literal::Array<uint64_t>({3}, {0, steps, 0}); }
@@ -45,7 +45,7 @@ std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, const L
                              : Advance(l.graph.place, body.random_steps * static_cast<uint64_t>(loop.length));
   const std::vector<Op> extras = ExtraArgumentsFrom(l, body, captured, random);
 
-  // The instruction's inputs and carries, and, per parameter of the body, its place among them.
+  // The instruction's inputs and carries, and the position among them of each parameter of the body.
   std::vector<Op> inputs(stacks.begin(), stacks.end()), state(carries.begin(), carries.end());
   struct Place {
     bool input;
@@ -255,7 +255,7 @@ std::vector<Tensor> CallScan(const Traced& body, const ScanInputs& inputs, bool 
 
 namespace {
 
-// Throws unless the condition returns one pred: true to continue.
+// Throws unless the condition returns a single pred, which is true to continue.
 void CheckCondition(const Traced& condition, const Caller& caller) {
   const Function& function = condition.function();
   if (function.outputs.empty())

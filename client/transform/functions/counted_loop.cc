@@ -3,9 +3,9 @@
 // JAX, and other frontends, lower scan and fori_loop to a while with a counter in its state. Such a program
 // has lost what the transforms need: the number of iterations, without which reverse mode has no bound for
 // its residuals, and which arrays are read or written slice by slice. This file finds both again. Lowering
-// turns the scan into a while in the end, so that what runs is the same loop.
+// turns the scan into a while again, so that the same loop runs.
 //
-// Example, what JAX makes of scan(f, c, xs) over N slices:
+// Example: JAX lowers scan(f, c, xs) over N slices to
 //
 //   state (i = 0, c, xs, ys = zeros)
 //   condition: i < N
@@ -23,21 +23,21 @@
 //
 //   and the result of the while: (i_N, c_N, xs, the stacked y).
 //
-// Why not keep xs and ys as carries, which would be right as well? The transpose of a dynamic slice adds into
-// a cotangent of the whole array. In a loop of N iterations that is N passes over N slices, for xs and for
-// ys, where the transposed scan reads or writes each slice once (rules/scan.cc).
+// Keeping xs and ys as carries would also be right, but slower: the transpose of a dynamic slice adds to a
+// cotangent of the whole array. In a loop of N iterations that is N passes over N slices, for xs and for ys,
+// whereas the transposed scan reads or writes each slice once (rules/scan.cc).
 //
-// An element of the state is an input when the body returns it as it came and uses it only for dynamic
-// slices. It is an output when its only use is a dynamic-update-slice whose result is its next value and has
-// no other use. Its initial value is dropped, since the iterations overwrite all of it. In either case
+// An element of the state is an input when the body returns it unchanged and uses it only for dynamic slices.
+// It is an output when its only use is a dynamic-update-slice whose result is its next value and has no other
+// use. Its initial value is dropped, since the iterations overwrite all of it. In either case
 //   - dimension 0 has size N, a slice is one step of it and whole in all other dimensions;
 //   - the index is i, or N - 1 - i, as far as AffineOf can tell. It looks through conversions, sums and
 //     JAX's select(i < 0, i + N, i). N - 1 - i makes the scan a reverse one. A scan has one direction: the
 //     first element that is found decides, elements of the other direction stay carries.
 // The counter must begin at 0 and grow by 1.
 //
-// Every other loop with a counter becomes a scan, too, with the whole state as carries. As a scan instruction
-// has at least one input, it gets one that the body ignores: N times false.
+// Every other loop with a counter becomes a scan, too, with the whole state as carries. Since a scan
+// instruction needs an input, it gets one that the body ignores: N times false.
 #include "client/transform/functions/counted_loop.h"
 
 #include <algorithm>
@@ -51,7 +51,8 @@
 namespace hlod::lazy {
 namespace {
 
-// The greatest number of iterations of a loop that becomes a scan, whose transpose keeps residuals of each.
+// The maximum number of iterations of a loop that becomes a scan, because the transpose keeps residuals of
+// each.
 constexpr int64_t kIterationsMax = int64_t{1} << 20;
 
 std::optional<hlo::LoopCounter> CounterOf(const WhileLoop& loop) {
@@ -64,7 +65,7 @@ std::optional<hlo::LoopCounter> CounterOf(const WhileLoop& loop) {
 // Finds the arrays of the state that the iterations read, or write, slice by slice along dimension 0.
 class Slices {
  public:
-  // `counter`: the index of the element of the state that counts from 0 by 1 to `length`.
+  // `counter` is the index of the state element that counts from 0 by 1 to `length`.
   Slices(const CalleeBody& body, size_t counter, int64_t length)
       : body_(body), computation_(body.computation), counter_(body.parameters[counter]), length_(length) {
     std::vector<bool> live(computation_.size(), false);
@@ -77,7 +78,7 @@ class Slices {
       }
     }
     for (size_t i = 0; i < body.parameters.size(); ++i) Look(i);
-    // A scan has one direction: elements of the other one stay in the state.
+    // A scan has one direction: elements of the other direction stay in the state.
     for (auto& [element, use] : uses_) {
       if (!reverse_.has_value()) reverse_ = use.reverse;
     }
@@ -86,13 +87,13 @@ class Slices {
 
   struct Use {
     bool is_input = false, reverse = false;
-    std::vector<NodeId> nodes;  // The dynamic slices, or the one update.
+    std::vector<NodeId> nodes;  // The dynamic slices, or the only update.
   };
-  const std::map<size_t, Use>& uses() const { return uses_; }  // By element of the state.
+  const std::map<size_t, Use>& uses() const { return uses_; }  // The uses by element of the state.
   bool reverse() const { return reverse_.value_or(false); }
 
  private:
-  // An index that is factor * counter + offset.
+  // An index of the form factor * counter + offset.
   struct Affine {
     int64_t factor = 0, offset = 0;
   };
@@ -106,7 +107,7 @@ class Slices {
     switch (instruction.opcode()) {
       case hlo::kConvert:
       case hlo::kCopy: return AffineOf(operands[0], depth + 1);
-      case hlo::kSelect: {  // x < 0 ? x + n : x is x, as x is within bounds.
+      case hlo::kSelect: {  // x < 0 ? x + n : x equals x, because x is within bounds.
         const hlo::Instruction test = instruction.operand(0);
         if (test.opcode() != hlo::kCompare || test.operands()[0] != operands[2] ||
             test.attributes<hlo::CompareAttributes>().direction != hlo::ComparisonDirection::kLt ||
@@ -139,7 +140,7 @@ class Slices {
   }
 
   // Returns true when slices with these start indices and the sizes `part` visit dimension 0 of an array from
-  // its end, false from its beginning, nullopt when they do not visit it one by one.
+  // its end, false from its beginning, and nullopt when they do not visit it index by index.
   std::optional<bool> DirectionOf(absl::Span<const NodeId> starts, const Dims& dims, const Dims& part) const {
     if (dims.empty() || dims[0] != length_ || part[0] != 1) return std::nullopt;
     for (size_t i = 1; i < dims.size(); ++i) {
@@ -150,7 +151,7 @@ class Slices {
     return index->factor == -1;
   }
 
-  // Adds the element of the state to uses_ when it is read, or written, slice by slice.
+  // Adds the element of the state to uses_ when it is read or written slice by slice.
   void Look(size_t element) {
     const NodeId parameter = body_.parameters[element];
     const auto users = users_.find(parameter);
@@ -234,8 +235,8 @@ Shape Sliced(Shape shape) {
   return shape;
 }
 
-// Appends the loop as a scan with the inputs and outputs that `slices` has found; returns a tuple of the
-// loop's results.
+// Appends the loop as a scan with the inputs and outputs found by `slices`; returns a tuple of the loop's
+// results.
 NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBody& body, const Slices& slices,
                     int64_t length) {
   Appender appender(to);
@@ -256,7 +257,8 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
     if (!use.is_input) continue;
     operands.push_back(state[element]);
     const NodeId slice = parameter(Sliced(body.ParameterShape(element)));
-    for (const NodeId node : use.nodes) copy_of[node] = slice;  // Reshaped below, where its users come.
+    // Reshaped below, when their users are copied.
+    for (const NodeId node : use.nodes) copy_of[node] = slice;
   }
   if (operands.empty()) {
     operands.push_back(appender.Falses(length));
@@ -284,7 +286,7 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
       continue;
     }
     of.clear();
-    bool whole = true;  // False for the tuple of parameters, which is not copied: its elements are.
+    bool whole = true;  // False for the tuple of parameters, which is not copied, unlike its elements.
     for (const NodeId operand : instruction.operands()) {
       of.push_back(copy_of[operand]);
       whole = whole && of.back() != hlo::Computation::kNoNode;
@@ -311,7 +313,7 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
   attributes.is_reverse = slices.reverse();
   const NodeId scan =
       appender.Scan(operands, attributes, Shape::Tuple(std::move(results)), TraceTables::Get().Callee(step));
-  // The loop's results, in its order.
+  // The loop's results in their order.
   std::vector<NodeId> elements;
   size_t next_output = 0, next_carry = stacked;
   for (size_t i = 0; i < state.size(); ++i) {

@@ -7,8 +7,8 @@
 
 namespace hlod::lazy {
 
-// A while loop. `init`: the node of `computation` that is its initial state. `body` and `condition` are in
-// the table of callees.
+// A while loop. `init` is the node of `computation` with its initial state. `body` and `condition` are in the
+// table of callees.
 struct WhileLoop {
   const hlo::Computation& computation;
   NodeId init;
@@ -17,13 +17,13 @@ struct WhileLoop {
 // Returns the constant trip count, or nullopt when the loop is not `for (i = a; i < b; i += c)` with
 // constants (common/hlo/analysis/trip_count.h says which forms are found) or runs more than 2^20 times.
 std::optional<int64_t> ScanLengthOf(const WhileLoop& loop);
-// Returns the loop's body as that of a scan whose input is ignored and whose carries are the state; nullopt
-// where the state is not a tuple of arrays.
+// Returns the loop's body as the body of a scan whose input is ignored and whose carries are the state;
+// nullopt if the state is not a tuple of arrays.
 std::optional<hlo::ComputationId> ScanBodyOf(const WhileLoop& loop);
 
-// Appends the loop as a scan to `to`, which is loop.computation, and returns a tuple like the loop's result.
+// Appends the loop to `to`, which is loop.computation, as a scan, and returns a tuple like the loop's result.
 // Arrays that the iterations only read, one slice each, become inputs of the scan; arrays that they only
-// write, one slice each, become outputs. Returns nullopt where ScanLengthOf() or ScanBodyOf() do.
+// write, one slice each, become outputs. Returns nullopt when ScanLengthOf() or ScanBodyOf() does.
 std::optional<NodeId> AppendAsScan(hlo::Computation& to, const WhileLoop& loop);
 
 }  // namespace hlod::lazy

@@ -15,8 +15,8 @@ namespace {
 
 constexpr char kRule[] = "custom_rule";
 
-// Returns a callee that runs `function` and takes `shapes`; pick[i] is the one that parameter i of the
-// function is.
+// Returns a callee that runs `function` and takes `shapes`; parameter i of the function is parameter pick[i]
+// of the callee.
 hlo::ComputationId CalleeOn(const char* name, const Function& function, const std::vector<Shape>& shapes,
                             const std::vector<size_t>& pick) {
   Callee callee(name);
@@ -80,7 +80,7 @@ std::vector<Tensor> CallCustom(const CustomCallee& callee, const std::vector<Ten
   return CallSeveral(is_vjp ? kVjp : kJvp, OperandsOf(tensors, caller), [&](Lowering& l, Operands o) {
     std::vector<Op> operands(o.begin(), o.begin() + static_cast<ptrdiff_t>(arguments.size()));
     Operands captured = o.subspan(arguments.size());
-    std::vector<size_t> first;  // Per function, the index of the first operand that it captured.
+    std::vector<size_t> first;  // For each function, the index of the first operand that it captured.
     for (const Function* part : parts) {
       const size_t count = part->Captured().size();
       first.push_back(operands.size());
@@ -110,7 +110,7 @@ std::vector<Tensor> CallCustom(const CustomCallee& callee, const std::vector<Ten
       given.insert(given.end(), shapes.begin() + static_cast<ptrdiff_t>(count), shapes.end());
       rule.backward = CalleeOn("custom_backward", *parts[2], given, of_backward);
     } else {
-      AddRange(of_forward, operands.size(), count);  // The tangents.
+      AddRange(of_forward, operands.size(), count);  // Appends the tangents.
       AddRange(of_forward, first[1], parts[1]->extra.size());
       std::vector<Shape> given = shapes;
       given.insert(given.end(), shapes.begin(), shapes.begin() + static_cast<ptrdiff_t>(count));
@@ -160,8 +160,8 @@ Tangents PushCustom(const PushCase& c, const CustomRule& rule) {
 
 namespace {
 
-// Returns the residuals. When the call does not return them yet, it is replaced by one of the rule's forward
-// function, or, where that is not possible, such a call is added.
+// Returns the residuals. If the call does not return them yet, it is replaced by a call of the rule's forward
+// function or, if that is not possible, such a call is added.
 std::vector<Op> ResidualsOf(const PullCase& c, const CustomRule& rule, size_t results) {
   std::vector<Op> given;
   if (rule.widened) {
@@ -185,7 +185,8 @@ std::vector<Op> ResidualsOf(const PullCase& c, const CustomRule& rule, size_t re
   return given;
 }
 
-// In a gradient of a gradient, the residuals have cotangents: pulls these back through the forward function.
+// In a gradient of a gradient, the residuals have cotangents, which this pulls back through the forward
+// function.
 void PullResiduals(const PullCase& c, const CustomRule& rule, size_t results) {
   const std::vector<NodeId> operands = c.Operands();
   const CalleeBody forward = BodyOf(rule.forward);

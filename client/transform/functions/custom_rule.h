@@ -7,17 +7,17 @@
 
 namespace hlod::lazy {
 
-// The rule of a call of f. The call's operands are the arguments of f, then the tensors that f captured, then
-// those that the functions of the rule captured.
+// The rule of a call of f. The call's operands are the arguments of f, the tensors that f captured, and the
+// tensors that the functions of the rule captured.
 struct CustomRule {
   bool is_vjp = true;
   size_t arguments = 0;  // The number of operands that are f's arguments.
   size_t residuals = 0;  // The number of residuals of a vjp.
-  bool widened = false;  // True for a vjp whose call runs `forward`: it returns the residuals, too.
-  // Takes all operands; of a jvp, also a tangent per argument. Returns the results, then the residuals of a
-  // vjp, or the tangents of a jvp.
+  bool widened = false;  // True for a vjp whose call runs `forward` and so also returns the residuals.
+  // Takes all operands; for a jvp, also a tangent per argument. Returns the results, followed by the
+  // residuals (vjp) or the tangents (jvp).
   hlo::ComputationId forward = 0;
-  // For a vjp: takes the residuals, the cotangents, and all operands after the arguments.
+  // For a vjp; takes the residuals, the cotangents, and all operands after the arguments.
   hlo::ComputationId backward = 0;
 };
 // Returns the rule of a call; nullopt when it has none.

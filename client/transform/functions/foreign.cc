@@ -39,12 +39,12 @@ namespace {
 constexpr Operation kLoaded = {"LoadedFunction", "call", Promotion::kNone, "an HLO module"};
 constexpr Operation kCustom = {"CustomCall", "custom_call", Promotion::kNone, "a custom call"};
 constexpr char kHost[] = "host_function";
-// The greatest number of instructions that inlining calls may lead to: calls within calls multiply quickly.
+// The maximum number of instructions after inlining calls, because nested calls multiply quickly.
 constexpr uint32_t kSplicedMax = 1'000'000;
 
 }  // namespace
 
-// A loaded module: its entry over the trace tables, with its callees interned there. Immutable.
+// A loaded module: its entry over the trace tables, in which its callees are interned. Immutable.
 class LoadedProgram {
  public:
   LoadedProgram(const Module& module, hlo::FlatSignature signature)
@@ -118,10 +118,10 @@ class LoadedProgram {
   }
 
  private:
-  // Appends and returns the replacement of an instruction, for the transforms' sake; nullopt for most. A
-  // plain call or a fusion is replaced by the callee's instructions, a counted loop by a scan, the last
-  // instruction of a logistic function by the opcode, that of log(exp(x) + exp(y)) by a value with a rule of
-  // its own.
+  // Appends and returns the replacement of an instruction that transforms need; nullopt for most
+  // instructions. A plain call or a fusion is replaced by the callee's instructions, a counted loop by a
+  // scan, the last instruction of a logistic function by the opcode, and that of log(exp(x) + exp(y)) by a
+  // value with its own rule.
   static std::optional<NodeId> Replaced(hlo::Computation& to, const hlo::Instruction& instruction,
                                         absl::Span<const NodeId> operands,
                                         absl::Span<const hlo::ComputationId> called) {
@@ -196,7 +196,7 @@ std::vector<Tensor> LoadedFunction::operator()(const std::vector<Tensor>& argume
           name, caller);
   }
   std::vector<Operand> operands = lazy::OperandsOf(arguments, caller);
-  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the caller's line.
+  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // This operand carries the caller's line.
   return lazy::CallSeveral(lazy::kLoaded, operands,
                            [&](lazy::Lowering& l, lazy::Operands o) { return program_->Inline(l, o); });
 }
@@ -217,10 +217,10 @@ LoadedFunction Loaded(std::string_view bytes, std::string_view source, const Cal
       ReadModule(bytes, {.for_execution = true, .with_rules = true});
   check(module.status());
   check(hlo::Verify(**module));
-  // The instructions of a trace have no layouts.
+  // A trace's instructions have no layouts.
   module = DropLayouts(**module);
   check(module.status());
-  // Expands batch norms, maps and scaled dots into instructions that transforms have rules for.
+  // Expands batch norms, maps and scaled dots to instructions that have rules for transforms.
   if (HasFunctions(**module)) *module = ExpandFunctions(**module);
   if (HasOtherScans(**module)) *module = ScansAlongDimension0(**module);
   hlo::FlatSignature signature((*module)->entry());
@@ -248,7 +248,7 @@ std::vector<Tensor> CustomCall(const std::string& target, const std::vector<Tens
   if (results.empty())
     Throw(ErrorKind::kArgument, "a custom call has a result", lazy::kCustom.pytorch, caller);
   std::vector<Operand> operands = lazy::OperandsOf(inputs, caller);
-  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the caller's line.
+  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // This operand carries the caller's line.
   return lazy::CallSeveral(lazy::kCustom, operands, [&](lazy::Lowering& l, lazy::Operands o) {
     const hlo::CustomCallAttributes attributes{target, options.payload, options.has_side_effect,
                                                options.api_version};

@@ -8,8 +8,8 @@
 namespace hlod::lazy {
 namespace {
 
-// Returns the operand at the end of a chain of unary instructions of these opcodes that begins with `node`,
-// or nullopt.
+// Follows a chain of unary instructions with these opcodes from `node` down; returns the operand at its end,
+// or nullopt when the opcodes differ.
 std::optional<hlo::NodeId> Through(const hlo::Computation& computation, hlo::NodeId node,
                                    std::initializer_list<hlo::Opcode> opcodes) {
   for (const hlo::Opcode opcode : opcodes) {

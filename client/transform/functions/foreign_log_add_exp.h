@@ -1,5 +1,5 @@
-// Recognizes log(exp(x) + exp(y)), and so softplus and log_sigmoid, in a loaded program, as JAX writes it
-// out.
+// Recognizes log(exp(x) + exp(y)), and thereby softplus and log_sigmoid, in a loaded program, in the form
+// that JAX writes.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 namespace hlod::lazy {
 
 // When `add` over `operands`, nodes of `to`, is max(x, y) + log1p(exp(-|x - y|)) of floats, appends the same
-// value under a derivative rule of its own to `to` and returns it; else nullopt. Differentiated by parts, its
-// second derivatives at x = y would be those of |x| and max: 0, where 1/4 is right.
+// value with its own derivative rule to `to` and returns it; otherwise returns nullopt. The rule is needed
+// because the derivatives of max and |x - y| would make the second derivatives at x = y 0 instead of 1/4.
 std::optional<hlo::NodeId> AppendAsLogAddExp(hlo::Computation& to, const hlo::Instruction& add,
                                              absl::Span<const hlo::NodeId> operands);
 

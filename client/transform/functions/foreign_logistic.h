@@ -1,4 +1,4 @@
-// Recognizes the logistic function in a loaded program, as JAX and XLA write it out.
+// Recognizes the logistic function in a loaded program, in the form that JAX and XLA write.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 namespace hlod::lazy {
 
 // When `divide` over `operands`, nodes of `to`, is 1 / (1 + exp(-x)) of floats, appends logistic(x) to `to`
-// and returns it; else nullopt. Differentiated by parts, it would be 0 times infinity where exp(-x)
-// overflows, in f32 from x = -89 down.
+// and returns it; otherwise returns nullopt. The derivative of the formula would be 0 times infinity when
+// exp(-x) overflows, in f32 for x below -89.
 std::optional<hlo::NodeId> AppendAsLogistic(hlo::Computation& to, const hlo::Instruction& divide,
                                             absl::Span<const hlo::NodeId> operands);
 

@@ -21,8 +21,8 @@ std::string LeafText(const Tensor& leaf) {
                       ":", place.ordinal, ";");
 }
 
-// Returns the one device that the arguments are on, or nullopt without arguments. Host tensors may be among
-// them. Throws when they are on several devices.
+// Returns the device that the arguments are on (some may be host tensors), or nullopt without arguments.
+// Throws when they are on several devices.
 std::optional<Place> PlaceOfArguments(const char* what, const std::vector<Tensor>& arguments,
                                       const std::vector<std::string>& paths, const Caller& caller) {
   std::optional<Place> place;
@@ -87,10 +87,10 @@ std::vector<Tensor> CallTraced(const Traced& traced, const std::vector<Tensor>& 
   const std::vector<Tensor> captured = function.Captured();
   std::vector<Operand> operands = OperandsOf(arguments, caller);
   for (const Tensor& tensor : captured) operands.emplace_back(tensor, caller);
-  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // It carries the caller's line.
+  if (operands.empty()) operands.emplace_back(Scalar(0), caller);  // This operand carries the caller's line.
   const Operation operation = CallOf(traced.what());
   if (arguments.empty() && captured.empty()) {
-    // No operand says on which device the function would run.
+    // Without an operand, the device of the function is not known.
     std::vector<Tensor> results;
     Explain(operation, {}, caller, [&] {
       if (!function.outputs.empty()) Refuse("a function without tensors as arguments is called");

@@ -15,10 +15,10 @@ namespace lazy {
 namespace {
 
 constexpr Operation kId = {"ProgramId", "program_id", Promotion::kNone, "where a step is in the grid"};
-// The greatest number of steps; index maps of numbers are called for each.
+// The maximum number of steps; index maps of numbers are called for each.
 constexpr int64_t kStepsMax = int64_t{1} << 24;
 
-// The kernel whose body this thread is tracing, or null.
+// Returns the kernel whose body this thread is tracing, or null.
 const Running*& Innermost() {
   thread_local const Running* running = nullptr;
   return running;
@@ -96,7 +96,7 @@ class KernelCall {
   }
 
   std::vector<Tensor> Run(const KernelBody& f) {
-    // The body's arguments are the carries, the number of the step, the inputs.
+    // The body's arguments are the carries, the number of the step, and the inputs.
     std::vector<Tensor> arguments = loop_.carries;
     std::vector<std::string> paths = carry_paths_;
     arguments.push_back(Placeholder({}, kS32, loop_.stacks[0].device(), false, caller_));
@@ -185,7 +185,7 @@ class KernelCall {
   const KernelSpec& spec_;
   const Caller caller_;
   std::vector<Blocked> in_, out_;
-  LoopInputs loop_;  // The carries: outputs, then scratch.
+  LoopInputs loop_;  // The loop; its carries are the outputs, then the scratch arrays.
   std::vector<std::string> carry_paths_;
 };
 
@@ -193,7 +193,8 @@ class KernelCall {
 }  // namespace lazy
 
 Tensor ProgramId(int64_t dim, Caller caller) {
-  // The caller may update a clone in place; the step still needs the number to write its blocks.
+  // Returns a clone, because the caller may update it in place, and the step needs the number to write its
+  // blocks.
   return lazy::CurrentKernel(dim, "program_id", caller).ids[static_cast<size_t>(dim)].Clone(caller);
 }
 

@@ -10,8 +10,8 @@ namespace hlod::lazy {
 
 struct LoopInputs {
   std::vector<Tensor> carries;
-  std::vector<Tensor> stacks;     // Sliced along dimension 0; at least one.
-  std::vector<Tensor> constants;  // Each iteration takes all of them.
+  std::vector<Tensor> stacks;     // Arrays that are sliced along dimension 0; at least one.
+  std::vector<Tensor> constants;  // Arrays that every iteration reads as a whole.
   int64_t length = 0;
   bool reverse = false;
 };

@@ -1,5 +1,5 @@
-// AssociativeScan, by halves: neighbours are combined, the prefixes of these pairs are the prefixes that end
-// at every second slice, and one more combination computes the others. With five slices:
+// AssociativeScan, by halves: neighbours are combined to pairs, the prefixes of the pairs are the prefixes
+// that end at every second slice, and one more combination computes the others. With five slices:
 //
 //   [a b c d e] -> pairs [ab cd] -> their prefixes [ab abcd] -> the others a, ab+c, abcd+e
 #include "hlod/transform/slices.h"
@@ -73,7 +73,7 @@ class PrefixScan {
     for (size_t i = 0; i < first.size(); ++i) joined.push_back(Cat({first[i], second[i]}, dim_, caller_));
     return joined;
   }
-  // Returns even[0] odd[0] even[1] odd[1] ...; for an odd count, the last is one of `even`.
+  // Returns even[0] odd[0] even[1] odd[1] ...; when the total is odd, the last is from `even`.
   Tensors Interleaved(const Tensors& even, const Tensors& odd, int64_t count) const {
     Tensors all;
     const int64_t half = count / 2;

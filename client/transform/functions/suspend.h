@@ -1,4 +1,5 @@
-// Suspends autocast while a transform records: its instructions have the types of the forward computation.
+// Suspends autocast while a transform records, because its instructions have the types of the forward
+// computation.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Tells a training step whether a module's buffer was written.
+// Counts writes to a module's buffers, so that a training step knows which ones its model changed.
 #include "hlod/optim/train.h"
 
 #include "client/tensor/trace/lock.h"

@@ -1,4 +1,5 @@
-// Adafactor: second moments of a matrix kept as those of its rows and columns (Shazeer and Stern, 2018).
+// Adafactor: keeps the second moments of a matrix as moments of its rows and of its columns (Shazeer and
+// Stern, 2018).
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -13,7 +14,7 @@ namespace hlod::optim {
 namespace {
 
 struct Factored {
-  int64_t smaller, larger;  // The two largest dimensions.
+  int64_t smaller, larger;  // The two largest dimensions, by their sizes.
 };
 
 std::optional<Factored> FactoredDims(const Dims& dims, const AdafactorOptions& options) {
@@ -31,8 +32,8 @@ Dims Without(Dims dims, int64_t dim) {
   return dims;
 }
 
-// State: two tensors per parameter, rows and columns, or, unfactored, the moments and an empty one; then the
-// count.
+// State: two tensors per parameter, for rows and columns (or, when not factored, the moments and an empty
+// tensor); then the count.
 class FactoredRms : public Link {
  public:
   explicit FactoredRms(const AdafactorOptions& options) : options_(options) {}
@@ -56,7 +57,8 @@ class FactoredRms : public Link {
     for (size_t i = 0; i < updates.size(); ++i) {
       if (!updates[i].defined()) continue;
       const Tensor squares = SquaredModulus(updates[i]) + options_.eps;
-      const Tensor step = (count - options_.decay_offset).To(kF32) + 1;  // f32 also for f64, as in Optax.
+      // f32 also for f64 parameters, as in Optax.
+      const Tensor step = (count - options_.decay_offset).To(kF32) + 1;
       const Tensor rate = (1 - Pow(step, -options_.decay_rate)).To(squares.dtype());
       const auto average = [&](const Tensor& old, const Tensor& now) {
         return old * rate + now * (1 - rate);

@@ -1,4 +1,4 @@
-// Chains of gradient transformations, and links without state or with a count of steps only.
+// Chains of gradient transformations, and transformations without state or with only a count of steps.
 #include <algorithm>
 #include <map>
 
@@ -33,8 +33,8 @@ class ElementwiseLink : public Link {
   const std::function<Tensor(const Tensor&, const Tensor&)> f_;
 };
 
-// Computes the schedule's value for the count of steps and applies it to each update. The value is an f64 for
-// updates of that precision: the schedule sees this by the type of the count, which is s64 then.
+// Computes the schedule's value for the count of steps, and applies it to each update. For f64 updates the
+// value is f64: the schedule recognizes this by the count, which is then s64.
 class Scheduled : public Link {
  public:
   explicit Scheduled(Schedule schedule) : schedule_(std::move(schedule)) {}
@@ -108,7 +108,7 @@ Tensor RootMeanSquare(const Tensor& x) { return Sqrt(Mean(SquaredModulus(x))); }
 
 namespace {
 
-// Marks a tensor of the state as the optimizer's, and shards it like the parameter of the same dimensions.
+// Names a tensor of the state as the optimizer's, and shards it like the parameter with the same dimensions.
 void LieAs(const Tensors& params, Tensor& state) {
   if (!state.defined()) return;
   lazy::SetRole(state, lazy::Role::kOptimizer);
@@ -142,7 +142,7 @@ State Optimizer::InitLeaves(const Tensors& params) const {
 
 namespace {
 
-// The defined leaves of `params`, the updates of these, and their indices among all leaves.
+// The defined leaves of `params`, their updates, and their indices among all leaves.
 struct Defined {
   Tensors params, updates;
   std::vector<size_t> places;

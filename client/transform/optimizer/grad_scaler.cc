@@ -1,4 +1,4 @@
-// The scale, the count and the found infinities are tensors, so that an iteration stays one program.
+// The scale, the count and the flag for infinities are tensors, so that an iteration remains one program.
 #include "hlod/optim/grad_scaler.h"
 
 #include "absl/strings/str_cat.h"
@@ -49,7 +49,7 @@ Tensor GradScaler::Scale(const Tensor& loss, Caller caller) {
     scale_ = Full({}, first_scale_, {.type = kF32, .device = loss.device()});
     tracker_ = Full({}, first_tracker_, {.type = kS32, .device = loss.device()});
   }
-  // The product is an f32: it may exceed the range of an f16 loss.
+  // The product is f32, because it may exceed the range of an f16 loss.
   const Tensor scale = scale_.To(loss.device());
   return loss.dtype() == kF64 ? loss * scale.To(kF64) : loss.To(kF32) * scale;
 }
@@ -113,7 +113,7 @@ void GradScaler::Update(Caller caller) {
   RequireThat(found.defined(), "no gradients were unscaled since the last Update()", "update", caller);
   const Tensor count = tracker_ + 1, grows = Ge(count, options_.growth_interval),
                larger = scale_ * options_.growth_factor;
-  // The scale does not grow to infinity.
+  // The scale stops growing before infinity.
   const Tensor grown = Where(LogicalAnd(grows, Isfinite(larger)), larger, scale_);
   scale_ = Where(found, scale_ * options_.backoff_factor, grown);
   tracker_ = Where(LogicalOr(found, grows), 0, count).To(kS32);

@@ -1,6 +1,6 @@
 // The kinds of PyTorch's optimizers. A kind has a rule, and a table of its settings with their limits and the
-// names under which they are saved. Also the definitions of OptimizerOf's members: each .cc file of kinds
-// instantiates it for their options.
+// names under which they are saved. Also defines OptimizerOf's members: each .cc file with kinds instantiates
+// it for their options.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace hlod {
 
-// A member of the options: a number or a flag.
+// A pointer to a member of the options: a number or a flag.
 template <typename Options>
 struct Setting {
   const char* name;
@@ -36,7 +36,7 @@ struct OptimizerKind {
   const char* name;  // The name in errors.
   optim::Optimizer (*rule)(const Options&);
   absl::Span<const Setting<Options>> settings;
-  // Throws when settings contradict one another; null when none can.
+  // Throws when settings contradict one another; null when they cannot.
   void (*check)(const Options&, const Caller&) = nullptr;
 
   void Require(const Options& options, const Caller& caller) const {

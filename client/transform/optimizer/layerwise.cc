@@ -18,7 +18,7 @@ namespace {
 
 Tensor NormOf(const Tensor& x) { return Sqrt(Sum(SquaredModulus(x))); }
 
-// State: first moments, second moments of the gradient's difference from the first, the count.
+// State: first moments, second moments of the difference between gradient and first moment, the count.
 class BeliefLink : public Link {
  public:
   explicit BeliefLink(const BeliefOptions& options) : o_(options) {}
@@ -52,7 +52,7 @@ class BeliefLink : public Link {
   const BeliefOptions o_;
 };
 
-// Approximates the nearest matrix with orthonormal rows (or columns, when these are fewer) by Newton and
+// Approximates the nearest matrix with orthonormal rows (or columns, if there are fewer) by Newton and
 // Schulz's iteration.
 Tensor Orthogonalized(const Tensor& matrix, const MuonOptions& o) {
   const bool tall = matrix.size(0) > matrix.size(1);

@@ -1,5 +1,5 @@
 // L-BFGS (Nocedal and Wright, algorithm 7.4) as in PyTorch. All parameters, and all gradients, are one flat
-// vector. The inverse Hessian is approximated from the last moves and the changes of the gradient by them.
+// vector. The inverse Hessian is approximated from the last moves and the resulting changes of the gradient.
 #include "hlod/optim/lbfgs.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void RequireLbfgsOptions(const LbfgsOptions& options, const Caller& caller) {
 
 }  // namespace
 
-// A call of Step().
+// One call of Step().
 class LbfgsStep {
  public:
   LbfgsStep(Lbfgs& optimizer, const std::function<Tensor()>& closure)
@@ -107,8 +107,8 @@ class LbfgsStep {
     l_.direction_ = r;
   }
 
-  // Adds a pair to the history. One of no positive curvature is dropped, as it would make the approximation
-  // indefinite.
+  // Adds a pair to the history. A pair whose curvature is not positive is dropped, because it would make the
+  // approximation indefinite.
   void Remember(const Tensor& change, const Tensor& move) {
     const Tensor product = Dot(change, move);
     if (!(product.Item<double>() > 1e-10)) return;
@@ -124,7 +124,7 @@ class LbfgsStep {
 
   void MoveByRate(bool last) {
     MoveBy(l_.length_);
-    if (last) return;  // The loss and gradient there would not be used.
+    if (last) return;  // The loss and gradient at the last point would not be used.
     Evaluate();
   }
 
@@ -200,7 +200,7 @@ void Lbfgs::StepUnless(const Tensor&, Caller caller) {
 std::vector<std::pair<const char*, double>> Lbfgs::SettingsOf(size_t) const {
   return {{"lr", options_.lr},
           {"max_iter", static_cast<double>(options_.max_iter)},
-          // -1: the limit follows from max_iter.
+          // -1 when the limit follows from max_iter.
           {"max_eval", static_cast<double>(options_.max_eval.value_or(-1))},
           {"tolerance_grad", options_.tolerance_grad},
           {"tolerance_change", options_.tolerance_change},

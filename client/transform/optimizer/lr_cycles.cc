@@ -1,4 +1,5 @@
-// PyTorch's learning rate schedulers that rise and fall, run one after another, or wait for a metric.
+// PyTorch's learning rate schedulers that rise and fall, that run one after another, or that depend on a
+// metric.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -71,7 +72,7 @@ LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& o, 
             double begin = 0;
             for (const Phase& phase : phases) {
               const auto at = static_cast<double>(epoch);
-              // A phase without length is at its end.
+              // A phase of length 0 is at its end.
               const double part = phase.end > begin ? (at - begin) / (phase.end - begin) : 1;
               if (at <= phase.end) return Between(phase.from, phase.to, part, o.linear);
               begin = phase.end;

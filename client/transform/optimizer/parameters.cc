@@ -16,8 +16,8 @@
 namespace hlod {
 namespace {
 
-// Returns a parameter or gradient as the rules see it: as in PyTorch, the real and the imaginary part of a
-// complex number count as parameters of their own.
+// Returns a parameter or gradient in the form that the rules use: as in PyTorch, the real and the imaginary
+// parts of complex numbers are separate parameters.
 Tensor Parts(const Tensor& x) { return hlo::IsComplex(x.dtype()) ? ViewAsReal(x) : x; }
 
 std::string NameOf(size_t parameter, size_t link, size_t tensor) {
@@ -26,7 +26,7 @@ std::string NameOf(size_t parameter, size_t link, size_t tensor) {
 std::string SettingName(size_t group, const char* name) { return absl::StrCat("groups.", group, ".", name); }
 Tensor SettingTensor(double value) { return FromValues<double>({value}, Dims{}); }
 
-// Restores `after` to the state before the step where `skip` is true.
+// Restores `after` to the state before the step if `skip` is true.
 void KeepWhere(const Tensor& skip, const optim::State& before, optim::State& after) {
   for (size_t link = 0; link < after.parts.size(); ++link) {
     for (size_t k = 0; k < after.parts[link].size(); ++k) {
@@ -50,8 +50,8 @@ class StateReader {
   StateReader(const std::map<std::string, Tensor>& state, const Caller& caller)
       : state_(state), caller_(caller) {}
 
-  // Returns the tensor of that name, in the type and on the device of `like`. When it is missing or has
-  // another shape, notes the fault and returns `like`.
+  // Returns the tensor with that name, in the type and on the device of `like`. If it is missing or has
+  // another shape, records the fault and returns `like`.
   Tensor Take(const std::string& name, const Tensor& like) {
     const auto found = state_.find(name);
     if (found == state_.end()) {
@@ -76,7 +76,7 @@ class StateReader {
   }
   void Fault(std::string text) { faults_.push_back(std::move(text)); }
 
-  // Throws when there are faults, or tensors that were not taken.
+  // Throws when there were faults, or tensors that were not taken.
   void Finish(size_t parameters) {
     if (used_ < state_.size()) {
       Fault(absl::StrCat("of its ", state_.size(), " tensors ", state_.size() - used_,

@@ -1,4 +1,4 @@
-// Schedules: functions of the count of steps, computed on the count's device.
+// Schedules: functions of the number of steps, computed on the device of that number.
 #include <algorithm>
 #include <numbers>
 

@@ -1,5 +1,5 @@
 // PyTorch's optimizers that adapt each parameter's rate: Adadelta, Adamax, NAdam, RAdam. Counts and their
-// powers, doubles on the host in PyTorch, are f64 tensors here, so that no step compiles again.
+// powers, which are doubles on the host in PyTorch, are f64 tensors here, so that steps do not recompile.
 #include "client/transform/optimizer/kind.h"
 #include "client/transform/optimizer/torch_moments.h"
 #include "hlod/ops/comparison.h"
@@ -13,7 +13,7 @@ using optim::MovingAverage;
 using optim::Tensors;
 using optim::ZerosFor;
 
-// Returns the first state: per parameter `moments` tensors of zeros like it, and last the count of steps.
+// Returns the first state: `moments` tensors of zeros per parameter, with its shape, then the count of steps.
 Tensors MomentsAndCount(const Tensors& params, size_t moments) {
   Tensors state;
   for (const Tensor& param : params) {
@@ -23,7 +23,7 @@ Tensors MomentsAndCount(const Tensors& params, size_t moments) {
   return state;
 }
 
-// Applies a rule to each parameter by itself. The moments of a parameter are adjacent in the state.
+// Applies a rule to each parameter separately. The moments of a parameter are adjacent in the state.
 class PerParameter : public optim::Link {
  public:
   using Rule = std::function<Tensor(const Tensor& gradient, Tensor* moments, const Tensor& count)>;
@@ -76,8 +76,8 @@ Tensor NesterovMomentum(const NAdamOptions& o, const Tensor& count) {
   return (1 - Pow(0.96, count * o.momentum_decay) * 0.5) * o.beta1;
 }
 
-// The third moment is the product of all momenta so far, the same in each element, minus 1 so that it begins
-// at 0.
+// The third moment is the product of all momenta so far, the same in each element. It is stored minus 1, so
+// that it begins at 0.
 optim::Optimizer NAdamRule(const NAdamOptions& o) {
   return By(o.lr, o.weight_decay, 3, [=](const Tensor& gradient, Tensor* moments, const Tensor& count) {
     const Tensor momentum = As(NesterovMomentum(o, count), gradient),
@@ -91,7 +91,7 @@ optim::Optimizer NAdamRule(const NAdamOptions& o) {
   });
 }
 
-// In the first steps, from which the variance cannot be estimated, the update is the first moment alone.
+// In the first steps, when the variance cannot be estimated, the update is the first moment alone.
 optim::Optimizer RAdamRule(const RAdamOptions& o) {
   const double longest = 2 / (1 - o.beta2) - 1;
   return By(o.lr, o.weight_decay, 2, [=](const Tensor& gradient, Tensor* moments, const Tensor& count) {
@@ -100,7 +100,7 @@ optim::Optimizer RAdamRule(const RAdamOptions& o) {
     const Tensor mean = moments[0] / As(1 - Pow(o.beta1, count), gradient);
     const Tensor power = Pow(o.beta2, count), length = longest - count * 2 * power / (1 - power);
     const Tensor known = Gt(length, 5);
-    // Where the length is not used, 6 keeps the root's argument positive.
+    // Where the length is not used, 6 keeps the argument of the root positive.
     const Tensor counted = Where(known, length, 6.0);
     const Tensor rectified =
         Sqrt((counted - 4) * (counted - 2) * longest / ((longest - 4) * (longest - 2) * counted));

@@ -6,7 +6,7 @@
 namespace hlod {
 namespace {
 
-// Has a link for the decay even when that is 0, so that the decay may change later.
+// Includes a link for the decay even when it is 0, so that it can change later.
 optim::Optimizer Decayed(double weight_decay, const optim::Optimizer& update) {
   return optim::Chain({optim::DecayedIf(weight_decay), update});
 }

@@ -8,7 +8,7 @@
 namespace hlod::optim {
 namespace {
 
-// Returns `kinds` lists of zeros like the parameters, one after another, then the count.
+// Returns `kinds` lists of zeros with the parameters' shapes, one list after another, then the count.
 Tensors ZerosAndCount(const Tensors& params, size_t kinds) {
   Tensors state;
   for (size_t kind = 0; kind < kinds; ++kind) {
@@ -39,7 +39,7 @@ class DampenedTraceLink : public Link {
   const double momentum_, dampening_;
 };
 
-// State: first moments, second moments, the largest of these where `amsgrad`, the count.
+// State: first moments, second moments, with `amsgrad` the largest second moments, the count.
 class TorchAdamLink : public Link {
  public:
   TorchAdamLink(double b1, double b2, double eps, bool amsgrad)
@@ -67,7 +67,7 @@ class TorchAdamLink : public Link {
   const bool amsgrad_;
 };
 
-// State: averages of squares, then of gradients when centered.
+// State: averages of squares, then, if centered, averages of gradients.
 class RootMeanSquareLink : public Link {
  public:
   RootMeanSquareLink(double alpha, double eps, bool centered)

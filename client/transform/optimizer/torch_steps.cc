@@ -14,7 +14,7 @@ namespace {
 
 using optim::Tensors;
 
-// State: the previous gradients, with 0 where the sign had changed; then the step sizes.
+// State: the previous gradients (0 after a change of sign), then the step sizes.
 class RpropLink : public optim::Link {
  public:
   explicit RpropLink(const RpropOptions& options) : o_(options) {}

@@ -14,11 +14,11 @@ namespace hlod::optim {
 using Tensors = std::vector<Tensor>;
 
 // A list has an element per leaf of the parameters, in order; each transformation defines the layout of its
-// state. An undefined update stays undefined, and its parameter's part of the state does not change.
+// state. An undefined update stays undefined, and the state of its parameter does not change.
 class Transformation {
  public:
   virtual ~Transformation() = default;
-  // The number of lists in the state: one for a link; for a wrapper, also those of the optimizer in it.
+  // The number of lists in the state: one for a link; for a wrapper, also those of the wrapped optimizer.
   virtual size_t part_count() const = 0;
   virtual std::vector<Tensors> InitParts(const Tensors& params) const = 0;
   // Replaces `updates` and returns the next state.
@@ -26,7 +26,7 @@ class Transformation {
                                            const Tensors& params) const = 0;
 };
 
-// A transformation without another optimizer in it: its state is one list.
+// A transformation that does not wrap an optimizer: its state is one list.
 class Link : public Transformation {
  public:
   virtual Tensors Init(const Tensors& params) const = 0;
@@ -49,8 +49,8 @@ Optimizer Make(Args&&... args) {
 // Returns a stateless link that computes each update from itself and its parameter.
 Optimizer Elementwise(std::function<Tensor(const Tensor& update, const Tensor& param)> f);
 
-// Returns zeros like `param`. They are a placeholder when `param` is one, so that the state of a model
-// without memory needs none.
+// Returns zeros like `param`; a placeholder when `param` is one, so that the state of a model without memory
+// needs none.
 Tensor ZerosFor(const Tensor& param);
 Tensor ZerosFor(const Tensor& param, const Dims& dims);
 // Returns the count 0 on the device of the parameters.
@@ -66,9 +66,9 @@ Tensor ZeroModuliFor(const Tensor& param);
 PrimitiveType StepType(PrimitiveType type);
 // Returns decay * average + (1 - decay) * value.
 Tensor MovingAverage(const Tensor& average, const Tensor& value, double decay);
-// Returns average / (1 - decay^count), with the divisor computed in StepType(), as in Optax.
+// Returns average / (1 - decay^count); the divisor is computed in StepType(), as in Optax.
 Tensor BiasCorrected(const Tensor& average, double decay, const Tensor& count);
-// As above with the divisor computed in f64 for every type, as in PyTorch.
+// Like BiasCorrected, but the divisor is always computed in f64, as in PyTorch.
 Tensor ExactlyBiasCorrected(const Tensor& average, double decay, const Tensor& count);
 
 }  // namespace hlod::optim

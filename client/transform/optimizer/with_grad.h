@@ -1,5 +1,5 @@
 // While a WithGrad exists in this thread, the tape records operations even in a NoGrad scope: an optimizer's
-// step runs in such a scope, but the closure it calls must be recorded.
+// step runs in such a scope, but the closure that it calls must be recorded.
 #pragma once
 
 #include <utility>

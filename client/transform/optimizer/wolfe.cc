@@ -1,4 +1,4 @@
-// Finds a bracket that contains a step which meets the conditions, and narrows it until one is found.
+// Finds a bracket that contains a step which meets the conditions, and narrows it until such a step is found.
 #include "client/transform/optimizer/wolfe.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace hlod {
 namespace {
 
 constexpr double kDecrease = 1e-4, kCurvature = 0.9;
-// The search ends when no parameter moves more than this within the bracket.
+// The search ends when the step can move no parameter by more than this within the bracket.
 constexpr double kSmallest = 1e-9;
 constexpr int64_t kLooks = 25;
 
@@ -31,8 +31,8 @@ class Search {
  public:
   Search(const std::function<LinePoint(double)>& look, const LinePoint& start) : look_(look), start_(start) {}
 
-  // Tries longer steps until a bracket contains a point that meets the conditions, or a point itself meets
-  // them, which then is both ends of the bracket.
+  // Tries longer steps until a bracket contains a point that meets the conditions. If a tried point meets
+  // them itself, both ends of the bracket are that point.
   void Bracket(double step) {
     LinePoint before = start_, now = Look(step);
     while (looks_ < kLooks) {
@@ -50,7 +50,8 @@ class Search {
     SetBracket(start_, now);
   }
 
-  // Narrows the bracket until a point meets the conditions, the bracket is tiny, or kLooks points were tried.
+  // Narrows the bracket until a point meets the conditions, the bracket is tiny, or kLooks points have been
+  // tried.
   void Zoom(double largest) {
     bool stuck = false;
     while (!done_ && looks_ < kLooks) {
@@ -58,7 +59,8 @@ class Search {
                    high = std::max(ends_[0].step, ends_[1].step);
       if ((high - low) * largest < kSmallest) return;
       double at = CubicMinimum(ends_[0], ends_[1], low, high);
-      // A point near an end is tried once; the next time, a point a tenth of the bracket away from it.
+      // A point near an end is tried once; after that, a point a tenth of the bracket away from the end is
+      // tried instead.
       const double margin = 0.1 * (high - low);
       const bool near = std::min(high - at, at - low) < margin;
       const bool moved = near && (stuck || at >= high || at <= low);

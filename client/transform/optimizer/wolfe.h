@@ -1,5 +1,5 @@
 // A line search for the strong Wolfe conditions (Nocedal and Wright, Numerical Optimization, algorithms 3.5
-// and 3.6), with the choices of PyTorch's LBFGS: cubic interpolation, and its test of progress.
+// and 3.6), with the choices of PyTorch's LBFGS: cubic interpolation and its test of progress.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct LineSearch {
   int64_t evaluations = 0;
 };
 
-// Searches from `start`, whose step is 0; tries `step` first. `look` evaluates the point at a step. `largest`
-// is the largest magnitude of the direction's elements.
+// Searches from `start`, whose step is 0, and tries `step` first. `look` evaluates the point at a step.
+// `largest` is the largest magnitude of the direction's elements.
 LineSearch SearchLine(const std::function<LinePoint(double step)>& look, const LinePoint& start, double step,
                       double largest);
 

@@ -1,5 +1,5 @@
-// Optimizers that wrap another. The state of a wrapper is its own list, when it has one, then the parts of
-// the optimizer in it.
+// Optimizers that wrap another one. A wrapper's state is its own list, if it has one, then the state of the
+// wrapped optimizer.
 #include "hlod/optim/optim_wrappers.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class MaskedWrapper : public Transformation {
   const Chooser chooser_;
 };
 
-// State: the means or sums of the updates since the last step, the count of these, the count of steps.
+// State: the means or sums of the updates since the last step, their count, the count of steps.
 class MultiStepsWrapper : public Transformation {
  public:
   MultiStepsWrapper(Optimizer inner, Rate every_k, bool mean)

@@ -1,6 +1,6 @@
 // Derivatives of calls. A composite call is a checkpoint: its results are kept, and its other values are
-// computed again from its arguments, which go through an optimization barrier so that the second computation
-// is not merged with the first.
+// recomputed from its arguments, which pass through an optimization barrier so that the recomputation is not
+// merged with the first computation.
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
@@ -45,7 +45,8 @@ std::vector<size_t> KeptOf(const hlo::Computation& computation, NodeId call) {
 // Replaces a plain call by the callee's instructions with their tangents. A checkpoint becomes a checkpoint
 // of values and tangents.
 Tangents PushCall(const PushCase& c) {
-  // A custom rule that reverse mode has widened is not used: the call is differentiated as it is now.
+  // A custom rule whose call reverse mode has widened is not used: the call is differentiated in its current
+  // form.
   const std::optional<CustomRule> rule = CustomRuleOf(c.part.computation, c.node);
   if (rule.has_value() && !rule->widened) return PushCustom(c, *rule);
   const CalleeBody body = BodyOf(c.instruction().called()[0]);
@@ -99,9 +100,8 @@ Tangents PushCall(const PushCase& c) {
   return results;
 }
 
-// Differentiates the callee as a subgraph of its own. Its values are computed again from the arguments,
-// except its results; of a checkpoint's results, where keeping them costs memory, those only that the policy
-// keeps.
+// Differentiates the callee as a separate subgraph. Its values are recomputed from the arguments, except its
+// results; if keeping results costs memory, only those that a checkpoint's policy keeps.
 void PullCall(const PullCase& c) {
   if (const auto rule = CustomRuleOf(c.part.computation, c.node)) return PullCustom(c, *rule);
   const CalleeBody body = BodyOf(c.instruction().called()[0]);

@@ -108,7 +108,7 @@ class ConditionalPuller {
         wanted.push_back(c_.is_active(leaf.node) &&
                          IsDifferentiable(ShapeOf(c_.part.computation, leaf).type));
       }
-      // The operands of a branch are known outside; its other values exist only if it runs.
+      // The operands of a branch are known outside; its other values exist only when it runs.
       ResidualPrimals& residuals = values.emplace_back(
           branch.inner, branch.body,
           std::vector<ResidualPrimals::Source>(branch.leaves.size(), ResidualPrimals::Source::kSlice));
@@ -132,23 +132,25 @@ class ConditionalPuller {
   }
 
  private:
-  // An added result of the conditional. Each branch may store one of its residuals in it.
+  // An added result of the conditional, in which each branch may store one of its residuals.
   struct Slot {
     Shape shape;
-    std::vector<NodeId> node;  // Per branch, its residual; kNoNode: the branch does not use the slot.
+    // By branch, the residual that it stores; kNoNode when the branch does not use the slot.
+    std::vector<NodeId> node;
   };
 
-  // Makes the conditional also return the residuals of all branches, and passes them to the transposed ones.
+  // Makes the conditional also return the residuals of all branches, and passes them to the transposed
+  // branches.
   void Keep(const std::deque<ResidualPrimals>& values) {
     constexpr NodeId kNone = hlo::Computation::kNoNode;
     std::vector<Slot> slots;
-    // Per branch and residual, the index of the result that holds it: of an old result, or, after those, a
+    // By branch and residual, the index of the result that holds it: an existing result, or, after those, a
     // slot.
     std::vector<std::vector<size_t>> place_of(branches_.size());
     const size_t results = branches_.front().body.outputs.size();
     for (size_t b = 0; b < branches_.size(); ++b) {
       for (const ResidualPrimals::Residual& taken : values[b].kept()) {
-        // The branch may return the residual already: an earlier gradient has added it.
+        // The branch may return the residual already, because an earlier gradient has added it.
         const std::vector<NodeId>& outputs = branches_[b].body.outputs;
         const auto known = std::find(outputs.begin(), outputs.end(), taken.node);
         if (known != outputs.end() && !branches_[b].body.single) {
@@ -194,7 +196,7 @@ class ConditionalPuller {
     }
     std::vector<Op> kept;
     if (!single) kept = c_.values.ExtendTuple(c_.node, wider);
-    if (kept.empty()) {  // The result has another use and cannot change: a second conditional runs.
+    if (kept.empty()) {  // The result has another use and cannot change, so a second conditional is appended.
       std::vector<Op> operands;
       for (const NodeId operand : operands_) operands.push_back(c_.values.Of(operand));
       const Op selector = operands.front();
@@ -217,8 +219,8 @@ class ConditionalPuller {
                               tables.Intern(hlo::Attributes(hlo::DimensionsAttributes{})), {zero});
   }
 
-  // Appends the conditional of the transposed branches, which all return a cotangent for each array that any
-  // branch has one for, and adds these cotangents.
+  // Appends the conditional of the transposed branches, which return a cotangent for each array that has one
+  // in any branch, and adds these cotangents.
   void Give(const std::vector<std::vector<Op>>& results) {
     std::vector<Leaf> leaves;
     for (size_t b = 0; b < branches_.size(); ++b) {

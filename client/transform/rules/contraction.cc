@@ -20,7 +20,7 @@ Dims Rest(size_t rank, const Dims& a, const Dims& b) {
 }
 
 // Returns the cotangent of operand `i`: the result's cotangent times the other operand, summed over the
-// dimensions that only the other has, with dimensions in the order of the operand's.
+// dimensions that only the other operand has, with dimensions in the operand's order.
 Op DotCotangent(const TransposeArgs& c, size_t i) {
   const auto& dot = c.Get<hlo::DotAttributes>();
   const Dims& mine = i == 0 ? dot.lhs_contracting : dot.rhs_contracting;
@@ -29,7 +29,7 @@ Op DotCotangent(const TransposeArgs& c, size_t i) {
   const Dims& other_batch = i == 0 ? dot.rhs_batch : dot.lhs_batch;
   const Dims my_kept = Rest(c.operands[i]->dims.size(), mine, my_batch);
   const Dims other_kept = Rest(c.operands[1 - i]->dims.size(), others, other_batch);
-  // The result's dimensions are: batch, kept of lhs, kept of rhs.
+  // The result's dimensions are: batch, those kept from lhs, those kept from rhs.
   const auto batches = static_cast<int64_t>(my_batch.size());
   const auto lhs_kept = static_cast<int64_t>(i == 0 ? my_kept.size() : other_kept.size());
   hlo::DotAttributes back;
@@ -43,8 +43,8 @@ Op DotCotangent(const TransposeArgs& c, size_t i) {
   back.rhs_contracting = other_kept;
   const PrimitiveType wide = WiderType(c.shape.type, c.operands[1 - i]->type);
   const Op product = c.l.b.Dot(c.l.Convert(c.ct, wide), c.l.Convert(c.x[1 - i], wide), back);
-  // The product's dimensions are: batch, mine kept, then those that dot contracts, in the other operand's
-  // order.
+  // The product's dimensions are: batch, those that this operand keeps, then the contracted ones in the other
+  // operand's order.
   Dims origin = my_batch;
   origin.insert(origin.end(), my_kept.begin(), my_kept.end());
   std::vector<size_t> by_other(others.size());
@@ -73,7 +73,7 @@ Op MoveGroups(Lowering& l, Op x, int64_t from, int64_t into, int64_t groups) {
   dims[from] /= groups;
   dims.insert(dims.begin() + from, groups);
   x = l.Reshape(x, dims);
-  // The dimension of groups is at `from`; dimensions from there on have moved by one.
+  // The groups are at `from`, so dimensions from there on have moved by one.
   x = MovedDim(l, x, from, into);
   Dims merged = l.dims(x);
   merged[into + 1] *= merged[into];
@@ -81,8 +81,8 @@ Op MoveGroups(Lowering& l, Op x, int64_t from, int64_t into, int64_t groups) {
   return l.Reshape(x, merged);
 }
 
-// The extents of a spatial dimension of a convolution: those of each array with its dilation, which for the
-// output is the stride.
+// The extents of a spatial dimension of a convolution: of input, kernel and output, each with its dilation;
+// the output's dilation is the stride.
 struct Span {
   int64_t input, window, output;
 };
@@ -134,7 +134,7 @@ Op InputCotangent(const TransposeArgs& c) {
     b.padding_low = span.window - w.padding_low - 1;
     b.padding_high = span.input + span.window - 1 - span.output - b.padding_low;
   });
-  // The kernel is reversed along the dimensions where the convolution itself does not reverse it.
+  // The kernel is reversed in the dimensions in which the convolution itself does not reverse it.
   kernel = Reversed(l, kernel, ReversedDims(conv, false));
   const PrimitiveType wide = WiderType(c.shape.type, l.type(kernel));
   Op result = l.b.Convolution(l.Convert(c.ct, wide), l.Convert(kernel, wide), back);
@@ -174,8 +174,8 @@ Cotangents TConvolution(const TransposeArgs& c) {
 }
 
 Tangents Fft(const TangentArgs& c) { return {c.Again()}; }
-// Transposes the transform of real numbers: pads the half spectrum with zeros to the whole one, transforms
-// that and takes the real part.
+// Transposes the transform of real numbers: pads the half spectrum with zeros to the whole one, transforms it
+// and takes the real part.
 Op TRfft(const TransposeArgs& c) {
   Lowering& l = c.l;
   const hlo::FftAttributes& given = c.Get<hlo::FftAttributes>();
@@ -184,8 +184,8 @@ Op TRfft(const TransposeArgs& c) {
   return l.b.Unary(hlo::kReal,
                    l.b.Add(hlo::kFft, {whole}, hlo::FftAttributes{hlo::FftType::kFft, given.length}));
 }
-// Transposes the transform to real numbers. The other half of the spectrum is the conjugate of this one, so
-// that each element counts twice, except those that are their own counterpart.
+// Transposes the transform to real numbers. The other half of the spectrum is the conjugate of this half, so
+// each element counts twice, except those that are their own conjugate.
 Op TIrfft(const TransposeArgs& c) {
   Lowering& l = c.l;
   const hlo::FftAttributes& given = c.Get<hlo::FftAttributes>();
@@ -206,7 +206,8 @@ Cotangents TFft(const TransposeArgs& c) {
   switch (c.Get<hlo::FftAttributes>().type) {
     case hlo::FftType::kRfft: return {TRfft(c)};
     case hlo::FftType::kIrfft: return {TIrfft(c)};
-    default: return {c.l.b.Add(hlo::kFft, {c.ct}, c.attributes)};  // The matrix is symmetric.
+    // The transform's matrix is symmetric, so it is its own transpose.
+    default: return {c.l.b.Add(hlo::kFft, {c.ct}, c.attributes)};
   }
 }
 

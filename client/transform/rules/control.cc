@@ -1,5 +1,5 @@
-// Opcodes without a derivative, as they take no operands or only integers. Tuples, barriers and instructions
-// with bodies are handled by jvp.cc and vjp.cc.
+// Opcodes without a derivative, because they have no operands or only integers. Tuples, barriers and
+// instructions with bodies are handled by jvp.cc and vjp.cc.
 #include "client/transform/autodiff/rules.h"
 
 namespace hlod::lazy {

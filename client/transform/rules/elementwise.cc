@@ -13,7 +13,8 @@ using Order = hlo::ComparisonDirection;
 Op N(const TangentArgs& c, const Scalar& value) { return c.l.Number(c.l.type(c.y), value); }
 Op Unary(const TangentArgs& c, hlo::Opcode opcode, Op x) { return c.l.b.Unary(opcode, x); }
 
-// The rule of an opcode of one operand whose derivative is an expression of the operand x and the result y.
+// The rule of an opcode with one operand, whose derivative is an expression of the operand x and the result
+// y.
 template <Op (*derivative)(const TangentArgs&, Op x, Op y)>
 Tangents Scaled(const TangentArgs& c) {
   return {c.t[0] * derivative(c, c.x[0], c.y)};
@@ -22,7 +23,7 @@ Tangents Scaled(const TangentArgs& c) {
 Op AbsTangent(const TangentArgs& c) {
   const Op x = c.x[0];
   Lowering& l = c.l;
-  if (!hlo::IsComplex(l.type(x))) {  // The sign, but 0 for a NaN.
+  if (!hlo::IsComplex(l.type(x))) {  // The sign of x, but 0 for NaN.
     return c.t[0] * l.b.Select(l.b.Compare(x, x, Order::kEq), Unary(c, hlo::kSign, x), Zeros(l, c.shape));
   }
   // Re(conj(x) t) / |x|, and 0 at 0.
@@ -59,7 +60,7 @@ Tangents Abs(const TangentArgs& c) { return {AbsTangent(c)}; }
 Tangents Log(const TangentArgs& c) { return {c.t[0] / c.x[0]}; }
 Tangents Log1p(const TangentArgs& c) { return {c.t[0] / (c.x[0] + N(c, 1))}; }
 
-// The derivative of z / |z|, for complex numbers: the part of t that rotates z, i y Im(conj(y) t) / |z|; 0 at
+// The derivative of z / |z| for complex numbers: the part of t that rotates z, i y Im(conj(y) t) / |z|; 0 at
 // 0.
 Tangents Sign(const TangentArgs& c) {
   if (!hlo::IsComplex(c.shape.type)) return {Op{}};
@@ -85,7 +86,8 @@ Tangents Subtract(const TangentArgs& c) {
   return {IsZero(c.t[0]) ? negative : c.t[0] - c.t[1]};
 }
 
-// The sum of each operand's tangent times a factor, which is computed only where the tangent is present.
+// Returns the sum of the operands' tangents, each times a factor, which is computed only when the tangent is
+// present.
 template <Op (*by_x)(const TangentArgs&), Op (*by_y)(const TangentArgs&)>
 Tangents Sum(const TangentArgs& c) {
   const Op left = IsZero(c.t[0]) ? Op{} : c.t[0] * by_x(c);
@@ -126,8 +128,8 @@ Op PowerByY(const TangentArgs& c) {
   return l.b.Select(zero, N(c, 0), c.y * Unary(c, hlo::kLog, l.b.Select(zero, N(c, 1), c.x[0])));
 }
 
-// Returns 1 where operand `i` is chosen, 0 where the other is, one half where they are equal, 1 where one is
-// NaN.
+// Returns 1 where operand `i` is chosen, 0 where the other one is, 1/2 where they are equal, and 1 where one
+// is NaN.
 Op Chosen(const TangentArgs& c, size_t i) {
   Lowering& l = c.l;
   const Order worse = c.opcode == hlo::kMaximum ? Order::kLt : Order::kGt;
@@ -148,8 +150,8 @@ Op Atan2BySecond(const TangentArgs& c) {
 
 Tangents Select(const TangentArgs& c) { return {c.l.b.Select(c.x[0], c.TangentOf(1), c.TangentOf(2))}; }
 
-// clamp is min(max(x, low), high). Where x is at a bound, neither has a derivative, as in JAX. Where low >
-// high, the result is high.
+// clamp is min(max(x, low), high). At a bound, the derivatives by x and by the bound are 0, as in JAX. Where
+// low > high, the result is high.
 Tangents Clamp(const TangentArgs& c) {
   Lowering& l = c.l;
   const Dims dims = c.shape.dims;
@@ -173,11 +175,9 @@ Tangents Clamp(const TangentArgs& c) {
   return {sum};
 }
 
-// Transposes.
-
 Cotangents TNegate(const TransposeArgs& c) { return {c.l.b.Unary(hlo::kNegate, c.ct)}; }
 Cotangents TCopy(const TransposeArgs& c) { return {c.ct}; }
-Cotangents TReducePrecision(const TransposeArgs& c) {  // The cotangent is rounded, too.
+Cotangents TReducePrecision(const TransposeArgs& c) {  // The cotangent is rounded like the operand.
   return {c.l.b.Add(hlo::kReducePrecision, {c.ct}, c.attributes)};
 }
 Cotangents TAdd(const TransposeArgs& c) { return {c.IsLinear(0) ? c.ct : Op{}, c.IsLinear(1) ? c.ct : Op{}}; }
@@ -190,7 +190,8 @@ Cotangents TMultiply(const TransposeArgs& c) {
 }
 Cotangents TDivide(const TransposeArgs& c) { return {c.ct / c.x[1], Op{}}; }
 Cotangents TConvert(const TransposeArgs& c) { return {ToOperandType(c.l, c.ct, c.operands[0]->type)}; }
-// The pairing <ct, z> is Re(ct z), as in JAX. A real number is its own real part, and has no imaginary one.
+// The pairing <ct, z> is Re(ct z), as in JAX. The real part of a real number is the number, its imaginary
+// part is 0.
 Cotangents TReal(const TransposeArgs& c) {
   if (!hlo::IsComplex(c.operands[0]->type)) return {c.ct};
   return {c.l.b.Binary(hlo::kComplex, c.ct, Zeros(c.l, c.l.shape(c.ct)))};

@@ -31,7 +31,7 @@ Tangents TriangularSolve(const TangentArgs& c) {
   return {TriangularSolveTangent(c.l, c.Get<hlo::TriangularSolveAttributes>(), c.x[0], c.y, c.t[0], c.t[1])};
 }
 
-// The instruction is linear in B: the cotangent is a solve with the transposed matrix.
+// The instruction is linear in B: its cotangent is a solve with the transposed matrix.
 Cotangents TTriangularSolve(const TransposeArgs& c) {
   hlo::TriangularSolveAttributes solve = c.Get<hlo::TriangularSolveAttributes>();
   Op a = c.x[0];
@@ -51,7 +51,7 @@ Tangents Cholesky(const TangentArgs& c) {
 
 }  // namespace
 
-// From op(A) X = B follows op(A) dX = dB - op(dA) X; likewise from X op(A) = B.
+// op(A) X = B implies op(A) dX = dB - op(dA) X; likewise for X op(A) = B.
 Op TriangularSolveTangent(Lowering& l, const hlo::TriangularSolveAttributes& solve, Op a, Op result, Op da,
                           Op db) {
   Op rest = db;
@@ -65,7 +65,7 @@ Op TriangularSolveTangent(Lowering& l, const hlo::TriangularSolveAttributes& sol
   return Solve(l, a, rest, solve);
 }
 
-// dL = L phi(L^-1 dA L^-H), where phi takes the lower triangle and half of the diagonal.
+// dL = L phi(L^-1 dA L^-H), where phi keeps the lower triangle and halves the diagonal.
 Op CholeskyTangent(Lowering& l, Op factor, Op t) {
   const Op right = Solve(l, factor, t, {false, true, false, kAdjoint});
   const Op both = Solve(l, factor, right, {true, true, false, kNot});

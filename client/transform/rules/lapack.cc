@@ -1,5 +1,5 @@
-// The rules by routine. A rule computes the tangents from the routine's results, by the formula of the
-// factorisation that they are: no routine is differentiated step by step.
+// The rules by routine. A rule computes the tangents from the routine's results by the formula of the
+// factorisation; the routine's steps are not differentiated.
 #include "client/transform/rules/lapack.h"
 
 #include "client/transform/rules/matrices.h"
@@ -33,7 +33,7 @@ Tangents Getrf(const RoutineCase& c) {
   return {LuTangent(l, lu, PermutationFrom(l, pivots, rows, 1), c.tangent(0)), Op{}, Op{}};
 }
 
-// The TPU's call. Its results are: L and U in one matrix, the exchanges, the permutation.
+// The TPU's call, whose results are L and U in one matrix, the exchanges, and the permutation.
 Tangents LuDecomposition(const RoutineCase& c) {
   Lowering& l = c.l();
   const Op permutation = l.Convert(c.result(2), hlo::kS64);
@@ -62,7 +62,8 @@ Tangents Trsm(const RoutineCase& c) {
 }
 
 struct Row {
-  std::string_view routine;  // "getrf" for lapack_sgetrf_ffi and the other types; of the TPU's, the target.
+  // "getrf" for lapack_sgetrf_ffi and the other types; for the TPU's calls, the target.
+  std::string_view routine;
   RoutineRule rule;
 };
 constexpr Row kRoutines[] = {

@@ -1,4 +1,5 @@
-// Derivatives of custom calls that are routines of LAPACK, and of the TPU's custom calls of the same meaning.
+// Derivatives of custom calls that are routines of LAPACK, and of the TPU's custom calls with the same
+// meaning.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +25,22 @@ struct RoutineCase {
     return c.shape.IsTuple() ? c.l.b.GetTupleElement(c.y, static_cast<int64_t>(i)) : c.y;
   }
   size_t results() const { return c.shape.IsTuple() ? c.shape.tuple.size() : 1; }
-  // Returns an attribute that is a letter ('L'), a number or a boolean; 0 where it is missing.
+  // Returns an attribute that is a letter ('L'), a number or a boolean; 0 when it is missing.
   int64_t number(std::string_view name) const {
     const auto found = config.find(name);
     return found == config.end() ? 0 : found->second;
   }
-  // Appends the call with another backend_config and returns its results: for those it did not compute.
+  // Appends the call again with another backend_config, for results that the original call did not compute,
+  // and returns its results.
   std::vector<Op> Again(std::string_view config) const;
 };
 using RoutineRule = Tangents (*)(const RoutineCase& c);
 
-// lapack_reflections.cc
+// Defined in lapack_reflections.cc.
 Tangents GeqrfTangents(const RoutineCase& c);
 Tangents OrgqrTangents(const RoutineCase& c);
 Tangents OrmqrTangents(const RoutineCase& c);
-// lapack_spectra.cc
+// Defined in lapack_spectra.cc.
 Tangents SyevdTangents(const RoutineCase& c);
 Tangents GesddTangents(const RoutineCase& c);
 Tangents GeevTangents(const RoutineCase& c);
@@ -47,13 +49,13 @@ Tangents EighTangents(const RoutineCase& c);
 // Returns the rule of a custom call's target, or null.
 TangentRule CustomCallTangentRule(std::string_view target);
 // Returns true when a custom call accepts matrices with any number of leading dimensions, so that a batch
-// dimension can be added in front.
+// dimension can be added.
 bool TakesBatches(std::string_view target);
 
 // Returns true when a target is that routine of LAPACK, for any element type.
 bool IsRoutine(std::string_view target, std::string_view routine);
-// When `product` is a call in `to` that computes the first columns of Q from a geqrf's reflections, appends
-// them under the rule "reflected_qr" and returns the node; nullopt for other calls.
+// If `product` is a call in `to` that computes the first columns of Q from a geqrf's reflections, appends
+// them under the rule "reflected_qr" and returns the node; nullopt otherwise.
 std::optional<NodeId> AppendReflectedQr(hlo::Computation& to, NodeId product);
 
 // Returns the Hermitian matrix that a routine reads from one triangle of `t`.

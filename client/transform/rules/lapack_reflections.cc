@@ -5,14 +5,13 @@
 // T = (I + D S)^-1 D with D = diag(tau) and S the strict upper triangle of V^H V. orgqr and ormqr
 // differentiate this formula.
 //
-// geqrf is the inverse of it. Its R and the first columns of Q are the factors of A = Q R, which have a known
-// rule. V and tau follow from Q: with E the first columns of the identity, Q = E - V T V^H E, so E - Q = V U
-// with U = T V^H E. V is unit lower and U upper triangular: this is an LU decomposition without exchanges,
-// and tau is U's diagonal. So dV and dtau follow from dQ as the tangents of an LU decomposition do.
+// geqrf is the inverse. R and the first columns of Q are the factors of A = Q R, which have a known rule. V
+// and tau follow from Q: with E the first columns of the identity, Q = E - V T V^H E, so E - Q = V U with U =
+// T V^H E. V is unit lower and U upper triangular: this is an LU decomposition without exchanges, and tau is
+// U's diagonal. So dV and dtau follow from dQ as the tangents of an LU decomposition do.
 //
-// Where a reflection is the identity (A is upper triangular there), tau and v do not determine how Q changes.
-// So the pair of geqrf and orgqr, by which JAX computes Q, is put under a rule of its own when a program is
-// loaded.
+// When a reflection is the identity (A is upper triangular there), tau and v do not determine how Q changes.
+// Therefore the pair of geqrf and orgqr, by which JAX computes Q, gets its own rule when a program is loaded.
 #include <algorithm>
 #include <optional>
 
@@ -38,7 +37,7 @@ int64_t ColumnsIn(Lowering& l, Op x) { return l.dims(x).back(); }
 struct Reflections {
   Op v, d, s, unit, t;  // `unit` is I + D S.
 };
-// `packed`: V is in it, below the diagonal.
+// `packed` holds V below the diagonal.
 Reflections ReflectionsOf(Lowering& l, Op packed, Op tau) {
   const Op v = UnitLower(l, FirstColumns(l, packed, ColumnsIn(l, tau)));
   const Op s = Strict(l, ProductOf(l, AdjointOf(l, v), v), Order::kLt);
@@ -76,7 +75,7 @@ Tangents OrgqrTangents(const RoutineCase& c) {
   return {l.b.Unary(hlo::kNegate, sum)};
 }
 
-// The product Q C or Q^H C, or C Q or C Q^H.
+// Differentiates the product Q C, Q^H C, C Q or C Q^H.
 Tangents OrmqrTangents(const RoutineCase& c) {
   Lowering& l = c.l();
   const bool left = c.number("left") != 0, adjoint = c.number("transpose") != 0;
@@ -97,8 +96,8 @@ Tangents OrmqrTangents(const RoutineCase& c) {
   return {to_t - moved};
 }
 
-// A = Q R in one matrix, R on and above the diagonal and V below it, and tau. geqp3 also exchanges columns:
-// its results are those of A with the columns in that order.
+// A = Q R in one matrix, with R on and above the diagonal and V below it, and tau. geqp3 also exchanges
+// columns: its results are those for A with the columns in that order.
 Tangents GeqrfTangents(const RoutineCase& c) {
   Lowering& l = c.l();
   const bool exchanges = c.results() == 3;
@@ -118,13 +117,14 @@ Tangents GeqrfTangents(const RoutineCase& c) {
   const Op q = IdentityLike(l, moved) - moved;
   const Op upper = OnlyWhere(l, AtDiagonal(l, packed, Order::kLe), packed);
   const QrOf t = QrTangents(l, {q, FirstRows(l, upper, kept)}, da);
-  // E - Q = V U: G = V^-1 d(E - Q) U^-1 below its diagonal, dV = V G, dU = V^-1 d(E - Q) - G U.
+  // E - Q = V U. With G the part of V^-1 d(E - Q) U^-1 below the diagonal: dV = V G, dU = V^-1 d(E - Q) - G
+  // U.
   const Op v_first = FirstRows(l, r.v, kept);
   const Op u = SolvedTriangular(l, v_first, FirstRows(l, moved, kept), true, true, true);
   const Op zero =
       l.b.Binary(hlo::kAnd, AtDiagonal(l, u, Order::kEq), CompareOps(l, u, N(l, u, 0), Order::kEq));
-  const Op divisor = SelectOps(l, zero, N(l, u, 1), u);  // A reflection that is the identity stays.
-  Op square = r.v;                                       // V, continued by columns of the identity.
+  const Op divisor = SelectOps(l, zero, N(l, u, 1), u);  // A reflection that is the identity does not change.
+  Op square = r.v;  // V, completed to a square matrix by columns of the identity.
   if (rows > kept)
     square = UnitLower(l, PadDim(l, r.v, N(l, r.v, 0), RankOf(l, r.v) - 1, {0, rows - kept, 0}));
   const Op reduced = SolvedTriangular(l, square, l.b.Unary(hlo::kNegate, t.q), true, true, true);
@@ -157,7 +157,8 @@ Tangents OwnReflectedQr(const TangentArgs& c) {
 
 namespace {
 
-// When a node is result `index` of a custom call of that routine (or of the TPU's name), returns the call.
+// If a node is result `index` of a custom call of that routine (or of the TPU's name for it), returns the
+// call.
 std::optional<NodeId> CallOf(const hlo::Computation& computation, NodeId node, int64_t index,
                              std::string_view routine, std::string_view tpu_name) {
   const hlo::Instruction element = computation[node];
@@ -182,11 +183,12 @@ std::optional<NodeId> AppendReflectedQr(hlo::Computation& to, NodeId product) {
   const Shape& tau = call.operand(1).shape();
   NodeId packed = call.operands()[0];
   if (to[packed].opcode() == hlo::kSlice)
-    packed = to[packed].operands()[0];  // For a wide matrix, orgqr takes the first columns.
+    packed = to[packed].operands()[0];  // For a wide matrix, orgqr gets only the first columns.
   const auto factored = CallOf(to, packed, 0, "geqrf", "Qr");
   if (!factored.has_value() || CallOf(to, call.operands()[1], 1, "geqrf", "Qr") != factored)
     return std::nullopt;
-  if (tau.dims.back() != call.shape().dims.back()) return std::nullopt;  // It computes more columns of Q.
+  // The call computes more columns of Q.
+  if (tau.dims.back() != call.shape().dims.back()) return std::nullopt;
   const NodeId a = to[*factored].operands()[0];
   hlo::Builder b(TraceTables::Get().callees(), to);
   const Op elements[] = {hlo::StopGradient({&b, product}), hlo::StopGradient({&b, packed}), {&b, a}};

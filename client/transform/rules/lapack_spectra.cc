@@ -1,5 +1,5 @@
 // Derivatives of eigenvalues, singular values and their vectors, by JAX's formulas. Vectors of equal values
-// have no derivative. Vectors that the call did not compute are computed by an added call.
+// have no derivative. Vectors that the call did not compute are computed by another call.
 #include <algorithm>
 #include <complex>
 
@@ -59,7 +59,7 @@ Tangents GesddTangents(const RoutineCase& c) {
   }
   SvdOf factors{c.result(2), c.result(1), c.result(3)};
   if (mode == kNone) {
-    // The added call returns vectors of the reduced sizes, which the original's results do not have.
+    // The added call returns vectors of the reduced sizes, which may differ from those of the original call.
     const int64_t least = std::min(rows, columns);
     const Shape& given = c.c.shape;
     const PrimitiveType type = l.type(a);
@@ -87,7 +87,7 @@ Op ColumnProducts(Lowering& l, Op x, Op y) {
   return l.Reduce(hlo::kAdd, ConjugateOf(l, x) * y, {RankOf(l, x) - 2});
 }
 
-// A v_j = w_j v_j, with the eigenvectors `u` of the other side: V^-1 has the rows u_j^H / (u_j^H v_j).
+// A v_j = w_j v_j. With the eigenvectors `u` of the other side, V^-1 has the rows u_j^H / (u_j^H v_j).
 struct VectorTangents {
   Op w, v;
 };
@@ -98,7 +98,7 @@ VectorTangents OfGeneral(Lowering& l, Op w, Op v, Op u, Op t) {
   const Op diagonal = AtDiagonal(l, p, Order::kEq), one = N(l, p, 1);
   const Op gaps = OnlyWhere(l, l.b.Unary(hlo::kNot, diagonal), one / SelectOps(l, diagonal, one, difference));
   const Op du = ProductOf(l, v, gaps * p);
-  // LAPACK's vectors have length 1 and a real largest element: dv_j = du_j + c_j v_j keeps both.
+  // LAPACK's vectors have length 1 and a real largest element; dv_j = du_j + c_j v_j preserves both.
   const Op size = l.b.Unary(hlo::kAbs, v);
   const int64_t rank = RankOf(l, v);
   const Op largest = AlongRows(l, l.Reduce(hlo::kMaximum, size, {rank - 2}), size);
@@ -117,7 +117,7 @@ VectorTangents OfGeneral(Lowering& l, Op w, Op v, Op u, Op t) {
 
 }  // namespace
 
-// Eigenvalues of a general matrix. Those of a real matrix are two results, real and imaginary parts.
+// Eigenvalues of a general matrix. For a real matrix they are two results, real and imaginary parts.
 Tangents GeevTangents(const RoutineCase& c) {
   Lowering& l = c.l();
   const bool parts = c.results() == 5;

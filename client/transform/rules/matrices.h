@@ -1,4 +1,4 @@
-// Helpers for rules of matrices, which are in the last two dimensions.
+// Helpers for rules of matrices, which are the last two dimensions of arrays.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
@@ -43,7 +43,7 @@ inline Op DiagonalOf(Lowering& l, Op x) {
   const Op only = OnlyWhere(l, AtDiagonal(l, x, Order::kEq), x);
   return SliceDim(l, l.Reduce(hlo::kAdd, only, {rank - 1}), rank - 2, 0, std::min(rows, columns));
 }
-// Repeats a vector to the shape of `like`: as each row, or as each column.
+// Repeats a vector to the shape of `like`: as every row, or as every column.
 inline Op AlongRows(Lowering& l, Op vector, Op like) {
   Dims kept;
   const int64_t rank = RankOf(l, like);
@@ -57,7 +57,7 @@ inline Op AlongColumns(Lowering& l, Op vector, Op like) {
   return l.b.Broadcast(vector, l.dims(like), kept);
 }
 
-// The following return the tangents of the factors of A for its tangent dA, `t`.
+// The following functions return the tangents of the factors of A for its tangent dA, `t`.
 
 // P A = L U, with L and U in one matrix.
 Op LuTangent(Lowering& l, Op lu, Op permutation, Op t);
@@ -75,7 +75,7 @@ struct EighOf {
 EighOf EighTangents(Lowering& l, const EighOf& factors, Op t);
 // A = L L^H, with dA Hermitian.
 Op CholeskyTangent(Lowering& l, Op factor, Op t);
-// Returns the tangent of a triangular solve for the tangents of A and B, of which one may be absent.
+// Returns the tangent of a triangular solve for the tangents of A and B, one of which may be absent.
 Op TriangularSolveTangent(Lowering& l, const hlo::TriangularSolveAttributes& solve, Op a, Op result, Op da,
                           Op db);
 

@@ -52,7 +52,7 @@ Op IsWritten(Lowering& l, const hlo::ScatterAttributes& s, const Dims& operand, 
     with.push_back(1);
     starts = l.Reshape(starts, with);
   }
-  Dims last;  // Per entry of an index vector, the greatest start.
+  Dims last;  // For each entry of an index vector, the greatest start.
   for (const int64_t dim : s.scatter_dims_to_operand_dims) last.push_back(operand[dim] - sizes[dim]);
   const Op most = l.b.Broadcast(IndexVector(l, last), with, {s.index_vector_dim});
   const Op inside =
@@ -68,7 +68,7 @@ Op IsWritten(Lowering& l, const hlo::ScatterAttributes& s, const Dims& operand, 
 }
 
 // Gathers, from an array like a scatter's result, the elements that the updates were written to; zeros for
-// updates that were not written.
+// updates that were dropped.
 Op GatherLike(Lowering& l, const hlo::ScatterAttributes& s, Op x, Op indices, const Shape& updates) {
   const hlo::GatherAttributes gather = GatherOf(s, l.shape(x), updates);
   const Op gathered = l.b.Add(hlo::kGather, {x, indices}, gather);
@@ -80,8 +80,8 @@ Op ScatterAddLike(Lowering& l, const hlo::ScatterAttributes& s, Op x, Op indices
 }
 
 // For a scatter that multiplies, returns the other factors of each update's product: the old element and the
-// other updates to it. That is the product of the nonzero factors divided by the update itself, or 0 when
-// another update is 0.
+// other updates of the same element. This is the product of the nonzero factors divided by the update itself,
+// or 0 when another factor is 0.
 Op ProductOfOthers(const TangentArgs& c, const hlo::ScatterAttributes& attributes) {
   using Order = hlo::ComparisonDirection;
   Lowering& l = c.l;
@@ -97,9 +97,9 @@ Op ProductOfOthers(const TangentArgs& c, const hlo::ScatterAttributes& attribute
   return l.b.Select(alone, GatherLike(l, attributes, product, indices, shape) / nonzero, Zeros(l, shape));
 }
 
-// For a scatter that overwrites, returns a pred array, true for the updates that last: one of several where
-// indices repeat. To find them, the updates are numbered, the numbers are scattered in the same way, and a
-// number that is found in its place has lasted.
+// For a scatter that overwrites, returns a pred array that is true for the updates that last: one of several
+// if indices repeat. To find them, the updates are numbered and the numbers are scattered in the same way; an
+// update has lasted if its number is found in its place.
 Op IsKept(Lowering& l, const hlo::ScatterAttributes& s, const Dims& operand, Op indices,
           const Shape& updates) {
   Dims scattered, kept;
@@ -221,13 +221,14 @@ Cotangents TGather(const TransposeArgs& c) {
 
 Cotangents TBroadcast(const TransposeArgs& c) {
   Lowering& l = c.l;
-  const Dims& to = c.Get<hlo::DimensionsAttributes>().dimensions;  // Per operand dimension, the result's.
+  // By operand dimension, the dimension of the result.
+  const Dims& to = c.Get<hlo::DimensionsAttributes>().dimensions;
   Dims added;
   for (int64_t dim = 0; dim < static_cast<int64_t>(c.shape.dims.size()); ++dim) {
     if (std::find(to.begin(), to.end(), dim) == to.end()) added.push_back(dim);
   }
   const Op sum = l.Reduce(hlo::kAdd, c.ct, added);
-  // The remaining dimensions are in the order of the result's.
+  // The remaining dimensions are in the order of the result.
   Dims sorted = to, order;
   std::sort(sorted.begin(), sorted.end());
   for (const int64_t dim : to) {
@@ -304,7 +305,7 @@ Cotangents TConcatenate(const TransposeArgs& c) {
   return all;
 }
 
-// Sorts the positions along with the operands to learn the order, and gathers each tangent in that order.
+// Sorts positions along with the operands to get the order, and gathers each tangent in that order.
 Tangents Sort(const TangentArgs& c) {
   Lowering& l = c.l;
   const auto& sort = c.Get<hlo::SortAttributes>();

@@ -1,5 +1,5 @@
-// Derivatives of lowerings that have a rule of their own, by name (client/tensor/autograd/own_derivative.h).
-// The operands of a rule are the results, followed by the arrays that they are a function of.
+// Derivatives of lowerings that have their own rule, by name (client/tensor/autograd/own_derivative.h). The
+// operands of a rule are the results, followed by the arrays that they are a function of.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -19,11 +19,11 @@ namespace {
 Op Exp(Lowering& l, Op x) { return l.b.Unary(hlo::kExponential, x); }
 Op Log(Lowering& l, Op x) { return l.b.Unary(hlo::kLog, x); }
 Op Negative(Lowering& l, Op x) { return l.b.Unary(hlo::kNegate, x); }
-// Returns zero where `pred`, else x.
+// Returns zero where `pred` is true, otherwise x.
 Op ZeroWhere(Lowering& l, Op pred, Op x) { return SelectOps(l, pred, N(l, x, 0), x); }
 
-// The rule of a function of one operand: `derivative` computes its derivative from the result y and operand
-// x.
+// The rule of a function of one operand: `derivative` computes its derivative from the result y and the
+// operand x.
 template <Op (*derivative)(Lowering& l, Op y, Op x)>
 Tangents OfOne(const TangentArgs& c) {
   return {c.t[1] * derivative(c.l, c.x[0], c.x[1])};
@@ -79,7 +79,7 @@ Tangents Zeta(const TangentArgs& c) {
   return {c.t[2] * Negative(l, x * ZetaOps(l, x + N(l, x, 1), q))};
 }
 
-// The regularised incomplete gamma functions, by x.
+// The regularised incomplete gamma functions; the rule has only the derivative by x.
 template <bool kUpper>
 Tangents Igamma(const TangentArgs& c) {
   Lowering& l = c.l;
@@ -102,14 +102,14 @@ Tangents Xlog(const TangentArgs& c) {
   }
   if (!IsZero(c.t[2])) {
     const Op argument = kShift == 0 ? y : y + N(l, y, kShift);
-    sum = SumOf(l, sum, c.t[2] * (x / argument));  // NaN where both are 0.
+    sum = SumOf(l, sum, c.t[2] * (x / argument));  // The quotient is NaN where both are 0.
   }
   return {sum};
 }
 
-// log(exp(x) + exp(y)): each operand has its share, one half at ties. The share is the logistic function of
-// the difference everywhere, so that higher derivatives exist at ties, too. The difference of two infinities
-// of one sign is taken as 0.
+// log(exp(x) + exp(y)): each operand has a share of the derivative, one half at ties. The share is always
+// computed as the logistic function of the difference, so that higher derivatives exist at ties, too. The
+// difference of two infinities of the same sign is taken as 0.
 Tangents LogAddExp(const TangentArgs& c) {
   Lowering& l = c.l;
   Op sum;
@@ -124,11 +124,11 @@ Tangents LogAddExp(const TangentArgs& c) {
   return {sum};
 }
 
-// A function whose slope is the last operand: the tangent of the first times that.
+// A function whose derivative is its last operand: returns the tangent of the first operand times it.
 Tangents Scaled(const TangentArgs& c) { return {c.t[1] * c.x[2]}; }
 
-// x exp(i angle). The derivative by x is the result's direction, as in PyTorch: 0 where x is 0, and negated
-// for a negative x, which is not a modulus.
+// x exp(i angle). The derivative by x is the direction of the result, as in PyTorch: 0 where x is 0, and
+// negated for negative x, which is not a modulus.
 Tangents Polar(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op result = c.x[0], angle = c.x[2];
@@ -146,7 +146,7 @@ Tangents Polar(const TangentArgs& c) {
   return {sum};
 }
 
-// The mantissa x / 2^exponent, and the exponent.
+// The results are the mantissa x / 2^exponent, and the exponent.
 Tangents Frexp(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op exponent = Negative(l, l.Convert(c.x[1], l.type(c.x[2])));
@@ -167,7 +167,8 @@ Tangents BinaryCrossEntropy(const TangentArgs& c) {
   return {sum};
 }
 
-// The value and the index of a selected element along a dimension, which has size 1 in both or is removed.
+// The results are the value and the index of a selected element along a dimension, which has size 1 in both
+// or is removed.
 Tangents AtIndex(const TangentArgs& c) {
   Lowering& l = c.l;
   const Dims kept = l.dims(c.x[1]), from = l.dims(c.x[2]);
@@ -176,14 +177,14 @@ Tangents AtIndex(const TangentArgs& c) {
   return {dim == RankOf(l, c.x[1]) ? c.t[2] : GatherAlong(l, c.t[2], dim, c.x[1]), Op{}};
 }
 
-// Elements written to given indices along dimension 1.
+// Elements that are written to given indices along dimension 1.
 Tangents Placed(const TangentArgs& c) {
   const Op zeros = c.l.Full(c.l.type(c.x[0]), c.l.dims(c.x[0]), 0);
   return {ScatterAlong(c.l, zeros, 1, c.x[2], c.t[1], Combine::kAdd)};
 }
 
-// A selected element of a whole array (a median): the mean of the tangents of the elements that equal it. A
-// NaN equals a NaN.
+// A selected element of a whole array (a median): its tangent is the mean of the tangents of the elements
+// that equal it, where NaN equals NaN.
 Tangents EqualShares(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op x = c.x[1], y = l.BroadcastTo(c.x[0], l.dims(x));

@@ -1,4 +1,4 @@
-// Own rules outside of own.cc: those of factorisations and of CHLO's functions.
+// Own rules that are not in own.cc: those of factorisations and of CHLO's functions.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@ Tangents OwnQr(const TangentArgs& c);
 Tangents OwnSvd(const TangentArgs& c);
 Tangents OwnEigh(const TangentArgs& c);
 Tangents OwnPinv(const TangentArgs& c);
-Tangents OwnReflectedQr(const TangentArgs& c);  // The results: Q; and R, with Q's reflections below it.
+Tangents OwnReflectedQr(const TangentArgs& c);  // The results are Q, and R with Q's reflections below it.
 Tangents OwnDeterminant(const TangentArgs& c);
 // Returns the rule of a function of CHLO by its name ("chlo.lgamma"), or null.
 TangentRule ChloTangentRule(std::string_view name);
-// When `node` is the last instruction of exp(-|x|) I0(x) as JAX writes it, appends the same value under a
-// rule to `to` and returns it; nullopt for other instructions.
+// If `node` is the last instruction of exp(-|x|) I0(x) in the form that JAX writes, appends the same value
+// with a rule to `to` and returns it; nullopt otherwise.
 std::optional<NodeId> AppendBesselI0e(hlo::Computation& to, NodeId node);
 
 }  // namespace hlod::lazy

@@ -1,6 +1,5 @@
-// Derivatives of the special functions of CHLO, as JAX defines them. Each slope is computed in f64 and
-// rounded once. The functions in a slope are themselves under a rule, so that higher derivatives are
-// formulas, too.
+// Derivatives of the special functions of CHLO, as JAX defines them. Each derivative is computed in f64 and
+// rounded once. The functions in a derivative have rules, too, so that higher derivatives are also formulas.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -32,7 +31,7 @@ Tangents TimesSlope(const TangentArgs& c, size_t i, Op slope) {
   return {c.t[i] * c.l.Convert(slope, c.l.type(c.t[i]))};
 }
 
-// The rule of a function of one operand, whose slope is an expression of the result y and the operand x.
+// The rule of a function of one operand, whose derivative is an expression of the result y and the operand x.
 template <Op (*slope)(Lowering& l, Op y, Op x)>
 Tangents BySlope(const TangentArgs& c) {
   return TimesSlope(c, 1, slope(c.l, Wide(c, 0), Wide(c, 1)));
@@ -44,7 +43,7 @@ Op DLgamma(Lowering&, Op, Op x) { return Ruled<hlo::Digamma>("chlo.digamma", x);
 Op DDigamma(Lowering& l, Op, Op x) {
   return Ruled<hlo::Polygamma>("chlo.polygamma", l.Full(hlo::kF64, l.dims(x), 1), x);
 }
-// The slope I0e(x) - y (sign(x) + 1 / x), which is 1/2 at 0.
+// The derivative I0e(x) - y (sign(x) + 1 / x), which is 1/2 at 0.
 Op DBesselI1e(Lowering& l, Op y, Op x) {
   const Op is_small =
       hlo::Not(Is(Abs(x), hlo::ComparisonDirection::kGt, std::numeric_limits<double>::epsilon()));
@@ -107,7 +106,8 @@ bool IsChebyshev(Instruction x, double last) {
 }  // namespace
 
 std::optional<hlo::NodeId> AppendBesselI0e(hlo::Computation& to, hlo::NodeId node) {
-  constexpr double kNear = 0.6767952744094761, kFar = 0.8044904110141088;  // Cephes' last coefficients.
+  // The last coefficients of Cephes' approximation.
+  constexpr double kNear = 0.6767952744094761, kFar = 0.8044904110141088;
   const Instruction select = to[node];
   if (select.opcode() != hlo::kSelect || select.operand(2).opcode() != hlo::kDivide) return std::nullopt;
   const Instruction pred = select.operand(0), far = select.operand(2);

@@ -1,5 +1,6 @@
 // Derivatives of factorisations whose lowering is a loop, by their formulas. Matrices are in the last two
-// dimensions. A formula that conjugates a tangent is linear in the tangent's real and imaginary parts.
+// dimensions. A formula that conjugates a tangent is linear in the tangent's real and imaginary parts
+// separately.
 #include <algorithm>
 #include <limits>
 
@@ -43,7 +44,7 @@ Op LuTangent(Lowering& l, Op lu, Op permutation, Op t) {
   if (Count(l.dims(lu)) == 0) return Op{};
   const Op left = Widened(l, SliceDim(l, lu, rank - 1, 0, steps), rows, rows);
   Op right = Widened(l, SliceDim(l, lu, rank - 2, 0, steps), columns, columns);
-  if (columns > steps) {  // U continues as an identity.
+  if (columns > steps) {  // U is completed by an identity.
     const Op behind = l.b.Binary(
         hlo::kAnd, AtDiagonal(l, right, Order::kEq),
         CompareOps(l, IndexIota(l, l.dims(right), rank - 1), l.Number(hlo::kS64, steps), Order::kGe));
@@ -63,7 +64,7 @@ Op LuTangent(Lowering& l, Op lu, Op permutation, Op t) {
 Tangents OwnLu(const TangentArgs& c) { return {LuTangent(c.l, c.x[0], c.x[2], c.t[3]), Op{}, Op{}}; }
 
 // d det = det tr(A^-1 dA), also where A has no inverse: a 0 on U's diagonal is replaced by the type's
-// epsilon. The results: sign, logarithm, value, L and U, the permutation and its sign.
+// epsilon. The results are sign, logarithm, value, L and U, the permutation and its sign.
 Tangents OwnDeterminant(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op sign = c.x[0], lu = c.x[3];
@@ -143,7 +144,7 @@ SvdOf SvdTangents(Lowering& l, const SvdOf& factors, Op t) {
     return inside + rest / wide(AlongRows(l, s, RealType(l, rest)));
   };
   Op of_u = gaps * hermitian(inner * across);
-  if (hlo::IsComplex(type)) {  // A change of phase is given to U alone.
+  if (hlo::IsComplex(type)) {  // A change of phase is attributed to U alone.
     const Op diagonal = OnlyWhere(l, AtDiagonal(l, inner, Order::kEq), inner);
     of_u = of_u + (diagonal - AdjointOf(l, diagonal)) * N(l, inner, 0.5) / across;
   }
@@ -156,7 +157,8 @@ Tangents OwnSvd(const TangentArgs& c) {
   Lowering& l = c.l;
   const SvdOf factors{c.x[0], c.x[1], c.x[2]};
   if (hlo::IsComplex(l.type(factors.u))) {
-    // U and V may be rotated together: only results that do not depend on that are differentiable.
+    // U and V may be rotated together, so only results that do not depend on that rotation are
+    // differentiable.
     const Op inner = ProductOf(l, ProductOf(l, AdjointOf(l, factors.u), c.t[3]), factors.v);
     return {Op{}, l.b.Unary(hlo::kReal, DiagonalOf(l, inner)), Op{}};
   }
@@ -170,8 +172,8 @@ EighOf EighTangents(Lowering& l, const EighOf& factors, Op t) {
   const Op gaps = l.Convert(Gaps(l, factors.w, inner), l.type(factors.v));
   return {RealType(l, DiagonalOf(l, inner)), ProductOf(l, factors.v, gaps * inner)};
 }
-// A is Hermitian, no matter which triangle was read, and its gradient is projected to Hermitian matrices, as
-// in PyTorch.
+// A is treated as Hermitian, whichever triangle was read, and its gradient is projected to Hermitian
+// matrices, as in PyTorch.
 Tangents OwnEigh(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op t = (c.t[2] + AdjointOf(l, c.t[2])) * l.Full(l.type(c.t[2]), l.dims(c.t[2]), 0.5);

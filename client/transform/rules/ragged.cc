@@ -1,4 +1,4 @@
-// Derivatives of ragged dots: each cotangent is a ragged dot of another mode (as in JAX's
+// Derivatives of ragged dots: each cotangent is a ragged dot in another mode (as in JAX's
 // lax.ragged_dot_general).
 #include <algorithm>
 
@@ -35,7 +35,7 @@ struct RaggedForm {
   const hlo::RaggedDotAttributes& ragged;
   const hlo::DotAttributes& dot = ragged.dot;
   const hlo::RaggedMode mode = RaggedModeOf(ragged);
-  // A result with a dimension of groups has it first.
+  // If the result has a dimension of groups, it is the first.
   const int64_t first_batch = mode == hlo::RaggedMode::kContracting ? 1 : 0;
   const size_t batches = dot.lhs_batch.size();
   Dims lhs_free, rhs_free;
@@ -48,7 +48,8 @@ Dims Counterparts(Dims sorted, const Dims& from, const Dims& to) {
   return sorted;
 }
 
-// A ragged dot whose result's dimension k is dimension origin[k] of the operand whose cotangent it is.
+// A ragged dot that computes an operand's cotangent: dimension k of its result is dimension origin[k] of the
+// operand.
 struct Back {
   hlo::RaggedDotAttributes attributes;
   Dims origin;
@@ -56,7 +57,7 @@ struct Back {
 };
 
 // Returns the ragged dot for the cotangent of lhs: the rows of the result's cotangent times the rhs of their
-// group; or, where the result has a product per group, the rows of rhs times the cotangent of their group.
+// group. If the result has one product per group, it is the rows of rhs times the cotangent of their group.
 Back BackOfLhs(const RaggedForm& f) {
   Back back;
   hlo::DotAttributes& dot = back.attributes.dot;
@@ -83,8 +84,8 @@ Back BackOfLhs(const RaggedForm& f) {
   return back;
 }
 
-// Returns the ragged dot for the cotangent of rhs: a product of lhs and the result's cotangent per group; or,
-// where the result has a product per group, the rows of lhs times the cotangent of their group.
+// Returns the ragged dot for the cotangent of rhs: one product of lhs and the result's cotangent per group.
+// If the result has one product per group, it is the rows of lhs times the cotangent of their group.
 Back BackOfRhs(const RaggedForm& f) {
   Back back;
   hlo::DotAttributes& dot = back.attributes.dot;
@@ -104,7 +105,7 @@ Cotangents TRaggedDot(const TransposeArgs& c) {
   const RaggedForm form(c);
   const size_t linear = c.IsLinear(0) ? 0 : 1;
   Cotangents all(3);
-  if (form.mode == hlo::RaggedMode::kBatch) {  // Groups are whole batches: it is a dot.
+  if (form.mode == hlo::RaggedMode::kBatch) {  // Groups are whole batches, so it is a dot.
     const hlo::Attributes dot(form.dot);
     const TransposeArgs plain{c.l, hlo::kDot, c.shape, dot, c.called, c.x.subspan(0, 2), c.operands, c.ct};
     all[linear] = TheRules().transpose[static_cast<size_t>(hlo::kDot)](plain)[linear];

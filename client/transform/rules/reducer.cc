@@ -1,7 +1,7 @@
-// Reducers by forward mode. A reducer of scalars is batched to one of vectors, differentiated like a body,
-// and its instructions are appended in the place of the reduction. So a minimum of one operand beside a
-// maximum of another, a product that starts at 2, or any function that a user writes has a derivative, at the
-// cost of about log2(n) copies of the reducer for n elements.
+// Differentiates reducers in forward mode. A reducer of scalars is batched to one of vectors and
+// differentiated like a body, and its instructions are appended in place of the reduction. So any reducer has
+// a derivative, such as a minimum of one operand together with a maximum of another, or a product that starts
+// at 2; the cost is about log2(n) copies of the reducer for n elements.
 #include "client/transform/rules/reducer.h"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ Tangents ReducedTangents(Lowering& l, hlo::ComputationId reducer, const Dual& gi
   const Dual start = OfEach(init, [&](Op x) { return l.b.Broadcast(x, rest, {}); });
   if (Count(rows) == 0) return start.tangents;
   Dual x = OfEach(given, [&](Op x) { return l.Reshape(l.b.Transpose(x, order), rows); });
-  // Slices the rows begin, begin + step, ... before end.
+  // Returns the slices of rows begin, begin + step, ... before end.
   const auto part = [&](int64_t begin, int64_t end, int64_t step) {
     return OfEach(x, [&](Op x) {
       Dims start(rows.size(), 0), limit = l.dims(x), stride(rows.size(), 1);
@@ -93,7 +93,7 @@ Tangents ReducedTangents(Lowering& l, hlo::ComputationId reducer, const Dual& gi
       return l.b.Slice(x, start, limit, stride);
     });
   };
-  // Combines neighbours, in order, so that a reducer need not be commutative.
+  // Combines neighbours in order, so that a reducer need not be commutative.
   for (int64_t size = rows[0]; size > 1; size = (size + 1) / 2) {
     const int64_t even = size - size % 2;
     Dual next = Combined(l, reducer, part(0, even, 2), part(1, even, 2));

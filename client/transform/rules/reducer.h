@@ -1,4 +1,4 @@
-// Applies a reduction's computation to whole arrays, with its derivative: for reducers that have no shorter
+// Applies a reduction's computation to whole arrays, with its derivative, for reducers without a simpler
 // formula.
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace hlod::lazy {
 
-// The left, or the right, operands of a reducer: arrays of one shape, with their tangents (absent: zero).
+// The left or the right operands of a reducer: arrays of the same shape, with their tangents (absent means
+// zero).
 struct Dual {
   std::vector<Op> values, tangents;
 };
@@ -22,14 +23,14 @@ Dual OfEach(const Dual& x, F f) {
   for (const Op tangent : x.tangents) result.tangents.push_back(IsZero(tangent) ? Op{} : f(tangent));
   return result;
 }
-// Returns x where `pred`, else y.
+// Returns x where `pred` is true, otherwise y.
 Dual Where(Lowering& l, Op pred, const Dual& x, const Dual& y);
 
 // Returns reducer(left, right), element by element, with its tangents.
 Dual Combined(Lowering& l, hlo::ComputationId reducer, const Dual& left, const Dual& right);
 
 // Returns the tangents of a reduction over `dimensions`. Neighbours are combined until one element is left;
-// the initial values (scalars in `init`) are combined last, as the left operands.
+// the initial values (scalars in `init`) are combined last, as left operands.
 Tangents ReducedTangents(Lowering& l, hlo::ComputationId reducer, const Dual& x, const Dual& init,
                          const Dims& dimensions);
 

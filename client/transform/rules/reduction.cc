@@ -19,7 +19,7 @@ Op Distribution(Lowering& l, Op reduced, const Dims& to, const Dims& dimensions)
   return l.b.Broadcast(reduced, to, kept);
 }
 
-// The arrays of a reduction, and its initial values, with their tangents.
+// Returns the arrays of a reduction, and its initial values, with their tangents.
 Dual DualOfOperands(const TangentArgs& c) {
   const size_t count = c.x.size() / 2;
   return {{c.x.begin(), c.x.begin() + static_cast<std::ptrdiff_t>(count)},
@@ -32,7 +32,7 @@ Dual DualOfInits(const TangentArgs& c) {
 }
 
 // Returns the tangent of a maximum or minimum of one array. All elements that equal the result share it
-// equally; none has a share where the initial value alone is the result. For a NaN the shares are 0 / 0,
+// equally; no element has a share if only the initial value equals the result. For NaN the shares are 0 / 0,
 // except in a reduction over no dimensions, whose result is the element itself.
 Op ExtremeTangent(const TangentArgs& c, const Dims& dimensions) {
   Lowering& l = c.l;
@@ -63,12 +63,13 @@ Tangents Reduce(const TangentArgs& c) {
   return ReducedTangents(l, c.called[0], DualOfOperands(c), DualOfInits(c), dimensions);
 }
 
-// The initial value is a constant where the reduction is linear.
+// The initial value is a constant if the reduction is linear.
 Cotangents TReduce(const TransposeArgs& c) {
   return {Distribution(c.l, c.ct, c.operands[0]->dims, c.Get<hlo::DimensionsAttributes>().dimensions), Op{}};
 }
 
-constexpr int64_t kWindowMax = 1024;  // Elements of the largest window that is visited position by position.
+// The maximum number of elements of a window whose positions are visited one by one.
+constexpr int64_t kWindowMax = 1024;
 
 // Returns x with the padding and the dilation of the windows.
 Op Padded(Lowering& l, Op x, Op value, const hlo::Window& window) {
@@ -107,12 +108,13 @@ int64_t PositionsOf(const hlo::Window& window) {
   return count;
 }
 
-// The element that each window selects, and the element of t in the same place.
+// The element that each window selects, and the element of t at the same position.
 struct Selected {
   Op value, of_t;
 };
-// Finds the selected elements position by position: the best so far stays where (best `stays` next) holds. x
-// is padded with `init`. `to`: the dimensions of the result, an element per window.
+// Finds the selected elements, one position of the windows after another: the best element so far is kept
+// where (best `stays` next) is true. x is padded with `init`. `to` has the dimensions of the result, an
+// element per window.
 Selected AtSelected(Lowering& l, Op given, Op init, Op t_given, const hlo::Window& window, const Dims& to,
                     Order stays) {
   static_cast<void>(PositionsOf(window));
@@ -129,7 +131,7 @@ Selected AtSelected(Lowering& l, Op given, Op init, Op t_given, const hlo::Windo
   return best;
 }
 
-// Returns the tangent of a maximum or minimum of windows of one array: that of the first of equal elements,
+// Returns the tangent of a maximum or minimum over windows of one array: that of the first of equal elements,
 // or 0 where the initial value is beyond all of them.
 Op ExtremeInWindows(const TangentArgs& c, const hlo::Window& window, bool maximum) {
   Lowering& l = c.l;
@@ -140,8 +142,8 @@ Op ExtremeInWindows(const TangentArgs& c, const hlo::Window& window, bool maximu
   return l.b.Select(beyond, Zeros(l, c.shape), best.of_t);
 }
 
-// Differentiates by the reducer itself: folds the positions of each window, from the initial values on.
-// Padding takes no part.
+// Differentiates by the reducer itself: combines the positions of each window, beginning with the initial
+// values. Padding is not included.
 Tangents FoldedWindows(const TangentArgs& c, const hlo::Window& window) {
   Lowering& l = c.l;
   static_cast<void>(PositionsOf(window));
@@ -179,7 +181,7 @@ Tangents ReduceWindow(const TangentArgs& c) {
 
 int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
 
-// Sums windows of the cotangent, which is dilated by the strides; after JAX's rule.
+// Sums windows of the cotangent, which is dilated by the strides; follows JAX's rule.
 Cotangents TReduceWindow(const TransposeArgs& c) {
   Lowering& l = c.l;
   const hlo::Window& window = c.Get<hlo::WindowAttributes>().window;
@@ -201,8 +203,8 @@ Cotangents TReduceWindow(const TransposeArgs& c) {
           Op{}};
 }
 
-// The index of the element that a window selects is constant almost everywhere, so that the result is linear
-// in the source.
+// The index of the element that a window selects is constant almost everywhere, so the result is linear in
+// the source.
 Tangents SelectAndScatter(const TangentArgs& c) {
   if (!IsZero(c.t[2])) Refuse("windows whose initial value has a derivative have no derivative rule");
   if (ReducerOpcode(c.called[1]) != hlo::kAdd) {

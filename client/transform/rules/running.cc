@@ -1,7 +1,7 @@
 // The derivative of cumulative reductions, y_i = x_0 * x_1 * ... * x_i for any associative `*`:
 // reduce-windows that grow from one end of a dimension (lax.cumprod, lax.cumlogsumexp). The reducer and its
 // derivative are one function of two numbers and their tangents. It is applied to whole arrays log2(n) times:
-// after the step of distance d, element i has combined the 2 d elements that end at i.
+// after the step with distance d, element i is the combination of the 2 d elements that end at i.
 #include <optional>
 #include <utility>
 
@@ -32,7 +32,7 @@ std::optional<Along> GrowingAlong(const hlo::Window& window, const Dims& dims) {
   return along;
 }
 
-// Concatenates two arrays along `dim`; an absent one is zeros.
+// Concatenates two arrays along `dim`; an absent array means zeros.
 Op Beside(Lowering& l, Op first, Op second, const Shape& first_shape, const Shape& second_shape,
           int64_t dim) {
   const Op parts[] = {IsZero(first) ? Zeros(l, first_shape) : first,

@@ -8,7 +8,7 @@
 // Forward mode (PushScan) is one scan of values and tangents together. The rest of this comment is the
 // transpose (ScanPuller).
 //
-// The transpose of a scan is a scan in the other direction. What went into an iteration comes out of the
+// The transpose of a scan is a scan in the other direction. The inputs of an iteration are outputs of the
 // transposed one, and vice versa:
 //
 //   forward                            transposed
@@ -16,12 +16,12 @@
 //   output ys                          input: the stack of their cotangents
 //   carry h_0 -> h_N                   carry: begins as the cotangent of h_N, ends as that of h_0
 //
-// The body of the transposed scan is the transpose of the body, which AppendVjp builds in a scratch trace.
-// That the cotangent of xs is a stacked *output* matters: each slice is written once. Were xs a carry that
-// the body slices, as it is in a while loop, each of the N iterations would add to a cotangent of all N
-// slices.
+// The body of the transposed scan is the transpose of the body, which AppendVjp builds in a scratch trace. It
+// is important that the cotangent of xs is a stacked *output*, because each slice is written once. If xs were
+// a carry that the body slices, as in a while loop, each of the N iterations would add to a cotangent of all
+// N slices.
 //
-// The primals that the transposed body asks for come in one of three ways (residual_primals.cc):
+// The primals that the transposed body needs are provided in one of three ways (residual_primals.cc):
 //   slices()      slices of xs, recomputed from or used as they are: xs becomes one more input
 //   invariants()  hoisted: computed before the transposed scan, then a carry that stays as it is
 //   kept()        saved: the forward scan is extended to stack them as outputs (Stacks), and the stack is an
@@ -41,13 +41,14 @@
 //          b = a * (1 - y * y)         tanh's slope by its result
 //          returns (ct_x = b,  ct_h' = b * w,  ct_w' = ct_w + b * h,  w)
 //
-// ys is a residual that the forward scan returns already. hs, the carries as each iteration found them, is
-// added to its outputs. The cotangent of xs is the stack of b, those of h_0 and w_0 are the last carries.
+// ys is a residual that the forward scan returns already. hs, the stack of the carry at the beginning of each
+// iteration, is added to its outputs. The cotangent of xs is the stack of b, those of h_0 and w_0 are the
+// last carries.
 //
-// Two questions have answers that depend on themselves. Which carries vary: a carry does when what it becomes
-// does (Varying repeats until none is added). Which carries have a cotangent: those whose final value has
-// one, and those that an iteration adds to, as to w above. Attempt() builds the transposed body for the
-// carries known so far, and Pull() repeats it when a cotangent came out for another one.
+// Two sets are fixpoints. A carry varies when its next value does (Varying repeats until no carry is added).
+// A carry has a cotangent when its final value has one, or when an iteration adds to it, as to w above.
+// Attempt() builds the transposed body for the carries known so far, and Pull() repeats it when a cotangent
+// came out for another one.
 #include <algorithm>
 
 #include "client/transform/autodiff/control_rules.h"
@@ -78,14 +79,14 @@ ScanParts PartsOf(const hlo::Instruction& scan) {
   return parts;
 }
 
-// A scan under construction: its inputs and carries, the parameters of the body that stand for them, and the
-// results of the body, which is a scratch trace.
+// A scan under construction: its inputs and carries, the parameters of the body for them, and the results of
+// the body, which is a scratch trace.
 struct Draft {
   Lowering& l;
   const Trace& body;
-  std::vector<Op> inputs, carries;  // Nodes of the target.
-  std::vector<Op> slices, states;   // The body's parameters for them.
-  std::vector<Op> outputs, next;    // The body's results: to be stacked, and the next carries.
+  std::vector<Op> inputs, carries;  // Nodes of the target computation.
+  std::vector<Op> slices, states;   // The body's parameters for these.
+  std::vector<Op> outputs, next;    // The body's results: values to be stacked, and the next carries.
 
   void AddInput(Op input, Op slice) {
     inputs.push_back(input);
@@ -126,7 +127,7 @@ Shape Stacked(Shape shape, int64_t length) {
   return shape;
 }
 
-// Returns which parameters of the body vary when those of `varying` do: a carry does when its next value
+// Returns which parameters of the body vary when those in `varying` do: a carry varies when its next value
 // does.
 std::vector<bool> Varying(const CalleeBody& body, const ScanParts& parts, std::vector<bool> varying) {
   const Subgraph nowhere{body.computation};
@@ -226,14 +227,14 @@ class ScanPuller {
   }
 
   void Pull() {
-    // A carry has a cotangent when its final value has one, or when an iteration contributes to it.
+    // A carry has a cotangent when its final value has one, or when an iteration adds to it.
     while (!Attempt()) {
     }
   }
 
  private:
-  // Builds the transposed scan for the carries in carried_. Appends none, adds to carried_ and returns false
-  // when another carry turns out to have a cotangent.
+  // Builds the transposed scan for the carries in carried_. If another carry turns out to have a cotangent,
+  // adds it to carried_ and returns false without appending the scan.
   bool Attempt() {
     Trace scratch(l_.graph.place, Trace::Kind::kFunction);
     Lowering inner{scratch};
@@ -267,7 +268,8 @@ class ScanPuller {
 
   void Emit(Lowering& inner, CalleeBody& body, ResidualPrimals& values, Draft& draft,
             const std::vector<Op>& results) {
-    // The operands whose cotangents are outputs, or carries, of the transposed scan.
+    // The operands whose cotangents are outputs of the transposed scan, and those whose cotangents are
+    // carries.
     std::vector<size_t> with_output, with_carry;
     for (size_t i = 0; i < operands_.size(); ++i) {
       const bool is_input = i < parts_.inputs;
@@ -307,7 +309,7 @@ class ScanPuller {
   std::vector<Op> Stacks(CalleeBody& body, const std::vector<ResidualPrimals::Residual>& kept) {
     const auto first_carry = body.outputs.begin() + static_cast<ptrdiff_t>(parts_.outputs);
     std::vector<NodeId> outputs(body.outputs.begin(), first_carry), more;
-    std::vector<size_t> index;  // Per residual, its index among the outputs.
+    std::vector<size_t> index;  // By residual, its index among the outputs.
     for (const ResidualPrimals::Residual& taken : kept) {
       const auto known = std::find(outputs.begin(), outputs.end(), taken.node);
       index.push_back(static_cast<size_t>(known - outputs.begin()));
@@ -324,7 +326,7 @@ class ScanPuller {
     return stacks;
   }
 
-  // Extends the forward scan by the stacks of `more`, nodes of its body, and returns them.
+  // Extends the forward scan to stack `more`, nodes of its body, and returns the stacks.
   std::vector<Op> Wide(CalleeBody& body, const std::vector<NodeId>& more) {
     TupleExtension wider;
     wider.at = parts_.outputs;
@@ -340,7 +342,7 @@ class ScanPuller {
     wider.called = {CalleeOf("scan_body", body)};
     std::vector<Op> added = c_.values.ExtendTuple(c_.node, wider);
     if (!added.empty()) return added;
-    // The scan's tuple has another use and cannot change: a second scan runs for the residuals.
+    // The scan's tuple has another use and cannot change, so a second scan computes the residuals.
     const hlo::Attributes attributes = c_.instruction().attributes();
     std::vector<Op> operands;
     for (const NodeId operand : operands_) operands.push_back(c_.values.Of(operand));

@@ -1,14 +1,14 @@
 // Reverse mode through while loops of loaded programs whose length is not known before they run. A series
-// that is summed until its terms are small has no bound, but the memory for what its transpose needs must
-// have one.
+// that is summed until its terms are small has no bound, but the memory for the residuals of its transpose
+// must be bounded.
 //
 // The loop runs three times. The first run counts its iterations, n. The second keeps the state at the
 // beginning of every segment of ceil(n / kSnapshots) iterations. Then the iterations are pulled back from the
-// last one to the first, each from its state, which is computed again from the beginning of its segment. So
-// memory is kSnapshots states for every n, and the body runs about n^2 / (2 kSnapshots) times more: a few
-// times as often for the tens of iterations that series take.
+// last one to the first, each from its state, which is recomputed from the beginning of its segment. So
+// memory is kSnapshots states for every n, and the body runs about n^2 / (2 kSnapshots) more times: a few
+// times as often, for series of tens of iterations.
 //
-// A loop that is written with While() is refused instead (while.cc): its author can write ForiLoop().
+// A loop written with While() is refused instead (while.cc), because its author can use ForiLoop().
 #include "client/transform/rules/unbounded.h"
 
 #include <functional>
@@ -39,7 +39,7 @@ Ops LoopOver(Lowering& l, const Ops& init, const std::function<Op(Lowering&, con
   const Ops next = step(stepping, parameters);
   const Op end = l.b.While(l.b.Tuple(init), PlainCalleeOf("while_condition", of_test, tested, holds, true),
                            CalleeOf("while_body", of_step, parameters, next, true));
-  MarkReversible(l.graph.mutable_notes(end.id));  // For the gradient of the gradient.
+  MarkReversible(l.graph.mutable_notes(end.id));  // Marks the loop for a gradient of the gradient.
   return ElementsOf(l, end, 0, init.size());
 }
 
@@ -74,7 +74,7 @@ class Unbounded {
       const Op cotangent = c_.Cotangent(i);
       cotangents.push_back(IsZero(cotangent) ? Zeros(l, body_.ParameterShape(i)) : cotangent);
     }
-    // The state: the iterations left, the length of a segment, the snapshots, the cotangents.
+    // The state consists of the iterations left, the length of a segment, the snapshots, and the cotangents.
     Ops all = {length, segment};
     AddTo(all, snapshots);
     AddTo(all, cotangents);
@@ -130,8 +130,8 @@ class Unbounded {
         })[0];
   }
 
-  // Runs the loop to take snapshots. Returns, per array of the state, its stacked values at the beginnings of
-  // the segments, or the array itself when it does not change.
+  // Runs the loop to take snapshots. Returns, for each array of the state, its values at the beginnings of
+  // the segments, stacked, or the array itself if it does not change.
   Ops Recorded(const Ops& init, Op segment) const {
     Ops state = {c_.l.Number(hlo::kS64, 0), segment};
     AddTo(state, init);

@@ -1,6 +1,5 @@
 // Derivatives of loops with a condition. Forward mode is one loop of values and tangents. Reverse mode exists
-// for a loop that counts from a constant to a constant, and for one that was loaded with a program
-// (unbounded.cc).
+// for loops that count from a constant to a constant, and for loops of loaded programs (unbounded.cc).
 #include "client/transform/autodiff/control_rules.h"
 #include "client/transform/functions/counted_loop.h"
 #include "client/transform/rules/unbounded.h"
@@ -27,7 +26,7 @@ Tangents PushWhile(const PushCase& c) {
       if (!varying[i] && active[body.outputs[i]]) varying[i] = changed = true;
     }
   }
-  // Parameters for the state, then for the tangents of its elements that vary.
+  // Appends parameters for the state, then for the tangents of its elements that vary.
   const auto parameters_of = [&](Trace& graph) {
     std::vector<Op> parameters;
     for (size_t i = 0; i < count; ++i) {
@@ -74,7 +73,8 @@ Tangents PushWhile(const PushCase& c) {
 
 namespace {
 
-// Pulls back a counted loop as a scan of the same body. The scan is run beside the loop, for its residuals.
+// Pulls back a counted loop as a scan of the same body. The scan is run in addition to the loop, for its
+// residuals.
 void PullCounted(const PullCase& c, hlo::ComputationId body, int64_t length) {
   const std::vector<Leaf> leaves = LeavesOf(c.part.computation, c.Operands()[0]);
   Trace scratch(c.l.graph.place, Trace::Kind::kFunction);
