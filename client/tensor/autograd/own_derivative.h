@@ -1,5 +1,5 @@
-// Results whose derivative has a rule of its own, by name, that replaces those of the instructions that
-// compute them: for loops, and where the derivative by parts is not finite. The rules are in
+// Results with their own derivative rule, known by name, which replaces the rules of the instructions that
+// compute them: for loops, and when the derivative of the formula is not finite. The rules are in
 // client/transform/rules/own.cc.
 #pragma once
 
@@ -16,8 +16,8 @@ using hlo::OwnResults;
 using hlo::OwnRule;
 using hlo::TupleWithRule;
 
-// Appends what `lower` makes of x and returns it under the rule. The derivatives of the instructions that
-// `lower` appended are never needed.
+// Appends the results of `lower` for x, and returns them with the rule. The instructions that `lower`
+// appended are not differentiated.
 inline std::vector<Op> WithOwnDerivative(Lowering&, std::string_view rule, const std::vector<Op>& x,
                                          absl::FunctionRef<std::vector<Op>(absl::Span<const Op>)> lower) {
   return hlo::WithOwnDerivative(rule, x, lower);

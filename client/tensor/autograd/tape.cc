@@ -1,4 +1,4 @@
-// The lives of remembered operations.
+// The lifetimes of recorded operations.
 #include "client/tensor/autograd/tape.h"
 
 #include <utility>
@@ -18,7 +18,7 @@ bool& GradMode() {
 }
 
 void TapeEntry::Destroy(TapeEntry* entry) {
-  // A chain of entries is destroyed in a loop: recursion would be as deep as the program is long.
+  // A chain of entries is destroyed in a loop, because recursion would be as deep as the program is long.
   thread_local std::vector<TapeEntry*>* pending = nullptr;
   if (pending != nullptr) {
     pending->push_back(entry);
@@ -63,7 +63,7 @@ bool NeedsOperand(const hlo::Instruction& instruction, size_t i, const std::vect
     case hlo::kGetTupleElement: return false;
     case hlo::kMultiply:  // Each factor's gradient is the other one.
     case hlo::kDot: return varies[1 - i];
-    case hlo::kSelect: return i == 0;  // Linear in all but predicates and indices.
+    case hlo::kSelect: return i == 0;  // Linear in all operands except predicates and indices.
     case hlo::kGather:
     case hlo::kDynamicSlice: return i > 0;
     case hlo::kDynamicUpdateSlice: return i > 1;
@@ -78,7 +78,7 @@ bool NeedsOperand(const hlo::Instruction& instruction, size_t i, const std::vect
 
 void TapeEntry::ForgetUnneeded(const Trace& graph) {
   const hlo::Computation& computation = graph.computation();
-  absl::flat_hash_map<NodeId, bool> varies, needed;  // Before `first` only inputs matter.
+  absl::flat_hash_map<NodeId, bool> varies, needed;  // Nodes before `first` are only inputs.
   for (const TapeInput& input : inputs) varies.try_emplace(input.node, input.wanted);
   const auto is = [](const absl::flat_hash_map<NodeId, bool>& set, NodeId node) {
     const auto found = set.find(node);
@@ -93,7 +93,7 @@ void TapeEntry::ForgetUnneeded(const Trace& graph) {
   for (NodeId node = limit; node-- > first;) {
     const hlo::Instruction instruction = computation[node];
     const absl::Span<const NodeId> operands = instruction.operands();
-    // A rule of its own may need all operands.
+    // An own rule may need all operands.
     const bool rule = is(varies, node),
                again = is(needed, node) || (rule && !OwnRule(computation, node).empty());
     if (!again && !rule) continue;

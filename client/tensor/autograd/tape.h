@@ -1,4 +1,4 @@
-// The tape: remembers the operations whose gradients may be asked for by Backward().
+// The tape: records the operations that Backward() may have to differentiate.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace hlod::lazy {
 
 class TapeEntry;
 
-// Differentiates what a tape remembers. The rules of derivatives lie above the tensors (client/transform), so
-// a leaf brings the engine with it when it first requires a gradient, and each entry takes the engine of its
-// inputs.
+// Differentiates the entries of a tape. The rules of derivatives are in a higher layer than tensors
+// (client/transform), so a leaf brings the engine with it when it first requires a gradient, and each entry
+// takes the engine of its inputs.
 class GradientEngine {
  public:
-  // Marks the residuals of the entry that would cost much to compute again as results of the trace, which is
-  // about to run.
+  // Makes those residuals of the entry results of the trace, which is about to run, that would be expensive
+  // to recompute.
   virtual void KeepResiduals(TapeEntry& entry, Trace& graph, const Caller& caller) const = 0;
 
  protected:
@@ -36,108 +36,108 @@ class GradLeaf : public RefCounted {
   static void Destroy(GradLeaf* leaf) { delete leaf; }
 
   const GradientEngine& engine;  // Lives as long as the process.
-  const bool in_function;        // Made while a function was traced.
+  const bool in_function;        // True when the leaf was made while a function was traced.
   Tensor gradient;
 };
 
-// Tells where the gradients of a tensor and of its views flow to. A tensor without a lineage has the history
-// of its storage's value. Three kinds of tensor have a lineage of their own: a leaf; the result of Detach(),
-// which shares the storage and not its history, and may get a history by updates in place; and a view that is
-// made in a NoGrad scope.
+// Determines where the gradients of a tensor and of its views flow. A tensor without a lineage has the
+// history of its storage's value. Three kinds of tensor have their own lineage: a leaf; the result of
+// Detach(), which shares the storage without its history, and may get a history by updates in place; and a
+// view made in a NoGrad scope.
 class Lineage : public RefCounted {
  public:
   Lineage(std::shared_ptr<const View> root, uint64_t tensor) : root(std::move(root)), tensor(tensor) {}
   static void Destroy(Lineage* lineage) { delete lineage; }
 
-  // The view by which the root, the tensor that the lineage began with, looks at the storage. All its steps
-  // are leading ones.
+  // The view of the storage that the root has (the root is the tensor that the lineage began with). All its
+  // steps are leading ones.
   const std::shared_ptr<const View> root;
   const uint64_t tensor;  // The root's id: other tensors of the lineage are views.
   bool made_without_grad = false;
   Ref<GradLeaf> leaf;
-  Ref<TapeEntry> history;       // Without a leaf: the entry that made what the root shows.
-  uint32_t history_output = 0;  // The entry's output of the root's shape.
-  Ref<Lineage> before;          // A leaf's lineage before RequiresGrad_().
+  Ref<TapeEntry> history;       // The entry that made the root's value, when there is no leaf.
+  uint32_t history_output = 0;  // The output of that entry which has the root's shape.
+  Ref<Lineage> before;          // The lineage of a leaf before RequiresGrad_().
 };
 
 // True while operations of this thread are remembered. False in a NoGrad scope, and inside Backward().
 bool& GradMode();
 
-// An operand of a remembered operation. Its value at that time stays alive for Backward().
+// An operand of a recorded operation. Its value at that time stays alive for Backward().
 struct TapeInput {
   Ref<Value> value;  // Null when no gradient needs it.
   uint64_t value_id = 0;
   Shape base;                        // The value's shape.
   View view;                         // The view through which it was read.
-  std::shared_ptr<const View> root;  // The root of its lineage, or null.
+  std::shared_ptr<const View> root;  // The view that is the root of its lineage, or null.
   bool wanted = false;               // True when it requires a gradient.
   Ref<GradLeaf> leaf;                // The leaf that takes its gradient, or null.
-  Ref<TapeEntry> history;            // Without a leaf: the entry that made it.
-  uint32_t history_output = 0;       // The entry's output that it is.
+  Ref<TapeEntry> history;            // The entry that made it, when there is no leaf.
+  uint32_t history_output = 0;       // The index of this operand among that entry's outputs.
   NodeId node = 0;                   // The operand's node in the trace.
 };
 
-// A remembered operation: a range of nodes of a trace. When the trace is cleared the range is copied.
+// A recorded operation: a range of nodes of a trace, which is copied when the trace is cleared.
 class TapeEntry : public RefCounted {
  public:
   TapeEntry(const char* operation, const Caller& caller)
       : sequence(NextId()), operation(operation), caller(caller) {}
   static void Destroy(TapeEntry* entry);
 
-  const uint64_t sequence;  // Greater than those of the entries that it depends on.
+  const uint64_t sequence;  // The position on the tape, greater than those of the entries that it depends on.
   const char* const operation;
   const Caller caller;
-  const GradientEngine* engine = nullptr;  // The inputs' engine.
+  const GradientEngine* engine = nullptr;  // The engine of the inputs.
   std::vector<TapeInput> inputs;
   std::vector<NodeId> outputs;  // Nodes of `graph`.
   std::vector<Shape> output_shapes;
-  std::vector<Ref<GradLeaf>> retained;  // By output: where RetainGrad() collects the gradient.
+  std::vector<Ref<GradLeaf>> retained;  // By output, the leaf in which RetainGrad() collects the gradient.
 
-  Trace* graph = nullptr;  // Null once the trace was cleared.
+  Trace* graph = nullptr;  // Null after the trace was cleared.
   uint32_t graph_index = 0;
-  NodeId first = 0;                  // The first of its nodes.
-  NodeId limit = 0;                  // The end of its nodes.
-  std::optional<Function> function;  // The nodes' copy; its arguments are `inputs`.
-  // Residuals: values in between that the gradient needs and that were computed with the trace. They are the
-  // function's outputs after `outputs`.
+  NodeId first = 0;                  // The first node of the entry.
+  NodeId limit = 0;                  // The end of the entry's nodes.
+  std::optional<Function> function;  // A copy of the nodes, whose arguments are `inputs`.
+  // Residuals: intermediate values that the gradient needs and that were computed with the trace. They are
+  // the function's outputs after `outputs`.
   struct Kept {
     Ref<Value> value;
     NodeId node = 0;
   };
   std::vector<Kept> kept;
-  // Takes the place of nodes when set: returns the inputs' gradients from those of the outputs.
+  // When set, it is used instead of the nodes: returns the inputs' gradients for those of the outputs.
   std::function<std::vector<Tensor>(const std::vector<Tensor>&)> backward;
-  bool in_place = false;  // True when it updated its first operand in place.
+  bool in_place = false;  // True when the operation updated its first operand in place.
   bool released = false;
 
-  // Lets go of the inputs' values that no gradient needs.
+  // Drops the inputs' values that the gradient does not need.
   void ForgetUnneeded(const Trace& graph);
-  // Copies the nodes into `function`, when the trace is about to forget them or another trace needs them.
+  // Copies the nodes into `function`, because the trace is about to be cleared or another trace needs them.
   void KeepFunction();
   void LeaveGraph();
-  // Gives up, after Backward(), what was kept for it.
+  // Drops, after Backward(), the values that were kept for it.
   void Release();
 };
 
-// Keeps the residuals of all entries that live values of the trace lead to. REQUIRES: TraceLock.
+// Keeps the residuals of all entries that live values of the trace depend on. REQUIRES: TraceLock.
 void KeepResiduals(Trace& graph, const Caller& caller);
 
-// The target of the gradient of a tensor, or of the tensor that it is a view of: a leaf, or the entry that
-// made the value.
+// The target of a tensor's gradient (for a view, of the gradient of the tensor that it is a view of): a leaf,
+// or the entry that made the value.
 struct GradEdge {
   Ref<GradLeaf> leaf;
   Ref<TapeEntry> entry;
   uint32_t output = 0;
 };
 GradEdge EdgeOf(const TensorImpl& tensor);
-// Returns true when gradients flow to the tensor: it is a leaf that requires one, or was made from such
+// Returns true when gradients flow to the tensor: it is a leaf that requires one, or was computed from such
 // tensors.
 bool RequiresGrad(const TensorImpl& tensor);
-// Returns true when the tensor is the one that its lineage began with, and not a view of it.
+// Returns true when the tensor is the root of its lineage instead of a view of it.
 bool IsRoot(const TensorImpl& tensor);
 // Returns true when the tensor is a leaf that collects a gradient.
 bool IsGradLeaf(const TensorImpl& tensor);
-// Returns a lineage whose root shows what the tensor shows; `id` becomes the root's id.
+// Returns a lineage whose root has the tensor's view of its storage; `id` becomes the root's id.
 Ref<Lineage> NewLineage(const TensorImpl& tensor, uint64_t id);
 // Returns the tensor's view of its storage, with the steps that lead to its lineage's root marked as leading.
 View MarkedView(const TensorImpl& tensor);

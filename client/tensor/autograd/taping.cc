@@ -1,4 +1,4 @@
-// Makes tape entries of what was just recorded.
+// Makes tape entries from the operations just recorded.
 #include "client/tensor/autograd/taping.h"
 
 #include <iterator>

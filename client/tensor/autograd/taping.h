@@ -1,4 +1,4 @@
-// Remembers an operation for Backward() while it is recorded.
+// Records an operation for Backward() while it is appended to the trace.
 #pragma once
 
 #include <utility>
@@ -10,26 +10,25 @@
 
 namespace hlod::lazy {
 
-// Collects what the tape will remember of an operation.
+// Collects the data of an operation that the tape will record.
 struct Taping {
   bool on = false;
   bool in_place = false;                     // True when the first operand is updated.
-  NodeId first = 0;                          // The first of its nodes.
+  NodeId first = 0;                          // The operation's first node.
   absl::InlinedVector<TapeInput, 3> inputs;  // The operands that are tensors.
   struct Result {
     Value* value;
     NodeId node;
-    Lineage* lineage = nullptr;  // The lineage whose root shows `node`, or null.
+    Lineage* lineage = nullptr;  // The lineage whose root is `node`, or null.
   };
   absl::InlinedVector<Result, 2> results;
 };
 
 bool NeedsTape(const BoundOperands& bound);
-// Notes an operand of a remembered operation, and returns the node to use for it. Two operands that are one
-// node and yet not one tensor (one is detached, or a copy) become two nodes, so that each has its own
-// gradient.
+// Adds an operand of the operation, and returns the node to use for it. Two operands with the same node that
+// are different tensors (one is detached, or a copy) become two nodes, so that each has its own gradient.
 Op TapeOperand(Taping& taping, Lowering& lowering, TensorImpl& tensor, Op op);
-// Puts what was recorded since `taping` began on the tape.
+// Puts the nodes recorded since `taping` began on the tape.
 void Remember(Taping& taping, const Operation& operation, Trace& graph, const Caller& caller);
 
 }  // namespace hlod::lazy

@@ -1,15 +1,15 @@
-// The way of an operation from its call to the trace.
+// The steps of an operation from its call to the trace.
 //
 // A public operation (ops/) names its row of the table, its operands and a lowering, and calls Call(). Then:
 //
 // 1. The shortcut. CallByShape(), for lowerings that depend on shapes alone, first asks RecordCached()
-//    (trace/record_cached.h) to append the instruction that the same call became before. It declines when a
+//    (trace/record_cached.h) to append the instruction that the same call recorded before. It declines when a
 //    step below has something to do: a host tensor, a number, a view, a gradient, autocast, a function that
 //    is traced, a full trace.
 // 2. Autocast. In an enabled region the operands are replaced by casts of them, as autocast.inc says for the
-//    operation. A cast is an operation of its own and comes this way, too. An update in place is not cast.
+//    operation. A cast is an operation of its own, with these same steps. An update in place is not cast.
 // 3. Place. The tensors decide where the operation is computed: on their device, or on the host when all are
-//    there. Tensors on two devices are refused: such a copy is the program's to write.
+//    there. Tensors on two devices are refused: the program must write such a copy itself.
 // 4. Bind. A host tensor that meets device tensors becomes a number when it has one element. Otherwise it is
 //    refused or copied, as the setting mixed_devices says. An upload, or the read of a file, may be slow and
 //    is done without TraceLock (Fetch), after which binding begins anew. The tensor keeps its copy until it
@@ -94,7 +94,7 @@ absl::Status WithArguments(const absl::Status& status, OperandSpan operands) {
 using LoweredOperands = absl::InlinedVector<Op, 4>;
 
 PrimitiveType Promote(const Operation& operation, OperandSpan operands, const BoundOperands& bound) {
-  // Tensors of one floating type, the common case, need no lattice.
+  // Tensors of the same floating type, the common case, need no promotion.
   const auto same = [&](const Bound& operand) {
     return operand.tensor != nullptr && operand.tensor->type() == bound[0].tensor->type();
   };
@@ -119,7 +119,7 @@ PrimitiveType Promote(const Operation& operation, OperandSpan operands, const Bo
   return common;
 }
 
-// Appends the operands to the trace, converted as the operation promotes them, and returns their nodes.
+// Appends the operands to the trace, promoted as the operation requires, and returns their nodes.
 LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const BoundOperands& bound,
                         Lowering& lowering, Taping& taping) {
   Trace& graph = lowering.graph;
@@ -163,8 +163,8 @@ Ref<Value> MakeValue(Trace& graph, Op result, const Caller& caller) {
   return MakeRef<Value>(shape.type, shape.dims, graph.place, caller);
 }
 
-// Marks a result that is computed in a NoGrad scope inside a function, so that the function's transforms see
-// no way through it.
+// Marks a result computed in a NoGrad scope inside a function, so that the function's transforms do not
+// differentiate through it.
 Op Stopped(Trace& graph, Op result) {
   if (graph.kind != Trace::Kind::kFunction || GradMode()) return result;
   Lowering lowering{graph};
@@ -172,7 +172,7 @@ Op Stopped(Trace& graph, Op result) {
   return hlo::IsFloat(type) || hlo::IsComplex(type) ? StopGradient(lowering, result) : result;
 }
 
-// Returns a tensor of what `lower` appended, with a value of its own.
+// Returns a tensor, with a new value, for the instructions that `lower` appended.
 Tensor MakeResult(Trace& graph, Op result, const Caller& caller, Taping& taping) {
   result = Stopped(graph, result);
   Ref<Value> value = MakeValue(graph, result, caller);
@@ -190,7 +190,7 @@ std::vector<Tensor> MakeResults(Trace& graph, absl::Span<const Op> results, cons
     return tensors;
   }
   if (results.empty()) return tensors;
-  std::vector<NodeId> nodes;  // Evaluated together, so that what they share is computed once.
+  std::vector<NodeId> nodes;  // The nodes are evaluated together, so that shared parts are computed once.
   for (const Op result : results) nodes.push_back(result.id);
   std::vector<std::shared_ptr<const Literal>> literals = Evaluate(graph, nodes);
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -208,9 +208,9 @@ using Body = absl::FunctionRef<void(Lowering&, absl::Span<const Op>, Taping&)>;
 // after the lock is released.
 void RecordIn(Trace& graph, const Operation& operation, OperandSpan operands, const BoundOperands& bound,
               Body body, std::vector<Parameter>& garbage) {
-  // No tensor refers to the trace: it is cleared, not run.
+  // No tensor refers to the trace, so it is cleared instead of run.
   if (graph.size() > 0 && !graph.has_live() && graph.kind != Trace::Kind::kFunction) garbage = graph.Clear();
-  // A host operation is evaluated by itself: its trace does not stay open.
+  // A host operation is evaluated separately: its trace does not stay open.
   const absl::Cleanup clear = [&] {
     static_cast<void>(graph.builder().TakeStatus());
     if (graph.kind == Trace::Kind::kHost) garbage = graph.Clear();
@@ -348,7 +348,8 @@ void CheckUpdate(const TensorImpl& target) {
 
 }  // namespace
 
-// Refused as in PyTorch, because an element's new value would depend on the order of writing.
+// Refuses overlapping operands, as PyTorch does, because an element's new value would depend on the order of
+// writing.
 void CheckOverlap(const TensorImpl& target, OperandSpan operands) {
   for (const Operand& operand : operands) {
     if (operand.tensor() == nullptr || !operand.tensor()->defined()) continue;
@@ -390,7 +391,7 @@ Tensor& CallInPlace(const Operation& operation, Tensor& target, OperandSpan oper
     const Written written = Write(lowering.graph, impl, made.id, CallerOf(operands));
     if (!taping.on) return;
     taping.in_place = true;
-    if (keeps_rest) {  // The rest of the base goes into the new value, too.
+    if (keeps_rest) {  // The new value also contains the rest of the base.
       TapeInput& base = taping.inputs.back();
       base.node = written.before;
       base.view = base.root != nullptr ? *base.root : WholeView(impl.value().dims);

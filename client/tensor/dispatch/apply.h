@@ -16,7 +16,7 @@
 
 namespace hlod::lazy {
 
-// The operands as nodes, converted as the operation's row says.
+// The operands as nodes, converted as the operation's row requires.
 using Operands = absl::Span<const Op>;
 inline std::vector<hlo::NodeId> Ids(Operands ops) {
   std::vector<hlo::NodeId> ids;
@@ -26,7 +26,7 @@ inline std::vector<hlo::NodeId> Ids(Operands ops) {
 using LowerOne = absl::FunctionRef<Op(Lowering&, Operands)>;
 using LowerSeveral = absl::FunctionRef<std::vector<Op>(Lowering&, Operands)>;
 
-// Records `operation` on `operands` in the open trace of their device, or evaluates it when all are on the
+// Records `operation` on `operands` in the open trace of their device, or evaluates it if all are on the
 // host. `lower` appends the instructions; it may throw Refusal. Throws an Error that names the operation, the
 // operands and the line of the first operand; no live value has changed then.
 Tensor Call(const Operation& operation, absl::Span<const Operand> operands, LowerOne lower);
@@ -41,34 +41,34 @@ inline std::vector<Tensor> CallSeveral(const Operation& operation, std::initiali
   return CallSeveral(operation, absl::MakeConstSpan(operands.begin(), operands.size()), lower);
 }
 
-// Call() for a `lower` that depends on the operands' shapes alone: a call that was recorded before is
-// recorded again without it. `lowering` is an address that names it. The operands are pointers, because
-// copies would cost as much as recording again.
+// Like Call() for a `lower` that depends only on the operands' shapes: a call that was recorded before is
+// recorded again without calling `lower`. `lowering` is an address that identifies `lower`. The operands are
+// pointers, because copies would cost as much as recording.
 Tensor CallByShape(const Operation& operation, const void* lowering,
                    std::initializer_list<const Operand*> operands, LowerOne lower);
 
-// Returns the tensor that an argument of `operation` is. Throws when it is a number or undefined.
+// Returns an argument of `operation` as a tensor. Throws when it is a number or undefined.
 const Tensor& TensorOf(const Operation& operation, const Operand& x);
 // Returns a list of tensors as operands of one call.
 std::vector<Operand> OperandsOf(const std::vector<Tensor>& tensors, const Caller& caller);
 using OperandCopies = absl::InlinedVector<Operand, 2>;
 OperandCopies Copies(std::initializer_list<const Operand*> operands);
 
-// Call() whose result replaces what `target` shows. `target` is the first of the operands' tensors; the
-// result is converted to its type and must have its shape.
+// Like Call(), but the result replaces the value of `target` (or the part that a view covers). `target` is
+// the first tensor among the operands; the result is converted to its type and must have its shape.
 Tensor& CallInPlace(const Operation& operation, Tensor& target, absl::Span<const Operand> operands,
                     LowerOne lower);
 
-// Refuses, as PyTorch does, an update of `target` by operands that share some of its elements and are not it.
+// Refuses, as PyTorch does, an update of `target` by other operands that share some of its elements.
 // CallInPlace checks its own operands. Throws Refusal.
 void CheckOverlap(const TensorImpl& target, absl::Span<const Operand> operands);
 
-// Makes a tensor without operands: recorded on a device; on the host a recipe, whose bytes are made when they
-// are first needed.
+// Makes a tensor without operands: on a device it is recorded; on the host it is a recipe, which is evaluated
+// when its bytes are first needed.
 Tensor Create(const Operation& operation, const Dims& dims, PrimitiveType type, const Device& device,
               Recipe recipe, const Caller& caller);
 
-// Returns the device of a factory's tensor: `device`, or the one that the settings choose.
+// Returns the device for a factory's tensor: `device`, or the one that the settings determine.
 Device FactoryDevice(const std::optional<Device>& device);
 
 // Runs `body`; a Refusal becomes an Error with the operation's name, its arguments and the line.

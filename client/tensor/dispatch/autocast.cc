@@ -20,17 +20,18 @@ namespace hlod::lazy {
 namespace {
 
 enum class Policy : uint8_t {
-  kNone,        // In the types of the arguments.
-  kLower,       // In the region's type.
-  kFloat32,     // In f32.
-  kSetFloat32,  // In f32, unless the caller names a result type: its first argument is converted.
-  kPromote,     // In f32 when an argument has it, else in the region's type.
-  kBanned,      // Refused.
+  kNone,     // Computed in the types of the arguments.
+  kLower,    // Computed in the region's type.
+  kFloat32,  // In f32.
+  // Computed in f32, unless the caller specifies a result type: its first argument is converted.
+  kSetFloat32,
+  kPromote,  // Computed in f32 if an argument is f32, otherwise in the region's type.
+  kBanned,   // The operation is refused.
 };
 
 struct Row {
   const char* name;
-  Policy policies[3];  // By AutocastProfile.
+  Policy policies[3];  // Indexed by AutocastProfile.
 };
 
 constexpr Row kRows[] = {
@@ -49,15 +50,15 @@ const Row* Find(std::string_view name) {
   return found == rows->end() ? nullptr : found->second;
 }
 
-// The name under which an operation is listed: "conv2d" for "nn.functional.conv2d", "linalg_vecdot" for
-// "linalg.vecdot".
+// Returns the name under which an operation is listed: "conv2d" for "nn.functional.conv2d", "linalg_vecdot"
+// for "linalg.vecdot".
 std::string ListedName(const Operation& operation) {
   return absl::StrReplaceAll(absl::StripPrefix(operation.pytorch, "nn.functional."), {{".", "_"}});
 }
 
 struct OperationRows {
   const Row* all = nullptr;
-  const Row* tensor_scalar = nullptr;  // With a number as the second argument.
+  const Row* tensor_scalar = nullptr;  // The row for a number as the second argument.
 };
 
 const OperationRows& RowsOf(const Operation& operation) {
@@ -70,9 +71,10 @@ const OperationRows& RowsOf(const Operation& operation) {
   return found->second;
 }
 
-using CacheKey = std::tuple<uint64_t, uint64_t, PrimitiveType>;  // Tensor, version, type.
+// The id of a tensor, its version, and a type.
+using CacheKey = std::tuple<uint64_t, uint64_t, PrimitiveType>;
 
-// One thread's regions.
+// The regions of one thread.
 struct State {
   AutocastRegion host{.profile = AutocastProfile::kCpu}, device;
   int depth = 0;
@@ -119,12 +121,12 @@ std::optional<PrimitiveType> TargetOf(Policy policy, const AutocastRegion& regio
   return widest;
 }
 
-// Casts a tensor. The copy of a weight is shared by the calls of the outermost region.
+// Casts a tensor. Calls in the outermost region share the cast of a weight.
 Tensor Cast(const Tensor& tensor, PrimitiveType type, const Caller& caller) {
   if (tensor.dtype() == type) return tensor;
   const TensorImpl& impl = *tensor.impl();
   const bool weight = tensor.dtype() == hlo::kF32 && IsGradLeaf(impl) && !impl.is_view();
-  // A cast of a NoGrad scope or of a traced function must not be used outside of it.
+  // A cast made in a NoGrad scope or a traced function must not be used outside of it.
   const bool cached =
       TheState().of(IsHost(tensor)).cache && weight && GradMode() && FunctionTrace::Innermost() == nullptr;
   if (!cached) return tensor.To(type, caller);
@@ -165,7 +167,7 @@ CastOperands::CastOperands(const Operation& operation, absl::Span<const Operand>
   const Policy policy = row->policies[static_cast<size_t>(region.profile)];
   const auto target = TargetOf(policy, region, row->name, arguments);
   if (!target) return;
-  tensors_.reserve(operands.size());  // operands_ refers to them: they must not move.
+  tensors_.reserve(operands.size());  // operands_ refers to these tensors, so they must not move.
   for (Operand& operand : operands_) {
     if (operand.tensor() == nullptr || !IsEligible(*operand.tensor())) continue;
     tensors_.push_back(Cast(*operand.tensor(), *target, operand.caller()));
@@ -180,7 +182,8 @@ CompositeCast::CompositeCast(const char* name, std::initializer_list<const Tenso
   State& state = TheState();
   const auto target = [&](const AutocastRegion& region) -> std::optional<PrimitiveType> {
     if (!region.enabled) return std::nullopt;
-    std::vector<const Tensor*> concerned;  // The region's own: on the host, or not.
+    // The tensors that the region applies to: on the host, or on devices.
+    std::vector<const Tensor*> concerned;
     for (const Tensor* argument : arguments) {
       const bool here = argument != nullptr && argument->defined() && &state.of(IsHost(*argument)) == &region;
       if (here) concerned.push_back(argument);

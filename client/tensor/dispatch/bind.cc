@@ -41,7 +41,7 @@ void UploadMissing(const Operation& operation, const Caller& caller, const Missi
   tensor.copy_version = missing.version;
 }
 
-// Returns true when the value depends on a placeholder, as far as its trace says.
+// Returns true when the value depends on a placeholder, as far as its trace is known.
 bool IsAbstract(const Value& value) {
   return value.IsPlaceholder() ||
          (value.state == Value::State::kNode && value.graph->kind == Trace::Kind::kAbstract);

@@ -1,5 +1,5 @@
-// Checks the operands of an operation before it is recorded: whether they go together, where they are
-// computed, and what has to be fetched first.
+// Checks the operands of an operation before it is recorded: whether they are compatible, where the operation
+// is computed, and what must be fetched first.
 #pragma once
 
 #include <optional>
@@ -19,43 +19,45 @@ using OperandSpan = absl::Span<const Operand>;
 // Returns the line of the first operand.
 const Caller& CallerOf(OperandSpan operands);
 
-// Returns "hlod:0" for a place that does not go with `other`; with its connection, where these differ.
+// Returns "hlod:0" for a place that is not compatible with `other`; includes the connection if the
+// connections differ.
 std::string PlaceText(Place place, Place other);
 
-// An operand on the way into a trace.
+// An operand that is being bound to a trace.
 struct Bound {
   TensorImpl* tensor = nullptr;   // Null for a number.
-  Ref<Value> copy;                // A host tensor's copy on the device.
-  bool is_number_tensor = false;  // A host tensor of one element among device tensors.
+  Ref<Value> copy;                // The copy of a host tensor on the device.
+  bool is_number_tensor = false;  // True for a host tensor of one element among device tensors.
 };
 
 // Holds the operands of most operations without an allocation.
 using BoundOperands = absl::InlinedVector<Bound, 3>;
 
-// A thing that must be fetched before an operation can be recorded. The lock is not held meanwhile: a file or
-// a connection may be slow.
+// Data that must be fetched before an operation can be recorded. The lock is not held meanwhile, because a
+// file or a connection may be slow.
 struct Missing {
   Ref<Value> file;  // A value whose bytes are in a file.
-  // A host tensor that meets device tensors needs a copy there, of what it shows at `version`.
+  // A host tensor used with device tensors, which needs a copy there, of its value at `version`.
   TensorImpl* tensor = nullptr;
   Ref<Value> shown;
   uint64_t version = 0;
-  size_t index = 0;  // The operand's number.
+  size_t index = 0;  // The index of the operand.
 };
 
-// Returns the place of an operation: the device that its device tensors share, else the host. Throws Refusal
-// when they are on several. REQUIRES: TraceLock, as the functions below unless they say otherwise.
+// Returns the place of an operation: the common device of its device tensors, otherwise the host. Throws
+// Refusal when they are on several devices. REQUIRES: TraceLock, like the functions below unless stated
+// otherwise.
 Place PlaceOf(OperandSpan operands);
-// Returns the operands as an operation on `place` takes them, or sets `missing` to what it needs first. A
-// host tensor's copy on the device is kept as long as the tensor is not written. Where others may write to
-// its bytes, the copy serves only the call that has made it: `copied` lists the operands that this call has
+// Returns the operands bound for an operation on `place`, or sets `missing` to data that must be fetched
+// first. A host tensor's copy on the device is kept until the tensor is written. If others may write to its
+// bytes, the copy is used only by the call that made it: `copied` lists the operands that this call has
 // copied.
 BoundOperands Bind(const Operation& operation, OperandSpan operands, Place place,
                    absl::Span<const size_t> copied, std::optional<Missing>& missing);
-// Fetches `missing`. Not under the lock.
+// Fetches `missing`. Must be called without the lock.
 void Fetch(const Operation& operation, const Caller& caller, const Missing& missing, Place place);
 
-// Returns the open trace that an operation on such operands belongs to.
+// Returns the open trace for an operation on such operands.
 Trace& GraphFor(Place place, const BoundOperands& bound);
 
 }  // namespace hlod::lazy

@@ -51,7 +51,7 @@ bool Valid(const std::string&) { return true; }
 bool Valid(int64_t value) { return value > 0; }
 bool Valid(MixedDevices) { return true; }
 
-// A setting's values with where each comes from.
+// The values of settings, with the source of each.
 struct Layer {
   CurrentSettings values;
 #define HLOD_SETTING(type, name, value, meaning) std::string name##_origin = "default";
@@ -102,7 +102,7 @@ void Override(const std::optional<T>& from, const char* name, T& value, std::str
 }
 
 void Override(const Settings& settings, const Caller& caller, Layer& layer) {
-  Layer changed = layer;  // All or nothing.
+  Layer changed = layer;  // Changes all settings or none.
 #define HLOD_SETTING(type, name, value, meaning) \
   Override(settings.name, #name, changed.values.name, changed.name##_origin, caller);
 #include "hlod/tensor/settings.inc"
@@ -110,7 +110,7 @@ void Override(const Settings& settings, const Caller& caller, Layer& layer) {
   layer = std::move(changed);
 }
 
-// The process's settings, and each thread's copy of them with its scopes' changes.
+// The process's settings; each thread has a copy of them with the changes of its scopes.
 struct Base {
   Layer layer = FromEnvironmentVariables();
   uint64_t version = 1;
@@ -121,7 +121,7 @@ Base& TheBase() {
 }
 
 struct ThreadSettings {
-  uint64_t version = 0;  // The base's version that was copied.
+  uint64_t version = 0;  // The version of the process's settings that was copied.
   Layer layer;
   std::vector<std::pair<Settings, Caller>> scopes;
 
@@ -170,7 +170,7 @@ SettingsScope::~SettingsScope() {
 }
 
 struct Environment::State {
-  absl::Mutex mu;  // Held while it connects, which may start a daemon.
+  absl::Mutex mu;  // Held while connecting, which may start a daemon.
   std::optional<Client> client ABSL_GUARDED_BY(mu);
   bool ended ABSL_GUARDED_BY(mu) = false;
 };

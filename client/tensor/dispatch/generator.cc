@@ -15,7 +15,7 @@ namespace hlod {
 namespace lazy {
 namespace {
 
-constexpr uint64_t kDefaultSeed = 67280421310721;  // As PyTorch's.
+constexpr uint64_t kDefaultSeed = 67280421310721;  // PyTorch's default seed.
 
 struct Streams {
   uint64_t seed = kDefaultSeed;  // The seed of new streams.

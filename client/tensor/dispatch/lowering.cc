@@ -39,7 +39,7 @@ Literal NumberLiteral(PrimitiveType type, const Scalar& value) {
   if (type == hlo::kPred) {
     return Literal::Scalar<bool>(value.ToComplex() != std::complex<double>(0));
   }
-  // The common ones without the general conversion.
+  // Handles the common types without the general conversion.
   if (!value.is_complex()) {
     switch (type) {
       case hlo::kF32:
@@ -116,7 +116,7 @@ Op Lowering::BroadcastTo(Op x, const Dims& to) {
   if (from.size() > to.size()) {
     Refuse("shape %s does not broadcast to %s", ListText(from), ListText(to));
   }
-  // Sizes of 1 that grow are dropped first: HLO's broadcast repeats whole dimensions only.
+  // Dimensions of size 1 that grow are dropped first, because HLO's broadcast repeats whole dimensions only.
   Dims kept, mapping;
   const size_t added = to.size() - from.size();
   for (size_t i = 0; i < from.size(); ++i) {
@@ -150,7 +150,7 @@ Op Lowering::Reduce(hlo::Opcode opcode, Op x, const Dims& dimensions) {
 }
 
 int64_t WrapDim(int64_t dim, int64_t rank) {
-  const int64_t range = rank == 0 ? 1 : rank;  // A scalar takes 0 and -1, as in PyTorch.
+  const int64_t range = rank == 0 ? 1 : rank;  // A scalar accepts the dimensions 0 and -1, as in PyTorch.
   if (dim < -range || dim >= range) {
     Refuse("dimension (%d) is out of range: a tensor of rank %d takes %d to %d", dim, rank, -range,
            range - 1);

@@ -1,5 +1,5 @@
 // The tools of a lowering: the builder of an open trace, and the few helpers that many operations share. A
-// lowering neither knows nor asks whether it is traced, differentiated or run on the host.
+// lowering does not depend on whether it is traced, differentiated or run on the host.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace hlod::lazy {
 
 using hlo::Op;
 
-// Thrown by a lowering whose arguments do not go together. The operation's name, its arguments and the line
-// are added on the way out.
+// Thrown by a lowering whose arguments are not compatible. The caller adds the operation's name, its
+// arguments and the line.
 struct Refusal {
   absl::Status status;
 };
@@ -36,46 +36,49 @@ struct Lowering {
 
   // Returns a constant scalar.
   Op Number(PrimitiveType type, const Scalar& value);
-  // Returns a scalar whose value travels with the execute; a constant on the host, where nothing is compiled.
+  // Returns a scalar whose value is sent with the execute; a constant on the host, where programs are not
+  // compiled.
   Op Varying(PrimitiveType type, const Scalar& value);
-  // Returns a scalar that the program has at `caller`: varying or constant, as TraceTables::IsParameter says.
+  // Returns a scalar written by the program at `caller`: varying or constant, as TraceTables::IsParameter
+  // decides.
   Op Number(PrimitiveType type, const Scalar& value, const Caller& caller);
   // Returns a scalar that the user of an operation sets, such as a probability or a slope; `name` names it.
-  // It is a constant until it differs from what it was at `caller` before, and a parameter from then on, so
-  // that a schedule compiles twice and not in every step.
+  // It is a constant until it differs from its earlier value at `caller`, and a parameter from then on, so
+  // that a schedule compiles twice instead of in every step.
   Op Setting(PrimitiveType type, double value, const Caller& caller, const char* name);
   // Returns an array of `dims` filled with a constant.
   Op Full(PrimitiveType type, const Dims& dims, const Scalar& value);
-  // Broadcasts as NumPy does: sizes of 1 are repeated, dimensions are added in front. Refuses other shapes.
+  // Broadcasts like NumPy: sizes of 1 are repeated, dimensions are added in front. Refuses other shapes.
   Op BroadcastTo(Op x, const Dims& dims);
   // Returns `x` itself when it has the type. A conversion to pred tests whether the element is not zero, as
   // PyTorch's bool().
   Op Convert(Op x, PrimitiveType type);
   Op Reshape(Op x, const Dims& dims);
 
-  // Reduces over `dimensions` from the opcode's neutral value: add, multiply, minimum, maximum, and, or.
+  // Reduces over `dimensions`, starting from the neutral value of the opcode: add, multiply, minimum,
+  // maximum, and, or.
   Op Reduce(hlo::Opcode opcode, Op x, const Dims& dimensions);
   hlo::ComputationId Reducer(hlo::Opcode opcode, PrimitiveType type) {
     return TraceTables::Get().Reducer(opcode, type);
   }
 };
 
-// Refuses complex numbers where the opcode is maximum or minimum: PyTorch gives them no order.
+// Refuses complex numbers when the opcode is maximum or minimum: PyTorch does not order them.
 void RequireOrder(hlo::Opcode opcode, PrimitiveType type);
 // Returns the value that leaves others unchanged under add, multiply, minimum, maximum, and, or.
 Literal NeutralLiteral(hlo::Opcode opcode, PrimitiveType type);
-// Returns a scalar literal of `type`, rounded as a conversion rounds.
+// Returns a scalar literal of `type`, rounded like a conversion.
 Literal NumberLiteral(PrimitiveType type, const Scalar& value);
 
 // Returns the dimension that `dim` names, counted from the end when negative. Refuses values outside [-rank,
 // rank).
 int64_t WrapDim(int64_t dim, int64_t rank);
-// Returns WrapDim of each, refusing one named twice. Empty `dims` mean all dimensions.
+// Returns WrapDim of each dimension; refuses one named twice. Empty `dims` mean all dimensions.
 Dims WrapDims(absl::Span<const int64_t> dims, int64_t rank);
 inline Dims WrapDims(Lowering& l, Op x, absl::Span<const int64_t> dims) {
   return WrapDims(dims, static_cast<int64_t>(l.dims(x).size()));
 }
-// Returns the shape that two shapes broadcast to; refuses those that do not.
+// Returns the shape that two shapes broadcast to; refuses shapes that do not broadcast.
 Dims BroadcastDims(const Dims& a, const Dims& b);
 inline Dims Copied(absl::Span<const int64_t> dims) { return Dims(dims.begin(), dims.end()); }
 // BatchOf() returns the dimensions of a batch of matrices without the last two; With() appends some.
@@ -86,8 +89,8 @@ inline Dims With(Dims batch, std::initializer_list<int64_t> last) {
 }
 int64_t Count(absl::Span<const int64_t> dims);
 
-// Returns one size per dimension, of `count`; a single size counts for all. `what` names them in the refusal
-// of another number or of a size below `least`.
+// Returns `count` sizes, one per dimension; a single size applies to all. Refuses another number of sizes,
+// and sizes below `least`; `what` names them.
 Dims SizesFor(const Sizes& sizes, int64_t count, const char* what, int64_t least);
 
 // Returns "[2, 3]".

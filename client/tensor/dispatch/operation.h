@@ -1,4 +1,4 @@
-// The table of operations: ops.inc has one row per operation, and this file says what a row holds.
+// The table of operations: ops.inc has one row per operation, and this file describes the columns.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace hlod::lazy {
 
-// The promotion of the operands' types, as PyTorch promotes, before the lowering sees them.
+// The promotion of the operands' types, by PyTorch's rules, before the lowering gets them.
 enum class Promotion : uint8_t {
-  kNone,     // Each operand keeps its type; numbers take the first tensor's.
-  kCommon,   // All take their common type.
-  kFloat,    // Their common type, an integer or bool one becoming f32.
-  kNumeric,  // Their common type, bool becoming s64: sums and products.
+  kNone,     // Each operand keeps its type; numbers get the type of the first tensor.
+  kCommon,   // All operands get their common type.
+  kFloat,    // All operands get their common type; an integer or bool type becomes f32.
+  kNumeric,  // All operands get their common type; bool becomes s64. For sums and products.
 };
 
 struct Operation {

@@ -1,4 +1,4 @@
-// Type promotion: PyTorch's lattice and its three ranks of operands.
+// Type promotion: PyTorch's lattice of types, and its three ranks of operands.
 #include "client/tensor/dispatch/promotion.h"
 
 #include <algorithm>
@@ -25,12 +25,12 @@ PrimitiveType PromoteFloats(PrimitiveType a, PrimitiveType b) {
   if (Bits(a) < 16 || Bits(b) < 16) {
     Refuse("%s and %s have no common type: convert one of them", hlo::Name(a), hlo::Name(b));
   }
-  if (Bits(a) == 16 && Bits(b) == 16) return hlo::kF32;  // f16 and bf16.
+  if (Bits(a) == 16 && Bits(b) == 16) return hlo::kF32;  // The types are f16 and bf16.
   return Bits(a) >= Bits(b) ? a : b;
 }
 
-// Returns the type of a result of higher rank that meets one of lower rank: changed only when the kind of the
-// lower one is higher.
+// Returns the type of a result of higher rank combined with one of lower rank: it changes only if the kind of
+// the lower one is higher.
 PrimitiveType Combine(PrimitiveType higher, PrimitiveType lower) {
   if (higher == hlo::kInvalid) return lower;
   if (lower == hlo::kInvalid || hlo::IsComplex(higher)) return higher;

@@ -1,4 +1,4 @@
-// Type promotion as PyTorch does it (torch.result_type).
+// PyTorch's type promotion (torch.result_type).
 #pragma once
 
 #include "absl/types/span.h"
@@ -7,16 +7,17 @@
 
 namespace hlod::lazy {
 
-// The part of an operand that promotion sees: its type, and its rank: a tensor with dimensions, a
-// zero-dimensional tensor, or a number. An operand of a lower rank may raise the kind of the result, but does
-// not decide its width.
+// The properties of an operand that promotion uses: its type, and its rank (a tensor with dimensions, a
+// zero-dimensional tensor, or a number). An operand of a lower rank may raise the kind of the result, but
+// does not determine its width.
 struct Promoted {
   enum class Rank { kTensor, kZeroDimensional, kNumber };
   PrimitiveType type;
   Rank rank;
 };
 
-// Returns the common type. Refuses types that have none (f8 with others; u16 to u64 with signed integers).
+// Returns the common type. Refuses types that have none (f8 with other types; u16 to u64 with signed
+// integers).
 PrimitiveType ResultType(absl::Span<const Promoted> operands);
 // Returns the common type of two operands of the same rank.
 PrimitiveType PromoteTypes(PrimitiveType a, PrimitiveType b);

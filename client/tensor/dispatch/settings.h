@@ -1,4 +1,4 @@
-// The settings that hold for this thread.
+// The settings in force for this thread.
 #pragma once
 
 #include "hlod/tensor/environment.h"

@@ -1,5 +1,5 @@
-// The operands for a function's parameters after its arguments, with random numbers that begin at a position
-// of the caller's choice: for the bodies of loops and branches.
+// The operands for a function's parameters after its arguments, with random numbers from a position that the
+// caller chooses: for the bodies of loops and branches.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace hlod::lazy {
 
-// Returns what ExtraArguments() does, with positions in the stream that begin at `random` and are `repeats`
-// times as far apart. Takes the function's captured tensors from the front of `captured`.
+// Like ExtraArguments(), but positions in the stream begin at `random` and are `repeats` times as far apart.
+// Takes the function's captured tensors from the front of `captured`.
 std::vector<Op> ExtraArgumentsFrom(Lowering& l, const Function& function, absl::Span<const Op>& captured,
                                    const RandomState& random, uint64_t repeats = 1);
 

@@ -1,4 +1,4 @@
-// Cuts a function out of a trace, and appends one to a trace.
+// Extracts a function from a trace, and appends one to a trace.
 #include "client/tensor/function/function.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace hlod::lazy {
 namespace {
 
-// Marks the nodes that the outputs need, without looking behind the inputs.
+// Marks the nodes that the outputs need, stopping at the inputs.
 std::vector<bool> Needed(const hlo::Computation& from, const std::vector<NodeId>& copy_of,
                          absl::Span<const NodeId> outputs) {
   NodeId last = 0;
@@ -51,7 +51,7 @@ Function Extract(const Trace& graph, absl::Span<const NodeId> inputs, absl::Span
   };
   for (const NodeId input : inputs) {
     const NodeId copy = append_parameter(from[input].shape_id());
-    // An input named twice stands for its first mention.
+    // An input that is listed twice is represented by its first occurrence.
     if (copy_of[input] == kNoNode) copy_of[input] = copy;
   }
   const std::vector<bool> needed = Needed(from, copy_of, outputs);

@@ -13,7 +13,7 @@
 namespace hlod::lazy {
 namespace {
 
-// Stands for the seed of the device's stream at the time of a call.
+// Represents the seed of the device's stream at the time of a call.
 constexpr uint64_t kSeedOfTheCall = 0x5eed0fca11;
 
 FunctionTrace*& OpenTrace() {

@@ -1,4 +1,4 @@
-// Traces a function: while one is traced in this thread, what is computed at its place goes into its trace.
+// Traces a function: while one is traced in this thread, operations at its place are recorded in its trace.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@
 
 namespace hlod::lazy {
 
-// One function that is being traced. They nest: a function traced inside takes tensors of the one around it
-// as captured ones. `what` names it in errors ("grad", "jit") and lives as long as the process.
+// A function that is being traced. They nest: a function traced inside captures tensors of the enclosing one.
+// `what` names it in errors ("grad", "jit") and lives as long as the process.
 class FunctionTrace {
  public:
-  // Without a place, takes the first device that is used.
+  // Without a place, the function gets the first device that is used.
   FunctionTrace(const char* what, std::optional<Place> place, const Caller& caller);
   // Fails the tensors that were made inside and are still referred to.
   ~FunctionTrace();
@@ -25,25 +25,25 @@ class FunctionTrace {
   static FunctionTrace* Innermost();
   // Returns the trace of the innermost function that is traced at `place`, or null.
   static Trace* GraphAt(Place place);
-  // Returns the random stream of the innermost function that is traced at `place`, or null. Its positions
-  // begin at 0; a call adds the position of the device's stream.
+  // Returns the random stream of the innermost function traced at `place`, or null. Its positions begin at 0;
+  // a call adds the position of the device's stream.
   static RandomState* StreamAt(Place place);
-  // Restarts the streams of this thread's functions at `seed`: the numbers that they draw from now on are the
-  // same in every call.
+  // Restarts the streams of this thread's functions at `seed`: the numbers drawn from now on are the same in
+  // every call.
   static void Reseed(uint64_t seed);
   // Returns true when the tensor is a value of a function that is being traced.
   static bool IsInside(const TensorImpl& tensor);
 
-  // Throw when a function is being traced in this thread: its values do not exist yet. Host values from
-  // outside may be read.
+  // Throw when a function is being traced in this thread, because its values do not exist yet. Host values
+  // from outside may be read.
   static void CheckRead(const Value& value, const char* operation, const Caller& caller);
   static void CheckSync(const Caller& caller);
-  // Refuses to write to an argument, and to a tensor that is not the function's own.
+  // Refuses to write to an argument, and to a tensor that was not made by the function.
   static void CheckWrite(const Trace& graph, const Storage& storage);
   // Refuses to write to a host tensor that existed before the function was traced.
   static void CheckHostWrite(const Storage& storage);
 
-  // Returns a tensor that stands for an argument with the type and shape of `like`.
+  // Returns a stand-in for an argument with the type and shape of `like`.
   Tensor Argument(const Tensor& like);
   // Returns the function from the arguments to `results`, which are tensors made inside or captured.
   Function Finish(absl::Span<const Tensor> results);
@@ -65,7 +65,8 @@ class FunctionTrace {
   RandomState stream_;
   std::optional<uint64_t> steps_;  // The steps drawn before the first Reseed().
   FunctionTrace* const around_;
-  const uint64_t begun_;  // Values that this thread has made since have larger ids.
+  // The largest value id at the beginning: this thread's later values have larger ids.
+  const uint64_t begun_;
 };
 
 }  // namespace hlod::lazy

@@ -1,4 +1,4 @@
-// Keeps the role of each value (weight, gradient, state of an optimizer), and gives it to the value that
+// Keeps the role of each value (weight, gradient, state of an optimizer), and passes it to the value that
 // takes over a donated buffer.
 #include "client/tensor/trace/abstract.h"
 
@@ -20,10 +20,10 @@ namespace {
 struct Known {
   Role role = Role::kUnknown;
   std::string name;
-  bool recorded = false;  // Written to the preflight log.
+  bool recorded = false;  // True when it was written to the preflight log.
 };
 
-// The roles by a value's id. Guarded by TraceLock.
+// The roles by value id. Guarded by TraceLock.
 absl::flat_hash_map<uint64_t, Known>& Roles() {
   static auto* const roles = new absl::flat_hash_map<uint64_t, Known>;
   return *roles;
@@ -97,7 +97,7 @@ void DeclarePlaceholders(Trace& graph, const Caller& caller) {
 
 void InheritFromDonated(const std::vector<Value*>& arguments, const std::vector<int>& donated,
                         const std::vector<std::vector<Value*>>& results) {
-  // Most programs have no roles or shardings to hand on.
+  // Most programs have no roles or shardings to pass on.
   const auto is_sharded = [&](int index) {
     const Value* const value = arguments[static_cast<size_t>(index)];
     return value != nullptr && value->sharding != nullptr;

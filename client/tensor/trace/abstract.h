@@ -1,6 +1,7 @@
-// Abstract sessions as tensors see them (hlod/runtime/abstract.h). What depends on a placeholder is recorded
-// in the same trace as the rest and closed with it, so that the programs are those of a real run. This file
-// also keeps what the preflight log says of a value: weight, gradient, or state of an optimizer.
+// Tensors in abstract sessions (hlod/runtime/abstract.h). Operations that depend on a placeholder are
+// recorded in the same trace as the others, and closed with them, so that the programs are those of a real
+// run. This file also keeps the roles of values for the preflight log: weight, gradient, or state of an
+// optimizer.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +25,11 @@ internal::AbstractSession* AbstractOf(const Place& place);
 
 enum class Role : uint8_t { kUnknown, kWeight, kGradient, kOptimizer };
 
-// Notes the role of a tensor's value, unless it has one already; an empty name leaves the earlier one. Costs
-// nothing in a process without abstract sessions.
+// Sets the role of a tensor's value unless it has one; an empty name keeps the earlier name. Has no cost in a
+// process without abstract sessions.
 void SetRole(const Tensor& tensor, Role role, std::string_view name = {});
-// Gives `to` the role and name of `from`, of which it is a copy on another device or the replacement. `name`,
-// when not empty, replaces the name.
+// Gives `to` the role and name of `from`; `to` is a copy on another device, or a replacement. `name`, if not
+// empty, replaces the name.
 void CopyRole(const Tensor& from, const Tensor& to, std::string_view name = {});
 void CopyRole(const Value& from, const Value& to);
 // Forgets the role of a value that is being destroyed.
@@ -38,16 +39,16 @@ void ForgetRole(const Value& value);
 // value larger than its bound.
 bool IsLargeIn(const Place& place, const Value& value);
 // Returns "tensor(placeholder f32[2,3] made at model.cc:8)" for a tensor of an abstract session that has no
-// value, "" for one that has a value. Closes the trace that computes the tensor, as reading it would. Takes
-// the lock itself.
+// value, "" for one that has a value. Closes the trace that computes the tensor, like a read. Takes the lock
+// itself.
 std::string PrintAbstract(TensorImpl& tensor, const Caller& caller);
 
 // Turns each placeholder among the trace's parameters into a placeholder buffer of the daemon. REQUIRES:
 // TraceLock.
 void DeclarePlaceholders(Trace& graph, const Caller& caller);
-// Hands the sharding and the role of each donated argument, `arguments[donated[i]]`, on to the first of
-// `results` that has its type and dimensions and took none before: that result takes over the argument's
-// memory and lies as it did. `results[i]` holds the values that are result i. REQUIRES: TraceLock.
+// Passes the sharding and the role of each donated argument, `arguments[donated[i]]`, to the first of
+// `results` with its type and dimensions that has not got one: that result takes over the argument's memory
+// and its division among devices. `results[i]` are the values that are result i. REQUIRES: TraceLock.
 void InheritFromDonated(const std::vector<Value*>& arguments, const std::vector<int>& donated,
                         const std::vector<std::vector<Value*>>& results);
 // Writes the value's role, name and sharding into the preflight log, once per value that is data. REQUIRES:

@@ -1,12 +1,12 @@
-// Closes the trace where forward, backward and optimizer meet, as AOTAutograd cuts a step. Used for
-// comparisons with it.
+// Closes the trace at the boundaries of forward, backward and optimizer, as AOTAutograd separates them. Used
+// for comparisons with it.
 #pragma once
 
 #include "hlod/runtime/caller.h"
 
 namespace hlod::lazy {
 
-// While one exists, Backward() of this thread closes the trace when it begins and when it ends.
+// While one exists, Backward() in this thread closes the trace when it begins and when it ends.
 class BackwardCuts {
  public:
   BackwardCuts();
@@ -18,7 +18,7 @@ class BackwardCuts {
   const bool before_;
 };
 
-// Closes this thread's real traces when it has BackwardCuts and traces no function.
+// Closes this thread's real traces if it has BackwardCuts and is not tracing a function.
 void CutAtPhase(const Caller& caller);
 
 }  // namespace hlod::lazy

@@ -21,7 +21,8 @@ NodeId AppendCopy(hlo::Computation& to, const hlo::Instruction& instruction,
                    called);
 }
 
-// Appends `instruction` in the form that a module for the daemon has: itself, or a call that replaces it.
+// Appends `instruction` in the form for the daemon's module: the instruction itself, or a call that replaces
+// it.
 NodeId AppendPortable(hlo::Computation& to, const hlo::Instruction& instruction,
                       absl::Span<const NodeId> operands, const DecomposeForXla& portable,
                       const std::map<hlo::ComputationId, hlo::ComputationId>& callees) {
@@ -63,8 +64,8 @@ std::map<hlo::ComputationId, hlo::ComputationId> CopyCallees(const hlo::Computat
     copy = module.computation_count() - 1;
     for (NodeId node = 0; node < from.size(); ++node) {
       const NodeId added = AppendPortable(to, from[node], from[node].operands(), portable, copies);
-      // A callee is found by its shardings as by its words (SameNotes in trace_tables.cc): the copy keeps
-      // them.
+      // A callee is identified by its words and its shardings (SameNotes in trace_tables.cc), so the copy
+      // keeps the shardings.
       const hlo::Notes* const notes = from.notes(node);
       if (notes != nullptr && !notes->sharding.empty()) to.mutable_notes(added).sharding = notes->sharding;
     }
@@ -80,7 +81,7 @@ Canonical Canonicalise(const Trace& graph, absl::Span<const NodeId> outputs) {
   Canonical result;
   result.computation = std::make_unique<hlo::Computation>(from.shared_tables(), "main");
   std::vector<NodeId> copy_of(from.size(), kNoNode);
-  std::vector<std::pair<NodeId, uint32_t>> stack;  // (node, number of its operands visited)
+  std::vector<std::pair<NodeId, uint32_t>> stack;  // Pairs of a node and the number of its operands visited.
   for (const NodeId output : outputs) {
     stack.emplace_back(output, 0);
     while (!stack.empty()) {

@@ -80,7 +80,7 @@ namespace {
 
 constexpr uint32_t kSeparator = UINT32_MAX;
 
-// The results of a close: `nodes` in order, each once, and in `values` the live values that are each node.
+// The results of a close: `nodes` in order, each once; `values` holds the live values of each node.
 struct Outputs {
   std::vector<NodeId> nodes;
   std::vector<std::vector<Value*>> values;
@@ -98,8 +98,8 @@ Outputs OutputsOf(const Trace& graph) {
   return outputs;
 }
 
-// Fails the live values that depend on a parameter that cannot be used: it was donated or deleted through its
-// Buffer, or has failed itself.
+// Fails the live values that depend on an unusable parameter: one that was donated or deleted through its
+// Buffer, or has failed.
 void FailWhatDependsOnDead(Trace& graph) {
   std::vector<const absl::Status*> dead;
   std::vector<absl::Status> reasons(graph.parameters().size());
@@ -123,7 +123,8 @@ void FailWhatDependsOnDead(Trace& graph) {
   }
 }
 
-// Marks the parameters whose value and buffer only the trace holds: the program may reuse their memory.
+// Marks the parameters whose value and buffer are held only by the trace, so that the program may reuse their
+// memory.
 std::vector<bool> Donated(const Trace& graph) {
   std::vector<bool> donated;
   for (const Parameter& parameter : graph.parameters()) {
@@ -146,7 +147,8 @@ void AppendShardings(const Trace& graph, absl::Span<const uint32_t> parameters, 
   }
 }
 
-// Returns what decides a program beside the words of its instructions: outputs, donations and the device.
+// Returns the data that determine a program besides the words of its instructions: outputs, donations and the
+// device.
 std::vector<uint32_t> Tail(absl::Span<const NodeId> outputs, const std::vector<bool>& donated, Place place) {
   std::vector<uint32_t> tail(outputs.begin(), outputs.end());
   tail.push_back(kSeparator);
@@ -214,7 +216,7 @@ Program FindOrCompile(Trace& graph, const Outputs& outputs, const std::vector<bo
 void Start(Trace& graph, const Program& program, const Outputs& outputs, const Caller& caller,
            CloseReport& report) {
   std::vector<Argument> arguments;
-  std::vector<Value*> values;  // One per argument; null for a number.
+  std::vector<Value*> values;  // One value per argument; null for a number.
   arguments.reserve(program.arguments.size());
   values.reserve(program.arguments.size());
   for (const uint32_t number : program.arguments) {
@@ -257,7 +259,7 @@ void CountClose(const Trace& graph, TraceCause cause) {
 
 bool IsFull(const Trace& graph) {
   if (graph.size() > Current().trace_nodes_max) return true;
-  // Counted now and then, and only when it can be too much.
+  // Numbers are counted only occasionally, when they may be too many.
   static constexpr size_t kFew = 1024;
   const std::vector<Parameter>& parameters = graph.parameters();
   if (parameters.size() < kFew || parameters.size() % (kFew / 4) != 0) return false;
@@ -314,7 +316,8 @@ std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& calle
     report.send_us = sending.us();
   } catch (const Error& error) {
     report.status = error.status();
-    // The error is reported where a result is read: the program may go on with what does not depend on it.
+    // The error is reported when a result is read; the program may go on with values that do not depend on
+    // it.
     for (const auto& values : outputs.values) {
       for (Value* value : values) value->Become(error.status());
     }
@@ -361,8 +364,8 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
     }
     Trace& mine = ThreadTraces::Get().Open(value->place, Trace::Kind::kReal);
     if (value->graph != &mine) {
-      // It is a node of another thread's trace, or of an abstract trace whose placeholders have been filled
-      // since: it moves to this thread's real trace.
+      // The value is a node of another thread's trace, or of an abstract trace whose placeholders have been
+      // filled since: it is copied to this thread's real trace.
       const NodeId node = mine.NodeOf(*value);
       value->graph->RemoveLive(*value);
       mine.AddLive(*value, node);
@@ -425,7 +428,8 @@ void Sync(Caller caller) {
   const internal::DeliverEventsAtExit events;
   lazy::FunctionTrace::CheckSync(caller);
   std::vector<lazy::Parameter> garbage;
-  std::vector<lazy::Runtime*> runtimes, all;  // With recorded work; used by the thread.
+  // The runtimes with recorded operations, and those that the thread uses.
+  std::vector<lazy::Runtime*> runtimes, all;
   {
     const lazy::TraceLock lock;
     for (const auto& graph : lazy::ThreadTraces::Get().graphs()) {
@@ -447,7 +451,7 @@ void Sync(Caller caller) {
   }
   lazy::EndSteps(caller);
   const lazy::TraceLock lock;
-  // A program that reads seldom learns here that its daemon is gone.
+  // A program that seldom reads learns here that its daemon has ended.
   for (const lazy::Runtime* runtime : runtimes) lazy::ThrowIfError(runtime->status(), "sync", caller);
   for (const auto& graph : lazy::ThreadTraces::Get().graphs()) {
     if (graph->kind == lazy::Trace::Kind::kAbstract) lazy::CheckLivePlaceholders(*graph, caller);

@@ -13,13 +13,13 @@
 namespace hlod::lazy {
 namespace {
 
-// Sums up the time that the operations of a trace took to record. The first kEach are timed one by one, then
-// each kStride-th stands for kStride of them, since reading the clock takes longer than much of what an
-// operation does.
+// Sums up the time for recording the operations of a trace. The first kEach are timed one by one; after that
+// only each kStride-th, counted kStride times, because reading the clock takes longer than most of the work
+// of an operation.
 struct Recording {
   static constexpr int64_t kEach = 64, kStride = 16;
   int depth = 0;           // Nesting of operations; only the outermost is timed.
-  int64_t operations = 0;  // Recorded in this trace so far.
+  int64_t operations = 0;  // The number of operations recorded in this trace so far.
   double us = 0;
   std::optional<internal::Stopwatch> since;  // Set while an operation is timed.
 
@@ -32,7 +32,7 @@ struct Recording {
     since.reset();
   }
   double Take() {
-    End();  // A close for length comes before its last operation has ended.
+    End();  // A trace that is closed because it is full is closed before its last operation has ended.
     operations = 0;
     return std::exchange(us, 0);
   }

@@ -1,4 +1,4 @@
-// The events that observers get of closes, of demands for values and of the end of values.
+// The events for observers about closes, reads of values and values that are freed.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace hlod::lazy {
 
-// Returns the number of the close that computed the value's buffer; 0 when none did. REQUIRES: TraceLock.
+// Returns the number of the close that computed the value's buffer; 0 if no close did. REQUIRES: TraceLock.
 uint64_t CloseOf(const Value& value);
-// Describes the value as it is now. REQUIRES: TraceLock.
+// Describes the value in its current state. REQUIRES: TraceLock.
 EventValue EventValueOf(const Value& value);
 
-// While one exists, this thread's time counts as recording, for the next close to report. Costs one relaxed
-// load while nobody observes.
+// While one exists, this thread's time counts as recording, which the next close reports. Costs one relaxed
+// load without an observer.
 class RecordingTime {
  public:
   RecordingTime() : on_(internal::Observed()) {
@@ -38,18 +38,18 @@ class RecordingTime {
   const bool on_;
 };
 
-// Follows one close from its beginning to its end: always counts it, and tells observers what happened.
-// REQUIRES: TraceLock.
+// Follows one close from beginning to end: always counts it, and sends an event to observers. REQUIRES:
+// TraceLock.
 class CloseReport {
  public:
-  // Notes the values that are live now. Make it before residuals are added.
+  // Records the values that are live now. Must be made before residuals are added.
   explicit CloseReport(Trace& graph);
   // Begins the event of a close that has outputs, and numbers it.
   void Begin(TraceCause cause, const Caller& caller, const char* operation, const Value* forced);
-  // Notes the program, before it starts.
+  // Records the program, before it is started.
   void Take(const Program& program);
   void Started(const Execution& execution);
-  // Notes how the live values ended and emits the event.
+  // Records the final states of the live values, and emits the event.
   void End(const std::vector<std::vector<Value*>>& values);
 
   uint64_t close = 0;
@@ -61,11 +61,11 @@ class CloseReport {
   Trace& graph_;
   const bool on_;
   absl::flat_hash_set<const Value*> live_;      // The live values before residuals were added.
-  absl::flat_hash_set<const Value*> backward_;  // Live ones that only the tape holds.
+  absl::flat_hash_set<const Value*> backward_;  // The live values that only the tape refers to.
   std::optional<CloseEvent> event_;
 };
 
-// Covers one demand of the program for a device's value; its destructor emits the event.
+// Covers one read of a device's value; its destructor emits the event.
 class ForceReport {
  public:
   ForceReport(const Value& value, TraceCause cause, const char* operation, const Caller& caller);
@@ -73,7 +73,7 @@ class ForceReport {
   ForceReport(const ForceReport&) = delete;
   ForceReport& operator=(const ForceReport&) = delete;
 
-  uint64_t close = 0;  // The close that the demand caused, or 0.
+  uint64_t close = 0;  // The close that the read caused, or 0.
 
  private:
   const Value& value_;

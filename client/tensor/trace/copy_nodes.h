@@ -10,9 +10,9 @@
 
 namespace hlod::lazy {
 
-// Returns, for each node of `from` below `limit`, the node that it becomes: the one that `given(node,
-// instruction)`, an std::optional<NodeId>, names; for nullopt the result of `append(node, operands)`, where
-// `operands` are the copies of its operands.
+// Returns, for each node of `from` below `limit`, its new node: the one returned by `given(node,
+// instruction)`, an std::optional<NodeId>, or, if that is nullopt, the result of `append(node, operands)`,
+// where `operands` are the copies of its operands.
 template <typename Given, typename Append>
 std::vector<NodeId> CopyNodes(const hlo::Computation& from, NodeId limit, Given given, Append append) {
   std::vector<NodeId> copies(from.size());

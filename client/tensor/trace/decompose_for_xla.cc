@@ -1,5 +1,5 @@
-// The formulas follow from the functions' identities, in the form that keeps the last bits near 0 and does
-// not overflow early. They are functions of real numbers: complex numbers keep the opcode.
+// The formulas follow from identities of the functions, in a form that keeps the last bits near 0 and does
+// not overflow early. They are for real numbers: complex numbers keep the opcode.
 #include "client/tensor/trace/decompose_for_xla.h"
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 using hlo::Builder;
 using hlo::ComparisonDirection;
 
-// A formula while it is written for `x`, which is f32 or f64.
+// A formula for `x`, which is f32 or f64, while it is being appended.
 struct Formula {
   Builder& b;
   Op x;
@@ -42,7 +42,7 @@ Op Acos(Formula& f) { return f.Atan2(Leg(f), f.x); }
 
 Op Atan(Formula& f) { return f.Atan2(f.x, f.Full(1)); }
 
-// e^x / 2 as e^(x - log 2): overflows where the result does.
+// e^x / 2 as e^(x - log 2), which overflows only where the result does.
 Op HalfExp(Formula& f, Op y) { return f.Unary(hlo::kExponential, y - f.Number(std::numbers::ln2)); }
 
 Op Cosh(Formula& f) { return HalfExp(f, f.x) + HalfExp(f, f.Unary(hlo::kNegate, f.x)); }
@@ -105,7 +105,7 @@ void DecomposeForXla::Prepare(const hlo::Computation& computation) {
     const Shape& shape = instruction.shape();
     Builder b(module_, std::string(hlo::Name(row->opcode)).append("_").append(hlo::Name(shape.type)));
     const Op parameter = b.Parameter(0, instruction.operand(0).shape());
-    // Narrow floats round once, at the end.
+    // Narrow floats are rounded once, at the end.
     Formula formula{b, b.Convert(parameter, shape.type == kF64 ? kF64 : kF32)};
     static_cast<void>(b.Build(b.Convert(row->formula(formula), shape.type)));
     computations_.emplace(std::pair(row->opcode, instruction.shape_id()), b.id());

@@ -11,7 +11,7 @@
 
 namespace hlod::lazy {
 
-// Holds the computations of one module that replace such opcodes, one per opcode and shape.
+// Holds the computations in a module that replace such opcodes, one per opcode and shape.
 class DecomposeForXla {
  public:
   // `module` must outlive this.
@@ -20,8 +20,8 @@ class DecomposeForXla {
   // Adds to the module the computations that replace the instructions of `computation`, which has the
   // module's tables.
   void Prepare(const hlo::Computation& computation);
-  // Returns the computation to call in place of `instruction`, which is one of a prepared computation;
-  // nullopt when it is copied as it is.
+  // Returns the computation to call instead of `instruction`, an instruction of a prepared computation;
+  // nullopt if it is copied unchanged.
   std::optional<hlo::ComputationId> Find(hlo::Instruction instruction) const;
 
  private:

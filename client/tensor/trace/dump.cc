@@ -18,7 +18,7 @@ namespace {
 
 using lazy::NodeId;
 
-// The nodes that the tensors depend on, copied into a trace of their own, so that dumping changes no open
+// The nodes that the tensors depend on, copied into a separate trace, so that dumping does not change an open
 // trace.
 struct Copied {
   std::unique_ptr<lazy::Trace> graph;
@@ -35,14 +35,14 @@ Copied Copy(absl::Span<const Tensor> tensors, const Caller& caller) {
                 "dump", caller);
   }
   const lazy::Place place = tensors[0].impl()->value().place;
-  // A real trace copies the nodes of every other trace, instead of taking their values as parameters.
+  // A real trace copies the nodes of other traces instead of taking their values as parameters.
   copied.graph = std::make_unique<lazy::Trace>(place, lazy::Trace::Kind::kReal);
   std::vector<NodeId> outputs;
   for (const Tensor& tensor : tensors) {
     if (!(tensor.impl()->value().place == place)) {
       lazy::Throw(ErrorKind::kArgument, "the tensors are on several devices", "dump", caller);
     }
-    // A detached tensor stands in for it, because NodeOf() caches a view's node, and the tensor's cache
+    // A detached tensor is used instead, because NodeOf() caches a view's node, and the tensor's cache
     // belongs to its own trace.
     Tensor view = tensor.Detach();
     outputs.push_back(lazy::NodeOf(*copied.graph, *view.impl()));

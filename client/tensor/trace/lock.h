@@ -1,5 +1,5 @@
-// The one lock of tracing in the process. It is held while an operation is recorded or a trace is closed,
-// never while anything is waited for.
+// The single lock of tracing in the process. It is held while an operation is recorded or a trace is closed,
+// and never during a wait.
 #pragma once
 
 #include <atomic>
@@ -7,8 +7,8 @@
 
 namespace hlod::lazy {
 
-// Holds the lock while it exists. May nest in one thread. Uncontended it costs two atomic exchanges, cheap
-// enough to be taken for every operation, so that tensors may be used from any thread.
+// Holds the lock while it exists. May nest in one thread. Without contention it costs two atomic exchanges,
+// so that it can be taken for every operation, and tensors may be used from any thread.
 class TraceLock {
  public:
   TraceLock() {

@@ -1,4 +1,4 @@
-// Makes and fills placeholders, and words the errors of reading one.
+// Makes and fills placeholders, and makes the errors of reading them.
 #include "client/tensor/trace/placeholder.h"
 
 #include <string>
@@ -16,7 +16,7 @@
 namespace hlod::lazy {
 namespace {
 
-constexpr size_t kStepsShown = 12;  // The steps of a way that an error shows.
+constexpr size_t kStepsShown = 12;  // The maximum number of path steps that an error shows.
 constexpr size_t kOutputsShown = 10;
 
 std::string Describe(const Value& value) {
@@ -30,7 +30,7 @@ std::string Way(const Trace& graph, const std::vector<NodeId>& path) {
   std::vector<std::string> steps;
   const OriginRow* last = nullptr;
   for (size_t i = 0; i + 1 < path.size(); ++i) {
-    // An operation may be several instructions, which are one step of the program.
+    // The instructions of one operation are one step of the path.
     const OriginRow& row = graph.origin(path[i]);
     if (&row == last) continue;
     last = &row;
@@ -138,7 +138,7 @@ Tensor& Tensor::Fill(const Literal& literal, Caller caller) {
     }
   };
   lazy::Ref<lazy::Value> value;
-  Buffer buffer;  // Valid when the daemon knows the placeholder.
+  Buffer buffer;  // Valid if the daemon knows the placeholder.
   {
     const lazy::TraceLock lock;
     value = impl_->storage->value;
@@ -153,7 +153,7 @@ Tensor& Tensor::Fill(const Literal& literal, Caller caller) {
         absl::StrCat("a value of ", hlo::ToStringNoLayout(literal.shape()), " does not fill ", Describe()),
         kName, caller);
   }
-  // Sending may have to wait for its turn, so the lock is not held meanwhile.
+  // Sending may have to wait, so the lock is not held meanwhile.
   const internal::TransferOf transfer(value->id);
   if (buffer.valid()) {
     lazy::ThrowIfError(buffer.Fill(literal, caller), kName, caller);

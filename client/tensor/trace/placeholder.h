@@ -1,4 +1,4 @@
-// The errors of reading what has no value; they name the way from what was read to the placeholder.
+// The errors of reading a value that does not exist; they name the path from the value to the placeholder.
 #pragma once
 
 #include "client/tensor/trace/trace.h"
@@ -9,7 +9,7 @@ namespace hlod::lazy {
 [[noreturn]] void ThrowPlaceholder(const Value& value, const char* operation, const Caller& caller);
 // Throws when `value`, a node of an abstract trace, still depends on a placeholder.
 void CheckNoPlaceholder(const Value& value, const char* operation, const Caller& caller);
-// Throws when a live value of an abstract trace still depends on a placeholder. The error names up to ten
+// Throws when a live value of an abstract trace still depends on a placeholder. The error lists up to ten
 // such outputs, each with its placeholder.
 void CheckLivePlaceholders(const Trace& graph, const Caller& caller);
 

@@ -17,7 +17,7 @@ template <typename T>
 const T* ByContent<T>::Find(absl::Span<const uint32_t> head, absl::Span<const uint32_t> tail) {
   const auto found = by_hash_.find(Hash(head, tail));
   if (found == by_hash_.end()) return nullptr;
-  // The hash only picks the entry; the words decide.
+  // The hash only finds the entry; the comparison of the words decides.
   Entry& entry = *found->second;
   if (absl::MakeConstSpan(entry.head) != head || absl::MakeConstSpan(entry.tail) != tail) return nullptr;
   entries_.splice(entries_.begin(), entries_, found->second);

@@ -1,4 +1,4 @@
-// The compiled programs of one connection, found by content: first by a trace as it was recorded, then by its
+// The compiled programs of one connection, found by content: first by the trace as recorded, then by its
 // canonical form.
 #pragma once
 
@@ -19,15 +19,15 @@ struct Compiled {
   uint64_t hash = 0;
 };
 
-// The way to run a recorded trace: a compiled program, and which of the trace's parameters its arguments are.
+// A compiled program for a recorded trace, and which of the trace's parameters are its arguments.
 struct Program {
   std::shared_ptr<const Compiled> compiled;
-  std::vector<uint32_t> arguments;  // arguments[i]: the trace's parameter.
+  std::vector<uint32_t> arguments;  // arguments[i] is the trace's parameter for argument i.
   std::vector<int> donate;          // Indices of arguments.
 };
 
-// Maps word sequences to values. A hash finds an entry and the comparison of all words decides. The least
-// recently used entries are dropped when the words of all exceed a bound.
+// Maps word sequences to values. A hash finds an entry, and a comparison of all words decides. The least
+// recently used entries are dropped when the total number of words exceeds a bound.
 template <typename T>
 class ByContent {
  public:
@@ -48,7 +48,7 @@ class ByContent {
 
   size_t words_max_;
   size_t words_ = 0;
-  std::list<Entry> entries_;  // The most recently used first.
+  std::list<Entry> entries_;  // The entries, most recently used first.
   absl::flat_hash_map<uint64_t, typename std::list<Entry>::iterator> by_hash_;
 };
 

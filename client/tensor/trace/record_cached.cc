@@ -39,8 +39,8 @@ Recorded& SlotOf(const Operation& operation, const void* lowering,
   return (*slots)[hash >> 55];
 }
 
-// Returns the node that the operand is in `graph` already; kNoNode when it is none, or not a plain tensor: a
-// view, on another device, one that requires a gradient.
+// Returns the operand's existing node in `graph`; kNoNode if there is none, or if it is not a plain tensor:
+// it is a view, on another device, or requires a gradient.
 NodeId PlainNode(const Trace& graph, const Operand& operand) {
   if (operand.tensor() == nullptr || !operand.tensor()->defined()) return kNoNode;
   const TensorImpl& tensor = *operand.tensor()->impl();

@@ -1,4 +1,4 @@
-// Connections as tensors see them.
+// Connections as tensors use them.
 #include "client/tensor/trace/runtime.h"
 
 #include <optional>
@@ -64,7 +64,7 @@ void Runtime::BeginStep(const Caller& caller) {
   }
   if (session == nullptr || session->program_counts_steps) return;
   const uint64_t step = session->step + 1;
-  // A lost session is reported by the next computation.
+  // The next operation reports a lost session.
   if (!internal::MarkStep(*session, step, caller).ok() || !internal::Observed()) return;
   internal::Emit(StepEvent{session->id(), step, internal::OriginOf(caller)});
 }

@@ -1,4 +1,4 @@
-// One connection as tensors see it: its devices, its compiled programs, its executes under way.
+// One connection as tensors use it: its devices, its compiled programs, its executes in flight.
 #pragma once
 
 #include <deque>
@@ -14,15 +14,16 @@
 namespace hlod::lazy {
 
 // Guarded by TraceLock; Throttle() and BeginStep() take it themselves. There is one per connection that
-// tensors have met. It is never freed, so that tensors may outlive their connection: what remains of an ended
-// one is small.
+// tensors have used. It is never freed, so that tensors may outlive their connection; little memory remains
+// of an ended one.
 class Runtime {
  public:
-  // Returns the runtime of the device's connection, making it for the first tensor there. Null for the host.
+  // Returns the runtime of the device's connection, which is made for the first tensor there. Null for the
+  // host.
   static Runtime* Of(const Device& device);
 
   Device device(int ordinal) const { return Device(session_, ordinal); }
-  // Ends the use of the connection: reading its tensors and computing with them throws from now on.
+  // Ends the use of the connection: from now on, reading its tensors and computing with them throws.
   void End();
   bool ended() const { return session_ == nullptr; }
   // Returns OK, or the reason why the connection has no session any more.
@@ -31,11 +32,11 @@ class Runtime {
   RecordedPrograms recorded{kCachedWords};
   CanonicalPrograms canonical{kCachedWords};
 
-  // Remembers an execute under way.
+  // Adds an execute in flight.
   void Started(Future<void> done) { under_way_.push_back(std::move(done)); }
-  // Waits until at most `most` executes are under way. Not under the lock.
+  // Waits until at most `most` executes are in flight. Must be called without the lock.
   void Throttle(size_t most, const Caller& caller);
-  // Begins the next step, unless the program counts steps itself. Not under the lock.
+  // Begins the next step, unless the program counts steps itself. Must be called without the lock.
   void BeginStep(const Caller& caller);
 
  private:

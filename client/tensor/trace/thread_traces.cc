@@ -1,4 +1,4 @@
-// Keeps the open traces of a thread, and those that outlive theirs.
+// Keeps the open traces of a thread, and the traces whose thread has ended.
 #include "client/tensor/trace/thread_traces.h"
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 namespace hlod::lazy {
 namespace {
 
-// The traces whose thread has ended while tensors still refer to their nodes: another thread that uses such a
-// tensor copies what it needs. Never destroyed, because tensors of static storage are destroyed after
-// everything else.
+// The traces whose thread has ended while tensors still refer to their nodes: a thread that uses such a
+// tensor copies the nodes that it needs. Never destroyed, because tensors of static storage are destroyed
+// after everything else.
 std::vector<std::unique_ptr<Trace>>& Orphans() {
   static auto* const orphans = new std::vector<std::unique_ptr<Trace>>;
   return *orphans;
@@ -32,14 +32,15 @@ ThreadTraces::~ThreadTraces() {
   for (std::unique_ptr<Trace>& graph : graphs_) {
     if (graph->has_live()) orphans.push_back(std::move(graph));
   }
-  graphs_.clear();  // Under the lock, because a trace that ends may turn its tape's entries into functions.
+  // Done under the lock, because a trace that ends may convert its tape's entries to functions.
+  graphs_.clear();
 }
 
 Trace& ThreadTraces::Open(Place place, Trace::Kind kind) {
   if (kind != Trace::Kind::kHost) {
     if (Trace* const function = FunctionTrace::GraphAt(place); function != nullptr) return *function;
   }
-  // In an abstract session placeholders count as values: one trace takes both, as it would in a real session.
+  // In an abstract session placeholders count as values: one trace contains both, as in a real session.
   if (kind == Trace::Kind::kAbstract && AbstractOf(place) != nullptr) kind = Trace::Kind::kReal;
   for (const std::unique_ptr<Trace>& graph : graphs_) {
     if (graph->place == place && graph->kind == kind) return *graph;

@@ -13,8 +13,8 @@ class ThreadTraces {
   static ThreadTraces& Get();
   ~ThreadTraces();
 
-  // Returns the thread's open trace of `kind` at `place`, making it when missing. While a function is traced
-  // at `place`, returns the function's trace, except for kHost. REQUIRES: TraceLock.
+  // Returns the thread's open trace of `kind` at `place`, which is made if missing. While a function is
+  // traced at `place`, returns the function's trace, except for kHost. REQUIRES: TraceLock.
   Trace& Open(Place place, Trace::Kind kind);
   const std::vector<std::unique_ptr<Trace>>& graphs() const { return graphs_; }
 

@@ -1,4 +1,4 @@
-// Open traces: parameters, live values, and copies of what another trace recorded.
+// Open traces: parameters, live values, and copies of nodes of other traces.
 #include "client/tensor/trace/trace.h"
 
 #include <algorithm>
@@ -55,8 +55,8 @@ NodeId Trace::AppendParameter(Parameter parameter, const Shape& shape) {
   return parameters_.back().node;
 }
 
-// Returns the trace's entry for the value, kNoNode when it is new. Values that hold the same buffer have one
-// node.
+// Returns the trace's table entry for the value; it is kNoNode if the value is new. Values with the same
+// buffer share a node.
 NodeId* Trace::Known(Value& value) {
   const auto [found, added] = node_of_value_.try_emplace(value.id, kNoNode);
   if (added && value.state == Value::State::kData) {
@@ -142,7 +142,7 @@ NodeId Trace::AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<c
     }
     return found->second;
   }
-  // `from` may be this computation, whose arena moves: copy before appending.
+  // `from` may be this computation, whose arena may be reallocated, so this is copied before appending.
   const absl::InlinedVector<hlo::ComputationId, 2> called(instruction.called().begin(),
                                                           instruction.called().end());
   const NodeId copy = computation_.Append(instruction.opcode(), instruction.shape_id(),
@@ -155,8 +155,8 @@ NodeId Trace::CaptureParameter(TensorImpl& tensor, bool& is_whole) {
   const Lineage* const lineage = tensor.lineage.get();
   const bool collects = lineage != nullptr && (lineage->leaf || lineage->history);
   is_whole = !collects || lineage->root->steps.empty();
-  // Keys are addresses, which stay unique because the parameter keeps its tensor alive. The low bits keep
-  // apart a tensor, a lineage, a storage, and a storage's detached tensors.
+  // Keys are addresses, which stay unique because the parameter keeps its tensor alive. The low bits
+  // distinguish a tensor, a lineage, a storage, and a storage's detached tensors.
   const auto storage = reinterpret_cast<uintptr_t>(tensor.storage.get());
   const uint64_t key = !is_whole  ? reinterpret_cast<uintptr_t>(&tensor) << 2
                        : collects ? reinterpret_cast<uintptr_t>(lineage) << 2
@@ -201,7 +201,7 @@ void Trace::KeepTape() {
 NodeId Trace::CopyFrom(Trace& other, NodeId root) {
   if (const auto found = copied_.find({other.generation_, root}); found != copied_.end())
     return found->second;
-  // Marks backwards what the root needs: operands have smaller ids than their users.
+  // Marks the needed nodes from the root backwards: operands have smaller ids than their users.
   const hlo::Computation& from = other.computation_;
   std::vector<bool> needed(root + 1, false);
   needed[root] = true;
@@ -256,7 +256,8 @@ std::vector<Value*> Trace::LiveInOrder() const {
 }
 
 std::vector<NodeId> Trace::PathToPlaceholder(NodeId root) const {
-  // Walks forwards and notes, for each node that reaches a placeholder, the operand through which it does.
+  // Walks forwards and records, for each node that depends on a placeholder, the operand through which it
+  // does.
   constexpr NodeId kNone = kNoNode, kItself = kNoNode - 1;
   std::vector<NodeId> towards(root + 1, kNone);
   for (NodeId node = 0; node <= root; ++node) {

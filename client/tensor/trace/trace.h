@@ -1,5 +1,5 @@
-// An open trace: operations that are recorded and not yet run. A thread has two per device, a real one and
-// one for what depends on a placeholder.
+// An open trace: operations that are recorded but not yet run. A thread has two per device, a real one and
+// one for operations that depend on a placeholder.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,24 @@ inline constexpr hlo::NodeId kNoNode = hlo::Computation::kNoNode;
 
 class TapeEntry;
 
-// A parameter of a trace: it stands for a value, or for a number that travels in the execute. In a function
-// it may also stand for an argument, with neither value nor number, or for a captured tensor of the
-// surroundings, whose value each call looks up.
+// A parameter of a trace: a value, or a number that is sent in the execute. In a function it may also be an
+// argument, which has neither a value nor a number, or a captured tensor, whose value is looked up at each
+// call.
 struct Parameter {
   Ref<Value> value;                        // Null for a number.
   std::shared_ptr<const Literal> literal;  // Null unless it is a number.
   NodeId node = 0;
-  bool random = false;  // The number is a position in the stream of random numbers.
+  bool random = false;  // True when the number is a position in the stream of random numbers.
   Tensor captured;
 };
 
 class Trace {
  public:
   enum class Kind : uint8_t {
-    kReal,      // Runs on a device.
-    kAbstract,  // Depends on a placeholder. Parameters may be values that are nodes of real traces.
-    kHost,      // Evaluated in this process, one operation at a time.
+    kReal,  // Runs on a device.
+    // Operations that depend on a placeholder. Parameters may be values that are nodes of real traces.
+    kAbstract,
+    kHost,      // Operations evaluated in this process, one at a time.
     kFunction,  // A function that is traced: its arguments have no values.
   };
 
@@ -46,13 +47,13 @@ class Trace {
 
   const Place place;
   const Kind kind;
-  // Changes whenever the trace is cleared, and is unique among traces: (generation, node) names a node until
-  // then.
+  // Changes whenever the trace is cleared, and is unique among traces: until then (generation, node)
+  // identifies a node.
   uint64_t generation() const { return generation_; }
 
   hlo::Builder& builder() { return builder_; }
   const hlo::Computation& computation() const { return computation_; }
-  // For changes that leave every node its id and its meaning.
+  // For changes that keep the id and the meaning of every node.
   hlo::Computation& mutable_computation() { return computation_; }
   hlo::Op op(NodeId node) { return {&builder_, node}; }
   uint32_t size() const { return computation_.size(); }
@@ -66,9 +67,10 @@ class Trace {
   uint32_t OriginId(NodeId node) const;
   hlo::Notes& mutable_notes(NodeId node) { return computation_.mutable_notes(node); }
 
-  // Returns the node of a value, appending it when needed: its own, a parameter, or what its recipe appends.
-  // A node of another trace is copied with all that it depends on, except that an abstract trace takes a real
-  // value as a parameter. A failed value becomes a parameter, which is refused when the trace runs.
+  // Returns the node of a value, which is appended if needed: its own node, a parameter, or the nodes of its
+  // recipe. A node of another trace is copied with all that it depends on, except that an abstract trace
+  // takes a real value as a parameter. A failed value becomes a parameter, which is refused when the trace
+  // runs.
   NodeId NodeOf(Value& value);
   // Returns the node of a constant; equal constants share one.
   NodeId Constant(Literal literal);
@@ -83,29 +85,29 @@ class Trace {
   // Appends a copy of a node of another computation over the same tables, with other operands.
   NodeId AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<const NodeId> operands);
 
-  // In a function: appends the parameter of an argument.
+  // In a function: appends a parameter for an argument.
   NodeId ArgumentParameter(const Shape& shape) { return AppendParameter({}, shape); }
-  // In a function: returns the parameter of a captured tensor of the surroundings. It stands for the
-  // storage's whole value, and `is_whole` is set, unless `tensor` itself collects a gradient as a view.
+  // In a function: returns the parameter for a captured tensor. It is the storage's whole value, and
+  // `is_whole` is set, unless `tensor` itself collects a gradient as a view.
   NodeId CaptureParameter(TensorImpl& tensor, bool& is_whole);
 
-  // Records that `value` is `node`. While anything refers to the value, it is an output of the trace.
+  // Records that `value` is computed by `node`. While the value is referred to, it is an output of the trace.
   void AddLive(Value& value, NodeId node);
   void RemoveLive(Value& value);
-  // Returns the live values by node, those of one node by id.
+  // Returns the live values in order of their nodes, and those of the same node in order of id.
   std::vector<Value*> LiveInOrder() const;
   bool has_live() const { return !live_.empty(); }
 
-  // Registers an entry of the tape whose nodes are here: it copies them before they are cleared.
+  // Registers an entry of the tape whose nodes are in this trace: it copies them before they are cleared.
   void AddTape(TapeEntry& entry);
   void RemoveTape(TapeEntry& entry);
 
-  // Returns the nodes on a way from `node` over its operands to the parameter of a placeholder, both
-  // included; empty when it depends on none.
+  // Returns the nodes on a path from `node` through operands to the parameter of a placeholder, both
+  // included; empty if it does not depend on one.
   std::vector<NodeId> PathToPlaceholder(NodeId node) const;
 
-  // Forgets everything. REQUIRES: the live values have become something else. Returns the parameters, which
-  // the caller destroys after it has released the lock.
+  // Clears the trace. REQUIRES: the live values are no longer nodes of it. Returns the parameters, which the
+  // caller destroys after it has released the lock.
   std::vector<Parameter> Clear();
 
  private:
@@ -131,13 +133,15 @@ class Trace {
   hlo::Builder builder_;
   uint64_t generation_;
   std::vector<Parameter> parameters_;
-  absl::flat_hash_map<uint64_t, NodeId> node_of_value_, node_of_buffer_;  // By value id, by handle.
+  // The nodes by value id, and by handle.
+  absl::flat_hash_map<uint64_t, NodeId> node_of_value_, node_of_buffer_;
   absl::flat_hash_map<hlo::LiteralId, NodeId> constants_;
   std::vector<Value*> live_;
-  std::vector<std::pair<NodeId, uint32_t>> origins_;  // (first node, origin), by node
+  std::vector<std::pair<NodeId, uint32_t>> origins_;  // Pairs of a first node and an origin, ordered by node.
   uint32_t origin_ = 0;
   absl::flat_hash_map<Copied, NodeId> copied_;
-  absl::flat_hash_map<uint64_t, NodeId> captured_;  // By address: see CaptureParameter().
+  // The captured tensors by address: see CaptureParameter().
+  absl::flat_hash_map<uint64_t, NodeId> captured_;
   std::vector<TapeEntry*> tape_;
 };
 

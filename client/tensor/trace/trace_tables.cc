@@ -13,7 +13,7 @@ namespace hlod::lazy {
 namespace {
 
 uint64_t Key(const Caller& caller, const void* operation) {
-  // Files and operations are string literals, so that an address identifies one; a literal with two addresses
+  // Files and operations are string literals, so an address identifies one; a literal with two addresses only
   // costs a second row.
   const uint64_t fields[] = {reinterpret_cast<uint64_t>(caller.file), static_cast<uint64_t>(caller.line),
                              reinterpret_cast<uint64_t>(operation)};
@@ -26,7 +26,7 @@ uint64_t HashWords(absl::Span<const uint32_t> words) {
   return XXH3_64bits(words.data(), words.size() * sizeof(uint32_t));
 }
 
-// Returns true when the notes that transforms read beside the words are the same.
+// Returns true when the notes that transforms use are the same.
 bool SameNotes(const hlo::Computation& a, const hlo::Computation& b) {
   static const hlo::Notes kNone;
   for (hlo::NodeId node = 0; node < a.size(); ++node) {
@@ -41,7 +41,8 @@ bool SameNotes(const hlo::Computation& a, const hlo::Computation& b) {
 }  // namespace
 
 TraceTables& TraceTables::Get() {
-  static TraceTables* const tracer = new TraceTables;  // Tensors of static storage outlive destructors.
+  // Never destroyed, because tensors of static storage outlive destructors.
+  static TraceTables* const tracer = new TraceTables;
   return *tracer;
 }
 
@@ -107,13 +108,13 @@ bool TraceTables::SettingVaries(const Caller& caller, const char* name, double v
 }
 
 bool TraceTables::IndexVaries(const Caller& caller, int64_t index) {
-  static constexpr char kIndex = 0;  // Keeps indices apart from the line's numbers.
+  static constexpr char kIndex = 0;  // Distinguishes indices from the numbers of the line.
   return Varies(Key(caller, &kIndex), index);
 }
 
 bool TraceTables::StartVaries(const Caller& caller, uint64_t trace, int64_t start) {
   static constexpr char kStart = 0;
-  static constexpr size_t kStarts = 1024;  // The slices of one line that are remembered.
+  static constexpr size_t kStarts = 1024;  // The maximum number of slices per line that are recorded.
   SliceSite& site = slice_sites_[Key(caller, &kStart)];
   if (site.trace != trace) {
     site.is_first = site.trace == 0;

@@ -19,11 +19,11 @@ namespace hlod::lazy {
 // A line of the program and an operation on it.
 struct OriginRow {
   Caller caller;
-  const char* operation = "";  // PyTorch's spelling. Lives as long as the process.
+  const char* operation = "";  // PyTorch's name of the operation. Lives as long as the process.
 };
 
-// The shared tables. Because one lock guards them, ids mean the same in every thread's trace: a trace is
-// copied between threads word by word, and equal words are equal programs.
+// The shared tables. Because one lock guards them, ids have the same meaning in every thread's traces: a
+// trace can be copied between threads word by word, and equal words are equal programs.
 class TraceTables {
  public:
   static TraceTables& Get();
@@ -35,22 +35,22 @@ class TraceTables {
   hlo::ComputationId Reducer(hlo::Opcode opcode, hlo::PrimitiveType type);
   // Returns the callee that `build` appends; `build` returns its root. Throws Refusal when the builder fails.
   hlo::ComputationId Callee(std::string_view name, absl::FunctionRef<hlo::Op(hlo::Builder&)> build);
-  // Returns the callee equal to `candidate`, notes included, adding it when there is none.
+  // Returns the callee equal to `candidate`, including notes; adds it if there is none.
   hlo::ComputationId Callee(const hlo::Computation& candidate);
 
   uint32_t InternOrigin(const Caller& caller, const char* operation);
   const OriginRow& origin(uint32_t id) const { return origins_[id]; }
 
   // Returns true when a number written at `caller` becomes a parameter of the program: it is not 0, 1, -1 or
-  // a bool, or has differed from what it was there before.
+  // a bool, or differs from an earlier number there.
   bool IsParameter(const Caller& caller, const Scalar& value);
   // Returns true once the setting `name` of an operation at `caller`, such as a probability or a slope, has
-  // differed from what it was there before.
+  // changed.
   bool SettingVaries(const Caller& caller, const char* name, double value);
-  // Returns true once the starts of the slices at `caller` have differed from one trace to the next. A line
-  // may slice several times in a trace, at different starts; `trace` names the trace.
+  // Returns true once the starts of the slices at `caller` have changed from one trace to the next. A line
+  // may slice several times in a trace with different starts; `trace` identifies the trace.
   bool StartVaries(const Caller& caller, uint64_t trace, int64_t start);
-  // Returns true once the index written at `caller` has differed from what it was there before.
+  // Returns true once the index written at `caller` has changed.
   bool IndexVaries(const Caller& caller, int64_t index);
 
   hlo::AttributesId ParameterNumber(uint32_t number);
@@ -64,7 +64,7 @@ class TraceTables {
   };
   bool Varies(uint64_t site, const Scalar& value);
 
-  // The starts of a line's slices, as they were in the first trace that has the line.
+  // The starts of a line's slices in the first trace that contains the line.
   struct SliceSite {
     std::vector<int64_t> starts;
     uint64_t trace = 0;
@@ -73,7 +73,7 @@ class TraceTables {
   };
 
   std::unique_ptr<hlo::Module> callees_;
-  absl::flat_hash_map<uint32_t, hlo::ComputationId> reducers_;  // By opcode and type.
+  absl::flat_hash_map<uint32_t, hlo::ComputationId> reducers_;  // Indexed by opcode and type.
   absl::flat_hash_map<uint64_t, std::vector<hlo::ComputationId>> callees_by_hash_;
   std::vector<OriginRow> origins_;
   absl::flat_hash_map<uint64_t, uint32_t> origin_ids_;

@@ -1,4 +1,4 @@
-// Makes a recipe a longer one, and a file one that converts when it is loaded.
+// Extends a recipe by a conversion, and makes a file's array convert when it is loaded.
 #include "client/tensor/value/convert_later.h"
 
 #include <utility>

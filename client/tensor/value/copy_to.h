@@ -6,7 +6,7 @@
 
 namespace hlod::lazy {
 
-// Does what Tensor::To does; the ledger has the bytes that go to the device under `cause`.
+// Like Tensor::To, but the ledger records the bytes sent to the device under `cause`.
 Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Caller& caller);
 
 }  // namespace hlod::lazy

@@ -20,7 +20,7 @@ namespace {
 
 using lazy::Throw;
 
-constexpr uint8_t kBoolCode = 6;  // kDLBool, which the header of DLPack 0.6 does not have yet.
+constexpr uint8_t kBoolCode = 6;  // kDLBool, which the header of DLPack 0.6 does not have.
 
 struct TypeRow {
   PrimitiveType type;
@@ -117,9 +117,10 @@ Tensor FromDlpack(DLManagedTensor* managed, Caller caller) {
   lazy::ThrowIfError(hlo::ValidateShape(Shape::Array(row->type, dims)), kName, caller);
   Dims strides = hlo::RowMajorStrides(dims);
   for (size_t i = 0; i < dims.size() && described.strides != nullptr; ++i) {
-    if (dims[i] > 1) strides[i] = described.strides[i];  // Strides of sizes 0 and 1 mean nothing.
+    // Strides of dimensions of size 0 and 1 have no meaning.
+    if (dims[i] > 1) strides[i] = described.strides[i];
   }
-  // The elements from the first to the last that the strides reach.
+  // The number of elements from the first to the last that the strides address.
   int64_t reach = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == 0) reach = 0;

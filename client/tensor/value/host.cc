@@ -18,9 +18,9 @@
 namespace hlod::lazy {
 namespace {
 
-// An operation that takes this long is reported as an event.
+// The time from which on an operation is reported as an event.
 constexpr double kEventUs = 1e4;
-// A program that waits this long for one operation has forgotten To(device), or does not know of it.
+// The time from which on an operation causes a warning, because the program probably forgot To(device).
 constexpr double kWarningUs = 1e6;
 
 // Emits the event of a slow operation, and warns of the first one in the process.

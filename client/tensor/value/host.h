@@ -12,7 +12,8 @@ namespace hlod::lazy {
 std::vector<std::shared_ptr<const Literal>> Evaluate(const Trace& graph, absl::Span<const NodeId> nodes);
 // Evaluates a recipe, or reads a file, unless the value has bytes. REQUIRES: TraceLock. Throws Refusal.
 void Materialize(Value& value);
-// Reads the file of a value that is in one. Takes the lock itself, but not while it reads. Throws Refusal.
+// Reads the file of a value in a file. Takes the lock itself, but does not hold it while reading. Throws
+// Refusal.
 void LoadFile(const Ref<Value>& value);
 
 }  // namespace hlod::lazy

@@ -27,11 +27,11 @@ Tensor MakeTensor(Ref<Value> value) {
 
 namespace {
 
-// Appends a step. Two steps that are the same as one become one, so that a chain of views stays short; those
-// that lead to a tensor with a lineage of its own stay apart.
+// Appends a step. Two steps that are equivalent to one are merged, so that a chain of views stays short;
+// steps that lead to a tensor with its own lineage are not merged with later ones.
 void AddStep(View& view, ViewStep step) {
   std::vector<ViewStep>& steps = view.steps;
-  // A strided step is over the whole storage: it replaces the steps before it.
+  // A strided step addresses the whole storage, so it replaces the steps before it.
   if (std::holds_alternative<StridedStep>(step)) {
     steps.clear();
     view.leading = 0;
@@ -60,9 +60,9 @@ Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int6
   Ref<Lineage> lineage = from.lineage;
   if (!GradMode()) {
     const TraceLock lock;
-    if (RequiresGrad(from) || FunctionTrace::IsInside(from)) {  // No gradients flow through it.
+    if (RequiresGrad(from) || FunctionTrace::IsInside(from)) {  // Gradients do not flow through it.
       view.leading = view.steps.size();
-      lineage = NewLineage(from, /*id=*/0);  // The id of no tensor, so that all are views.
+      lineage = NewLineage(from, /*id=*/0);  // An id that no tensor has, so that all tensors are views.
       lineage->made_without_grad = true;
     }
   }
@@ -77,8 +77,8 @@ Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int6
 
 namespace {
 
-// Returns the node of the storage's value; of the tensor itself, with `is_whole` false, where a function
-// captures it so.
+// Returns the node of the storage's value; or of the tensor itself, with `is_whole` false, if a function
+// captures it as a view.
 NodeId BaseNode(Trace& graph, TensorImpl& tensor, bool& is_whole) {
   is_whole = true;
   const Value& value = tensor.value();
@@ -116,8 +116,8 @@ NodeId WriteThroughView(Trace& graph, const TensorImpl& tensor, NodeId base_node
                         Written& written) {
   Lowering lowering{graph};
   View view = MarkedView(tensor);
-  // Steps after an expand or strides may have dropped the elements that it repeats: then the view as a whole
-  // may be written, although that step may not.
+  // Steps after an expand, or strides, may have dropped the repeated elements: then the view as a whole may
+  // be written, although that step alone may not.
   const auto repeats = [](const ViewStep& step) {
     return std::holds_alternative<ExpandStep>(step) || std::holds_alternative<StridedStep>(step);
   };
@@ -130,7 +130,8 @@ NodeId WriteThroughView(Trace& graph, const TensorImpl& tensor, NodeId base_node
   const View leading = FirstSteps(view, view.leading);
   Op before = Apply(lowering, leading, base);
   const bool over_storage = root != nullptr && root->steps.size() != view.leading;
-  // AsStrided() led from a part of the storage to any of it: the root's part is tied to what is written.
+  // AsStrided() has led from a part of the storage to any part of it, so the root's part depends on the
+  // written elements.
   if (over_storage) {
     before = Apply(lowering, *root, base);
     if (!Overlaps(*root)) base = Scatter(lowering, *root, base, before);
@@ -155,7 +156,7 @@ Written Write(Trace& graph, TensorImpl& tensor, NodeId node, const Caller& calle
   auto value = MakeRef<Value>(storage.value->type, storage.value->dims, storage.value->place, caller);
   if (graph.kind == Trace::Kind::kHost) value->Become(Evaluate(graph, {node})[0]);
   else graph.AddLive(*value, node);
-  // An update that is not remembered lets gradients flow as before it.
+  // After an update that is not recorded, gradients flow as before it.
   value->history = storage.value->history;
   value->history_output = storage.value->history_output;
   value->detached_history = storage.value->detached_history;
@@ -174,7 +175,7 @@ Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& c
   }
   if (!tensor.is_view()) return whole;
   try {
-    LoadFile(whole);  // Not under the lock: a file may be slow.
+    LoadFile(whole);  // Done without the lock, because a file may be slow.
   } catch (const Refusal& refusal) {
     Throw(refusal.status, operation, caller);
   }

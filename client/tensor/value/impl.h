@@ -1,4 +1,4 @@
-// The object that a Tensor points to: a storage, and the view by which it looks at it.
+// The object that a Tensor points to: a storage, and the tensor's view of it.
 #pragma once
 
 #include <memory>
@@ -23,13 +23,14 @@ class TensorImpl : public RefCounted, public Pooled<TensorImpl> {
 
   const uint64_t id;
   const Ref<Storage> storage;
-  Ref<Lineage> lineage;  // Null: gradients flow as the value's history says.
+  Ref<Lineage> lineage;  // Null: gradients flow according to the value's history.
 
-  // The node of a view in a trace, valid while neither the trace was closed nor the storage written.
+  // The node of a view in a trace, valid until the trace is closed or the storage is written.
   uint64_t cached_graph = 0, cached_version = 0;
   NodeId cached_node = 0;
 
-  // A host tensor's copy on a device where it met device tensors, as of a version of its storage.
+  // A host tensor's copy on a device, for operations with device tensors, and the version of the storage that
+  // was copied.
   Ref<Value> copy;
   Place copy_place;
   uint64_t copy_version = 0;
@@ -42,7 +43,7 @@ class TensorImpl : public RefCounted, public Pooled<TensorImpl> {
   const Place& place() const { return storage->place; }
 
  private:
-  const std::unique_ptr<const View> view_;  // Null for the whole storage, as most.
+  const std::unique_ptr<const View> view_;  // Null for the whole storage, the most frequent case.
 };
 
 inline Tensor MakeTensor(Ref<TensorImpl> impl) { return Tensor(impl.Leak()); }
@@ -51,17 +52,17 @@ Tensor MakeTensor(Ref<Value> value);
 // Makes another view of `base`'s data, with `step` after its own steps.
 Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int64_t offset);
 
-// Returns the node of what a tensor shows in `graph`, appending the steps of a view. REQUIRES: TraceLock.
+// Returns the node of the tensor's elements in `graph`; appends the steps of a view. REQUIRES: TraceLock.
 NodeId NodeOf(Trace& graph, TensorImpl& tensor);
-// The nodes of what the written tensor's gradients flow to, the root of its lineage, shows before and after a
+// The nodes of the root of the written tensor's lineage, to which its gradients flow, before and after a
 // write.
 struct Written {
   NodeId before, after;
 };
-// Replaces what the tensor shows, which for a view is a part of its storage's value. `node` has its shape and
-// type. REQUIRES: TraceLock; `graph` is one in which the tensor's place computes.
+// Replaces the tensor's elements, which for a view are a part of its storage's value. `node` has its shape
+// and type. REQUIRES: TraceLock; `graph` is a trace for the tensor's place.
 Written Write(Trace& graph, TensorImpl& tensor, NodeId node, const Caller& caller);
-// Returns a value with what the tensor shows: its storage's value when it is not a view, else a new one.
+// Returns a value with the tensor's elements: its storage's value if it is not a view, otherwise a new value.
 // Takes the lock itself.
 Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& caller);
 

@@ -5,8 +5,8 @@
 
 namespace hlod::lazy {
 
-// While one exists, the thread is in `layer`, whose path is computed only when something fails. Scopes nest;
-// the innermost counts.
+// While one exists, the thread is in `layer`, whose path is computed only when an error needs it. Scopes
+// nest; the innermost applies.
 class LayerScope {
  public:
   using PathOf = std::string (*)(const void* layer);
@@ -15,7 +15,8 @@ class LayerScope {
   LayerScope(const LayerScope&) = delete;
   LayerScope& operator=(const LayerScope&) = delete;
 
-  // Returns "encoder.layers.0"; empty outside of a layer, and in one that is not part of another.
+  // Returns the path, for example "encoder.layers.0"; empty outside of a layer, and in a layer that is not
+  // part of another.
   static std::string Path();
 
  private:

@@ -5,8 +5,8 @@
 
 namespace hlod::lazy {
 
-// Returns true when two views of one storage share some elements and are not the same. Looks as far as
-// PyTorch does: only at views whose elements lie densely in some order.
+// Returns true when two views of one storage share some elements but are not the same. Like PyTorch, it
+// checks only views whose elements are contiguous in some order.
 bool OverlapInPart(const View& a, const View& b);
 
 }  // namespace hlod::lazy

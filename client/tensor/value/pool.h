@@ -1,5 +1,5 @@
-// Memory for the small objects of which every operation makes a few: a thread keeps the blocks that it frees
-// and hands them out again.
+// A pool for the small objects that every operation makes: a thread keeps the blocks that it frees and reuses
+// them.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace hlod::lazy {
 
-// The sanitizers see only what goes back to the allocator.
+// Sanitizers only check memory that is returned to the allocator.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 template <typename T>
 class Pooled {};
 #else
 
-// A base that allocates T, and nothing derived from it, from such blocks. A thread keeps at most kKept of
-// them, and none after it has ended.
+// A base class that makes T, but not classes derived from it, use such blocks. A thread keeps at most kKept
+// of them, and none after it has ended.
 template <typename T>
 class Pooled {
  public:
@@ -40,7 +40,7 @@ class Pooled {
   struct Block {
     Block* next;
   };
-  // Has no destructor, so that it may be used until the thread's very end.
+  // Has no destructor, so that it may be used until the very end of the thread.
   struct Blocks {
     Block* first;
     size_t count;

@@ -1,5 +1,5 @@
-// Counted references to values, storages and tensors: the count is inside the object, so that a tensor is one
-// pointer.
+// Counted references to values, storages and tensors. The count is inside the object, so that a tensor is a
+// single pointer.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@ class RefCounted {
   void AddRef() { references_.fetch_add(1, std::memory_order_relaxed); }
   // Adds the first reference of an object that no other thread can see yet, which needs no exchange.
   void AddFirstRef() { references_.store(1, std::memory_order_relaxed); }
-  // Drops a reference and returns true when it was the last one. The only reference cannot be copied
-  // meanwhile, so that it needs no exchange.
+  // Drops a reference and returns true if it was the last. The only reference cannot be copied meanwhile, so
+  // dropping it needs no atomic exchange.
   bool DropRef() {
     if (references_.load(std::memory_order_acquire) == 1) return true;
     return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
@@ -58,7 +58,7 @@ class Ref {
     first.object_ = object;
     return first;
   }
-  // Returns the object and gives the reference up without dropping it.
+  // Returns the object and releases the reference without dropping it.
   T* Leak() { return std::exchange(object_, nullptr); }
 
  private:

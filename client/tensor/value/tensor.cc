@@ -133,7 +133,7 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
   if (to.is_host()) {
     moved->Become(Read(shown, TraceCause::kToHost, Cause::kDownload, "to_host", caller));
   } else if (state == Value::State::kRecipe) {
-    // The device makes it: nothing is uploaded.
+    // The tensor is made on the device, so nothing is uploaded.
     Explain(ops::To, {}, caller, [&] {
       const TraceLock lock;
       if (to.runtime->ended()) throw Refusal{EndedError()};
@@ -145,7 +145,7 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
     moved->Become(
         ValueOrThrow(internal::UploadWithoutBytes(device, shown->shape(), cause, caller), "to", caller));
   } else if (state == Value::State::kFile) {
-    // From the file to the device: the host keeps nothing.
+    // Sent from the file to the device; the host does not keep the bytes.
     const Literal literal = ValueOrThrow(load(), "to", caller);
     if (to.runtime->ended()) Throw(EndedError(), "to", caller);
     moved->Become(ValueOrThrow(device.Upload(literal, cause, caller), "to", caller));
@@ -163,7 +163,7 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
   if (GradMode() && RequiresGrad(Defined(tensor))) {
     auto entry = MakeRef<TapeEntry>("to", caller);
     entry->inputs.push_back(MakeTapeInput(Defined(tensor), 0));
-    // The gradient needs no values, so it may be asked for again.
+    // The gradient does not need values, so it may be computed again.
     entry->inputs.back().value = Ref<Value>();
     entry->output_shapes.push_back(tensor.shape());
     entry->backward = [back = tensor.device(), caller](const std::vector<Tensor>& gradients) {
@@ -189,7 +189,7 @@ Tensor Tensor::To(PrimitiveType type, Caller caller) const {
 }
 
 Tensor Tensor::Detach(Caller caller) const {
-  if (lazy::FunctionTrace::IsInside(Defined(*this, caller))) {  // For the function's transforms.
+  if (lazy::FunctionTrace::IsInside(Defined(*this, caller))) {  // Recorded for the function's transforms.
     static constexpr lazy::Operation kDetach = {"Detach", "detach", lazy::Promotion::kNone,
                                                 "without gradients"};
     return lazy::Call(kDetach, {Operand(*this, caller)},
@@ -264,7 +264,7 @@ int64_t Tensor::ItemAsInt(Caller caller) const {
 std::complex<double> Tensor::ItemAsComplex(Caller caller) const {
   return ElementAs<std::complex<double>>(ReadOne(*this, caller), kC128, caller);
 }
-// A conversion has no argument for a line: the tensor's line is the comparison's, as in `if (x > 0)`.
+// A conversion cannot have an argument for the line; it is the line of the comparison, as in `if (x > 0)`.
 Tensor::operator bool() const { return Item<bool>(Defined(*this).value().origin); }
 
 std::string Tensor::ToString(Caller caller) const {

@@ -141,7 +141,7 @@ Tensor Tensor::Slice(int64_t dim, std::optional<int64_t> start, std::optional<in
     dims[at] = limit == first ? 0 : (limit - first - 1) / step + 1;
     int64_t stride = 0;
     if (!__builtin_mul_overflow(strides[at], step, &stride)) strides[at] = stride;
-    // A view without a second element may have a step of any size.
+    // A view with at most one element may have any step.
     lazy::SliceStep slice = dims[at] > 1 ? lazy::SliceStep{at, first, limit, step}
                                          : lazy::SliceStep{at, first, first + dims[at], 1};
     slice.varies = slice.step == 1 && dims[at] > 0 && dims[at] < size && StartVaries(*this, first, caller);
@@ -255,7 +255,7 @@ Tensor Tensor::AsStrided(DimList to, DimList to_strides, std::optional<int64_t> 
       Refuse("shape %s and strides %s differ in length", ListText(to), ListText(to_strides));
     }
     const int64_t first = offset.value_or(view.offset);
-    int64_t last = first;  // The largest position that is shown.
+    int64_t last = first;  // The largest position that the view addresses.
     bool reaches_too_far = false;
     for (size_t i = 0; i < to.size(); ++i) {
       if (to[i] < 0 || to_strides[i] < 0)

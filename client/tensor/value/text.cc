@@ -28,7 +28,7 @@ std::string ElementText(const Literal& literal, int64_t index) {
     return absl::StrFormat("%g%+gj", value.real(), value.imag());
   }
   const double value = hlo::ElementAsDouble(literal, index);
-  return std::isnan(value) ? "nan" : absl::StrFormat("%.6g", value);  // NaN has no sign to show.
+  return std::isnan(value) ? "nan" : absl::StrFormat("%.6g", value);  // NaN is printed without a sign.
 }
 
 void Append(const Literal& literal, size_t dim, int64_t offset, int64_t stride, bool summarise,

@@ -1,4 +1,4 @@
-// Turns statuses into Error, the exception of tensors.
+// Converts statuses to Error, the exception of tensors.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace hlod::lazy {
 
-// Returns the error with the kind that its code means: a path, a text or a number that is not usable is an
-// argument. Errors that have a kind keep it.
+// Returns the error with the kind that its code implies: an unusable path, text or number is an argument
+// error. Errors that have a kind keep it.
 inline absl::Status WithKindOfCode(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:

@@ -1,4 +1,4 @@
-// Changes how a value is held, and destroys it.
+// Changes the state of a value, and destroys values.
 #include "client/tensor/value/value.h"
 
 #include <atomic>
@@ -14,7 +14,7 @@
 namespace hlod::lazy {
 
 uint64_t NextId() {
-  // A thread takes a block of ids at a time, so that naming a tensor needs no exchange.
+  // A thread takes a block of ids at a time, so that assigning an id needs no atomic exchange.
   static constexpr uint64_t kBlock = 1024;
   static constinit std::atomic<uint64_t> taken = 0;
   static constinit thread_local uint64_t last = 0;
@@ -29,8 +29,8 @@ Value::~Value() = default;
 
 void Value::Destroy(Value* value) {
   {
-    // The lock is needed also when it is not a node: the thread that closes its trace may be changing how it
-    // is held.
+    // The lock is needed even if the value is not a node, because the thread that closes its trace may be
+    // changing its state.
     const TraceLock lock;
     if (value->state == State::kNode) value->graph->RemoveLive(*value);
     else if (value->state == State::kData && internal::Observed()) EmitDeath(*value);

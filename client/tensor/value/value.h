@@ -1,4 +1,4 @@
-// Tensors are made of values, which never change, and storages, whose value updates in place replace.
+// Tensors consist of values, which never change, and storages, whose value is replaced by updates in place.
 #pragma once
 
 #include <cstdint>
@@ -40,18 +40,18 @@ using Recipe = std::function<hlo::Op(Lowering&)>;
 // Returns the id of a new value or tensor, unique in the process.
 uint64_t NextId();
 
-// One immutable value. Its state is guarded by TraceLock. The way it is held changes (a node becomes data
-// when its trace runs, a recipe becomes a literal when its bytes are asked for); what it is does not.
+// One immutable value. Its state is guarded by TraceLock. The way it is stored changes (a node becomes a
+// buffer when its trace runs, a recipe becomes a literal when its bytes are read), but its contents do not.
 class Value : public RefCounted, public Pooled<Value> {
  public:
   enum class State : uint8_t {
-    kHost,         // `literal`.
-    kRecipe,       // On the host, `recipe`: a factory whose bytes nobody has asked for.
-    kFile,         // On the host, `load`: an array in a file, or a conversion of one, not yet read.
-    kNode,         // `node` of the open trace `graph`.
-    kData,         // `buffer`, which may itself be pending, failed, donated or a placeholder.
-    kPlaceholder,  // A shape, and nothing else.
-    kFailed,       // `failure`.
+    kHost,         // In `literal`.
+    kRecipe,       // On the host, in `recipe`: a factory whose bytes were not read yet.
+    kFile,         // On the host, in `load`: an array in a file, or a conversion of one, not yet read.
+    kNode,         // In `node` of the open trace `graph`.
+    kData,         // In `buffer`, which may itself be pending, failed, donated or a placeholder.
+    kPlaceholder,  // Only a shape.
+    kFailed,       // Failed with `failure`.
   };
 
   Value(hlo::PrimitiveType type, Dims dims, Place place, Caller origin);
@@ -69,60 +69,62 @@ class Value : public RefCounted, public Pooled<Value> {
   std::shared_ptr<const Literal> literal;
   Recipe recipe;
   Load load;
-  bool keeps_loaded = false;  // The host keeps what `load` computes, also when it is for a device.
+  bool keeps_loaded = false;  // True when the host keeps the result of `load` even if it is for a device.
   Trace* graph = nullptr;
   NodeId node = 0;
   uint32_t live_index = 0;  // The index in the trace's live_.
   Buffer buffer;
-  mutable bool may_be_placeholder = true;  // False once `buffer` had a value.
+  mutable bool may_be_placeholder = true;  // False once `buffer` is known to have a value.
   absl::Status failure;
 
-  // The entry of the tape that gradients flow to, and which of its outputs the value is. Null for most.
+  // The entry of the tape that gradients flow to, and the index of the value among its outputs. Null for most
+  // values.
   Ref<TapeEntry> history;
   uint32_t history_output = 0;
-  // The entry that last wrote the value in place through a detached tensor, whose lineage leads gradients
-  // there. A close finds it here.
+  // The entry that last wrote the value in place through a detached tensor, to which that tensor's lineage
+  // leads. A close finds it here.
   Ref<TapeEntry> detached_history;
 
-  // The node that this value, being data or a recipe, was last found to be in an open trace: a memo of that
+  // The node that this value (a buffer or a recipe) was last found to have in an open trace: a cache of the
   // trace's own table.
   uint64_t known_graph = 0;  // The trace's generation.
   NodeId known_node = 0;
 
   Shape shape() const { return Shape::Array(type, dims); }
-  // True on the host while there are no bytes yet.
+  // True on the host while its bytes do not exist yet.
   bool IsDeferred() const { return state == State::kRecipe || state == State::kFile; }
   // True when it is a placeholder itself. A value that depends on one is a node of an abstract trace.
   bool IsPlaceholder() const {
     if (state != State::kData) return state == State::kPlaceholder;
-    // A buffer that has a value keeps it, so it is asked only until then.
+    // A buffer that has a value keeps it, so this is checked only until then.
     may_be_placeholder = may_be_placeholder && buffer.is_placeholder();
     return may_be_placeholder;
   }
-  // Changes how the value is held.
+  // Change the way the value is stored.
   void Become(std::shared_ptr<const Literal> value);
   void Become(Buffer value);
   void Become(absl::Status why);
 
  private:
-  void Leave();  // Ends how it was held: a node is not live any more.
+  void Leave();  // Ends the current way: a node is not live any more.
 };
 
-// Shared by all views of one tensor: the current value, and how often it was replaced.
+// Shared by all views of one tensor: the current value, and the number of times that it was replaced.
 class Storage : public RefCounted, public Pooled<Storage> {
  public:
   explicit Storage(Ref<Value> first)
       : type(first->type), place(first->place), dims(first->dims), value(std::move(first)) {}
   static void Destroy(Storage* storage) { delete storage; }
 
-  // The same for each of its values: read without the lock.
+  // The same for all of its values; read without the lock.
   const hlo::PrimitiveType type;
   const Place place;
   const Dims dims;
 
-  Ref<Value> value;  // Guarded by TraceLock, as the rest.
+  Ref<Value> value;  // Guarded by TraceLock, like the rest.
   uint64_t version = 0;
-  bool exposed = false;  // Others may write to the value's bytes: what is computed from them is not kept.
+  // True when others may write to the value's bytes; then results computed from them are not cached.
+  bool exposed = false;
 };
 
 // Returns "f32[2,3]" for a value.

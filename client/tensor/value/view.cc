@@ -1,4 +1,4 @@
-// Applies each step of a view forwards, to read, and backwards, to write.
+// Applies the steps of a view forwards to read, and backwards to write.
 #include "client/tensor/value/view.h"
 
 #include <algorithm>
@@ -50,10 +50,10 @@ Op ScatterFlat(Lowering& l, Op flat, Op indices, Op updates, int64_t count) {
   return l.b.Add(hlo::kScatter, {flat, l.b.Reshape(indices, {count, 1}), updates}, attributes, {second});
 }
 
-// Returns true when two indices name one element: strides sorted by size must each exceed the reach of the
-// smaller ones.
+// Returns true when two indices address the same element: unless strides, sorted by size, each exceed the
+// reach of the smaller ones.
 bool Overlap(const Dims& sizes, const Dims& strides) {
-  std::vector<std::pair<int64_t, int64_t>> dims;  // (stride, size)
+  std::vector<std::pair<int64_t, int64_t>> dims;  // Pairs of stride and size.
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) return false;
     if (sizes[i] > 1) dims.emplace_back(strides[i], sizes[i]);
@@ -117,7 +117,7 @@ struct Backward {
     const Dims dims = l.dims(x);
     if (step.limit == step.start) return x;
     if (step.step == 1) return l.b.DynamicUpdateSlice(x, update, Starts(l, step, dims.size()));
-    // The update is spread out to the base's size, and chosen where the slice looks.
+    // The update is spread to the base's size, and selected where the slice is.
     const int64_t size = dims[step.dim], count = l.dims(update)[step.dim];
     std::vector<hlo::PadDimension> padding(dims.size());
     padding[step.dim] = {step.start, size - step.start - ((count - 1) * step.step + 1), step.step - 1};
@@ -130,7 +130,8 @@ struct Backward {
     return l.b.Transpose(update, InversePermutation(step.permutation));
   }
   Op operator()(const ReshapeStep&) const { return l.Reshape(update, l.dims(x)); }
-  // Writes through an expand only where it repeats no element: they are the same elements, or none.
+  // An expand can be written through only if it does not repeat elements; then it has the same elements, or
+  // none.
   Op operator()(const ExpandStep& step) const {
     const int64_t count = Count(step.dims);
     if (count == 0) return x;
@@ -165,9 +166,9 @@ View StepsAfter(const View& view, size_t count) {
 
 namespace {
 
-// Returns true when the elements lie one after another, in any order of the dimensions.
+// Returns true when the elements are contiguous, in any order of the dimensions.
 bool IsDense(const View& view) {
-  std::vector<std::pair<int64_t, int64_t>> dims;  // (stride, size)
+  std::vector<std::pair<int64_t, int64_t>> dims;  // Pairs of stride and size.
   for (size_t i = 0; i < view.dims.size(); ++i) {
     if (view.dims[i] > 1) dims.emplace_back(view.strides[i], view.dims[i]);
   }
@@ -204,7 +205,7 @@ bool IsContiguous(const View& view) {
 std::optional<Dims> ReshapedStrides(const View& view, const Dims& dims) {
   if (Count(dims) == 0) return view.dims == dims ? view.strides : hlo::RowMajorStrides(dims);
   Dims strides(dims.size(), 1);
-  // From the last: runs of old dimensions that lie one after another are cut into the new ones.
+  // From the last dimension on: contiguous runs of old dimensions are split into the new ones.
   size_t next = dims.size();
   int64_t run_stride = view.strides.empty() ? 1 : view.strides.back();
   int64_t old_count = 1, new_count = 1;
@@ -229,7 +230,7 @@ Op Apply(Lowering& l, const View& view, Op base) {
 }
 
 Op Scatter(Lowering& l, const View& view, Op base, Op update) {
-  std::vector<Op> shown = {base};  // Before each step, and after all.
+  std::vector<Op> shown = {base};  // The values before each step, and after the last.
   for (const ViewStep& step : view.steps) shown.push_back(std::visit(Forward{l, shown.back()}, step));
   for (size_t i = view.steps.size(); i-- > 0;) {
     update = std::visit(Backward{l, shown[i], update}, view.steps[i]);

@@ -1,4 +1,4 @@
-// Views: the steps by which a tensor looks at a storage. Reading applies the steps to the storage's value;
+// Views: the steps from a storage to a tensor's elements. Reading applies the steps to the storage's value;
 // writing through a view goes back through them and makes a new value for the storage.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace hlod::lazy {
 
-// x[start:limit:step] along one dimension. step > 0, 0 <= start <= limit <= size. Where `varies`, step is 1
-// and a trace takes the start as a parameter, so that the program is the same for every start.
+// x[start:limit:step] along one dimension. step > 0, 0 <= start <= limit <= size. If `varies`, step is 1 and
+// the start is a parameter of the trace, so that the program is the same for every start.
 struct SliceStep {
   int64_t dim, start, limit, step;
   bool varies = false;
@@ -25,12 +25,12 @@ struct PermuteStep {
 struct ReshapeStep {
   Dims dims;
 };
-// Sizes of 1 repeated, dimensions added in front: cannot be written through.
+// Repeats sizes of 1, and adds dimensions in front. Cannot be written through.
 struct ExpandStep {
   Dims dims;
 };
-// Element (i, j, ...) is element offset + i * strides[0] + j * strides[1] + ... of what it is applied to, in
-// row-major order.
+// Element (i, j, ...) is element offset + i * strides[0] + j * strides[1] + ... of the array that it is
+// applied to, in row-major order.
 struct StridedStep {
   Dims dims, strides;
   int64_t offset;
@@ -38,26 +38,26 @@ struct StridedStep {
 using ViewStep = std::variant<SliceStep, PermuteStep, ReshapeStep, ExpandStep, StridedStep>;
 
 struct View {
-  std::vector<ViewStep> steps;  // Empty: the storage itself.
-  Dims dims, strides;           // As PyTorch counts them, in elements of the storage.
+  std::vector<ViewStep> steps;  // The steps; empty for the storage itself.
+  Dims dims, strides;           // Strides are PyTorch's, in elements of the storage.
   int64_t offset = 0;
-  // The first `leading` steps lead to the tensor whose gradients the view's flow to (Lineage); 0 where a step
-  // over the whole storage replaced them.
+  // The number of steps that lead to the tensor whose gradients include the view's (Lineage); 0 after a step
+  // over the whole storage has replaced them.
   size_t leading = 0;
 };
 
 View WholeView(const Dims& dims);
 bool IsContiguous(const View& view);
-// Returns the strides that `dims` would have as a view of `view`; nullopt when PyTorch's view() would refuse,
-// because a dimension would span others that do not lie one after another.
+// Returns the strides that `dims` would have as a view of `view`; nullopt if PyTorch's view() would refuse,
+// because a dimension would join others that are not contiguous.
 std::optional<Dims> ReshapedStrides(const View& view, const Dims& dims);
 
-// Return the first `count` steps, and those after them, without shapes.
+// Return the first `count` steps, or the remaining ones, without shapes.
 View FirstSteps(const View& view, size_t count);
 View StepsAfter(const View& view, size_t count);
-// Returns true when two indices of the view name one element.
+// Returns true when two indices of the view address the same element.
 bool Overlaps(const View& view);
-// Appends the steps to `base` and returns what they show.
+// Appends the steps to `base` and returns the resulting elements.
 Op Apply(Lowering& l, const View& view, Op base);
 // Returns `base` with `update` written where the steps look. Refuses views that show an element more than
 // once.

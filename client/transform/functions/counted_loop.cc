@@ -32,8 +32,8 @@
 // use. Its initial value is dropped, since the iterations overwrite all of it. In either case
 //   - dimension 0 has size N, a slice is one step of it and whole in all other dimensions;
 //   - the index is i, or N - 1 - i, as far as AffineOf can tell. It looks through conversions, sums and
-//     JAX's select(i < 0, i + N, i). N - 1 - i makes the scan a reverse one. A scan has one direction: the
-//     first element that is found decides, elements of the other direction stay carries.
+//     JAX's select(i < 0, i + N, i). N - 1 - i means a reverse scan. A scan has one direction,
+//     that of the first element found; elements of the other direction stay carries.
 // The counter must begin at 0 and grow by 1.
 //
 // Every other loop with a counter becomes a scan, too, with the whole state as carries. Since a scan

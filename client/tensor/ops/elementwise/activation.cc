@@ -25,8 +25,8 @@ using lazy::SelectOps;
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
-// A parameter of an activation (a slope, a threshold), passed to the program in the type that the activation
-// is computed in.
+// A parameter of an activation (a slope, a threshold), passed to the program in the type in which the
+// activation is computed.
 struct Setting {
   const Operand& operand;
   const char* name;
@@ -40,20 +40,20 @@ Tensor Activation(const lazy::Operation& operation, const Operand& x, F lower) {
 }
 
 Op Positive(Lowering& l, Op x) { return CompareOps(l, x, 0, Order::kGt); }
-// Clamps x to [low, high]. The gradient at a bound is 0, where Clamp's is 1.
+// Clamps x to [low, high]. The gradient at a bound is 0, unlike Clamp's, which is 1.
 Op OpenClamp(Lowering& l, Op x, Op low, Op high) {
   if (l.type(x) == hlo::kPred) Refuse("a bool is not bounded");
   const Op above = SelectOps(l, CompareOps(l, x, low, Order::kLe), low, x);
   return SelectOps(l, CompareOps(l, above, high, Order::kGe), high, above);
 }
-// Clamps x to [0, high]. The gradient at 0 is 1, at `high` 0.
+// Clamps x to [0, high]. The gradient at 0 is 1, and at `high` 0.
 Op FromBelow(Lowering& l, Op x, double high) {
   const Op above = SelectOps(l, CompareOps(l, x, 0, Order::kLt), N(l, x, 0), x);
   return SelectOps(l, CompareOps(l, x, high, Order::kGe), N(l, x, high), above);
 }
 // Returns alpha (exp(x / scale) - 1) where x <= 0, else x. A null scale is 1.
 Op EluOps(Lowering& l, Op x, Op alpha, std::optional<Op> scale = {}) {
-  // The exponential sees only x <= 0, so that the unused branch does not overflow.
+  // The argument of the exponential is at most 0, so that the unused branch does not overflow.
   const Op negative = CompareOps(l, x, 0, Order::kLe), below = SelectOps(l, negative, x, N(l, x, 0));
   const Op rest = scale.has_value() ? below / *scale : below;
   return SelectOps(l, negative, l.b.Unary(hlo::kExponentialMinusOne, rest) * alpha, x);

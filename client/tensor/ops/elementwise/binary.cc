@@ -66,8 +66,8 @@ Op FloorDivideOps(Lowering& l, Op x, Op y) {
   return SelectOps(l, CompareOps(l, y, 0, Order::kEq), plain, floor);
 }
 
-// Returns x where `as_good` holds for x and y or where y is NaN, else y. The gradient of equal elements is
-// therefore x's.
+// Returns x where `as_good` holds for x and y, or where y is NaN; otherwise y. So the gradient for equal
+// elements is that of x.
 Op WithoutNan(Lowering& l, Order as_good, Op x, Op y) {
   const Op first = Broadcasted(l, hlo::kOr, CompareOps(l, x, y, as_good), lazy::NanOps(l, y));
   return SelectOps(l, first, x, y);
@@ -84,7 +84,8 @@ Op CopysignOps(Lowering& l, Op x, Op y) {
 Op HypotOps(Lowering& l, Op x, Op y) {
   const PrimitiveType type = l.type(x);
   if (!hlo::IsFloat(type)) Refuse("hypot takes floating types, not %s", hlo::Name(type));
-  // The squares of f32 fit f64; those of f64 are scaled by the larger side so that they do not overflow.
+  // The squares of f32 fit into f64; those of f64 are scaled by the larger side, so that they do not
+  // overflow.
   const Op a = l.b.Unary(hlo::kAbs, l.Convert(x, hlo::kF64)),
            b = l.b.Unary(hlo::kAbs, l.Convert(y, hlo::kF64));
   const Op large = Broadcasted(l, hlo::kMaximum, a, b), small = Broadcasted(l, hlo::kMinimum, a, b);
@@ -231,7 +232,7 @@ Tensor ClampMax(const Operand& x, const Operand& max) { return Clamp(x, {}, max)
 
 Tensor Rsub(const Operand& x, const Operand& y, Scalar alpha) { return Sub(y, x, alpha); }
 
-// The condition takes part in promotion as a pred, which changes no other type; converting it back is exact.
+// For promotion the condition is a pred, which does not change other types; converting it back is exact.
 Tensor Where(const Operand& condition, const Operand& x, const Operand& y) {
   return lazy::Call(lazy::ops::Where, {condition, x, y}, [&](Lowering& l, Operands o) {
     for (const Operand* const number : {&x, &y}) {

@@ -23,7 +23,7 @@ Op Broadcasted(Lowering& l, hlo::Opcode opcode, Op x, Op y) {
 }
 
 Op AddOps(Lowering& l, Op x, Op y) {
-  // The sum of two bools is their or, as in PyTorch.
+  // The sum of two bools is their "or", as in PyTorch.
   return Broadcasted(l, l.type(x) == hlo::kPred ? hlo::kOr : hlo::kAdd, x, y);
 }
 Op SubOps(Lowering& l, Op x, Op y) { return Broadcasted(l, hlo::kSubtract, x, y); }
@@ -91,7 +91,7 @@ Tensor Tanh(const Operand& x) { return Unary(lazy::ops::Tanh, x, hlo::kTanh); }
 Tensor Relu(const Operand& x) {
   return lazy::Call(lazy::ops::Relu, {x}, [](Lowering& l, Operands o) {
     if (l.type(o[0]) == hlo::kPred) lazy::Refuse("a bool has no positive part");
-    // A select in place of a maximum, so that the gradient at 0 is 0.
+    // Uses a select instead of a maximum, so that the gradient at 0 is 0.
     const Op zero = l.Number(l.type(o[0]), 0);
     return l.b.Select(l.b.Compare(o[0], zero, hlo::ComparisonDirection::kLe), zero, o[0]);
   });

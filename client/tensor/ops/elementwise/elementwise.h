@@ -1,4 +1,4 @@
-// Lowerings that functions and in-place updates share, and helpers for writing elementwise lowerings.
+// Lowerings that functions and in-place updates share, and helpers for elementwise lowerings.
 #pragma once
 
 #include <type_traits>
@@ -16,27 +16,28 @@ Op AddOps(Lowering& l, Op x, Op y);
 Op SubOps(Lowering& l, Op x, Op y);
 Op MulOps(Lowering& l, Op x, Op y);
 Op DivOps(Lowering& l, Op x, Op y);
-// Returns true when all are integers or bools. For other operands a scalar factor is lowered as one more
-// operand, a program argument, so that another factor runs the same program.
+// Returns true when all operands are integers or bools. For other types a scalar factor becomes a program
+// argument, so that another factor runs the same program.
 bool AreExact(std::initializer_list<Operand> operands);
 inline bool IsOne(const Scalar& factor) { return factor == Scalar(1) || factor.ToComplex() == 1.0; }
 
 // Returns the number `value` in x's type.
 inline Op N(Lowering& l, Op x, const Scalar& value) { return l.Number(l.type(x), value); }
-// Selects x where `pred`, else y; the three are broadcast to one shape.
+// Returns x where `pred` is true, otherwise y; the three are broadcast to one shape.
 Op SelectOps(Lowering& l, Op pred, Op x, Op y);
 // Compares x and y, broadcast to one shape.
 Op CompareOps(Lowering& l, Op x, Op y, Order direction);
 Op CompareOps(Lowering& l, Op x, double y, Order direction);
 Op NanOps(Lowering& l, Op x);
-// Clamps x to [low, high]. The derivative at the bounds is 1, as of PyTorch's clamp; that of the opcode is 0.
+// Clamps x to [low, high]. The derivative at the bounds is 1, as for PyTorch's clamp; that of the opcode is
+// 0.
 Op ClampedOps(Lowering& l, Op x, double low, double high);
-Op TruncOps(Lowering& l, Op x);     // Rounds towards zero; integers stay.
-Op SignBitOps(Lowering& l, Op x);   // True where negative; of a float the sign bit, so true for -0.
-Op SoftplusOps(Lowering& l, Op x);  // log(1 + exp(x)) without overflow.
+Op TruncOps(Lowering& l, Op x);    // Rounds towards zero; integers are unchanged.
+Op SignBitOps(Lowering& l, Op x);  // True where x is negative; for floats it is the sign bit, so true for -0.
+Op SoftplusOps(Lowering& l, Op x);  // Returns log(1 + exp(x)) without overflow.
 Op LogAddExpOps(Lowering& l, Op x, Op y);
 
-// Returns the type that `type` is computed in: f32 for floating types of 16 bits and fewer, which are then
+// Returns the type in which `type` is computed: f32 for floating types of 16 bits or less, which are then
 // rounded once, as in PyTorch.
 PrimitiveType WideType(PrimitiveType type);
 template <typename F>
@@ -49,8 +50,8 @@ Op InDouble(Lowering& l, Op x, F lower) {
   return l.Convert(lower(l, l.Convert(x, hlo::kF64)), l.type(x));
 }
 
-// Calls of one and of two operands. A lowering without captures, or a plain function, depends on the
-// operands' shapes alone, so its trace is cached by shape.
+// Calls for one and for two operands. A lowering without captures, or a plain function, depends only on the
+// operands' shapes, so its trace is cached by shape.
 template <typename F>
 Tensor CallWith(const Operation& operation, std::initializer_list<const Operand*> operands, F lower,
                 LowerOne lower_all) {

@@ -56,7 +56,7 @@ namespace {
 Op LogAddExpValue(Lowering& l, Op x, Op y) {
   const Op larger = Broadcasted(l, hlo::kMaximum, x, y), smaller = Broadcasted(l, hlo::kMinimum, x, y);
   const Op sum = larger + l.b.Unary(hlo::kLogPlusOne, l.b.Unary(hlo::kExponential, smaller - larger));
-  // Two infinities of one sign have no difference (it is NaN): the result is the larger operand.
+  // The difference of two infinities of the same sign is NaN; the result is the larger operand.
   return SelectOps(
       l, CompareOps(l, l.b.Unary(hlo::kAbs, larger), std::numeric_limits<double>::infinity(), Order::kEq),
       larger, sum);

@@ -61,8 +61,8 @@ Tensor EvenlySpaced(const Along& x, double h, int64_t edge_order) {
   return x.Join(end(x.At(0), x.At(1), x.At(2), 1), center, end(x.At(-1), x.At(-2), x.At(-3), -1));
 }
 
-// Weights for the derivative at the middle, the first or the last of three points whose distances are `a` and
-// `b`: the slope of the parabola through them.
+// Weights for the derivative at the middle, first or last of three points at distances `a` and `b`: the slope
+// of the parabola through them.
 struct Weights {
   Tensor left, middle, right;
 };

@@ -22,8 +22,8 @@ Tensor& Update(const lazy::Operation& operation, Tensor& x, const Operand& y,
                            [&](Lowering& l, Operands o) { return lower(l, o[0], o[1]); });
 }
 
-// Returns the view of x that holds each element once: expanded dimensions (stride 0) are narrowed to one
-// index. Their elements share their memory, so writing one writes all.
+// Returns a view of x that has each element once: expanded dimensions (stride 0) are narrowed to one index.
+// Their elements share memory, so writing one writes all.
 Tensor Once(const Tensor& x, const Caller& caller) {
   Tensor once = x;
   const Dims sizes = x.dims(), distances = x.strides();
@@ -45,7 +45,7 @@ Tensor& Tensor::Div_(const Operand& other) { return Update(lazy::ops::Div, *this
 
 Tensor& Tensor::Copy_(const Operand& source) {
   if (defined() && source.tensor() != nullptr && source.tensor()->impl() == impl_) {
-    // A tensor copied onto itself: each repeated element is written once.
+    // A tensor is copied onto itself: each repeated element is written once.
     Tensor once = Once(*this, source.caller());
     if (once.impl() != impl_) {
       once.Copy_(Operand(once, source.caller()));
@@ -53,7 +53,7 @@ Tensor& Tensor::Copy_(const Operand& source) {
     }
   }
   Tensor from = source.tensor() == nullptr ? Tensor() : *source.tensor();
-  // A copy_ between devices is the transfer itself: the policy on transfers is not consulted.
+  // A copy_ between devices is an explicit transfer, so the policy on implicit transfers does not apply.
   if (from.defined() && !(from.device() == device())) from = from.To(device(), source.caller());
   const Operand operands[] = {Operand(*this, source.caller()),
                               from.defined() ? Operand(from, source.caller()) : source};

@@ -14,8 +14,8 @@
 namespace hlod {
 namespace {
 
-// Replaces the value of x by `result`, which was computed from x and `others`. `name` is PyTorch's. Throws
-// when x overlaps one of `others`.
+// Replaces the value of x by `result`, which was computed from x and `others`. `name` is PyTorch's name.
+// Throws when x overlaps one of `others`.
 Tensor& Stored(const char* name, Tensor& x, const Tensor& result, const Caller& caller,
                std::initializer_list<Operand> others = {}) {
   const lazy::Operation operation = {name, name, lazy::Promotion::kNone, "in place"};

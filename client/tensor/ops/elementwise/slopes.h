@@ -1,4 +1,4 @@
-// Elementwise lowerings whose derivatives stay finite where those of their parts do not.
+// Elementwise lowerings whose derivatives stay finite where those of their formulas do not.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"

@@ -20,7 +20,7 @@ using lazy::Operands;
 using lazy::Operation;
 using lazy::Refuse;
 
-// A PyTorch transform in terms of HLO's type: of the conjugated input (hfft), or with a conjugated result
+// A PyTorch transform in terms of HLO's type; with the input conjugated (hfft), or the result conjugated
 // (ihfft), which reverses the direction.
 struct Kind {
   FftType type;
@@ -91,7 +91,7 @@ Op Typed(Lowering& l, Op x, const Kind& kind) {
   return l.Convert(x, is_double ? hlo::kC128 : hlo::kC64);
 }
 
-// Transforms the last dimensions, whose sizes are `sizes`. HLO takes at most three at once; the one that is
+// Transforms the last dimensions, whose sizes are `sizes`. HLO accepts at most three at once; the one that is
 // halved is the last.
 Op OfLast(Lowering& l, Op x, FftType type, const Dims& sizes) {
   const auto transform = [&](Op x, FftType type, size_t begin, size_t end) {
@@ -104,7 +104,7 @@ Op OfLast(Lowering& l, Op x, FftType type, const Dims& sizes) {
   const bool to_half = type == FftType::kRfft, from_half = type == FftType::kIrfft;
   const int64_t ahead = lazy::RankOf(l, x) - 3;
   const Dims outer(sizes.begin(), sizes.end() - 3);
-  Dims there, back;  // The last three come first.
+  Dims there, back;  // The last three dimensions come first.
   for (int64_t i = 0; i < 3; ++i) there.push_back(ahead + i);
   for (int64_t i = 0; i < ahead; ++i) there.push_back(i);
   for (int64_t i = 0; i < ahead; ++i) back.push_back(3 + i);

@@ -1,5 +1,5 @@
-// Convolution and correlation of vectors, as those of images with one row and one channel; and interp, as a
-// composition of other operations.
+// Convolution and correlation of vectors, computed as those of images with one row and one channel; interp,
+// as a composition of other operations.
 #include "hlod/ops/signal.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::pair<int64_t, int64_t> PaddingOf(ConvolveMode mode, int64_t size) {
   return {0, 0};
 }
 
-// Slides the shorter vector over the longer one, flipped when `flipped`.
+// Slides the shorter vector over the longer one; it is reversed when `flipped`.
 Op Slide(Lowering& l, Op longer, Op shorter, ConvolveMode mode, bool flipped) {
   const int64_t size = l.dims(shorter)[0];
   hlo::ConvolutionAttributes numbers;
@@ -99,7 +99,7 @@ void Wrap(Lines& lines, double period, const Caller& caller) {
       Cat({values.Slice(0, -1, {}, 1, caller), values, values.Slice(0, 0, 1, 1, caller)}, 0, caller);
 }
 
-// Returns the distance up to which two points count as one.
+// Returns the distance up to which two points are treated as equal.
 double LeastDistance(PrimitiveType type) {
   const double epsilon = type == kF64 ? 0x1p-52 : type == kBF16 ? 0x1p-7 : type == kF16 ? 0x1p-10 : 0x1p-23;
   return epsilon * epsilon;

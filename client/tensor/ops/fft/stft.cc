@@ -93,7 +93,7 @@ Tensor Istft(const Operand& x, int64_t n_fft, const StftOptions& options, std::o
   });
   const auto norm = options.normalized ? fft::Norm::kOrtho : fft::Norm::kBackward;
   const Tensor spectrum = (in.rank() == 2 ? in.Unsqueeze(0) : in).Transpose(-2, -1);
-  // As in PyTorch, only the half of a whole spectrum that a real signal has is used.
+  // As in PyTorch, only the half of a full spectrum that a real signal has is used.
   const Tensor half = one_sided ? spectrum : spectrum.Narrow(-1, 0, n_fft / 2 + 1);
   const Tensor framed = fft::Irfft(half, n_fft, -1, norm);
   Tensor window = WindowOf(*frames, options, in, framed.dtype());

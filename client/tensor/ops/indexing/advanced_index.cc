@@ -47,10 +47,10 @@ std::vector<Tensor> WithoutMasks(const lazy::Operation& operation, const Operand
 
 // The indexed dimensions of x, and the indices as one array of coordinates.
 struct Place {
-  Dims indexed;       // The dimensions that tensors index.
+  Dims indexed;       // The dimensions that are indexed by tensors.
   Dims whole;         // The other dimensions.
   Dims batch;         // The shape that the indices broadcast to.
-  int64_t first = 0;  // The dimension of the result where the batch begins.
+  int64_t first = 0;  // The dimension of the result at which the batch begins.
   Op coordinates;     // [batch..., indexed].
 };
 
@@ -112,7 +112,7 @@ Op Put(Lowering& l, Operands o, const std::vector<Tensor>& plain, bool accumulat
   if (l.type(o[0]) != l.type(o[1])) {
     Refuse("the values' type %s is not the tensor's %s", hlo::Name(l.type(o[1])), hlo::Name(l.type(o[0])));
   }
-  if (o.size() == 2) {  // No index takes all of x.
+  if (o.size() == 2) {  // Without an index, the result is all of x.
     const Op values = l.BroadcastTo(o[1], dims);
     return accumulate ? o[0] + values : values;
   }
@@ -160,7 +160,7 @@ Tensor IndexPut(const Operand& x, const std::vector<Tensor>& indices, const Oper
 
 Tensor& IndexPut_(Tensor& x, const std::vector<Tensor>& indices, const Operand& values, bool accumulate) {
   const Operand target(x, values.caller());
-  // A single number stored where a mask is true is a select and needs no positions.
+  // Storing a single number where a mask is true is a select, which needs no positions.
   const bool fill = indices.size() == 1 && indices[0].defined() && indices[0].dtype() == kPred &&
                     !accumulate && indices[0].dims() == x.dims() &&
                     (values.tensor() == nullptr || values.tensor()->rank() == 0);

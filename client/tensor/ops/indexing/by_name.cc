@@ -68,7 +68,7 @@ Table MakeTable() {
           HLOD_ROW(MatMul), HLOD_ROW(Mm), HLOD_ROW(Bmm), HLOD_ROW(Mv), HLOD_ROW(Dot), HLOD_ROW(Outer));
   add_all(Three, HLOD_ROW(Where), HLOD_ROW(Lerp));
 #undef HLOD_ROW
-  // Operations that take more than operands; the rest has its default.
+  // Operations that take more than operands; the other arguments have their defaults.
   const std::pair<const lazy::Operation*, Callable> defaults[] = {
       {&ops::Add, {2, [](Given x) { return Add(x[0], x[1]); }}},
       {&ops::Sub, {2, [](Given x) { return Sub(x[0], x[1]); }}},
@@ -106,8 +106,8 @@ Table MakeTable() {
   return table;
 }
 
-// Strips namespaces: "nn.functional.gelu" becomes "gelu". Names are compared in this form, so a caller may
-// write either.
+// Removes namespaces: "nn.functional.gelu" becomes "gelu". Names are compared in this form, so callers may
+// use either.
 std::string_view Bare(std::string_view name) {
   for (const std::string_view before : {"aten::", "torch.", "Tensor.", "nn.functional.", "F."}) {
     if (name.starts_with(before)) name.remove_prefix(before.size());

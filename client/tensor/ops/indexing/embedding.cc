@@ -51,8 +51,8 @@ void Shorten(const lazy::Operation& operation, const Operand& indices, const Ope
   });
 }
 
-// Returns the row of the table that a padding index names; a negative index counts from the end. Refuses one
-// out of range.
+// Returns the table's row for a padding index; a negative index counts from the end. Refuses an index out of
+// range.
 int64_t PaddingRow(Lowering& l, Op table, int64_t index) {
   const int64_t rows = l.dims(table)[0];
   if (index < -rows || index >= rows)
@@ -72,7 +72,7 @@ Op ScaledByFrequency(Lowering& l, Op rows, Op indices, int64_t table_rows) {
   return lazy::OwnDerivative(l, "scaled", {rows, factor}, [](Operands o) { return o[0]; });
 }
 
-// The rows of each bag, [..., columns of the table], and a mask of those that are not padding.
+// The rows of each bag, [..., columns of the table], and a mask of the rows that are not padding.
 struct Rows {
   Op values, counted;
 };
@@ -96,13 +96,13 @@ Rows RowsOf(Lowering& l, Op table, Op indices, Op weights, const EmbeddingBagOpt
   return rows;
 }
 
-// Returns the neutral element that a bag is accumulated from; padding rows are replaced by it.
+// Returns the neutral element from which a bag is accumulated; it replaces padding rows.
 Op StartOf(Lowering& l, PrimitiveType type, BagMode mode) {
   return l.b.Constant(lazy::NeutralLiteral(mode == BagMode::kMax ? hlo::kMaximum : hlo::kAdd, type));
 }
 
-// Completes `joined` [bags, size], accumulated from `counts` [bags] rows per bag: divides a mean, and sets
-// the maximum of an empty bag to 0.
+// Completes `joined` [bags, size], accumulated from `counts` [bags] rows per bag: divides for a mean, and
+// sets the maximum of an empty bag to 0.
 Op Finished(Lowering& l, Op joined, Op counts, BagMode mode) {
   const PrimitiveType type = l.type(joined);
   const Op column = lazy::KeptLast(l, counts);
@@ -131,7 +131,7 @@ Op VectorBags(Lowering& l, Op indices, Op table, Op bag, int64_t bags, Op weight
               const EmbeddingBagOptions& options) {
   const PrimitiveType type = l.type(table), wide = lazy::WideType(type);
   const Rows rows = RowsOf(l, table, indices, weights, options);
-  // Padding rows get an out-of-range target, which the scatter does not write.
+  // Padding rows get an out-of-range target, which the scatter ignores.
   const Op target = lazy::SelectOps(l, rows.counted, bag, l.Number(hlo::kS64, bags));
   const Op start = l.BroadcastTo(StartOf(l, wide, options.mode), {bags, l.dims(table)[1]});
   const Op joined =
@@ -180,7 +180,7 @@ Tensor EmbeddingBag(const Operand& indices, const Operand& weight, const Embeddi
     Tensor starts = options.offsets;
     if (options.include_last_offset) starts = starts.Narrow(0, 0, starts.size(0) - 1, indices.caller());
     bags = starts.size(0);
-    // An index belongs to the last bag that does not begin after it.
+    // An index belongs to the last bag that begins at or before it.
     const Tensor positions =
         lazy::Unary(operation, indices, [](Lowering& l, Op x) { return lazy::IndexIota(l, l.dims(x), 0); });
     bag = Searchsorted(starts, positions, true);

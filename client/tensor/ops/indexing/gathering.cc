@@ -1,4 +1,4 @@
-// Reading the elements that indices name.
+// Reads the elements at given indices.
 #include <algorithm>
 
 #include "client/tensor/dispatch/apply.h"
@@ -58,7 +58,8 @@ Tensor Gather(const Operand& x, int64_t dim, const Operand& index) {
   return lazy::Call(lazy::ops::Gather, {x, index}, [&](Lowering& l, Operands o) {
     const int64_t at = WrapDim(dim, lazy::RankOf(l, o[0]));
     lazy::CheckIndices(l, o[1], at, l.dims(o[0]).empty() ? 1 : l.dims(o[0])[at]);
-    if (l.dims(o[0]).empty() && lazy::RankOf(l, o[1]) == 1) {  // A scalar counts as a vector of one.
+    // A scalar is treated as a vector of one element.
+    if (l.dims(o[0]).empty() && lazy::RankOf(l, o[1]) == 1) {
       return lazy::GatherAlong(l, l.Reshape(o[0], {1}), 0, o[1]);
     }
     return lazy::GatherAlong(l, o[0], at, o[1]);

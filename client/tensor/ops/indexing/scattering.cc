@@ -1,4 +1,4 @@
-// Writing the elements that indices name, out of place and in place.
+// Writes the elements at given indices, out of place and in place.
 #include <functional>
 
 #include "absl/functional/function_ref.h"
@@ -95,7 +95,7 @@ hlo::Opcode OpcodeOf(Combine combine) {
                                         : hlo::kAdd;
 }
 
-// A scatter of values of the source's shape: of elements along a dimension, or of whole slices.
+// A scatter of values with the source's shape: of elements along a dimension, or of whole slices.
 using ScatterInto = absl::FunctionRef<Op(Op x, Op values, Combine combine)>;
 
 Op Reduced(Lowering& l, Op x, Op source, ScatterReduction reduction, bool include_self, ScatterInto scatter) {

@@ -64,7 +64,7 @@ Tensor Searchsorted(const Operand& sorted, const Operand& values, bool right, co
     return lazy::Binary(lazy::ops::Searchsorted, sorted, values,
                         [&](Lowering& l, Op x, Op y) { return lazy::SearchOps(l, x, y, right); });
   }
-  // `sorter` is an index and takes no part in promotion.
+  // `sorter` is an index, so it is not promoted.
   const Tensor ordered = lazy::Binary(lazy::ops::Gather, sorted, Operand(sorter, sorted.caller()),
                                       [](Lowering& l, Op x, Op order) {
                                         if (l.dims(x) != l.dims(order)) {

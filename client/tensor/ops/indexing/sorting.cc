@@ -48,11 +48,11 @@ std::vector<Op> SortOps(Lowering& l, absl::Span<const Op> operands, int64_t dim,
 
 namespace {
 
-// Returns keys whose descending total order is the order that topk wants; nullopt when x's type has none.
+// Returns keys whose descending total order is topk's order; nullopt if x's type has none.
 std::optional<Op> TopkKeys(Lowering& l, Op x, bool largest) {
   if (hlo::IsInteger(l.type(x))) return largest ? x : l.b.Unary(hlo::kNot, x);
   if (!hlo::IsFloat(l.type(x))) return std::nullopt;
-  // A NaN is above all numbers, whatever its sign bit; adding 0 turns -0 into 0, to which it is equal.
+  // NaN is above all numbers for either sign bit; adding 0 turns -0 into 0, which equals it.
   const Op nan = l.Full(l.type(x), l.dims(x), std::numeric_limits<double>::quiet_NaN());
   const Op keys = l.b.Select(NanOps(l, x), nan, x + l.Full(l.type(x), l.dims(x), 0));
   return largest ? keys : l.b.Unary(hlo::kNegate, keys);
@@ -73,7 +73,8 @@ std::vector<Op> FirstByTopk(Lowering& l, Op x, int64_t k, int64_t dim, bool desc
 
 std::vector<Op> SortedWithIndex(Lowering& l, Op x, int64_t dim, bool descending) {
   if (l.dims(x).empty()) return {x, l.Number(hlo::kS64, 0)};
-  // On the host, the evaluator calls a comparator once per pair; topk compares numbers and is faster.
+  // On the host, the evaluator calls a comparator once per pair; topk, which compares numbers directly, is
+  // faster.
   if (l.graph.kind == Trace::Kind::kHost) {
     std::vector<Op> sorted = FirstByTopk(l, x, l.dims(x)[dim], dim, descending);
     if (!sorted.empty()) return sorted;

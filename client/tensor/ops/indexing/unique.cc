@@ -40,7 +40,7 @@ Op SortedOrder(Lowering& l, Op rows) {
   return order;
 }
 
-// The sorted rows, their order, and the number of the run of equal rows that each belongs to.
+// The sorted rows, their order, and for each the number of its run of equal rows.
 struct Runs {
   Tensor rows, order, group;
   int64_t count = 0;

@@ -20,8 +20,8 @@ using lazy::Refuse;
 namespace {
 
 // Returns the differences of all pairs of n rows. Pair k is (i, j), where i is the number of whole rows of
-// the triangle of pairs before k. It is computed by the quadratic formula in f64 and corrected by one where
-// that was rounded.
+// the triangle of pairs before k. It is computed by the quadratic formula in f64, and corrected by one when
+// rounding made it wrong.
 Op PairDifferences(Lowering& l, Op x) {
   const int64_t n = l.dims(x)[0], pairs = n * (n - 1) / 2;
   const Op k = lazy::IndexIota(l, {pairs}, 0);

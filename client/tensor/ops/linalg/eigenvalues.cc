@@ -77,7 +77,7 @@ Op Shift(const Square& m, Op h, Op last) {
   const Op root = b.Unary(hlo::kSqrt, gap * gap + q * r);
   const Op plus = mean + root, minus = mean - root;
   const Op nearer = b.Compare(m.Size(plus - s), m.Size(minus - s), Order::kLt);
-  // A stagnating iteration is perturbed by an exceptional shift.
+  // A stagnating iteration gets an exceptional shift.
   return b.Select(nearer, plus, minus);
 }
 

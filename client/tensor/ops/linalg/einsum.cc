@@ -16,8 +16,8 @@ using lazy::Op;
 using lazy::Operands;
 using lazy::Refuse;
 
-// The dimensions that "..." stands for have labels from kEllipsis on, numbered from the last one, because
-// they broadcast from the right.
+// The dimensions of "..." have labels from kEllipsis on, numbered from the last one, because they broadcast
+// from the right.
 constexpr int kEllipsis = 1000;
 using Labels = std::vector<int>;
 
@@ -37,7 +37,7 @@ std::string Name(int label) {
   return label >= kEllipsis ? std::string("...") : std::string(1, static_cast<char>(label));
 }
 
-// Returns the labels of one side; `hidden` is the number of dimensions that its "..." stands for.
+// Returns the labels of one side; `hidden` is the number of dimensions of its "...".
 Labels Read(std::string_view text, std::string_view equation, int64_t hidden) {
   Labels labels;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -94,7 +94,7 @@ Term Summed(Lowering& l, Term term, F keep) {
   return {left, l.Reduce(hlo::kAdd, term.op, gone)};
 }
 
-// Drops sizes of 1 that meet larger ones: the other operand has the size.
+// Drops sizes of 1 if another operand has a larger size for the same label.
 Term WithoutOnes(Lowering& l, Term term, const std::map<int, int64_t>& sizes) {
   Dims dims;
   Labels left;
@@ -109,8 +109,8 @@ Term WithoutOnes(Lowering& l, Term term, const std::map<int, int64_t>& sizes) {
   return term;
 }
 
-// Returns the dot of two terms over the labels that both have and nobody else wants. The result has the
-// common labels first, then x's own, then y's.
+// Returns the dot of two terms over the labels that both have and that no other term or the result needs. The
+// result has the common labels first, then x's own, then y's.
 template <typename F>
 Term Multiplied(Lowering& l, Term x, Term y, F wanted) {
   x = Summed(l, x, [&](int label) { return Has(y.labels, label) || wanted(label); });
@@ -234,7 +234,8 @@ Op EinsumOps(Lowering& l, Operands operands, std::string_view text) {
   while (terms.size() > 1) {
     auto [i, j] = Cheapest(terms, sizes, wanted);
     const auto kept = [&, i = i, j = j](int label) { return wanted(i, j, label); };
-    // The operand whose own labels come first in the result is the left one, so that no transpose follows.
+    // The operand whose own labels come first in the result becomes the left one, so that no transpose is
+    // needed.
     if (terms.size() == 2) {
       for (const int label : equation.output) {
         const bool in_i = Has(terms[i].labels, label), in_j = Has(terms[j].labels, label);
@@ -251,7 +252,8 @@ Op EinsumOps(Lowering& l, Operands operands, std::string_view text) {
   Dims order, dims, mapping;
   for (const int label : equation.output) {
     dims.push_back(sizes.at(label));
-    if (!Has(result.labels, label)) continue;  // No term has the label any more: all its sizes were 1.
+    // No term has the label any more, because all its sizes were 1.
+    if (!Has(result.labels, label)) continue;
     order.push_back(At(result.labels, label));
     mapping.push_back(static_cast<int64_t>(dims.size()) - 1);
   }

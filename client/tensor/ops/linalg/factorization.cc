@@ -36,7 +36,7 @@ struct Body {
   Op DownRows(Op x) const { return b.Broadcast(x, whole(), {0, 1}); }
   Op AlongColumns(Op x) const { return b.Broadcast(x, whole(), {0, 2}); }
   Op Sum(Op x, int64_t dim) const { return b.Reduce(x, NumberLike(b, x, 0), {dim}, add); }
-  // Returns x where `mask`, else 0.
+  // Returns x where `mask` is true, otherwise 0.
   Op Where(Op mask, Op x) const { return b.Select(mask, x, FullLike(b, x, 0)); }
 };
 
@@ -131,7 +131,7 @@ LuOps Eliminated(Lowering& l, Op x) {
         const Op step = body.Index({batch, steps}, 1);
         const Op pivots =
             b.Select(body.Compare(step, k, Order::kEq), b.Broadcast(pivot, {batch, steps}, {0}), s[1]);
-        // Exchanges the row numbers likewise.
+        // Exchanges the row numbers in the same way.
         const Op old_k = b.Reshape(b.DynamicSlice(s[2], {body.Zero(), k}, {batch, 1}), {batch});
         const Op old_pivot = b.Reduce(b.Select(is_pivot, s[2], FullLike(b, row, rows)),
                                       NumberIn(b, hlo::kS64, rows), {1}, minimum);
@@ -146,7 +146,7 @@ LuOps Factored(Lowering& l, Op x) {
   const PrimitiveType type = l.type(x);
   const Dims dims = l.dims(x);
   if (!HasRoutines(type) || Count(dims) == 0) return Eliminated(l, x);
-  // The custom-call that XLA's TPU backend has for getrf; it returns the permutation, too.
+  // The custom-call that XLA's TPU backend uses for getrf; it also returns the permutation.
   const std::vector<Op> parts = CallRoutine(l, "LuDecomposition", "", {x}, [](Lowering& inner, Operands o) {
     const LuOps factors = Eliminated(inner, o[0]);
     return std::vector<Op>{factors.lu, inner.Convert(factors.pivots, hlo::kS32),
@@ -234,7 +234,7 @@ ReflectionOps ReflectedByLoop(Lowering& l, Op x) {
     const Op v = b.Select(body.Compare(row, k, Order::kEq), FullLike(b, tail, 1), tail);
     Op r = s[0];
     Reflect(body, v, tau, &r, nullptr);
-    // The columns before k hold the vectors of earlier reflections and are kept.
+    // The columns before k hold vectors of earlier reflections and are not changed.
     const Op j = body.Index(body.whole(), 2), in_column = body.Compare(j, k, Order::kEq);
     r = b.Select(body.Compare(j, k, Order::kGe), r, s[0]);
     r = b.Select(b.Binary(hlo::kAnd, in_column, body.DownRows(below)), body.DownRows(tail), r);
@@ -295,7 +295,7 @@ QrOps Reflected(Lowering& l, Op x, int64_t kept) {
   const PrimitiveType type = l.type(x);
   if (Count(dims) == 0) return {SliceDim(l, Identity(l, type, batch, rows), 2, 0, kept), x};
   const ReflectionOps reflections = HouseholderForm(l, x);
-  // The vectors, padded with columns of zeros for the columns of Q that have none.
+  // The vectors, padded with columns of zeros for the columns of Q without a reflection.
   Op vectors = SliceDim(l, reflections.r, 2, 0, steps);
   if (kept > steps) vectors = PadDim(l, vectors, l.Number(type, 0), 2, {0, kept - steps, 0});
   const Op q = ReflectionProduct(l, vectors, reflections.tau);

@@ -14,8 +14,8 @@ struct LuOps {
   Op pivots;       // [batch, min(rows, columns)], s64, counted from 0.
   Op permutation;  // [batch, rows], s64: row i of P^T x is row permutation[i] of x.
 };
-// The LU factorization. With `differentiable` false no derivative is defined, for callers that have a
-// derivative of their own.
+// The LU factorization. With `differentiable` false it has no derivative rule, for callers that have their
+// own.
 LuOps Decomposed(Lowering& l, Op x, bool differentiable = true);
 // Returns the permutation of `rows` rows that a sequence of exchanges (`pivots`) makes.
 Op PermutationOf(Lowering& l, Op pivots, int64_t rows);
@@ -41,8 +41,8 @@ struct QrOps {
   Op q, r;
 };
 QrOps Reflected(Lowering& l, Op x, int64_t kept);
-// Returns the first columns of the product of the reflections that x and tau describe, as many as x has
-// columns. REQUIRES: x has no more columns than rows.
+// Returns the first columns of the product of the reflections in x and tau, as many as x has columns.
+// REQUIRES: x does not have more columns than rows.
 Op ReflectionProduct(Lowering& l, Op x, Op tau);
 
 Op Identity(Lowering& l, PrimitiveType type, int64_t batch, int64_t n);

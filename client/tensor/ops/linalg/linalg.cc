@@ -129,7 +129,7 @@ Op CholeskyOps(Lowering& l, Op x, bool upper) {
   return l.Reshape(SelectOps(l, kept, factor, N(l, factor, 0)), l.dims(x));
 }
 
-// A and B with batches of one shape. A batch of vectors B is solved as matrices of one column.
+// A and B with equal batch dimensions. A batch of vectors B is solved as matrices of one column.
 struct System {
   Op a, b;      // [batch, ...]
   Dims result;  // The shape that X is reshaped to.

@@ -1,4 +1,4 @@
-// torch.linalg: products, powers and norms, written in other operations.
+// torch.linalg: products, powers and norms, composed of other operations.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -76,8 +76,8 @@ Tensor MultiDot(const std::vector<Tensor>& tensors, Caller caller) {
       sizes.push_back(static_cast<double>(dims[1]));
     }
   });
-  // Dynamic programming over chains: the least cost of multiplying matrices i to j, and where the chain is
-  // split last.
+  // Dynamic programming over chains: the least cost of multiplying matrices i to j, and the position of the
+  // last split.
   std::vector<std::vector<double>> cost(count, std::vector<double>(count, 0));
   std::vector<std::vector<size_t>> split(count, std::vector<size_t>(count, 0));
   for (size_t length = 1; length < count; ++length) {

@@ -19,7 +19,7 @@ Op MatMulOps(Lowering& l, Op x, Op y) {
   hlo::DotAttributes dot;
   const size_t a_batch = a.size() < 2 ? 0 : a.size() - 2, b_batch = b.size() < 2 ? 0 : b.size() - 2;
   dot.lhs_contracting = {static_cast<int64_t>(a.size()) - 1};
-  if (b_batch == 0) {  // Any number of rows times one matrix or vector is a single dot.
+  if (b_batch == 0) {  // The product of any number of rows with one matrix or vector is a single dot.
     dot.rhs_contracting = {0};
     return l.b.Dot(x, y, dot);
   }
@@ -129,7 +129,7 @@ Tensor Tensordot(const Operand& x, const Operand& y, DimList x_dims, DimList y_d
       Refuse("dimensions %s and %s differ in number", ListText(x_dims), ListText(y_dims));
     }
     hlo::DotAttributes dot;
-    if (!x_dims.empty()) {  // WrapDims reads an empty list as all dimensions; here it means none.
+    if (!x_dims.empty()) {  // WrapDims treats an empty list as all dimensions; here it means none.
       dot.lhs_contracting = lazy::WrapDims(x_dims, static_cast<int64_t>(a.size()));
       dot.rhs_contracting = lazy::WrapDims(y_dims, static_cast<int64_t>(b.size()));
     }

@@ -40,7 +40,7 @@ Tensor Kron(const Operand& x, const Operand& y) {
   const Caller& caller = x.caller();
   const Tensor& left = TensorOf(lazy::ops::Kron, x);
   const Tensor& right = TensorOf(lazy::ops::Kron, y);
-  // Each dimension is split in two: the outer part is x's, the inner part y's.
+  // Each dimension is split in two: the outer part indexes x, the inner part y.
   Dims a, b, result;
   const int64_t rank = std::max(left.rank(), right.rank());
   for (int64_t i = 0; i < rank; ++i) {

@@ -1,7 +1,7 @@
 // Singular values and eigenvalues of Hermitian matrices: LAPACK's or, where that is missing, Hestenes'
 // one-sided Jacobi method. Columns are rotated in pairs until all are orthogonal. An iteration rotates all
-// adjacent pairs at once; between iterations the columns move on as in a round-robin tournament, so that each
-// meets each other one.
+// adjacent pairs at once; between iterations the columns are permuted as in a round-robin tournament, so that
+// all pairs occur.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,8 +35,8 @@ using lazy::State;
 
 namespace {
 
-// Every two columns meet once per sweep. The method converges quadratically; this number of sweeps suffices
-// for f64.
+// Every pair of columns occurs once per sweep. The method converges quadratically; this number of sweeps
+// suffices for f64.
 constexpr int64_t kSweeps = 14;
 
 Op ConjugateIn(hlo::Builder& b, Op x) {
@@ -54,8 +54,8 @@ Pair Halves(hlo::Builder& b, Op x) {
   const Dims dims = b.shape(x).dims;
   return {b.Slice(x, {0, 0, 0}, dims, {1, 1, 2}), b.Slice(x, {0, 0, 1}, dims, {1, 1, 2})};
 }
-// Interleaves the pairs again, moved on by one round: the first column stays, those of `first` move right,
-// those of `second` left.
+// Interleaves the pairs again, permuted by one round: the first column stays, the others of `first` move
+// right, those of `second` left.
 Op Moved(hlo::Builder& b, const Pair& pair) {
   const Dims dims = b.shape(pair.first).dims;
   const int64_t k = dims[2];
@@ -84,7 +84,7 @@ Turned OrthogonalColumns(Lowering& l, Op x) {
   const int64_t batch = dims[0], n = dims[2];
   const PrimitiveType type = l.type(x);
   Op v = lazy::Identity(l, type, batch, n);
-  if (n % 2 != 0) {  // A column of zeros is orthogonal to all.
+  if (n % 2 != 0) {  // A column of zeros is orthogonal to all columns.
     x = lazy::PadDim(l, x, N(l, x, 0), 2, {0, 1, 0});
     v = lazy::PadDim(l, v, N(l, v, 0), 2, {0, 1, 0});
   }
@@ -146,8 +146,8 @@ Decomposition JacobiOps(Lowering& l, Op x) {
   const Op lengths = l.b.Unary(hlo::kSqrt, l.Reduce(hlo::kAdd, size * size, {1}));
   const Op keys[] = {lengths, lazy::IndexIota(l, l.dims(lengths), 1)};
   const std::vector<Op> sorted = lazy::SortOps(l, keys, 1, true);
-  // When n is odd, the column of zeros that was added sorts last, or among other columns of length 0; the
-  // first k are taken.
+  // When n is odd, the added column of zeros sorts last, or among other columns of length 0; the first k are
+  // taken.
   const Op values = lazy::SliceDim(l, sorted[0], 1, 0, k), order = lazy::SliceDim(l, sorted[1], 1, 0, k);
   const auto taken = [&](Op columns) {
     const Dims& shape = l.dims(columns);
@@ -209,7 +209,8 @@ Dims MatrixDims(const Operand& x, DimList dims) {
   });
   return pair;
 }
-// Moves the matrix dimensions to the end. The function after it puts norms back, with sizes of 1 there.
+// Moves the matrix dimensions to the end. The next function restores norms to the original dimensions, with
+// sizes of 1 there.
 Tensor AsMatrix(const Operand& x, DimList dims) {
   const Dims pair = MatrixDims(x, dims), last = {-2, -1};
   return Movedim(x, pair, last);

@@ -104,7 +104,7 @@ Op ConvTransposeOps(Lowering& l, Operands o, int64_t spatial, const ConvTranspos
   Op kernel = o[1];
   conv.kernel_input_feature = 0;
   conv.kernel_output_feature = 1;
-  if (groups > 1) {  // [in, out / groups, ...] as [in / groups, out, ...].
+  if (groups > 1) {  // Reshapes [in, out / groups, ...] to [in / groups, out, ...].
     Dims split = weight, order = {1, 0, 2}, joined = weight;
     split[0] /= groups;
     split.insert(split.begin(), groups);

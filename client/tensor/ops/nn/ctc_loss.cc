@@ -28,7 +28,7 @@ namespace {
 
 using lazy::kInfinity;
 
-// Returns the targets as [n, longest]. Elements behind the end of a target are ignored.
+// Returns the targets as [n, longest]. Elements after a target's end are ignored.
 Tensor Rows(const Tensor& targets, const std::vector<int64_t>& lengths) {
   if (targets.rank() == 2) return targets;
   const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
@@ -49,7 +49,7 @@ Op LogSum(hlo::Builder& b, Op x, Op y, Op z) {
   const Op shift = b.Select(nothing, lazy::FullLike(b, largest, 0), largest);
   const auto power = [&](Op value) { return b.Unary(hlo::kExponential, value - shift); };
   const Op sum = power(x) + power(y) + power(z);
-  // The logarithm is never taken of 0, where its derivative is infinite.
+  // The logarithm is not taken at 0, where its derivative is infinite.
   const Op log = b.Unary(hlo::kLog, b.Select(nothing, lazy::FullLike(b, sum, 1), sum));
   return b.Select(nothing, largest, log + shift);
 }
@@ -59,8 +59,8 @@ Op Shifted(hlo::Builder& b, Op x, int64_t by) {
   return b.Pad(x, lazy::NumberLike(b, x, -kInfinity), std::vector<hlo::PadDimension>{{}, {by, -by, 0}});
 }
 
-// Returns minus the log probability of each target. Position 2 s + 1 of a row is label s; the positions
-// between are blanks. The operands are the log probabilities, the targets, and the lengths of both.
+// Returns minus the log probability of each target. Position 2 s + 1 of a row is label s; the other positions
+// are blanks. The operands are the log probabilities, the targets, and the lengths of both.
 Op LossOps(Lowering& l, Operands o, int64_t blank) {
   const Op probabilities = o[0], targets = l.Convert(o[1], hlo::kS64);
   const Dims dims = l.dims(probabilities);
@@ -70,7 +70,7 @@ Op LossOps(Lowering& l, Operands o, int64_t blank) {
   // Labels are at odd positions: the padding put a blank before, between and after them.
   const Op labels = lazy::SliceDim(l, padded, 1, 0, width);
   Op emissions = lazy::GatherAlong(l, probabilities, 2, l.b.Broadcast(labels, {time, n, width}, {1, 2}));
-  // A label may follow the previous one without a blank between them when they differ.
+  // A label may follow the previous one directly, without a blank, if they differ.
   const Op before =
       l.b.Pad(labels, l.Number(hlo::kS64, blank), std::vector<hlo::PadDimension>{{}, {2, -2, 0}});
   const Op skips = l.b.Binary(hlo::kAnd, lazy::CompareOps(l, labels, l.Number(hlo::kS64, blank), Order::kNe),
@@ -141,7 +141,7 @@ Tensor CtcLoss(const Tensor& log_probabilities, const Tensor& targets,
                int64_t blank, Reduction reduction, bool zero_infinity, Caller caller) {
   const CallerScope scope(caller);
   Check(log_probabilities, targets, input_lengths, target_lengths, blank, caller);
-  // Lengths are operands, so that other lengths run the same program.
+  // Lengths are operands, so that other lengths use the same program.
   const Device device = log_probabilities.device();
   const Tensor inputs = FromValues<int64_t>(input_lengths, {}, device);
   const Tensor lengths = FromValues<int64_t>(target_lengths, {}, device);

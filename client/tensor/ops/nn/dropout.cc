@@ -30,8 +30,8 @@ Replacement Alpha(double p) {
   return {.dropped = scale * kLimit + shift, .scale = scale, .shift = shift};
 }
 
-// `drawn(i, rank)` returns true for the dimensions whose indices are drawn independently; one draw is shared
-// along the others.
+// `drawn(i, rank)` returns true for the dimensions whose indices are drawn independently; along the others
+// one draw is shared.
 template <typename Drawn>
 Op Replaced(Lowering& l, Op x, double p, Replacement (*replacement)(double), Drawn drawn,
             const Caller& caller) {
@@ -92,7 +92,7 @@ Tensor FeatureAlphaDropout(const Operand& x, double p, bool training) {
   return DropoutOf(x, p, training, Alpha, FirstTwo);
 }
 Tensor Dropout1d(const Operand& x, double p, bool training) { return ChannelDropout(x, p, training, 1); }
-// An input of three dimensions is a batch of channels of vectors here, as in PyTorch.
+// As in PyTorch, an input of three dimensions is a batch of channels of vectors here.
 Tensor Dropout2d(const Operand& x, double p, bool training) { return FeatureDropout(x, p, training); }
 Tensor Dropout3d(const Operand& x, double p, bool training) { return ChannelDropout(x, p, training, 3); }
 

@@ -56,8 +56,7 @@ Op Padded(Lowering& l, Op x, int64_t size, const GridSampleOptions& options) {
   return Bordered(l, x, size);
 }
 
-// One of the elements around each point along one dimension: its position (a whole number in the float type)
-// and its weight.
+// An element near each point along one dimension: its position (an integer in the float type) and its weight.
 struct Neighbour {
   Op position, weight;
 };
@@ -111,13 +110,13 @@ struct Sampler {
   Op sum;
   bool first = true;
 
-  // Adds the combinations that continue one of the first `dim` neighbours, whose `index`, `weight` and
+  // Adds the combinations that extend a choice of the first `dim` neighbours, whose `index`, `weight` and
   // `inside` are given.
   void Add(size_t dim, Op index, Op weight, Op inside) {
     if (dim == sizes.size()) {
       const Op values = AtPoints(l, image, index);
       const Dims dims = l.dims(values);
-      // Elements beyond the edges count as 0, even where NaN was gathered.
+      // Elements beyond the edges count as 0, even if NaN was gathered.
       const Op masked =
           l.b.Select(l.b.Broadcast(inside, dims, {0, 2}), values, l.Full(l.type(values), dims, 0));
       const Op part = masked * l.b.Broadcast(weight, dims, {0, 2});
@@ -193,7 +192,7 @@ Tensor AffineGrid(const Tensor& theta, DimList size, bool align_corners) {
   });
   const Dims output(size.begin() + 2, size.end());
   std::vector<Tensor> coordinates;
-  for (int64_t i = rank; i-- > 0;) {  // From the innermost dimension.
+  for (int64_t i = rank; i-- > 0;) {  // Starts with the innermost dimension.
     const auto n = static_cast<double>(output[i]);
     const Tensor index = Arange(0, output[i], 1, {.type = theta.dtype(), .device = theta.device()});
     Tensor at = align_corners ? index * (n > 1 ? 2 / (n - 1) : 0) - (n > 1 ? 1 : 0) : (index * 2 + 1) / n - 1;

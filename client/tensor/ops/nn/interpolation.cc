@@ -30,7 +30,7 @@ std::array<double, 4> CubicWeights(double t) {
 
 namespace {
 
-// A source element of an element of the result, and its weight.
+// A source element for an element of the result, and its weight.
 struct Tap {
   int64_t index = 0;
   double weight = 0;
@@ -133,7 +133,7 @@ Op ResizedDim(Lowering& l, Op x, int64_t dim, int64_t to, std::optional<double> 
 
 struct Target {
   Dims sizes;
-  // The scale factors that positions are computed with; where nullopt, the ratio of the sizes.
+  // The scale factors for computing positions; nullopt: the ratio of the sizes.
   std::vector<std::optional<double>> factors;
 };
 Target TargetOf(const Dims& dims, int64_t spatial, const InterpolateOptions& options) {

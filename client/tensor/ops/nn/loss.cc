@@ -1,4 +1,4 @@
-// Losses written in public operations, so that gradients and autocast reach their parts.
+// Losses composed of public operations, so that gradients and autocast apply to their parts.
 #include "hlod/ops/loss.h"
 
 #include <numbers>
@@ -165,7 +165,7 @@ Tensor HingeEmbeddingLoss(const Tensor& x, const Tensor& target, double margin, 
   return lazy::UnderAutocast(
       "hinge_embedding_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor {
-        // A target that is neither 1 nor -1 counts both ways, as in PyTorch.
+        // A target that is neither 1 nor -1 contributes to both cases, as in PyTorch.
         const Tensor near = Where(Ne(target, -1), x, 0),
                      far = Where(Ne(target, 1), Clamp(margin - x, Operand(0)), 0);
         return Reduced(near + far, reduction);
@@ -210,7 +210,7 @@ Tensor CosineSimilarity(const Tensor& x, const Tensor& y, int64_t dim, double ep
   return lazy::UnderAutocast(
       "cosine_similarity",
       [&](const Tensor& x, const Tensor& y) -> Tensor {
-        // The squares are bounded from below before the root, whose derivative at 0 is infinite.
+        // The squares are bounded from below, because the derivative of the root at 0 is infinite.
         const Dims along = {dim};
         const auto unit = [&](const Tensor& z) -> Tensor {
           return z / Sqrt(Clamp(Sum(z * z, along, true), Operand(eps * eps)));

@@ -12,8 +12,8 @@ namespace hlod::lazy {
 
 Tensor Reduced(const Tensor& loss, Reduction reduction);
 
-// The call of a loss. While it exists, its parts report the caller. Errors name the loss and the arguments'
-// shapes.
+// The call of a loss. While it exists, operations inside report the caller's line. Errors name the loss and
+// the arguments' shapes.
 class LossCall {
  public:
   // Throws when an argument is undefined.

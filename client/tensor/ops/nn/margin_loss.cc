@@ -75,7 +75,7 @@ Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& vari
   call.RequireBroadcast(x, target);
   Tensor spread = variance;
   if (variance.dims() != x.dims()) {
-    // A variance with one number per row may omit the last dimension.
+    // A variance with one number per row may lack the last dimension.
     Dims rows = x.dims();
     if (!rows.empty()) rows.pop_back();
     if (variance.dims() == rows) {
@@ -105,7 +105,8 @@ Tensor MultiMarginLoss(const Tensor& x, const Tensor& target, double p, double m
       "multi_margin_loss",
       [&](const Tensor& x, const Tensor& target, const Tensor& weight) -> Tensor {
         const Tensor scores = AsRows(x), classes = target.Reshape({scores.size(0), 1});
-        Tensor excess = Relu(margin - Gather(scores, 1, classes) + scores);  // No gradient at the margin.
+        // There is no gradient at the margin.
+        Tensor excess = Relu(margin - Gather(scores, 1, classes) + scores);
         if (p == 2) excess = Square(excess);
         if (weight.defined()) excess = excess * IndexSelect(weight, 0, classes.Reshape({-1})).Unsqueeze(1);
         const Dims last = {1};

@@ -217,7 +217,7 @@ NormalizationResult InferenceNorm(const Operand& x, const Tensor& running_mean, 
         }
         const Op centred = in - l.b.Broadcast(mean, dims, {1});
         const Op normal = centred * l.b.Broadcast(Rsqrt(l, var, eps), dims, {1});
-        // No statistics of the batch are computed.
+        // Statistics of the batch are not computed.
         const auto none = [&] { return l.Full(l.type(o[0]), {0}, 0); };
         return std::vector<Op>{l.Convert(Affine(l, normal, o, affine[0], affine[1], {1}), l.type(o[0])),
                                none(), none()};

@@ -29,8 +29,9 @@ struct Placed {
 };
 // Pairs x with the position of each element in its last `spatial` dimensions.
 Placed PlacedOps(Lowering& l, Op x, int64_t spatial);
-// Returns a reducer of (value, place, value, place) to the greater value with its place. Of equal values the
-// first is taken; NaN is greater than any number, and the last of several is taken, as in PyTorch.
+// Returns a reducer of (value, place, value, place) to the greater value with its place. Among equal values
+// the first is chosen; NaN is greater than any number, and among several NaNs the last is chosen, as in
+// PyTorch.
 hlo::ComputationId PlacedMaximum(PrimitiveType type);
 // Returns the start of that reduction: a value less than any element, and its place.
 Placed PlacedNothing(Lowering& l, PrimitiveType type);

@@ -55,8 +55,8 @@ Op BernoulliOps(Lowering& l, Op p, PrimitiveType type) {
   return l.Convert(lazy::CompareOps(l, uniform, l.Convert(p, wide), lazy::Order::kLt), type);
 }
 
-// Samples without replacement: each weight is the rate of an exponential waiting time, and the `count` that
-// end first are drawn. A weight of 0 never ends.
+// Samples without replacement: each weight is the rate of an exponential waiting time, and the `count`
+// shortest times are drawn. A weight of 0 has an infinite time.
 Op DrawnOnce(Lowering& l, Op weights, int64_t count) {
   const Dims dims = l.dims(weights);
   const int64_t last = lazy::RankOf(l, weights) - 1;
@@ -69,8 +69,8 @@ Op DrawnOnce(Lowering& l, Op weights, int64_t count) {
   return lazy::FirstWithIndex(l, order, count, last, true)[1];
 }
 
-// Samples with replacement: returns the index where the running sum of the weights passes a uniform number
-// between 0 and their sum.
+// Samples with replacement: returns the index at which the running sum of the weights exceeds a uniform
+// number between 0 and their sum.
 Op DrawnAgain(Lowering& l, Op weights, int64_t count) {
   Dims dims = l.dims(weights);
   const int64_t last = lazy::RankOf(l, weights) - 1;
@@ -79,7 +79,7 @@ Op DrawnAgain(Lowering& l, Op weights, int64_t count) {
   const Op total = lazy::SliceDim(l, sums, last, dims[last] - 1, dims[last]);
   dims[last] = count;
   const Op at = lazy::MulOps(l, lazy::RandomUniform(l, DrawFor(l, dims), type, dims), total);
-  // Rounding can make the number equal to the sum, which no index passes.
+  // Rounding can make the number equal to the sum, which no index exceeds.
   const Op inside = lazy::CompareOps(l, at, total, lazy::Order::kLt);
   return lazy::SearchOps(l, sums, l.b.Select(inside, at, l.Full(type, dims, 0)), true);
 }

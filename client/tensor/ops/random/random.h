@@ -11,8 +11,8 @@
 
 namespace hlod::lazy {
 
-// The number of bits per element that every operation advances the stream by: two draws of 64 bits, the most
-// that a lowering takes.
+// The number of bits per element by which every operation advances the stream: two draws of 64 bits, the most
+// that a lowering uses.
 inline constexpr int kBitsPerElement = 128;
 
 // Returns normal numbers drawn from the position `state`.
@@ -41,7 +41,7 @@ Tensor RandomNumbers(const Operation& operation, DimList dims, PrimitiveType typ
       [dims = Copied(dims), type, state, lower](Lowering& l) { return lower(l, state, type, dims); }, caller);
 }
 
-// A RandomNumbers() of a floating type; throws for other types.
+// Like RandomNumbers() for a floating type; throws for other types.
 template <typename F>
 Tensor RandomFloats(const Operation& operation, DimList dims, const TensorOptions& options,
                     const Caller& caller, F lower) {

@@ -1,6 +1,6 @@
 // Random numbers from explicit keys: Threefry-2x32 (Salmon et al., "Parallel random numbers: as easy as 1, 2,
-// 3", 2011), assigned to elements as in JAX. The block that is encrypted for an element is its flat position,
-// as two words. 32 bits are the exclusive or of the two resulting words; 64 bits are both.
+// 3", 2011), assigned to elements as in JAX. The block encrypted for an element is its flat position as two
+// words. 32 bits are the exclusive or of the two resulting words; 64 bits are both.
 #include "hlod/ops/random_key.h"
 
 #include <cmath>
@@ -203,7 +203,8 @@ Tensor Gumbel(const Operand& key, DimList dims, PrimitiveType type) {
   });
 }
 
-// Two draws per element, so that the remainder is nearly unbiased: ((high mod span) 2^bits + low) mod span.
+// Uses two draws per element, so that the remainder is nearly unbiased: ((high mod span) 2^bits + low) mod
+// span.
 Tensor Randint(const Operand& key, DimList dims, int64_t low, int64_t high, PrimitiveType type) {
   return FromKey(key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
     if (type != hlo::kS32 && type != hlo::kS64) Refuse("integers are s32 or s64, not %s", hlo::Name(type));

@@ -1,5 +1,5 @@
 // Random tensors by rejection: a loop draws for all elements until each has accepted a proposal. The number
-// of draws is not known in advance, so they are taken from a part of the generator's counter reserved for
+// of draws is not known in advance, so they use a range of the generator's counter that is reserved for
 // loops, where the second word is not 0.
 #include <cmath>
 #include <numbers>

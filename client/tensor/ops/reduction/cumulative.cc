@@ -18,10 +18,10 @@ namespace lazy {
 
 namespace {
 
-// Up to this size, doubling the steps takes fewer instructions and hardly more time.
+// Up to this size, PrefixesByDoubling needs fewer instructions and hardly more time.
 constexpr int64_t kDoublingMax = 64;
 
-// Doubles the steps: log2(n) joins, each over all elements.
+// Doubles the steps: log2(n) joins, each of all elements.
 std::vector<Op> PrefixesByDoubling(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
   const int64_t size = l.dims(x[0])[dim];
   for (int64_t step = 1; step < size; step *= 2) {

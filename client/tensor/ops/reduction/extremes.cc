@@ -63,7 +63,7 @@ ValuesAndIndices ExtremeWithIndex(const lazy::Operation& operation, const Operan
     if (reduced.empty()) {
       return std::vector<Op>{l.Reshape(l.b.Unary(hlo::kCopy, o[0]), kept), l.Number(hlo::kS64, 0)};
     }
-    // The gradient goes to the element at the returned index, not to its equals.
+    // The gradient goes only to the element at the returned index, even if others are equal.
     const Dims with_one = Kept(l.dims(o[0]), reduced, true);
     const std::vector<Op> parts = lazy::WithOwnDerivative(l, "at_index", {o[0]}, [&](Operands o) {
       return std::vector<Op>{l.Reshape(ExtremeOps(l, o[0], opcode, reduced), with_one),

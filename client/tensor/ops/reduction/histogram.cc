@@ -33,7 +33,7 @@ std::pair<Op, Op> BoundsOf(Lowering& l, Op x, double min, double max) {
     low = l.Reduce(hlo::kMinimum, x, {0});
     high = l.Reduce(hlo::kMaximum, x, {0});
   }
-  // When all elements are equal, the bins reach from 1 below to 1 above them.
+  // When all elements are equal, the bins extend from 1 below to 1 above them.
   const Op one = l.Number(type, 1), same = l.b.Compare(low, high, Order::kEq);
   return {l.b.Select(same, low - one, low), l.b.Select(same, high + one, high)};
 }
@@ -46,8 +46,7 @@ Op HistcOps(Lowering& l, Op x, int64_t bins, double min, double max) {
       l.b.Binary(hlo::kAnd, CompareOps(l, x, low, Order::kGe), CompareOps(l, x, high, Order::kLe));
   const Op place =
       l.b.Unary(hlo::kFloor, (x - low) * l.Number(type, static_cast<double>(bins)) / (high - low));
-  // The last bin includes its end. Elements outside get an index past the bins, which a scatter does not
-  // write.
+  // The last bin includes its end. Elements outside get an index past the bins, which a scatter ignores.
   const Op last =
       l.b.Binary(hlo::kMinimum, l.Convert(l.b.Select(inside, place, l.Full(type, dims, 0)), hlo::kS64),
                  l.Full(hlo::kS64, dims, bins - 1));
@@ -127,7 +126,7 @@ Op BoxesOps(Lowering& l, Op x, absl::Span<const Op> edges, std::optional<Op> wei
     const Op last = l.Reshape(lazy::SliceDim(l, edges[i], 0, bins, bins + 1), {});
     const Op before = lazy::SearchOps(l, edges[i], values, true) - l.Number(hlo::kS64, 1);
     const Op bin = l.b.Binary(hlo::kMinimum, before, l.Full(hlo::kS64, points, bins - 1));
-    // NaN sorts after all edges and equals no number.
+    // NaN sorts after all edges and is not equal to any number.
     const Op inside =
         l.b.Binary(hlo::kAnd, CompareOps(l, before, 0, Order::kGe), CompareOps(l, values, last, Order::kLe));
     valid = l.b.Binary(hlo::kAnd, valid, inside);
@@ -135,7 +134,7 @@ Op BoxesOps(Lowering& l, Op x, absl::Span<const Op> edges, std::optional<Op> wei
     sizes.push_back(bins);
   }
   const int64_t count = lazy::Count(sizes);
-  // Points outside get an index past the bins, which a scatter does not write.
+  // Points outside get an index past the bins, which a scatter ignores.
   const Op index = l.b.Select(valid, place, l.Full(hlo::kS64, points, count));
   const Op one = weight.has_value() ? *weight : l.Full(type, points, 1);
   Op counts = l.Reshape(lazy::ScatterAlong(l, l.Full(type, {count}, 0), 0, index, one, Combine::kAdd), sizes);
@@ -151,8 +150,8 @@ Op BoxesOps(Lowering& l, Op x, absl::Span<const Op> edges, std::optional<Op> wei
   return counts;
 }
 
-// Counts points in bins: those between `edges`, or `bins` equal ones per column. Without `of_points` each
-// element is a point of one coordinate. Returns the counts, then the edges.
+// Counts points in bins: between `edges`, or in `bins` equal parts per column. Without `of_points` each
+// element is a point with one coordinate. Returns the counts, then the edges.
 std::vector<Tensor> Histogrammed(const Operand& x, const Dims& bins, const std::vector<Operand>& edges,
                                  const std::vector<Range>& ranges, const Tensor& weight, bool density,
                                  bool of_points) {

@@ -10,8 +10,8 @@ namespace hlod::lazy {
 
 using State = std::vector<Op>;
 
-// Runs `body` while `condition`, a scalar pred, is true. Both are called once, with a builder of their own:
-// they see only the state, whose shapes must not change.
+// Runs `body` while `condition`, a scalar pred, is true. Both are called once, with a separate builder: they
+// can use only the state, whose shapes must not change.
 State While(Lowering& l, const State& initial, absl::FunctionRef<Op(hlo::Builder&, const State&)> condition,
             absl::FunctionRef<State(hlo::Builder&, const State&)> body);
 
@@ -19,7 +19,7 @@ State While(Lowering& l, const State& initial, absl::FunctionRef<Op(hlo::Builder
 State ForEach(Lowering& l, int64_t count, const State& initial,
               absl::FunctionRef<State(hlo::Builder&, Op k, const State&)> body);
 
-// Constants in loops.
+// Appends a constant inside a loop.
 Op NumberIn(hlo::Builder& b, PrimitiveType type, const Scalar& value);
 inline Op NumberLike(hlo::Builder& b, Op x, const Scalar& value) {
   return NumberIn(b, b.shape(x).type, value);

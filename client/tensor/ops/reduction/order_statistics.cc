@@ -53,8 +53,8 @@ std::vector<Op> MedianOps(Lowering& l, Op x, int64_t dim, bool ignore_nan) {
   return both;
 }
 
-// Calls `lower` along a dimension and keeps it (with size 1) or removes it. A scalar is its own result, at
-// index 0.
+// Calls `lower` along a dimension, which is kept (with size 1) or removed. For a scalar the result is the
+// scalar, at index 0.
 template <typename F>
 ValuesAndIndices Along(const lazy::Operation& operation, const Operand& x, int64_t dim, bool keepdim,
                        F lower) {
@@ -118,7 +118,7 @@ Op QuantileOps(Lowering& l, Op x, Op q, QuantileInterpolation interpolation, boo
   const Op part = l.b.Broadcast(q, dims, {last});
   const Op greatest = l.Convert(numbers - l.Number(hlo::kS64, 1), type);
   Op rank = l.b.Binary(hlo::kMaximum, part * greatest, l.Full(type, dims, 0));
-  // If there is a NaN, it is the result: it is last in order.
+  // If there is a NaN, it is the result: it sorts last.
   if (!ignore_nan) {
     const Op nan = CompareOps(l, numbers, static_cast<double>(size), Order::kLt);
     rank = l.b.Select(nan, l.Full(type, dims, static_cast<double>(size - 1)), rank);

@@ -7,7 +7,7 @@ namespace hlod::lazy {
 
 // Returns `dims` with the reduced dimensions removed or, with `keepdim`, of size 1.
 Dims Kept(const Dims& dims, const Dims& reduced, bool keepdim);
-// Returns the number of elements that are reduced to one.
+// Returns the number of elements that are reduced to one element.
 double CountOf(const Dims& dims, const Dims& reduced);
 // Returns the sum over `dims`. Types of 16 bits and fewer are accumulated in f32; the result has that wide
 // type.

@@ -1,4 +1,4 @@
-// Running results along a dimension: cumulative sums, products, extremes.
+// Prefix operations along a dimension: cumulative sums, products, extremes.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace hlod::lazy {
 
-// Joins earlier elements (the first span) with later ones, elementwise. Must be associative.
+// Combines earlier elements (the first span) with later ones, elementwise. Must be associative.
 using JoinOps = absl::FunctionRef<std::vector<Op>(Lowering&, absl::Span<const Op>, absl::Span<const Op>)>;
-// Returns every prefix of dimension `dim`, joined: element i becomes the join of elements 0 to i. The
-// operands have one shape. Neighbours are joined to half as many elements, recursively, so that n elements of
-// a long dimension take about 2 n joins in 2 log2(n) instructions.
+// Returns every prefix along dimension `dim`: element i becomes the combination of elements 0 to i. The
+// operands have the same shape. Neighbours are joined to half as many elements, recursively, so that n
+// elements of a long dimension take about 2 n joins in 2 log2(n) instructions.
 std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join);
-// The same for one operand and an opcode.
+// Like Prefixes above for one operand and an opcode.
 Op Prefixes(Lowering& l, Op x, int64_t dim, hlo::Opcode opcode);
 
 }  // namespace hlod::lazy

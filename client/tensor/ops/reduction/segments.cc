@@ -60,8 +60,7 @@ Op SegmentOps(Lowering& l, Op x, Op bounds, ScatterReduction reduction, const Se
   const Op edges = by_length ? lazy::Prefixes(l, bounds, 0, hlo::kAdd) : bounds;
   Op segment = lazy::SearchOps(l, edges, lazy::IndexIota(l, {dims[0]}, 0), true);
   if (!by_length) segment = segment - l.Number(hlo::kS64, 1);
-  // Rows behind the last segment or before the first get an index past the end, which a scatter does not
-  // write.
+  // Rows after the last segment or before the first get an index past the end, which a scatter ignores.
   segment =
       lazy::SelectOps(l, lazy::CompareOps(l, segment, 0, Order::kLt), l.Number(hlo::kS64, count), segment);
   const How how = HowTo(reduction);

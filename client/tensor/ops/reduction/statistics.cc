@@ -30,7 +30,7 @@ using lazy::SumOps;
 using lazy::kInfinity;
 
 struct Moments {
-  Op mean, variance;  // Both of the wide type, without the reduced dimensions.
+  Op mean, variance;  // Both in the wide type, without the reduced dimensions.
 };
 Moments MomentsOps(Lowering& l, Op x, const Dims& reduced, double correction) {
   if (!hlo::IsFloat(l.type(x)) && !hlo::IsComplex(l.type(x))) {

@@ -146,7 +146,7 @@ Tensor RepeatInterleave(const Operand& x, const Tensor& repeats, std::optional<i
                         : in.dims()[at] == 0    ? 0
                                                 : lazy::ReadSizes(lazy::ops::RepeatInterleave,
                                                                   ends.Slice(0, -1, {}, 1, caller), caller)[0];
-  // An element of the result comes from the first slice whose end is behind it.
+  // An element of the result comes from the first slice that ends after it.
   const Tensor numbers = Arange(0, total, 1, {.type = kS64, .device = in.device()}, caller);
   const Tensor index = Searchsorted(Operand(ends, caller), Operand(numbers, caller), true);
   return IndexSelect(Operand(in, caller), at, Operand(index, caller));

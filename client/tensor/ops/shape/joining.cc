@@ -51,7 +51,7 @@ Op CatOps(Lowering& l, Operands parts, int64_t dim) {
 std::vector<int64_t> CombinationTable(int64_t count, int64_t r, bool with_replacement) {
   constexpr size_t kMost = size_t{1} << 26;
   std::vector<int64_t> table, chosen;
-  // The next combination increments the last element that can grow and resets those behind it.
+  // The next combination increments the last element that can grow, and resets those after it.
   for (int64_t i = 0; i < r; ++i) chosen.push_back(with_replacement ? 0 : i);
   const auto fits = [&](int64_t i) { return chosen[i] < count - (with_replacement ? 0 : r - 1 - i); };
   while (r > 0 && fits(0) && fits(r - 1)) {

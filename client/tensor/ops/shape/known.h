@@ -1,5 +1,5 @@
-// Checks of values that are known at trace time: those of host tensors, which are computed at once. On a
-// device, and in a function that is being traced, no value is known; XLA's behaviour applies there.
+// Checks values that are known at trace time: those of host tensors, which are computed at once. On a device,
+// and in a traced function, values are not known, and XLA's behaviour applies.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ std::optional<int64_t> Outside(const Literal& values, int64_t first, int64_t lim
 
 // Returns the value of an operand, or null when it is not known.
 std::shared_ptr<const Literal> KnownValue(Lowering& l, Op x);
-// The same for a tensor, outside of a lowering; nullopt when it is not known.
+// Like KnownValue above, for a tensor outside of a lowering; nullopt if it is not known.
 std::optional<Literal> KnownValue(const Tensor& x, const Caller& caller);
 
 // kYes when a negative index counts from the end.

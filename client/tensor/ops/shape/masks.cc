@@ -1,4 +1,4 @@
-// Masks: filling and scattering by a mask, and the operations whose result's shape depends on one.
+// Masks: filling and scattering by a mask, and operations whose result shape depends on a mask.
 #include <algorithm>
 
 #include "client/tensor/dispatch/apply.h"
@@ -44,7 +44,7 @@ Op Coordinates(Lowering& l, Op flat, const Dims& dims) {
   const auto rank = static_cast<int64_t>(dims.size());
   std::vector<Op> columns;
   for (int64_t i = 0; i < rank; ++i) {
-    // With a size of 0 the only positions are padding.
+    // With a limit of 0 there are only padding positions.
     const int64_t stride = std::max<int64_t>(lazy::Count(absl::MakeConstSpan(dims).subspan(i + 1)), 1);
     Op column = flat / l.Number(hlo::kS64, stride);
     if (i > 0)
@@ -104,7 +104,7 @@ Tensor MaskedScatter(const Operand& x, const Operand& mask, const Operand& sourc
     const Op in = l.BroadcastTo(o[0], dims), where = l.BroadcastTo(o[1], dims);
     if (lazy::Count(dims) == 0) return in;
     if (lazy::Count(l.dims(o[2])) == 0) return in;
-    // The k-th true element takes the k-th element of the source.
+    // The k-th true element gets the k-th element of the source.
     const Op order = Positions(l, lazy::Flat(l, where));
     const Op counter = lazy::IndexIota(l, l.dims(order), 0);
     const Op rank = lazy::ScatterAlong(l, counter, 0, order, counter, lazy::Combine::kSet);

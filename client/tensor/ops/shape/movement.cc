@@ -179,7 +179,7 @@ Op ScatterAlong(Lowering& l, Op x, int64_t dim, Op index, Op source, Combine com
   }
   hlo::ScatterAttributes scatter;
   scatter.index_vector_dim = rank;
-  if (same) {  // The other dimensions are batches.
+  if (same) {  // The other dimensions are batch dimensions.
     for (int64_t i = 0; i < rank; ++i) {
       if (i == dim) continue;
       scatter.input_batching_dims.push_back(i);

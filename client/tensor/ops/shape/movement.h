@@ -25,10 +25,10 @@ Op MovedDim(Lowering& l, Op x, int64_t dim, int64_t to);
 // Broadcasts matrices to the dimensions `batch` in front of their last two.
 Op InBatch(Lowering& l, Op x, const Dims& batch);
 
-// An s64 constant, and an s64 counter along `dim`.
+// IndexVector: an s64 constant. IndexIota: an s64 counter along `dim`.
 Op IndexVector(Lowering& l, absl::Span<const int64_t> values);
 Op IndexIota(Lowering& l, const Dims& dims, int64_t dim);
-// Returns index, or index + size where it is negative.
+// Returns index, or index + size if it is negative.
 Op WrapNegative(Lowering& l, Op index, int64_t size);
 // Refuses an index whose type is not an integer.
 void RequireIndex(Lowering& l, Op index);

@@ -108,7 +108,7 @@ Tensor Squeeze(const Operand& x, DimList dims) {
   lazy::Explain(lazy::ops::Squeeze, {&x, 1}, x.caller(), [&] {
     if (!dims.empty()) order = lazy::WrapDims(dims, result.rank());
   });
-  // Squeezes the last dimension first, so that the earlier ones keep their numbers.
+  // Squeezes the last dimension first, so that the numbers of the earlier ones do not change.
   std::sort(order.begin(), order.end(), std::greater<>());
   for (const int64_t dim : order) result = result.Squeeze(dim, x.caller());
   return result;

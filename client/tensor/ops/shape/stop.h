@@ -5,7 +5,7 @@
 
 namespace hlod::lazy {
 
-// Returns `made` as a constant for differentiation. Returns it unchanged when `made` is `from`.
+// Returns `made` as a constant for differentiation, or unchanged if it is `from`.
 Op WithoutGradient(Lowering& l, Op made, Op from);
 
 }  // namespace hlod::lazy

@@ -33,8 +33,8 @@ bool FitsInteger(const Scalar& number) {
     return size <= kMax;
   }
   const double value = number.ToDouble();
-  // The largest 64-bit integer is not an f64 (it would round up), so the f64 below the power of two is the
-  // limit.
+  // The largest 64-bit integer is not representable in f64 (it would round up), so the limit is the f64 below
+  // the power of two.
   const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
   const double above = sizeof(T) < 8 ? static_cast<double>(kMax) : std::nextafter(end, 0);
   return value <= above && value >= (std::is_signed_v<T> ? static_cast<double>(kMin) : -above);

@@ -16,9 +16,9 @@ void RequireDivisor(const Operation& operation, const Operand& x, const Operand&
 // Refuses an integer divisor whose value is known (a host tensor's) and contains a 0, in a lowering.
 void RequireNoZeros(Lowering& l, Op divisor);
 
-// Returns true when a number fits a type as PyTorch converts it: it is within the type's range, whole or not.
-// A negative number wraps round in an unsigned type, unless its absolute value does not fit. Infinities and
-// NaN fit floating types only.
+// Returns true when PyTorch would convert a number to the type: it is within the type's range, possibly after
+// truncation. A negative number wraps around in an unsigned type, unless its absolute value does not fit.
+// Infinities and NaN fit floating types only.
 bool Fits(PrimitiveType type, const Scalar& number);
 // Refuses a number that does not fit the type. Tensors always pass.
 void RequireFits(PrimitiveType type, const Scalar& number);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
-// The greatest number of terms that a loop adds; elements that need more become NaN.
+// The maximum number of terms that a loop adds; elements that need more become NaN.
 constexpr int64_t kTermsMax = 10'000;
 
 Op And(Lowering& l, Op x, Op y) { return l.b.Binary(hlo::kAnd, x, y); }
@@ -33,7 +33,7 @@ Op GoesOn(hlo::Builder& b, Op k, Op active, hlo::ComputationId any) {
 }
 
 // Adds the terms of negative q one by one (about |q| of them), because the library's formula does not hold
-// there, and the library's sum from the first positive q + k on.
+// there; then adds the library's sum from the first positive q + k on.
 Op ZetaValue(Lowering& l, Op x, Op q) {
   const Op negative_x = l.b.Unary(hlo::kNegate, x), zero = l.Full(l.type(x), l.dims(x), 0.0);
   // Elements far below 0 would take more than kTermsMax terms: they become NaN.
@@ -79,7 +79,7 @@ Op TrigammaValue(Lowering& l, Op x, Op angle) {
 }
 
 // Uses the power series of the lower function where x <= 1 or x <= a, otherwise Legendre's continued fraction
-// of the upper function, both times x^a exp(-x) / gamma(a).
+// of the upper function. Both are multiplied by x^a exp(-x) / gamma(a).
 Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
   const Dims dims = l.dims(x);
   const Op one = l.Full(l.type(x), dims, 1.0), zero = l.Full(l.type(x), dims, 0.0);
@@ -93,7 +93,7 @@ Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
   const hlo::ComputationId any = l.Reducer(hlo::kOr, hlo::kPred);
   const Op counter = l.Number(hlo::kS64, 0);
   const Op yes = l.Full(hlo::kPred, dims, true);
-  // s is: count, active, r, term, sum, x.
+  // The state s is: count, active, r, term, sum, x.
   const State series = While(
       l, {counter, And(l, yes, by_series), safe_a, one, one, safe_x},
       [&](hlo::Builder& b, const State& s) { return GoesOn(b, s[0], s[1], any); },
@@ -107,7 +107,7 @@ Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
   constexpr double kTiny = 1e-300;
   const Op start = safe_x + one - safe_a;
   const Op d0 = one / SelectOps(l, Is(l, start, 0), N(l, x, kTiny), start);
-  // s is: count, active, b, c, d, h, a.
+  // The state s is: count, active, b, c, d, h, a.
   const State fraction = While(
       l,
       {counter, l.b.Unary(hlo::kNot, by_series), start, l.Full(l.type(x), dims, 1 / kTiny), d0, d0, safe_a},
@@ -132,7 +132,7 @@ Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
   Op result = upper ? SelectOps(l, by_series, one - lower, rest) : SelectOps(l, by_series, lower, one - rest);
   // Elements that have not converged become NaN.
   result = SelectOps(l, l.b.Binary(hlo::kOr, series[1], fraction[1]), N(l, x, kNan), result);
-  // The edges, as in PyTorch: all of the distribution is below x, or none of it.
+  // Special cases as in PyTorch: all of the distribution is below x, or none of it.
   const Op none = upper ? one : zero, all = upper ? zero : one, nan = l.Full(l.type(x), dims, kNan);
   const Op a_infinite = Is(l, a, kInfinity), x_infinite = Is(l, x, kInfinity);
   Op edge = SelectOps(l, x_infinite, all, nan);

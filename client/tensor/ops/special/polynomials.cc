@@ -27,7 +27,7 @@ constexpr double kDegreeMax = 10'000;
 Op Is(Lowering& l, Op x, double y) { return CompareOps(l, x, y, Order::kEq); }
 
 // The polynomial of degree 1 is `a x + b`, that of degree 0 is 1. `lower` computes those of higher degrees
-// from x and n of one shape, in f64, n truncated to a whole number.
+// from x and n, which have the same shape and are f64; n is truncated to an integer.
 struct Degrees {
   double a, b;
 };
@@ -50,8 +50,8 @@ Tensor Polynomial(const lazy::Operation& operation, const Operand& x, const Oper
   });
 }
 
-// The four kinds as functions of the angle t with cos(t) = x, or of the hyperbolic one where x > 1. For x <
-// -1 they follow from -x: T and U with the sign (-1)^n, V and W each from the other with that sign.
+// The four kinds as functions of the angle t with cos(t) = x, or cosh(t) = x for x > 1. For x < -1 they
+// follow from the values at -x: T and U with the sign (-1)^n, V and W from each other with that sign.
 enum class Kind { kT, kU, kV, kW };
 
 Op Ratio(Lowering& l, Op t, Op n, Kind kind, bool hyperbolic) {
@@ -91,7 +91,7 @@ Op ChebyshevOps(Lowering& l, Op x, Op n, Kind kind) {
 
 Tensor Chebyshev(const lazy::Operation& operation, const Operand& x, const Operand& n, Kind kind,
                  bool shifted) {
-  // The polynomials of degree 1 are x, 2 x, 2 x - 1 and 2 x + 1; shifted ones have 2 x - 1 in place of x.
+  // The polynomials of degree 1 are x, 2 x, 2 x - 1 and 2 x + 1; shifted ones use 2 x - 1 instead of x.
   const double a = kind == Kind::kT ? 1 : 2, b = kind == Kind::kV ? -1 : kind == Kind::kW ? 1 : 0;
   const Degrees first = shifted ? Degrees{2 * a, b - a} : Degrees{a, b};
   return Polynomial(operation, x, n, first, [&](Lowering& l, Op x, Op n) {
@@ -110,7 +110,7 @@ Tensor Recurrent(const lazy::Operation& operation, const Operand& x, const Opera
     for (size_t i = 0; i < l.dims(n).size(); ++i) all.push_back(static_cast<int64_t>(i));
     const Op highest = l.Reduce(hlo::kMaximum, target, all);
     const Op one = l.Full(hlo::kF64, l.dims(x), 1);
-    // s is: k, highest, p(k), p(k - 1), x, n.
+    // The state s is: k, highest, p(k), p(k - 1), x, n.
     const State state = lazy::While(
         l, {l.Number(hlo::kF64, 1), highest, x * N(l, x, first.a) + N(l, x, first.b), one, x, target},
         [](hlo::Builder& b, const State& s) { return b.Compare(s[0], s[1], Order::kLt); },

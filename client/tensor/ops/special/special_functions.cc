@@ -1,4 +1,4 @@
-// Lowerings of special functions, and the edges where PyTorch differs from XLA.
+// Lowerings of special functions, and the special cases in which PyTorch differs from XLA.
 #include "client/tensor/ops/special/special_functions.h"
 #include "client/tensor/value/numbers.h"
 

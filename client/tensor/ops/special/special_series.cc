@@ -1,5 +1,5 @@
-// Special functions by Chebyshev series. Where a function has a series "near" and one "far", the far one is
-// in the reciprocal of the near one's argument, so that it covers everything beyond.
+// Special functions by Chebyshev series. A function with a "near" and a "far" series uses the far one with
+// the reciprocal argument, so that it covers everything beyond the near one.
 #include "client/tensor/ops/special/special_series.h"
 #include "client/tensor/value/numbers.h"
 
@@ -88,7 +88,7 @@ Op ErfcValue(Lowering& l, Op x) {
 }
 
 Op NormalQuantileValue(Lowering& l, Op p) {
-  constexpr double kTail = 0.135;  // A little less than exp(-2), where the series begins.
+  constexpr double kTail = 0.135;  // A little less than exp(-2), where the series begins to apply.
   const Op upper = CompareOps(l, p, 0.5, Order::kGt);
   const Op small = SelectOps(l, upper, N(l, p, 1) - p, p);
   const Op y = Sqrt(l, N(l, p, -2) * Log(l, small)), u = N(l, p, 1) / y;

@@ -15,12 +15,12 @@ enum class Series {
 Op SeriesOps(Lowering& l, Series series, Op u);
 
 Op ErfcxOps(Lowering& l, Op x);           // exp(x x) erfc(x)
-Op ErfcOps(Lowering& l, Op x);            // Without cancellation where it is small.
+Op ErfcOps(Lowering& l, Op x);            // Avoids cancellation where the result is small.
 Op NormalQuantileOps(Lowering& l, Op p);  // The inverse of the normal distribution function.
 
 // Modified Bessel functions of order 0 and 1, multiplied by exp(-|x|) (first kind) or exp(x) (second kind).
 Op ScaledI(Lowering& l, Op x, int order);
-Op UnscaledI(Lowering& l, Op x, int order);  // Without that factor.
+Op UnscaledI(Lowering& l, Op x, int order);  // The same functions without that factor.
 Op ScaledK(Lowering& l, Op x, int order);
 // Bessel functions of order 0 and 1 of the first and second kind, and Airy's function.
 Op BesselJ(Lowering& l, Op x, int order);
