@@ -20,8 +20,8 @@
 namespace hlod {
 namespace {
 
-// The kind of a number as it is written and read: a size in bytes with a unit, or a plain count or number of
-// microseconds.
+// The form in which a number is written and read: a size in bytes with a unit, or a plain number (a count, or
+// microseconds).
 enum class Unit { kBytes, kNone };
 
 std::string Format(int64_t number, Unit unit) {
@@ -41,7 +41,8 @@ absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, in
 ConfigKey Text(std::string name, std::string Config::* field, std::string text) {
   const std::string standard = Config{}.*field;
   return {std::move(name), std::move(text), standard, false, [field](Config& config, std::string_view value) {
-            // An operator who writes `--token-file "$FILE"` with FILE unset does want a token.
+            // An operator who writes `--token-file "$FILE"` with FILE unset wants a token, so this is an
+            // error.
             if (value.empty()) return InvalidArgument("the value is empty");
             config.*field = std::string(value);
             return absl::OkStatus();
@@ -59,9 +60,9 @@ ConfigKey Number(std::string name, int64_t Config::* field, int64_t least, int64
 
 constexpr int64_t kPetabyte = int64_t{1} << 50;
 
-// The range of a limit: outside of it no client could work, or the wire could not carry it. A message has at
-// most 64 MiB, which hold a command's other fields besides its payload. Limits that are not listed here are
-// at least 1.
+// The range of a limit: outside of it no client could work, or the wire could not carry a message. A message
+// has at most 64 MiB, including a command's other fields besides its payload. Limits that are not listed here
+// must be at least 1.
 struct Range {
   int64_t Limits::* limit;
   int64_t least, most;
@@ -86,8 +87,8 @@ constexpr Range kRanges[] = {
     {&Limits::grace_us, 0, int64_t{1} << 50},
 };
 
-// The required relation between two limits, even when each is within its range: otherwise clients, which
-// respect each limit alone, could not do what both allow.
+// The required relation between two limits that are each within their range. Without it, clients that respect
+// each limit could not do what both allow.
 struct Relation {
   int64_t Limits::* large;
   int64_t times;
@@ -98,7 +99,7 @@ constexpr Relation kRelations[] = {
     {&Limits::unacknowledged_bytes_max, 4, &Limits::inline_bytes_max,
      "replies with payloads inside are kept until the client acknowledges them"},
 };
-constexpr int64_t kArenaLeast = 8 << 20;  // Several pieces of 1 MiB at once.
+constexpr int64_t kArenaLeast = 8 << 20;  // Enough for several pieces of 1 MiB at once.
 
 Range RangeOf(int64_t Limits::* limit) {
   for (const Range& row : kRanges) {
@@ -210,7 +211,7 @@ std::vector<ConfigKey> MakeKeys() {
                     [field, unit, range = RangeOf(field)](Config& config, std::string_view value) {
                       return SetNumber(config.limits.*field, value, range.least, range.most, unit);
                     }});
-    if (field == &Limits::arena_bytes) {  // 0 turns it off; other small values would be useless.
+    if (field == &Limits::arena_bytes) {  // 0 disables it; other small values would be useless.
       keys.back().set = [field](Config& config, std::string_view value) -> absl::Status {
         ASSIGN_OR_RETURN(const int64_t bytes, ParseSize(value));
         if (bytes != 0)

@@ -1,4 +1,4 @@
-// The settings that can be made by a TOML file and by flags of the same names. One table of keys defines
+// The settings that can be made in a TOML file and by flags of the same names. One table of keys defines
 // both, and the help.
 #pragma once
 
@@ -21,10 +21,10 @@ struct Config {
   int64_t host_memory = 0;  // 0: three quarters of this machine's memory.
   int64_t side_memory = 0;  // 0: an eighth of this machine's memory.
   int64_t threads = 0;
-  std::string cpu_features;   // Empty: $HLOD_CPU_FEATURES, else all of the processor's.
-  std::string compile_cache;  // Empty: Environment::CompileCache(); "none": off.
+  std::string cpu_features;   // Empty: $HLOD_CPU_FEATURES, or without it all features of the processor.
+  std::string compile_cache;  // Empty: Environment::CompileCache(); "none": no cache.
   int64_t compile_cache_bytes = int64_t{1} << 30;
-  std::vector<std::string> kernel_libraries;  // Shared objects with native kernels.
+  std::vector<std::string> kernel_libraries;  // The paths of shared objects with native kernels.
   std::string metrics_listen;                 // Empty: no metrics.
   std::string log_level = "info";
   std::string tls_cert, tls_key, tls_client_ca, token_file;
@@ -40,10 +40,11 @@ struct Environment {
   bool team_policy = false;                           // True when OMP_WAIT_POLICY or GOMP_SPINCOUNT is set.
   std::string compile_cache;                          // $HLOD_COMPILE_CACHE
   std::string cpu_features;                           // $HLOD_CPU_FEATURES
-  std::string cache_directory, xdg_cache_home, home;  // systemd's, the desktop's, the user's.
+  // Folders set by systemd, by the desktop, and by the user.
+  std::string cache_directory, xdg_cache_home, home;
   static Environment Read();
-  // Returns the folder of compiled programs for when the configuration does not name one: "none" or empty
-  // means that they are not kept.
+  // Returns the folder for compiled programs when the configuration does not name one. "none" or empty means
+  // that they are not stored.
   std::string CompileCache() const;
 };
 inline constexpr std::string_view kNoCompileCache = "none";
@@ -52,12 +53,12 @@ inline constexpr std::string_view kNoCompileCache = "none";
 struct ConfigKey {
   std::string name;
   std::string text;      // The meaning, for the help.
-  std::string standard;  // The default, as it would be written.
-  bool list = false;     // May be given several times.
-  // Returns INVALID_ARGUMENT saying what is wrong with the value.
+  std::string standard;  // The default value, in the form in which it would be written.
+  bool list = false;     // True when the key may occur several times.
+  // Sets the value. Returns INVALID_ARGUMENT that says what is wrong with it.
   std::function<absl::Status(Config&, std::string_view value)> set;
 };
-// All keys, limits included.
+// Returns all keys, including the limits.
 const std::vector<ConfigKey>& ConfigKeys();
 // Returns the flag of a key: "device_memory" -> "--device-memory".
 std::string FlagOf(const ConfigKey& key);
@@ -66,8 +67,8 @@ std::string FlagOf(const ConfigKey& key);
 // wrong key.
 absl::Status ReadConfigFile(const std::string& path, Config& config);
 
-// Returns INVALID_ARGUMENT naming two limits that are each within their range, but with which clients could
-// not work together.
+// Returns INVALID_ARGUMENT naming two limits that are each within their range, but not compatible with each
+// other.
 absl::Status CheckLimits(const Limits& limits);
 
 // The parsed command line.

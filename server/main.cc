@@ -21,16 +21,16 @@
 namespace hlod {
 namespace {
 
-// The time allowed for work that is cancelled but may not stop at once (a routine of LAPACK, a pass over a
-// large program).
+// The time for work that was cancelled but may not stop at once (a routine of LAPACK, a pass over a large
+// program).
 constexpr absl::Duration kStopping = absl::Seconds(2);
 
-// Returns the time for work to finish, so that the daemon has ended when all of `drain` is over.
+// Returns the time for work to finish, such that the daemon has ended when all of `drain` is over.
 absl::Duration FinishingTime(absl::Duration drain) { return drain - std::min(kStopping, drain / 4); }
 
-// Ends the process when its orderly end takes too long, whatever still runs: soon after a second signal,
-// after the end of a private daemon's client, and after a drain that ran out of time; later when the drain
-// was complete, which should not happen.
+// Ends the process when its orderly end takes too long, even if work is still running: soon after a second
+// signal, after the end of a private daemon's client, and after a drain that ran out of time; later when the
+// drain was complete, which should not happen.
 class LastResort {
  public:
   static LastResort* Watch(int signals) {
@@ -70,8 +70,8 @@ class LastResort {
 
 constexpr char kVersion[] = "hlod " HLOD_VERSION;
 
-// Returns the exit code: 2 when the configuration is wrong, as for an unknown flag; 1 when the machine lacks
-// a resource.
+// Returns the exit code: 2 when the configuration is wrong (for example, an unknown flag), 1 when the machine
+// lacks a resource.
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "hlod: %s\n", std::string(status.message()).c_str());
   return status.code() == absl::StatusCode::kInvalidArgument ? 2 : 1;
@@ -87,13 +87,13 @@ int Main(int argc, char** argv) {
   if (const absl::Status status = LimitCpuFeatures(config, environment); !status.ok()) return Fail(status);
   const int signals = BlockSignals();
 
-  // Addresses, certificates, tokens: any error in them is reported before anything is opened.
+  // Reads addresses, certificates and tokens: errors in them are reported before anything is opened.
   absl::StatusOr<grpc_server::ServerOptions> options = MakeServerOptions(config, environment, kVersion);
   if (!options.ok()) return Fail(options.status());
 
   const bool authenticates = !options->token.empty() || !options->tls_client_authority.empty();
 
-  // The devices: memory, queues, compiled programs, the ledger. They do not know about clients.
+  // Makes the devices: memory, queues, compiled programs, the ledger. They do not depend on clients.
   const Clock clock;
   absl::StatusOr<std::shared_ptr<device::CompileCache>> cache =
       OpenCompileCache(config, environment, kVersion);
@@ -119,7 +119,7 @@ int Main(int argc, char** argv) {
     spdlog::info("Metrics at {}.", metrics_endpoint->url());
   }
 
-  // Beyond this point clients are answered.
+  // From here on clients are answered.
   for (const rpc::Endpoint& endpoint : (*server)->endpoints()) {
     spdlog::info("Listening on {}.", rpc::ToString(endpoint));
     std::printf("hlod: listening on %s\n", rpc::ToString(endpoint).c_str());
@@ -134,11 +134,11 @@ int Main(int argc, char** argv) {
   NotifySystemd("READY=1");
   WaitForEnd(signals, client);
 
-  // Running work finishes, within bounds; a second signal ends it soon.
+  // Lets running work finish, within bounds; a second signal ends it soon.
   NotifySystemd("STOPPING=1");
   LastResort* const last_resort = LastResort::Watch(signals);
   if (client.connection.valid()) {
-    last_resort->EndSoon();  // The client is gone: no process waits for the running work.
+    last_resort->EndSoon();  // The client has ended, so no process waits for the running work.
   } else {
     spdlog::info("Ending: running work may finish, new sessions are refused.");
     if (!(*server)->Drain(FinishingTime(absl::Microseconds(config.drain_us)),
@@ -150,7 +150,7 @@ int Main(int argc, char** argv) {
                    running.empty() ? "bytes on their way to clients" : running);
     }
   }
-  // All sessions end, then the devices: waiting work is dropped, running work is cancelled.
+  // Ends all sessions, then the devices: waiting work is dropped, running work is cancelled.
   last_resort->EndLater();
   metrics_endpoint.reset();
   server->reset();

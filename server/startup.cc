@@ -47,8 +47,8 @@ absl::Status About(std::string_view key, const std::string& path, const absl::St
   return InvalidArgument("%s: %s: %s.", key, path, FromAbsl(status.message()));
 }
 
-// ReadNamed returns the text of a file that the configuration names, without surrounding blanks; empty when
-// it names none.
+// ReadNamed returns the text of a file that the configuration names, without surrounding blanks; empty if it
+// names none.
 enum class Secrecy { kPublic, kSecret };
 absl::StatusOr<std::string> ReadNamed(std::string_view key, const std::string& path, Secrecy secrecy) {
   if (path.empty()) return std::string();
@@ -60,8 +60,8 @@ absl::StatusOr<std::string> ReadNamed(std::string_view key, const std::string& p
   return trimmed;
 }
 
-// Reads and checks the certificates and the token, so that a mistake in them ends the start instead of every
-// handshake.
+// Reads and checks the certificates and the token, so that a mistake in them ends the start instead of
+// failing every handshake.
 absl::Status ReadCredentials(const Config& config, grpc_server::ServerOptions& options) {
   if (config.tls_cert.empty() != config.tls_key.empty())
     return InvalidArgument("tls_cert and tls_key belong together.");
@@ -90,7 +90,7 @@ absl::Status ReadCredentials(const Config& config, grpc_server::ServerOptions& o
   return absl::OkStatus();
 }
 
-// Checks the one connection of a private daemon.
+// Checks the connection of a private daemon.
 absl::Status CheckConnected(int fd) {
   sockaddr_storage peer;
   socklen_t size = sizeof(peer);
@@ -99,7 +99,7 @@ absl::Status CheckConnected(int fd) {
                          std::strerror(errno));
 }
 
-// Returns the linker's id of this program's code and data, in hexadecimal. Empty when it was linked without
+// Returns the linker's id of this program's code and data, in hexadecimal; empty if it was linked without
 // one.
 std::string LinkedBuildId() {
   std::string id;
@@ -125,7 +125,7 @@ std::string LinkedBuildId() {
   return id;
 }
 
-// Takes a pending signal, so that the next wait is for another one.
+// Removes a pending signal, so that the next wait is for another one.
 void ConsumeSignal(int signals) {
   signalfd_siginfo info;
   (void)!read(signals, &info, sizeof(info));
@@ -134,8 +134,8 @@ void ConsumeSignal(int signals) {
 }  // namespace
 
 absl::Status SetUpProcess(const std::string& log_level) {
-  // By default glibc returns every freed block over 128 KiB to the kernel, and each later block pays for its
-  // pages again. The memory of ended sessions is returned by session::MemoryReturn.
+  // By default glibc returns every freed block over 128 KiB to the kernel, and each later block has to touch
+  // its pages again. The memory of ended sessions is returned by session::MemoryReturn.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   signal(SIGPIPE, SIG_IGN);
@@ -216,7 +216,7 @@ absl::StatusOr<std::shared_ptr<device::CompileCache>> OpenCompileCache(const Con
   const std::string folder = named ? config.compile_cache : environment.CompileCache();
   if (folder.empty() || folder == kNoCompileCache) return nullptr;
   const std::string build = LinkedBuildId();
-  // One version may have many builds, which cannot be told apart without the id.
+  // One version may have many builds, which cannot be distinguished without the id.
   if (build.empty()) return nullptr;
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), ignored);

@@ -10,7 +10,7 @@ namespace hlod {
 namespace {
 
 // Iterations of the waiting loop before a thread sleeps, of about 50 ns each: long enough for the next step
-// of the same program, too short to lose a slice for (tests/bench/engine/busy.cc).
+// of the same program to begin, and too short to lose a time slice (tests/bench/engine/busy.cc).
 constexpr char kSpinCount[] = "100";
 
 }  // namespace
@@ -21,7 +21,7 @@ void RestartWithTeamPolicy(const Environment& environment, char** argv) {
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
   if (length <= 0 || setenv("GOMP_SPINCOUNT", kSpinCount, 0) != 0) return;
   path[length] = '\0';
-  execv(path, argv);  // Returns only when it fails: then the team spins, and everything else works.
+  execv(path, argv);  // Returns only if it fails: then the team spins, and everything else works.
 }
 
 }  // namespace hlod

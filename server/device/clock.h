@@ -12,7 +12,7 @@ class Clock {
  public:
   virtual ~Clock() = default;
   // Returns the wall-clock time at the first call plus the steady time since then, so that setting the system
-  // clock expires no lease.
+  // clock does not end leases.
   virtual absl::Time Now() const {
     using Steady = std::chrono::steady_clock;
     static const absl::Time start = absl::Now();

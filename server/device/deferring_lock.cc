@@ -1,4 +1,4 @@
-// The work of a DeferringLock after the release.
+// The work that a DeferringLock does after the release.
 #include "server/device/deferring_lock.h"
 
 #include <spdlog/spdlog.h>
@@ -6,7 +6,8 @@
 namespace hlod::device {
 namespace {
 
-// An exception (no memory) must neither leave a destructor nor keep the other callbacks from being called.
+// An exception (no memory) must not leave a destructor, and must not keep the other callbacks from being
+// called.
 template <typename F>
 void Guarded(const F& call) {
   try {

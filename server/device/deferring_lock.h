@@ -1,4 +1,4 @@
-// A scoped lock that collects work which must not happen while the lock is held, and does it after the
+// A scoped lock that collects work which must not be done while the lock is held, and does it after the
 // release.
 #pragma once
 

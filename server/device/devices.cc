@@ -14,8 +14,8 @@
 namespace hlod::device {
 namespace {
 
-// One program holds the device, and waiting ones start beside one that runs long: all have reserved their
-// memory, so they share only the cores.
+// One program runs on the device, and waiting ones start beside a long one: all have reserved their memory,
+// so they share only the cores.
 FairQueue::Options DeviceQueueOptions(uint32_t ordinal) {
   return {.name = "device-" + std::to_string(ordinal),
           .schedule = {.width = 1, .beside_us_max = std::numeric_limits<double>::infinity()},
@@ -46,7 +46,7 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
       executables_(
           {.compile = {.threads = options.threads, .kernels = options.kernels},
            .instructions_max = options.limits.instructions_max,
-           // An ordinary program can be parsed however small program_bytes_max is.
+           // An ordinary program can be parsed even if program_bytes_max is small.
            .parse_bytes_max = std::max(int64_t{64} << 20, 8 * options.limits.program_bytes_max),
            .unheld_bytes_max = std::min(ExecutableCache::Options{}.unheld_bytes_max, options.side_bytes / 8),
            .queued_bytes_max = options.limits.staging_bytes_max,

@@ -1,4 +1,4 @@
-// The devices of a daemon and what they share: backing memory, compiled programs, the queue of copies, the
+// The devices of a daemon, and what they share: backing memory, compiled programs, the queue of copies, the
 // ledger and the clock.
 #pragma once
 
@@ -24,11 +24,11 @@ namespace hlod::device {
 struct Device {
   Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool);
   const std::string kind = "cpu";
-  // The instruction sets that its programs use.
+  // The instruction sets that the devices' programs use.
   const std::vector<std::string> cpu_features = engine::CpuFeatures();
   DeviceMemory memory;
-  engine::Strays strays;  // Abandoned kernel calls; they still use its memory.
-  FairQueue queue;        // Executes: one at a time, and others beside one that runs long.
+  engine::Strays strays;  // Abandoned kernel calls, which still use the device's memory.
+  FairQueue queue;        // The queue of executes: one at a time, and others beside a long one.
 };
 
 class Devices {
@@ -37,9 +37,9 @@ class Devices {
     uint32_t count = 1;
     // The capacity that each device reports; may exceed the host's memory.
     int64_t device_bytes = int64_t{16} << 30;
-    int64_t host_bytes = int64_t{8} << 30;        // Backing memory of all devices together.
-    int64_t side_bytes = int64_t{4} << 30;        // Limit of the memory beside it, over all sessions.
-    int threads = 0;                              // Threads of the engine's team; 0: see engine::TeamSize.
+    int64_t host_bytes = int64_t{8} << 30;  // The backing memory of all devices together.
+    int64_t side_bytes = int64_t{4} << 30;  // The limit of the daemon's other memory, over all sessions.
+    int threads = 0;  // The threads of the engine's team; 0: the number that engine::TeamSize chooses.
     std::shared_ptr<CompileCache> compile_cache;  // Null: programs are cached in memory only.
     std::shared_ptr<const engine::NativeKernels> kernels;  // May be null.
     Limits limits;
@@ -54,7 +54,7 @@ class Devices {
   BackingPool& pool() { return *pool_; }
   SideMemory& side_memory() { return side_memory_; }
   ExecutableCache& executables() { return executables_; }
-  // The queue of copies that are too long for a thread that reads a stream. It runs one at a time.
+  // The queue of copies that are too long for a thread that reads a stream. It runs one copy at a time.
   FairQueue& transfers() { return transfers_; }
   Ledger& ledger() { return ledger_; }
   const Clock& clock() const { return clock_; }
@@ -62,10 +62,10 @@ class Devices {
   int64_t uptime_us() const { return absl::ToInt64Microseconds(clock_.Now() - started_); }
   const Limits& limits() const { return limits_; }
 
-  // Registers a new session and its owner with all queues, in which the debt of an ended session stays with
-  // its owner (FairSchedule).
+  // Registers a new session and its owner with all queues, where an ended session's debt stays with its owner
+  // (FairSchedule).
   void Add(uint64_t session, uint64_t owner);
-  // Drops the work of an ended session that has not started.
+  // Drops an ended session's work that has not started.
   void Discard(uint64_t session);
   // The number of executes, copies and compiles that wait or run.
   int64_t queued() const;
@@ -75,7 +75,7 @@ class Devices {
 
  private:
   Devices(const Options& options, std::unique_ptr<BackingPool> pool, const Clock& clock);
-  // Members are destroyed from the last to the first: threads end before the members that they use.
+  // Members are destroyed from the last to the first, so threads end before the members that they use.
   const Limits limits_;
   const Clock& clock_;
   const absl::Time started_ = clock_.Now();

@@ -1,6 +1,6 @@
-// The requests that commands make of a SessionDevice. The field `refused` of each holds an error that the
-// reader of the message found. The other fields may then be incomplete, and the handles that the command
-// would have defined are defined with that error.
+// The requests of commands to a SessionDevice. The field `refused` of each holds an error found by the reader
+// of the message. Then other fields may be incomplete, and the handles that the command would have defined
+// are defined with that error.
 #pragma once
 
 #include <algorithm>
@@ -34,10 +34,10 @@ struct UploadRequest {
   Handle handle = 0;
   uint32_t device = 0;
   hlo::Shape shape;
-  uint64_t bytes = 0;  // As the client states it; must equal the byte size of `shape`.
+  uint64_t bytes = 0;  // The size that the client states; it must equal the byte size of `shape`.
   Cause cause = Cause::kUpload;
   bool fill = false;                     // True to fill a placeholder.
-  std::optional<std::string_view> data;  // The bytes, when the command carries them.
+  std::optional<std::string_view> data;  // The bytes, if they are in the command.
   // True: the bytes follow in pieces (NextPiece); false: by one transfer (ClaimUpload).
   bool pieces = false;
   absl::Status refused;
@@ -48,16 +48,17 @@ struct CompileRequest {
   Handle handle = 0;
   std::string program;           // A serialized module, or empty when `digest` is set.
   std::optional<Digest> digest;  // The digest of a module that this session has sent before.
-  // Why it is compiled, as the client states it; for the account.
+  // The reason for the compile, as stated by the client; for the account.
   CompileReason reason = CompileReason::kUnsaid;
-  std::string reason_text;  // The same as a sentence.
+  std::string reason_text;  // The reason as a sentence.
   absl::Status refused;
 };
 
 struct ExecuteRequest {
   struct Argument {
     Handle handle = 0;                      // 0: the argument is `literal`.
-    std::unique_ptr<hlo::Literal> literal;  // Allocated apart: a command may name millions of handles.
+    // Allocated separately, because a command may name millions of handles.
+    std::unique_ptr<hlo::Literal> literal;
   };
   CommandRef command;
   Handle executable = 0;
@@ -65,14 +66,14 @@ struct ExecuteRequest {
   std::vector<Argument> arguments;
   std::vector<Handle> results;    // 0 drops the result.
   std::vector<uint32_t> fills;    // Indices of results that fill a placeholder.
-  std::vector<uint32_t> donated;  // Indices of arguments.
+  std::vector<uint32_t> donated;  // The indices of donated arguments.
   // By result, the line that made it; 0 or missing: the line of the command.
   std::vector<uint32_t> result_origins;
   bool abstract = false;
   std::vector<uint32_t> absent;  // Indices of results that an abstract execute does not compute.
   int64_t deadline_us = 0;       // 0: the configured limit applies.
-  // The device of each participant. Empty: there is one participant, on `device`. Arguments and results are
-  // ordered by participant.
+  // The device of each participant; empty: there is one participant, on `device`. Arguments and results are
+  // in the order of the participants.
   std::vector<uint32_t> devices;
   absl::Status refused;
 
@@ -103,14 +104,14 @@ struct OutfeedRequest {
   CommandRef command;
   ChannelRef channel;
   std::vector<Handle> results;     // The arrays of the value.
-  std::vector<hlo::Shape> shapes;  // Their shapes.
+  std::vector<hlo::Shape> shapes;  // The arrays' shapes.
   absl::Status refused;
 };
 
 struct DownloadRequest {
   CommandRef command;
   Handle handle = 0;
-  uint64_t offset = 0, length = 0;  // A length of 0 means to the end.
+  uint64_t offset = 0, length = 0;  // A length of 0 means up to the end.
   bool pin = false;  // True: the bytes are read while ReadyBytes::pin is held; false: until Release().
 };
 
@@ -120,10 +121,10 @@ struct ReadyBytes {
   hlo::Shape shape;
   const std::byte* data = nullptr;
   int64_t bytes = 0;
-  std::shared_ptr<Task> task;  // Release() finishes it.
-  // Set when a pin was requested. While a copy of it exists, the bytes stay in place unchanged, even when the
-  // buffer is consumed or its handle is freed. A reader of `data` holds one. Destroying the last copy takes
-  // the session device's lock.
+  std::shared_ptr<Task> task;  // Finished by Release().
+  // Set when a pin was requested. While a copy of it exists, the bytes stay in place unchanged, even if the
+  // buffer is consumed or its handle is freed. A reader of `data` holds a copy. Destroying the last copy
+  // takes the session device's lock.
   std::shared_ptr<const void> pin;
 };
 using DownloadDone = std::function<void(absl::StatusOr<ReadyBytes>)>;

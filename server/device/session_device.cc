@@ -75,8 +75,8 @@ Violation SessionDevice::Free(const CommandRef& command, const std::vector<Handl
   DeferringLock lock(&state_.mu);
   if (state_.closed) return Violation();
   absl::Status answer;
-  // Buffers that may have been donated. When that execute has started or was refused, it is known whether
-  // freeing them was valid.
+  // Buffers that may have been donated. Whether freeing them was valid is known when that execute has started
+  // or was refused.
   std::vector<std::shared_ptr<Buffer>> given;
   auto task = std::make_shared<Task>();
   for (const Handle handle : handles) {

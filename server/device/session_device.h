@@ -1,5 +1,5 @@
 // The state of one session on the devices: its handles, its buffers and programs, and the work that waits for
-// them. It identifies commands by id and line and does not depend on messages or streams.
+// them. It identifies commands by id and line, and is independent of messages and streams.
 //
 // Commands arrive in the session's order, from one thread at a time. A command binds to the versions of the
 // buffers that its handles name at that moment, and never blocks. Work that cannot run yet is a Task that
@@ -43,14 +43,14 @@ struct BufferInfo {
   Origin origin;
 };
 
-// Thread-safe. Always held by a shared_ptr: pending work keeps it alive.
+// Thread-safe. Always owned by a shared_ptr: pending work keeps it alive.
 class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
  public:
-  // `share` is charged with the session's memory beside the devices' memory. Null: a share that belongs to no
-  // owner.
+  // `share` is charged with the session's memory besides the devices' memory. Null: a share without an owner
+  // is used.
   SessionDevice(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share = nullptr);
 
-  // Commands. Each calls `done` once, unless the session device is closed first.
+  // The following functions are commands. Each calls `done` once, unless the session device is closed first.
   //
   // Defines a line of the program. Ids count up from 1.
   Violation DefineOrigin(uint32_t id, Origin origin, Done done, std::string name = "");
@@ -94,9 +94,9 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
   std::string origin_name(uint32_t id) const;
   std::vector<BufferInfo> ListBuffers() const;
   struct Counts {
-    int64_t buffers = 0;  // Buffers that hold memory.
+    int64_t buffers = 0;  // The number of buffers that hold memory.
     int64_t placeholders = 0;
-    int64_t waiting_executes = 0;  // Executes that wait for their arguments.
+    int64_t waiting_executes = 0;  // The number of executes that wait for their arguments.
     Counts& operator+=(const Counts& other);
   };
   // Counts per device, and their sum.
@@ -108,7 +108,7 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
   // The number of programs that CompileRequest::digest may name.
   static constexpr size_t kDigestsMax = 65536;
 
-  // Downloads (session_device_download.cc).
+  // Defined in session_device_download.cc.
   struct WaitingDownload {
     std::shared_ptr<Task> task;
     DownloadDone done;
@@ -116,7 +116,7 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
   void Read(const DownloadRequest& request, std::shared_ptr<Buffer> buffer, const std::shared_ptr<Task>& task,
             const DownloadDone& done);
 
-  // Compiles (session_device_program.cc).
+  // Defined in session_device_program.cc.
   struct WaitingCompile {
     std::shared_ptr<ExecutableCache::Request> request;
     std::shared_ptr<SessionExecutable> executable;
@@ -129,12 +129,13 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
                         absl::StatusOr<ExecutableCache::Compiled> compiled, const CompileDone& done);
 
   SessionState state_;
-  // State below is guarded by state_.mu, except members that lock for themselves.
+  // The members below are guarded by state_.mu, except those that have their own lock.
   int64_t executables_ ABSL_GUARDED_BY(state_.mu) = 0;
   ProgramCharges programs_ ABSL_GUARDED_BY(state_.mu);
   RecentDigests digests_ ABSL_GUARDED_BY(state_.mu){kDigestsMax, state_.share};
   absl::flat_hash_map<uint64_t, WaitingDownload> downloads_ ABSL_GUARDED_BY(state_.mu);
-  absl::flat_hash_map<uint64_t, WaitingCompile> compiles_ ABSL_GUARDED_BY(state_.mu);  // By command.
+  // The waiting compiles by command.
+  absl::flat_hash_map<uint64_t, WaitingCompile> compiles_ ABSL_GUARDED_BY(state_.mu);
   SessionUploads uploads_;
   Executions executions_;
   HostValues host_values_;

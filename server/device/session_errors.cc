@@ -10,11 +10,11 @@
 namespace hlod::device {
 namespace {
 
-constexpr size_t kProgramNameMax = 1024;  // Longer paths and function names are clipped.
-// Lines beyond this number, more than ordinary programs have, are clipped to kShortNameMax.
+constexpr size_t kProgramNameMax = 1024;  // The length beyond which paths and function names are truncated.
+// The number of lines, more than ordinary programs have, beyond which lines are truncated to kShortNameMax.
 constexpr size_t kOriginsInFull = 16384;
 constexpr size_t kShortNameMax = 128;
-constexpr size_t kErrorTextMax = 4096;  // Longer messages are clipped.
+constexpr size_t kErrorTextMax = 4096;  // The length beyond which messages are truncated.
 // The maximum number of handles that an out-of-memory error examines: a session may have a million handles,
 // and get such an error for each of as many commands.
 constexpr size_t kLookedAtMax = 1000;

@@ -19,7 +19,7 @@ namespace hlod::device {
 // Returns the budget session_bytes_max, for data that is kept for a session beside its buffers.
 std::shared_ptr<ByteBudget> KeptBudget(int64_t max, std::shared_ptr<MemoryShare> share = nullptr);
 
-// Keeps the source lines that the client numbers, and formulates errors about handles. Not thread-safe.
+// Keeps the source lines that the client numbers, and makes errors about handles. Not thread-safe.
 class SessionErrors {
  public:
   SessionErrors(const Limits& limits, std::shared_ptr<ByteBudget> kept)
@@ -36,10 +36,10 @@ class SessionErrors {
   // Returns the failure of a command as the root cause that its results and its answer hold: "WHAT failed:
   // ..." with the command and its line. An error that already has a root cause keeps it.
   ErrorDetails Root(std::string_view what, const absl::Status& status, const CommandRef& command) const;
-  // Returns a copy of the error that is charged to the session while it is held. Drops its texts and lines
-  // when the budget has no room for them.
+  // Returns a copy of the error, which is charged to the session as long as it exists. Drops its texts and
+  // lines if the budget has no room for them.
   std::shared_ptr<const ErrorDetails> Keep(ErrorDetails error) const;
-  // As Keep, but always drops the texts and lines.
+  // Like Keep, but always drops the texts and lines.
   std::shared_ptr<const ErrorDetails> KeepShort(const ErrorDetails& error) const;
   // Returns the error for a handle that is not live.
   absl::Status Dead(const BufferTable& table, Handle handle) const;
@@ -56,7 +56,7 @@ class SessionErrors {
   const Limits& limits_;
   const std::shared_ptr<ByteBudget> kept_;
   std::vector<Origin> origins_;
-  absl::flat_hash_map<uint32_t, std::string> names_;  // By id; only lines that have a name.
+  absl::flat_hash_map<uint32_t, std::string> names_;  // The names by id, of lines that have one.
   uint32_t last_origin_ = 0;
 };
 

@@ -46,7 +46,7 @@ absl::StatusOr<std::shared_ptr<Buffer>> SessionState::FindPlaceholder(Handle han
         ErrorKind::kArgument,
         absl::StrFormat("Handle %d is not a placeholder: only a placeholder can be filled.", handle));
   }
-  // The answer does not depend on whether the execute has begun yet, which is a matter of timing.
+  // The answer does not depend on whether the execute has begun, which would be a matter of timing.
   if (buffer->abstract_donor.has_value()) return errors.Consumed(*buffer, *buffer->abstract_donor);
   return buffer;
 }
@@ -68,7 +68,7 @@ absl::Status SessionState::CheckHandles(int64_t more) const {
 
 void SessionState::DefineFailed(Handle handle, uint32_t device, const hlo::Shape& shape,
                                 const CommandRef& command, const ErrorDetails& error) {
-  // With this many handles, texts and lines are not kept: they may have thousands of bytes each.
+  // With this many handles, texts and lines are not kept, because they may have thousands of bytes each.
   std::shared_ptr<const ErrorDetails> kept =
       table.size() >= limits.reasons_kept ? errors.KeepShort(error) : errors.Keep(error);
   if (table.size() >= limits.handles_per_session_max) {
@@ -78,7 +78,7 @@ void SessionState::DefineFailed(Handle handle, uint32_t device, const hlo::Shape
   auto buffer = std::make_shared<Buffer>();
   buffer->handle = handle;
   buffer->device = device;
-  // A tuple cannot be a buffer, and its elements may fill a whole message.
+  // A tuple cannot be a buffer, and its elements could be as large as a message.
   if (!shape.IsTuple()) buffer->shape = shape;
   buffer->made_by = command;
   buffer->state = BufferState::kFailed;

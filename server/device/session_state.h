@@ -23,8 +23,8 @@ struct SessionState {
   absl::StatusOr<std::shared_ptr<Buffer>> FindBuffer(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   absl::StatusOr<std::shared_ptr<SessionExecutable>> FindExecutable(Handle handle)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // Returns the placeholder that a command is to fill. Fails when it was donated to an abstract execute,
-  // begun or not.
+  // Returns the placeholder that a command is to fill. Fails if it was donated to an abstract execute,
+  // whether that has begun or not.
   absl::StatusOr<std::shared_ptr<Buffer>> FindPlaceholder(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   // Returns an error when a settled buffer has failed or was consumed.
   absl::Status CheckUsable(const Buffer& buffer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
@@ -43,7 +43,7 @@ struct SessionState {
   SessionLedger ledger;
   const std::shared_ptr<ByteBudget> kept;  // The budget session_bytes_max.
   SessionChannels channels;
-  // State below is guarded by mu.
+  // The members below are guarded by mu.
   mutable Mutex mu;
   bool closed ABSL_GUARDED_BY(mu) = false;
   BufferTable table ABSL_GUARDED_BY(mu);

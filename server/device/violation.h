@@ -8,9 +8,9 @@
 
 namespace hlod::device {
 
-// An error with which the session must end. It is a type of its own so that it is neither dropped nor
-// mistaken for the refusal of a command (an absl::Status, which answers that command and leaves the session
-// alive). ok() is true for a default-constructed Violation, which means that nothing was violated.
+// An error with which the session must end. It is a separate type, so that it cannot be dropped or mistaken
+// for the refusal of a command (an absl::Status, which answers that command and leaves the session alive).
+// ok() is true for a default-constructed Violation, which means that nothing was violated.
 class [[nodiscard]] Violation {
  public:
   Violation() = default;

@@ -25,11 +25,11 @@ class AnswerHandler : public CallHandler {
     if (answer.ok()) call_.Write(ToByteBuffer(*answer));
     if (!answer.ok() || !streaming_) call_.Finish(answer.status());
   }
-  // One answer at a time: a client that does not read answers can send no further request.
+  // One answer at a time: a client that does not read answers cannot send further requests.
   void OnWritten() override {
     if (streaming_) call_.Read();
   }
-  // A message that never ends takes memory that is not charged to a session.
+  // A message that never ends would take memory that is not charged to a session.
   bool EachMessageInTime() const override { return streaming_; }
   void OnReadsDone() override { call_.Finish(absl::OkStatus()); }
 

@@ -1,4 +1,4 @@
-// Hands out descriptors to several clients at once, so that a stalled one does not delay the others.
+// Sends descriptors to several clients at once, so that a stalled one does not delay the others.
 #include "server/grpc/arena_server.h"
 
 #include <poll.h>
@@ -20,14 +20,14 @@
 namespace hlod::grpc_server {
 namespace {
 
-// For 32 bytes that a client sends at once; it may wait long for a core.
+// The time limit for 32 bytes that a client sends at once; it may wait long for a core.
 constexpr absl::Duration kSecretTimeout = absl::Seconds(5);
-// At once; further clients wait to be accepted.
+// The number of clients at once; further clients wait to be accepted.
 constexpr size_t kClientsMax = 64;
-// Per user: a further client replaces the one that has waited longest.
+// The number per user; a further client replaces the one that has waited longest.
 constexpr int64_t kClientsPerUserMax = 16;
 
-// A client that has connected and has not sent its whole secret.
+// A client that has connected but not sent its whole secret yet.
 struct Asking {
   rpc::Descriptor socket;
   uint32_t user = 0;
@@ -97,7 +97,7 @@ ArenaServer::~ArenaServer() {
 void ArenaServer::Serve(session::Registry& registry) {
   std::vector<Asking> asking;
   std::vector<pollfd> polled;
-  polled.reserve(kClientsMax + 1);  // The loop below needs no more memory.
+  polled.reserve(kClientsMax + 1);  // The loop below needs no further memory.
   for (;;) {
     polled.clear();
     int timeout_ms = -1;
@@ -133,7 +133,7 @@ void ArenaServer::Serve(session::Registry& registry) {
         if (!peer.ok() || !MayAsk(registry, peer->uid)) continue;
         DropOldest(asking, peer->uid);
         asking.push_back({std::move(client), peer->uid, now + kSecretTimeout, ""});
-      } catch (const std::exception& e) {  // No memory: the client gets no arena, and works without one.
+      } catch (const std::exception& e) {  // Without memory, the client gets no arena, and works without one.
         spdlog::error("A client that asks for an arena is not heard: {}", e.what());
       }
     } else if (errno == EINVAL || errno == EBADF) {

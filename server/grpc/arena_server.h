@@ -16,7 +16,7 @@ namespace hlod::grpc_server {
 
 class ArenaServer {
  public:
-  // Opens the socket. UNAVAILABLE when the kernel has none: then there are no arenas.
+  // Opens the socket. UNAVAILABLE if the kernel refuses: then there are no arenas.
   static absl::StatusOr<std::unique_ptr<ArenaServer>> Create();
   ~ArenaServer();
   const std::string& name() const { return name_; }

@@ -1,5 +1,5 @@
 // The common part of the two bulk methods: a call whose work is a stream that jobs of the transfer thread
-// hold, too.
+// also refer to.
 #pragma once
 
 #include <memory>

@@ -66,7 +66,7 @@ void Call::OnEndAlarm() {
   {
     MutexLock lock(&mu_);
     if (done_told_ || !writing_) return;
-    if (outgoing_.size() < unwritten_) {  // The client reads slowly.
+    if (outgoing_.size() < unwritten_) {  // The client reads, but slowly.
       unwritten_ = outgoing_.size();
       return SetAlarm(end_alarm_, end_alarmed_);
     }
@@ -145,7 +145,7 @@ void Guarded(Call& call, absl::FunctionRef<void()> body) {
     spdlog::error("A call of {} failed: {}", call.method(), e.what());
     try {
       call.Finish(MakeError(ErrorKind::kLimit, "The daemon has no memory for this call."));
-    } catch (const std::exception&) {  // There is no memory even for the error text.
+    } catch (const std::exception&) {  // There is not even memory for the error's text.
       call.Cancel();
     }
   }

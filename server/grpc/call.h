@@ -35,14 +35,14 @@ class CallHandler {
   virtual void OnWritten() {}
   // The last function called. The handler is destroyed after it.
   virtual void OnDone() {}
-  // Returns false when the method reads no messages: then none is awaited.
+  // Returns false if the method reads no messages; then none is waited for.
   virtual bool Reads() const { return true; }
-  // Returns true when each message must arrive within Start's timeout after the previous one, not only the
-  // first.
+  // Returns true if each message must arrive within Start's timeout after the previous one, instead of only
+  // the first.
   virtual bool EachMessageInTime() const { return false; }
   // Returns true while the handler does not ask for the next message: then its client is not late.
   virtual bool AwaitsTurn() const { return false; }
-  // HasNews returns true when there is something to send once the queue has no other event. Then OnIdle is
+  // HasNews returns true when there is something to send and the queue has no other event. Then OnIdle is
   // called.
   virtual bool HasNews() { return false; }
   virtual void OnIdle() {}
@@ -67,22 +67,23 @@ class Call : public std::enable_shared_from_this<Call> {
   // Finish, it is cancelled when its peer reads nothing for that long.
   void Start(std::unique_ptr<CallHandler> handler, absl::Duration timeout);
 
-  // Keeps `held` until the first message has arrived or the call has ended. On the queue's thread.
+  // Keeps `held` until the first message has arrived or the call has ended. Must be called on the queue's
+  // thread.
   void HoldUntilHeard(std::shared_ptr<const void> held) { until_heard_ = std::move(held); }
 
-  // From any thread. Read must not be called while another read is pending. Messages are sent in order; a
-  // message written after Finish is not sent.
+  // May be called from any thread. Read must not be called while another read is pending. Messages are sent
+  // in order; a message written after Finish is not sent.
   void Read();
   void Write(grpc::ByteBuffer message);
   void Finish(const absl::Status& status);
-  // Ends the call at once, dropping messages that have not been sent. From any thread, once the call has
-  // begun.
+  // Ends the call at once, dropping messages that were not sent. May be called from any thread after the call
+  // has begun.
   void Cancel() {
     cancelled_ = true;
     context_.TryCancel();
   }
 
-  // On the queue's thread.
+  // Called on the queue's thread.
   void OnOperation(CallOperation::Kind kind, bool ok);
   CallHandler* handler() { return handler_.get(); }
   // Returns true when the client reset the call or its connection broke. To be called once the call is done.
@@ -105,18 +106,18 @@ class Call : public std::enable_shared_from_this<Call> {
   grpc::ServerCompletionQueue* queue_ = nullptr;
   absl::Duration timeout_;
   grpc::Alarm alarm_;
-  std::atomic<bool> cancelled_{false};  // Cancelled by the daemon.
-  bool heard_ = false;                  // On the queue's thread: a message has arrived since alarm_ was set.
-  bool over_ = false;                   // On the queue's thread: OnDone was called.
+  std::atomic<bool> cancelled_{false};  // True when the daemon has cancelled the call.
+  bool heard_ = false;  // Used on the queue's thread: true when a message has arrived since alarm_ was set.
+  bool over_ = false;   // Used on the queue's thread: true when OnDone was called.
   std::shared_ptr<const void> until_heard_;
 
   Mutex mu_;
   std::deque<grpc::ByteBuffer> outgoing_ ABSL_GUARDED_BY(mu_);
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
-  bool finished_ ABSL_GUARDED_BY(mu_) = false;   // Finish was called.
-  bool finishing_ ABSL_GUARDED_BY(mu_) = false;  // The operation of Finish has started.
+  bool finished_ ABSL_GUARDED_BY(mu_) = false;   // True when Finish was called.
+  bool finishing_ ABSL_GUARDED_BY(mu_) = false;  // True when the operation of Finish has started.
   bool broken_ ABSL_GUARDED_BY(mu_) = false;
-  bool done_told_ ABSL_GUARDED_BY(mu_) = false;  // The call is done: no further alarm is set.
+  bool done_told_ ABSL_GUARDED_BY(mu_) = false;  // True when the call is done: no further alarm is set.
   grpc::Alarm end_alarm_ ABSL_GUARDED_BY(mu_);
   size_t unwritten_ ABSL_GUARDED_BY(mu_) = 0;  // The size of outgoing_ when end_alarm_ was set.
   grpc::Status status_ ABSL_GUARDED_BY(mu_);

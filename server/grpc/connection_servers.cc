@@ -55,7 +55,7 @@ void ConnectionServers::Tick() {
   for (auto next = servers_.begin(); next != servers_.end();) {
     const auto entry = next++;
     if (connections_.IsOpen(entry->connection) || entry->server->HasCalls()) continue;
-    ending_.splice(ending_.end(), servers_, entry);  // Needs no memory.
+    ending_.splice(ending_.end(), servers_, entry);  // This does not need memory.
   }
   if (!ending_.empty()) changed_.SignalAll();
 }
@@ -68,7 +68,7 @@ void ConnectionServers::EndThem() {
       MutexLock lock(&mu_);
       while (ending_.empty() && !stopping_) changed_.Wait(&mu_);
       if (ending_.empty()) return;
-      next = &ending_.front();  // It stays in the list, and counts.
+      next = &ending_.front();  // It stays in the list, and is counted.
     }
     const absl::Time now = absl::Now();
     next->server->Shutdown(now + kLastWords, now + kPatience);
@@ -93,7 +93,7 @@ void ConnectionServers::Shutdown() {
     stopping_ = true;
     changed_.SignalAll();
   }
-  // One deadline for all, so that the daemon ends in time however many there are.
+  // A common deadline, so that the daemon ends in time for any number of servers.
   const absl::Time now = absl::Now();
   for (const Entry& entry : all) entry.server->Shutdown(now + kLastWords, now + kPatience);
   if (thread_.joinable()) thread_.join();

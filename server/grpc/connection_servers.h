@@ -20,14 +20,14 @@ namespace hlod::grpc_server {
 // Thread-safe.
 class ConnectionServers {
  public:
-  // The number that one owner can create in the short time that the thread needs to end them, whatever limit
-  // its connections have.
+  // The number of servers that one owner can create while the thread ends others, for any limit on its
+  // connections.
   static constexpr int64_t kEndingPerOwnerMax = 512;
-  // The number that holds enough memory to be worth returning.
+  // The number of ended servers that held enough memory to be worth returning.
   static constexpr int64_t kManyEnded = 32;
 
   // `connections` must outlive this object. `many_ended` is called on its thread when kManyEnded servers have
-  // ended since its last call and no other one waits to be ended.
+  // ended since its last call, and none is waiting to be ended.
   ConnectionServers(
       const Connections& connections, int64_t ending_per_owner_max, std::function<void()> many_ended = [] {});
   ~ConnectionServers() { Shutdown(); }
@@ -39,7 +39,8 @@ class ConnectionServers {
   // connections and are still to be ended: this limits a client that keeps connecting and closing faster than
   // that.
   absl::Status CheckRoom(const std::string& owner) const;
-  // Hands the servers of closed connections to the thread that ends them. To be called a few times a second.
+  // Passes the servers of closed connections to the thread that ends them. Must be called a few times a
+  // second.
   void Tick();
   // Ends all servers. No connections may be added after it.
   void Shutdown();

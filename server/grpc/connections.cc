@@ -68,7 +68,8 @@ absl::StatusOr<uint64_t> Connections::Add(int socket, const Opened& opened) {
   }
   RETURN_IF_ERROR(MakeRoom(opened));
   rpc::Descriptor duplicate(fcntl(socket, F_DUPFD_CLOEXEC, 0));
-  epoll_event event{};  // Only the hang-up, which is always reported: both directions are shut down.
+  // Waits only for the hang-up, which is always reported: both directions are shut down.
+  epoll_event event{};
   event.data.u64 = last_id_ + 1;
   if (!duplicate.valid() || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, duplicate.get(), &event) != 0) {
     return MakeError(ErrorKind::kLimit, absl::StrFormat("The daemon has no descriptor for a connection: %s.",
@@ -86,7 +87,7 @@ absl::Status Connections::Greet(uint64_t id) {
   MutexLock lock(&mu_);
   const auto found = connections_.find(id);
   if (found == connections_.end() || found->second.standing != Standing::kStranger) return absl::OkStatus();
-  // To make room it closes only newcomers, so it never closes this connection, which is still a stranger.
+  // It closes only newcomers to make room, so it never closes this connection, which is still a stranger.
   RETURN_IF_ERROR(MakeRoomOfOwner(found->second.opened));
   Owner& owner = owners_[found->second.opened.owner];
   --owner.strangers;

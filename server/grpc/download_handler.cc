@@ -72,12 +72,12 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
     });
   }
 
-  // On the transfer thread.
+  // Runs on the transfer thread.
   void WriteNext() {
-    if (stopped_) return;  // The session has ended, and perhaps the daemon with it.
+    if (stopped_) return;  // The session has ended, and perhaps the daemon, too.
     if (sent_ == bytes_.bytes && !(bytes_.bytes == 0 && !std::exchange(empty_sent_, true))) return;
     const int64_t size = std::min(chunk_, bytes_.bytes - sent_);
-    // The payload's slice owns a copy of the pin: gRPC may keep it longer than the session lives.
+    // The payload's slice owns a copy of the pin, because gRPC may keep it longer than the session lives.
     using Share = std::shared_ptr<const void>;
     const grpc::Slice payload(
         const_cast<std::byte*>(bytes_.data + sent_), static_cast<size_t>(size),
@@ -95,7 +95,7 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
   // Set by OnRead.
   std::shared_ptr<session::Session> session_;
   std::shared_ptr<session::KeptDownload> kept_;
-  device::ReadyBytes bytes_;  // The pin keeps the bytes even when the client has acknowledged the download.
+  device::ReadyBytes bytes_;  // The pin keeps the bytes even if the client has acknowledged the download.
   int64_t chunk_ = kChunkBytes;
   // Used by the transfer thread.
   int64_t sent_ = 0;

@@ -28,9 +28,8 @@ constexpr absl::string_view kAdminPrefix = "/hlod.v1.Admin/";
 
 constexpr size_t kThreadNameMax = 15;
 constexpr int kStreamsMax = 1024;  // Concurrent calls on one connection.
-// The bytes that a client may send on a stream that is not read, and the payload of one frame. While a
-// message is read, gRPC grants the rest of it, so that a small window does not slow down a client whose
-// message is read.
+// The bytes that a client may send on a stream that is not being read, and the payload of one frame. While a
+// message is being read, gRPC grants the rest of it, so that a small window does not slow down its client.
 constexpr int kWindowBytes = 64 << 10;
 constexpr int kFrameBytes = 1 << 20;
 // The buffer to read from the socket, allocated before bytes arrive. By default gRPC takes half of the quota.
@@ -90,7 +89,7 @@ GrpcServer::GrpcServer(session::Registry& registry, Health& health, SilentCalls&
 GrpcServer::~GrpcServer() { Shutdown(absl::Now(), absl::Now() + absl::Seconds(10)); }
 
 bool GrpcServer::Start(ConnectedSocket socket) {
-  // Starts the thread first: when the system refuses it, nothing has begun.
+  // Starts the thread first, so that nothing has begun if the system refuses it.
   const auto held = std::make_shared<ConnectedSocket>(std::move(socket));
   try {
     thread_ = std::thread([this, held] { Run(std::move(*held)); });
@@ -125,7 +124,7 @@ bool GrpcServer::Build() {
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax);
   builder.SetResourceQuota(quota_->quota());
-  // By default gRPC would grant streams that are not read megabytes each.
+  // By default gRPC would grant each stream megabytes even if it is not read.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kWindowBytes);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
@@ -135,7 +134,7 @@ bool GrpcServer::Build() {
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, greeting_ms);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, greeting_ms);
   // The kernel's keepalive (TCP) or the end of the socket (unix) reports peers that vanish, but not peers
-  // behind a stalled tunnel that answers for itself: these are asked. A program that neither calls nor waits
+  // behind a stalled tunnel that answers for itself: these get pings. A program that neither calls nor waits
   // still answers, because its library polls now and then (client/runtime/session/session.h). Peers may ping.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options_.question));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options_.patience));
@@ -194,7 +193,7 @@ void GrpcServer::AcceptNext() {
 }
 
 void GrpcServer::Serve() {
-  // A call is being awaited. False when there was no memory for one; then it is tried again.
+  // True while a call is waited for. False if there was no memory for one; then it is tried again.
   bool accepting = false;
   const auto accept = [&] {
     if (accepting) return;
@@ -206,7 +205,7 @@ void GrpcServer::Serve() {
                     e.what());
     }
   };
-  // Sessions with unreported progress: they are flushed when no event waits, or after a while.
+  // Sessions with unreported progress, which are flushed when no event waits, or after a while.
   std::vector<std::shared_ptr<Call>> dirty;
   int events = 0;
   absl::Time since;
@@ -221,7 +220,7 @@ void GrpcServer::Serve() {
     if (dirty.empty() && accepting) {
       if (!queue_->Next(&tag, &ok)) return;
     } else {
-      // A call that keeps the queue busy must not delay the reports of others.
+      // A call that keeps the queue busy must not delay the reports of other calls.
       if (++events >= kEventsPerFlush || absl::Now() - since > kFlushDelay) flush();
       const auto next = queue_->AsyncNext(
           &tag, &ok,
@@ -236,7 +235,7 @@ void GrpcServer::Serve() {
     const CallOperation::Kind kind = operation.kind;
     const std::shared_ptr<Call> call = std::move(operation.call);
     if (kind == CallOperation::Kind::kAccept) {
-      if (!ok) {  // The server shuts down: it never became a call.
+      if (!ok) {  // The server is shutting down, so it never became a call.
         call->Abandon();
         continue;
       }

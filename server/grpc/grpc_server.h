@@ -1,5 +1,4 @@
-// The gRPC server of one connection that others accepted: its queue, its thread, its memory quota, its table
-// of methods.
+// The gRPC server of one accepted connection: its queue, its thread, its memory quota, its table of methods.
 #pragma once
 
 #include <grpcpp/security/server_credentials.h>
@@ -26,32 +25,34 @@
 namespace hlod::grpc_server {
 
 // Makes gRPC poll each connection on the thread of its own server. By default one thread of the process polls
-// for all of them, handles the events of any, and wakes the thread that each is for. To be called before
-// anything else of gRPC, by a program with servers for many connections. Respects $GRPC_POLL_STRATEGY.
+// for all, handles all events, and wakes the thread of each. Must be called before any other function of
+// gRPC, by a program with servers for many connections. Respects $GRPC_POLL_STRATEGY.
 void PollByConnection();
 
-// Each connection has a server of its own, because within a server gRPC shares what peers should not share:
-// the memory quota, at whose end it resets the calls of any peer, and the thread, which is busy for all while
-// it is busy for one. gRPC also reports neither the socket nor the user of a call; here they are known.
+// Each connection has its own server, because within a server gRPC shares resources that peers should not
+// share: the memory quota, at whose end it resets calls of any peer, and the thread, which cannot serve
+// others while it serves one. gRPC also does not report the socket or the user of a call; here they are
+// known.
 class GrpcServer {
  public:
   struct Options {
     session::Peer peer;                            // Without its description, which gRPC provides.
     bool administration = false;                   // True when the connection may administer.
-    std::string token;                             // The token that calls must show; empty: none.
+    std::string token;                             // The token that calls must show; empty for none.
     std::shared_ptr<grpc::ServerCredentials> tls;  // Null when the connection has no TLS.
     // The time limit for the first call of a connection, the first message of a call, and a client that reads
     // no answer.
     absl::Duration greeting = absl::Seconds(10);
     ReceiveLimits received;
-    device::MemoryCharge memory;  // The charge for the connection, including what strangers may take.
-    // After `question` without a byte the peer is asked whether it is alive. It is given up when it does not
-    // answer for `patience`, which is long, because a client that is stopped in a debugger is silent as well.
+    // The charge for the connection, including the memory that strangers may use.
+    device::MemoryCharge memory;
+    // After `question` without a byte the peer gets a ping. It is given up when it does not answer for
+    // `patience`, which is long, because a client that is stopped in a debugger is silent as well.
     absl::Duration question = absl::InfiniteDuration(), patience = absl::InfiniteDuration();
-    // Called when the client resets more calls than it may: closes the connection.
+    // Called when the client resets more calls than allowed: closes the connection.
     std::function<void()> close = [] {};
-    // Called with each call that shows the required token, until it returns OK: until then such calls are
-    // refused.
+    // Called with each call that shows the required token, until it returns OK; such calls are refused until
+    // then.
     std::function<absl::Status()> greet = [] { return absl::OkStatus(); };
     // Called when a session is opened or named with its secret, and when an administrator calls.
     std::function<void()> use = [] {};
@@ -84,7 +85,8 @@ class GrpcServer {
     CondVar changed;
     // Includes the call that waits to be accepted.
     int64_t count ABSL_GUARDED_BY(mu) = 0;
-    bool ending ABSL_GUARDED_BY(mu) = false;  // No further call is asked for: the queue may have shut down.
+    // No further call is requested, because the queue may have shut down.
+    bool ending ABSL_GUARDED_BY(mu) = false;
   };
 
   session::Registry& registry_;
@@ -93,35 +95,39 @@ class GrpcServer {
   const std::shared_ptr<ReceiveQuota> quota_;
   const Options options_;
   const std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
-  // Made by the thread, constant once built_ is notified.
+  // Made by the thread; constant after built_ is notified.
   std::optional<grpc::AsyncGenericService> service_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   Acceptor acceptor_;
   absl::Notification built_;
-  ResetBudget resets_;    // Used by the thread only.
-  bool greeted_ = false;  // Used by the thread only.
+  ResetBudget resets_;    // Used only by the thread.
+  bool greeted_ = false;  // Used only by the thread.
   std::thread thread_;
 };
 
 // The methods. Each function makes the handler of a call. `quota` is the connection's; a handler calls Admit
 // when a session is opened or named with its secret.
 std::unique_ptr<CallHandler> MakeSessionHandler(session::Registry& registry, Call& call, session::Peer peer,
-                                                std::shared_ptr<ReceiveQuota> quota);  // session_handler.cc
+                                                // Defined in session_handler.cc.
+                                                std::shared_ptr<ReceiveQuota> quota);
 std::unique_ptr<CallHandler> MakeUploadHandler(session::Registry& registry, Call& call,
-                                               std::shared_ptr<ReceiveQuota> quota);  // upload_handler.cc
+                                               // Defined in upload_handler.cc.
+                                               std::shared_ptr<ReceiveQuota> quota);
 std::unique_ptr<CallHandler> MakeDownloadHandler(session::Registry& registry, Call& call,
-                                                 std::shared_ptr<ReceiveQuota> quota);  // download_handler.cc
+                                                 // Defined in download_handler.cc.
+                                                 std::shared_ptr<ReceiveQuota> quota);
 // A method of one request and one answer or, when `streaming`, of an answer per request (reflection).
 // `answer` returns the bytes or an error.
 using Answer = std::function<absl::StatusOr<std::string>(const std::string& request)>;
 std::unique_ptr<CallHandler> MakeAnswerHandler(Call& call, Answer answer,
-                                               bool streaming);  // answer_handler.cc
+                                               bool streaming);  // Defined in answer_handler.cc.
 
-// A method whose answer does not depend on the request, so that it reads no message: not even of strangers.
-// `answer` is the bytes or an error.
+// A method whose answer does not depend on the request, so that it reads no message, not even one of a
+// stranger. `answer` is the bytes or an error.
 std::unique_ptr<CallHandler> MakeConstantHandler(Call& call,
-                                                 absl::StatusOr<std::string> answer);  // answer_handler.cc
+                                                 // Defined in answer_handler.cc.
+                                                 absl::StatusOr<std::string> answer);
 
 // Convert to and from gRPC's buffers.
 std::string ToString(grpc::ByteBuffer& buffer);

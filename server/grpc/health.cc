@@ -16,7 +16,7 @@ class WatchHandler : public CallHandler {
  public:
   WatchHandler(Call& call, Health& health, std::string owner, bool stranger)
       : call_(call), health_(health), owner_(std::move(owner)), stranger_(stranger) {}
-  // There is only one service to ask for, and gRPC makes room for a whole message only while one is read.
+  // There is only one service to ask for, and gRPC allocates room for a message only while one is read.
   bool Reads() const override { return false; }
   void OnStart() override {
     if (const absl::Status watched = health_.Watch(call_.shared_from_this(), owner_, stranger_);

@@ -13,8 +13,8 @@
 
 namespace hlod::grpc_server {
 
-// Thread-safe. Shared by all servers of a daemon. A watch needs neither a token nor a session, so watches are
-// few, have no timers, and those of calls without a required token have places of their own.
+// Thread-safe. Shared by all servers of a daemon. A watch needs neither a token nor a session, so the number
+// of watches is small, they have no timers, and those of calls without a required token have separate places.
 class Health {
  public:
   static constexpr int64_t kWatchesMax = 128, kStrangersMax = 32;
@@ -24,11 +24,11 @@ class Health {
   explicit Health(const session::Registry& registry) : registry_(registry) {}
   // Returns a serialized HealthCheckResponse.
   std::string Response() const;
-  // Writes the response to `call`, now and at each change. RESOURCE_EXHAUSTED when there are too many
-  // watches, in all or of this owner.
+  // Writes the response to `call`, now and at each change. RESOURCE_EXHAUSTED if there are too many watches,
+  // in all or of this owner.
   absl::Status Watch(const std::shared_ptr<Call>& call, const std::string& owner, bool stranger);
   void Forget(const Call& call);
-  // Writes a change to all watches. To be called a few times a second, by one thread.
+  // Writes a change to all watches. Must be called a few times a second by one thread.
   void Tick();
 
  private:

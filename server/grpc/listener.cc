@@ -44,7 +44,7 @@ sockaddr_un AddressOf(const std::string& path) {
   return address;
 }
 
-// Returns true when a daemon answers there: then the file belongs to it.
+// Returns true when a daemon answers there; then the file belongs to it.
 bool SomebodyListens(const std::string& path) {
   const rpc::Descriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_un address = AddressOf(path);
@@ -65,8 +65,9 @@ absl::Status AnotherListens(const rpc::Endpoint& endpoint) {
   return AlreadyExists("Another daemon listens on %s.", rpc::ToString(endpoint));
 }
 
-// Takes the lock on a socket's path. A daemon that ends removes the file while it holds the lock: another
-// daemon that had opened the file before would lock a removed file, while the next one locks a new one.
+// Locks a socket's path. A daemon that ends removes the lock file while it holds the lock, so another daemon
+// that had opened the file before may lock a removed file, while the next one locks a new one: this checks
+// for that.
 absl::StatusOr<rpc::Descriptor> TakeLock(const rpc::Endpoint& endpoint) {
   const std::string path = endpoint.path + ".lock";
   for (;;) {
@@ -87,7 +88,7 @@ absl::StatusOr<rpc::Descriptor> ListenUnix(const rpc::Endpoint& endpoint, rpc::D
   struct stat info;
   if (lstat(endpoint.path.c_str(), &info) == 0) {
     if (!S_ISSOCK(info.st_mode)) return AlreadyExists("%s exists and is not a socket.", endpoint.path);
-    unlink(endpoint.path.c_str());  // Left behind by a daemon that was killed.
+    unlink(endpoint.path.c_str());  // It was left behind by a daemon that was killed.
   }
   rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const sockaddr_un address = AddressOf(endpoint.path);
@@ -113,7 +114,8 @@ absl::StatusOr<rpc::Descriptor> ListenTcp(rpc::Endpoint& endpoint) {
   if (resolved != 0)
     return Unavailable("Host (%s) to listen on is unknown: %s.", endpoint.host, gai_strerror(resolved));
   rpc::Descriptor fd(socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // Only SO_REUSEADDR: the port of a daemon that just ended is free at once, that of a running one is not.
+  // Sets only SO_REUSEADDR: the port of a daemon that just ended is free at once, but that of a running one
+  // is not.
   const int on = 1;
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   const bool listening =
@@ -193,7 +195,8 @@ ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
 ListeningSocket::~ListeningSocket() {
   if (!owns_file_) return;
   unlink(endpoint_.path.c_str());
-  unlink((endpoint_.path + ".lock").c_str());  // While it is still locked: the next daemon makes its own.
+  // Removed while it is still locked: the next daemon makes its own.
+  unlink((endpoint_.path + ".lock").c_str());
 }
 
 Listener::Listener(std::vector<ListeningSocket> sockets, absl::Duration tcp_silence, Accepted accepted)
@@ -219,7 +222,7 @@ bool AcceptMustWait(int error) {
   switch (error) {
     case EINTR:
     case EAGAIN:
-    // Errors of a connection that waited. The failed accept has removed it.
+    // Errors of a waiting connection, which the failed accept has removed.
     case ECONNABORTED:
     case EPROTO:
     case ENOPROTOOPT:

@@ -52,12 +52,12 @@ class Listener {
   // TCP connections whose peer vanished break after `tcp_silence`.
   Listener(std::vector<ListeningSocket> sockets, absl::Duration tcp_silence, Accepted accepted);
   ~Listener();
-  // Takes no more connections; removes the sockets and their files.
+  // Stops accepting connections, and removes the sockets and their files.
   void Stop();
 
  private:
   void Serve();
-  // Called when there is no descriptor for the next connection of a listening socket. Accepts it with the
+  // Called if there is no descriptor for the next connection of a listening socket. Accepts it with the
   // reserve descriptor, sends it the reason and closes it, so that its client does not wait in vain.
   void RefuseOne(int listening);
   std::vector<ListeningSocket> sockets_;

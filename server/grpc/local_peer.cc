@@ -1,5 +1,5 @@
-// Both ends of such a connection are sockets of one kernel, which finds the other end by its addresses
-// (NETLINK_SOCK_DIAG, sock_diag(7)). It reports the user of any socket to all users.
+// Both ends of such a connection are sockets of the same kernel, which finds the other end by its addresses
+// (NETLINK_SOCK_DIAG, sock_diag(7)), and reports the user of any socket to all users.
 #include "server/grpc/local_peer.h"
 
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@ struct Address {
 
 using NameOf = int (*)(int, sockaddr*, socklen_t*);
 
-// Returns the address of one end; nullopt when it is not of the loopback interface.
+// Returns the address of one end; nullopt if it is not on the loopback interface.
 std::optional<Address> LoopbackAddress(int socket, NameOf name_of) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);

@@ -1,4 +1,4 @@
-// Resizes a quota together with its charge, and hands out turns to read in the order of the requests.
+// Resizes a quota together with its charge, and grants turns to read in the order of the requests.
 #include "server/grpc/receive_quota.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ absl::Status ReceiveQuota::Admit(How how) {
     if (admitted_) return absl::OkStatus();
     RETURN_IF_ERROR(Grow(limits_.session_bytes_max - base_));
     base_ = limits_.session_bytes_max;
-    // Without it all but the largest messages pass.
+    // Without it, all but the largest messages pass.
     if (how == How::kResumed && Grow(limits_.resumed_bytes_max - base_).ok())
       base_ = limits_.resumed_bytes_max;
     admitted_ = true;
@@ -70,7 +70,7 @@ absl::Status ReceiveQuota::CheckAdmission() {
 bool ReceiveQuota::TakeTurn() {
   if (turns_ >= limits_.turns_max) return false;
   const bool granted = granted_ >= base_ + (turns_ + 1) * limits_.turn_bytes;
-  // Without memory for it, the bytes of the first turn fit the room for a message.
+  // If there is no memory for it, the bytes of the first turn fit into the room for a message.
   if (!granted && !Grow(limits_.turn_bytes).ok() && turns_ > 0) return false;
   ++turns_;
   return true;

@@ -1,9 +1,9 @@
 // Limits the daemon's memory that the bytes of one connection may take before the daemon reads them.
 //
 // gRPC charges received messages that are not read yet to a quota, and resets calls when the quota is
-// exhausted. With a quota per connection, these are calls of the peer that filled it. Each quota is charged
-// in full to the share of the connection's owner in --side-memory, because gRPC does not report how much of
-// it is in use. So quotas are small, and grow with the messages that are expected:
+// exhausted. With a quota per connection, these are only calls of the peer that filled it. Each quota is
+// charged in full to the share of the connection's owner in --side-memory, because gRPC does not report how
+// much of it is in use. So quotas are small, and grow with the messages that are expected:
 // - Until a call has shown the secret of a session, or opened one, the connection is a stranger's: messages
 //   are not larger than a Hello.
 // - Then there is room for a message of commands.
@@ -32,7 +32,8 @@ struct ReceiveLimits {
   int64_t stranger_bytes_max = 1 << 20;
   // For a connection with a session, for one whose session was resumed, and for each turn of a bulk upload.
   int64_t session_bytes_max = 8 << 20, resumed_bytes_max = 24 << 20, turn_bytes = 4 << 20;
-  // Chunks of bulk uploads that are being read or wait to be copied, over all uploads of a connection.
+  // The limit on chunks of bulk uploads that are being read or wait to be copied, over all uploads of a
+  // connection.
   int64_t turns_max = 12;
 
   // Returns limits with which the messages and chunks of a daemon's limits pass.
@@ -42,8 +43,8 @@ struct ReceiveLimits {
 // Thread-safe.
 class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
  public:
-  // `name` is for gRPC's traces. `memory` has stranger_bytes_max taken, and grows; it may be a charge without
-  // a share. `admitted` is called once, with the first Admit that succeeds.
+  // `name` is for gRPC's traces. `memory` has reserved stranger_bytes_max, and grows; it may be a charge
+  // without a share. `admitted` is called once, at the first Admit that succeeds.
   ReceiveQuota(
       const std::string& name, const ReceiveLimits& limits, device::MemoryCharge memory = {},
       std::function<void()> admitted = [] {});
@@ -57,17 +58,16 @@ class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
   // Returns the status that Admit would return, before there is a session.
   absl::Status CheckAdmission();
 
-  // The right to have one chunk in memory, given back when the last copy is destroyed.
+  // The right to have one chunk in memory, released when the last copy is destroyed.
   using Turn = std::shared_ptr<const void>;
-  // Calls `ready` with a turn: at once, on this thread, when one is free; otherwise on the thread that gives
-  // one back, in the order of the requests. A turn must not be given back while holding a lock that `ready`
-  // takes.
+  // Calls `ready` with a turn: at once on this thread if one is free; otherwise on the thread that releases
+  // one, in the order of the requests. A turn must not be released while holding a lock that `ready` takes.
   void AwaitTurn(std::function<void(Turn turn)> ready);
 
  private:
   void GiveBack();
   Turn MakeTurn();
-  // Takes a turn. Returns false when there is no further one; the first one always exists.
+  // Takes a turn. Returns false if there is no further one; the first always exists.
   bool TakeTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Grow(int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ShrinkTo(int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -77,7 +77,7 @@ class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
   grpc::ResourceQuota quota_;
   Mutex mu_;
   device::MemoryCharge memory_ ABSL_GUARDED_BY(mu_);
-  // The quota without turns, and the quota with the most turns that there were since there was last none.
+  // The quota without turns, and the quota with the largest number of turns since there was last none.
   int64_t base_ ABSL_GUARDED_BY(mu_), granted_ ABSL_GUARDED_BY(mu_);
   bool admitted_ ABSL_GUARDED_BY(mu_) = false;
   int64_t turns_ ABSL_GUARDED_BY(mu_) = 0;

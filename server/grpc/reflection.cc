@@ -1,6 +1,6 @@
 // Reflection by hand: the library's own is a synchronous service, whose polling threads would compete with
-// our one queue thread for each message. The messages are few and are parsed as unknown fields, so they need
-// no generated code.
+// our queue thread for each message. The messages are few and are parsed as unknown fields, so they need no
+// generated code.
 #include "server/grpc/reflection.h"
 
 #include <google/protobuf/descriptor.h>
@@ -59,7 +59,7 @@ absl::StatusOr<std::string> AnswerReflection(const std::string& request) {
   UnknownFieldSet fields;
   if (!fields.ParseFromString(request))
     return InvalidArgument("The request is not a ServerReflectionRequest.");
-  // The request is a oneof: the last of several fields counts, as for every parser of the format.
+  // The request is a oneof: the last of several fields is used, as by every parser of the format.
   const UnknownField* host = nullptr;
   const UnknownField* question = nullptr;
   for (int i = 0; i < fields.field_count(); ++i) {

@@ -22,7 +22,7 @@ constexpr size_t kPrefaceBytes = 24, kFrameHeadBytes = 9;
 // The number of refused connections that wait, and the time until their clients must have read why.
 constexpr size_t kRefusedMax = 32;
 constexpr absl::Duration kRefusedFor = absl::Seconds(2);
-constexpr size_t kReceivedMax = 64 << 10;  // The first call of a client begins within this.
+constexpr size_t kReceivedMax = 64 << 10;  // The first call of a client begins within this number of bytes.
 
 std::string BigEndian(uint32_t value, int bytes) {
   std::string text;
@@ -94,7 +94,8 @@ bool RefusedConnection::Advance() {
     if (n <= 0 || received_.size() > kReceivedMax) return false;
     if (!answer_.empty()) received_.append(bytes, static_cast<size_t>(n));
   }
-  // Stays open until the client ends it: a client that still writes would see an error before the answer.
+  // Stays open until the client closes it, because a client that still writes would get an error before the
+  // answer.
   if (answer_.empty()) return true;
   for (size_t at = kPrefaceBytes; at + kFrameHeadBytes <= received_.size();) {
     const std::string_view head = std::string_view(received_).substr(at, kFrameHeadBytes);

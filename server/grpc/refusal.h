@@ -1,5 +1,5 @@
-// Refused connections: the first call on them is answered with the error, so that clients get it like that of
-// any other call.
+// Refused connections: the first call on them is answered with the error, so that clients get it like the
+// error of any other call.
 #pragma once
 
 #include <list>
@@ -12,18 +12,18 @@
 
 namespace hlod::grpc_server {
 
-// Speaks the part of HTTP/2 that this takes, without gRPC, a thread or waiting. Not for TLS.
+// Implements the necessary part of HTTP/2, without gRPC, a thread or waiting. Not for TLS.
 class RefusedConnection {
  public:
   RefusedConnection(ConnectedSocket socket, const absl::Status& why);
   int fd() const { return socket_.get(); }
-  // Reads the received bytes, and answers a call. Returns false when it is done and the connection may end.
-  // To be called when the connection is readable, or now and then.
+  // Reads the received bytes, and answers a call. Returns false when it is done and the connection may be
+  // closed. Must be called when the connection is readable, or periodically.
   bool Advance();
 
  private:
   ConnectedSocket socket_;
-  std::string answer_;  // The payload of the frame; empty once it is sent.
+  std::string answer_;  // The payload of the frame; empty after it is sent.
   std::string received_;
 };
 
@@ -31,7 +31,7 @@ class RefusedConnection {
 class RefusedConnections {
  public:
   void Add(ConnectedSocket socket, const absl::Status& why);
-  // To be called a few times a second.
+  // Must be called a few times a second.
   void Tick();
 
  private:

@@ -1,5 +1,5 @@
-// Limits how many calls the clients of a server may open and reset: kAtOnce at once, then kPerSecond. A reset
-// call does not count against the streams of its connection, so HTTP/2 alone does not limit them.
+// Limits how many calls the clients of a server may open and reset: kAtOnce at first, then kPerSecond. A
+// reset call is not counted in the streams of its connection, so HTTP/2 alone does not limit them.
 #pragma once
 
 #include <algorithm>

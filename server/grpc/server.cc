@@ -54,8 +54,8 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerOptions& opt
 }
 
 // Returns options that limit the connections to the descriptors that the daemon may open. Each connection
-// takes its socket, a duplicate, one that wakes its thread, and those of its process and its session's arena.
-// A few are left for temporary use.
+// uses its socket, a duplicate, one that wakes its thread, and those of its process and its session's arena.
+// A few are reserved for temporary use.
 Connections::Options ConnectionOptions(const Limits& limits, absl::Duration tcp_silence) {
   constexpr int64_t kOfConnection = 5, kLeft = 8, kForAdministrators = 8;
   Connections::Options options{.per_owner_max = limits.connections_per_user_max, .tcp_silence = tcp_silence};
@@ -85,7 +85,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   std::unique_ptr<Server> server(new Server(std::move(options), devices));
   const ServerOptions& o = server->options_;
 
-  // Opens the sockets first: a start that fails for one of them has changed nothing.
+  // Opens the sockets first, so that a start that fails for one of them has changed nothing.
   std::vector<ListeningSocket> sockets;
   for (const rpc::Endpoint& endpoint : o.listen) {
     RETURN_IF_ERROR(CheckTcp(endpoint, o));
@@ -125,7 +125,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
       std::make_unique<ConnectionServers>(*server->connections_, ConnectionServers::kEndingPerOwnerMax,
                                           [registry = server->registry_.get()] { registry->NoteFreed(); });
 
-  // Beyond this point clients connect.
+  // From here on clients may connect.
   if (o.inherited_connection >= 0)
     server->OnAccepted(ConnectedSocket(o.inherited_connection), rpc::Endpoint{});
   server->listener_ = std::make_unique<Listener>(
@@ -162,7 +162,7 @@ void Server::OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint) {
   };
   if (const absl::Status room = servers_->CheckRoom(opened->owner); !room.ok()) return refuse(room);
   device::MemoryCharge memory(devices_.side_memory().ShareOf(opened->owner));
-  // Administrators, who can do something about it, may connect even when no memory is left.
+  // Administrators, who can solve the problem, may connect even if no memory is left.
   if (opened->administrator) {
     memory.Grow(received_.stranger_bytes_max);
   } else if (const absl::Status taken = memory.TryGrow(received_.stranger_bytes_max, "A connection");
@@ -220,7 +220,7 @@ void Server::RunPeriodicChecks() {
       refused_.Tick();
       DropUnusedProcesses();
       health_->Tick();
-    } catch (const std::exception& e) {  // No memory; there may be some at the next iteration.
+    } catch (const std::exception& e) {  // There may be memory at the next iteration.
       spdlog::error("The periodic checks failed: {}", e.what());
     }
     absl::SleepFor(kTick);

@@ -1,4 +1,4 @@
-// The daemon's outer parts: sockets, servers, watches, and the order in which they start and stop.
+// The daemon's outer parts (sockets, servers, watches), and the order in which they start and stop.
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,8 @@ namespace hlod::grpc_server {
 
 struct ServerOptions {
   std::vector<rpc::Endpoint> listen;
-  std::vector<int> inherited_listeners;  // From systemd.
-  int inherited_connection = -1;         // One connected socket: a private daemon, which ends with it.
+  std::vector<int> inherited_listeners;  // Passed by systemd.
+  int inherited_connection = -1;         // A connected socket for a private daemon, which ends with it.
   std::string tls_certificate, tls_key, tls_client_authority;  // PEM texts.
   std::string token;                                           // The token that calls over TCP must show.
   std::string version;                                         // "hlod 0.1.0"
@@ -41,14 +41,14 @@ struct ServerOptions {
 
 class Server {
  public:
-  // Opens everything; once it returns, clients are answered. `devices` must outlive the server.
+  // Opens everything; after it returns, clients are answered. `devices` must outlive the server.
   static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options, device::Devices& devices);
   ~Server();
 
-  // The addresses on which it listens, with the ports that were chosen.
+  // The addresses on which it listens, including ports that the system chose.
   const std::vector<rpc::Endpoint>& endpoints() const { return endpoints_; }
   session::Registry& registry() { return *registry_; }
-  // Takes no new sessions and waits for running work, for at most `at_most` or until `give_up` returns true.
+  // Refuses new sessions and waits for running work, for at most `at_most` or until `give_up` returns true.
   // Returns true when the work has ended.
   bool Drain(absl::Duration at_most, const std::function<bool()>& give_up);
 
@@ -60,7 +60,7 @@ class Server {
   std::unique_ptr<GrpcServer> MakeServer(uint64_t id, const Connections::Opened& opened,
                                          std::optional<uint32_t> user, device::MemoryCharge memory);
   void RunPeriodicChecks();
-  // Stops watching processes that have neither a connection nor a session that ends with them.
+  // Stops watching processes that have neither a connection nor a session that would end with them.
   void DropUnusedProcesses();
 
   const ServerOptions options_;

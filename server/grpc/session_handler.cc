@@ -15,8 +15,8 @@ namespace hlod::grpc_server {
 namespace {
 
 // A message is parsed before its limits can be checked: one of 16 MiB may have millions of parts of two
-// bytes, each of which takes a hundred in memory. Lists of millions of handles, the most that programs need,
-// take less than this.
+// bytes, each of which takes a hundred bytes in memory. Lists of millions of handles, the most that programs
+// need, take less than this.
 constexpr int64_t kParsedBytesMax = 128 << 20;
 thread_local int64_t parsed_bytes = 0;  // The size of the message that this thread parses.
 
@@ -28,12 +28,12 @@ void* AllocateParsed(size_t bytes) {
   return ::operator new(bytes);
 }
 
-// The outgoing side of a session. It outlives the call's handler when the session still holds it.
+// The outgoing side of a session. It outlives the call's handler if the session still refers to it.
 class GrpcStream : public session::SessionStream {
  public:
   GrpcStream(session::Registry& registry, std::shared_ptr<Call> call)
       : registry_(registry), call_(std::move(call)) {}
-  // From now on messages end with their checksums. To be called before the first is written.
+  // Makes messages end with their checksums. Must be called before the first message is written.
   void AddChecksums() { checksums_ = true; }
   void Write(const v1::ServerMessage& message) override {
     grpc::ByteBuffer bytes = checksums_ ? WithChecksum(message) : ToByteBuffer(message);
@@ -116,8 +116,8 @@ class SessionHandler : public CallHandler {
   void OnIdle() override { connection_.Flush(); }
 
  private:
-  // Ends the stream, unless it has ended before. Its session does not end with it: the client may resume it
-  // on another stream.
+  // Ends the stream, if it has not ended before. Its session does not end with it: the client may resume the
+  // session on another stream.
   void EndStream(const absl::Status& status) {
     connection_.OnClosed(stream_.get());
     call_.Finish(status);

@@ -15,8 +15,8 @@ class SilentCalls {
  public:
   static constexpr int64_t kPerOwnerMax = 1024;
 
-  // Counts a call of this owner until the returned object, which may outlive the SilentCalls, is
-  // destroyed. Returns null when the owner has kPerOwnerMax calls already.
+  // Counts a call of this owner until the returned object, which may outlive the SilentCalls, is destroyed.
+  // Returns null if the owner has kPerOwnerMax calls already.
   std::shared_ptr<const void> Count(const std::string& owner) {
     MutexLock lock(&state_->mu);
     int64_t& calls = state_->calls[owner];
@@ -32,7 +32,7 @@ class SilentCalls {
  private:
   struct State {
     Mutex mu;
-    absl::flat_hash_map<std::string, int64_t> calls ABSL_GUARDED_BY(mu);  // By owner.
+    absl::flat_hash_map<std::string, int64_t> calls ABSL_GUARDED_BY(mu);  // The number of calls by owner.
   };
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };

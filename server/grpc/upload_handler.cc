@@ -13,7 +13,7 @@ namespace hlod::grpc_server {
 namespace {
 
 constexpr size_t kChunksAhead = 4;
-constexpr int64_t kHeaderBytesMax = 4096;  // The limit of a chunk's message beside its payload.
+constexpr int64_t kHeaderBytesMax = 4096;  // The limit on a chunk's message besides its payload.
 
 // Shared by the call's handler and the jobs of the transfer thread.
 class UploadStream : public session::BulkStream, public std::enable_shared_from_this<UploadStream> {
@@ -27,9 +27,9 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     const int64_t bytes = static_cast<int64_t>(buffer.Length());
     registry_.wire_bytes_in += bytes;
     const int64_t chunk_max = registry_.devices().limits().chunk_bytes_max;
-    ReceiveQuota::Turn turn;  // Given back after the lock is released.
+    ReceiveQuota::Turn turn;  // Released after the lock is released.
     if (bytes - kHeaderBytesMax > chunk_max) {
-      // On the transfer thread, because it may still be copying chunks.
+      // Runs on the transfer thread, which may still be copying chunks.
       return Post([self = shared_from_this(), bytes, chunk_max] {
         self->Fail(
             MakeError(ErrorKind::kLimit,
@@ -57,7 +57,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
   }
 
   void OnReadsDone() {
-    ReceiveQuota::Turn turn;  // Given back after the lock is released.
+    ReceiveQuota::Turn turn;  // Released after the lock is released.
     {
       MutexLock lock(&mu_);
       reads_done_ = true;
@@ -78,7 +78,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     ReceiveQuota::Turn turn;
   };
 
-  // Asks for the next chunk, unless one is already asked for or enough are waiting. For an upload that is not
+  // Requests the next chunk, unless one is already requested or enough are waiting. For an upload that is not
   // declared yet, only the first chunk is kept.
   void ReadOn() {
     {
@@ -98,9 +98,9 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     });
   }
 
-  // Returns false when it had ended before.
+  // Returns false if it had ended before.
   bool End() {
-    std::deque<Chunk> dropped;  // Their turns are given back after the lock is released.
+    std::deque<Chunk> dropped;  // Their turns are released after the lock is released.
     ReceiveQuota::Turn turn;
     MutexLock lock(&mu_);
     dropped.swap(chunks_);
@@ -162,13 +162,14 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     return MakeError(ErrorKind::kViolation, "The first chunk of a bulk upload does not name its transfer.");
   }
 
-  // Runs a job on the transfer thread, in the session's turn. A call that has not named a session can only
-  // end there.
+  // Runs a job on the transfer thread, in the session's turn. A call that has not named a session has no jobs
+  // there and can only end.
   void Post(std::function<void()> job) {
     registry_.devices().transfers().Submit(session_ != nullptr ? session_->identity().id : 0, 0,
                                            std::move(job));
   }
-  // Does nothing after the end: the session's jobs have been discarded, and one more would hold the call.
+  // Does nothing after the end: the session's jobs have been discarded, and a further one would keep the call
+  // alive.
   void PostPump() {
     {
       MutexLock lock(&mu_);
@@ -190,7 +191,8 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
       {
         MutexLock lock(&mu_);
         if (ended_) return;
-        // Chunks are kept until the upload is declared: a client that has sent everything is not cut off.
+        // Chunks are kept until the upload is declared, so that a client which has sent everything is not cut
+        // off.
         if (chunks_.empty()) return EndIfCut();
         if (!declared_.has_value()) return;
         if (!declared_->ok()) break;
@@ -209,7 +211,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     Fail(status);
   }
 
-  // Fails the upload when the client stopped before the last byte.
+  // Fails the upload if the client stopped before the last byte.
   void EndIfCut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     if (!reads_done_ || ended_ || cut_) return;
     cut_ = true;
@@ -224,7 +226,8 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
       ASSIGN_OR_RETURN(const device::UploadPart claimed, uploads.Claim(command_));
       part_ = Part{claimed.upload, claimed.generation};
     }
-    // Held only while bytes are copied: a stalled client must not keep the memory of a failed upload.
+    // Referred to only while bytes are copied, because a stalled client must not keep the memory of a failed
+    // upload.
     const std::shared_ptr<device::PendingUpload> upload = part_->upload.lock();
     if (upload == nullptr || !uploads.Owns({upload, part_->generation, upload->target}))
       return Aborted("The upload of command %d has ended or was taken over by another stream.", command_);
@@ -270,7 +273,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
 
   mutable Mutex mu_;
   std::deque<Chunk> chunks_ ABSL_GUARDED_BY(mu_);
-  bool reading_ ABSL_GUARDED_BY(mu_) = false;     // A chunk, or a turn for one, is asked for.
+  bool reading_ ABSL_GUARDED_BY(mu_) = false;     // True when a chunk, or a turn for one, is requested.
   ReceiveQuota::Turn turn_ ABSL_GUARDED_BY(mu_);  // The turn of the chunk that is being read.
   bool begun_ ABSL_GUARDED_BY(mu_) = false;
   bool reads_done_ ABSL_GUARDED_BY(mu_) = false;

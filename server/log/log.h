@@ -1,4 +1,4 @@
-// The daemon's log: to stderr, as text without control characters for a terminal, and limited in amount.
+// The daemon's log: to stderr, as text without control characters, and limited in amount.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -14,8 +14,8 @@
 namespace hlod {
 
 // Limits how many similar messages are logged: kBurst in each kPeriod. The first one of a later period says
-// how many were left out. Messages are similar when they differ only in digits within their first kCompared
-// bytes, as failed handshakes of many ports do. Not thread-safe.
+// how many were left out. Messages are similar if they differ only in digits within their first kCompared
+// bytes, like failed handshakes of many ports. Not thread-safe.
 class LogThrottle {
  public:
   using Time = std::chrono::system_clock::time_point;
@@ -24,7 +24,7 @@ class LogThrottle {
   static constexpr size_t kCompared = 64;
   static constexpr size_t kKindsMax = 256;
 
-  // Returns the text to log for a message; nullopt when it is left out.
+  // Returns the text to log for a message; nullopt if it is left out.
   std::optional<std::string> Pass(std::string_view message, Time now);
 
  private:

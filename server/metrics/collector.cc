@@ -1,4 +1,4 @@
-// Turns messages of administration into families of metrics.
+// Converts messages of administration to families of metrics.
 #include "server/metrics/collector.h"
 
 #include <cstdint>
@@ -55,7 +55,7 @@ constexpr DeviceMetric kDeviceMetrics[] = {
 #undef HLOD_DEVICE_METRIC
 };
 
-// Every device with every cause is a series from the start. A rate over a series that appears with its first
+// Every device with every cause is a series from the start: a rate over a series that appears with its first
 // transfer would miss that transfer.
 void AddTransfers(const v1::DaemonStats& stats, const v1::DeviceList& devices,
                   std::vector<MetricFamily>& families) {
@@ -67,7 +67,7 @@ void AddTransfers(const v1::DaemonStats& stats, const v1::DeviceList& devices,
                      .help = "In how many transfers.",
                      .type = MetricType::Counter,
                      .metric = {}};
-  std::map<std::pair<uint32_t, int>, v1::Amount> sums;  // By device and cause.
+  std::map<std::pair<uint32_t, int>, v1::Amount> sums;  // The amounts by device and cause.
   for (const v1::LedgerRow& row : stats.totals().rows()) {
     v1::Amount& sum = sums[{row.device(), row.cause()}];
     sum.set_bytes(sum.bytes() + row.amount().bytes());

@@ -1,5 +1,5 @@
-// The daemon's figures as Prometheus' metrics, made from administration's answers, so that they equal the
-// ledger's. metrics.inc lists them. Besides these there are hlod_transferred_bytes_total and
+// The daemon's figures as Prometheus' metrics, made from the answers of administration, so that they equal
+// the ledger's. metrics.inc lists them. Further metrics are hlod_transferred_bytes_total and
 // hlod_transfers_total, by device, direction and cause, and hlod_build_info.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace hlod::metrics {
 // Thread-safe.
 class Collector : public prometheus::Collectable {
  public:
-  // Older figures are fetched again. However often Prometheus scrapes, the sessions are asked a few times a
-  // second at most.
+  // The age from which on figures are fetched again: for any frequency of Prometheus' scrapes, the sessions
+  // are asked at most a few times a second.
   static constexpr absl::Duration kFresh = absl::Milliseconds(250);
 
   // Both must outlive this object.

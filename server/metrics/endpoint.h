@@ -21,7 +21,7 @@ class Endpoint {
  public:
   static constexpr absl::Duration kSlowest = absl::Seconds(5);
 
-  // Both must outlive this object. Returns UNAVAILABLE naming the address when it cannot be listened on.
+  // Both must outlive this object. Returns UNAVAILABLE naming the address if it cannot listen there.
   static absl::StatusOr<std::unique_ptr<Endpoint>> Start(const std::string& address,
                                                          session::Registry& registry, const Clock& clock);
 

@@ -40,7 +40,8 @@ std::string_view Word(std::string_view& line) {
   return word;
 }
 
-// Returns "[::1]:80" and "localhost:80" without the port and the brackets; empty when it is not of this form.
+// Returns "[::1]:80" and "localhost:80" without the port and the brackets; empty if it does not have this
+// form.
 std::string_view WithoutPort(std::string_view host) {
   const size_t end = host.starts_with('[') ? host.find(']') : std::min(host.find(':'), host.size());
   if (end == host.npos) return {};
@@ -154,7 +155,7 @@ void PageServer::Serve() {
 void PageServer::Accept() {
   rpc::Descriptor fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!fd.valid()) {
-    // The process may have no descriptors left; the connection then waits in the system's queue.
+    // The process may have no descriptors left; then the connection waits in the system's queue.
     if (errno == EMFILE || errno == ENFILE) absl::SleepFor(absl::Milliseconds(10));
     return;
   }
@@ -174,7 +175,8 @@ bool PageServer::Read(Connection& connection) {
   char bytes[4096];
   const ssize_t count = recv(connection.fd.get(), bytes, sizeof(bytes), 0);
   if (count < 0) return errno == EAGAIN || errno == EINTR;
-  // After the answer, further input is read until the peer is done: closing earlier could destroy the answer.
+  // After the answer, further input is read until the peer closes, because closing earlier could destroy the
+  // answer.
   if (connection.answered) return count > 0;
   connection.head.append(bytes, static_cast<size_t>(count));
   const size_t end = connection.head.find("\r\n\r\n");

@@ -1,8 +1,8 @@
 // One page over plain HTTP on the loopback interface.
 //
-// Every program of the machine may connect, and so could a web page in a browser whose own name resolves to
-// 127.0.0.1: the browser sends that name as the Host. Requests to names that are not of the loopback
-// interface are refused.
+// Every program of the machine may connect, and so could a web page in a browser, if the page's host name
+// resolves to 127.0.0.1; then the browser sends that name as the Host. Requests to names that are not of the
+// loopback interface are refused.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,13 @@
 
 namespace hlod::metrics {
 
-// Returns the status line's code and text that refuse a request with this head (everything up to the empty
-// line), or empty for a request that gets the page. `own` is a host that may be named besides the loopback
-// interface's.
+// Returns the status code and text that refuse a request with this head (everything up to the empty line);
+// empty for a request that gets the page. `own` is a host name that is accepted besides those of the loopback
+// interface.
 std::string_view Refusal(std::string_view head, std::string_view own, std::string_view path);
 
-// Serves from one thread, which waits for no single connection, so a slow one does not delay the others.
+// Serves from one thread, which does not wait for a single connection, so a slow one does not delay the
+// others.
 class PageServer {
  public:
   // The limit on open connections: one more closes the oldest.
@@ -51,7 +52,7 @@ class PageServer {
     absl::Time end;
     std::string head, answer;
     size_t sent = 0;
-    bool answered = false;  // The whole answer was sent: further input is ignored.
+    bool answered = false;  // True when the whole answer was sent: further input is ignored.
   };
 
   PageServer(Options options, std::string host) : options_(std::move(options)), host_(std::move(host)) {}
@@ -66,7 +67,8 @@ class PageServer {
   const Options options_;
   const std::string host_;
   int port_ = 0;
-  rpc::Descriptor listener_, stop_;    // Becomes readable when the server is to stop.
+  // The socket that accepts, and a descriptor that becomes readable when the server must stop.
+  rpc::Descriptor listener_, stop_;
   std::list<Connection> connections_;  // From the oldest to the newest.
   std::thread thread_;
 };

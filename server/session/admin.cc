@@ -173,7 +173,7 @@ class Rows {
   std::map<uint64_t, std::vector<Row>> rest_;
 };
 
-// Returns the account of an ended session as the daemon's ledger keeps it.
+// Returns the account of an ended session in the form in which the daemon's ledger keeps it.
 device::Account Folded(device::Account account) {
   device::Ledger ledger;
   ledger.FoldRows(account);

@@ -13,12 +13,12 @@ namespace {
 
 // The limit of ReplyBox::window, in units of commands_in_flight_max.
 constexpr int64_t kWindow = 16;
-// Settled commands that need not be reported while the client is quiet (session.proto).
+// The number of settled commands that need not be reported while the client is quiet (session.proto).
 constexpr uint64_t kUntoldMax = 64;
 constexpr int64_t kMessageBytes = 1 << 20;  // The approximate size of replies in one message.
-// Per command in flight, the bytes beyond unacknowledged_bytes_max for its small reply or its refusal.
+// The bytes per command in flight, beyond unacknowledged_bytes_max, for its small reply or its refusal.
 constexpr int64_t kReplyReserveBytes = 1 << 10;
-// The refusals that a session may leave unacknowledged while the memory of all sessions is used up.
+// The bytes of refusals that a session may leave unacknowledged while the memory of all sessions is used up.
 constexpr int64_t kFullReserveBytes = 1 << 20;
 
 // Returns the kind of a piece. Chunks of a program that are smaller than chunk_bytes_max count as commands,
@@ -53,7 +53,8 @@ absl::StatusOr<std::shared_ptr<SessionStream>> Answers::Attach(std::shared_ptr<S
   }
   try {
     stream->Write(message);
-  } catch (...) {  // No memory: no other holder knows of this stream, so none would report that it broke.
+  } catch (...) {  // There was no memory. No other object knows of this stream, so none would report that it
+                   // broke.
     Detach(stream.get(), clock_.Now());
     if (old != nullptr) old->Finish(Aborted("The session went on in another stream."));
     throw;
@@ -106,7 +107,8 @@ bool Answers::End(std::shared_ptr<SessionStream>& stream) {
 void Answers::Finish(SessionStream& stream, const absl::Status& status) {
   try {
     WriteRest(stream);
-  } catch (const std::exception&) {  // No memory: the replies are lost, but the client learns of the end.
+  } catch (const std::exception&) {  // There was no memory: the replies are lost, but the client gets the
+                                     // end.
   }
   stream.Finish(status);
 }
@@ -166,7 +168,7 @@ absl::StatusOr<Answers::Arrival> Answers::Receive(const v1::Command& command, ab
   }
   const int64_t max = limits_.commands_in_flight_max;
   const bool full = box_.in_flight() >= max || box_.window() >= kWindow * max;
-  // Refusals are answers that are kept, too: a client that does not stop sending is stopped.
+  // Refusals are answers that are kept, too, so a client that does not stop sending is ended.
   if (box_.window() >= (kWindow + 1) * max) {
     return MakeError(ErrorKind::kLimit,
                      absl::StrFormat("%d commands came after one that is not settled, more than %d times "
@@ -226,10 +228,10 @@ void Answers::SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> repl
     pause = !reading_;
   }
   RunBarriers();
-  if (pause) Flush();  // Otherwise EndMessage sends the answers to a message's commands together.
+  if (pause) Flush();  // Otherwise EndMessage sends the answers to all commands of a message together.
 }
 
-// A loop rather than recursion, because each barrier answers and so lets the next one run, and there may be
+// A loop instead of recursion, because each barrier answers and so lets the next one run, and there may be
 // thousands.
 void Answers::RunBarriers() {
   for (;;) {
@@ -283,7 +285,7 @@ void Answers::Flush() {
       box_.Fill(message, kMessageBytes, keep);
     }
     stream->Write(message);
-  } catch (...) {  // No memory: the message was not sent. The next message gets its content.
+  } catch (...) {  // There was no memory, and the message was not sent. The next message gets its content.
     MutexLock lock(&mu_);
     if (stream_ == stream) {  // A new stream gets everything again.
       writing_ = false;
@@ -307,7 +309,7 @@ void Answers::OnWritten(const SessionStream* stream) {
     MutexLock lock(&mu_);
     if (stream_.get() != stream) return;
     writing_ = false;
-    // Progress alone waits until the reader pauses next, when Flush is called.
+    // Progress alone waits until the reader's next pause, when Flush is called.
     if (!box_.has_replies()) return;
   }
   Flush();

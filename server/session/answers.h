@@ -29,8 +29,8 @@ class Answers {
       : limits_(limits), clock_(clock), ledger_(ledger), budgets_(budgets), box_(budgets) {}
 
   // Makes `stream` the session's stream and sends its Welcome, then everything unacknowledged. Returns the
-  // previous stream, for the caller to finish. Error kind lost_session when the session has ended meanwhile
-  // or its lease has run out.
+  // previous stream, for the caller to finish. The error kind is lost_session if the session has ended
+  // meanwhile or its lease has expired.
   absl::StatusOr<std::shared_ptr<SessionStream>> Attach(std::shared_ptr<SessionStream> stream,
                                                         const v1::Welcome& welcome);
   // Returns true when `stream` is the session's current stream.
@@ -45,17 +45,17 @@ class Answers {
   // The time at which it was detached; nullopt while connected.
   std::optional<absl::Time> detached_since() const;
 
-  // Begins a message and handles its acknowledgements. Returns false when its stream was replaced, so that
-  // the message is ignored. An error is a violation.
+  // Begins a message and handles its acknowledgements. Returns false if its stream was replaced, so that the
+  // message is ignored. An error is a violation.
   absl::StatusOr<bool> BeginMessage(const SessionStream* stream, const v1::ClientMessage& message);
   // Ends a message whose commands were all handled: sends their answers when there is a reply to send.
   void EndMessage(bool flush);
   // Records the arrival of a command, in order. An error ends the session: it is a violation, or a limit was
-  // far exceeded. Sets `refused` when the command exceeds a limit and is answered with that error.
+  // far exceeded. Sets `refused` if the command exceeds a limit and is answered with that error.
   enum class Arrival { kNew, kReplayed };
   absl::StatusOr<Arrival> Receive(const v1::Command& command, absl::Status& refused);
 
-  // Settles a command, without a reply when it succeeded.
+  // Settles a command; without a reply, it has succeeded.
   void Settle(uint64_t command, const absl::Status& status);
   void Answer(v1::Reply reply);
   // Runs `barrier` when all commands before `command` are settled. The barrier must answer `command`.
@@ -63,15 +63,15 @@ class Answers {
   // Returns true while some commands are not settled.
   bool busy() const;
 
-  // Sends the answers of settled commands, unless a message is already being written. The stream calls it
-  // after messages were handled or written, when no other event waits.
+  // Sends the answers of settled commands, unless a message is being written. The stream calls it when
+  // messages were handled or written and no other event waits.
   void Flush();
   // Returns true when Flush would send a message.
   bool HasNews() const;
   void OnWritten(const SessionStream* stream);
 
-  // Ends the session's answers. Returns false when they had ended before. Sets `stream` to the current
-  // stream, for Finish.
+  // Ends the session's answers. Returns false if they had ended before. Sets `stream` to the current stream,
+  // for Finish.
   bool End(std::shared_ptr<SessionStream>& stream);
   // Writes the remaining answers and finishes the stream.
   void Finish(SessionStream& stream, const absl::Status& status);
@@ -87,16 +87,17 @@ class Answers {
   const Clock& clock_;
   device::SessionLedger& ledger_;
   const SessionBudgets& budgets_;
-  // State below is guarded by mu_, which is never held while a stream is called.
+  // The members below are guarded by mu_, which is never held while a stream is called.
   mutable Mutex mu_;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
-  bool lease_ran_out_ ABSL_GUARDED_BY(mu_) = false;  // The session's end follows.
+  // True when the lease has expired; the session's end follows.
+  bool lease_ran_out_ ABSL_GUARDED_BY(mu_) = false;
   std::shared_ptr<SessionStream> stream_ ABSL_GUARDED_BY(mu_);
   std::optional<absl::Time> detached_since_ ABSL_GUARDED_BY(mu_);
-  bool writing_ ABSL_GUARDED_BY(mu_) = false;  // A message is being written.
-  // The client does not wait for commands that settle without a reply.
+  bool writing_ ABSL_GUARDED_BY(mu_) = false;  // True while a message is being written.
+  // True when the client does not wait for commands that settle without a reply.
   bool quiet_ ABSL_GUARDED_BY(mu_) = false;
-  bool reading_ ABSL_GUARDED_BY(mu_) = false;  // A message is being handled; Flush follows.
+  bool reading_ ABSL_GUARDED_BY(mu_) = false;  // True while a message is being handled; Flush follows.
   ReplyBox box_ ABSL_GUARDED_BY(mu_);
   struct Barrier {
     uint64_t command;

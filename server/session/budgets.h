@@ -1,5 +1,5 @@
-// The budgets of the daemon's memory beside the session's buffers, one per kind of transient data. All but
-// device memory is also charged to the share of the session's user.
+// The budgets of the daemon's memory besides the session's buffers, one per kind of transient data. All
+// except device memory is also charged to the share of the session's user.
 #pragma once
 
 #include <limits>
@@ -21,18 +21,18 @@ struct SessionBudgets {
         commands(std::numeric_limits<int64_t>::max(), "commands_in_flight_max", "that are not settled",
                  share) {}
 
-  // Programs until they are compiled, and bulk chunks until their upload is declared.
+  // For programs until they are compiled, and bulk chunks until their upload is declared.
   device::ByteBudget staging;
-  // Copies from or to the arena until they are done: the pending ones together fit the arena.
+  // For copies from or to the arena until they are done; all pending ones together fit into the arena.
   device::ByteBudget copies;
-  // Downloads for Bulk.Download until they are acknowledged. A single one may exceed the limit: it is in the
-  // session's own device memory, and the client has no other way to read it.
+  // For downloads by Bulk.Download until they are acknowledged. A single one may exceed the limit: it is in
+  // the session's own device memory, and the client has no other way to read it.
   device::ByteBudget downloads;
-  // Replies until they are acknowledged. Replies that may be large are checked before they are made, and then
-  // charged with their actual size.
+  // For replies until they are acknowledged. Replies that may be large are checked before they are made, and
+  // then charged with their actual size.
   device::ByteBudget replies;
-  // The memory of each command, beside its arguments, until it is settled. commands_in_flight_max bounds the
-  // number of commands.
+  // For the memory of each command besides its arguments, until it is settled. commands_in_flight_max bounds
+  // the number of commands.
   static constexpr int64_t kCommandBytes = 1 << 10;
   device::ByteBudget commands;
 };

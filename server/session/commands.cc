@@ -16,7 +16,8 @@ struct Row {
   v1::Command::BodyCase body;
   device::Violation (*handle)(Session&, const v1::Command&) = nullptr;
   Refusal refusal = Refusal::kAnswered;
-  // Used instead of `handle` for commands that define handles, which a refusal fails.
+  // Used instead of `handle` for commands that define handles, when they are refused: it defines the handles
+  // with the error.
   device::Violation (*define)(Session&, const v1::Command&, const absl::Status& refused) = nullptr;
 };
 constexpr Row kCommands[] = {
@@ -40,7 +41,7 @@ constexpr Row kCommands[] = {
 }  // namespace
 
 device::Violation HandleCommand(Session& session, const v1::Command& command, const absl::Status& refused) {
-  // The chunks of a program directly follow its Compile: this is the only state that a command can depend on.
+  // The chunks of a program directly follow its Compile; this is the only state that a command can depend on.
   if (session.assembly.has_value() != (command.body_case() == v1::Command::kProgramChunk)) {
     return device::Violation(session.assembly.has_value()
                                  ? "Another command came where a ProgramChunk was due."

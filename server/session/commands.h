@@ -19,18 +19,18 @@ device::Violation HandleCommand(Session& session, const v1::Command& command, co
 device::Violation HandleUpload(Session& session, const v1::Command& command, const absl::Status& refused);
 device::Violation HandleUploadPiece(Session& session, const v1::Command& command);
 device::Violation HandleDownload(Session& session, const v1::Command& command);
-// commands_channel.cc
+// Defined in commands_channel.cc.
 device::Violation HandleInfeed(Session& session, const v1::Command& command);
 device::Violation HandleOutfeed(Session& session, const v1::Command& command, const absl::Status& refused);
-// commands_buffer.cc
+// Defined in commands_buffer.cc.
 device::Violation HandlePlaceholder(Session& session, const v1::Command& command,
                                     const absl::Status& refused);
 device::Violation HandleFree(Session& session, const v1::Command& command);
-// commands_program.cc
+// Defined in commands_program.cc.
 device::Violation HandleCompile(Session& session, const v1::Command& command, const absl::Status& refused);
 device::Violation HandleProgramChunk(Session& session, const v1::Command& command);
 device::Violation HandleExecute(Session& session, const v1::Command& command, const absl::Status& refused);
-// commands_control.cc
+// Defined in commands_control.cc.
 device::Violation HandleStepMark(Session& session, const v1::Command& command);
 device::Violation HandleDefineOrigin(Session& session, const v1::Command& command);
 device::Violation HandlePing(Session& session, const v1::Command& command);
@@ -43,8 +43,8 @@ inline device::CommandRef RefOf(const Session& session, const v1::Command& comma
 }
 // Returns a shape from the wire, checked and without its layout: buffers are dense row-major.
 absl::StatusOr<hlo::Shape> ShapeOf(const hlod::xla::ShapeProto& proto);
-// The same for a request: returns kInvalid for an invalid shape, and sets `refused` unless it holds an error
-// already.
+// Does the same for a request: returns kInvalid for an invalid shape, and sets `refused` unless it has an
+// error already.
 hlo::Shape ShapeOf(const hlod::xla::ShapeProto& proto, absl::Status& refused);
 
 }  // namespace hlod::session

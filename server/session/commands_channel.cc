@@ -1,4 +1,4 @@
-// Values for running programs, and from them.
+// Values that running programs receive and send.
 #include <utility>
 
 #include "server/session/commands.h"

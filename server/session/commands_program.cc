@@ -11,7 +11,7 @@
 namespace hlod::session {
 namespace {
 
-constexpr size_t kReasonTextMax = 1024;  // Bytes.
+constexpr size_t kReasonTextMax = 1024;  // The limit on bytes.
 
 absl::Status Limit(std::string text) { return MakeError(ErrorKind::kLimit, std::move(text)); }
 
@@ -42,7 +42,7 @@ device::SessionDevice::CompileDone Answerer(Session& session, uint64_t command, 
   return [self = session.shared_from_this(), command, describe,
           bytes](const absl::StatusOr<device::ExecutableCache::Compiled>& compiled) {
     self->budgets().staging.Release(bytes);
-    // The client warns of slow steps even without having asked for a description.
+    // The client prints slow steps even if it did not request a description.
     if (!compiled.ok() || (!describe && compiled->executable->plan().stats().slow_steps.empty()))
       return self->answers().Settle(command, compiled.status());
     v1::Reply reply;
@@ -138,7 +138,8 @@ device::Violation HandleProgramChunk(Session& session, const v1::Command& comman
     if (refused.ok()) assembly.reserved_bytes += bytes;
   }
   if (refused.ok()) {
-    assembly.request.program += data;  // Grows with the bytes that arrived, not with the announced size.
+    // Grows with the bytes that arrived, instead of being allocated for the announced size.
+    assembly.request.program += data;
   } else {
     assembly.request.program = std::string();
     session.budgets().staging.Release(std::exchange(assembly.reserved_bytes, 0));

@@ -10,7 +10,8 @@
 namespace hlod::session {
 namespace {
 
-// Longer copies run on the transfer thread, because the thread that reads the stream has others to read.
+// The size above which copies run on the transfer thread, because the thread that reads the stream has others
+// to read.
 constexpr int64_t kCopyHereBytes = 256 << 10;
 
 absl::Status Argument(std::string text) { return MakeError(ErrorKind::kArgument, std::move(text)); }
@@ -150,7 +151,7 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
       reply.mutable_download()->set_inline_(ready->data, static_cast<size_t>(ready->bytes));
       session_device.Release(*ready);
       session_device.ledger().Record(row, ready->bytes, calls);
-      // Drops the buffer before the answer, so that a Free that follows finds no other holder.
+      // Drops the buffer before the answer, so that the buffer is no longer held when a Free follows.
       ready = absl::CancelledError();
       return self->answers().Answer(std::move(reply));
     }

@@ -20,10 +20,10 @@ class Connection {
   void OnMalformed(SessionStream& stream);
   // Called when there was no memory to receive a message, which cannot be skipped.
   void OnNoMemory(SessionStream& stream);
-  // Ends the session because there is no room for what it would send.
+  // Ends the session because there is no memory for its answers.
   void Refuse(SessionStream& stream, const absl::Status& status) { EndWith(stream, status); }
   void OnWritten(const SessionStream* stream);
-  // Called when the stream has ended or the client sends no more.
+  // Called when the stream has ended, or the client will not send more.
   void OnClosed(const SessionStream* stream);
   // Returns true when the Hello has opened or resumed a session.
   bool has_session() const { return session_ != nullptr; }

@@ -1,5 +1,6 @@
 // Decides when unused memory is returned to the kernel. The daemon keeps memory that it has touched, because
-// a first touch costs more than a copy; but ended sessions may leave all of a machine's memory behind.
+// a first touch costs more than a copy; but ended sessions may leave the daemon with all of a machine's
+// memory.
 #pragma once
 
 #include <functional>
@@ -8,7 +9,7 @@
 
 namespace hlod::session {
 
-// Not thread-safe. Owns no memory and reads no clock.
+// Not thread-safe. Does not own memory or read a clock.
 class MemoryReturn {
  public:
   // The least time between two returns of the heap because of ended sessions, so that a client that keeps
@@ -22,14 +23,14 @@ class MemoryReturn {
   MemoryReturn(std::function<void()> heap, std::function<void()> pool)
       : heap_(std::move(heap)), pool_(std::move(pool)) {}
 
-  // To be called a few times a second.
+  // Must be called a few times a second.
   // - ended: a session's last work has ended since the last call.
   // - busy: work is running or waiting.
   // - alone: there is no session.
   void Tick(absl::Time now, bool ended, bool busy, bool alone);
 
  private:
-  // A condition that must hold for kIdle. Reached returns true once when it has.
+  // A condition that must hold for kIdle. Reached returns true once when it has held that long.
   struct Calm {
     absl::Time since = absl::InfiniteFuture();
     bool done = false;

@@ -36,7 +36,7 @@ rpc::Descriptor OpenPidFd(int socket, int64_t pid) {
   int fd = -1;
   socklen_t size = sizeof(fd);
   if (getsockopt(socket, SOL_SOCKET, kPeerPidFd, &fd, &size) == 0) return rpc::Descriptor(fd);
-  // By its number, when the kernel cannot return the pidfd of the socket's peer.
+  // Opened by its number if the kernel cannot return the pidfd of the socket's peer.
   return rpc::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
 }
 
@@ -80,7 +80,7 @@ void WatchedProcesses::DropUnused(const absl::flat_hash_set<int64_t>& in_use) {
   MutexLock lock(&mu_);
   absl::erase_if(processes_, [&in_use](std::pair<const int64_t, Process>& entry) {
     const bool unused = !in_use.contains(entry.first);
-    // An ended process stays until Watch reports it.
+    // An ended process is kept until Watch reports it.
     return std::exchange(entry.second.unused, unused) && unused && !IsOver(entry.second.pidfd.get());
   });
 }

@@ -28,9 +28,9 @@ class WatchedProcesses : public Processes {
 
   // Watches the process at the other end of a unix socket.
   void Add(int socket, const rpc::PeerCredentials& credentials);
-  // Stops watching the processes that are not `in_use` for the second time in a row, because each takes a
-  // descriptor. To be called now and then. A process is dropped only at the second call because its use may
-  // have begun while the caller collected `in_use`.
+  // Stops watching the processes that are not `in_use` for the second time in a row, because each needs a
+  // descriptor. Must be called periodically. A process is dropped only at the second call, because its use
+  // may have begun while the caller collected `in_use`.
   void DropUnused(const absl::flat_hash_set<int64_t>& in_use);
   std::optional<uint32_t> UserOf(int64_t pid) const override;
   bool HasEnded(int64_t pid) const override;
@@ -41,13 +41,13 @@ class WatchedProcesses : public Processes {
   struct Process {
     rpc::Descriptor pidfd;
     uint32_t user = 0;
-    bool unused = false;  // At the last DropUnused.
+    bool unused = false;  // True if it was not used at the last DropUnused.
   };
   const std::function<void(int64_t)> ended_;
   rpc::Descriptor epoll_, wake_;
   mutable Mutex mu_;
   absl::flat_hash_map<int64_t, Process> processes_ ABSL_GUARDED_BY(mu_);
-  // The processes that ended last: a Hello may be handled after its process was killed.
+  // The latest ended processes, because a Hello may be handled after its process was killed.
   std::deque<int64_t> ended_lately_ ABSL_GUARDED_BY(mu_);
   std::thread thread_;
 };

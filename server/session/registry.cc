@@ -109,7 +109,7 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Resume(const v1::Resume& resu
                      "The daemon was restarted: the session and its buffers are gone.");
   }
   absl::StatusOr<std::shared_ptr<Session>> session = Authenticate(resume.session(), resume.secret());
-  // An unknown session and a wrong secret cannot be told apart from outside.
+  // Clients cannot distinguish an unknown session from a wrong secret.
   if (!session.ok())
     return MakeError(ErrorKind::kLostSession, "There is no such session: it ended, or its lease ran out.");
   return session;
@@ -293,7 +293,7 @@ device::Account Registry::EndedOf(const Moment& moment) {
 Registry::Accounts Registry::AllAccounts() const {
   Moment moment = Snapshot();
   Accounts accounts{std::move(moment.sessions), std::move(moment.kept), std::move(moment.ended)};
-  // Running work may still be counted: this is the account as of now.
+  // Running work may still be counted: this is the account at this moment.
   for (const std::shared_ptr<device::SessionDevice>& session_device : moment.ending)
     accounts.kept.insert(accounts.kept.begin(), AccountOf(*session_device));
   return accounts;

@@ -19,10 +19,10 @@ namespace hlod::session {
 class Registry {
  public:
   struct Options {
-    uint64_t epoch = 0;        // Differs after each start of the daemon.
+    uint64_t epoch = 0;        // Different after each start of the daemon.
     bool leases = true;        // False for a private daemon, where a broken connection ends the session.
     std::string arena_socket;  // Name in the abstract namespace; empty: no shared arena.
-    std::string daemon;        // For display: "hlod 0.1.0 pid 17".
+    std::string daemon;        // Displayed as "hlod 0.1.0 pid 17".
   };
   // The references must outlive this object.
   Registry(device::Devices& devices, const Processes& processes, Options options);
@@ -32,7 +32,7 @@ class Registry {
   // version, lost_session, limit, draining) are meant for the stream.
   absl::StatusOr<std::shared_ptr<Session>> Open(const v1::Hello& hello, const Peer& peer,
                                                 std::shared_ptr<SessionStream> stream);
-  // Returns the session if the secret is its own. This is the only access to it besides its stream.
+  // Returns the session if the secret is right. This is the only access to it besides its stream.
   absl::StatusOr<std::shared_ptr<Session>> Authenticate(uint64_t session, std::string_view secret) const;
   // Returns the session with this secret, for the arena's socket; null when there is none.
   std::shared_ptr<Session> FindBySecret(std::string_view secret) const;
@@ -44,8 +44,8 @@ class Registry {
   void OnBroken(const std::shared_ptr<Session>& session, const SessionStream* stream);
   // Ends the sessions of a process that ended.
   void OnProcessEnded(int64_t pid);
-  // Handles leases and uploads that ran out, and returns memory to the kernel. To be called a few times a
-  // second.
+  // Handles leases and uploads that have expired, and returns memory to the kernel. Must be called a few
+  // times a second.
   void Tick();
   // Records that much memory was freed outside of sessions. It is returned to the kernel like that of ended
   // sessions.
@@ -60,7 +60,7 @@ class Registry {
   // Returns true while a session has commands that are not settled, or bytes being transferred.
   bool busy() const;
 
-  // For administration.
+  // Used by administration.
   std::vector<std::shared_ptr<Session>> List() const;
   // The account of a session that ended, with the lines that its rows name.
   struct EndedAccount {
@@ -69,7 +69,7 @@ class Registry {
     absl::flat_hash_map<uint32_t, v1::Origin> lines;
   };
   static constexpr size_t kEndedKept = 16;
-  // Every account once, as of one moment: those of open sessions, of the sessions that ended last (latest
+  // Every account once, at one moment: those of open sessions, those of the sessions that ended last (latest
   // first), and the sum of earlier ones by device and cause, by program, and by outcome.
   struct Accounts {
     std::vector<std::shared_ptr<Session>> sessions;
@@ -82,11 +82,11 @@ class Registry {
   std::atomic<int64_t> wire_bytes_in{0}, wire_bytes_out{0};
 
  private:
-  // All that was ever counted, as of one moment. Each account is in it once, at whatever point between open
-  // and ended its session is.
+  // All that was ever counted, at one moment. Each account is in it once, at any point between the opening
+  // and the end of its session.
   struct Moment {
     device::Account ended;
-    // The totals of `ended` include these, but not their rows.
+    // The totals of `ended` include these accounts, but its rows do not.
     std::vector<std::shared_ptr<const EndedAccount>> kept;
     std::vector<std::shared_ptr<device::SessionDevice>> ending;
     std::vector<std::shared_ptr<Session>> sessions;
@@ -97,7 +97,7 @@ class Registry {
   absl::StatusOr<std::shared_ptr<Session>> Create(const v1::Hello& hello, const Peer& peer);
   absl::StatusOr<std::shared_ptr<Session>> Resume(const v1::Resume& resume);
   // Folds the accounts of sessions whose last work has ended meanwhile, and releases these sessions. Returns
-  // true when there were any.
+  // true if there were any.
   bool FoldEnded();
   v1::Welcome WelcomeOf(const Session& session, uint32_t version) const;
 
@@ -110,8 +110,8 @@ class Registry {
   mutable Mutex mu_;
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
-  // Ended sessions whose running work may still be counted. Each is folded into the ledger when no other
-  // holder is left.
+  // Ended sessions whose running work may still be counted. Each is folded into the ledger when nothing else
+  // refers to it.
   std::vector<std::shared_ptr<device::SessionDevice>> ending_ ABSL_GUARDED_BY(mu_);
   std::deque<std::shared_ptr<const EndedAccount>> kept_ ABSL_GUARDED_BY(mu_);  // Latest first.
   MemoryReturn memory_return_;  // Used by the thread that calls Tick.

@@ -7,7 +7,7 @@
 namespace hlod::session {
 namespace {
 
-// The bytes beside the reply: its counts, its place in the map and in the outbox.
+// The bytes besides the reply: its counters, its place in the map and in the outbox.
 constexpr int64_t kKeptOverhead = 160;
 
 }  // namespace
@@ -70,7 +70,7 @@ void ReplyBox::Fill(v1::ServerMessage& message, int64_t bytes_max,
   int64_t bytes = 0;
   while (!outbox_.empty() && (bytes == 0 || bytes < bytes_max)) {
     const auto kept = kept_.find(outbox_.front());
-    if (kept == kept_.end()) {  // Acknowledged meanwhile: the client had seen the reply.
+    if (kept == kept_.end()) {  // It was acknowledged meanwhile: the client had received the reply.
       outbox_.pop_front();
       continue;
     }
@@ -80,7 +80,7 @@ void ReplyBox::Fill(v1::ServerMessage& message, int64_t bytes_max,
     message.mutable_replies()->UnsafeArenaAddAllocated(const_cast<v1::Reply*>(kept->second.reply.get()));
     outbox_.pop_front();
   }
-  // From here on no memory is needed: what was taken out above is in the message (PutBack).
+  // From here on no memory is needed: all that was removed above is in the message (PutBack).
   message.mutable_settled()->Reserve(static_cast<int>(beyond_.size()));
   // While replies are left, the commands that they settle must not be reported yet.
   if (outbox_.empty()) told_through_ = settled_through_;
@@ -106,7 +106,7 @@ void ReplyBox::Rewind() {
   for (const auto& [command, kept] : kept_) outbox_.push_back(command);
   told_through_ = told_before_ = 0;
   beyond_.clear();
-  // Pieces of uploads are skipped, of which there may be millions: their replies are kept or acknowledged.
+  // Skips pieces of uploads, of which there may be millions: their replies are kept or acknowledged.
   auto run = pieces_.begin();
   for (uint64_t command = settled_through_ + 1; command <= received_; ++command) {
     while (run != pieces_.end() && run->last < command) ++run;

@@ -1,6 +1,5 @@
-// The state machine of a session: one client's commands in order, their answers, and the state that outlives
-// a broken connection. It is independent of gRPC: it writes to a SessionStream, and tests run it over an
-// in-memory pipe.
+// A session: one client's commands in order, their answers, and the state that survives a broken connection.
+// It is independent of gRPC: it writes to a SessionStream, and tests run it over an in-memory pipe.
 #pragma once
 
 #include <atomic>
@@ -28,19 +27,19 @@ struct ProgramAssembly {
   bool describe = false;
   uint64_t bytes = 0;  // The size of the whole program.
   uint64_t received = 0;
-  // Charged to SessionBudgets::staging: the bytes that arrived and were not refused.
+  // The bytes that arrived and were not refused, which are charged to SessionBudgets::staging.
   int64_t reserved_bytes = 0;
 };
 
-// Thread-safe. Held by the registry and by callbacks of pending work.
+// Thread-safe. Owned by the registry and by callbacks of pending work.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   struct Identity {
     uint64_t id = 0;
     rpc::Secret secret;
     std::string client;            // The client's name for itself.
-    int64_t pid = 0;               // 0: not known to be a local process.
-    std::string owner;             // The owner that it counts for (sessions_per_user_max).
+    int64_t pid = 0;               // 0 if it is not known to be a local process.
+    std::string owner;             // The owner for whom it is counted (sessions_per_user_max).
     std::optional<uint32_t> user;  // The user of the connection that opened it.
     bool offers_arena = false;
   };
@@ -60,7 +59,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void End(const absl::Status& status);
   bool goodbye() const { return goodbye_; }
 
-  // Handles uploads whose bytes are late and transfers whose declaration is late.
+  // Fails uploads whose bytes are late, and transfers whose declaration is late.
   void Tick(absl::Time now);
 
   // For command handlers. Settler returns the callback that settles `command`.
@@ -93,7 +92,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const absl::Time created_;
   const std::shared_ptr<device::SessionDevice> session_device_;
 
-  // Members that lock for themselves.
+  // Members that have their own locks.
   const device::MemoryCharge charge_;
   SessionBudgets budgets_;
   Answers answers_;
@@ -101,7 +100,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Held while a message is handled: one at a time, even from different streams.
   Mutex reader_mu_;
-  // Atomic because the stream that was replaced, on another thread, reads it as well.
+  // Atomic, because a replaced stream, on another thread, also reads it.
   std::atomic<bool> goodbye_{false};
 };
 

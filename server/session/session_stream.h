@@ -1,5 +1,5 @@
-// The interface between the session machine and a connection. gRPC is one implementation
-// (session_handler.cc); tests use one in memory.
+// The interface between a session and a connection. gRPC is one implementation (session_handler.cc); tests
+// use one in memory.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct Peer {
   // True on a unix socket of this host: process ids are meaningful, and the shared arena works.
   bool local = false;
   std::string description;       // For the log: "unix", "ipv4:10.1.2.3:5555".
-  // The owner that its sessions count for: "user 1000", "user 1000 over TCP", "host 10.1.2.3".
+  // The owner for whom its sessions are counted: "user 1000", "user 1000 over TCP", "host 10.1.2.3".
   std::string owner;
   std::optional<uint32_t> user;  // The user of a unix socket's peer, as the kernel reports it.
 };
 
-// The daemon's half of one stream. Incoming messages go to a Connection (connection.h).
+// The daemon's side of one stream. Incoming messages go to a Connection (connection.h).
 class SessionStream {
  public:
   virtual ~SessionStream() = default;

@@ -11,7 +11,8 @@
 namespace hlod::session {
 namespace {
 
-constexpr size_t kOriginBytesMax = 16 << 20;  // The bytes of rows with their lines in one answer.
+// The limit on the bytes of rows with their lines in one answer.
+constexpr size_t kOriginBytesMax = 16 << 20;
 
 void ToProto(const device::Amount& amount, v1::Amount* proto) {
   proto->set_bytes(amount.bytes);
@@ -116,7 +117,7 @@ v1::SessionStats Session::Stats(bool with_rows) {
   if (!with_rows) return stats;
   size_t bytes = 0;
   const auto add = [&](const auto& row, uint32_t origin, auto* proto) {
-    // Limits the message to a size that a client accepts: beyond it rows have no lines. The sums stay exact.
+    // Limits the message to a size that a client accepts: rows beyond it have no lines. The sums are exact.
     FillRow(row, bytes < kOriginBytesMax ? LineOf(*session_device_, origin) : v1::Origin(), identity_.id,
             proto);
     bytes += proto->ByteSizeLong();

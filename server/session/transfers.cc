@@ -1,4 +1,4 @@
-// Keeps downloads for bulk streams, lets uploads' streams wait for their declaration, and ends streams.
+// Keeps downloads for bulk streams, lets upload streams wait for their declaration, and ends streams.
 #include "server/session/transfers.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace hlod::session {
 namespace {
 
-constexpr size_t kBulkStreamsMax = 1024;  // Per session.
+constexpr size_t kBulkStreamsMax = 1024;  // The limit per session.
 
 absl::Status TooManyBulkStreams() {
   return MakeError(

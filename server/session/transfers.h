@@ -20,7 +20,7 @@
 
 namespace hlod::session {
 
-// The bytes that a download's reply promised, for Bulk.Download.
+// The bytes of a download for Bulk.Download, which its reply announced.
 struct KeptDownload {
   KeptDownload(device::ReadyBytes bytes, const device::RowKey& row, int64_t calls)
       : bytes(std::move(bytes)), row(row), calls(calls) {}
@@ -41,7 +41,7 @@ class SessionTransfers {
   absl::Status KeepDownload(uint64_t command, device::ReadyBytes bytes, const device::RowKey& row,
                             int64_t calls);
   absl::StatusOr<std::shared_ptr<KeptDownload>> FindDownload(uint64_t command) const;
-  // Records a download in the ledger, once: when its last byte was sent, even if the client has acknowledged
+  // Records a download in the ledger once: when its last byte was sent, even if the client has acknowledged
   // it before.
   void CountDownload(KeptDownload& download);
   // Drops the downloads that the client has acknowledged: all up to command `through`, or that of `command`.
@@ -54,7 +54,7 @@ class SessionTransfers {
   // Calls `declared` when the command's upload is declared and waits for a transfer, perhaps at once; with an
   // error when this will not happen.
   void AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared);
-  // Called when a command was handled: if it was an upload, it is now declared.
+  // Called when a command was handled; if it is an upload, it is declared now.
   void OnHandled(uint64_t command);
   // Fails transfers whose declaration is late.
   void Tick(absl::Time now);
@@ -81,11 +81,11 @@ class SessionTransfers {
   device::SessionDevice& session_device_;
   const Limits& limits_;
   SessionBudgets& budgets_;
-  // State below is guarded by mu_, which is never held while a stream or a session device is called.
+  // The members below are guarded by mu_, which is never held while a stream or a session device is called.
   mutable Mutex mu_;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   Downloads downloads_ ABSL_GUARDED_BY(mu_);
-  // By the id of the Upload command they wait for.
+  // The waiting streams by the id of the Upload command that they wait for.
   std::multimap<uint64_t, Waiter> waiting_ ABSL_GUARDED_BY(mu_);
   uint64_t handled_through_ ABSL_GUARDED_BY(mu_) = 0;  // Commands up to this one have been handled.
   std::vector<std::weak_ptr<BulkStream>> streams_ ABSL_GUARDED_BY(mu_);

@@ -6,8 +6,8 @@
 //
 // 1. Fail the live values that depend on a parameter that cannot be used, because its buffer was donated or
 //    deleted or its computation failed. They are outputs no longer; the rest of the trace runs.
-// 2. Add residuals. Values that only Backward() will ask for, and that cost much to compute again, become
-//    live too (KeepResiduals). It must be now: after the close the nodes are gone.
+// 2. Add residuals. Values that only Backward() will need, and that would be expensive to recompute, become
+//    live, too (KeepResiduals), because after the close their nodes no longer exist.
 // 3. Collect the outputs: the nodes of the live values, a value being live while a tensor, a residual or the
 //    tape refers to it. Without any, the trace is cleared and nothing runs. If the connection has ended, the
 //    outputs fail.

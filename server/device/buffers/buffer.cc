@@ -17,9 +17,10 @@ std::string_view Name(BufferState state) {
 }
 
 void AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader) {
-  if (!buffer.readers.empty() && buffer.readers.back() == reader) return;  // One command names it twice.
+  // A command may name the buffer twice.
+  if (!buffer.readers.empty() && buffer.readers.back() == reader) return;
   DependOn(reader, buffer.donor);
-  // Purged only when the number has doubled: thousands may wait, and each command adds one.
+  // Purged only when the number has doubled, because thousands may wait and each command adds one.
   if (buffer.readers.size() >= buffer.purge_readers_at) {
     std::erase_if(buffer.readers, [](const std::shared_ptr<Task>& task) { return task->finished; });
     buffer.purge_readers_at = std::max<size_t>(8, 2 * buffer.readers.size());

@@ -1,4 +1,4 @@
-// Buffers and executables as a session sees them, the objects that handles name.
+// The objects that handles name: buffers and executables in a session.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 
 namespace hlod::device {
 
-using Handle = uint64_t;  // Chosen by the client; strictly increasing in its session, never 0.
+using Handle = uint64_t;  // Chosen by the client: strictly increasing in its session, and never 0.
 
 // A command and the line of the program that sent it.
 struct CommandRef {
   uint64_t id = 0;
-  uint32_t origin = 0;  // As the session numbered its lines; 0 is unknown.
+  uint32_t origin = 0;  // The session's number of the line; 0 is unknown.
   uint64_t step = 0;
 };
 
@@ -30,9 +30,9 @@ enum class BufferState : uint8_t { kPendingUpload, kPendingExecute, kReady, kPla
 // Returns "pending", "ready", "placeholder" or "failed", as administration lists them.
 std::string_view Name(BufferState state);
 
-// One version of a value: filling a placeholder makes a new version under the same handle. All but the bytes
-// is guarded by the session device's lock. Shared, because pending executes and downloads keep their buffers
-// alive after the handle is freed.
+// One version of a value: filling a placeholder makes a new version under the same handle. Everything except
+// the bytes is guarded by the session device's lock. Shared, because pending executes and downloads keep
+// their buffers alive after the handle is freed.
 struct Buffer {
   Handle handle = 0;
   uint32_t device = 0;
@@ -40,7 +40,7 @@ struct Buffer {
   int64_t bytes = 0;
   CommandRef made_by;  // The command that defined the handle (not the one that filled it).
   BufferState state = BufferState::kPlaceholder;
-  Block block;                // Set when ready and for a pending upload; empty once an execute took it over.
+  Block block;  // Set when ready and for a pending upload; empty after an execute has taken it over.
   SimulatedCharge simulated;  // Set for a placeholder.
   // Set when failed: the root cause, shared by all results that it failed.
   std::shared_ptr<const ErrorDetails> error;
@@ -50,17 +50,18 @@ struct Buffer {
   std::shared_ptr<Task> producer;  // The upload or execute that makes it; null once settled.
   // The last execute that may consume it. Later commands wait for its outcome.
   std::shared_ptr<Task> donor;
-  // The command of `donor` when it is abstract: it may consume a placeholder.
+  // The command of `donor` if it is abstract: it may consume a placeholder.
   std::optional<CommandRef> abstract_donor;
-  // Readers sent after `donor`; the next consumer waits for them.
+  // Readers that were sent after `donor`; the next consumer waits for them.
   std::vector<std::shared_ptr<Task>> readers;
   size_t purge_readers_at = 8;  // The number of readers at which the finished ones are removed.
-  int pins = 0;  // Pinned reads, of any duration: while there are some, no program writes in place.
-  std::optional<CommandRef> consumed_by;  // The execute that it was donated to, once that has started.
+  // The number of pinned reads, which may last any time: while there are any, programs do not write in place.
+  int pins = 0;
+  std::optional<CommandRef> consumed_by;  // The execute that it was donated to, after that has started.
 };
 
-// Makes `reader`, which has not been started, wait for the execute that may have consumed the buffer, and
-// lists it as a reader.
+// Adds `reader`, which has not been started, to the buffer's readers, and makes it wait for the execute that
+// may consume the buffer.
 void AddReader(Buffer& buffer, const std::shared_ptr<Task>& reader);
 // Makes `consumer`, which has not been started, wait for the previous consumer and for all readers of the
 // buffer.
@@ -71,8 +72,8 @@ void AddConsumer(Buffer& buffer, const std::shared_ptr<Task>& consumer);
 struct SessionExecutable {
   Handle handle = 0;
   CommandRef made_by;
-  CompileReason reason = CompileReason::kUnsaid;  // As the command stated it.
-  std::string reason_text;                        // The same as a sentence; cleared once compiled.
+  CompileReason reason = CompileReason::kUnsaid;  // As the command states it.
+  std::string reason_text;                        // The reason as a sentence; cleared after the compile.
   std::shared_ptr<Executable> compiled;           // Null until compiled.
   std::shared_ptr<const ErrorDetails> error;      // Set when the compile failed.
   std::shared_ptr<const ByteCharge> charge;       // The charge for the program.
@@ -83,7 +84,7 @@ struct SessionExecutable {
   }
 };
 
-// The object that a handle names; exactly one of the two is set.
+// The object that a handle names; exactly one of the two members is set.
 struct Entry {
   std::shared_ptr<Buffer> buffer;
   std::shared_ptr<SessionExecutable> executable;

@@ -7,7 +7,7 @@
 
 namespace hlod::device {
 
-// Includes a shape of the highest rank, whose dimensions are allocated apart.
+// Includes a shape of the highest rank, whose dimensions are allocated separately.
 static_assert(sizeof(Buffer) + 2 * sizeof(std::pair<Handle, Entry>) + hlo::kMaxRank * (sizeof(int64_t) + 1) <=
               BufferTable::kHandleBytes);
 static_assert(2 * sizeof(std::pair<Handle, DeadReason>) + sizeof(Handle) <= BufferTable::kReasonBytes);

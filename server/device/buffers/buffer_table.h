@@ -28,16 +28,16 @@ class BufferTable {
   // The bytes charged for a live handle and for the reason of a dead one: at least what they occupy.
   static constexpr int64_t kHandleBytes = 1280, kReasonBytes = 128;
 
-  // Keeps the reasons of the last `reasons_kept` dead handles. What it holds is charged to `share`, even
-  // beyond the limit. Null: it is not charged.
+  // Keeps the reasons of the last `reasons_kept` dead handles. Its memory is charged to `share`, even beyond
+  // the limit; null: it is not charged.
   explicit BufferTable(int64_t reasons_kept, std::shared_ptr<MemoryShare> share = nullptr)
       : reasons_kept_(reasons_kept), share_(std::move(share)) {}
   BufferTable(const BufferTable&) = delete;
   BufferTable& operator=(const BufferTable&) = delete;
   ~BufferTable();
 
-  // Records that the client named `handle`. It is a violation when the handle is 0 or not larger than all
-  // before.
+  // Records that the client uses `handle` for a new object. A violation if the handle is 0 or not larger than
+  // all before.
   Violation Claim(Handle handle);
   // Makes a claimed handle live.
   void Put(Handle handle, Entry entry);
@@ -47,7 +47,7 @@ class BufferTable {
   Entry Erase(Handle handle, DeadReason reason);
   // Records why a claimed handle never became live.
   void RecordDeath(Handle handle, DeadReason reason);
-  // Returns why a handle is dead, or null when it was never defined or its reason was dropped.
+  // Returns the reason why a handle is dead; null if it was never defined, or its reason was dropped.
   const DeadReason* Reason(Handle handle) const;
 
   Handle last() const { return last_; }

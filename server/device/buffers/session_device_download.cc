@@ -41,7 +41,7 @@ Violation SessionDevice::Download(const DownloadRequest& request, DownloadDone d
 void SessionDevice::Read(const DownloadRequest& request, std::shared_ptr<Buffer> buffer,
                          const std::shared_ptr<Task>& task, const DownloadDone& done) {
   absl::StatusOr<ReadyBytes> bytes = absl::InternalError("not read");
-  // Declared before the lock: destroying a buffer's last pin takes the lock.
+  // Declared before the lock, because destroying a buffer's last pin takes the lock.
   const std::shared_ptr<Pin> pin = request.pin ? std::make_shared<Pin>() : nullptr;
   ReadyTasks next;
   {

@@ -72,10 +72,10 @@ absl::StatusOr<std::shared_ptr<PendingUpload>> SessionUploads::DefineBuffer(cons
   } else {
     RETURN_IF_ERROR(state_.CheckHandles(1));
   }
-  // Bytes that came with the command are in place at once.
+  // Bytes that are in the command are copied at once.
   const int64_t staged = request.data.has_value() ? 0 : bytes;
   RETURN_IF_ERROR(uploads_.Reserve(staged));
-  if (old != nullptr) old->simulated = SimulatedCharge();  // From now on the real buffer is charged.
+  if (old != nullptr) old->simulated = SimulatedCharge();  // From now on the real buffer is charged instead.
   absl::StatusOr<Block> block = state_.devices.device(request.device)
                                     .memory.Allocate(state_.account, bytes, Category::kBuffer,
                                                      absl::StrCat("an ", DescribeUpload(request.shape)));
@@ -121,7 +121,7 @@ void SessionUploads::Settle(PendingUpload& upload, const absl::Status& status, D
     answer = ToStatus(root);
   }
   buffer.producer = nullptr;
-  // A transfer may hold the upload for a while, but the buffer belongs to the handle.
+  // A transfer may refer to the upload for a while, but the buffer belongs to the handle.
   lock.Discard(std::exchange(upload.buffer, nullptr));
   lock.Answer(std::exchange(upload.done, nullptr), std::move(answer));
   Finish(*upload.task, lock.ready_tasks());

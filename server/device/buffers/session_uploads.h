@@ -23,16 +23,16 @@ class SessionUploads {
   // `done` is called when the last byte is in place or the upload has failed.
   Violation Declare(const UploadRequest& request, Done done);
 
-  // Hand out the memory for the bytes of a pending upload (the rules are those of Uploads). To be called on
-  // the thread that copies transfers, so that no earlier transfer can still be writing. NOT_FOUND when no
-  // such upload is pending.
+  // Return the memory for the bytes of a pending upload (by the rules of Uploads). Must be called on the
+  // thread that copies transfers, so that no earlier transfer can still be writing. NOT_FOUND when no such
+  // upload is pending.
   absl::StatusOr<UploadPart> Claim(uint64_t command);
   absl::StatusOr<UploadPart> NextPiece(uint64_t command, uint64_t offset, uint64_t length);
   // Returns false when the transfer is stale or its upload has ended.
   bool Owns(const UploadPart& part) const;
   // Returns true when the command's upload waits for a transfer.
   bool ExpectsTransfer(uint64_t command) const;
-  // Records that bytes of an upload are in place; the last ones complete it. Returns false when the transfer
+  // Records that bytes of an upload have arrived; the last ones complete it. Returns false when the transfer
   // is stale and must stop.
   bool AddReceived(uint64_t command, uint64_t generation, int64_t bytes);
   // Ends a transfer early and discards its bytes. The upload waits for another transfer, or fails with
@@ -41,7 +41,7 @@ class SessionUploads {
   // Fails the uploads whose bytes have not arrived in time.
   void Expire(absl::Time now);
 
-  // For SessionDevice. Has no effect when the command has no pending upload.
+  // For SessionDevice. Has no effect if the command has no pending upload.
   void Cancel(uint64_t command, const absl::Status& cancelled, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   // Drops all uploads without answering them.

@@ -7,9 +7,10 @@
 namespace hlod::device {
 
 void UploadDeadlines::Progress(uint64_t command, absl::Time now) {
-  // Progress of this upload or a later one is older than `now`, which extends the wait of all of them.
+  // An upload up to `command` has made progress, which extends the wait of later ones: older entries are not
+  // needed.
   progress_.erase(progress_.lower_bound(command), progress_.end());
-  // An entry matters to the uploads from its command up to the next entry's.
+  // An entry is needed only by the uploads from its command up to that of the next entry.
   while (!progress_.empty()) {
     const auto last = std::prev(progress_.end());
     const auto user = declared_.lower_bound(last->first);

@@ -1,4 +1,4 @@
-// Decides when an upload whose bytes do not arrive is given up.
+// Decides when an upload whose bytes do not arrive is abandoned.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 namespace hlod::device {
 
 // A client sends the bytes of its uploads one after the other, in the order of their commands. An upload
-// therefore waits for `wait` from its declaration, and again from each progress of its own or of an upload
-// declared before it: while that one progresses, this one waits its turn. Progress of later uploads does not
-// extend the wait: they have overtaken an upload whose bytes do not arrive. Not thread-safe.
+// therefore waits for `wait` after its declaration, and after each progress of its own or of an upload
+// declared before it, because that upload's bytes come first. Progress of later uploads does not extend the
+// wait, because they have overtaken it. Not thread-safe.
 class UploadDeadlines {
  public:
   explicit UploadDeadlines(absl::Duration wait) : wait_(wait) {}
@@ -27,9 +27,9 @@ class UploadDeadlines {
 
  private:
   const absl::Duration wait_;
-  std::map<uint64_t, absl::Time> declared_;  // Pending uploads.
-  // The time of the last progress of the uploads up to a command. Later commands have later times. At most
-  // one entry lies between two pending uploads.
+  std::map<uint64_t, absl::Time> declared_;  // The pending uploads, and when they were declared.
+  // The time of the last progress of the uploads up to a command. Later commands have later times. There is
+  // at most one entry between two pending uploads.
   std::map<uint64_t, absl::Time> progress_;
 };
 

@@ -1,5 +1,5 @@
 // The pending uploads of one session: how their bytes arrive, how many have arrived, and how long they are
-// awaited.
+// waited for.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@
 
 namespace hlod::device {
 
-// An upload whose bytes have not all arrived. A thread that copies into `target` holds the upload, so the
-// memory of a failed upload lives until then.
+// An upload whose bytes have not all arrived. A thread that copies into `target` refers to the upload, so the
+// memory of a failed upload lives until the copy ends.
 struct PendingUpload {
   CommandRef command;
   std::shared_ptr<Buffer> buffer;
@@ -29,11 +29,11 @@ struct PendingUpload {
   bool pieces = false;  // True: its bytes come in pieces (NextPiece); false: by one transfer (Claim).
   absl::Span<std::byte> target;
   Block discarded;             // The memory of a failed upload.
-  int64_t staged = 0;          // Bytes that count against staging_bytes_max.
-  int64_t scheduled = 0;       // End of the last piece that was handed out.
-  int64_t received = 0;        // Bytes that are in place.
-  uint64_t generation = 0;     // The current transfer; a new one makes the old one stale.
-  std::shared_ptr<Task> task;  // Finished when all bytes are in place, or the upload has failed.
+  int64_t staged = 0;          // The bytes that count against staging_bytes_max.
+  int64_t scheduled = 0;       // The end of the last piece that was scheduled.
+  int64_t received = 0;        // The number of bytes that have arrived.
+  uint64_t generation = 0;     // The number of the current transfer; a new one makes the old one stale.
+  std::shared_ptr<Task> task;  // Finished when all bytes have arrived, or the upload has failed.
   Done done;
 };
 
@@ -44,12 +44,12 @@ struct UploadPart {
   absl::Span<std::byte> target;
 };
 
-// A table by command. SessionUploads deals with the buffer and the answer. Not thread-safe.
+// A table of uploads by command. SessionUploads handles the buffer and the answer. Not thread-safe.
 class Uploads {
  public:
   Uploads(const Limits& limits, SessionLedger& ledger);
 
-  // Reserves the bytes of an upload that is about to be declared. RESOURCE_EXHAUSTED naming the limit.
+  // Reserves the bytes of an upload that is about to be declared. RESOURCE_EXHAUSTED names the limit.
   absl::Status Reserve(int64_t bytes) { return staging_.Reserve(bytes, "An upload"); }
   void Release(int64_t bytes) { staging_.Release(bytes); }
   // Adds an upload and starts its deadline.
@@ -61,21 +61,20 @@ class Uploads {
 
   // Returns true when the command's upload waits for a transfer.
   bool ExpectsTransfer(uint64_t command) const;
-  // Hands an upload to a transfer that brings all of its bytes. Bytes of an earlier transfer are counted as
-  // aborted.
+  // Assigns an upload to a transfer of all of its bytes. Bytes of an earlier transfer are counted as aborted.
   absl::StatusOr<UploadPart> Claim(uint64_t command);
-  // Hands out the next range of an upload that comes in pieces. INVALID_ARGUMENT unless ranges are in order
-  // and without gaps.
+  // Returns the memory for the next range of an upload that comes in pieces. INVALID_ARGUMENT unless ranges
+  // are in order and without gaps.
   absl::StatusOr<UploadPart> NextPiece(uint64_t command, uint64_t offset, uint64_t length);
   // Records that bytes are in place; the last ones complete the upload.
   enum class Progress { kStale, kIncomplete, kComplete };
   Progress AddReceived(uint64_t command, uint64_t generation, int64_t bytes, absl::Time now);
   // Returns false when the transfer is stale or its upload has ended.
   bool Owns(uint64_t command, uint64_t generation) const;
-  // Discards the bytes of the current transfer, so that another one may come.
+  // Discards the bytes of the current transfer, so that another one may begin.
   void Restart(uint64_t command);
   // Return the uploads whose bytes have not arrived in time, in the order of their commands, and the error
-  // for one.
+  // for one of them.
   std::vector<uint64_t> Late(absl::Time now) const { return deadlines_.Late(now); }
   absl::Status LateError(uint64_t command) const;
 

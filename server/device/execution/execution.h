@@ -19,27 +19,27 @@ struct Execution {
 
   ExecuteRequest request;
   std::shared_ptr<SessionExecutable> executable;
-  std::vector<std::shared_ptr<Buffer>> arguments;  // Null for a literal.
-  std::vector<std::shared_ptr<Buffer>> results;    // Null for a dropped result.
-  std::vector<bool> donated;                       // By argument.
+  std::vector<std::shared_ptr<Buffer>> arguments;  // One buffer per argument; null for a literal.
+  std::vector<std::shared_ptr<Buffer>> results;    // One buffer per result; null for a dropped result.
+  std::vector<bool> donated;                       // By argument, true when it is donated.
   std::vector<bool> absent;  // By argument, true for a placeholder. Empty when all have values.
   bool abstract = false;     // True when the arguments or the results include a placeholder.
-  // Set when an abstract execute is prepared: the results that have a value, the plan that computes them
-  // (null when none has a value), and how long the preparation took.
+  // Set when an abstract execute is prepared: which results have a value, the plan that computes them (null
+  // if none has), and how long the preparation took.
   std::vector<bool> computable;
   std::shared_ptr<const engine::Plan> part;
   absl::Duration preparation;
   int64_t held_bytes = 0;  // Host memory that is charged to the session until the execute has ended.
   std::shared_ptr<Task> task = std::make_shared<Task>();
   std::atomic<bool> cancel{false};
-  // Guarded by the session's lock. True once everything that the execute needs is settled: it is being
-  // checked, queued or run.
+  // Guarded by the session's lock. True when everything that the execute needs is settled: it is being
+  // checked, is queued or runs.
   bool ready = false;
   std::chrono::steady_clock::time_point ready_since;
   // True while it is on the device: its arguments and results are in use until the run has ended.
   bool running = false;
-  // True once its results have failed and its command was answered. Its donations still order later
-  // commands until it is ready.
+  // True when its results have failed and its command was answered. Its donations still order later commands
+  // until it is ready.
   bool reported = false;
   bool in_line = false;  // True when it is in Executions::lines_.
   Done done;
@@ -51,9 +51,9 @@ struct Execution {
   }
 };
 
-// Looks up all handles, defines the results, and makes the task depend on everything that is not settled.
-// Defines the results even when it returns an error, so that the caller can fail them with it. `fills` is
-// true for each result that is to fill a placeholder.
+// Looks up all handles, defines the results, and makes the task depend on everything that is not settled. The
+// results are defined even if it returns an error, so that the caller can fail them with it. `fills` is true
+// for each result that is to fill a placeholder.
 absl::Status Bind(Execution& execution, std::vector<bool> fills, SessionState& state,
                   ByteBudget& waiting_arguments) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
 // Checks that the settled arguments and the results fit the program, and records which arguments are absent.

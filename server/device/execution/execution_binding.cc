@@ -13,7 +13,7 @@ namespace hlod::device {
 namespace {
 
 // Returns the host memory that an execute occupies while it waits: its literals, and the memory per handle,
-// which is more than on the wire. Buffers are not included: the number of handles bounds them.
+// which is more than on the wire. Buffers are not included, because the number of handles bounds them.
 int64_t HeldBytes(const ExecuteRequest& request) {
   constexpr size_t kOfArgument = sizeof(ExecuteRequest::Argument) + sizeof(std::shared_ptr<Buffer>);
   constexpr size_t kOfResult = sizeof(Handle) + sizeof(std::shared_ptr<Buffer>);
@@ -27,8 +27,8 @@ int64_t HeldBytes(const ExecuteRequest& request) {
   return static_cast<int64_t>(bytes);
 }
 
-// Binds one execute, step by step. The first error is the answer, and nothing is looked up after it: a
-// command may hold millions of indices, and the text of an error costs more than reading one.
+// Binds one execute, step by step. The first error is the answer, and the steps after it are skipped: a
+// command may hold millions of indices, and making an error's text takes longer than checking an index.
 struct Binding {
   void CheckParticipants();
   void Reserve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
@@ -183,18 +183,18 @@ void Binding::Order() {
   }
 }
 
-// Defines the results as pending. When there is no room for their handles, these are dead, with that error as
+// Defines the results as pending. If there is no room for their handles, they are dead, with that error as
 // the reason.
 void Binding::DefineResults() {
   execution.results.resize(request.results.size());
-  std::shared_ptr<const ErrorDetails> error;  // Shared by all results without room.
+  std::shared_ptr<const ErrorDetails> error;  // The error of all results without room.
   if (!fits) {
     error = state.errors.Keep(state.errors.Root(DescribeExecute(execution), status, request.command));
   }
   for (size_t i = 0; i < request.results.size(); ++i) {
     const Buffer* placeholder = filled[i].get();
     if (request.results[i] == 0) continue;
-    // When a fill is refused, the placeholder remains one.
+    // If a fill is refused, the placeholder remains.
     if (fills[i] && (placeholder == nullptr || !status.ok())) continue;
     if (!fits) {
       state.table.RecordDeath(request.results[i], {error->kind, request.command, error});

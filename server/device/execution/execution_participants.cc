@@ -1,11 +1,11 @@
 // Executes of several participants. Each participant runs on its own device's queue, and they meet at
 // collectives.
 //
-// Devices are acquired in the order of their ordinals: only when a participant has its turn and its memory is
-// the next one queued for its device. Of two executes that want the same devices, one therefore acquires them
-// all first, and they never wait for each other's devices. The run
-// starts when the last participant has its memory. Until then nothing is changed, and a device that is held
-// runs short jobs of other sessions beside, as it does beside any long execute.
+// Devices are acquired in the order of their ordinals: when a participant runs and has its memory, the next
+// one is queued for its device. Of two executes that want the same devices, one therefore acquires them all
+// first, and they never wait for each other's devices. The run starts when the last participant has its
+// memory. Until then nothing is changed, and a device that is held runs short jobs of other sessions beside,
+// as it does beside any long execute.
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -42,10 +42,10 @@ struct Executions::Participants {
   }
 
   const std::shared_ptr<Execution> execution;
-  std::vector<size_t> order;  // Participants by their devices' ordinals.
+  std::vector<size_t> order;  // The participants in the order of their devices' ordinals.
   Rendezvous rendezvous;
-  // Per participant, set when it has its memory. Used by the participant's own thread, except at the start,
-  // when all others wait.
+  // By participant, its run, set when it has its memory. Used by the participant's own thread, except at the
+  // start, when all others wait.
   std::vector<std::optional<PlanRun>> runs;
   std::chrono::steady_clock::time_point start;
   int64_t peak_bytes = 0;
@@ -53,10 +53,10 @@ struct Executions::Participants {
   Mutex mu;
   CondVar changed ABSL_GUARDED_BY(mu);
   Phase phase ABSL_GUARDED_BY(mu) = Phase::kGathering;
-  size_t inside ABSL_GUARDED_BY(mu) = 0;  // Participants that hold their device.
-  size_t ended ABSL_GUARDED_BY(mu) = 0;   // Participants whose run has ended.
+  size_t inside ABSL_GUARDED_BY(mu) = 0;  // The number of participants that hold their device.
+  size_t ended ABSL_GUARDED_BY(mu) = 0;   // The number of participants whose run has ended.
   bool settled ABSL_GUARDED_BY(mu) = false;
-  absl::Status refused ABSL_GUARDED_BY(mu);  // The error while they were gathering.
+  absl::Status refused ABSL_GUARDED_BY(mu);  // The error that occurred before all had their devices.
 };
 
 void Executions::QueueParticipants(const std::shared_ptr<Execution>& execution) {
@@ -81,24 +81,24 @@ bool Executions::PostponeParticipant(const std::shared_ptr<Participants>& partic
       [self = Self(), participants, position] { self->RunParticipant(participants, position); });
 }
 
-// A job of a device's queue: when it returns, the device is free for the next job.
+// A job of a device's queue: when it returns, the device can run the next job.
 void Executions::RunParticipant(const std::shared_ptr<Participants>& participants, size_t position) {
   Execution& execution = *participants->execution;
   if (position == 0) {
     MutexLock lock(&state_.mu);
-    if (execution.reported) return;  // Cancelled, or its session has ended: it holds nothing.
+    if (execution.reported) return;  // It was cancelled, or its session has ended, so it holds nothing.
     execution.running = true;
   }
   {
     MutexLock lock(&participants->mu);
-    if (participants->phase != Participants::Phase::kGathering) return;  // It was refused meanwhile.
+    if (participants->phase != Participants::Phase::kGathering) return;  // The execute was refused meanwhile.
     ++participants->inside;
   }
   absl::Status status;
   try {
     status = Gather(*participants, position);
     if (KindOf(status) == ErrorKind::kNoMemory) {
-      // A run beside it may hold the memory that it needs. The job may start again before PostponeParticipant
+      // Another run may hold the memory that it needs. The job may start again before PostponeParticipant
       // returns.
       Count(*participants, -1);
       if (PostponeParticipant(participants, position)) return;
@@ -109,7 +109,7 @@ void Executions::RunParticipant(const std::shared_ptr<Participants>& participant
     } else if (status.ok()) {
       StartParticipants(*participants);
     }
-  } catch (const std::exception& e) {  // bad_alloc.
+  } catch (const std::exception& e) {  // For example bad_alloc.
     status = Internal("The run could not start: %s.", e.what());
   }
   if (!status.ok()) Refuse(*participants, status);
@@ -171,7 +171,7 @@ bool Executions::AwaitStart(Participants& participants) {
   static constexpr std::chrono::milliseconds kBetweenLooks(5);
   MutexLock lock(&participants.mu);
   while (participants.phase == Participants::Phase::kGathering) {
-    // When all are inside, the last participant is about to start all of them: a cancel must not come
+    // When all have their devices, the last participant starts all of them, so a cancel must not come in
     // between.
     const bool last = participants.inside == participants.order.size();
     if (participants.execution->cancel && !last) {

@@ -1,4 +1,4 @@
-// Allocates memory, takes over donations, and runs the plan.
+// Allocates memory, takes over donated memory, and runs the plan.
 #include "server/device/execution/execution_run.h"
 
 #include <algorithm>
@@ -60,8 +60,8 @@ void PlanRun::ChooseAliases() {
   }
 }
 
-// Adds to an error the result that there was no memory for. In an abstract execute the plan's results are the
-// computable ones, in order.
+// Adds to an error the name of the result that there was no memory for. In an abstract execute, the plan's
+// results are the computable ones, in order.
 absl::Status PlanRun::AboutResult(const absl::Status& status, size_t i) const {
   size_t result = i;
   if (!execution.computable.empty()) {
@@ -111,7 +111,7 @@ void PlanRun::CopyShared() {
     if (copies[i] < 0) continue;
     std::memcpy(blocks[i].data(), arguments[copies[i]], static_cast<size_t>(blocks[i].bytes()));
     arguments[copies[i]] = blocks[i].data();
-    // Copying a literal is not a donation copy.
+    // Copying a literal is not counted as a donation copy.
     if (execution.arguments[first_argument + copies[i]] == nullptr) continue;
     state.ledger.Record({device, Cause::kDonationCopy, request.command.origin, request.command.step},
                         blocks[i].bytes());
@@ -135,7 +135,7 @@ absl::Status PlanRun::RunPlan(absl::Duration used, Rendezvous* rendezvous) {
   context.strays = &strays;
   const absl::Status status =
       plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary.data(), context);
-  // The abandoned calls use the temporaries, which stay charged until the calls end.
+  // Abandoned calls use the temporaries, which stay charged until the calls end.
   if (strays.any()) strays.Keep(std::make_shared<Block>(std::move(temporary)));
   return WithRunKind(status, limit, state.limits);
 }

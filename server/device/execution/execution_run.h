@@ -15,7 +15,7 @@ namespace hlod::device {
 // Runs on the memory of a device. Allocates all memory before it changes anything, so that a refused execute
 // leaves its arguments unchanged.
 struct PlanRun {
-  // For a program of several participants, the run of one of them.
+  // For a program of several participants: one participant's run.
   PlanRun(SessionState& state, Execution& execution, const engine::Plan& plan, size_t participant = 0)
       : state(state),
         execution(execution),
@@ -33,16 +33,16 @@ struct PlanRun {
 
   // Collects the addresses of the arguments; null for absent ones, which the plan does not read.
   void CollectArguments();
-  // Decides for each result whether it takes over an argument's memory. It does when nothing else can see
-  // that memory; otherwise the program works on a copy.
+  // Decides for each result whether it takes over an argument's memory, which it does when nothing else can
+  // read that memory; otherwise the program works on a copy.
   void ChooseAliases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   absl::Status Allocate();
   absl::Status AboutResult(const absl::Status& status, size_t i) const ABSL_LOCKS_EXCLUDED(state.mu);
   // Moves the blocks of arguments to the results that take them over.
   void TakeOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   void CopyShared();
-  // Runs the plan. `used` is the part of the time limit that was used before. `rendezvous` is where a
-  // participant meets the others; null for a program of one participant.
+  // Runs the plan. `used` is the part of the time limit that is already used. At `rendezvous` a participant
+  // meets the others; null for a program of one participant.
   absl::Status RunPlan(absl::Duration used, Rendezvous* rendezvous = nullptr);
   // Sets the values of the results that have names.
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
@@ -55,10 +55,11 @@ struct PlanRun {
   DeviceMemory& memory;
   const absl::Duration limit;
   absl::InlinedVector<const std::byte*, 16> arguments;
-  const size_t first_argument, first_result;  // Indices of this participant's first ones in the execution.
-  // By result: the argument that it takes over, or copies; -1 for none.
+  // The indices of this participant's first argument and first result in the execution.
+  const size_t first_argument, first_result;
+  // By result, the argument whose memory it takes over, or that it copies; -1 for none.
   absl::InlinedVector<int, 16> takes, copies;
-  std::vector<Block> blocks;  // By result.
+  std::vector<Block> blocks;  // By result, its memory.
   Block temporary;
 };
 
@@ -67,7 +68,7 @@ void Publish(Buffer& buffer, const hlo::Shape& shape, Block block);
 // Marks the donated arguments as consumed.
 void Consume(Execution& execution, SessionState& state, DeferringLock& lock)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
-// Drops the donated arguments that were not taken over; they are freed with the execution.
+// Drops the donated arguments that were not taken over; their memory is freed with the execution.
 void DropDonated(Execution& execution);
 
 // Returns the engine's error with the kind that its code means.

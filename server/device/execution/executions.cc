@@ -43,7 +43,7 @@ Violation Executions::Execute(ExecuteRequest request, Done done) {
       execution->task->ready = [self = Self(), execution] {
         try {
           self->OnReady(execution);
-        } catch (const std::exception& e) {  // bad_alloc.
+        } catch (const std::exception& e) {  // For example bad_alloc.
           self->Settle(execution, Internal("The execute could not start: %s.", e.what()));
         }
       };
@@ -92,8 +92,8 @@ void Executions::Cancel(uint64_t command, const absl::Status& cancelled, Deferri
   execution->cancel = true;
   if (execution->running) return;
   Report(*execution, cancelled, lock);
-  // An execute that was to consume a buffer orders later commands: they wait for it instead of waiting for
-  // everything it waits for, such as reads of that buffer. It is retired when those are done.
+  // An execute that was to consume a buffer orders later commands: they wait for it instead of everything
+  // that it waits for, such as reads of that buffer. It is retired when these are done.
   const bool orders = !execution->ready && std::find(execution->donated.begin(), execution->donated.end(),
                                                      true) != execution->donated.end();
   if (!orders) Retire(*execution, lock);
@@ -139,8 +139,8 @@ void Executions::Retire(Execution& execution, DeferringLock& lock) {
 // -----------------------------------------------------------------------------------------------------------
 // all executes
 
-// Executes that do not run release what they hold, because the device's queue may keep them as long as other
-// sessions' work takes.
+// Executes that do not run release their memory here, because the device's queue may keep them as long as
+// other sessions' work takes.
 void Executions::Close(DeferringLock& lock) {
   for (auto& [id, execution] : executions_) {
     execution->cancel = true;

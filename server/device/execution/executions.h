@@ -30,8 +30,8 @@ class Executions {
   Executions(SessionDevice& owner, SessionState& state);
 
   Violation Execute(ExecuteRequest request, Done done);
-  // Answers the execute, unless it is running: then its run ends soon. Has no effect when the command is not
-  // a pending execute.
+  // Answers the execute, unless it is running; then its run ends soon. Has no effect if the command is not a
+  // pending execute.
   void Cancel(uint64_t command, const absl::Status& cancelled, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   // Stops all executes without answering them.
@@ -43,12 +43,12 @@ class Executions {
  private:
   std::shared_ptr<Executions> Self();
 
-  // Before and after the run (executions.cc).
+  // Called before and after the run (executions.cc).
   void OnReady(const std::shared_ptr<Execution>& execution);
   // Answers an execute that has ended, and removes it.
   void Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status);
-  // The two halves of Settle. Report makes its results ready or failed and answers; Retire drops what it
-  // holds, and lets the commands that wait for it run.
+  // The two halves of Settle. Report makes the results ready or failed, and answers; Retire releases what the
+  // execute holds, and lets the commands run that wait for it.
   void Report(Execution& execution, const absl::Status& status, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   void Retire(Execution& execution, DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
@@ -59,9 +59,9 @@ class Executions {
   // compile thread, because it takes long for wide programs.
   void PrepareAbstract(const std::shared_ptr<Execution>& execution);
   void Queue(const std::shared_ptr<Execution>& execution, double expected_us);
-  // Programs that exchange values with the client while they run, run one at a time on a device, in the order
-  // in which they became ready, so that they receive the values in order. Returns true when the execute may
-  // run now.
+  // Programs that exchange values with the client while they run are run one at a time on a device, in the
+  // order in which they became ready, so that they receive the values in order. Returns true if the execute
+  // may run now.
   bool JoinLine(const std::shared_ptr<Execution>& execution) ABSL_LOCKS_EXCLUDED(state_.mu);
   void LeaveLine(Execution& execution, DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   void Submit(const std::shared_ptr<Execution>& execution, double expected_us);
@@ -86,14 +86,14 @@ class Executions {
   // Records an execute that started and has ended in the account.
   void RecordRun(const Execution& execution, std::chrono::microseconds queued, int64_t run_us,
                  int64_t peak_bytes);
-  // Runs the execute again when another execute of the device has completed. Returns false when none ran
-  // beside it.
+  // Runs the execute again when another execute of the device has completed. Returns false if no other one
+  // ran beside it.
   bool Postpone(const std::shared_ptr<Execution>& execution);
 
   SessionDevice& owner_;
   SessionState& state_;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Execution>> executions_ ABSL_GUARDED_BY(state_.mu);
-  // By device: the execute that runs, and those that wait for it.
+  // By device, the running execute of this kind and those that wait for it.
   std::map<uint32_t, std::deque<std::shared_ptr<Execution>>> lines_ ABSL_GUARDED_BY(state_.mu);
   ByteBudget waiting_arguments_ ABSL_GUARDED_BY(state_.mu);
 };

@@ -1,4 +1,4 @@
-// Runs executes in turn, with values or over placeholders.
+// Runs executes in order, with values or over placeholders.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -51,8 +51,8 @@ void Executions::Submit(const std::shared_ptr<Execution>& execution, double expe
       .queue.Submit(state_.session, expected_us, [self = Self(), execution] { self->Run(execution); });
 }
 
-// An execute is refused for lack of memory only when it is alone on the device: an execute beside it may hold
-// the memory that it needs.
+// An execute is refused for lack of memory only if it is alone on the device, because another execute may
+// hold the memory that it needs.
 bool Executions::Postpone(const std::shared_ptr<Execution>& execution) {
   {
     MutexLock lock(&state_.mu);
@@ -68,7 +68,7 @@ void Executions::Run(const std::shared_ptr<Execution>& execution) {
   bool started = true;
   {
     MutexLock lock(&state_.mu);
-    if (execution->reported) return;  // Cancelled, or its session has ended: it holds nothing.
+    if (execution->reported) return;  // It was cancelled, or its session has ended, so it holds nothing.
     execution->running = true;
   }
   if (execution->cancel) {
@@ -76,7 +76,7 @@ void Executions::Run(const std::shared_ptr<Execution>& execution) {
   } else {
     try {
       status = execution->abstract ? RunAbstract(*execution, started) : RunReal(*execution, started);
-    } catch (const std::exception& e) {  // bad_alloc, and anything that a library throws.
+    } catch (const std::exception& e) {  // For example bad_alloc, or an exception of a library.
       status = Internal("The run failed: %s.", e.what());
     }
   }
@@ -121,7 +121,7 @@ absl::Status Executions::RunReal(Execution& execution, bool& started) {
   executable.CountRun(us);
   RecordRun(execution, std::chrono::duration_cast<std::chrono::microseconds>(start - execution.ready_since),
             us, peak_bytes);
-  // Donated memory that was not taken over is freed with the execution, and results without a name with the
+  // Donated memory that was not taken over is freed with the execution, and results without a handle with the
   // run.
   DropDonated(execution);
   RETURN_IF_ERROR(status);
@@ -137,7 +137,7 @@ void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
   std::shared_ptr<SessionExecutable> held;
   {
     MutexLock lock(&state_.mu);
-    if (state_.closed || execution->reported) return;  // Cancelled, and answered.
+    if (state_.closed || execution->reported) return;  // It was cancelled and answered.
     held = execution->executable;
   }
   Executable& executable = *held->compiled;
@@ -161,7 +161,7 @@ void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
       execution->part = *std::move(part);
     }
     status = WithRunKind(part.status(), limit, state_.limits);
-  } catch (const std::exception& e) {  // bad_alloc, and anything that a library throws.
+  } catch (const std::exception& e) {  // For example bad_alloc, or an exception of a library.
     status = Internal("The part that can be computed was not compiled: %s.", e.what());
   }
   execution->preparation = absl::Now() - start;
@@ -178,7 +178,7 @@ absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
   const engine::Plan& plan = executable.plan();
   const std::vector<bool>& computable = execution.computable;
   absl::Status status;
-  std::optional<PlanRun> part;  // The results are the computable ones, in order.
+  std::optional<PlanRun> part;  // The plan's results are the computable ones, in order.
   if (execution.part != nullptr) {
     part.emplace(state_, execution, *execution.part);
     part->CollectArguments();
@@ -189,13 +189,14 @@ absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
   started = true;
   ++executable.executes;
   const auto queued = std::chrono::duration_cast<std::chrono::microseconds>(start - execution.ready_since);
-  int64_t peak_bytes = 0;  // The peak of the real execute.
+  int64_t peak_bytes = 0;  // The peak that the real execute would have.
   const absl::Cleanup record = [&] { RecordRun(execution, queued, /*run_us=*/0, peak_bytes); };
   DeferringLock lock(&state_.mu);
   Consume(execution, state_, lock);
-  if (!status.ok()) return status;  // It had started, so donated arguments are consumed nevertheless.
-  // The order reproduces the peak of the real execute: aliased arguments become results, then the other
-  // results and the temporaries are added, and only then donated memory is released.
+  // The execute had started, so donated arguments are consumed even if it fails.
+  if (!status.ok()) return status;
+  // This order reproduces the peak of the real execute: aliased arguments become results, then the other
+  // results and the temporaries are added, and only then is donated memory released.
   for (size_t i = 0; i < computable.size(); ++i) {
     const int alias = plan.aliases()[i];
     if (!computable[i] && alias >= 0 && execution.donated[alias])

@@ -63,13 +63,13 @@ size_t FairQueue::ThreadsKept() const {
 }
 
 void FairQueue::AddThread() {
-  for (std::thread& thread : retired_) thread.join();  // It does not take the lock again.
+  for (std::thread& thread : retired_) thread.join();  // The joined threads do not take the lock again.
   retired_.clear();
   try {
     threads_.emplace_back([this] { Drive(); });
     pthread_setname_np(threads_.back().native_handle(), options_.name.c_str());
   } catch (const std::system_error& e) {
-    // The process may have no more threads: jobs wait for the existing ones.
+    // The process may not be able to start threads: jobs wait for the existing ones.
     if (threads_.empty()) throw;
     spdlog::warn("Queue {} has no further thread: {}", options_.name, e.what());
   }

@@ -20,12 +20,12 @@ class FairQueue {
  public:
   using Job = FairSchedule::Job;
   struct Options {
-    std::string name;  // The name of the threads, at most 15 bytes, as `top` shows it.
+    std::string name;  // The name of the threads, at most 15 bytes, as `top` displays it.
     FairSchedule::Options schedule;
-    // A job that is expected to take less than this, and may start at once, runs on the thread that submits
-    // it. Handing a job to another thread costs 8-50 us.
+    // A job that is expected to take less than this, and may start at once, runs on the submitting thread.
+    // Handing a job to another thread costs 8-50 us.
     double inline_us_max = 0;
-    // The nice value of the threads; 19 yields the cores to all other threads. Where it cannot be set, the
+    // The nice value of the threads; 19 yields the cores to all other threads. If it cannot be set, the
     // threads keep the default.
     int nice = 0;
   };
@@ -45,8 +45,9 @@ class FairQueue {
   // See FairSchedule::Postpone. To be called by a running job.
   bool Postpone(uint64_t session, double expected_us, Job again);
   // While a Pause exists, the job on this thread waits for its client, and another job may start in its
-  // place; afterwards it continues beside the jobs that have started meanwhile. One job of a session may
-  // pause at a time. A Pause has no effect for a further job, and on a thread that runs no job of the queue.
+  // place; afterwards it continues beside the jobs that have started meanwhile. Only one job of a session may
+  // pause at a time. A Pause has no effect for further jobs, and on a thread that does not run a job of the
+  // queue.
   class Pause {
    public:
     explicit Pause(FairQueue& queue);
@@ -67,18 +68,18 @@ class FairQueue {
   std::vector<FairSchedule::RunningJob> ListRunning() const;
 
  private:
-  // Returns the number of threads to keep. When jobs may start beside others, one thread is always idle and
-  // watches the time for them.
+  // Returns the number of threads to keep. If jobs may start beside others, one thread is always idle and
+  // waits for the time to start them.
   size_t ThreadsKept() const;
   void AddThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Moves this thread's handle to the list from which the next thread that starts, or Stop, joins it.
+  // Moves this thread's handle to a list; the next thread that starts, or Stop, joins the thread.
   void Retire() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Drive();
   // Returns the next job, or nullopt when the thread must end.
   std::optional<FairSchedule::Started> AwaitJob();
   // Runs a job. `here` is false on a thread of the queue, which looks for its next job by itself.
   void Run(uint64_t session, uint64_t id, Job job, bool here);
-  // Wakes an idle thread when there is a job for it to start, or an earlier time to watch.
+  // Wakes an idle thread when there is a job for it to start, or an earlier time to wait for.
   void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;
@@ -88,7 +89,7 @@ class FairQueue {
   // The condition variables of idle threads. The thread that ran last is at the back and is woken first,
   // because its caches and its OpenMP team are warm.
   std::list<CondVar*> idle_ ABSL_GUARDED_BY(mu_);
-  // The time at which an idle thread looks again without being woken.
+  // The time at which an idle thread checks again without being woken.
   int64_t watched_us_ ABSL_GUARDED_BY(mu_) = FairSchedule::kNever;
   // Sessions with a job that waits for its client.
   absl::flat_hash_set<uint64_t> paused_ ABSL_GUARDED_BY(mu_);

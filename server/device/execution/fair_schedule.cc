@@ -81,7 +81,7 @@ std::optional<uint64_t> FairSchedule::StartHere(uint64_t session, double expecte
     if (NextStartUs() <= now_us || (own != sessions_.end() && !own->second.waiting.empty()))
       return std::nullopt;
   }
-  // A job that runs alone needs no entry: its time is not charged when no job waits at its end.
+  // A job that runs alone needs no entry: its time is not charged if no job waits at its end.
   if (!running_.empty()) Activate(session).turn = ++last_turn_;
   return Run(session, now_us);
 }
@@ -161,8 +161,8 @@ uint64_t FairSchedule::Resume(uint64_t session, int64_t now_us) {
 bool FairSchedule::Postpone(uint64_t session, double expected_us, Job again) {
   const auto own = std::find_if(running_.begin(), running_.end(),
                                 [session](const Running& running) { return running.session == session; });
-  // The job beside it may belong to the same session, which continued after a wait: its end would not unblock
-  // the session.
+  // The other job may belong to the same session, which continued after a wait: its end would not unblock the
+  // session.
   const auto own_jobs = std::ranges::count(running_, session, &Running::session);
   if (own == running_.end() || !own->accompanied || own_jobs > 1) return false;
   Session& entry = Activate(session);

@@ -26,9 +26,9 @@ class FairSchedule {
   struct Options {
     // The number of jobs that run side by side, of one session or several.
     int width = 1;
-    // Beyond `width`, a job that is expected to take at most this time starts beside jobs of other sessions,
-    // once all of these have been running for the time that it is expected to take (within the bounds below).
-    // 0: no job does.
+    // A job beyond `width` that is expected to take at most this time starts beside jobs of other sessions,
+    // when all of these have been running for as long as it is expected to take (within the bounds below). 0:
+    // never.
     double beside_us_max = 0;
   };
   static constexpr int64_t kBesideMinUs = 10'000, kBesideMaxUs = 100'000;
@@ -52,14 +52,14 @@ class FairSchedule {
   // Starts a job that its caller runs at once. Returns its id, or nullopt when another job should start
   // before it.
   std::optional<uint64_t> StartHere(uint64_t session, double expected_us, int64_t now_us);
-  // Returns the job that starts now, or nullopt when none may.
+  // Returns the job that starts now, or nullopt if none may start.
   std::optional<Started> Start(int64_t now_us);
-  // Returns the time at which Start will return a job if none completes before; kNever when a job must
+  // Returns the time at which Start will return a job if no job completes before; kNever if a job must
   // complete first.
   int64_t NextStartUs() const;
   void Complete(uint64_t id, int64_t now_us);
-  // Continues a job that was completed because it waited, beside the jobs that run by now. Returns its new
-  // id.
+  // Continues a job that was completed because it waited, beside the jobs that are running now. Returns its
+  // new id.
   uint64_t Resume(uint64_t session, int64_t now_us);
   // For a running job that found too little memory beside others. `again` starts before the session's other
   // jobs, once another of the running jobs has completed. Returns false when no other session's job ran
@@ -83,8 +83,9 @@ class FairSchedule {
   struct Session {
     std::list<Waiting> waiting;
     int64_t used_us = 0;  // The virtual time.
-    uint64_t turn = 0;    // Breaks ties: the session that came, or had a job started, longest ago goes first.
-    bool blocked = false;  // Postponed until another job completes.
+    // Breaks ties: the session that was added, or had a job started, longest ago comes first.
+    uint64_t turn = 0;
+    bool blocked = false;  // True when it is postponed until another job completes.
   };
   struct Running {
     uint64_t id = 0, session = 0;
@@ -103,16 +104,16 @@ class FairSchedule {
   std::optional<uint64_t> OwnerOf(uint64_t session) const;
   // Returns the virtual time that a new session begins at.
   int64_t StartingUs(uint64_t session) const;
-  // Charges an ended session's use to its owner.
+  // Adds an ended session's use to its owner's debt.
   void KeepDebt(std::optional<uint64_t> owner, int64_t used_us);
 
   const Options options_;
   absl::flat_hash_map<uint64_t, Session> sessions_;
-  absl::flat_hash_map<uint64_t, uint64_t> owners_;  // By session.
-  absl::flat_hash_map<uint64_t, int64_t> debts_;    // Virtual times of ended sessions, by owner.
+  absl::flat_hash_map<uint64_t, uint64_t> owners_;  // The owners by session.
+  absl::flat_hash_map<uint64_t, int64_t> debts_;    // The virtual times of ended sessions, by owner.
   std::vector<Running> running_;
   int64_t waiting_ = 0;
-  int64_t virtual_us_ = 0;  // Virtual time of the job that started last.
+  int64_t virtual_us_ = 0;  // The virtual time of the job that started last.
   uint64_t last_id_ = 0, last_turn_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = hlo::Channel::Kind;
 
-// Keeps a value's tables small, because they are copied at each hand-over.
+// Keeps a value's tables small, because each transfer of the value copies them.
 constexpr size_t kArraysMax = 256;
 absl::Status CheckCount(const char* what, size_t arrays) {
   if (arrays <= kArraysMax) return absl::OkStatus();
@@ -120,7 +120,7 @@ void HostValues::Give(const std::shared_ptr<Giving>& giving) {
     Finish(*giving->task, lock.ready_tasks());
   }
   lock.Answer(std::exchange(giving->done, nullptr), value.error);
-  // The value keeps `giving` alive, so `giving` must not keep the value.
+  // The value refers to `giving`, so `giving` must not refer to the value.
   state_.channels.Fill(std::exchange(giving->slot, nullptr), std::move(value));
 }
 
@@ -170,7 +170,7 @@ Violation HostValues::Outfeed(OutfeedRequest request, Done done) {
     taking->buffers.push_back(std::move(buffer));
   }
   taking_[taking->command.id] = taking;
-  // When a value is waiting already, it arrives within this call.
+  // If a value is waiting already, it arrives during this call.
   lock.Call([self = Self(), taking] {
     self->state_.channels.Await(
         taking->place, taking->command.id,

@@ -22,11 +22,11 @@ class HostValues {
   HostValues(SessionDevice& owner, SessionState& state) : owner_(owner), state_(state) {}
 
   // Reserves the value's place in its channel at once. `done` is called when its buffers are settled and the
-  // value is in the channel. Until a program has taken it, later commands cannot consume the buffers.
+  // value is in the channel. Later commands cannot consume the buffers until a program has taken the value.
   Violation Infeed(InfeedRequest request, Done done);
   // Defines handles that receive the channel's next value. `done` is called when it has arrived.
   Violation Outfeed(OutfeedRequest request, Done done);
-  // For SessionDevice. Has no effect when the command is not pending here.
+  // For SessionDevice. Has no effect if the command is not pending here.
   void Cancel(uint64_t command, const absl::Status& cancelled, DeferringLock& lock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   // Drops all commands without answering them.
@@ -52,7 +52,7 @@ class HostValues {
 
   SessionDevice& owner_;
   SessionState& state_;
-  // By command, until they are answered.
+  // The pending commands by id, until they are answered.
   absl::flat_hash_map<uint64_t, std::shared_ptr<Giving>> giving_ ABSL_GUARDED_BY(state_.mu);
   absl::flat_hash_map<uint64_t, std::shared_ptr<Taking>> taking_ ABSL_GUARDED_BY(state_.mu);
 };

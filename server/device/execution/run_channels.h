@@ -1,4 +1,4 @@
-// The channels of one run on a device, as its steps see them.
+// The channels of one run on a device, as its steps use them.
 #pragma once
 
 #include "common/hlo/collectives/channels.h"
@@ -7,11 +7,11 @@
 
 namespace hlod::device {
 
-// A value that a program puts occupies the device's memory, charged to the session, until it is taken.
+// A value that a program sends occupies the device's memory, charged to the session, until it is received.
 class RunChannels final : public hlo::Channels {
  public:
-  // `execution` is the command that runs. `alone` is true when it runs on this device only; then other
-  // executes may use the device while it waits.
+  // `execution` is the running command. `alone` is true when it runs on this device only; then other executes
+  // may use the device while it waits.
   RunChannels(SessionState& state, uint32_t device, uint64_t execution, bool alone)
       : state_(state), device_(device), execution_(execution), alone_(alone) {}
 

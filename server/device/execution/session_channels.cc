@@ -20,7 +20,7 @@ struct SessionChannels::Slot {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks(5);
-// The bytes charged for a value, beside its data, and for each of its arrays: a shape, a block, a pointer.
+// The bytes charged for a value besides its data, and for each of its arrays: a shape, a block, a pointer.
 constexpr int64_t kValueBytes = 512, kArrayBytes = 1024;
 
 }  // namespace

@@ -21,7 +21,7 @@
 
 namespace hlod::device {
 
-// Independent of commands and handles. Thread-safe: callbacks are called, and values destroyed, without its
+// Independent of commands and handles. Thread-safe: calls callbacks and destroys values without holding its
 // lock.
 class SessionChannels {
  public:
@@ -33,7 +33,7 @@ class SessionChannels {
     friend auto operator<=>(const Place&, const Place&) = default;
   };
   struct Value {
-    absl::Status error;  // The reason why there is no value, or OK.
+    absl::Status error;  // OK, or the reason why there is no value.
     std::vector<hlo::Shape> shapes;
     std::vector<const std::byte*> arrays;  // Addresses in `blocks`, or in memory that `keeper` keeps alive.
     std::vector<Block> blocks;
@@ -44,35 +44,34 @@ class SessionChannels {
   // A position in a queue for a value that has not arrived yet.
   struct Slot;
 
-  // `share` is charged with the tables of values while these wait. The bytes of values are in the devices'
-  // memory.
+  // `share` is charged with the tables of waiting values. The bytes of values are in the devices' memory.
   SessionChannels(const Limits& limits, std::shared_ptr<MemoryShare> share)
       : limits_(limits), share_(std::move(share)) {}
 
-  // The client's side. Append adds a slot at the end of the queue, for a value of `arrays` arrays. It returns
-  // an error of kind limit when the session has too many values, or the user's share of memory has no room.
+  // For the client. Append adds a slot at the end of the queue, for a value of `arrays` arrays. It returns an
+  // error of kind limit when the session has too many values, or the user's share of memory has no room.
   absl::StatusOr<std::shared_ptr<Slot>> Append(const Place& place, size_t arrays);
   void Fill(const std::shared_ptr<Slot>& slot, Value value);
   void Remove(const Place& place, const std::shared_ptr<Slot>& slot);
-  // Calls `receiver`, perhaps at once, with the queue's next value that no earlier receiver gets.
-  // Forget(command) removes the receiver, and returns false when it has already been called or removed.
+  // Calls `receiver`, perhaps at once, with the queue's next value that is not for an earlier receiver.
+  // Forget(command) removes the receiver; it returns false if it was already called or removed.
   void Await(const Place& place, uint64_t command, Receiver receiver);
   bool Forget(const Place& place, uint64_t command);
 
-  // A program's side. Both wait for at most channel_wait_us, and fail with kind pending.
+  // For a program. Both wait for at most channel_wait_us, and fail with kind pending.
   absl::Status Put(const Place& place, Value value, Stop stop);
   absl::StatusOr<Value> Take(const Place& place, Stop stop);
 
-  // Drops the values that an execute's participants have not taken from each other.
+  // Drops the values that participants of an execute have sent to each other and not received.
   void EndExecution(uint64_t execution);
-  // Stops all receiving, and drops what programs put from now on. Returns the waiting values, for the caller
-  // to destroy.
+  // Ends all receiving, and drops values that programs send from now on. Returns the waiting values, for the
+  // caller to destroy.
   std::shared_ptr<const void> Close();
 
  private:
   struct Queue {
     std::deque<std::shared_ptr<Slot>> slots;
-    std::list<std::pair<uint64_t, Receiver>> receivers;  // By command.
+    std::list<std::pair<uint64_t, Receiver>> receivers;  // The receivers, with their commands.
   };
 
   absl::Status Late(const Place& place, std::string_view what) const;
@@ -84,7 +83,7 @@ class SessionChannels {
   const std::shared_ptr<MemoryShare> share_;
   Mutex mu_;
   CondVar changed_ ABSL_GUARDED_BY(mu_);
-  std::map<Place, Queue> queues_ ABSL_GUARDED_BY(mu_);  // Only queues with a slot or a receiver.
+  std::map<Place, Queue> queues_ ABSL_GUARDED_BY(mu_);  // The queues that have a slot or a receiver.
   int64_t values_ ABSL_GUARDED_BY(mu_) = 0;             // The number of slots.
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -1,4 +1,4 @@
-// The graph of tasks: records who waits for whom, and runs tasks that are ready.
+// The graph of tasks: records which task waits for which, and runs tasks that are ready.
 #include "server/device/execution/task.h"
 
 #include <spdlog/spdlog.h>
@@ -20,7 +20,7 @@ void StopWaiting(Task& task, ReadyTasks& ready_tasks) {
 void DependOn(const std::shared_ptr<Task>& task, const std::shared_ptr<Task>& other) {
   if (other == nullptr || other->finished || other == task) return;
   std::vector<std::shared_ptr<Task>>& dependents = other->dependents;
-  if (!dependents.empty() && dependents.back() == task) return;  // One command names it twice.
+  if (!dependents.empty() && dependents.back() == task) return;  // A command may name the task twice.
   // Removes cancelled tasks, which have finished. Purged only when the number has doubled.
   if (dependents.size() >= other->purge_at) {
     std::erase_if(dependents, [](const std::shared_ptr<Task>& dependent) { return dependent->finished; });
@@ -34,7 +34,7 @@ void Start(const std::shared_ptr<Task>& task, ReadyTasks& ready_tasks) { StopWai
 
 void Finish(Task& task, ReadyTasks& ready_tasks) {
   if (std::exchange(task.finished, true)) return;
-  task.ready = nullptr;  // It may hold the object that owns the task.
+  task.ready = nullptr;  // The callback may own the object that owns the task.
   for (const std::shared_ptr<Task>& dependent : std::exchange(task.dependents, {}))
     StopWaiting(*dependent, ready_tasks);
 }
@@ -44,7 +44,7 @@ void Abandon(Task& task) {
   task.dependents.clear();
 }
 
-// A task that becomes ready through another one runs after it, not nested in it: a client may send a chain of
+// A task that becomes ready through another one runs after it, not inside it: a client may send a chain of
 // tasks of any length, and the stack is limited.
 void RunReady(ReadyTasks& ready_tasks) {
   thread_local std::deque<std::function<void()>>* running = nullptr;
@@ -61,7 +61,7 @@ void RunReady(ReadyTasks& ready_tasks) {
     queue.pop_front();
     try {
       ready();
-    } catch (const std::exception& e) {  // No memory. The others run nevertheless.
+    } catch (const std::exception& e) {  // For example bad_alloc. The other tasks run nevertheless.
       spdlog::error("A step of a session failed: {}", e.what());
     }
   }

@@ -24,10 +24,10 @@ struct Distribution {
 
 struct RunKey {
   uint32_t device = 0;
-  uint32_t program = 0;  // As the ledger numbers them.
-  uint32_t origin = 0;   // As the session numbered it; 0 is unknown.
+  uint32_t program = 0;  // The ledger's number of the program.
+  uint32_t origin = 0;   // The session's number of the line; 0 is unknown.
   uint64_t step = 0;
-  // True for a row that stands for several, because there were too many rows.
+  // True for a row that sums up several, because there were too many rows.
   bool other_steps = false, other_programs = false;
   friend bool operator==(const RunKey&, const RunKey&) = default;
   template <typename H>
@@ -58,14 +58,14 @@ struct RunRow {
 
 // An execute that ended.
 struct RunSample {
-  int64_t at_us = 0;  // Since the daemon started.
+  int64_t at_us = 0;  // The time since the daemon started.
   int64_t queue_us = 0, run_us = 0;
 };
 
 enum class CompileOutcome : uint8_t { kCompiled, kCached, kPersistent };
 constexpr int kCompileOutcomes = 3;
 
-// A compile that succeeded, or a sum of the oldest ones when there are too many.
+// A compile that succeeded, or a sum of the oldest ones if there are too many.
 struct CompileRow {
   Digest digest = {};
   std::string program;
@@ -74,12 +74,12 @@ struct CompileRow {
   CompileReason reason = CompileReason::kUnsaid;
   std::string reason_text;
   CompileOutcome outcome = CompileOutcome::kCompiled;
-  int64_t at_us = 0;  // Since the daemon started.
+  int64_t at_us = 0;  // The time since the daemon started.
   int64_t compile_us = 0, instructions = 0, program_bytes = 0, code_bytes = 0;
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
   int64_t count = 1;
   bool others = false;
-  std::vector<std::string> slow_steps;  // The first kSlowStepsKept of the plan.
+  std::vector<std::string> slow_steps;  // The first kSlowStepsKept slow steps of the plan.
   static constexpr size_t kSlowStepsKept = 8;
 };
 

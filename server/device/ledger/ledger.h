@@ -41,9 +41,9 @@ struct Counters {
 struct RowKey {
   uint32_t device = 0;
   Cause cause = Cause::kUpload;
-  uint32_t origin = 0;  // As the session numbered it; 0 is unknown.
+  uint32_t origin = 0;  // The session's number of the line; 0 is unknown.
   uint64_t step = 0;
-  // True for a row that stands for several, because there were too many rows.
+  // True for a row that sums up several, because there were too many rows.
   bool other_steps = false, other_lines = false;
   friend bool operator==(const RowKey&, const RowKey&) = default;
   template <typename H>
@@ -63,12 +63,12 @@ enum class Detail { kTransfers, kAll };
 // A copy of an account at one moment. `rows` are sorted by bytes, largest first. With kTransfers the vectors
 // after `rows` are empty.
 struct Account {
-  Amount directions[kDirections];  // By Direction.
+  Amount directions[kDirections];  // Indexed by Direction.
   Counters counters;
   std::vector<Row> rows;
-  std::vector<RunRow> runs;          // By run time, longest first.
-  std::vector<CompileRow> compiles;  // Latest first.
-  std::vector<RunSample> samples;    // The last kSamplesMax, oldest first.
+  std::vector<RunRow> runs;          // The executes, longest run time first.
+  std::vector<CompileRow> compiles;  // The compiles, latest first.
+  std::vector<RunSample> samples;    // The last kSamplesMax executes, oldest first.
   // Adds the directions and counters of another account.
   void AddTotals(const Account& other);
 };
@@ -76,16 +76,17 @@ struct Account {
 // One session's account. Thread-safe.
 class SessionLedger {
  public:
-  // Beyond this number new rows are kept without their step, then without their line: the sums stay exact and
-  // the memory bounded.
+  // The limit on rows. Beyond it new rows are kept without their step, then without their line: sums stay
+  // exact, and memory is bounded.
   static constexpr size_t kRowsMax = 16384;
-  // The same for executes: rows without their step, then one row per device.
+  // The limit on rows of executes. Beyond it new rows are kept without their step, then as one row per
+  // device.
   static constexpr size_t kRunRowsMax = 4096;
-  // The oldest compiles beyond this number share one row per outcome.
+  // The limit on compiles; the oldest ones beyond it share one row per outcome.
   static constexpr size_t kCompileRowsMax = 1024;
   static constexpr size_t kSamplesMax = 1024;
 
-  // `share` is charged with the rows. Null: they are not charged.
+  // `share` is charged with the rows; null: they are not charged.
   explicit SessionLedger(std::shared_ptr<MemoryShare> share = nullptr) : held_(std::move(share)) {}
 
   // `calls` is 0 for a further piece of a transfer that was counted before.
@@ -107,9 +108,9 @@ class SessionLedger {
   Counters counters_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<RowKey, Amount> rows_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<RunKey, RunFigures> runs_ ABSL_GUARDED_BY(mu_);
-  std::vector<std::pair<Digest, std::string>> programs_ ABSL_GUARDED_BY(mu_);  // By number.
+  std::vector<std::pair<Digest, std::string>> programs_ ABSL_GUARDED_BY(mu_);  // The programs by number.
   std::map<Digest, uint32_t> program_numbers_ ABSL_GUARDED_BY(mu_);
-  std::deque<CompileRow> compiles_ ABSL_GUARDED_BY(mu_);              // Latest first.
+  std::deque<CompileRow> compiles_ ABSL_GUARDED_BY(mu_);              // The compiles, latest first.
   CompileRow other_compiles_[kCompileOutcomes] ABSL_GUARDED_BY(mu_);  // The compiles beyond kCompileRowsMax.
   std::vector<RunSample> samples_ ABSL_GUARDED_BY(mu_);               // A ring buffer.
   size_t next_sample_ ABSL_GUARDED_BY(mu_) = 0;                       // The next position in it.
@@ -123,7 +124,7 @@ class Ledger {
     FoldTotals(ended);
     FoldRows(ended);
   }
-  // The two parts of Fold: an account that ended may keep its rows for a while.
+  // The two parts of Fold: an ended account may keep its rows for a while.
   void FoldTotals(const Account& ended);
   void FoldRows(const Account& ended);
   Account ended() const;

@@ -13,10 +13,11 @@
 namespace hlod::device {
 namespace {
 
-constexpr int64_t kLooks = 8;  // Blocks of one size class to examine before opening another extent.
+// The number of blocks of a size class to examine before opening another extent.
+constexpr int64_t kLooks = 8;
 constexpr int64_t kUnit = 64, kExtent = int64_t{2} << 20;
-alignas(64)
-    std::byte no_bytes[64];  // The address of empty pieces: engines may form the pointer but never read it.
+alignas(64) std::byte no_bytes[64];  // The address of empty pieces: engines may use the pointer but never
+                                     // read from it.
 
 }  // namespace
 
@@ -84,8 +85,8 @@ void BackingPool::Unlink(uint32_t id) {
 }
 
 uint32_t BackingPool::FindFit(int64_t units, int64_t looks) {
-  // The list of the exact class first: programs ask for the same sizes again and again, and get their old
-  // blocks back.
+  // First the list of the exact class: programs request the same sizes repeatedly, and get their old blocks
+  // back.
   const int own = ClassOf(units);
   uint32_t best = kNoNode;
   int64_t looked = 0;
@@ -147,7 +148,7 @@ absl::StatusOr<Piece> BackingPool::Allocate(int64_t bytes) {
     }
   }
   Unlink(id);
-  if (nodes_[id].size > units) {  // The rest becomes a free block behind it.
+  if (nodes_[id].size > units) {  // The rest becomes a free block after it.
     const uint32_t rest = NewNode();
     Node& node = nodes_[id];
     nodes_[rest].offset = node.offset + units;

@@ -1,6 +1,6 @@
 // The memory that backs the simulated devices: one reserved range of addresses, opened in 2 MiB extents, on
-// huge pages. The pool keeps pages once they were touched, because a first touch costs more than a copy,
-// until the devices have been unused for a while (ReturnFree).
+// huge pages. The pool keeps pages that were touched, because a first touch costs more than a copy, until the
+// devices have been unused for a while (ReturnFree).
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace hlod::device {
 // Bytes from the pool, aligned to 64. The holder passes it to Free() once.
 struct Piece {
   std::byte* data = nullptr;
-  int64_t bytes = 0;  // As requested.
-  uint32_t node = 0;  // For the pool's use; kNoNode for a piece of 0 bytes.
+  int64_t bytes = 0;  // The number of bytes requested.
+  uint32_t node = 0;  // Used by the pool; kNoNode for a piece of 0 bytes.
 };
 
 // A two-level segregated-fit allocator: free blocks are in lists by size (16 lists per power of two),
@@ -25,7 +25,7 @@ struct Piece {
 // outside of the memory, so that no stray write of a kernel can damage it. Thread-safe.
 class BackingPool {
  public:
-  // Reserves addresses for `host_bytes` and touches no page. RESOURCE_EXHAUSTED when the kernel refuses.
+  // Reserves addresses for `host_bytes` without touching pages. RESOURCE_EXHAUSTED if the kernel refuses.
   static absl::StatusOr<std::unique_ptr<BackingPool>> Create(int64_t host_bytes);
   ~BackingPool();
   BackingPool(const BackingPool&) = delete;
@@ -38,8 +38,8 @@ class BackingPool {
   void ReturnFree();
 
   int64_t host_bytes() const { return host_bytes_; }
-  int64_t used_bytes() const;   // In pieces, each rounded up to 64.
-  int64_t grown_bytes() const;  // Opened so far.
+  int64_t used_bytes() const;   // The bytes in pieces, each rounded up to a multiple of 64.
+  int64_t grown_bytes() const;  // The bytes opened so far.
 
  private:
   static constexpr uint32_t kNoNode = UINT32_MAX;

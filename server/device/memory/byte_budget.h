@@ -1,4 +1,4 @@
-// A limit of the bytes of one kind that a session may hold at once.
+// A limit on the bytes of one kind that a session may hold at once.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace hlod::device {
 // Thread-safe.
 class ByteBudget {
  public:
-  // The treatment of a request larger than the limit: refused, or accepted when no other bytes are in use.
+  // The treatment of a request larger than the limit: refused, or accepted if no other bytes are in use.
   enum class Oversized { kRefused, kTakenAlone };
   // `what` describes the bytes in messages: "that are under way". `share` is charged with the bytes as well;
   // null for bytes in the devices' memory, which has its own limits.
@@ -30,7 +30,7 @@ class ByteBudget {
     if (share_ != nullptr) share_->Release(used_);
   }
 
-  // Takes the bytes until Release. RESOURCE_EXHAUSTED (kind limit) naming `taker`, the bytes and the limit.
+  // Reserves the bytes until Release. RESOURCE_EXHAUSTED (kind limit) names `taker`, the bytes and the limit.
   absl::Status Reserve(int64_t bytes, std::string_view taker) {
     int64_t before = used_;
     do {
@@ -46,7 +46,7 @@ class ByteBudget {
     RETURN_IF_ERROR(CheckBeside(used_, bytes, taker));
     return share_ == nullptr ? absl::OkStatus() : share_->Check(bytes, taker);
   }
-  // Takes the bytes even beyond the limits.
+  // Reserves the bytes even beyond the limits.
   void Charge(int64_t bytes) {
     used_ += bytes;
     if (share_ != nullptr) share_->Charge(bytes);
@@ -69,7 +69,7 @@ class ByteBudget {
   std::atomic<int64_t> used_{0};
 };
 
-// Bytes taken from a budget. The destructor releases them, on any thread.
+// Bytes reserved from a budget. The destructor releases them, on any thread.
 class ByteCharge {
  public:
   static absl::StatusOr<ByteCharge> Take(const std::shared_ptr<ByteBudget>& budget, int64_t bytes,

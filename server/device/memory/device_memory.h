@@ -85,7 +85,7 @@ class DeviceMemory {
   uint32_t ordinal() const { return ordinal_; }
   int64_t capacity_bytes() const { return capacity_bytes_; }
 
-  // Charges and backs `bytes`. RESOURCE_EXHAUSTED (kind no_memory) naming `what`, the bytes wanted and the
+  // Charges and backs `bytes`. RESOURCE_EXHAUSTED (kind no_memory) names `what`, the bytes requested and the
   // bytes free.
   absl::StatusOr<Block> Allocate(const std::shared_ptr<MemoryAccount>& account, int64_t bytes,
                                  Category category, std::string_view what);

@@ -11,13 +11,14 @@
 
 namespace hlod::device {
 
-// Charges each program once, for all handles of the session that name it. Not thread-safe, but the returned
+// Charges each program once for all handles of the session that name it. Not thread-safe, but the returned
 // charges may be destroyed on any thread.
 class ProgramCharges {
  public:
   explicit ProgramCharges(std::shared_ptr<ByteBudget> budget) : budget_(std::move(budget)) {}
 
-  // Returns a charge that must not outlive the program. The program stays charged while a copy of it is held.
+  // Returns a charge that must not outlive the program. The program stays charged as long as a copy of the
+  // charge exists.
   absl::StatusOr<std::shared_ptr<const ByteCharge>> Charge(const Executable& program) {
     if (const auto known = charges_.find(&program); known != charges_.end()) {
       if (std::shared_ptr<const ByteCharge> charge = known->second.lock(); charge != nullptr) return charge;

@@ -1,4 +1,4 @@
-// The sum over all sessions and each owner's share of it.
+// The total over all sessions, and each owner's share of it.
 #include "server/device/memory/side_memory.h"
 
 #include <utility>
@@ -9,7 +9,7 @@
 namespace hlod::device {
 namespace {
 
-// The most that an owner may hold, as a multiple of what then remains free.
+// The most that an owner may hold, as a multiple of the bytes that then remain free.
 constexpr int64_t kTimesFree = 3;
 
 }  // namespace

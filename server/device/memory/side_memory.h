@@ -1,4 +1,4 @@
-// The daemon's memory beside that of its devices, as one sum over all sessions: programs, replies, source
+// The daemon's memory besides that of its devices, as one total over all sessions: programs, replies, source
 // lines, handles, waiting commands. Each owner (a user, or a host over TCP) has a share of it.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace hlod::device {
 
-// The bytes that an owner's sessions take. An owner may take at most three times what all owners leave free:
-// alone it gets three quarters of the sum, and the next owner still finds room. Thread-safe.
+// The bytes that an owner's sessions hold. An owner may hold at most three times what all owners leave free:
+// alone it gets three quarters of the total, and the next owner still finds room. Thread-safe.
 class MemoryShare {
  public:
   struct Sum {
@@ -28,13 +28,13 @@ class MemoryShare {
   MemoryShare(const MemoryShare&) = delete;
   MemoryShare& operator=(const MemoryShare&) = delete;
 
-  // Takes the bytes until Release. RESOURCE_EXHAUSTED (kind limit) naming `taker`, the bytes and the limit.
+  // Reserves the bytes until Release. RESOURCE_EXHAUSTED (kind limit) names `taker`, the bytes and the limit.
   absl::Status Reserve(int64_t bytes, std::string_view taker);
   // Returns the status that Reserve would return, without taking bytes.
   absl::Status Check(int64_t bytes, std::string_view taker) const {
     return CheckBeside(sum_->used, bytes, taker);
   }
-  // Takes the bytes even beyond the limit.
+  // Reserves the bytes even beyond the limit.
   void Charge(int64_t bytes);
   void Release(int64_t bytes) { Charge(-bytes); }
   int64_t used_bytes() const { return used_; }
@@ -46,20 +46,20 @@ class MemoryShare {
   std::atomic<int64_t> used_{0};
 };
 
-// Bytes taken from a share. The destructor releases them, on any thread.
+// Bytes reserved from a share. The destructor releases them, on any thread.
 class MemoryCharge {
  public:
   static absl::StatusOr<MemoryCharge> Take(const std::shared_ptr<MemoryShare>& share, int64_t bytes,
                                            std::string_view taker);
   MemoryCharge() = default;
-  // A charge of 0 bytes. When `share` is null, growing it charges no share.
+  // A charge of 0 bytes. Without a `share` it only counts.
   explicit MemoryCharge(std::shared_ptr<MemoryShare> share) : share_(std::move(share)) {}
   MemoryCharge(MemoryCharge&&) = default;
   MemoryCharge& operator=(MemoryCharge&& other) noexcept;
   ~MemoryCharge();
-  // Takes further bytes as Take does. Always succeeds for a charge without a share.
+  // Reserves further bytes. Always succeeds for a charge without a share.
   absl::Status TryGrow(int64_t bytes, std::string_view taker);
-  // Takes further bytes, or releases some when `bytes` is negative, even beyond the limit.
+  // Reserves further bytes even beyond the limit, or releases some if `bytes` is negative.
   void Grow(int64_t bytes) {
     if (share_ == nullptr) return;
     share_->Charge(bytes);
@@ -77,7 +77,7 @@ class SideMemory {
  public:
   explicit SideMemory(int64_t max_bytes) : sum_(std::make_shared<MemoryShare::Sum>(max_bytes)) {}
 
-  // Returns the share of an owner. All that hold a share of one owner at the same time hold the same object.
+  // Returns the share of an owner. All sessions of an owner at a time use the same object.
   std::shared_ptr<MemoryShare> ShareOf(const std::string& owner);
   int64_t used_bytes() const { return sum_->used; }
   int64_t max_bytes() const { return sum_->max; }

@@ -23,14 +23,14 @@ namespace {
 
 constexpr char kMagic[8] = {'h', 'l', 'o', 'd', 'c', 'c', '0', '1'};
 constexpr std::string_view kSuffix = ".hlo", kUnfinishedSuffix = ".tmp";
-// A file that was begun longer ago than this is no longer being written.
+// The age from which on a file that was begun is assumed not to be written any more.
 constexpr int64_t kUnfinishedSeconds = 3600;
 constexpr int64_t kStoresBetweenCounts = 64;
 
 struct Header {
   char magic[sizeof(kMagic)];
   uint64_t key_bytes, module_bytes;
-  Digest checksum;  // Over the key and the module.
+  Digest checksum;  // The checksum over the key and the module.
 };
 
 Digest Checksum(std::string_view key, std::string_view module) {
@@ -38,8 +38,8 @@ Digest Checksum(std::string_view key, std::string_view module) {
   return Sha256(std::string(key) + std::string(of_module.begin(), of_module.end()));
 }
 
-// Returns an error unless only this user can have written the file, or read it when `forbidden` includes
-// that.
+// Returns an error unless only this user can have written the file (and read it, if `forbidden` includes
+// that).
 absl::Status CheckOwn(const struct stat& file, mode_t forbidden) {
   if (file.st_uid != geteuid()) {
     return FailedPrecondition("it belongs to user %d, and this daemon runs as user %d", file.st_uid,
@@ -104,7 +104,7 @@ std::optional<std::string> CompileCache::Find(const Key& key) {
     Reject(key, optimised.status());
     return std::nullopt;
   }
-  futimens(fd, nullptr);  // Marks the file as just used.
+  futimens(fd, nullptr);  // Records that the file was just used.
   return *std::move(optimised);
 }
 
@@ -216,7 +216,7 @@ void CompileCache::Collect() {
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
     return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
   });
-  // Leaves some room, so that the next store does not count again.
+  // Leaves some room, so that the next store does not count the files again.
   const int64_t enough = options_.bytes_max - options_.bytes_max / 8;
   for (const File& file : files) {
     if (bytes_ <= enough) break;

@@ -1,5 +1,5 @@
-// The persistent compile cache: stores the optimised module of a program in a file, for the next daemon and
-// for those that run beside this one.
+// The persistent compile cache: stores the optimised module of a program in a file, for later daemons and for
+// others that run at the same time.
 //
 // A program is found by SHA-256 over the whole module without its metadata (names of source files, lines and
 // the module's name do not change what it computes), the daemon's build, the processor and its limit. A file
@@ -34,12 +34,12 @@ namespace hlod::device {
 class CompileCache {
  public:
   struct Options {
-    std::string directory;  // Created when it does not exist; its parent folder must exist.
+    std::string directory;  // Created if it does not exist; its parent folder must exist.
     int64_t bytes_max = int64_t{1} << 30;
     std::string build;                // The build of this daemon: files of other builds are not used.
     std::string cpu = DescribeCpu();  // The processor and what limits it.
   };
-  // FAILED_PRECONDITION, NOT_FOUND or PERMISSION_DENIED when the folder cannot be used.
+  // FAILED_PRECONDITION, NOT_FOUND or PERMISSION_DENIED if the folder cannot be used.
   static absl::StatusOr<std::unique_ptr<CompileCache>> Open(Options options);
   ~CompileCache();
   CompileCache(const CompileCache&) = delete;
@@ -54,7 +54,7 @@ class CompileCache {
   // Returns the optimised module that was stored under the key, or nullopt.
   std::optional<std::string> Find(const Key& key);
   void Store(const Key& key, std::string_view optimised);
-  // Logs a warning why a stored module cannot be used, and removes it.
+  // Logs a warning that says why a stored module cannot be used, and removes it.
   void Reject(const Key& key, const absl::Status& why);
 
   const Options& options() const { return options_; }
@@ -68,10 +68,10 @@ class CompileCache {
   void Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;
-  const int folder_;  // A descriptor: a folder that later replaces it is not used.
+  const int folder_;  // A descriptor, so that a folder that later replaces it is not used.
   Mutex mu_;
   int64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;  // The bytes of all files, as far as this daemon knows.
-  // Other daemons store, too, so the files are counted again after this many stores.
+  // The number of stores until the files are counted again, because other daemons store, too.
   int64_t stores_until_count_ ABSL_GUARDED_BY(mu_) = 0;
   bool warned_ ABSL_GUARDED_BY(mu_) = false;  // True once the log has a warning that files cannot be written.
 };

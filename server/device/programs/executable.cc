@@ -13,10 +13,10 @@
 namespace hlod::device {
 namespace {
 
-constexpr size_t kNameMax = 256;  // Longer names are clipped in messages and listings.
+constexpr size_t kNameMax = 256;  // The length beyond which names are truncated in messages and listings.
 
-// Returns the bytes of the constants in memory, or the bytes on the wire (which also have names and lines)
-// when these are more, plus an estimate for instructions and steps.
+// Returns the bytes of the constants in memory, or the bytes on the wire (which include names and lines) if
+// these are more, plus an estimate for instructions and steps.
 int64_t HeldBytes(const hlo::Module& module, const engine::PlanStats& stats, int64_t program_bytes) {
   constexpr int64_t kInstructionBytes = 256, kStepBytes = 1024;
   absl::flat_hash_set<hlo::LiteralId> literals;
@@ -59,7 +59,7 @@ Executable::Executable(const Digest& digest, std::string name, std::string bytes
       bytes_(std::move(bytes)) {}
 
 double Executable::ExpectedRunUs() const {
-  if (plan_->stats().transfers) return kUnknownRunUs;  // It may wait for its client.
+  if (plan_->stats().transfers) return kUnknownRunUs;  // The program may wait for its client.
   const int64_t recent_us = recent_us_.load(std::memory_order_relaxed);
   const bool estimated = plan_->stats().reference_steps == 0;
   if (recent_us < 0) return estimated ? std::max(plan_->estimate_us(), kShortRunUs) : kUnknownRunUs;

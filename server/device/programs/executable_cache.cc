@@ -17,8 +17,8 @@ namespace {
 
 // Two compiles run at a time. A program that is expected to compile within a tenth of a second (about 250 kB)
 // starts beside longer ones; larger ones do not, because of the memory that many compiles would take
-// together. Compiles occupy whole cores for long, where executes and messages take a few microseconds each:
-// beside them, compiles get a third of a core's time.
+// together. Compiles occupy whole cores for long, while executes and messages take a few microseconds each;
+// beside these, compiles get a third of a core's time.
 FairQueue::Options QueueOptions() {
   return {
       .name = "compile", .schedule = {.width = 2, .beside_us_max = FairSchedule::kBesideMaxUs}, .nice = 5};
@@ -48,7 +48,7 @@ size_t ExecutableCache::DigestHash::operator()(const Digest& digest) const {
   return hash;
 }
 
-// All but `done` is guarded by the cache's lock.
+// Everything except `done` is guarded by the cache's lock.
 struct ExecutableCache::Request {
   Request(Done d, std::shared_ptr<MemoryShare> s) : done(std::move(d)), share(std::move(s)) {}
   const Done done;
@@ -127,7 +127,7 @@ void ExecutableCache::Cancel(const std::shared_ptr<Request>& request) {
   if (!request->digest.has_value()) return;
   const auto found = slots_.find(*request->digest);
   if (found == slots_.end() || found->second.executable != nullptr) return;
-  // The caller still holds the request, so its callback is not destroyed under the lock.
+  // The caller still refers to the request, so its callback is not destroyed under the lock.
   std::erase(found->second.waiting, request);
   if (found->second.waiting.empty() && found->second.stop != nullptr) *found->second.stop = true;
 }
@@ -178,12 +178,12 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
     }
     try {
       built = BuildExecutable(digest, program, *stop, share);
-    } catch (const std::exception& e) {  // bad_alloc, and anything that a library throws.
+    } catch (const std::exception& e) {  // For example bad_alloc, or an exception of a library.
       built = Internal("Compilation failed: %s.", e.what());
     }
     MutexLock lock(&mu_);
     Slot& slot = slots_[digest];
-    // Compile again when it was stopped and then requested once more.
+    // Compiles again if it was stopped and then requested once more.
     again = !built.ok() && *stop && !slot.waiting.empty();
     if (again) continue;
     waiting = std::exchange(slot.waiting, {});
@@ -204,7 +204,7 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
     }
     cached = true;
   }
-  // After the answers, so that no request waits for a file.
+  // Stored after the answers, so that no request waits for a file.
   if (!built.ok() || built->optimised == nullptr) return;
   const std::optional<hlo::codec::WithoutMetadata> kept =
       hlo::codec::StripMetadata(hlo::Serialize(*built->optimised));
@@ -234,7 +234,7 @@ std::shared_ptr<Executable> ExecutableCache::Load(const Digest& digest,
   };
   absl::StatusOr<std::shared_ptr<Executable>> loaded = load();
   if (loaded.ok()) return *std::move(loaded);
-  // A native kernel that only another daemon has is not a fault of the file.
+  // A native kernel that this daemon does not have is not a fault of the file.
   if (!stop && !absl::IsUnimplemented(loaded.status())) options_.persistent->Reject(key, loaded.status());
   return nullptr;
 }
@@ -279,7 +279,7 @@ absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
 
 void ExecutableCache::Evict(std::vector<std::shared_ptr<Executable>>& gone) {
   int64_t unheld = 0, bytes = 0;
-  // From the most recent to the least recent: the programs beyond the bounds are the least recently used.
+  // Iterates from the most to the least recent: the programs beyond the bounds are the least recently used.
   for (auto it = recent_.end(); it != recent_.begin();) {
     --it;
     const auto slot = slots_.find(*it);

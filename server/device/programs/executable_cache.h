@@ -38,7 +38,7 @@ class Executable {
              int64_t program_bytes);
 
   const Digest& digest() const { return digest_; }
-  const std::string& name() const { return name_; }  // The module's name, perhaps shortened.
+  const std::string& name() const { return name_; }  // The module's name, possibly truncated.
   const engine::Plan& plan() const { return *plan_; }
   int64_t program_bytes() const { return program_bytes_; }
   // The approximate bytes of the daemon's memory that its module and its plan occupy.
@@ -46,17 +46,17 @@ class Executable {
   // Returns "parameter 2 \"w\"", or for a leaf of a tuple "parameter 1 \"state\", leaf 3".
   std::string DescribeArgument(size_t leaf) const;
 
-  // Returns which results still have a value when the arguments marked in `absent` have none.
+  // Returns which results have a value when the arguments marked in `absent` have none.
   absl::StatusOr<std::vector<bool>> ComputableResults(const std::vector<bool>& absent);
-  // Returns the plan that computes only the results in `keep`. It is compiled on first use, and again when
-  // kPartialMax other plans were used since. REQUIRES: `keep` has a true element.
+  // Returns the plan that computes only the results in `keep`. It is compiled on first use, and again after
+  // kPartialMax other plans were used. REQUIRES: `keep` has a true element.
   static constexpr size_t kPartialMax = 16;
   absl::StatusOr<std::shared_ptr<const engine::Plan>> PartialPlan(const std::vector<bool>& keep,
                                                                   const engine::CompileOptions& options);
 
   // A run that is expected to be shorter than this may take place on a thread that reads a stream.
   static constexpr double kShortRunUs = 20;
-  // The expected time of a run of which nothing is known: long enough to be left to the device's threads.
+  // The expected time of a run about which nothing is known: long enough to be left to the device's threads.
   static constexpr double kUnknownRunUs = 1e9;
   // Returns the expected time of a run in microseconds: the time of recent runs, and at least the plan's
   // estimate. Before the first run, and for reference steps, it is never short.
@@ -64,7 +64,7 @@ class Executable {
   void CountRun(int64_t us);
 
   std::atomic<int64_t> executes{0}, execute_us{0};
-  std::atomic<int64_t> holders{0};  // Handles of sessions that name it.
+  std::atomic<int64_t> holders{0};  // The number of handles of sessions that name it.
 
  private:
   // Returns the program's own module.
@@ -75,7 +75,7 @@ class Executable {
   const std::unique_ptr<const engine::Plan> plan_;
   const int64_t program_bytes_, held_bytes_;
   const std::string name_;
-  // A mean of the last runs that favours the latest; -1 before the first.
+  // A mean of the last runs in which later ones weigh more; -1 before the first.
   std::atomic<int64_t> recent_us_{-1};
   Mutex mu_;
   std::shared_ptr<const hlo::Module> module_ ABSL_GUARDED_BY(mu_);  // Null until it is parsed.
@@ -96,10 +96,11 @@ class ExecutableCache {
     int64_t instructions_max = Limits{}.instructions_max;
     // The memory limit of a parsed module. An ordinary module takes a few times its bytes on the wire.
     int64_t parse_bytes_max = 8 * Limits{}.program_bytes_max;
-    int64_t unheld_max = 256;                       // Programs kept although no session holds them.
-    int64_t unheld_bytes_max = int64_t{512} << 20;  // The daemon's memory that those occupy together.
-    // Module bytes of all sessions that wait to be compiled or are being compiled. One program per session is
-    // always accepted.
+    int64_t unheld_max = 256;  // The number of programs that are kept although no session holds them.
+    // The limit on the daemon's memory for these programs together.
+    int64_t unheld_bytes_max = int64_t{512} << 20;
+    // The limit on module bytes, over all sessions, that wait to be compiled or are being compiled. One
+    // program per session is always accepted.
     int64_t queued_bytes_max = Limits{}.staging_bytes_max;
     std::shared_ptr<CompileCache> persistent;  // Null: programs are cached in memory only.
   };
@@ -111,18 +112,18 @@ class ExecutableCache {
     // True when its optimised module came from the persistent cache, so that nothing was compiled.
     bool persistent = false;
   };
-  // Called at most once. It is called before Compile returns when the program is known and small enough to be
-  // hashed there, or is refused; otherwise on a compile thread, when it is the session's turn; and never when
-  // the request is discarded or cancelled first. The error says why the module cannot run (kind
-  // invalid_program, unimplemented, limit or no_memory).
+  // Called at most once: before Compile returns, if the program is known and small enough to be hashed there,
+  // or is refused; otherwise on a compile thread, when it is the session's turn; and never, if the request is
+  // discarded or cancelled first. The error says why the module cannot run (kind invalid_program,
+  // unimplemented, limit or no_memory).
   using Done = std::function<void(absl::StatusOr<Compiled>)>;
   struct Request;
   // Returns a request for Cancel, or null when `done` was called already. The memory that compiling takes is
   // charged to `share`, unless that is null.
   std::shared_ptr<Request> Compile(uint64_t session, std::string program, Done done,
                                    std::shared_ptr<MemoryShare> share = nullptr);
-  // Cancels a request. A program that no other request waits for is not compiled, or stops being compiled.
-  // `done` may still be called when it is just about to be.
+  // Cancels a request. A program that no other request waits for is not compiled, or its compilation is
+  // stopped. `done` may still be called if that was just about to happen.
   void Cancel(const std::shared_ptr<Request>& request);
   // Runs a job of a session on a compile thread, in the session's turn: other work on modules that may take
   // long.
@@ -147,13 +148,13 @@ class ExecutableCache {
   std::vector<FairSchedule::RunningJob> ListRunning() const { return queue_.ListRunning(); }
 
  private:
-  // Up to this size the caller hashes a program (about 35 us).
+  // The size up to which the caller hashes a program itself (about 35 us).
   static constexpr size_t kHashInlineBytes = 64 << 10;
   struct Slot {
     std::shared_ptr<Executable> executable;  // Null while it is being compiled.
     std::vector<std::shared_ptr<Request>> waiting;
     std::shared_ptr<std::atomic<bool>> stop;  // Stops the running compilation when no request waits for it.
-    std::list<Digest>::iterator recent;       // Valid once compiled.
+    std::list<Digest>::iterator recent;       // Valid after the compile.
   };
   struct DigestHash {
     size_t operator()(const Digest& digest) const;
@@ -187,7 +188,8 @@ class ExecutableCache {
   absl::flat_hash_map<Digest, Slot, DigestHash> slots_ ABSL_GUARDED_BY(mu_);
   std::list<Digest> recent_ ABSL_GUARDED_BY(mu_);  // Least recently used first.
   int64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  absl::flat_hash_map<uint64_t, int64_t> queued_of_ ABSL_GUARDED_BY(mu_);  // Programs by session.
+  // The number of queued programs by session.
+  absl::flat_hash_map<uint64_t, int64_t> queued_of_ ABSL_GUARDED_BY(mu_);
   FairQueue queue_;  // The last member: its threads end before the members that they use.
 };
 

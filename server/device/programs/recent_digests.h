@@ -16,7 +16,7 @@ namespace hlod::device {
 // again. Not thread-safe.
 class RecentDigests {
  public:
-  // `share` is charged with the digests. Null: they are not charged.
+  // `share` is charged with the digests; null: they are not charged.
   explicit RecentDigests(size_t max, std::shared_ptr<MemoryShare> share = nullptr)
       : max_(max), held_(std::move(share)) {}
 
@@ -39,12 +39,12 @@ class RecentDigests {
   }
 
  private:
-  // One in the list, and two in the map, which is up to half empty.
+  // The bytes per digest: one in the list, and two in the map, which is up to half empty.
   static constexpr int64_t kBytes = 3 * sizeof(Digest) + 6 * sizeof(void*);
 
   const size_t max_;
   MemoryCharge held_;
-  std::list<Digest> recent_;  // Most recently used first.
+  std::list<Digest> recent_;  // The digests, most recently used first.
   absl::flat_hash_map<Digest, std::list<Digest>::iterator> places_;
 };
 

@@ -65,8 +65,8 @@ Violation SessionDevice::Compile(CompileRequest request, CompileDone done) {
   if (!request.refused.ok()) {
     SettleExecutable(executable, what, request.refused, done);
   } else if (request.digest.has_value()) {
-    // Knowing a digest does not prove having the program: a session may only name one that it has sent
-    // itself.
+    // Knowing a digest does not prove that the client has the program, so a session may only name one that it
+    // has sent itself.
     std::shared_ptr<Executable> cached = sent ? state_.devices.executables().Find(*request.digest) : nullptr;
     absl::StatusOr<ExecutableCache::Compiled> found = ExecutableCache::Compiled{cached, true};
     if (cached == nullptr) {
@@ -97,7 +97,7 @@ Violation SessionDevice::Compile(CompileRequest request, CompileDone done) {
   return Violation();
 }
 
-// Defines the handle as an executable that is not settled. When there is no room for one more, the handle is
+// Defines the handle as an executable that is not settled. If there is no room for one more, the handle is
 // dead instead.
 absl::StatusOr<std::shared_ptr<SessionExecutable>> SessionDevice::DefineExecutable(
     const CompileRequest& request) {

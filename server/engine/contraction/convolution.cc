@@ -12,7 +12,7 @@
 namespace hlod::engine {
 namespace {
 
-// Below this, creating primitives (about a millisecond) does not pay.
+// The size below which creating primitives (about a millisecond) takes longer than it saves.
 constexpr double kTinyConvolutionFlops = 2 * 16384;
 
 class ConvolutionStep final : public Step {
@@ -85,7 +85,7 @@ class ConvolutionStep final : public Step {
     int64_t count = 0;
     int width = 0;
     ConvertFunction convert = nullptr;
-    int64_t offset = 0;  // Where the converted array begins in the scratch.
+    int64_t offset = 0;  // The offset of the converted array in the scratch.
   };
 
   ConvolutionForm form_;

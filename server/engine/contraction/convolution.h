@@ -1,5 +1,5 @@
-// A convolution's dimensions in one form that does not depend on HLO's labels. Both the oneDNN path and the
-// engine's own loops start from it.
+// A convolution's dimensions in a form that is independent of HLO's labels. The oneDNN path and the engine's
+// own loops both start from it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ConvolutionAxis {
 struct ConvolutionForm {
   int64_t batch, features, outputs;  // The batch and features of lhs, and the features of the result.
   int64_t feature_groups, batch_groups;
-  int64_t lhs_batch, lhs_feature;  // From here on strides in elements.
+  int64_t lhs_batch, lhs_feature;  // The following are strides in elements.
   int64_t rhs_input, rhs_output;
   int64_t out_batch, out_feature;
   std::vector<ConvolutionAxis> axes;
@@ -48,7 +48,7 @@ class OneDnnConvolution {
   virtual absl::Status Run(const std::byte* lhs, const std::byte* rhs, std::byte* out, std::byte* scratch,
                            const StepContext& context) const = 0;
 };
-// Returns null when oneDNN has no kernel for it (its reference kernels do not count).
+// Returns null if oneDNN has no kernel for it, apart from its slow reference kernels.
 std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& form, hlo::PrimitiveType lhs,
                                                          hlo::PrimitiveType rhs, hlo::PrimitiveType out,
                                                          int threads);

@@ -22,8 +22,8 @@ std::optional<int64_t> PaddingHigh(int64_t src, int64_t dst, int64_t kernel, int
   return std::nullopt;
 }
 
-// oneDNN keeps sizes and window parameters in 32 bits, and sums and products of a few of them too. It checks
-// none of them: a kernel written for wrapped numbers reads out of bounds, or its generator does not end.
+// oneDNN keeps sizes and window parameters in 32 bits, and sums and products of a few of them too. It does
+// not check them: with overflowed numbers a kernel reads out of bounds, or its generator does not end.
 constexpr int64_t kOneDnnNumberMax = (int64_t{1} << 24) - 1;
 
 bool FitsOneDnn(const ConvolutionProblem& problem) {
@@ -43,14 +43,14 @@ bool FitsOneDnn(const ConvolutionProblem& problem) {
   return true;
 }
 
-// The oneDNN problems as which a convolution can be posed.
+// The oneDNN problems that compute a convolution.
 class Problems {
  public:
   Problems(const ConvolutionForm& form, dnnl::memory::data_type lhs, dnnl::memory::data_type rhs,
            dnnl::memory::data_type out)
       : form_(form), lhs_(lhs), rhs_(rhs), out_(out) {}
 
-  // The better one first.
+  // The problems, the best first.
   std::vector<ConvolutionProblem> All() const {
     std::vector<ConvolutionProblem> problems;
     const bool dilated = std::any_of(form_.axes.begin(), form_.axes.end(),
@@ -108,14 +108,14 @@ class Problems {
       Append(w, axis.kernel, axis.kernel_stride);
       int64_t& in = problem.src.dims[i + 2];
       int64_t low = axis.window.padding_low;
-      if (low < 0) {  // Crops at the front.
+      if (low < 0) {  // Crops at the beginning.
         problem.src.offset += -low * axis.in_stride;
         in += low;
         low = 0;
       }
       const int64_t reach =
           (axis.out - 1) * axis.window.stride + (axis.kernel - 1) * axis.window.window_dilation + 1 - low;
-      in = std::min(in, std::max<int64_t>(reach, 1));  // Crops behind the last element that a window reaches.
+      in = std::min(in, std::max<int64_t>(reach, 1));  // Crops after the last element that a window reaches.
       if (in <= 0) return std::nullopt;
       const auto high =
           PaddingHigh(in, axis.out, axis.kernel, axis.window.stride, axis.window.window_dilation, low);
@@ -152,7 +152,7 @@ class Problems {
   }
 
   // The gradient by weights of a convolution whose images are lhs's features, whose input channels are lhs's
-  // batch, and whose result's gradient is rhs: stride and dilation change places. Its groups are the batch
+  // batch, and whose result's gradient is rhs: stride and dilation are exchanged. Its groups are the batch
   // groups.
   std::optional<ConvolutionProblem> BackwardWeights() const {
     ConvolutionProblem problem;
@@ -220,7 +220,7 @@ CopyNd FlipWeights(ProblemArray& weights, const std::vector<bool>& flipped, int 
     dims.push_back({weights.dims[d], stride * width, dense[d] * width});
   }
   weights.strides = dense;
-  weights.offset = start;  // Here the copy starts reading.
+  weights.offset = start;  // The offset of the element at which the copy starts reading.
   return CopyNd(dims, width);
 }
 

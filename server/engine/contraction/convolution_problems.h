@@ -1,4 +1,4 @@
-// Poses a convolution as one of oneDNN's three problems: forward, backward by data, backward by weights.
+// Expresses a convolution as one of oneDNN's three problems: forward, backward by data, backward by weights.
 #pragma once
 
 #include <vector>
@@ -22,13 +22,13 @@ struct ProblemArray {
 struct ConvolutionProblem {
   Direction direction = Direction::kForward;
   ProblemArray src, weights, dst;
-  // One per spatial dimension; a dilation of 0 means that there is none.
+  // One per spatial dimension; a dilation of 0 means none.
   dnnl::memory::dims strides, dilations, padding_low, padding_high;
 };
 
-// Returns the problems that compute the convolution, the better one first; empty when oneDNN cannot express
-// it or its numbers are too large for oneDNN. Except for kBackwardWeights the weights are as HLO has them:
-// FlipWeights must follow where the direction reads them in reverse.
+// Returns the problems that compute the convolution, the best first; empty if oneDNN cannot express it, or
+// its numbers are too large for oneDNN. Except for kBackwardWeights the weights are in HLO's order:
+// FlipWeights must be called if the direction reads them in reverse.
 std::vector<ConvolutionProblem> ConvolutionProblems(const ConvolutionForm& form, dnnl::memory::data_type lhs,
                                                     dnnl::memory::data_type rhs, dnnl::memory::data_type out);
 

@@ -1,4 +1,4 @@
-// Applies one limit to everything that computes.
+// Applies one limit to all code that computes.
 #include "server/engine/contraction/cpu_features.h"
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace {
 // The names of a level in the libraries.
 struct LibraryNames {
   dnnl::cpu_isa onednn;
-  const char* openblas;  // The first processor of OpenBLAS's list that has this level and no more.
+  const char* openblas;  // The first processor in OpenBLAS's list that has exactly this level.
 };
 LibraryNames NamesOf(CpuLevel level) {
   switch (level) {
@@ -26,7 +26,7 @@ LibraryNames NamesOf(CpuLevel level) {
 
 struct OneDnnFeature {
   const char* name;
-  std::vector<dnnl::cpu_isa> sets;  // The feature is in use when oneDNN has any of these.
+  std::vector<dnnl::cpu_isa> sets;  // The feature is in use if oneDNN has any of these.
 };
 
 }  // namespace

@@ -15,10 +15,11 @@
 namespace hlod::engine {
 namespace {
 
-constexpr double kTinyDotFlops = 2 * 4096;  // Below this, creating a primitive (0.1 ms) never pays.
+// The size below which creating a primitive (0.1 ms) takes longer than it saves.
+constexpr double kTinyDotFlops = 2 * 4096;
 
-// Returns true when oneDNN's product of these types equals HLO's. It does for floats. For integers it does
-// only when the result is s32, which wraps as HLO's sums do, and only where the processor sums four products
+// Returns true when oneDNN's product of these types equals HLO's. That holds for floats. For integers it
+// holds only if the result is s32, which wraps like HLO's sums, and if the processor sums four products
 // without saturating their pairs. oneDNN saturates narrower results, and sums in s32 when the result is a
 // float.
 bool OneDnnSumsAsHlo(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out) {
@@ -54,7 +55,7 @@ class DotStep final : public Step {
     for (const bool force_copy : {false, true}) {
       DotForm form = MakeDotForm(dot, hlo::ByteWidth(lhs), hlo::ByteWidth(rhs), force_copy);
       library_ = OneDnnMatmul::Make(form.view, lhs, rhs, out, threads);
-      if (library_ == nullptr) continue;  // Packed operands may find a kernel.
+      if (library_ == nullptr) continue;  // With packed operands oneDNN may have a kernel.
       view_ = std::move(form.view);
       lhs_.copy = std::move(form.lhs_copy);
       rhs_.copy = std::move(form.rhs_copy);

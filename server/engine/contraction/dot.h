@@ -34,15 +34,15 @@ struct DotView {
   }
 };
 
-// A prepared dot: its view, and for each operand the copy into dense [batch, m, k] or [batch, k, n] that it
-// needs first, if any.
+// A prepared dot: its view, and per operand the copy to dense [batch, m, k] or [batch, k, n] that it needs
+// first, if any.
 struct DotForm {
   DotView view;
-  std::optional<CopyNd> lhs_copy, rhs_copy;  // In elements of the operand's own width.
+  std::optional<CopyNd> lhs_copy, rhs_copy;  // In elements of the operand's width.
 };
 
-// Returns the form of a dot. `force_copy` copies both sides even where strides would do. `lhs_width` and
-// `rhs_width` are the bytes per element when the copies run.
+// Returns the form of a dot. `force_copy` copies both operands even if strides could describe them.
+// `lhs_width` and `rhs_width` are the bytes per element when the copies run.
 DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool force_copy);
 
 // Computes the dot with the engine's own loops, in a contraction type (compute_types.h) without a library,

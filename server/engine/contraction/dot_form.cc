@@ -10,11 +10,11 @@ namespace hlod::engine {
 namespace {
 
 struct Axis {
-  int64_t size, lhs, rhs;  // Strides; zero on a side that lacks the axis.
+  int64_t size, lhs, rhs;  // The strides; 0 for an operand that lacks the axis.
 };
 
-// Returns the axes joined into one, when one stride per side can walk them; else nullopt. Axes of size 1 are
-// ignored.
+// Returns the axes joined to one, if one stride per operand can describe them; otherwise nullopt. Axes of
+// size 1 are ignored.
 std::optional<Axis> Join(const std::vector<Axis>& axes) {
   Axis joined{1, 0, 0};
   bool first = true;
@@ -81,13 +81,13 @@ DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool for
     const int64_t l = attributes.lhs_contracting[i], r = attributes.rhs_contracting[i];
     contracted.push_back({lhs.dims[l], lhs_strides[l], rhs_strides[r]});
   }
-  // The order of summation is free. The left operand's own order can be joined most often.
+  // The order of summation is free; the order of the left operand can be joined most often.
   std::stable_sort(contracted.begin(), contracted.end(),
                    [](const Axis& a, const Axis& b) { return a.lhs > b.lhs; });
   const std::vector<Axis> lhs_free = FreeAxes(lhs, attributes.lhs_batch, attributes.lhs_contracting, true);
   const std::vector<Axis> rhs_free = FreeAxes(rhs, attributes.rhs_batch, attributes.rhs_contracting, false);
 
-  // For each side alone: its free and contracted axes as two strides of which one is 1, so that rows or
+  // For each operand alone: its free and contracted axes as two strides, one of which is 1, so that rows or
   // columns are contiguous.
   const auto side = [](const std::vector<Axis>& axes, bool is_lhs) {
     std::vector<Axis> own = axes;
@@ -112,7 +112,7 @@ DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool for
   view.m = SizeOf(lhs_free);
   view.n = SizeOf(rhs_free);
   view.k = SizeOf(contracted);
-  // An axis of size 1 can have any stride; libraries recognise the stride of a dense matrix.
+  // An axis of size 1 may have any stride; libraries recognise the stride of a dense matrix.
   const auto pick = [](int64_t size, int64_t stride, int64_t dense) { return size == 1 ? dense : stride; };
   if (copy_lhs) {
     form.lhs_copy = PackSide(batch, lhs_free, contracted, true, lhs_width);
@@ -130,7 +130,7 @@ DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool for
     view.rhs_n = pick(view.n, rhs_n->rhs, rhs_k->rhs == 1 || view.k == 1 ? view.k : 1);
     view.rhs_k = pick(view.k, rhs_k->rhs, view.rhs_n == 1 ? view.n : 1);
   }
-  // Batches keep their order; neighbours are joined where both sides allow it.
+  // Batches keep their order; neighbours are joined if both operands allow it.
   int64_t inner = 1;
   for (auto axis = batch.rbegin(); axis != batch.rend(); ++axis) {
     const int64_t size = axis->size;

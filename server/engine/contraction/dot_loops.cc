@@ -14,10 +14,11 @@ namespace {
 // of lhs at a time are multiplied with them.
 template <typename T>
 struct DotKernel {
-  // Six rows of two AVX2 vectors (one AVX-512 vector) of sums, with the factors, fill AVX2's sixteen
+  // The sums of six rows of two AVX2 vectors (one AVX-512 vector), and the factors, fill AVX2's sixteen
   // registers.
   static constexpr int64_t kColumns = 64 / sizeof(T), kRows = 6, kDepth = 256;
-  static constexpr int64_t kPackMin = 2 * kRows;  // From this many rows of lhs on a copy of the panel pays.
+  // The number of rows of lhs from which on a copy of the panel is faster.
+  static constexpr int64_t kPackMin = 2 * kRows;
 
   template <int64_t kR>
   static HLOD_ALWAYS_INLINE void Block(const T* lhs, int64_t lhs_m, int64_t lhs_k, const T* rhs,
@@ -66,7 +67,7 @@ struct DotKernel {
       const T* r = rhs + k0 * rhs_k;
       const int64_t full = rhs_n == 1 ? n / kColumns * kColumns : 0;
       for (int64_t c = 0; c < full; c += kColumns) {
-        // Rows of rhs whose distance is a power of two would evict each other from L1.
+        // Rows of rhs at a distance of a power of two would evict each other from L1.
         T packed[kDepth * kColumns];
         const T* panel = r + c;
         int64_t panel_k = rhs_k;

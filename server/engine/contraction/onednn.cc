@@ -9,11 +9,11 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int kSlots = 2;  // The number of concurrent runs of one primitive without an allocation of ours.
+constexpr int kSlots = 2;  // The number of concurrent runs of one primitive that do not need an allocation.
 
 thread_local int library_depth = 0;
 
-// All CPU streams are alike and hold no state of a run.
+// All CPU streams are equal, and hold no state of a run.
 dnnl_stream_t OneDnnStream() {
   static const dnnl::stream stream(OneDnnEngine());
   return stream.get();
@@ -118,7 +118,7 @@ absl::Status OneDnnPrimitive::RunHere(absl::Span<std::byte* const> pointers, std
     slot->busy.clear(std::memory_order_release);
     return status;
   }
-  // There are more concurrent runs than sets, so this one makes its own set.
+  // There are more concurrent runs than sets, so this run makes its own.
   try {
     return RunSlot(*MakeSlot(), pointers, scratch);
   } catch (const dnnl::error& error) {

@@ -23,7 +23,7 @@
 
 namespace hlod::engine {
 
-// Returns the one CPU engine.
+// Returns the only CPU engine.
 const dnnl::engine& OneDnnEngine();
 
 // Returns oneDNN's name of an element type that it supports on the CPU (f32, bf16, s32, s8, u8), else
@@ -37,15 +37,15 @@ dnnl::memory::desc OneDnnDesc(absl::Span<const int64_t> dims, absl::Span<const i
 // Returns attributes for a scratchpad that the user provides.
 dnnl::primitive_attr OneDnnAttributes();
 
-// Returns true when oneDNN uses all of an instruction set. Its numbers are sets of bits, and the highest of
-// them, AVX2 with VNNI, does not include AVX-512.
+// Returns true when oneDNN uses all of an instruction set. Its numbers are bit sets, and the highest, AVX2
+// with VNNI, does not include AVX-512.
 bool OneDnnHas(dnnl::cpu_isa set);
 
 // Returns true when this thread is inside libdnnl, so that its allocations are not ours.
 bool InsideOneDnn();
 
-// Sets the team that oneDNN sees on this thread, while in scope. A primitive must run with the team size that
-// it was created for.
+// Sets the team that oneDNN uses on this thread, while it exists. A primitive must run with the team size
+// that it was created for.
 class ScopedTeam {
  public:
   explicit ScopedTeam(int threads);

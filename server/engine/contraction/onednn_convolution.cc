@@ -15,7 +15,7 @@ namespace {
 
 using dnnl::memory;
 
-// A primitive descriptor of any of the three directions, reduced to what running it needs.
+// A primitive descriptor of any of the three directions, reduced to the data for running it.
 struct Chosen {
   dnnl::primitive primitive;
   memory::desc src, weights, dst, scratch;
@@ -72,11 +72,11 @@ bool IsReference(const std::string& implementation) {
   return implementation.find("ref") != std::string::npos;
 }
 
-// One of the three arrays while running: either HLO's own bytes, or oneDNN's layout in scratch and the
-// reorder between the two.
+// One of the three arrays during a run: either HLO's own bytes, or oneDNN's layout in scratch and the reorder
+// between the two.
 struct Operand {
   int64_t user_offset = 0;     // The offset in bytes into HLO's array.
-  std::optional<CopyNd> flip;  // The copy that first reverses weights into scratch.
+  std::optional<CopyNd> flip;  // The copy that reverses weights into scratch before.
   int64_t flip_offset = 0;     // The offset of the reversed weights in the scratch.
   std::unique_ptr<OneDnnPrimitive> reorder;
   int64_t reorder_offset = 0;  // The offset of oneDNN's layout of the array in the scratch.
@@ -84,7 +84,7 @@ struct Operand {
 
 class Convolution final : public OneDnnConvolution {
  public:
-  // Chooses a kernel and the reorders around it. Returns false when oneDNN has only its reference kernel. May
+  // Chooses a kernel and the reorders around it. Returns false if oneDNN has only its reference kernel. May
   // throw dnnl::error.
   bool Prepare(const ConvolutionProblem& problem, std::optional<CopyNd> flip, const int (&widths)[3],
                int threads) {
@@ -94,7 +94,8 @@ class Convolution final : public OneDnnConvolution {
       user[i] = memory::desc(arrays[i]->dims, arrays[i]->type, arrays[i]->strides);
       any[i] = memory::desc(arrays[i]->dims, arrays[i]->type, memory::format_tag::any);
     }
-    // With channels last the kernels are as fast as with oneDNN's blocks, and two reorders are saved.
+    // With channels last, the kernels are as fast as with oneDNN's blocked layouts, and two reorders are
+    // saved.
     std::optional<Chosen> chosen;
     if (problem.src.strides[1] == 1 && problem.dst.strides[1] == 1)
       chosen = Choose(problem, user[0], any[1], user[2]);
@@ -136,7 +137,7 @@ class Convolution final : public OneDnnConvolution {
     return true;
   }
 
-  // The primitives run one after the other and share the scratchpad at the end.
+  // The primitives run one after another, and share the scratchpad at the end.
   int64_t scratch_bytes() const override { return bytes_ + primitive_scratch_; }
   const std::string& implementation() const override { return primitive_->implementation(); }
 
@@ -249,8 +250,8 @@ class SplitConvolution final : public OneDnnConvolution {
   }
 
  private:
-  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<OneDnnConvolution>> kinds_;  // Keyed by images and
-                                                                                     // outputs.
+  // The primitives by numbers of images and outputs.
+  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<OneDnnConvolution>> kinds_;
   std::vector<Part> parts_;
 };
 
@@ -259,7 +260,7 @@ class SplitConvolution final : public OneDnnConvolution {
 std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& form, hlo::PrimitiveType lhs,
                                                          hlo::PrimitiveType rhs, hlo::PrimitiveType out,
                                                          int threads) {
-  constexpr double kPartFlops = 1e9;  // About 10 ms.
+  constexpr double kPartFlops = 1e9;  // The work of about 10 ms.
   constexpr int64_t kOutputsMin = 64;
   const double image_flops = form.flops() / static_cast<double>(std::max<int64_t>(1, form.batch));
   if (form.flops() > kPartFlops && form.batch_groups == 1) {
@@ -269,7 +270,7 @@ std::unique_ptr<OneDnnConvolution> MakeOneDnnConvolution(const ConvolutionForm& 
       outputs = static_cast<int64_t>(static_cast<double>(outputs) * kPartFlops / image_flops);
       outputs = std::min(form.outputs, std::max(outputs / kOutputsMin * kOutputsMin, kOutputsMin));
     }
-    // More parts would be days of work, and the list of parts is memory that no ledger counts.
+    // More parts would be days of work, and the list of parts is memory that is not charged.
     constexpr int64_t kPartsMax = 1 << 18;
     if (CeilDiv(form.batch, images) > kPartsMax / CeilDiv(form.outputs, outputs)) return nullptr;
     auto split = std::make_unique<SplitConvolution>();

@@ -1,4 +1,4 @@
-// Chooses tiles, creates a primitive for each kind of tile, and walks over the tiles.
+// Chooses tiles, creates a primitive for each kind of tile, and iterates over the tiles.
 #include "server/engine/contraction/onednn_matmul.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace hlod::engine {
 namespace {
 
-// Tiles of m and n stay at least this long where they can, so that a kernel has enough to reuse.
+// The minimum length of tiles along m and n, if possible, so that a kernel can reuse enough.
 constexpr int64_t kSideMin = 512, kSideMinAtAll = 64, kDepthMin = 2048;
 
 }  // namespace
@@ -32,7 +32,7 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::Make(const DotView& view, hlo::Primi
   loops.push_back({view.n, view.n, 0, view.rhs_n, 1});
   loops.push_back({view.k, view.k, view.lhs_k, view.rhs_k, 0});
 
-  // From the outside in, each loop is cut until a tile is short enough.
+  // Each loop, from the outermost on, is split until a tile is short enough.
   double flops = view.flops();
   const auto cut = [&](Loop& loop, int64_t least) {
     if (flops <= kTileFlops) return;
@@ -45,18 +45,18 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::Make(const DotView& view, hlo::Primi
   for (size_t i = 0; i < m; ++i) cut(loops[i], 1);
   cut(loops[m], kSideMin);
   cut(loops[n], kSideMin);
-  // Partial sums are kept in the output, so the depth is cut only where that loses no precision: oneDNN adds
-  // to integers in f32.
+  // Partial sums are kept in the output, so the depth is split only if that does not lose precision: oneDNN
+  // adds to integers in f32.
   if (out == hlo::kF32) cut(loops[k], kDepthMin);
   cut(loops[m], kSideMinAtAll);
   cut(loops[n], kSideMinAtAll);
   if (matmul->Prepare(lhs, rhs, out, threads)) return matmul;
-  // A product that cannot be interrupted is better than one by a reference kernel.
+  // A product that cannot be interrupted is better than a reference kernel.
   for (Loop& loop : loops) loop.tile = loop.size;
   return matmul->Prepare(lhs, rhs, out, threads) ? std::move(matmul) : nullptr;
 }
 
-// Makes the primitive of every kind of tile that occurs. Returns false when oneDNN lacks one.
+// Makes the primitive of every kind of tile that occurs. Returns false if oneDNN lacks one.
 bool OneDnnMatmul::Prepare(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out,
                            int threads) {
   const hlo::PrimitiveType types[3] = {lhs, rhs, out};
@@ -74,7 +74,7 @@ bool OneDnnMatmul::Prepare(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::
       const bool at_tail = (kind >> i & 1) != 0;
       occurs = occurs && (!at_tail || loops_[i].tail() > 0);
     }
-    // The first tile of the depth is a whole one, and does not add.
+    // The first tile along the depth is a whole one, and overwrites.
     const bool adds = (kind & AddsBit()) != 0, at_last = (kind & last_depth) != 0;
     occurs =
         occurs && (adds ? depth.tile < depth.size && (at_last || depth.size >= 2 * depth.tile) : !at_last);

@@ -20,8 +20,8 @@ class OneDnnMatmul {
  public:
   static constexpr double kTileFlops = 1e9;
 
-  // Returns null when oneDNN has no kernel for it (its reference kernels, which walk element by element, do
-  // not count).
+  // Returns null if oneDNN has no kernel for it, apart from its reference kernels, which compute element by
+  // element.
   static std::unique_ptr<OneDnnMatmul> Make(const DotView& view, hlo::PrimitiveType lhs,
                                             hlo::PrimitiveType rhs, hlo::PrimitiveType out, int threads);
 
@@ -37,11 +37,11 @@ class OneDnnMatmul {
   struct Loop {
     int64_t size, tile;
     int64_t lhs_stride, rhs_stride, out_stride;
-    // The size of the short last tile; 0 when whole tiles fill the loop.
+    // The size of the shorter last tile; 0 if whole tiles fill the loop.
     int64_t tail() const { return size % tile; }
   };
-  using Loops = absl::InlinedVector<Loop, 6>;  // Batches, m, n, k.
-  // One bit per loop that is at its short last tile, and above them a bit that is set when the product is
+  using Loops = absl::InlinedVector<Loop, 6>;  // The loops over batches, m, n, k.
+  // A bit per loop that is at its shorter last tile, and above these a bit that is set when the product is
   // added to the output's contents.
   using TileKind = uint32_t;
 

@@ -46,7 +46,7 @@ class RaggedDotStep final : public Step {
     ASSIGN_OR_RETURN(const std::byte* lhs, lhs_.Prepare(inputs[0], context));
     ASSIGN_OR_RETURN(const std::byte* rhs, rhs_.Prepare(inputs[1], context));
     std::byte* out = out_convert_ != nullptr ? context.scratch + out_offset_ : outputs[0];
-    // Elements that no group reaches are zero.
+    // Elements outside all groups are zero.
     RETURN_IF_ERROR(FillZeros(context, out, out_count_ * width_));
     if (mode_ == RaggedMode::kFree) {
       RETURN_IF_ERROR(RunRows(lhs, rhs, inputs[2], out, context));
@@ -84,7 +84,7 @@ class RaggedDotStep final : public Step {
   }
 
  private:
-  // A block of rows for oneDNN, which needs to know sizes beforehand.
+  // A block of rows for oneDNN, which needs constant sizes.
   struct Block {
     int64_t rows;
     std::unique_ptr<OneDnnMatmul> product;
@@ -161,7 +161,7 @@ class RaggedDotStep final : public Step {
   // Makes blocks of a few sizes. The engine's own loops compute the remaining rows of a group.
   void MakeBlocks(int threads) {
     constexpr int64_t kRows[] = {512, 128, 32, 8};
-    constexpr double kFlopsMin = 1 << 16;  // Below this, a call costs more than it saves.
+    constexpr double kFlopsMin = 1 << 16;  // The work below which a call costs more than it saves.
     for (const int64_t rows : kRows) {
       const DotView view = ViewOf(rows);
       if (rows > ragged_ * inner_ || view.flops() < kFlopsMin) continue;
@@ -184,8 +184,8 @@ class RaggedDotStep final : public Step {
   }
 
   // Calls body(batch, outer, group, begin, end) for each group that is not empty, where [begin, end) is a
-  // range of the ragged dimension, times `inner`. A group of negative size is empty, and what lies beyond the
-  // dimension is left out.
+  // range of the ragged dimension, times `inner`. A group of negative size is empty, and groups are truncated
+  // at the dimension's end.
   template <typename Body>
   absl::Status ForGroups(const std::byte* sizes, Body body) const {
     const int size_width = hlo::ByteWidth(size_type_);

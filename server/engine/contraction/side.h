@@ -1,4 +1,4 @@
-// The operands of a contraction, made ready for its product.
+// The operands of a contraction, prepared for its product.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace hlod::engine {
 
-// The preparation of an operand for the product: conversion to the type computed in, then packing. Each is
-// done only when it is needed.
+// The preparation of an operand: conversion to the type of the computation, then packing, each only if it is
+// needed.
 struct Side {
   ConvertFunction convert = nullptr;
   int64_t count = 0;
@@ -21,7 +21,7 @@ struct Side {
   std::optional<CopyNd> copy;
   int64_t convert_offset = 0, copy_offset = 0;  // Offsets in the scratch.
 
-  // Reserves scratch from `bytes` on and returns the new end.
+  // Reserves scratch from `bytes` on, and returns the new end.
   int64_t Reserve(int64_t bytes) {
     const int64_t size = ScratchAlign(count * width);
     if (convert != nullptr) {

@@ -1,4 +1,4 @@
-// Work on tiles, compiled for several instruction sets.
+// Operations on tiles, compiled for several instruction sets.
 //
 // A tile is kLanes lines side by side: for each element first the real parts of all lines, then their
 // imaginary parts. All transforms are forward ones. An inverse transform is a forward one of the values with
@@ -26,7 +26,8 @@ struct Kernels {
   void (*store)(const T* tile, int64_t n, int lanes, T scale, const Place<T>& to);
   // Runs the plan's passes from `a`, with `b` as a second buffer. Returns the buffer that holds the result.
   T* (*passes)(const LinePlan<T>& plan, T* a, T* b);
-  // Multiplies each element by its factor, with the parts exchanged before or after the multiplication.
+  // Multiplies each element by its factor; real and imaginary parts are exchanged before or after the
+  // multiplication.
   void (*scale)(T* tile, const Complex<T>* factors, int64_t n, bool exchange_before, bool exchange_after);
   // Multiplies element k of lane l's line by root k (first + l) of `roots`. steps[k][l] is root k l: real
   // parts of all lanes, then imaginary parts.

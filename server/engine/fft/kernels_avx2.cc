@@ -1,4 +1,4 @@
-// Work on tiles for AVX2.
+// Operations on tiles for AVX2.
 #include "common/base/system/cpu.h"
 
 #if defined(__x86_64__)

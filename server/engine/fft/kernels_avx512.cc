@@ -1,4 +1,4 @@
-// Work on tiles for AVX-512, which has twice as many registers.
+// Operations on tiles for AVX-512, which has twice as many registers.
 #include "common/base/system/cpu.h"
 
 #if defined(__x86_64__)

@@ -1,4 +1,4 @@
-// Work on tiles for any processor.
+// Operations on tiles for any processor.
 #define HLOD_FFT_SET baseline
 #define HLOD_FFT_TARGET
 #include "server/engine/fft/kernels_impl.h"

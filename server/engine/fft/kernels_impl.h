@@ -1,6 +1,6 @@
-// One instruction set's work on tiles. Included by kernels_<set>.cc, which defines HLOD_FFT_SET (a namespace)
-// and HLOD_FFT_TARGET (the function attribute, possibly empty). Nothing here is shared between the sets: a
-// function compiled for AVX-512 must never be the one that the linker keeps for all.
+// The operations on tiles for one instruction set. Included by kernels_<set>.cc, which defines HLOD_FFT_SET
+// (a namespace) and HLOD_FFT_TARGET (the function attribute, possibly empty). The sets do not share functions
+// here, because the linker must not keep a function compiled for AVX-512 for all of them.
 //
 // Stockham's transform of n = r m elements that lie `stride` apart, in groups q < stride, works as follows.
 // For each p < m, a butterfly of radix r transforms the elements p + m j (j < r). Its output k is multiplied
@@ -26,7 +26,7 @@ struct VectorOf {
 template <typename T>
 using Vector = typename VectorOf<T>::Type;
 
-// One element of all lines.
+// The same element of all lines.
 template <typename T>
 struct Row {
   Vector<T> re, im;
@@ -136,8 +136,8 @@ HLOD_FFT_TARGET void RunPass(const Pass<T>& pass, const T* from, T* to) {
   }
 }
 
-// Runs a pass of a prime radix without a butterfly of its own. Computes outputs k and r - k together, from
-// sums and differences of the inputs j and r - j.
+// Runs a pass of a prime radix without its own butterfly. Computes outputs k and r - k together, from sums
+// and differences of the inputs j and r - j.
 template <typename T>
 HLOD_FFT_TARGET void RunPassOfAnyRadix(const Pass<T>& pass, const T* from, T* to) {
   const int radix = static_cast<int>(pass.radix), half = radix / 2;
@@ -188,8 +188,8 @@ HLOD_FFT_TARGET T* RunPasses(const LinePlan<T>& plan, T* a, T* b) {
   return a;
 }
 
-// The number of elements of one line that are moved before the next line's. This many rows of the tile stay
-// in the L1 cache.
+// The number of elements of a line that are moved before those of the next line. This many rows of the tile
+// stay in the L1 cache.
 inline constexpr int64_t kBlock = 16;
 
 // Transposes a square of numbers, one vector per row.
@@ -238,7 +238,7 @@ HLOD_FFT_INLINE void Exchange(Row<T>& row, bool exchange) {
   if (exchange) std::swap(row.re, row.im);
 }
 
-// Loads elements [begin, end), one number after the other.
+// Loads elements [begin, end), one number at a time.
 template <typename T>
 HLOD_FFT_TARGET void LoadEach(const Place<T>& from, int64_t begin, int64_t end, int lanes, T* tile) {
   constexpr int64_t kRow = 2 * kLanes<T>;

@@ -12,13 +12,13 @@
 namespace hlod::engine::fft {
 namespace {
 
-// Limits on the length of a tile's lines. Up to the first one the tile fits in the L1 cache. Up to the second
-// one columns are still faster in tiles than as matrices. The third one is used when no other way works.
+// Limits on the length of a tile's lines. Up to the first limit the tile fits in the L1 cache. Up to the
+// second, columns are faster in tiles than as matrices. The third is used if no other way is possible.
 constexpr int64_t kTileLength = 256, kColumnLength = 8192, kTileLengthMax = 32768;
-// The work that a thread of the team does without checking for cancellation, in nanoseconds.
+// The work, in nanoseconds, that a thread of the team does without checking for cancellation.
 constexpr int64_t kAloneWork = 1'000'000;
 
-// Returns about how many nanoseconds the lines take: three per ten elements and passes.
+// Returns an estimate of the time for the lines in nanoseconds: three per ten elements and passes.
 int64_t WorkOfLines(int64_t length, int64_t lines) {
   const int64_t passes = std::bit_width(static_cast<uint64_t>(length)) + 4;
   return WorkOf(WorkOf(length, lines), passes) / 3 + 1;
@@ -55,7 +55,7 @@ void Write(const Place<T>& place, int64_t element, Complex<T> value) {
 template <typename T>
 std::unique_ptr<MatrixTransform<T>> MatrixTransform<T>::Make(int64_t length) {
   const int64_t n1 = MiddleDivisor(length), n2 = length / n1;
-  // Fewer columns than a vector has lanes would leave most of each tile empty.
+  // With fewer columns than a vector has lanes, most of each tile would be empty.
   if (n1 < kLanes<T> || TileLength(n2) > kTileLengthMax || TileLength(n1) > kTileLengthMax) return nullptr;
   return std::unique_ptr<MatrixTransform>(new MatrixTransform(n1, n2));
 }
@@ -174,8 +174,8 @@ absl::Status LineTransform<T>::Run(const Lines<T>& from, const Lines<T>& to, boo
   RETURN_IF_ERROR(MakeFilter(buffers, room, context));
   for (int64_t o = 0; o < blocks_; ++o) {
     for (int64_t i = 0; i < inner_; ++i) {
-      RETURN_IF_ERROR(StopCheck::Verdict(context.run));  // The parts of one line may all be too small for a
-                                                         // check of their own.
+      // The parts of one line may all be too small for a check of their own.
+      RETURN_IF_ERROR(StopCheck::Verdict(context.run));
       const Place<T> source{from.data + 2 * (o * from.block_stride + i), from.element_stride, 0, inverse};
       const Place<T> target{to.data + 2 * (o * to.block_stride + i), to.element_stride, 0, inverse};
       RETURN_IF_ERROR(RunConvolution(source, target, scale, buffers, room, context));
@@ -184,7 +184,7 @@ absl::Status LineTransform<T>::Run(const Lines<T>& from, const Lines<T>& to, boo
   return absl::OkStatus();
 }
 
-// Several short lines are distributed over the team; the whole team works on a long one.
+// Several short lines are distributed over the team; a long line uses the whole team.
 template <typename T>
 absl::Status LineTransform<T>::RunMatrices(const Lines<T>& from, const Lines<T>& to, bool inverse, T scale,
                                            T* middle, const TileRoom<T>& room,
@@ -210,8 +210,7 @@ absl::Status LineTransform<T>::RunMatrices(const Lines<T>& from, const Lines<T>&
   return absl::OkStatus();
 }
 
-// The lines side by side in a tile are those of a block, or, when a block is one line, those of several
-// blocks.
+// The lines in a tile are those of a block or, if a block is one line, those of several blocks.
 template <typename T>
 absl::Status LineTransform<T>::RunTiles(const Lines<T>& from, const Lines<T>& to, bool inverse, T scale,
                                         const TileRoom<T>& room, const StepContext& context) const {
@@ -259,7 +258,7 @@ absl::Status LineTransform<T>::MakeFilter(T* buffers, const TileRoom<T>& room,
   return matrix_->Run(filter, filter, T(1), buffers + 2 * m, room, context);
 }
 
-// Convolves as TransformTile does.
+// Convolves like TransformTile.
 template <typename T>
 absl::Status LineTransform<T>::RunConvolution(const Place<T>& from, const Place<T>& to, T scale, T* buffers,
                                               const TileRoom<T>& room, const StepContext& context) const {

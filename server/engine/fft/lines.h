@@ -25,7 +25,7 @@ struct Lines {
   int64_t element_stride, block_stride;
 };
 
-// The tiles of each thread, in the scratch.
+// The tiles of each thread, in the scratch memory.
 template <typename T>
 struct TileRoom {
   std::byte* scratch;
@@ -46,7 +46,7 @@ class MatrixTransform {
   // The length of the longest line of a tile.
   int64_t tile_length() const { return std::max(first_.tile_length, second_.tile_length); }
   // Transform `from` to `to`, which may be the same line; `middle` has room for it. Lane strides are ignored.
-  // Run uses the team, RunAlone one thread of it.
+  // Run uses the team, RunAlone only the calling thread.
   absl::Status Run(const Place<T>& from, const Place<T>& to, T scale, T* middle, const TileRoom<T>& room,
                    const StepContext& context) const;
   void RunAlone(const Place<T>& from, const Place<T>& to, T scale, T* middle, const TileRoom<T>& room,
@@ -55,7 +55,7 @@ class MatrixTransform {
  private:
   MatrixTransform(int64_t n1, int64_t n2);
 
-  // Transform tiles [begin, end): the first transform is of columns, the second of rows.
+  // Transform tiles [begin, end): first the columns, then the rows.
   void Columns(const Place<T>& from, T* middle, const TileRoom<T>& room, int64_t begin, int64_t end,
                int worker) const;
   void Rows(const T* middle, const Place<T>& to, T scale, const TileRoom<T>& room, int64_t begin, int64_t end,
@@ -76,7 +76,7 @@ class LineTransform {
   static std::unique_ptr<LineTransform> Make(int64_t length, int64_t inner, int64_t blocks, int threads);
 
   int64_t scratch_bytes() const { return scratch_bytes_; }
-  // `from` and `to` may be the same; otherwise `from` is not written. Results are multiplied by `scale`.
+  // `from` and `to` may be the same; otherwise `from` is not changed. Results are multiplied by `scale`.
   absl::Status Run(const Lines<T>& from, const Lines<T>& to, bool inverse, T scale, std::byte* scratch,
                    const StepContext& context) const;
 
@@ -99,7 +99,7 @@ class LineTransform {
   std::optional<LinePlan<T>> plan_;
   std::unique_ptr<MatrixTransform<T>> matrix_;
   bool alone_ = false;       // True when one thread of the team transforms a whole matrix.
-  int64_t convolution_ = 0;  // The length of the convolution; 0 when none is used.
+  int64_t convolution_ = 0;  // The length of the convolution; 0 if none is used.
   std::optional<Roots<T>> chirp_roots_;
   int64_t tile_bytes_ = 0, scratch_bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// The four kinds of fft, made of transforms of complex lines.
+// The four kinds of fft, composed of transforms of complex lines.
 //
 // A real line of even length n is read as n / 2 complex numbers. Their transform Z yields that of the line:
 // X[k] = E[k] + w^k O[k], where w = exp(-2 pi i / n), E[k] = (Z[k] + conj Z[n/2 - k]) / 2 is the transform of
@@ -71,8 +71,8 @@ class FftStep final : public Step {
 
   bool Plan(hlo::Instruction instruction, int threads) {
     const auto& length = instruction.attributes<hlo::FftAttributes>().length;
-    // The complex array: for a real signal its spectrum, of which half is stored because the other half
-    // follows from it.
+    // The complex array; for a real signal its spectrum, of which only half is stored because it determines
+    // the other half.
     const hlo::Shape& complex =
         type_ == hlo::FftType::kIrfft ? instruction.operand(0).shape() : instruction.shape();
     elements_ = std::min(Elements(instruction.operand(0).shape()), Elements(instruction.shape()));
@@ -97,8 +97,8 @@ class FftStep final : public Step {
       if (axes_.back().lines == nullptr) return false;
       inner *= n;
     }
-    // Scratch after the transforms' own: the spectrum while the outer dimensions of an IRFFT are transformed,
-    // and real lines of odd length as complex ones.
+    // Scratch memory after that of the transforms: the spectrum while the outer dimensions of an IRFFT are
+    // transformed, or real lines of odd length as complex ones.
     room_ = ScratchAlign(scratch);
     const auto pairs_bytes = [](int64_t pairs) {
       return ScratchAlign(2 * pairs * static_cast<int64_t>(sizeof(T)));
@@ -178,7 +178,7 @@ class FftStep final : public Step {
     });
   }
 
-  // Ignores imaginary parts that must be zero in the spectrum of a real signal.
+  // Ignores imaginary parts that are zero in the spectrum of a real signal.
   absl::Status ToReal(const T* spectrum, T* output, StepContext& context) const {
     const T scale = T(1) / static_cast<T>(length_);
     if (!even()) {
@@ -215,8 +215,8 @@ class FftStep final : public Step {
 
   const hlo::FftType type_;
   const bool inverse_;
-  int64_t elements_ = 0;          // 0 when there is no work to do.
-  int64_t length_ = 0;            // The length of the last dimension: of the real signal, if there is one.
+  int64_t elements_ = 0;          // The number of elements; 0 if there is no work.
+  int64_t length_ = 0;            // The length of the last dimension; of the real signal, if there is one.
   int64_t width_ = 0, rows_ = 0;  // The last dimension of the complex array, and the product of its other
                                   // dimensions.
   Axis<T> last_;

@@ -74,12 +74,12 @@ int64_t TileLength(int64_t length) { return IsSmooth(length) ? length : GoodLeng
 
 template <typename T>
 Complex<T> RootOfUnity(int64_t k, int64_t n) {
-  // Works by eighths of the circle, so that the angle is small and symmetric roots are equal.
+  // Uses eighths of the circle, so that the angle is small and symmetric roots are equal.
   k = ((k % n) + n) % n;
   const int64_t eighth = 8 * k / n;
   const double step = 2 * std::numbers::pi / static_cast<double>(n);
   const auto angle = [&](int64_t j) { return step * static_cast<double>(j); };
-  // Differences such as k - n / 4 are computed in fourths, to stay whole.
+  // Differences such as k - n / 4 are computed in fourths, so that they are integers.
   const auto quarter = [&](int64_t quarters) { return step * static_cast<double>(4 * k - quarters * n) / 4; };
   double c, s;  // The parts of exp(+i angle).
   switch (eighth) {

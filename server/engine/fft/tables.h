@@ -15,7 +15,7 @@ namespace hlod::engine::fft {
 template <typename T>
 inline constexpr int kLanes = 32 / static_cast<int>(sizeof(T));
 
-// The largest prime factor that is a pass of its own. A length with a larger one is a convolution
+// The largest prime factor with a pass of its own. A length with a larger one is computed as a convolution
 // (Bluestein).
 inline constexpr int kPrimeMax = 43;
 
@@ -32,8 +32,8 @@ inline Complex<T> operator*(Complex<T> a, Complex<T> b) {
 template <typename T>
 Complex<T> RootOfUnity(int64_t k, int64_t n);
 
-// All roots exp(-2 pi i k / n) of a length, computed as products of two entries of tables as long as its
-// square root.
+// All roots exp(-2 pi i k / n) of a length, computed as products of entries of two tables, each as long as
+// the square root of n.
 template <typename T>
 class Roots {
  public:
@@ -51,18 +51,18 @@ class Roots {
 template <typename T>
 struct Pass {
   int64_t radix, m, stride;
-  std::vector<Complex<T>> twiddles;  // radix - 1 for each of m; empty when m is 1.
-  std::vector<Complex<T>> roots;     // exp(-2 pi i k / radix), for a radix without a butterfly of its own.
+  std::vector<Complex<T>> twiddles;  // radix - 1 twiddles for each of the m positions; empty if m is 1.
+  std::vector<Complex<T>> roots;     // exp(-2 pi i k / radix), for a radix without its own butterfly.
 };
 
 // The passes that transform the lines of a tile.
 template <typename T>
 struct LinePlan {
   int64_t length = 0;
-  int64_t tile_length = 0;  // The elements that a line needs in the tile: more than `length` for a
-                            // convolution.
+  // The number of elements that a line needs in the tile: more than `length` for a convolution.
+  int64_t tile_length = 0;
   std::vector<Pass<T>> passes;
-  // Used only when the length has a large prime factor. Then the passes are of tile_length, and these are the
+  // Used only if the length has a large prime factor. Then the passes are for tile_length; these are the
   // chirp, and the transform of the chirp's conjugate divided by tile_length.
   std::vector<Complex<T>> chirp, filter;
 };
@@ -72,7 +72,7 @@ LinePlan<T> MakeLinePlan(int64_t length);
 // Returns the tile_length of a plan for `length`.
 int64_t TileLength(int64_t length);
 
-// Returns exp(-pi i k^2 / n) for one k after the other.
+// Returns exp(-pi i k^2 / n) for successive k.
 template <typename T>
 class ChirpWalk {
  public:

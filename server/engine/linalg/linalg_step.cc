@@ -1,5 +1,5 @@
 // Distributes the problems of a batch over the team. A routine cannot be stopped, so cancellation and
-// deadline are checked between problems, and a run that has to stop abandons a long routine.
+// deadline are checked between problems, and a run that must stop abandons a long routine.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -22,8 +22,8 @@ namespace {
 
 using lapack::Call;
 
-// Returns true when any result has elements. A batch may be arbitrarily long when its results have none:
-// there are no equations to solve then.
+// Returns true when any result has elements. If none has, a batch may be arbitrarily long, and there are no
+// equations to solve.
 bool HasElements(const hlo::Shape& shape) {
   const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(shape);
   return std::any_of(leaves.begin(), leaves.end(),
@@ -66,7 +66,7 @@ class LapackStep : public Step {
   int64_t problems() const { return problems_; }
 
  private:
-  // About 10 ms for the slowest routines; the fastest do this much work in less than one.
+  // The work of about 10 ms for the slowest routines; the fastest do it in less than one.
   static constexpr double kLongWork = 1e7;
 
   // Returns false when the run has to stop while the routine goes on, on memory of its own.
@@ -89,8 +89,8 @@ class LapackStep : public Step {
   int64_t worker_bytes_;
 };
 
-// A cholesky. Its single result cannot say that there is no factor, so where there is none it is NaN. The
-// other triangle of a factor is set to zero.
+// A cholesky. If there is no factor the result is NaN, because it has no other way to say so. The other
+// triangle of a factor is set to zero.
 template <typename T>
 class CholeskyStep final : public LapackStep {
  public:
@@ -124,7 +124,7 @@ class CholeskyStep final : public LapackStep {
   const int64_t n_, infos_at_;
 };
 
-// Returns the letter by which LAPACK knows an element type, or 0 for a type that it does not support.
+// Returns LAPACK's letter for an element type, or 0 for a type that it does not support.
 char LetterOf(hlo::PrimitiveType type) {
   switch (type) {
     case hlo::kF32: return 's';

@@ -1,6 +1,5 @@
-// The function that LAPACK and the BLAS call when an argument is wrong. The reference library's own ends the
-// process. The daemon replaces it by this one, so that routines return to their caller, which sees their
-// info.
+// The function that LAPACK and the BLAS call when an argument is wrong. The reference library's version ends
+// the process. The daemon replaces it by this one, so that routines return to their caller with their info.
 #include <cstddef>
 #include <cstdint>
 

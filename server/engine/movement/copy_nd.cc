@@ -33,7 +33,7 @@ CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), eleme
     }
     joined.push_back(loop);
   }
-  // A contiguous run of 2 to 16 bytes is treated as one wider element: a transpose of pairs stays a
+  // A contiguous run of 2 to 16 bytes is treated as one wider element, so that a transpose of pairs remains a
   // transpose.
   if (joined.size() > 1) {
     const CopyDim& last = joined.back();
@@ -70,7 +70,7 @@ CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), eleme
     }
     if (kind_ != Kind::kTranspose && !joined.empty()) {
       take_rows(joined.size() - 1);
-      // A handful of elements per row would be all loop overhead, so the loops are exchanged.
+      // With only a few elements per row, loop overhead would dominate, so the loops are exchanged.
       if (inner_.size < 8 && rows_.size > inner_.size) {
         std::swap(inner_, rows_);
         kind_ = Kind::kStrided;

@@ -26,7 +26,7 @@ struct CopyDim {
 // loops in cache-sized blocks, or strided elements.
 class CopyNd {
  public:
-  CopyNd() = default;  // Copies nothing.
+  CopyNd() = default;  // Does not copy anything.
   CopyNd(absl::Span<const CopyDim> dims, int width);
 
   // Copies element (i0, i1, ...) from src + sum(i * src_stride) to dst + sum(i * dst_stride). Source and

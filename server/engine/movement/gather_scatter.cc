@@ -1,5 +1,5 @@
-// gather: copies windows of an operand from places that another operand names. A contiguous window is one
-// memcpy.
+// gather: copies windows of an operand from positions that another operand contains. A contiguous window is
+// one memcpy.
 #include "server/engine/movement/gather_scatter.h"
 
 #include <cstring>
@@ -33,7 +33,7 @@ WindowStarts::WindowStarts(const Numbers& numbers)
     components_.push_back({static_cast<int64_t>(k) * vector_stride * width_,
                            numbers.operand.dims[d] - numbers.window[d], operand_strides[d]});
   }
-  // Merges the innermost dimensions that one distance can walk.
+  // Merges innermost dimensions that a single distance describes.
   std::vector<int64_t> position_strides;
   for (int64_t d = 0; d < numbers.indices.rank(); ++d) {
     if (d != numbers.index_vector_dim) position_strides.push_back(index_strides[d]);
@@ -157,7 +157,7 @@ class GatherStep final : public Step {
                    StepContext& context) const override {
     if (empty_) return absl::OkStatus();
     if (reads_nothing_)  // The operand has a dimension of size 0 that the result lacks: the result is zeros,
-                         // as the evaluator returns.
+                         // as in the evaluator.
       return FillZeros(context, outputs[0], out_bytes_);
     const int64_t run = window_.contiguous_bytes();
     if ((starts_.count() < context.threads && window_.elements() >= kParallelElementsMin) ||

@@ -1,4 +1,4 @@
-// Finds the windows of a gather or scatter: reads index vectors from memory and turns them into offsets.
+// Finds the windows of a gather or scatter: reads index vectors from memory and converts them to offsets.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class WindowStarts {
     const hlo::Shape& operand;
     const hlo::Shape& indices;
     int64_t index_vector_dim;
-    const hlo::Dims& index_to_operand;  // Component of the vector -> operand dimension.
+    const hlo::Dims& index_to_operand;  // By component of the vector, the dimension of the operand.
     const hlo::Dims& operand_batching;  // Operand dimensions that are determined by b.
     const hlo::Dims& indices_batching;  // The dimensions of the indices that determine them.
     const hlo::Dims& window;            // The window's size along each operand dimension.
@@ -29,7 +29,7 @@ class WindowStarts {
   explicit WindowStarts(const Numbers& numbers);
 
   int64_t count() const { return positions_.count(); }
-  // The sizes of the indices' dimensions without the vector's. b counts through them, row-major.
+  // The sizes of the indices' dimensions, without that of the vector. b counts over them, row-major.
   const hlo::Dims& batch_dims() const { return batch_dims_; }
   // Returns true when every start is a multiple of `unit` elements.
   bool AreMultiplesOf(int64_t unit) const;
@@ -76,8 +76,7 @@ class WindowStarts {
     int64_t length = 0, position = 0, batching = 0;
   };
 
-  // Resolves run by run: within one, index vectors and the offsets that are determined by b are at equal
-  // distances.
+  // Works run by run: within a run, index vectors and the offsets determined by b are at equal distances.
   template <bool kClamped, typename T>
   void ResolveOf(const std::byte* indices, int64_t begin, int64_t count, int64_t* starts) const {
     const Run run = runs_;

@@ -1,4 +1,4 @@
-// iota: counts along one dimension, when the result must lie in memory.
+// iota: counts along one dimension, if the result must be stored.
 #include <algorithm>
 #include <complex>
 #include <type_traits>

@@ -14,10 +14,10 @@ namespace {
 
 class CopyStep final : public MovementStep {
  public:
-  // The output's first element comes from `offset` bytes into the operand.
+  // The output's first element is `offset` bytes into the operand.
   CopyStep(hlo::Instruction instruction, CopyNd copy, int64_t offset, bool identity)
       : MovementStep(instruction), copy_(std::move(copy)), offset_(offset) {
-    if (identity) Share(0, 0);  // In place the step has no work to do.
+    if (identity) Share(0, 0);  // If the memory is shared, the step does nothing.
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
@@ -31,8 +31,7 @@ class CopyStep final : public MovementStep {
   int64_t offset_;
 };
 
-// The operand's strides, in elements, in the order of the output's dimensions, and the element where the walk
-// starts.
+// The operand's strides, in elements, in the order of the output's dimensions, and its first element.
 struct StridedView {
   hlo::Dims strides;
   int64_t start = 0;
@@ -74,8 +73,8 @@ std::optional<StridedView> ViewOf(hlo::Instruction instruction) {
   }
 }
 
-// Returns true when the bytes of `from` are the bytes of `to`. Sub-byte types are stored one byte per
-// element, so this holds for them only when the types are equal.
+// Returns true when the bytes of `from` are the bytes of `to`. Sub-byte types are stored as one byte per
+// element, so this holds for them only if the types are equal.
 bool SameBytes(hlo::PrimitiveType from, hlo::PrimitiveType to) {
   if (from == to) return true;
   const auto whole = [](hlo::PrimitiveType type) {

@@ -1,4 +1,4 @@
-// pad and concatenate: outputs assembled from boxes, each box one strided copy.
+// pad and concatenate: outputs composed of boxes, each of which is one strided copy.
 #include <algorithm>
 #include <vector>
 
@@ -14,7 +14,7 @@ class BoxesStep final : public MovementStep {
  public:
   struct Box {
     int input;
-    int64_t src_offset, dst_offset;  // In bytes.
+    int64_t src_offset, dst_offset;  // Offsets in bytes.
     CopyNd copy;
   };
   BoxesStep(hlo::Instruction instruction, std::vector<Box> boxes)
@@ -42,7 +42,7 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
   const int width = Width(out);
   std::vector<BoxesStep::Box> boxes;
 
-  // For one dimension: operand elements [begin, end) survive negative padding. They go to first, first +
+  // For one dimension: operand elements [begin, end) remain after negative padding. They go to first, first +
   // step, ...
   struct Span {
     int64_t begin, end, first, step;
@@ -52,8 +52,8 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
   for (int64_t d = 0; d < out.rank(); ++d) {
     const int64_t step = padding[d].interior + 1, low = padding[d].low;
     const int64_t begin = low >= 0 ? 0 : CeilDiv(-low, step);
-    const int64_t room = out.dims[d] - 1 - low;  // The last place of the output, counted from operand element
-                                                 // 0.
+    // The last position of the output, counted from operand element 0.
+    const int64_t room = out.dims[d] - 1 - low;
     const int64_t end = room < 0 ? 0 : std::min(in.dims[d], room / step + 1);
     spans.push_back({begin, end, low + begin * step, step});
     if (end <= begin) empty = true;

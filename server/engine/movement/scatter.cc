@@ -1,8 +1,8 @@
 // scatter: combines windows of updates into an operand, always in the order of the updates, so that equal
 // runs return equal bits.
 //
-// Threads divide the operand, never the updates (unless these are declared to be disjoint): each thread scans
-// all indices and applies the updates that fall into its share.
+// Threads divide the operand instead of the updates (unless the updates are declared to be disjoint): each
+// thread scans all indices and applies the updates in its share of the operand.
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -49,8 +49,9 @@ void CombineWith(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_st
     *d = Op::Store(Op::Apply(Op::Load(*d), Op::Load(*s)));
 }
 
-// Returns the minimum or maximum of two floats. With scattered elements the processor mispredicts a branch on
-// which one is larger, so the common case has none; equal values and NaN, which need care, are rare.
+// Returns the minimum or maximum of two floats. With scattered elements the processor would mispredict a
+// branch on which one is larger, so the common case has no branch; equal values and NaN, which need special
+// treatment, are rare.
 template <typename Op>
 HLOD_ALWAYS_INLINE typename Op::Element Extremum(typename Op::Element a, typename Op::Element b) {
   using T = typename Op::Element;
@@ -152,7 +153,7 @@ class ScatterStep final : public Step {
       inner_ = loops_.back();
       loops_.pop_back();
     }
-    // A window that is one aligned run lies entirely in one thread's share of the operand.
+    // A window that is one aligned run is entirely in one thread's share of the operand.
     divisible_ = update_elements_ > 0 && loops_.empty() && (inner_.size == 1 || inner_.dst_stride == 1) &&
                  starts_.AreMultiplesOf(inner_.size);
     const bool plain = combine_.points != nullptr && loops_.empty() && sources_.rank() <= 1;
@@ -195,7 +196,8 @@ class ScatterStep final : public Step {
   };
   static constexpr int kOperandsMax = 16;
   static constexpr int64_t kStartsABlock = 512;
-  static constexpr int64_t kRowMax = 1024;  // Longer rows are worth a separate check per run of elements.
+  // The row length above which a separate check per run of elements is worthwhile.
+  static constexpr int64_t kRowMax = 1024;
   friend MaybeStep hlod::engine::MakeScatterStep(const hlo::Module&, hlo::Instruction, int);
 
   static WindowStarts Starts(hlo::Instruction instruction) {
@@ -312,7 +314,7 @@ class ScatterStep final : public Step {
   Loop inner_;
   bool unique_ = false, divisible_ = false;
   bool points_ = false;  // True when windows are single elements. The whole operand is then one share.
-  bool rows_ = false;    // True when windows are one short run. Updates are then applied one after the other.
+  bool rows_ = false;    // True when windows are one short run. Updates are then applied one at a time.
   int64_t operand_elements_ = 0, update_elements_ = 0;
 };
 

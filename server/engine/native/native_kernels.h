@@ -1,5 +1,5 @@
-// The registry of native kernels, by target, from the libraries that the configuration names. No message from
-// a client opens a library.
+// The registry of native kernels, by target, from the libraries named in the configuration. A client's
+// messages cannot open a library.
 #pragma once
 
 #include <map>
@@ -21,18 +21,18 @@ namespace hlod::engine {
 class NativeKernels {
  public:
   // Returns INVALID_ARGUMENT naming the file and the reason: it cannot be loaded, exports no table, has
-  // another ABI version, an empty target, or a target that hlod or another library has.
+  // another ABI version, an empty target, or a target of hlod or of another library.
   static absl::StatusOr<std::shared_ptr<const NativeKernels>> Load(absl::Span<const std::string> paths);
 
   // Adds the kernels of a table; `library` names it in errors.
   absl::Status Add(const hlod_kernel_table* table, const std::string& library);
 
-  // Returns null when there is none.
+  // Returns null if there is none.
   const hlod_kernel* Find(std::string_view target) const;
-  // Sorted.
+  // The targets, sorted.
   std::vector<std::string> targets() const;
-  // Returns a text to append to an unknown target: " (registered: ...)" with the nearest names, or that there
-  // are none.
+  // Returns a text to append to an error about an unknown target: " (registered: ...)" with the nearest
+  // names, or that there are none.
   std::string Nearest(std::string_view target) const;
 
  private:

@@ -66,7 +66,7 @@ class NativeStep final : public Step {
     int code = 0;
     try {
       code = run_(&call);
-    } catch (const std::exception& e) {  // The kernel is C++ after all.
+    } catch (const std::exception& e) {  // The kernel may be C++ and throw.
       return Internal("The native kernel \"%s\" threw: %s", target_, e.what());
     } catch (...) {
       return Internal("The native kernel \"%s\" threw", target_);

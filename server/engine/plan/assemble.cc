@@ -72,7 +72,7 @@ class Assembler {
 
   void AppendStep(const Op& op, int32_t index) {
     CodeInstruction& run = Add(CodeInstruction::Kind::kRun);
-    double bytes = 0;  // A double, because an integer may overflow in a program that will be refused.
+    double bytes = 0;  // A double, because an integer may overflow for a program that will be refused.
     run.step = op.step.get();
     run.inputs = static_cast<int32_t>(code_.slots.size());
     for (ValueId input : op.inputs) {
@@ -134,7 +134,7 @@ class Assembler {
   const FlatProgram& program_;
   const Assignment& assignment_;
   Code code_;
-  std::vector<int32_t> position_;  // Op -> the index of its first instruction.
+  std::vector<int32_t> position_;  // By op, the index of its first instruction.
 };
 
 }  // namespace

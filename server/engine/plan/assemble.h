@@ -1,4 +1,4 @@
-// Iterations a flat program whose buffers are assigned into the code that runs it.
+// Converts a flat program whose buffers are assigned to the code that runs it.
 #pragma once
 
 #include "server/engine/plan/buffer_assignment.h"

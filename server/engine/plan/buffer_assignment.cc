@@ -61,8 +61,8 @@
 namespace hlod::engine {
 namespace {
 
-// A buffer with more segments than this is not joined any further, and an op with more operands than this
-// allows sharing only for the pair that is asked about. Both limits keep the work linear.
+// The number of segments above which a buffer is not joined any further, and the number of operands above
+// which an op allows sharing only for the requested pair. Both limits keep the work linear.
 constexpr size_t kSegmentsMax = 256;
 constexpr size_t kOperandsMax = 4096;
 
@@ -72,7 +72,7 @@ struct Buffer {
   int64_t bytes = 0;
   Place place;
   bool fixed = false;      // True when `place` is prescribed.
-  bool read_only = false;  // True for constants, and for arguments whose memory no result shares.
+  bool read_only = false;  // True for constants, and for arguments whose memory is not shared with a result.
 };
 
 class Assigner {
@@ -119,14 +119,14 @@ class Assigner {
   // `asked` is the move that the join would save, if there is one.
   bool TryJoin(ValueId a, ValueId b, Move asked);
   void Join(ValueId a, ValueId b);
-  // Returns true when two buffers are in use at the same time, except where one may take over the memory of
-  // the other.
+  // Returns true when two buffers are in use at the same time, unless one may take over the memory of the
+  // other.
   bool Conflict(ValueId a, ValueId b, Move asked);
   // Returns true when op `op` may write buffer `next` in the memory of `old`, whose last use it is.
   bool MayTakeOver(int32_t op, ValueId old, ValueId next, Move asked);
 
-  // Returns the copies for the moves of one op, in order. When moves form a cycle, the copies break it by
-  // means of buffer `scratch`, which needs `cycle_bytes` bytes; else those are 0.
+  // Returns the copies for the moves of one op, in order. If moves form a cycle, the copies use buffer
+  // `scratch`, which needs `cycle_bytes` bytes; otherwise these are 0.
   std::vector<BufferCopy> SequenceMoves(const Op& op, int32_t scratch, int64_t& cycle_bytes);
 
   const FlatProgram& program_;
@@ -167,7 +167,8 @@ bool Assigner::Conflict(ValueId a, ValueId b, Move asked) {
     const int32_t to = std::min(left[i].end, right[j].end);
     if (from < to) return true;
     if (from == to) {
-      // They meet in one moment: one must end where the other starts, at an op that lets it take over.
+      // They meet at one time: one must end where the other starts, at an op that lets it take over the
+      // memory.
       const bool left_first = left[i].end == from && right[j].start == from;
       const bool right_first = right[j].end == from && left[i].start == from;
       if (left_first == right_first || (from & 1) == 0 || from < 0) return true;
@@ -203,8 +204,8 @@ void Assigner::Join(ValueId a, ValueId b) {
 }
 
 absl::Status Assigner::Coalesce() {
-  // An argument and the result that shares its memory are one buffer, whatever their lifetimes: copies into
-  // it wait for its reads.
+  // An argument and the result that shares its memory are one buffer, for any lifetimes: copies into it wait
+  // for its reads.
   absl::flat_hash_map<int32_t, ValueId> argument_buffer;
   for (ValueId argument : program_.argument_values)
     argument_buffer[program_.values[argument].index] = argument;
@@ -248,7 +249,7 @@ std::vector<BufferCopy> Assigner::SequenceMoves(const Op& op, int32_t scratch, i
   }
   cycle_bytes = 0;
   absl::flat_hash_map<int32_t, int32_t> readers,
-      writer;  // Buffer -> the number of moves that still read it; the move that writes it.
+      writer;  // By buffer, the number of moves that still read it, and the move that writes it.
   for (size_t m = 0; m < moves.size(); ++m) {
     ++readers[moves[m].from];
     writer[moves[m].to] = static_cast<int32_t>(m);
@@ -275,8 +276,8 @@ std::vector<BufferCopy> Assigner::SequenceMoves(const Op& op, int32_t scratch, i
     }
   };
   drain();
-  // Only cycles are left, in which each buffer is read once. The content of one buffer is saved to scratch,
-  // and the move that reads it reads scratch instead.
+  // Only cycles remain, in which each buffer is read once. One buffer is saved to scratch, and the move that
+  // reads it reads scratch instead.
   absl::flat_hash_map<int32_t, int32_t> reader;
   for (size_t m = 0; m < moves.size(); ++m) {
     if (!done[m]) reader[moves[m].from] = static_cast<int32_t>(m);
@@ -298,9 +299,9 @@ std::vector<BufferCopy> Assigner::SequenceMoves(const Op& op, int32_t scratch, i
 absl::StatusOr<Assignment> Assigner::Finish() {
   Assignment result;
   result.buffer.resize(program_.values.size());
-  std::vector<int32_t> place_of(program_.values.size(), kNone);  // Representative -> its index in places.
+  std::vector<int32_t> place_of(program_.values.size(), kNone);  // By representative, its index in places.
   std::vector<PackItem> items;
-  std::vector<int32_t> item_place;  // Item -> its index in places, or ~op when it is a step's scratch.
+  std::vector<int32_t> item_place;  // By item, its index in places, or ~op for the scratch of a step.
   for (size_t v = 0; v < program_.values.size(); ++v) {
     const ValueId root = Find(static_cast<ValueId>(v));
     if (place_of[root] == kNone) {

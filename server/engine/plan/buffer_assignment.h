@@ -1,6 +1,6 @@
-// Buffer assignment decides which memory each value of a program uses. Values whose lifetimes allow it share
-// a buffer, so that updates happen in place, loops carry their state in fixed memory, and results are
-// computed where the caller wants them. The remaining buffers are packed into one arena of temporaries.
+// Buffer assignment determines the memory of each value of a program. Values whose lifetimes allow it share a
+// buffer, so that updates happen in place, loops carry their state in fixed memory, and results are computed
+// in the caller's memory. The remaining buffers are packed into one arena of temporaries.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ struct BufferCopy {
 };
 
 struct Assignment {
-  std::vector<int32_t> buffer;  // ValueId -> the index of its place in `places`.
+  std::vector<int32_t> buffer;  // By ValueId, the index of its place in `places`.
   std::vector<Place> places;
   // The copies for the moves of op i are copies[copy_begin[i] .. copy_begin[i + 1]), in an order that
   // overwrites no bytes still to be read. Moves between values that share a buffer need no copy.
   std::vector<int32_t> copy_begin;
   std::vector<BufferCopy> copies;
-  std::vector<int64_t> scratch_offset;  // Op -> where its step's scratch begins in the arena; -1 when it
-                                        // needs none.
+  // By op, the offset of its step's scratch in the arena; -1 if it needs none.
+  std::vector<int64_t> scratch_offset;
   int64_t arena_bytes = 0;
 };
 
@@ -42,7 +42,7 @@ struct Assignment {
 // it.
 absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program, PassWatch* watch = nullptr);
 
-// Plays the program symbolically: each value is a tag on the bytes that it was written to. Returns INTERNAL
+// Runs the program symbolically: each value is a tag on the bytes that it was written to. Returns INTERNAL
 // when an op would read bytes that hold another value, write bytes that it may not write, or overlap its own
 // operands in a way that its step does not allow. The check does not depend on how the assignment was made.
 // Loops run `iterations` iterations, and switches take branch `branch` (modulo the number of their branches).

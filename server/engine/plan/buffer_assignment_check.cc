@@ -10,7 +10,7 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kOpsMax = 1'000'000;  // After playing this many ops, every loop exits at its next test.
+constexpr int64_t kOpsMax = 1'000'000;  // The number of ops after which every loop exits at its next test.
 constexpr ValueId kGarbage = -2;
 
 struct Range {
@@ -74,7 +74,7 @@ class Machine {
     auto at = memory.upper_bound(range.begin);
     if (at != memory.begin() && std::prev(at)->second.first > range.begin) --at;
     while (at != memory.end() && at->first < range.end)
-      at = memory.erase(at);  // An entry that is overwritten in part is lost.
+      at = memory.erase(at);  // A value that is partly overwritten is lost.
     memory[range.begin] = {range.end, tag};
   }
   ValueId Get(const Range& range) const {
@@ -161,7 +161,7 @@ class Machine {
     return absl::OkStatus();
   }
 
-  // Plays one op and returns the position of the next one.
+  // Runs one op symbolically, and returns the position of the next one.
   absl::StatusOr<int32_t> Play(int32_t pc) {
     const Op& op = program_.ops[pc];
     if (op.IsMove()) {

@@ -1,5 +1,5 @@
-// Collects first writes and last reads in one walk over the ops, then turns them into segments according to
-// each value's role.
+// Collects first writes and last reads in one pass over the ops, then converts them to segments by each
+// value's role.
 #include "server/engine/plan/buffer_assignment_liveness.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ constexpr int32_t kNever = -2;
 // Positions of ops.
 struct Uses {
   int32_t written = kNever;
-  int32_t last_read = kNever;        // In the value's home loop (for a state: its own loop).
+  int32_t last_read = kNever;        // In the value's home loop, or for a state its own loop.
   int32_t last_read_after = kNever;  // After its loop; for states only.
 };
 

@@ -1,5 +1,5 @@
 // Packs in two ways and keeps the smaller arena. Placing the largest item first into the smallest gap that
-// fits is better but quadratic, so it is tried up to a few hundred items. A sweep through time with a
+// fits is better but quadratic, so it is tried for up to a few hundred items. A sweep through time with a
 // best-fit free list handles any number.
 #include "server/engine/plan/buffer_assignment_packing.h"
 
@@ -20,7 +20,7 @@ constexpr size_t kLargestFirstMax = 768;
 // The free ranges by offset and by size. Adjacent ranges are merged.
 class FreeList {
  public:
-  // Takes `bytes` from the smallest range that has them, or extends the arena. Returns nullopt when that
+  // Takes `bytes` from the smallest range that is large enough, or extends the arena. Returns nullopt if that
   // overflows.
   std::optional<int64_t> Take(int64_t bytes) {
     const auto fit = by_size_.lower_bound({bytes, 0});
@@ -31,7 +31,7 @@ class FreeList {
       by_offset_.erase(offset);
       by_size_.erase(fit);
     } else {
-      // A free range that ends where the arena does is extended instead of left behind.
+      // A free range at the arena's end is extended instead of left behind.
       offset = top_;
       size = 0;
       if (!by_offset_.empty()) {
@@ -109,7 +109,7 @@ std::optional<int64_t> PackLargestFirst(std::vector<PackItem>& items) {
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](int32_t a, int32_t b) { return items[a].bytes > items[b].bytes; });
-  std::vector<int32_t> placed;  // Ordered by offset.
+  std::vector<int32_t> placed;  // The placed items, by offset.
   int64_t top = 0;
   for (int32_t i : order) {
     PackItem& item = items[i];

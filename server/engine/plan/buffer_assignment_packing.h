@@ -9,7 +9,7 @@
 namespace hlod::engine {
 
 struct PackItem {
-  int32_t start = 0, end = 0;  // Both inclusive.
+  int32_t start = 0, end = 0;  // Both ends are inclusive.
   int64_t bytes = 0;
   int64_t offset = 0;  // Set by Pack.
 };

@@ -21,7 +21,7 @@ using Results = hlo::GroupProgram::Results;
 // The memory that a participant brings to the rendezvous.
 struct Part {
   const std::byte* const* inputs;
-  std::byte* const* outputs;  // Without the outputs that are copies of operands or tokens.
+  std::byte* const* outputs;  // Without the outputs that are copies of operands, or tokens.
 };
 
 const Part& PartOf(void* brought) { return *static_cast<const Part*>(brought); }
@@ -116,9 +116,9 @@ class CollectiveStep final : public Step {
   const std::string what_;
   const Collective collective_;
   const Results results_;
-  const std::unique_ptr<const Plan> plan_;  // Null when the results are copies of operands.
+  const std::unique_ptr<const Plan> plan_;  // Null if the results are copies of operands.
   std::vector<int64_t> operand_bytes_, output_bytes_;
-  size_t first_result_ = 0, result_count_ = 0;  // Positions in the outputs.
+  size_t first_result_ = 0, result_count_ = 0;  // Positions among the outputs.
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace hlod::engine {
 
-// Returns one line per op: what it runs and where its operands lie. a3 is argument 3, r0 result 0, c1
+// Returns one line per op: what it runs, and the memory of its operands. a3 is argument 3, r0 result 0, c1
 // constant 1, and t+64 byte 64 of the arena.
 std::string DumpProgram(const FlatProgram& program, const Assignment& assignment, const PlanMemory& memory,
                         const PlanStats& stats);

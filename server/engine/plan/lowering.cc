@@ -1,6 +1,6 @@
-// Walks each computation in the order of its units and maps every node to the values of its array leaves.
-// Instructions that only rename bytes (tuples, reshapes, calls, loop variables that never change) map to
-// values that exist already.
+// Walks over each computation in the order of its units, and maps every node to the values of its array
+// leaves. Instructions that only rename bytes (tuples, reshapes, calls, loop variables that never change) are
+// mapped to existing values.
 #include "server/engine/plan/lowering.h"
 
 #include <algorithm>
@@ -51,7 +51,8 @@ int32_t CountLeaves(const Shape& shape) {
   return count;
 }
 
-constexpr size_t kSourceFileMax = 256;  // Bytes of a name: sessions keep these texts.
+// The limit on the bytes of a file name, because sessions keep these texts.
+constexpr size_t kSourceFileMax = 256;
 
 // Returns the text of Op::slow for a step; empty when `reason` is empty.
 std::string SlowText(Instruction instruction, const std::string& reason) {
@@ -83,10 +84,10 @@ class Lowering {
   // The values of the leaves of every node of one computation.
   struct Frame {
     const Computation& computation;
-    std::vector<int32_t> first;  // Node -> its first leaf in `leaves`.
+    std::vector<int32_t> first;  // By node, the index of its first leaf in `leaves`.
     ValueIds leaves;
     absl::Span<const ValueId> parameters;  // The leaves that the computation was called with.
-    std::vector<int32_t> parameter_begin;  // Parameter -> its first leaf in `parameters`.
+    std::vector<int32_t> parameter_begin;  // By parameter, the index of its first leaf in `parameters`.
     int32_t loop;
 
     void Define(NodeId node, absl::Span<const ValueId> values) {
@@ -115,7 +116,7 @@ class Lowering {
   }
   const TupleLeaves& LeavesOfShape(hlo::ShapeId id, const Shape& shape);
 
-  // Takes from the budget of kLoweredLeavesMax. Returns RESOURCE_EXHAUSTED when it is used up.
+  // Uses the budget kLoweredLeavesMax. Returns RESOURCE_EXHAUSTED when it is used up.
   absl::Status Spend(size_t leaves);
   absl::StatusOr<ValueId> NewValue(const Shape& shape, int32_t loop);
   ValueId NewConstant(std::shared_ptr<const hlo::Literal> literal);
@@ -129,8 +130,8 @@ class Lowering {
   }
   int32_t Now() const { return static_cast<int32_t>(program_.ops.size()); }
 
-  // Returns the value that `value` turned out to be: a loop variable that never changes is its initial value,
-  // and the result of a conditional whose branches agree is theirs.
+  // Returns the value that `value` is equal to: a loop variable that never changes equals its initial value,
+  // and the result of a conditional whose branches agree equals theirs.
   ValueId Resolve(ValueId value) {
     while (forward_[value] != value) value = forward_[value] = forward_[forward_[value]];
     return value;
@@ -141,7 +142,7 @@ class Lowering {
   const std::vector<bool> effects_ = hlo::FindSideEffects(*module_);  // By computation.
   const CompileOptions& options_;
   const int threads_;
-  // An instruction has one counter, however many calls reach it.
+  // An instruction has one counter for all calls that reach it.
   const std::shared_ptr<RandomCounters> random_ = std::make_shared<RandomCounters>();
   FlatProgram program_;
   ValueIds forward_;
@@ -222,7 +223,7 @@ absl::StatusOr<const Schedule*> Lowering::ScheduleOf(const Computation& computat
       made->live_leaves += LeafCount(computation[id]);
     }
     if (!options_.reference_only) made->groups = PlanFusion(*module_, computation, live, effects_);
-    // Broadcasts and slices that only fused steps read are never computed.
+    // Broadcasts and slices that are read only by fused steps are never computed.
     ASSIGN_OR_RETURN(
         made->units,
         OrderUnits(computation, NeededNodes(computation, live, effects_, made->groups), made->groups));
@@ -306,8 +307,7 @@ absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
       frame.Define(id, leaves);
       return absl::OkStatus();
     }
-    case hlo::kAfterAll: {  // A token has no bytes, and in a program that runs in order it has nothing to
-                            // wait for.
+    case hlo::kAfterAll: {  // A token has no bytes, and programs run in order, so it has nothing to wait for.
       ASSIGN_OR_RETURN(const ValueId token, NewValue(instruction.shape(), frame.loop));
       frame.Define(id, {token});
       return absl::OkStatus();
@@ -414,8 +414,8 @@ absl::Status Lowering::LowerWhile(Frame& frame, Instruction instruction) {
     states.push_back(value);
   }
 
-  RETURN_IF_ERROR(Spend(4 * states.size()));  // The states are moved in before the loop and after each
-                                              // iteration.
+  // The states are written before the loop and after each iteration.
+  RETURN_IF_ERROR(Spend(4 * states.size()));
   program_.loops[id].begin = Now();
   Op& begin = AddOp(Op::Kind::kLoopBegin, frame.loop, id);
   begin.inputs.assign(initial.begin(), initial.end());
@@ -484,7 +484,7 @@ absl::Status Lowering::LowerConditional(Frame& frame, Instruction instruction) {
   return absl::OkStatus();
 }
 
-// Replaces values by the ones they turned out to be, and drops moves of a value into itself.
+// Replaces values by those that they are equal to, and drops moves of a value into itself.
 void Lowering::ResolveAll() {
   for (Op& op : program_.ops) {
     for (ValueId& value : op.inputs) value = Resolve(value);
@@ -528,7 +528,7 @@ absl::StatusOr<FlatProgram> Lowering::Run() {
 
   ASSIGN_OR_RETURN(const ValueIds results, LowerComputation(entry, program_.argument_values, kNone));
 
-  // Results are moved to where the caller wants them. Most of these moves vanish when buffers are assigned.
+  // Results are moved to the caller's memory. Most of these moves disappear when buffers are assigned.
   absl::InlinedVector<ValueId, 3> places;
   for (size_t r = 0; r < results.size(); ++r) {
     ASSIGN_OR_RETURN(const ValueId place, NewValue(signature.results[r].shape, kNone));
@@ -541,7 +541,7 @@ absl::StatusOr<FlatProgram> Lowering::Run() {
   end.inputs.assign(results.begin(), results.end());
   end.outputs = std::move(places);
 
-  // From here on no op is added or removed.
+  // From here on, ops are not added or removed.
   ResolveAll();
   return std::move(program_);
 }

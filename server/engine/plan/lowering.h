@@ -1,6 +1,6 @@
-// Lowering turns a module's computations into one flat program of steps over array values. Tuples, calls
-// and reshapes disappear. Loops and branches become markers in the list of ops, so a position in the list is
-// a time.
+// Lowering converts a module's computations to one flat program of steps over array values. Tuples, calls and
+// reshapes disappear. Loops and branches become markers in the list of ops, so a position in the list is a
+// time.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ struct Value {
     kJoin,   // A result of the conditional that is switch `owner`. Each branch's end moves a value into it.
   };
   int64_t bytes = 0;
-  Space space = Space::kTemporary;  // The memory it has to lie in; kTemporary leaves the choice to buffer
-                                    // assignment.
+  // The memory that it must be in; kTemporary leaves the choice to buffer assignment.
+  Space space = Space::kTemporary;
   int32_t index = kNone;            // The number of the argument, result or constant.
   Role role = Role::kPlain;
   int32_t owner = kNone;
-  int32_t home = kNone;  // The innermost loop in which it is computed; for a state its own loop.
+  int32_t home = kNone;  // The innermost loop in which it is computed; for a state, its own loop.
 };
 
 struct Op {
@@ -47,7 +47,7 @@ struct Op {
     kLoopTest,   // Leaves the loop when inputs[0], a pred, is false.
     kLoopBack,   // Moves inputs[k] (the body's results) into outputs[k] (states), then jumps to the op after
                  // kLoopBegin.
-    kLoopExit,   // From here on the states hold the loop's results.
+    kLoopExit,   // After it, the states hold the loop's results.
     kSwitch,     // Jumps to the branch that inputs[0], the selector, chooses.
     kBranchBegin,
     kBranchEnd,  // Moves inputs[k] into outputs[k] (joins), then jumps to kSwitchEnd.
@@ -77,28 +77,30 @@ struct Loop {
   int32_t begin = 0, test = 0, back = 0, exit = 0;
 };
 struct Switch {
-  bool on_pred = false;  // True for a pred selector, of which true is branch 0. Else it is an s32, and out of
-                         // range means the last branch.
+  // True for a pred selector, for which true is branch 0. Otherwise the selector is an s32, and out of range
+  // means the last branch.
+  bool on_pred = false;
   int32_t begin = 0, end = 0;
   std::vector<int32_t> branches;  // Positions of the kBranchBegin markers.
 };
 
 struct FlatProgram {
   std::vector<Value> values;
-  std::vector<Op> ops;  // The last one is kReturn.
+  std::vector<Op> ops;  // The ops, of which the last is kReturn.
   std::vector<Loop> loops;
   std::vector<Switch> switches;
   std::vector<std::shared_ptr<const hlo::Literal>> constants;
 
-  std::vector<hlo::Shape> arguments, results;  // Array leaves, without layouts.
+  std::vector<hlo::Shape> arguments, results;  // The array leaves, without layouts.
   std::vector<int> aliases;                    // For each result the argument whose memory it shares, or -1.
   std::vector<ValueId> argument_values;
   int64_t instructions = 0;  // The instructions of the module in all computations.
 };
 
-// Lowers a verified module that CheckRunnable accepted. Fused groups come from PlanFusion, other steps from
-// the factories of step.h. An instruction without a factory becomes a reference step, which shares ownership
-// of `module`. Returns RESOURCE_EXHAUSTED when byte counts overflow or calls multiply beyond the limit.
+// Lowers a verified module that CheckRunnable accepted. PlanFusion determines fused groups; other steps are
+// made by the factories of step.h. An instruction without a factory becomes a reference step, which shares
+// ownership of `module`. Returns RESOURCE_EXHAUSTED when byte counts overflow or calls multiply beyond the
+// limit.
 absl::StatusOr<FlatProgram> Lower(std::shared_ptr<const hlo::Module> module, const CompileOptions& options,
                                   int threads);
 
@@ -107,7 +109,7 @@ absl::Status Interrupted(const CompileOptions& options);
 
 // The limit on the instructions of an optimised module of the given size, after its branches, its loops and
 // its remaining calls are laid out at each place that calls them. These multiply as quickly as inlined calls,
-// and take as much memory (see InlinedInstructionsMax).
+// and need as much memory (see InlinedInstructionsMax).
 constexpr int64_t LoweredInstructionsMax(int64_t instructions) { return 500'000 + 2 * instructions; }
 // The limit on values, leaves of instructions and operands of ops together, after inlining. The memory that
 // lowering takes is proportional to it.

@@ -10,7 +10,7 @@
 
 namespace hlod::engine {
 
-// Returns for each node whether the root or a side effect needs it. `effects`: hlo::FindSideEffects of the
+// Returns, by node, true when the root or a side effect needs it. `effects` is hlo::FindSideEffects of the
 // module.
 std::vector<bool> LiveInstructions(const hlo::Computation& computation, const std::vector<bool>& effects);
 
@@ -21,8 +21,8 @@ struct Unit {
 };
 
 // Returns the units of the live instructions. Each one comes after the units that it reads, and otherwise
-// they are ordered by the position of their last instruction: memory then lives about as long as the
-// program's author meant. Returns INTERNAL when a group depends on itself.
+// they are ordered by the position of their last instruction, so that values live about as long as the
+// program's author intended. Returns INTERNAL when a group depends on itself.
 absl::StatusOr<std::vector<Unit>> OrderUnits(const hlo::Computation& computation,
                                              const std::vector<bool>& live,
                                              const std::vector<FusionGroup>& groups);

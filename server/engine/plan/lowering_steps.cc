@@ -38,7 +38,7 @@ bool SameBytes(hlo::Instruction instruction) {
   return hlo::ByteSize(instruction.shape()) == hlo::ByteSize(instruction.operand(0).shape());
 }
 
-// A sub-byte element takes a whole byte, so only whole-byte types keep their bytes when they are
+// A sub-byte element is stored in a whole byte, so only whole-byte types keep their bytes when they are
 // reinterpreted.
 bool IsWholeByte(hlo::PrimitiveType type) { return hlo::Info(type).bits >= 8; }
 

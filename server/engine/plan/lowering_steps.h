@@ -1,5 +1,5 @@
-// Chooses the step that runs an instruction outside of fusion groups, and tells which instructions need none
-// because their result is the bytes of their operand.
+// Chooses the step that runs an instruction outside of fusion groups, and determines which instructions need
+// none because their result has the bytes of their operand.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace hlod::engine {
 
-// Returns true when the result is the unchanged bytes of operand 0: a reshape, copy or opt-barrier, a
-// bitcast-convert or convert that changes no bits, or a custom-call that is only a hint.
+// Returns true when the result has the unchanged bytes of operand 0: a reshape, copy or opt-barrier, a
+// bitcast-convert or convert that does not change bits, or a custom-call that is only a hint.
 bool IsAlias(hlo::Instruction instruction);
 
 // Returns true when lowering handles the instruction without a step: parameters, constants, tuples, calls,

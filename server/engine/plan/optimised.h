@@ -1,4 +1,4 @@
-// Compile in two halves, for a cache that keeps the module that the passes return.
+// Compiles in two halves, for a cache that keeps the module after the passes.
 #pragma once
 
 #include <memory>

@@ -26,7 +26,7 @@
 namespace hlod::engine {
 namespace {
 
-// The assumed cost of a step besides its work, and the time added per loop, whose iterations are not counted.
+// The assumed time of a step besides its work, and the added time per loop, whose iterations are not counted.
 constexpr double kStepUs = 0.3;
 constexpr double kLoopUs = 1000;
 constexpr double kFlopsPerUs = 1e5;  // 100 GFLOP/s.
@@ -143,7 +143,7 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
 
   RETURN_IF_ERROR(Interrupted(options));
 
-  // Assigns memory to every value. From here on no value moves.
+  // Assigns memory to every value. After this, values do not move.
   ASSIGN_OR_RETURN(Assignment assignment, AssignBuffers(program, &watch));
 #ifndef NDEBUG
   if (program.ops.size() <= kCheckedOpsMax) {
@@ -181,10 +181,10 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
                                               std::shared_ptr<const hlo::Module>* optimised) {
   const auto start = std::chrono::steady_clock::now();
 
-  // Everything later trusts shapes, arity, nesting and aliases.
+  // All later stages rely on shapes, arity, nesting and aliases.
   if (options.verify) RETURN_IF_ERROR(hlo::Verify(given));
 
-  // Bounded dimensions become static ones with their sizes beside them; later stages see no dynamic
+  // Bounded dimensions become static ones, with their sizes as separate values; later stages have no dynamic
   // dimensions.
   std::unique_ptr<hlo::Module> expanded;
   if (HasDynamicDimensions(given)) {
@@ -200,15 +200,15 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
   }
   const hlo::Module& module = joined != nullptr ? *joined : cut;
 
-  // Refuses what cannot run by name, before any work is done for it.
+  // Refuses by name what cannot run, before other work is done.
   RETURN_IF_ERROR(CheckRunnable(module, options.kernels.get()));
   RETURN_IF_ERROR(Interrupted(options));
 
   PassWatch watch([&options] { return Interrupted(options); });
-  // Inlines, folds and simplifies. The cross-check takes the module unchanged.
+  // Inlines, folds and simplifies. The cross-check uses the module unchanged.
   std::shared_ptr<const hlo::Module> simplified;
   if (options.reference_only && hlo::ParticipantsOf(module).count() > 1) {
-    // Participants meet in steps, not inside of what the evaluator runs by itself.
+    // Participants meet in steps, so they cannot meet inside a computation that the evaluator runs.
     simplified = ExpandWrappers(module, &watch);
   } else if (options.reference_only) {
     simplified = hlo::Clone(module);

@@ -1,5 +1,5 @@
-// The engine's interface: compile an HLO module to a plan, and run the plan on spans of bytes. The engine
-// knows no sessions, handles or wire formats.
+// The engine's interface: compiles an HLO module to a plan, and runs the plan on spans of bytes. The engine
+// does not depend on sessions, handles or wire formats.
 #pragma once
 
 #include <atomic>
@@ -21,10 +21,11 @@ namespace hlod::engine {
 class NativeKernels;
 
 struct CompileOptions {
-  int threads = 0;              // The size of the one OpenMP team; 0: the number of cores.
-  bool verify = true;           // Off when the caller has just verified the module.
+  int threads = 0;              // The size of the OpenMP team; 0: the number of cores.
+  bool verify = true;           // False when the caller has just verified the module.
   bool reference_only = false;  // Makes every instruction a reference step, for cross-checks.
-  // The kernels for custom-calls whose targets are not hlod's own. With null, such calls cannot be compiled.
+  // The kernels for custom-calls whose targets are not hlod's own. Without them such calls cannot be
+  // compiled.
   std::shared_ptr<const NativeKernels> kernels = nullptr;
   // Checked between the stages and for each step that is made. Compile then returns DEADLINE_EXCEEDED or
   // CANCELLED.
@@ -32,7 +33,7 @@ struct CompileOptions {
   const std::atomic<bool>* cancel = nullptr;  // Not owned.
 };
 
-// The bytes that a run needs. Outputs that alias an argument take no bytes of their own.
+// The bytes that a run needs. Outputs that alias an argument need none.
 struct PlanMemory {
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temporary_bytes = 0;
 };
@@ -46,8 +47,8 @@ struct PlanStats {
   std::vector<std::string> slow_steps;
   static constexpr size_t kSlowStepsListed = 32;
   hlo::Participants
-      participants;        // The participants, each of which runs the plan by itself, all at the same time.
-  bool transfers = false;  // True when it uses RunContext::channels, where a run may wait for long.
+      participants;        // The number of participants, each of which runs the plan, all at the same time.
+  bool transfers = false;  // True when it uses RunContext::channels, so that a run may wait for long.
   int64_t compile_us = 0;
   // Twice the multiply-adds of dots and convolutions, plus one per element of an elementwise result. Loops
   // are counted once.
@@ -66,8 +67,8 @@ class Plan {
 
   virtual absl::Span<const hlo::Shape> arguments() const = 0;
   virtual absl::Span<const hlo::Shape> results() const = 0;
-  // Returns for each result the argument whose memory it shares, or -1. The caller must pass the same pointer
-  // to Run for both; when it may not lose the argument, it passes a copy.
+  // Returns, per result, the argument whose memory it shares, or -1. The caller must pass the same pointer to
+  // Run for both; to keep the argument, it passes a copy.
   virtual absl::Span<const int> aliases() const = 0;
   virtual const PlanMemory& memory() const = 0;
   virtual const PlanStats& stats() const = 0;
@@ -81,7 +82,7 @@ class Plan {
   virtual absl::Status Run(absl::Span<const std::byte* const> arguments, absl::Span<std::byte* const> results,
                            std::byte* temporary, RunContext& context) const = 0;
 
-  // Returns one line per step, for people: what it runs and where its bytes lie.
+  // Returns one line per step, for people: what it runs, and where its operands are.
   virtual std::string Dump() const = 0;
 };
 

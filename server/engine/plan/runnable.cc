@@ -46,8 +46,8 @@ std::string NearestOwnTarget(std::string_view target) {
                                    [&](const std::string& own) { return EditDistance(own, target); });
 }
 
-// The limit on the instructions that the groups of all collectives compute together: compiling takes memory
-// in proportion to them.
+// The limit on the instructions in the groups of all collectives together, because compiling needs memory in
+// proportion to them.
 constexpr int64_t kGroupInstructionsMax = 1 << 20;
 
 // Adds the size of the collective's group program to `group_instructions`.
@@ -56,7 +56,7 @@ absl::Status CheckCollective(Instruction instruction, const hlo::Participants& p
   if (hlo::IsCollectiveEnd(instruction.opcode())) return absl::OkStatus();
   if (participants.count() == 1) return hlo::CheckOneParticipant(instruction);
   ASSIGN_OR_RETURN(const hlo::Collective collective, hlo::ReadCollective(instruction, participants));
-  // The collective's tables of participants are counted as well: this many entries as one instruction.
+  // The collective's tables of participants are also counted: this many entries count as one instruction.
   constexpr int64_t kMembersAnInstruction = 64;
   const int64_t size =
       hlo::GroupProgramSize(instruction, collective) + participants.count() / kMembersAnInstruction;
@@ -72,8 +72,7 @@ absl::Status CheckCollective(Instruction instruction, const hlo::Participants& p
       group_instructions, kGroupInstructionsMax);
 }
 
-// Returns true when the called computation is applied to elements, in an order and as often as the engine
-// likes.
+// Returns true when the called computation is applied to elements, in any order and any number of times.
 bool AppliesToElements(hlo::Opcode opcode) {
   switch (opcode) {
     case hlo::kMap:
@@ -137,7 +136,7 @@ int64_t LaidOutInstructions(const hlo::Module& module) {
 }
 
 // A few kilobytes of nested calls can expand to a million instructions, seconds of work and a gigabyte of
-// memory. They are refused before any of it. A model whose layers are calls of one function is far below the
+// memory. They are refused before that. A model whose layers are calls of one function is far below the
 // limit.
 absl::Status CheckLaidOut(const hlo::Module& module) {
   const int64_t most = LaidOutInstructionsMax(module.instruction_count()),

@@ -1,4 +1,4 @@
-// Moves values between a step's memory and the channels that the run was given.
+// Moves values between a step's memory and the run's channels.
 #include "server/engine/plan/transfer_step.h"
 
 #include <cstring>
@@ -46,7 +46,7 @@ class TransferStep final : public Step {
  private:
   const hlo::Transfer transfer_;
   std::vector<int64_t> output_bytes_;
-  size_t kept_ = 0;  // The first kept_ outputs are copies of the inputs with the same numbers.
+  size_t kept_ = 0;  // The first kept_ outputs are copies of the inputs with the same indices.
 };
 
 }  // namespace

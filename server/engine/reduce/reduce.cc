@@ -1,8 +1,7 @@
 // reduce with a recognised reducer over any dimensions, in blocks whose partial results are combined in a
 // wider type.
 //
-// The work is split by shape alone, never by the number of threads, so a sum has the same bits on every size
-// of machine.
+// The work is split by shape only, not by the number of threads, so a sum has the same bits on every machine.
 #include "server/engine/reduce/reduce.h"
 
 #include <algorithm>
@@ -27,8 +26,8 @@ constexpr int64_t kRowsABlock = 64;  // The number of rows whose partial results
 constexpr int64_t kJobsWanted = 64;  // With fewer outputs than this, the reduction itself is split.
 constexpr int64_t kElementsAJob = 32768;
 
-// The partial results of a run are kept in four vectors, each an array of its own. A single array of all
-// lanes would stay in memory, and every addition would wait for the store before it.
+// The partial results of a run are kept in four vectors, in separate arrays. A single array of all lanes
+// would stay in memory, and every addition would wait for the store before it.
 constexpr int64_t kVectors = 4, kVectorBytes = 32;
 
 template <typename Op>
@@ -36,7 +35,7 @@ struct ExtremumKernel {
   using Order = OrderedKey<Op>;
   using Key = typename Order::Key;
 
-  // n is at least one.
+  // n must be at least one.
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, typename Op::Total* result) {
     constexpr int64_t kWidth = kVectorBytes / sizeof(Key), kLanes = kVectors * kWidth;
     Key a[kWidth], b[kWidth], c[kWidth], d[kWidth], nan[kWidth] = {}, more_nan[kWidth] = {};
@@ -104,7 +103,7 @@ struct RunKernel {
   }
 
  private:
-  // Both combine `turns` * kLanes elements into kWidth partial results.
+  // Both combine `turns` * kLanes elements to kWidth partial results.
   static HLOD_ALWAYS_INLINE void InVectors(const typename Op::Element* p, int64_t turns, Acc* joined) {
     Acc a[kWidth], b[kWidth], c[kWidth], d[kWidth];
     for (int64_t l = 0; l < kWidth; ++l) a[l] = b[l] = c[l] = d[l] = Op::Identity();
@@ -120,7 +119,7 @@ struct RunKernel {
 #pragma omp simd
     for (int64_t l = 0; l < kWidth; ++l) joined[l] = Op::Apply(Op::Apply(a[l], c[l]), Op::Apply(b[l], d[l]));
   }
-  // Elements that are converted first gain more by long loops.
+  // Elements that are converted first benefit more from long loops.
   static HLOD_ALWAYS_INLINE void Widened(const typename Op::Element* p, int64_t turns, Acc* joined) {
     Acc lanes[kLanes];
     for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Load(p[l]);

@@ -1,4 +1,4 @@
-// The walk of a reduce over its operand; shared by the recognised reducers and the general ones.
+// The order in which a reduce visits its operand; shared by recognised and general reducers.
 #pragma once
 
 #include "common/hlo/module.h"
@@ -14,8 +14,8 @@ struct ReduceWalk {
 };
 ReduceWalk MakeReduceWalk(const hlo::Shape& operand, absl::Span<const int64_t> dimensions);
 
-// Defined in reduce_general.cc: for several operands, or a reducer that is not a recognised one. Returns null
-// when its computation cannot be a ScalarFunction.
+// Defined in reduce_general.cc: for several operands, or a reducer that is not recognised. Returns null if
+// its computation cannot be a ScalarFunction.
 MaybeStep MakeGeneralReduceStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 
 }  // namespace hlod::engine

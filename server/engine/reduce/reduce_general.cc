@@ -1,9 +1,9 @@
 // reduce of several operands, or with a reducer that is not one plain operation (such as argmax), on blocks
 // of lanes.
 //
-// A lane is one output, or, when outputs are few, one of several consecutive stretches of its elements, so
-// that the reducer always runs on blocks. Stretches are combined in order: the reducer must be associative,
-// as HLO requires, but need not be commutative.
+// A lane is one output or, if there are few outputs, one of several consecutive stretches of an output's
+// elements, so that the reducer always runs on blocks. Stretches are combined in order: the reducer must be
+// associative, as HLO requires, but need not be commutative.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kLanes = 512;
 constexpr int64_t kElementNs = 8;
-constexpr int64_t kRunBytes = 64;  // The bytes that are read of a lane at once: a cache line.
+constexpr int64_t kRunBytes = 64;  // The number of bytes of a lane that are read at once: a cache line.
 // The number of lanes that are read side by side. Rows are often a power of two apart, where the cache lines
 // of more lanes would evict each other.
 constexpr int64_t kLanesTogether = 8;
@@ -68,14 +68,14 @@ class GeneralReduceStep final : public Step {
     int64_t base[kLanes], length[kLanes];
     int64_t count;
   };
-  // Gathers elements t, t + 1, ... (a cache line of them) of every lane, all lanes of one element before the
-  // next. The elements of a lane are contiguous, so each cache line is read once.
+  // Gathers elements t, t + 1, ... (a cache line of them) of every lane; all lanes of one element come before
+  // the next element. The elements of a lane are contiguous, so each cache line is read once.
   static void GatherRuns(const std::byte* input, int width, const Lanes& lanes, int64_t t, std::byte* block) {
     const int64_t turn_bytes = lanes.count * width;
     for (int64_t first = 0; first < lanes.count;) {
       const auto at = [&](int64_t l) { return input + (lanes.base[l] + t) * width; };
       const auto left = [&](int64_t l) { return lanes.length[l] - t; };
-      // Lanes of one length at equal distances are the columns of a matrix.
+      // Lanes of equal length at equal distances are the columns of a matrix.
       const int64_t distance = first + 1 < lanes.count ? lanes.base[first + 1] - lanes.base[first] : 0;
       int64_t together = 1;
       while (together < kLanesTogether && first + together < lanes.count &&
@@ -157,7 +157,7 @@ class GeneralReduceStep final : public Step {
         } else if (t < longest - 1 || stretches_ == 1) {
           function_->Run(turn, parameters, lanes);
         } else {
-          // Not every stretch has an element in the last iteration, so it runs stretch by stretch.
+          // Not every stretch has an element in the last iteration, so stretches are handled one by one.
           for (int64_t l = 0; l < lanes; l += outputs_here) {
             if (place.length[l] == longest) RunAt(parameters, l, turn + count_, l, outputs_here);
           }

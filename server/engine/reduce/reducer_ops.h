@@ -17,7 +17,7 @@
 
 namespace hlod::engine {
 
-// One reducer on one element type. Element is the type in memory, Acc that of partial results (f32 for the
+// A reducer for one element type. Element is the type in memory, Acc that of partial results (f32 for the
 // 16-bit floats), and Total that in which many partial results are combined (f64 for sums of f32).
 template <ScalarReducer kReducer, typename T>
 struct ReducerOp {
@@ -81,8 +81,8 @@ struct ReducerOp {
       }
     } else if constexpr (kReducer == ScalarReducer::kMultiply) {
       if constexpr (std::is_same_v<A, uint16_t>) {
-        return static_cast<A>(uint32_t{a} * b);  // uint16_t would promote to a signed int, which could
-                                                 // overflow.
+        // uint16_t would be promoted to a signed int, which could overflow.
+        return static_cast<A>(uint32_t{a} * b);
       } else {
         return static_cast<A>(a * b);
       }
@@ -100,8 +100,8 @@ struct ReducerOp {
   }
 };
 
-// Maps floats to integers in the same order, with -0 before 0. Minima and maxima of the integers vectorise,
-// while a comparison of floats that handles zeros and NaN does not. 16-bit floats need not be widened.
+// Maps floats to integers in the same order, with -0 before 0. Minima and maxima of integers can be
+// vectorised, a comparison of floats that handles zeros and NaN cannot. 16-bit floats need not be widened.
 template <typename Op>
 struct OrderedKey {
   using Element = typename Op::Element;
@@ -129,7 +129,7 @@ struct OrderedKey {
   static Key None() {
     return Op::kMaximum ? std::numeric_limits<Key>::min() : std::numeric_limits<Key>::max();
   }
-  // The mapping is its own inverse: the key of a key is the value.
+  // The mapping is its own inverse.
   static HLOD_ALWAYS_INLINE typename Op::Acc Back(Key key, Key is_nan) {
     using Acc = typename Op::Acc;
     const Value value = std::bit_cast<Value>(Of(std::bit_cast<Value>(key)));
@@ -200,8 +200,9 @@ bool VisitOrdered(hlo::PrimitiveType type, F& f) {
 
 }  // namespace reducer_internal
 
-// Calls f.operator()<Op>() with the ReducerOp of a reducer on an element type. Returns false when there is
-// none (sub-byte types, f8, kNone, kSecond). For pred, add and maximum are or, multiply and minimum are and.
+// Calls f.operator()<Op>() with the ReducerOp of a reducer for an element type. Returns false if there is
+// none (sub-byte types, f8, kNone, kSecond). For pred, add and maximum are "or", multiply and minimum are
+// "and".
 template <typename F>
 bool VisitReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
   using namespace reducer_internal;
@@ -225,7 +226,7 @@ bool VisitReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
 }
 
 // Does the same for the 8-bit floats and for sub-byte integers. It is separate, because these types double
-// the code to be compiled.
+// the compiled code.
 template <typename F>
 bool VisitSmallestReducer(ScalarReducer reducer, hlo::PrimitiveType type, F&& f) {
   using namespace reducer_internal;

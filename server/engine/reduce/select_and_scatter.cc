@@ -1,4 +1,4 @@
-// select-and-scatter (the gradient of max-pooling): combines each source element into the place that its
+// select-and-scatter (the gradient of max-pooling): combines each source element into the position that its
 // window selects.
 #include <algorithm>
 #include <cstring>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kLanes = 256;
 
-// Lane l's choice so far is operand element best[l] (negative: none), and its candidate is element first + l.
-// Replaces the choice unless select(choice, candidate) holds.
+// The choice of lane l so far is operand element best[l] (negative: none), and its candidate is element first
+// + l. Replaces the choice unless select(choice, candidate) is true.
 using SelectRun = void (*)(const std::byte* operand, int64_t first, int64_t lanes, int64_t* best);
 // Sets out[best[l]] = combine(out[best[l]], source[l]).
 using ScatterRun = void (*)(std::byte* out, const std::byte* source, int64_t lanes, const int64_t* best);
@@ -47,8 +47,8 @@ void ScatterWith(std::byte* out, const std::byte* source, int64_t lanes, const i
   }
 }
 
-// Returns the function for a select computation that is a comparison of parameter 0 with parameter 1 by
-// value, else null.
+// Returns the function for a select computation that compares parameter 0 with parameter 1 by value,
+// otherwise null.
 SelectRun FindSelect(const hlo::Computation& computation, hlo::PrimitiveType type) {
   using Direction = hlo::ComparisonDirection;
   const hlo::Instruction root = computation.root();
@@ -99,7 +99,7 @@ class SelectAndScatterStep final : public Step {
     WindowAxes axes = MakeWindowAxes(operand, source, instruction.attributes<hlo::WindowAttributes>().window);
     elements_ = Elements(operand);
     positions_ = WindowPositions(axes);
-    // Trailing dimensions that the window leaves alone are lanes; leading ones are independent problems.
+    // Trailing dimensions that the window does not change are lanes; leading ones are independent problems.
     while (!axes.empty() && axes.back().IsTrivial()) {
       lanes_ *= axes.back().out;
       axes.pop_back();
@@ -170,7 +170,7 @@ class SelectAndScatterStep final : public Step {
 
   void Select(const std::byte* operand, int64_t first, int64_t lanes, int64_t* best) const {
     if (functions_.select != nullptr) return functions_.select(operand, first, lanes, best);
-    if (best[0] < 0) {  // All lanes meet their first candidate at the same time.
+    if (best[0] < 0) {  // All lanes get their first candidate at the same time.
       for (int64_t l = 0; l < lanes; ++l) best[l] = first + l;
       return;
     }

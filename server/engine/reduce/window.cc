@@ -13,8 +13,8 @@ namespace hlod::engine {
 namespace {
 
 constexpr int64_t kBlock = 1024;      // The number of outputs side by side in one block.
-constexpr int64_t kSmallWindow = 32;  // Up to this many positions, reading each one is as fast as any other
-                                      // method.
+// The number of positions up to which reading each one is as fast as any other method.
+constexpr int64_t kSmallWindow = 32;
 
 // Combines elements 2 i and 2 i + 1 into accumulator i, so that each cache line is read once.
 template <typename Op>
@@ -61,8 +61,8 @@ class DirectWindowStep final : public Step {
       : Step(StepKind::kLibrary, DescribeStep(instruction)) {
     outputs_ = Elements(instruction.shape());
     positions_ = WindowPositions(axes);
-    // Trailing dimensions that the window leaves alone are lanes; the inner loop walks the last one that it
-    // does not.
+    // Trailing dimensions that the window does not change are lanes; the inner loop iterates over the last
+    // dimension that it changes.
     while (!axes.empty() && axes.back().IsTrivial()) {
       lanes_ *= axes.back().out;
       axes.pop_back();
@@ -146,8 +146,8 @@ class DirectWindowStep final : public Step {
     return true;
   }
 
-  // Accumulates window positions k and k + 1 of the inner dimension at once. Returns false, and does nothing,
-  // where one of them meets padding or the elements of the block's columns are not one contiguous run.
+  // Accumulates window positions k and k + 1 of the inner dimension at once. Returns false without doing so
+  // if one of them reaches padding, or the elements of the block's columns are not contiguous.
   bool AccumulatePair(const Element* in, int64_t k, int64_t column, int64_t columns, int64_t lanes,
                       Acc* acc) const {
     const hlo::WindowDimension& w = last_.window;
@@ -164,7 +164,7 @@ class DirectWindowStep final : public Step {
                   Acc* acc) const {
     const hlo::WindowDimension& w = last_.window;
     if (w.base_dilation == 1) {
-      // The columns whose element is not padding are one range.
+      // The columns whose element is not padding are a range.
       const int64_t at = k * w.window_dilation - w.padding_low;  // The source index of column 0.
       const int64_t low = at >= 0 ? 0 : CeilDiv(-at, w.stride);
       const int64_t high = last_.in - 1 - at < 0 ? 0 : (last_.in - 1 - at) / w.stride + 1;

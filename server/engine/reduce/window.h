@@ -1,5 +1,5 @@
-// Windows over arrays: the walk that reduce-window and select-and-scatter share, and the factories of their
-// steps.
+// Windows over arrays: the iteration that reduce-window and select-and-scatter share, and the factories of
+// their steps.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace hlod::engine {
 // One dimension under a window.
 struct WindowAxis {
   int64_t in = 1, out = 1;                // The sizes of the operand and of the windowed result.
-  int64_t in_stride = 0, out_stride = 0;  // In elements.
+  int64_t in_stride = 0, out_stride = 0;  // The strides in elements.
   hlo::WindowDimension window;
 
   // Returns the operand's index under window position `k` of output `o`, or -1 for padding and the holes of
@@ -27,12 +27,13 @@ struct WindowAxis {
     const int64_t index = at / window.base_dilation;
     return index < in ? index : -1;
   }
-  // The window positions at which an output in [low, high] can meet an element; the others meet only padding.
+  // The window positions at which an output in [low, high] can have an element; at the others it has only
+  // padding.
   struct Range {
     int64_t begin, end;
   };
   Range Positions(int64_t low, int64_t high) const {
-    // The last index of the dilated operand; negative when that is empty.
+    // The last index of the dilated operand; negative if that is empty.
     const int64_t last = (in - 1) * window.base_dilation;
     const int64_t first = window.padding_low - high * window.stride;
     const int64_t past = window.padding_low + last - low * window.stride;
@@ -40,7 +41,7 @@ struct WindowAxis {
     return {first <= 0 ? 0 : CeilDiv(first, window.window_dilation),
             std::min(window.size, past / window.window_dilation + 1)};
   }
-  // Returns true when the window passes elements through one by one.
+  // Returns true when the window returns elements unchanged.
   bool IsTrivial() const {
     return window.size == 1 && window.stride == 1 && window.padding_low == 0 && window.padding_high == 0 &&
            window.base_dilation == 1;
@@ -48,7 +49,7 @@ struct WindowAxis {
 };
 using WindowAxes = absl::InlinedVector<WindowAxis, 6>;
 
-// Walks the positions of a window over several axes, the last axis fastest, within a range per axis.
+// Iterates over the positions of a window over several axes, the last axis fastest, within a range per axis.
 class WindowWalk {
  public:
   // REQUIRES: each axis has a range, and there are at most hlo::kMaxRank.
@@ -78,15 +79,15 @@ class WindowWalk {
   int64_t begin_[hlo::kMaxRank], end_[hlo::kMaxRank], position_[hlo::kMaxRank];
 };
 
-// Returns the axes of a window over `in` whose result has the dimensions of `out`. Reversal does not matter
-// to either opcode.
+// Returns the axes of a window over `in` whose result has the dimensions of `out`. Reversal has no effect for
+// either opcode.
 WindowAxes MakeWindowAxes(const hlo::Shape& in, const hlo::Shape& out, const hlo::Window& window);
 
 // Returns the number of positions in one window, at most INT64_MAX.
 int64_t WindowPositions(const WindowAxes& axes);
 
 // Defined in window_scan.cc: for large windows of recognised reducers, one dimension at a time with constant
-// work per element. Returns null when that is not worth it.
+// work per element. Returns null if another method is faster.
 MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
                              int threads);
 // Defined in window_general.cc: for several operands and any reducer.

@@ -16,7 +16,8 @@ namespace hlod::engine {
 namespace {
 
 constexpr int64_t kLanes = 512;
-constexpr int64_t kStretchMin = 32;  // Shorter stretches are not worth a run of the reducer each.
+// The length below which a stretch is not worth a separate run of the reducer.
+constexpr int64_t kStretchMin = 32;
 constexpr int kOperandsMax = 16;
 
 class GeneralWindowStep final : public Step {
@@ -69,7 +70,7 @@ class GeneralWindowStep final : public Step {
   }
 
  private:
-  // Joins trailing dimensions that the window leaves alone into one.
+  // Joins trailing dimensions that the window does not change to one.
   void JoinTrivialAxes() {
     while (axes_.size() > 1 && axes_.back().IsTrivial() && axes_[axes_.size() - 2].IsTrivial()) {
       const WindowAxis last = axes_.back();
@@ -110,7 +111,7 @@ class GeneralWindowStep final : public Step {
       for (size_t d = 0; d < outer; ++d) base += axes_[d].Source(index[d], position[d]) * axes_[d].in_stride;
       for (int64_t k = inner.begin; k < inner.end; ++k) {
         if (stop.Stops(lanes * 4)) return false;
-        // The columns whose element is not padding are one range.
+        // The columns whose element is not padding are a range.
         const int64_t at = k * w.window_dilation - w.padding_low;  // The source index of column 0.
         const int64_t low = at >= 0 ? 0 : CeilDiv(-at, w.stride);
         const int64_t high = last.in - 1 - at < 0 ? 0 : (last.in - 1 - at) / w.stride + 1;
@@ -141,9 +142,10 @@ class GeneralWindowStep final : public Step {
   // Returns false when it was interrupted.
   bool RunBlock(const std::byte* const* inputs, std::byte* const* outputs, int64_t first, int64_t lanes,
                 std::byte* scratch, StopCheck& stop) const {
-    auto* index = reinterpret_cast<int64_t*>(scratch + index_offset_);  // [axis][lane]: the output's indices.
+    // The output's indices as [axis][lane].
+    auto* index = reinterpret_cast<int64_t*>(scratch + index_offset_);
     std::byte* acc[kOperandsMax];
-    std::byte* parameters[2 * kOperandsMax];  // For the lanes whose window position holds an element.
+    std::byte* parameters[2 * kOperandsMax];  // The lanes whose window position has an element.
     for (int i = 0; i < count_; ++i) {
       const int64_t bytes = ScratchAlign(kLanes * widths_[i]);
       acc[i] = scratch;

@@ -35,7 +35,8 @@ Method ChooseMethod(const WindowAxis& axis) {
   if (w.base_dilation != 1 || w.window_dilation != 1) return Method::kEach;
   if ((axis.out - 1) * w.stride <= w.padding_low)
     return Method::kPrefix;  // Every window starts at or before the first element.
-  if (w.size - w.padding_low >= axis.in) return Method::kSuffix;  // Every window ends at or after the last.
+  // Every window ends at or after the last element.
+  if (w.size - w.padding_low >= axis.in) return Method::kSuffix;
   return w.size > 8 ? Method::kBlocks : Method::kEach;
 }
 
@@ -49,7 +50,7 @@ int64_t Padded(const WindowAxis& axis) {
 struct Layout {
   std::vector<Pass> passes;
   bool streaming = false;     // One running total, straight from operand to result, which needs no scratch.
-  int64_t line_bytes = 0;     // One worker's line and its totals.
+  int64_t line_bytes = 0;     // The line of one worker, and its totals.
   int64_t between_bytes = 0;  // One array between two passes.
   int64_t scratch_bytes = 0;
 };
@@ -163,8 +164,8 @@ class ScanWindowStep final : public Step {
   }
 
  private:
-  // Writes running totals straight from operand to result while they reach further (prefix) or start later
-  // (suffix, walked backwards).
+  // Writes running totals directly from operand to result while they extend further (prefix) or start later
+  // (suffix, backwards).
   void Stream(const Element* in, Total init, Element* out, const StepContext& context) const {
     if (passes_[0].inner == 1) StreamLines<1>(in, init, out, context);
     else StreamLines<kStreamLanes>(in, init, out, context);
@@ -221,8 +222,8 @@ class ScanWindowStep final : public Step {
     });
   }
 
-  // `in` and `out` are [size, lanes]. The memory after `out` is free for totals. Returns false when it was
-  // interrupted.
+  // `in` and `out` are [size, lanes]. The memory after `out` can be used for totals. Returns false when it
+  // was interrupted.
   static bool RunLine(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
     const hlo::WindowDimension& w = axis.window;
     const Total identity = static_cast<Total>(Op::Identity());

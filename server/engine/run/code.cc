@@ -50,7 +50,7 @@ int64_t Code::TableBytes() const {
 absl::Status Execute(const Code& code, absl::Span<const std::byte* const> arguments,
                      absl::Span<std::byte* const> results, std::byte* temporary, int threads,
                      RunContext& context) {
-  // Pointers are resolved once: loops use the same table in every iteration.
+  // Pointers are resolved once, because loops use the same table in every iteration.
   uintptr_t* const bases = reinterpret_cast<uintptr_t*>(temporary);
   bases[0] = 0;
   bases[1] = reinterpret_cast<uintptr_t>(temporary + code.TableBytes());

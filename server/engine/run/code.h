@@ -25,8 +25,8 @@ struct Slot {
 // One of the code's instructions.
 struct CodeInstruction {
   enum class Kind : uint8_t {
-    kRun,     // step->Run(table + inputs, table + outputs, table[scratch]).
-    kCopy,    // table[inputs] -> table[outputs], `bytes` bytes.
+    kRun,     // Runs step->Run(table + inputs, table + outputs, table[scratch]).
+    kCopy,    // Copies `bytes` bytes from table[inputs] to table[outputs].
     kTest,    // Jumps to `target` when the pred at table[inputs] is false.
     kJump,    // Jumps to `target`; a backward jump checks deadline and cancel.
     kSwitch,  // Jumps to targets[target + selection], of `count`; the selector at table[inputs] is a pred or
@@ -35,10 +35,10 @@ struct CodeInstruction {
   };
   Kind kind = Kind::kRun;
   bool on_pred = false;
-  int32_t weight_ns = 0;  // Roughly how long it takes, which determines how often the clock is read.
+  int32_t weight_ns = 0;  // An estimate of its time, which determines how often the clock is read.
   int32_t inputs = 0, outputs = 0, scratch = kNoSlot;  // Positions in the table of pointers.
   int32_t target = 0, count = 0;
-  int64_t bytes = 0;  // For kCopy the bytes to copy, for kRun those of all operands.
+  int64_t bytes = 0;  // For kCopy the bytes to copy, for kRun the bytes of all operands.
   const Step* step = nullptr;
 };
 
@@ -46,7 +46,7 @@ struct CodeInstruction {
 struct Code {
   std::vector<CodeInstruction> instructions;
   std::vector<int32_t> targets;  // The targets of switches.
-  std::vector<Slot> slots;       // The table of pointers, which each run resolves once.
+  std::vector<Slot> slots;       // The slots of the table of pointers, which each run resolves once.
   int32_t base_count = 0;        // 2 + arguments + results.
 
   // Returns the bytes for bases and table in front of the arena, a multiple of kBufferAlignment.
@@ -54,7 +54,7 @@ struct Code {
 };
 
 // Runs the code on `temporary`, which has TableBytes() bytes for the table, then the arena. Returns CANCELLED
-// and DEADLINE_EXCEEDED as RunContext says, else the error of the first step that fails.
+// or DEADLINE_EXCEEDED by RunContext, or the error of the first step that fails.
 absl::Status Execute(const Code& code, absl::Span<const std::byte* const> arguments,
                      absl::Span<std::byte* const> results, std::byte* temporary, int threads,
                      RunContext& context);

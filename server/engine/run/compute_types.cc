@@ -66,7 +66,7 @@ inline constexpr bool kIsReal = hlo::kIsSmallInt<T> || hlo::kIsSmallFloat<T> || 
 template <typename T>
 inline constexpr bool kIsWhole = std::is_integral_v<T> || hlo::kIsSmallInt<T>;
 
-// Returns null when there is no such conversion.
+// Returns null if there is no such conversion.
 ConvertFunction FindConvert(hlo::PrimitiveType from, hlo::PrimitiveType to) {
   ConvertFunction found = nullptr;
   if (to == hlo::kC64) return FindToComplex<float>(from);

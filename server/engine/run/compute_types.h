@@ -11,7 +11,7 @@
 
 namespace hlod::engine {
 
-// A complex number whose product is the plain formula, without the infinities that std::complex recovers.
+// A complex number whose product is the plain formula, without std::complex's recovery of infinities.
 template <typename T>
 struct PlainComplex {
   T re = 0, im = 0;

@@ -13,7 +13,7 @@
 namespace hlod::engine {
 namespace {
 
-// Elements may have any address, so they are moved by memcpy, which is one instruction.
+// Elements may be unaligned, so they are moved by memcpy, which is one instruction.
 template <typename T>
 inline T Load(const std::byte* p) {
   T value;
@@ -34,7 +34,7 @@ struct FillKernel {
   }
 };
 
-// Reverses elements. `from` is the last one of the source.
+// Reverses elements. `from` points to the last one of the source.
 template <typename T>
 struct ReverseKernel {
   static HLOD_ALWAYS_INLINE void Run(const std::byte* from, int64_t count, std::byte* to) {
@@ -111,7 +111,7 @@ inline void Transpose16x16(const std::byte* src, int64_t src_column, std::byte* 
 }
 #endif
 
-// The size of the widest square that this element size has a register transpose for; 1 when there is none.
+// The size of the largest square that has a register transpose for this element size; 1 if there is none.
 template <typename T>
 constexpr int64_t Micro() {
 #if defined(__SSE2__)
@@ -127,7 +127,7 @@ template <typename T>
 void TransposeTyped(const std::byte* src, std::byte* dst, int64_t rows, int64_t dst_row, int64_t columns,
                     int64_t src_column) {
   constexpr int64_t kWidth = sizeof(T);
-  constexpr int64_t kBlock = kWidth == 1 ? 64 : 128 / kWidth;  // Two cache lines wide.
+  constexpr int64_t kBlock = kWidth == 1 ? 64 : 128 / kWidth;  // Two cache lines.
   constexpr int64_t kMicro = Micro<T>();
   const auto scalars = [&](int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
     for (int64_t r = r0; r < r1; ++r) {

@@ -16,8 +16,8 @@ void FillRows(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_ro
               int64_t count, int width);
 
 // Copies source element (r, c) to element c of destination row r. The source is dense along r (stride
-// `width`) and strided along c; the destination is dense along c. Works in blocks that keep both sides' cache
-// lines.
+// `width`) and strided along c; the destination is dense along c. Works in blocks, so that the cache lines of
+// both are reused.
 void TransposeBlock(const std::byte* src, std::byte* dst, int64_t rows, int64_t dst_row, int64_t columns,
                     int64_t src_column, int width);
 

@@ -1,5 +1,5 @@
-// Compiles one kernel for several instruction sets and chooses the best one while running. The binary itself
-// stays baseline x86-64.
+// Compiles one kernel for several instruction sets and chooses the best one at run time. The binary itself is
+// compiled for baseline x86-64.
 #pragma once
 
 #include "common/base/system/cpu.h"

@@ -13,7 +13,7 @@
 
 namespace hlod::engine {
 
-// With less work than this, in elements, a loop runs on the calling thread.
+// The work, in elements, below which a loop runs on the calling thread.
 inline constexpr int64_t kParallelElementsMin = 64 * 1024;
 
 // Returns a * b, at most INT64_MAX: an amount of work, of which only the magnitude matters.
@@ -30,7 +30,7 @@ void ParallelRanges(int threads, int64_t count, int64_t elements, Body&& body) {
   }
 #pragma omp parallel for num_threads(team) schedule(static, 1)
   for (int worker = 0; worker < team; ++worker) {
-    // Does not compute count * worker, which could overflow (though for no real array).
+    // Avoids count * worker, which could overflow (though for no real array).
     const int64_t share = count / team, rest = count % team;
     const int64_t begin = share * worker + std::min<int64_t>(worker, rest);
     const int64_t end = begin + share + (worker < rest ? 1 : 0);
@@ -39,9 +39,9 @@ void ParallelRanges(int threads, int64_t count, int64_t elements, Body&& body) {
 }
 
 // Like ParallelRanges, for loops that may run long: each worker calls body(begin, end, worker) on its range
-// in pieces, and checks cancel and deadline between them. `work` is the whole loop's, in units of about a
-// nanosecond; no item may be much more than StopCheck::kPieceWork. Returns CANCELLED or DEADLINE_EXCEEDED
-// when items were left out.
+// in pieces, and checks cancel and deadline between them. `work` is the work of the whole loop, in units of
+// about a nanosecond; no item may be much more than StopCheck::kPieceWork. Returns CANCELLED or
+// DEADLINE_EXCEEDED when items were left out.
 template <typename Body>
 absl::Status ParallelPieces(const StepContext& context, int threads, int64_t count, int64_t work,
                             Body&& body) {

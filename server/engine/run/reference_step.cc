@@ -16,7 +16,7 @@ namespace {
 
 using hlo::Literal;
 
-// Returns a literal of `shape` whose leaves are read from `leaves`, which is advanced past them.
+// Returns a literal of `shape` read from `leaves`, which is advanced past them.
 absl::StatusOr<Literal> ReadLiteral(const hlo::Shape& shape, const std::byte* const*& leaves,
                                     const RunContext& run) {
   if (shape.IsTuple()) {
@@ -37,10 +37,10 @@ absl::StatusOr<Literal> ReadLiteral(const hlo::Shape& shape, const std::byte* co
 }
 
 // Returns the heap memory that the evaluator needs: a copy of each operand, the result, and for each of their
-// elements a number of the width that it computes in. An array that is passed twice is copied twice.
+// elements a number of the width of the computation. An array that is passed twice is copied twice.
 int64_t EvaluatorBytes(hlo::Instruction instruction) {
   static constexpr int64_t kWideBytes = 16;
-  // More than any memory has, but small enough to be rounded up without overflow.
+  // More than any memory, but small enough to be rounded up without overflow.
   static constexpr int64_t kMost = int64_t{1} << 62;
   int64_t sum = 0;
   const auto add = [&sum](const hlo::Shape& shape) {
@@ -55,7 +55,7 @@ int64_t EvaluatorBytes(hlo::Instruction instruction) {
   return sum;
 }
 
-// The step's scratch is never written. It stands for the heap memory that the evaluator uses at that time, so
+// The step's scratch is never written. It represents the heap memory that the evaluator uses at that time, so
 // that this is charged.
 class ReferenceStep final : public Step {
  public:

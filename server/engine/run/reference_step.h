@@ -1,4 +1,4 @@
-// The reference step: an instruction without a step of its own, which the evaluator runs on copies of its
+// The reference step: an instruction without its own step, which the evaluator runs on copies of its
 // operands.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace hlod::engine {
 
-// Shares ownership of the module that `instruction` lies in. Inputs and outputs are the array leaves of
-// operands and result, including tokens. The step allocates memory while it runs, as much as its scratch has.
-// `random` holds the counters of its random numbers, across all of its runs.
+// Shares ownership of the module of `instruction`. Inputs and outputs are the array leaves of operands and
+// result, including tokens. The step allocates memory while it runs, as much as its scratch has. `random`
+// holds the counters of its random numbers, across all of its runs.
 std::unique_ptr<Step> MakeReferenceStep(
     std::shared_ptr<const hlo::Module> module, hlo::Instruction instruction,
     std::shared_ptr<RandomCounters> random = std::make_shared<RandomCounters>());

@@ -16,7 +16,7 @@ absl::Status StopCheck::WhyStopped(const RunContext& run) {
 }
 
 absl::Status CopyBytes(const std::byte* from, std::byte* to, int64_t bytes, const RunContext& run) {
-  constexpr int64_t kPiece = 4 << 20;  // About a millisecond.
+  constexpr int64_t kPiece = 4 << 20;  // Takes about a millisecond.
   for (; bytes > kPiece; bytes -= kPiece, from += kPiece, to += kPiece) {
     std::memcpy(to, from, static_cast<size_t>(kPiece));
     RETURN_IF_ERROR(StopCheck::Verdict(run));

@@ -1,4 +1,4 @@
-// The context of a run besides its memory, and the checks by which its steps notice that it has to stop.
+// The context of a run besides its memory, and the checks by which its steps find out that they must stop.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,7 @@ struct RunContext {
   const std::atomic<bool>* cancel = nullptr;  // Checked at the same times; the run then returns CANCELLED.
                                               // Not owned.
   uint32_t replica_id = 0, partition_id = 0;
-  // For a program of several participants, the rendezvous where they meet, and the number of this one. Not
-  // owned.
+  // For a program of several participants, their rendezvous, and the number of this one. Not owned.
   Rendezvous* rendezvous = nullptr;
   int participant = 0;
   // The channels of infeed, outfeed, send and recv, which fail when it is null. Not owned.
@@ -42,7 +41,7 @@ inline bool IsCancelled(const RunContext& run) {
   return run.cancel != nullptr && run.cancel->load(std::memory_order_relaxed);
 }
 
-// Each thread of a step uses one to check, at least every 10 ms, whether the run has to stop.
+// Checks whether a run must stop. Each thread of a step uses one, at least every 10 ms.
 class StopCheck {
  public:
   explicit StopCheck(const RunContext& run) : run_(run) {}
@@ -54,7 +53,7 @@ class StopCheck {
     return MustStop(run_);
   }
   // Calls body(begin, end) on consecutive pieces of [0, count), where an item takes about `work_each`
-  // nanoseconds. Returns false when the run has to stop and the remaining items were left out.
+  // nanoseconds. Returns false when the run must stop; then the remaining items are left out.
   template <typename Body>
   bool ForPieces(int64_t count, int64_t work_each, Body&& body) {
     if (int64_t work; !__builtin_mul_overflow(count, work_each, &work) && work <= kPieceWork) {
@@ -99,7 +98,7 @@ class StopCheck {
   int64_t left_ = kWorkBetweenChecks;
 };
 
-// Runs a memcpy that may be long. Returns CANCELLED or DEADLINE_EXCEEDED when it was left unfinished.
+// Runs a memcpy that may take long. Returns CANCELLED or DEADLINE_EXCEEDED when it was left unfinished.
 absl::Status CopyBytes(const std::byte* from, std::byte* to, int64_t bytes, const RunContext& run);
 
 }  // namespace hlod::engine

@@ -1,6 +1,6 @@
-// Conversions between f32 and the floats below it, as straight-line code on bits: loops over them vectorise
-// on any processor. They return the same numbers as the conversions of common/hlo/elements/small_types.h,
-// which are the definition.
+// Conversions between f32 and narrower floats, as straight-line code on bits, so that loops over them can be
+// vectorised on any processor. They return the same numbers as the conversions of
+// common/hlo/elements/small_types.h, which are the definition.
 #pragma once
 
 #include <bit>
@@ -27,7 +27,8 @@ HLOD_ALWAYS_INLINE float WidenSmall(Small value) {
     constexpr int32_t kMagnitudes = (1 << (kExponent + kMantissa)) - 1, kSign = kMagnitudes + 1;
     constexpr int32_t kLeast = (128 - Small::kBias) << 23;  // The smallest normal value, as an f32.
     const int32_t magnitude = bits & kMagnitudes, shifted = magnitude << (23 - kMantissa);
-    // A subnormal value is a number of steps above the smallest normal one, which is then subtracted.
+    // A subnormal value is computed as a number of steps above the smallest normal one, which is then
+    // subtracted.
     const float steps = std::bit_cast<float>(shifted + kLeast) - std::bit_cast<float>(kLeast);
     int32_t wide =
         magnitude < (1 << kMantissa) ? std::bit_cast<int32_t>(steps) : shifted + ((127 - Small::kBias) << 23);
@@ -45,8 +46,8 @@ HLOD_ALWAYS_INLINE float WidenSmall(Small value) {
   }
 }
 
-// Rounds to nearest even. Of a NaN's payload f16 keeps the bits it has room for, as the processors'
-// conversions do; the 8-bit types have one NaN.
+// Rounds to nearest even. For a NaN, f16 keeps the payload's bits that fit, like the processors' conversions;
+// the 8-bit types have a single NaN.
 template <typename Small>
 HLOD_ALWAYS_INLINE Small RoundToSmall(float value) {
   constexpr int kExponent = Small::kExponentBits, kMantissa = Small::kMantissaBits;
@@ -59,8 +60,8 @@ HLOD_ALWAYS_INLINE Small RoundToSmall(float value) {
     const uint32_t rounded = (wide + 0x7fffu + (wide >> 16 & 1u)) >> 16;
     return Small::FromBits(static_cast<Bits>(is_nan ? (wide >> 16) | 0x40u : rounded));
   } else if constexpr (kFlavor == hlo::FloatFlavor::kPowerOfTwo) {
-    // 2^-127 is subnormal in f32, and a tie is rounded up. Zero, negative or too large numbers and NaN have
-    // no value in this type.
+    // 2^-127 is subnormal in f32, and a tie is rounded up. Zero, negative numbers, too large numbers and NaN
+    // have no value in this type.
     const auto rounded = static_cast<int32_t>(((wide & 0x7fffffffu) + 0x00400000u) >> 23);
     const int32_t small = magnitude >= 0x00600000 ? 1 : 0;
     const int32_t power = magnitude < 0x00800000 ? small : rounded;
@@ -79,11 +80,11 @@ HLOD_ALWAYS_INLINE Small RoundToSmall(float value) {
                                 : kFlavor == hlo::FloatFlavor::kUnsignedZero ? kSign
                                                                              : kLargest;
     constexpr int32_t kLeast = (128 - Small::kBias) << 23;
-    // Adding it leaves the subnormal steps as the last bits of the mantissa, rounded.
+    // Adding it makes the subnormal steps the last bits of the mantissa, rounded.
     constexpr int32_t kAlign = (151 - Small::kBias - kMantissa) << 23;
     const int32_t steps =
         std::bit_cast<int32_t>(std::bit_cast<float>(magnitude) + std::bit_cast<float>(kAlign)) - kAlign;
-    // For a NaN this may wrap; the result is then not used.
+    // For NaN this may wrap; the result is not used then.
     const auto up = static_cast<uint32_t>(magnitude) + ((1u << (kDrop - 1)) - 1) +
                     (static_cast<uint32_t>(magnitude) >> kDrop & 1u);
     const int32_t normal = static_cast<int32_t>(up >> kDrop) - ((127 - Small::kBias) << kMantissa);

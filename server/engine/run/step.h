@@ -21,7 +21,7 @@ enum class StepKind : uint8_t { kFused, kLibrary, kMovement, kReference };
 // The resources that a step may use while it runs.
 struct StepContext {
   RunContext& run;
-  std::byte* scratch;  // Step::scratch_bytes() bytes, aligned to 64.
+  std::byte* scratch;  // Memory of Step::scratch_bytes() bytes, aligned to 64.
   int threads;         // The OpenMP team's size; steps split work with `#pragma omp parallel for
                        // num_threads(threads)`.
 };
@@ -37,27 +37,27 @@ class Step {
   StepKind kind() const { return kind_; }
   // Short text for Plan::Dump: "dot f32[64,128]x[128,10]".
   const std::string& text() const { return text_; }
-  // The temporary bytes of its own, which are part of the plan's temporaries.
+  // The temporary bytes that this step needs, which are part of the plan's temporaries.
   int64_t scratch_bytes() const { return scratch_bytes_; }
   double flops() const { return flops_; }
-  // The reason why it uses a general method, many times slower than its opcode usually is; empty when it does
+  // The reason why it uses a general method, many times slower than is usual for its opcode; empty if it does
   // not.
   const std::string& slow_reason() const { return slow_reason_; }
   // Returns true when output `output` may have the memory of input `input` (which has equal bytes): the step
-  // reads each element of the input before, or as, it writes that place of the output. The plan then works in
-  // place.
+  // reads each element of the input before or while it writes that element of the output. Then the plan works
+  // in place.
   bool MayShare(int output, int input) const {
     return std::find(shared_.begin(), shared_.end(), std::pair(output, input)) != shared_.end();
   }
 
-  // Runs on dense row-major buffers: one pointer per input and output, in the order for which the step was
-  // made. Checks cancel and deadline at least every 10 ms (StopCheck).
+  // Runs on dense row-major buffers: one pointer per input and output, in the order in which the factory
+  // defined them. Checks cancel and deadline at least every 10 ms (StopCheck).
   virtual absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                            StepContext& context) const = 0;
 
  protected:
   Step(StepKind kind, std::string text) : text_(std::move(text)), kind_(kind) {}
-  // For constructors and factories.
+  // The following are for constructors and factories.
   void set_text(std::string text) { text_ = std::move(text); }
   void set_scratch_bytes(int64_t bytes) { scratch_bytes_ = bytes; }
   void set_flops(double flops) { flops_ = flops; }
@@ -72,7 +72,7 @@ class Step {
   absl::InlinedVector<std::pair<int, int>, 1> shared_;  // Pairs of output and input.
 };
 
-// The result of a factory: a step, or null when it has none for this case (the plan falls back to a reference
+// The result of a factory: a step, or null if it has none for this case (then the plan uses a reference
 // step). Each factory takes the instruction and its module. Inputs are the instruction's array operands in
 // order (tuple operands do not occur), outputs the array leaves of its result. Factories never fail on a
 // verified module.

@@ -15,7 +15,8 @@
 
 namespace hlod::engine {
 
-// The elements and dense bytes of an array shape that passed the verifier (so that neither overflows).
+// Return the elements, and the dense bytes, of an array shape that passed the verifier (so that neither
+// overflows).
 inline int64_t Elements(const hlo::Shape& shape) { return hlo::ElementCount(shape).value_or(0); }
 inline int64_t Bytes(const hlo::Shape& shape) { return hlo::ByteSize(shape).value_or(0); }
 inline int Width(const hlo::Shape& shape) { return hlo::ByteWidth(shape.type); }
@@ -40,8 +41,8 @@ std::string DescribeStep(hlo::Instruction instruction);
 // Rounds a scratch section up, so that the next one starts on a cache line.
 inline int64_t ScratchAlign(int64_t bytes) { return AlignUp(bytes, 64); }
 
-// Calls f.operator()<T>() with a number type of `width` bytes (a pair of numbers for 16), as which an element
-// of any type can be moved in one instruction.
+// Calls f.operator()<T>() with a number type of `width` bytes (a pair of numbers for 16), in which an element
+// of any type can be moved by one instruction.
 struct Bytes16 {
   uint64_t low, high;
 };

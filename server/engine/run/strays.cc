@@ -47,8 +47,8 @@ bool AbandonedCalls::Make(const RunContext& run, std::function<void()> call) {
       used.reset();
       if (left) all.Remove();
     });
-  } catch (const std::system_error&) {  // The process may have no more threads; then the run makes the call
-                                        // itself.
+  } catch (const std::system_error&) {  // The process may not be able to start threads; then the run makes
+                                        // the call itself.
     call();
     return true;
   }

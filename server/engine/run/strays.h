@@ -1,4 +1,4 @@
-// Calls that cannot be stopped: each is made on a thread of its own, and a run that has to stop abandons it.
+// Calls that cannot be stopped: each is made on its own thread, and a run that must stop abandons it.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ namespace hlod::engine {
 // Counts the abandoned calls. Thread-safe.
 class Strays {
  public:
-  // While this many calls are abandoned, a run waits for the end of its call.
+  // The number of abandoned calls from which on a run waits for the end of its call.
   static constexpr int kMax = 4;
 
   Strays() = default;
@@ -42,12 +42,15 @@ class AbandonedCalls {
   // `all` must outlive every call.
   explicit AbandonedCalls(Strays& all) : all_(all) {}
 
-  // Returns true when the call has ended. Returns false when the run had to stop before that: the call
-  // continues, and the memory that it uses has to live on (Keep).
+  // Returns true when the call has ended. Returns false when the run had to stop before: then the call
+  // continues, and the memory that it uses must be kept alive (Keep).
   bool Make(const RunContext& run, std::function<void()> call);
-  // Keeps `used` until the last abandoned call has ended, then destroys it. To be called after the run.
+  // Keeps `used` until the last abandoned call has ended, then destroys it. Must be called after the run.
   void Keep(const std::shared_ptr<void>& used);
-  bool any() const { return !left_.empty(); }  // To be called after the run.
+  bool any() const {
+    return !left_.empty();
+  }  // Returns true when calls were abandoned. Must be called after
+     // the run.
 
  private:
   struct Call {

@@ -1,4 +1,4 @@
-// A box of loops walked by a linear index, which it maps to an offset.
+// Maps a linear index over nested loops to an offset.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace hlod::engine {
 
-// Loops, outermost first, joined where one stride can walk two of them.
+// Loops, outermost first; two are joined if a single stride describes both.
 class StridedIndex {
  public:
   // Appends an inner loop. Loops of one iteration are dropped.
@@ -21,7 +21,7 @@ class StridedIndex {
     }
   }
   int64_t count() const { return count_; }
-  // These describe the loops after joining.
+  // The following describe the loops after joining.
   size_t rank() const { return loops_.size(); }
   int64_t innermost_stride() const { return loops_.empty() ? 0 : loops_.back().stride; }
   int64_t innermost_size() const { return loops_.empty() ? 1 : loops_.back().size; }

@@ -1,4 +1,4 @@
-// The account of teams, the threads that wait to join one, and the pthread_create that hands them out.
+// The count of teams, the threads that wait to join one, and the pthread_create that provides them.
 #include "server/engine/run/team.h"
 
 #include <dlfcn.h>
@@ -28,10 +28,10 @@ struct Job {
   void* argument = nullptr;
 };
 
-// A thread that runs one job of libgomp's after another. All fields are guarded by Spares::mu_.
+// A thread that runs jobs of libgomp one after another. All fields are guarded by Spares::mu_.
 struct Spare {
   Job job;
-  bool dismissed = false;  // True when the thread has to end; it is not counted any more.
+  bool dismissed = false;  // True when the thread must end; it is not counted any more.
   std::condition_variable wake;
   pthread_t thread{};
   Spare* next = nullptr;  // Links the idle threads.
@@ -45,7 +45,7 @@ class Spares {
     return spares;
   }
 
-  // Makes `more` threads available until Return. Returns false, with no change, when the system refuses one.
+  // Makes `more` threads available until Return. Returns false, without a change, if the system refuses one.
   bool Reserve(int more) {
     const std::lock_guard<std::mutex> lock(mu_);
     const auto now = std::chrono::steady_clock::now();
@@ -69,8 +69,8 @@ class Spares {
     DismissExcess();
   }
 
-  // Replaces pthread_create. Waits when there is no thread at all, which happens for a moment when a team
-  // narrows and widens, or when a loop runs without a team: an error would end the process.
+  // Replaces pthread_create. Waits if there is no thread at all, which happens briefly when a team narrows
+  // and widens, or when a loop runs without a team, because an error would end the process.
   int Run(pthread_t* thread, const Job& job) {
     std::unique_lock<std::mutex> lock(mu_);
     for (;;) {
@@ -90,7 +90,7 @@ class Spares {
   }
 
  private:
-  static constexpr std::chrono::milliseconds kRetry{200};  // Waited after the system has refused a thread.
+  static constexpr std::chrono::milliseconds kRetry{200};  // The pause after the system has refused a thread.
 
   // Returns null when the system refuses the thread. The new thread waits for mu_.
   Spare* Create(const Job& job) {
@@ -119,7 +119,7 @@ class Spares {
     }
   }
 
-  // libgomp ends threads by pthread_exit, too; then only the destructors run.
+  // libgomp also ends threads by pthread_exit; then only the destructors run.
   static void* Main(void* argument) {
     auto* const own = static_cast<Spare*>(argument);
     struct End {
@@ -204,7 +204,7 @@ class LibraryThread {
     static LibraryThread& thread = *new LibraryThread;
     return thread;
   }
-  // Returns false when there is no such thread and the system refuses it.
+  // Returns false if the thread does not exist and the system refuses it.
   bool Run(absl::FunctionRef<void()> job) {
     const std::lock_guard<std::mutex> turn(turn_);
     if (!started_ && !Start()) return false;
@@ -270,7 +270,8 @@ void RunWithTeam(int threads, absl::FunctionRef<void()> job) {
 }
 
 int TeamSize(int threads) {
-  static const int standard = omp_get_max_threads();  // Read before a library's loops set it for this thread.
+  // Read before a library's loops change it for this thread.
+  static const int standard = omp_get_max_threads();
   return threads > 0 ? threads : standard;
 }
 

@@ -11,20 +11,20 @@
 
 namespace hlod::engine {
 
-// The number of threads that can have a team at once, besides RunWithTeam's. A thread that reads streams gets
-// one only while fewer than the second number have one.
+// The number of threads that can have a team at once, besides that of RunWithTeam, and the number of teams
+// below which a thread that reads streams may get one.
 inline constexpr int kTeamsMax = 8, kReadersTeamsMax = 4;
 
 // Returns the requested size of a team: `threads`, or for 0 the value of OMP_NUM_THREADS, else the number of
 // cores.
 int TeamSize(int threads);
 
-// Returns the size that teams can have: `threads`, for which RunWithTeam's team exists from here on, or 1
-// when the system refuses that number of threads.
+// Returns the size that teams can have: `threads`, for which RunWithTeam's team exists from now on, or 1 if
+// the system refuses that number of threads.
 int PrepareTeams(int threads);
 
-// Returns the number of threads that a loop of the calling thread may use: `threads` when it has a team of
-// that size, or gets one now, which it then keeps; else 1.
+// Returns the number of threads that a loop of the calling thread may use: `threads` if it has a team of that
+// size or gets one now, which it keeps; otherwise 1.
 int TeamOfThisThread(int threads);
 
 // Runs `job` on a thread that has a team of `threads`, after the jobs of others, and waits for its end. For

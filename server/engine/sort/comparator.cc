@@ -1,10 +1,10 @@
 // Finds the keys that a comparator compares, most significant first.
 //
 // When the two sides of the most significant operand are known numbers, the comparator becomes true (less),
-// false (greater), or, where they are equal, one and the same comparator of the other operands. So the
-// operand is found by trying each one on all pairs of samples, and its order by comparing the answers with
-// each order that keys can have. Example: lt(a, b) | (number(a) & nan(b)) of two floats, which is how a sort
-// that puts NaN last is written, answers like a key with equal zeros and the NaNs highest.
+// false (greater) or, for equal numbers, always the same comparator of the other operands. So the operand is
+// found by trying each one on all pairs of samples, and its order by comparing the results with each possible
+// order of keys. Example: lt(a, b) | (number(a) & nan(b)) of two floats, which is how a sort that puts NaN
+// last is written, answers like a key with equal zeros and the NaNs highest.
 #include <array>
 #include <bit>
 #include <utility>
@@ -17,7 +17,7 @@ namespace {
 
 // The simplified comparator for each pair of samples of one operand.
 struct Answers {
-  std::vector<Terms::Id> of;       // Row by row: left, right.
+  std::vector<Terms::Id> of;       // The answers row by row: left, right.
   Terms::Id rest = Terms::kFalse;  // The only answer that is neither true nor false, if there is one.
 };
 
@@ -45,7 +45,7 @@ uint64_t Place(const SortKey& key, SampleBits bits) {
   return key.descending ? ~place : place;
 }
 
-// Returns true when the answers are those of the key. `unordered`: every comparison with a NaN is false.
+// Returns true when the answers are those of the key. With `unordered`, every comparison with a NaN is false.
 bool Fits(const SortKey& key, bool unordered, absl::Span<const SampleBits> samples, const Answers& answers) {
   size_t i = 0;
   for (const SampleBits left : samples) {
@@ -96,7 +96,8 @@ std::optional<std::vector<SortKey>> RecogniseComparator(const hlo::Computation& 
   if (!root) return std::nullopt;
   std::vector<SortKey> keys;
   while (*root != Terms::kFalse) {
-    if (*root == Terms::kTrue) return std::nullopt;  // It would order equal elements before one another.
+    // Such a comparator would order equal elements before one another.
+    if (*root == Terms::kTrue) return std::nullopt;
     const uint32_t operands = terms.operands(*root);
     std::optional<Terms::Id> rest;
     for (uint32_t left = operands; left != 0 && !rest && !terms.exhausted(); left &= left - 1) {

@@ -1,5 +1,5 @@
 // sort by any comparator that is a computation of elementwise opcodes, run on blocks of pairs. An
-// inconsistent comparator results in some order, never in an access out of bounds.
+// inconsistent comparator results in an arbitrary order, but never in an access out of bounds.
 #include <algorithm>
 #include <cstring>
 #include <utility>

@@ -1,4 +1,4 @@
-// Maps elements to unsigned numbers in the same order, and sorts these by a stable radix sort.
+// Maps elements to unsigned numbers in the same order, and sorts these with a stable radix sort.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,9 +13,8 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kRadixMin = 512;  // Below this a comparison sort is faster.
-constexpr int64_t kElementNs = 5;   // The cost of an element in a loop that reads or writes all over the
-                                    // line.
+constexpr int64_t kRadixMin = 512;  // The length below which a comparison sort is faster.
+constexpr int64_t kElementNs = 5;   // The time per element of a loop with random access to the line.
 
 template <typename T>
 void MakeKeys(const std::byte* elements, int64_t stride, int64_t count, const SortKey& key, uint64_t* keys) {
@@ -41,7 +40,7 @@ void MakeKeys(const std::byte* elements, int64_t stride, int64_t count, const So
   }
 }
 
-// Keys of 8-bit floats are those of the equal f32, because the formats differ in their NaN and -0.
+// Keys of 8-bit floats are those of the equal f32, because the formats differ in NaN and -0.
 template <typename T>
 void MakeSmallKeys(const std::byte* elements, int64_t stride, int64_t count, const SortKey& key,
                    uint64_t* keys) {
@@ -110,7 +109,7 @@ bool KeySorter::SortBy(KeyFunction function, const SortKey& key, const std::byte
     function(elements + begin * stride, stride, end - begin, key, keys_ + begin);
   });
   if (!filled) return false;
-  bool in_order = true;  // The indices that break ties are in order already.
+  bool in_order = true;  // The indices, which break ties, are in order already.
   const bool looked = stop_.ForPieces(count_ - 1, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end && in_order; ++i) in_order = keys_[order_[i]] <= keys_[order_[i + 1]];
   });
@@ -118,8 +117,9 @@ bool KeySorter::SortBy(KeyFunction function, const SortKey& key, const std::byte
   return SortWord(0) && (width <= 4 || SortWord(32));
 }
 
-// Sorts by one 32-bit word of the keys. Each element is packed: the word above, its place in the current
-// order below. So any sort of the packed numbers is stable, and a radix sort need only use the word.
+// Sorts by one 32-bit word of the keys. Each element is packed: the word in the upper half, its position in
+// the current order in the lower half. So any sort of the packed numbers is stable, and a radix sort needs to
+// use only the word.
 bool KeySorter::SortWord(int shift) {
   const auto pack = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)

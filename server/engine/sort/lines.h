@@ -19,7 +19,7 @@ class SortLines {
     const int64_t dimension = sort.attributes<hlo::SortAttributes>().dimension;
     for (uint32_t i = 0; i < sort.operand_count(); ++i) widths_.push_back(Width(sort.operand(i).shape()));
     if (dims.empty()) return;
-    // When one dimension has no elements, the others may have any size and there are no lines.
+    // If one dimension has no elements, the others may have any size, and there are no lines.
     if (std::find(dims.begin(), dims.end(), 0) != dims.end()) {
       lines_ = length_ = 0;
       return;
@@ -42,7 +42,7 @@ class SortLines {
   }
 
   // Writes the line of every operand in `order` to the outputs, which may be the inputs. `scratch` has
-  // ScratchBytes() bytes. Returns false when the run has to stop.
+  // ScratchBytes() bytes. Returns false when the run must stop.
   bool Apply(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, const uint32_t* order,
              std::byte* scratch, StopCheck& stop) const {
     bool completed = true;

@@ -1,5 +1,5 @@
-// The sort step for recognised comparators: makes keys, sorts places by a stable radix sort, and reorders
-// every operand.
+// The sort step for recognised comparators: makes keys, sorts positions with a stable radix sort, and
+// reorders every operand.
 #include "server/engine/sort/sort.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Sorting by recognised comparators: the keys that a comparator compares, keys as unsigned numbers, and the
-// stable sort of them.
+// Sorting by recognised comparators: the keys that a comparator compares, their unsigned numbers, and a
+// stable sort.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace hlod::engine {
 
 // The position of a key's NaNs.
 enum class NanOrder : uint8_t {
-  kBySign,   // In total order: negative ones before all numbers, the others after all.
+  kBySign,   // By total order: negative NaNs before all numbers, the others after all.
   kHighest,  // All equal, and above every number.
   kLowest,   // All equal, and below every number.
 };
@@ -31,9 +31,9 @@ struct SortKey {
 };
 
 // Returns the keys of a less-than computation, or nullopt when it is not a lexicographic comparison of its
-// parameters. This depends on the computation's results, not on how it is written. Where float keys are
-// compared as numbers and NaN is neither less nor greater than any, so that the order is undefined, NaN is
-// taken as highest. The list is empty when the computation is always false.
+// parameters. This depends on the computation's results, not on how it is written. If float keys are compared
+// as numbers, so that NaN is neither less nor greater than any and the order is undefined, NaN is treated as
+// the highest. The list is empty when the computation is always false.
 std::optional<std::vector<SortKey>> RecogniseComparator(const hlo::Computation& computation);
 
 // Returns the bits of a float as an unsigned number in a key's ascending order.
@@ -60,7 +60,7 @@ int64_t SortScratchBytes(int64_t count);
 // holds the result.
 class KeySorter {
  public:
-  // `scratch` has SortScratchBytes(count) bytes. Once the run has to stop, as `stop` says, the remaining work
+  // `scratch` has SortScratchBytes(count) bytes. When `stop` says that the run must stop, the remaining work
   // is left out.
   KeySorter(std::byte* scratch, int64_t count, StopCheck& stop);
   // Sorts the current order stably by a key of `width` bytes. `elements` is the first element of the line,
@@ -77,7 +77,7 @@ class KeySorter {
   uint32_t *order_, *next_;
 };
 
-// Defined in general.cc: for any comparator, by merging ranks in blocks. Returns null when its computation
+// Defined in general.cc: for any comparator, by merging ranks in blocks. Returns null if its computation
 // cannot be a ScalarFunction.
 MaybeStep MakeGeneralSortStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 // Defined in topk.cc.

@@ -1,4 +1,4 @@
-// Reads a computation into terms, and simplifies them as their parameters become known.
+// Converts a computation to terms, and simplifies them when their parameters become known.
 #include "server/engine/sort/terms.h"
 
 #include <bit>
@@ -16,7 +16,7 @@ constexpr uint64_t kSignBit = uint64_t{1} << 63;
 constexpr SampleBits Bits(double x) { return std::bit_cast<SampleBits>(x); }
 constexpr SampleBits Bits(int64_t x) { return static_cast<SampleBits>(x); }
 
-// The special numbers, and two of each range between them.
+// The special numbers, and two from each range between them.
 constexpr double kInf = std::numeric_limits<double>::infinity(),
                  kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr SampleBits kFloatSamples[] = {Bits(kNan) | kSignBit,
@@ -49,7 +49,7 @@ std::optional<SampleBits> BitsOf(const hlo::Literal& literal) {
   return bits;
 }
 
-// Returns true when there are samples on both sides of the constant, however close to it the numbers are.
+// Returns true when there are samples on both sides of the constant, even very close to it.
 bool IsSpecial(hlo::PrimitiveType type, SampleBits bits) {
   if (hlo::IsFloat(type)) {
     const auto x = std::bit_cast<double>(bits);
@@ -70,7 +70,7 @@ bool Keeps(hlo::PrimitiveType from, hlo::PrimitiveType to) {
   return hlo::IsSigned(from) && hlo::IsSigned(to) && narrow < wide;
 }
 
-// Returns a double as a number in the total order: negative ones have all bits but the sign inverted.
+// Returns a double as a number in the total order: negative ones have all bits except the sign inverted.
 int64_t TotalOrder(SampleBits bits) {
   return static_cast<int64_t>((bits & kSignBit) != 0 ? bits ^ ~kSignBit : bits);
 }
@@ -242,7 +242,7 @@ std::optional<Terms::Id> Terms::ReadInstruction(hlo::Instruction instruction,
 
 std::optional<Terms::Id> Terms::Read(const hlo::Computation& computation) {
   if (computation.size() > kInstructionsMax) return std::nullopt;
-  // An instruction that cannot become a term has not failed yet: it may be dead.
+  // An instruction that cannot become a term is not an error yet, because it may be dead.
   std::vector<std::optional<Id>> read(computation.size());
   for (hlo::NodeId node = 0; node <= computation.root_id(); ++node)
     read[node] = ReadInstruction(computation[node], read);

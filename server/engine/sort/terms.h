@@ -1,9 +1,9 @@
 // A comparator's computation as terms, which can be simplified when some of its operands are known.
 //
-// Only computations that depend on nothing but the order of their parameters become terms: comparisons of
-// parameters and of a few constants, selections between them, and logic. The value of such a term for some
-// numbers follows from how these compare with one another and with the constants, so a few samples represent
-// all numbers.
+// Only computations that depend on just the order of their parameters become terms: comparisons of parameters
+// and of a few constants, selections between them, and logic. The value of such a term for some numbers
+// follows from how these compare with one another and with the constants, so a few samples represent all
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace hlod::engine {
 
-// A number of any type but the complex ones: for floats the bits of the double, for signed integers those of
-// the int64, for others the number itself.
+// A number of any type except the complex ones: for floats the bits of the double, for signed integers those
+// of the int64, for others the number itself.
 using SampleBits = uint64_t;
 
-// Returns samples of a type: any two numbers of it compare with one another, and with the constants that
-// terms may have, as two of the samples do.
+// Returns samples of a type: any two numbers of the type compare with each other, and with the constants that
+// terms may have, like two of the samples.
 absl::Span<const SampleBits> SamplesOf(hlo::PrimitiveType type);
 bool IsNanSample(hlo::PrimitiveType type, SampleBits bits);
 
@@ -34,13 +34,13 @@ class Terms {
   Terms();
 
   // Returns the root of a computation over pairs of scalars, in which parameters 2i and 2i + 1 are the two
-  // sides of operand i. Returns nullopt for a computation that is not of this class or is too long.
+  // sides of operand i. Returns nullopt if the computation is not of this class, or too long.
   std::optional<Id> Read(const hlo::Computation& computation);
   // Returns the term after both sides of one operand became known.
   Id With(Id term, int operand, SampleBits left, SampleBits right);
-  // Returns the operands that the term depends on, one bit each.
+  // Returns the operands that the term depends on, as bits.
   uint32_t operands(Id term) const { return terms_[term].depends; }
-  // Returns true once the work exceeds what answers are worth. Answers remain correct.
+  // Returns true when more work would not be worthwhile. Answers remain correct.
   bool exhausted() const { return work_ > kWorkMax; }
 
  private:

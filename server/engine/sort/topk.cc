@@ -1,5 +1,5 @@
 // topk and the TopK custom-call: the k largest (or smallest) elements of each line in total order, with their
-// places. Equal elements are ordered by place.
+// positions. Equal elements are ordered by position.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@
 namespace hlod::engine {
 namespace {
 
-// A key and its place: a strict order of all elements, so that any selection is the stable one.
+// A key and its position: a strict order of all elements, so that any selection is the stable one.
 struct Ranked {
   uint64_t key;
   int64_t place;
@@ -57,13 +57,13 @@ class TopKStep final : public Step {
   }
 
  private:
-  // Up to this length a line takes about a millisecond, and the library's selection, which cannot be stopped,
-  // is faster than sorting the whole line.
+  // The length up to which a line takes about a millisecond, and the library's selection, which cannot be
+  // stopped, is faster than sorting the whole line.
   static constexpr int64_t kSelectLengthMax = 256 * 1024, kSelectWantedMax = 16 * 1024;
 
-  // Elements that may be among the k are collected. Whenever there is no more room, the best k of them stay,
-  // and from then on only what is better than the last of these is looked at: of random elements few are, and
-  // of any each is moved a few times.
+  // Collects elements that may be among the k. When there is no more room, the best k of them are kept, and
+  // from then on only elements better than the last of these are collected: few of random elements, and in
+  // any case each is moved only a few times.
   void SelectFromLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line,
                       std::byte* scratch) const {
     auto* keys = reinterpret_cast<uint64_t*>(scratch);
@@ -81,7 +81,7 @@ class TopKStep final : public Step {
     };
     uint64_t last = best();
     for (int64_t i = room; i < length_; ++i) {
-      // An equal one behind it is not before it.
+      // An equal element that comes later is not before it.
       if (keys[i] >= last) continue;
       ranked[count++] = {keys[i], i};
       if (count == room) last = best();
@@ -125,7 +125,7 @@ MaybeStep MakeTopKStep(const hlo::Module& module, hlo::Instruction instruction, 
   if (instruction.opcode() == hlo::kTopK) {
     largest = instruction.attributes<hlo::TopKAttributes>().largest;
   } else {
-    // The custom-call may carry a comparator; a plain comparison of values determines the direction.
+    // The custom-call may have a comparator; only a plain comparison of values determines the direction.
     if (instruction.attributes<hlo::CustomCallAttributes>().target != "TopK" ||
         instruction.operand_count() != 1)
       return nullptr;

@@ -1,5 +1,4 @@
-// The step that runs a fusion group: one pass over its domain, tile by tile, which folds reductions in along
-// the way.
+// The step that runs a fusion group: one pass over its domain, tile by tile, which also computes reductions.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -91,10 +90,10 @@ class FusedStep final : public Step {
     bool in_double = false;
     hlo::PrimitiveType type = hlo::kInvalid;
     int width = 0;        // The bytes of an element in memory.
-    int init_input = -1;  // If negative, the initial value is this constant:
+    int init_input = -1;  // When negative, the initial value is the constant below.
     alignas(8) std::byte init[8] = {};
     // The conversions from the initial value in memory to an accumulator, and from accumulators to the
-    // output; null where no conversion is needed.
+    // output; null if not needed.
     TileFunction load = nullptr, widen = nullptr, round = nullptr, store = nullptr;
     FoldFunction fold = nullptr;
     FoldColumnsFunction fold_columns = nullptr;
@@ -173,8 +172,8 @@ class FusedStep final : public Step {
     ParallelRanges(threads, chunks, count_, [&](int64_t begin, int64_t end, int worker) {
       std::byte* workspace = context.scratch + worker * worker_bytes_;
       program_.Begin(inputs, workspace, static_cast<int>(std::min<int64_t>(count_, kTile)));
-      StopCheck stop(context.run);  // The reduced elements may never be stored, and be more than any memory
-                                    // holds.
+      // The reduced elements may never be stored, and may be more than fit into any memory.
+      StopCheck stop(context.run);
       for (int64_t chunk = begin; chunk < end; ++chunk) {
         const int64_t first = chunk * rows_a_tile;
         const int rows = static_cast<int>(std::min(rows_a_tile, pattern_.outer - first));
@@ -212,8 +211,8 @@ class FusedStep final : public Step {
     });
   }
 
-  // For inner > 1: columns of a [reduced, inner] matrix, `outer` times. A tile consists of several whole rows
-  // when rows are short.
+  // For inner > 1: reduces columns of a [reduced, inner] matrix, `outer` times. A tile consists of several
+  // whole rows if rows are short.
   void RunColumns(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context,
                   int threads) const {
     const int64_t inner = pattern_.inner;

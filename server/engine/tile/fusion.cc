@@ -1,10 +1,10 @@
 // Partitions a computation into fused groups.
 //
-// Each instruction gets a level: one more than that of any value it must wait for, where an instruction waits
-// for its operands unless it can run in the same pass over memory. Instructions of one level and one element
-// count that read one another form a group. Every edge that leaves a group raises the level, so no path from
-// a group leads back into it: groups never depend on themselves, and the algorithm is linear in the number of
-// edges.
+// Each instruction gets a level: one more than that of any value that it must wait for, where an instruction
+// waits for its operands unless it can run in the same pass over memory. Instructions with the same level and
+// element count that read one another form a group. Every edge that leaves a group raises the level, so no
+// path from a group leads back into it: groups never depend on themselves, and the algorithm is linear in the
+// number of edges.
 #include "server/engine/tile/fusion.h"
 
 #include <algorithm>
@@ -22,9 +22,9 @@ namespace {
 
 using hlo::NodeId;
 
-// A pass with more instructions spends its time on registers that no longer fit the cache.
+// The number of instructions above which a pass's registers no longer fit into the cache.
 constexpr int kNodesMax = 96;
-// From this number of elements on a reduction is worth several threads.
+// The number of elements from which on a reduction is worth several threads.
 constexpr int64_t kSplitElementsMin = 256 * 1024;
 
 // Returns true when the instruction can be in a group at all.
@@ -43,8 +43,8 @@ std::vector<int32_t> GroupOfEach(const hlo::Computation& computation,
   return group_of;
 }
 
-// Walks back from the root and the side effects over groups and single instructions. Calls read(id) for each
-// value that is read by one of them, or from outside.
+// Iterates backwards from the root and the side effects over groups and single instructions. Calls read(id)
+// for each value read by one of them, or from outside.
 template <typename Read>
 void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& live,
                 const std::vector<bool>& effects, const std::vector<FusionGroup>& groups,
@@ -103,8 +103,8 @@ class Partition {
     return id;
   }
 
-  // The value that an operand reads, seen through views; `alongside` is true when it is computed element by
-  // element alongside a domain of `count`.
+  // The value that an operand reads through views; `alongside` is true when it is computed element by element
+  // together with a domain of `count`.
   struct Source {
     NodeId base;
     bool alongside;
@@ -117,7 +117,7 @@ class Partition {
   bool IsReduce(NodeId id) const { return computation_[id].opcode() == hlo::kReduce; }
 
   // Returns the pattern of a reduce whose operand is computed in the same pass, with enough rows or columns
-  // to keep a team busy. Other reduces are faster in a step of their own, which splits the reduction itself.
+  // to keep a team busy. Other reduces are faster in their own step, which splits the reduction itself.
   std::optional<ReducePattern> FusableReduce(hlo::Instruction instruction) {
     const std::optional<ReducePattern> pattern = MatchReduce(module_, instruction);
     if (!pattern || !SourceOf(instruction.operands()[0], pattern->count()).alongside) return std::nullopt;
@@ -133,7 +133,7 @@ class Partition {
     if (!reduce.has_value() && !IsFusable(instruction)) {
       int level = 0;
       for (NodeId operand : instruction.operands()) level = std::max(level, level_[operand]);
-      // A view is ready when its base is; any other instruction is a step of its own.
+      // A view is ready when its base is; any other instruction becomes a separate step.
       level_[id] = IsViewOpcode(instruction.opcode()) || instruction.operand_count() == 0 ? level : level + 1;
       return;
     }
@@ -199,7 +199,7 @@ class Partition {
         }
       }
     }
-    // The outputs are the values that a unit outside reads.
+    // The outputs are the values that are read by a unit outside.
     std::vector<bool> is_output(computation_.size(), false);
     WalkNeeded(computation_, live_, effects_, groups, group_of, [&](NodeId id) { is_output[id] = true; });
     for (FusionGroup& group : groups) {
@@ -207,7 +207,7 @@ class Partition {
         if (is_output[id]) group.outputs.push_back(id);
       }
     }
-    // Drops groups that were live only for views that are not read any more.
+    // Drops groups that were live only because of views that are not read any more.
     std::erase_if(groups, [](const FusionGroup& group) { return group.outputs.empty(); });
     return groups;
   }

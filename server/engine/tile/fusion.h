@@ -14,7 +14,7 @@ namespace hlod::engine {
 // reshapes and constants between them; and reduces with recognised reducers at its end (or inside a row:
 // softmax, layer norm).
 struct FusionGroup {
-  std::vector<hlo::NodeId> nodes;   // In computation order.
+  std::vector<hlo::NodeId> nodes;   // The group's nodes in computation order.
   std::vector<hlo::NodeId> inputs;  // Values from outside, without duplicates: the step's inputs in this
                                     // order.
   std::vector<hlo::NodeId>
@@ -22,15 +22,14 @@ struct FusionGroup {
 };
 
 // Partitions the fusable instructions of `computation`. Each node is in at most one group, and no group
-// depends on itself through another node. `live` marks the instructions that are needed at all, `effects` the
-// computations that have side effects (hlo::FindSideEffects). Instructions in no group get steps of their
-// own.
+// depends on itself through another node. `live` marks the needed instructions, `effects` the computations
+// that have side effects (hlo::FindSideEffects). Instructions outside of groups get their own steps.
 std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Computation& computation,
                                     const std::vector<bool>& live, const std::vector<bool>& effects);
 
-// Returns the instructions that still have to be computed after the groups read through views: those needed
-// for the root or a side effect, and those in a needed group. Broadcasts and slices that only fused steps
-// read are not needed.
+// Returns the instructions that must still be computed when groups read through views: those needed for the
+// root or a side effect, and those in a needed group. Broadcasts and slices that are read only by fused steps
+// are not needed.
 std::vector<bool> NeededNodes(const hlo::Computation& computation, const std::vector<bool>& live,
                               const std::vector<bool>& effects, const std::vector<FusionGroup>& groups);
 

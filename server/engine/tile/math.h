@@ -1,7 +1,7 @@
-// Transcendental functions as straight-line code on one element, so that a loop over them vectorises: no
-// branches, no calls, no tables. Included only by ops_impl.h, inside its namespace. Errors are a few units in
-// the last place. The methods are the classical ones (Cody-Waite reduction; Cephes' minimax polynomials;
-// Kahan's log1p and expm1; Abramowitz and Stegun 7.1.26).
+// Transcendental functions as straight-line code on one element, so that a loop over them can be vectorised:
+// without branches, calls or tables. Included only by ops_impl.h, inside its namespace. Errors are a few
+// units in the last place. The methods are the classical ones (Cody-Waite reduction; Cephes' minimax
+// polynomials; Kahan's log1p and expm1; Abramowitz and Stegun 7.1.26).
 
 #define HLOD_INLINE static inline __attribute__((always_inline))
 
@@ -14,14 +14,14 @@ HLOD_INLINE float CopySign(float magnitude, float sign) {
 constexpr float kInf = __builtin_inff();
 constexpr float kNan = __builtin_nanf("");
 
-// Rounds |x| < 2^22 to the nearest integer by pushing the fraction out of the mantissa, whose bits then hold
-// the integer too.
+// Rounds |x| < 2^22 to the nearest integer by shifting the fraction out of the mantissa, whose bits then also
+// hold the integer.
 constexpr float kRoundMagic = 12582912.0f;  // 1.5 * 2^23
 
 // e^x: x = n ln 2 + r, a degree-6 polynomial in r, then two exact scalings, so that subnormal results and
 // infinity are correct.
 HLOD_INLINE float Exp(float x) {
-  // Written so that a NaN is kept: every comparison with it is false.
+  // This form keeps NaN, because every comparison with it is false.
   float y = x > 89.0f ? 89.0f : x;
   y = y < -104.0f ? -104.0f : y;
   const float shifted = y * 1.44269504088896341f + kRoundMagic;
@@ -136,7 +136,7 @@ HLOD_INLINE float Erf(float x) {
 }
 
 // Below this limit, x = n pi/2 + r leaves r exact up to about 1e-17: n (23 bits) times the 25 bits of the
-// first part of pi/2 is a double, and no such x is nearer to a multiple of pi/2 than 1e-9.
+// first part of pi/2 fits into a double, and no such x is nearer to a multiple of pi/2 than 1e-9.
 constexpr float kSineReducible = 8388608.0f;
 
 // sin x (quarter 0) or cos x (quarter 1) for |x| < kSineReducible, by Taylor's series of sin r and cos r,

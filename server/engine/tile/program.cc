@@ -30,20 +30,20 @@ void TileProgram::AssignRegisters() {
   for (const Instruction& instruction : prologue_) values_[instruction.out].index = take();
   for (size_t i = 0; i < code_.size(); ++i) {
     const Instruction& instruction = code_[i];
-    // The slot of an operand whose last use is here may be taken by the result, because functions work in
-    // place. Instructions that read memory do not take operands.
+    // The result may take the slot of an operand that is last used here, because functions work in place.
+    // Instructions that read memory do not take operands.
     int freed[3], count = 0;
     for (int operand : {instruction.a, instruction.b, instruction.c}) {
       if (operand < 0) continue;
       Value& value = values_[operand];
       if (value.place != Value::Place::kRegister || value.whole_run || value.last_use != static_cast<int>(i))
         continue;
-      value.last_use = -2;  // Frees it once, even when it is both operands.
+      value.last_use = -2;  // Frees the slot once, even if the value is both operands.
       freed[count++] = value.index;
     }
     Value& out = values_[instruction.out];
     // Carriers have different widths, and a result wider than its operand would overwrite elements before
-    // they are read: only equal widths work in place.
+    // they are read, so only equal widths work in place.
     bool in_place = true;
     for (int operand : {instruction.a, instruction.b, instruction.c}) {
       if (operand >= 0 && CarrierBytes(values_[operand].carrier) != CarrierBytes(out.carrier))

@@ -1,5 +1,5 @@
-// Tile programs: elementwise instructions as a list of calls on tiles, whose registers are assigned once. The
-// fused kernels and the scalar functions of reducers and comparators are both such programs.
+// Tile programs: elementwise instructions as a list of calls on tiles, with registers assigned once. Fused
+// kernels are such programs, and so are the scalar functions of reducers and comparators.
 #pragma once
 
 #include <cstddef>
@@ -21,26 +21,27 @@ bool IsTileInstruction(hlo::Instruction instruction);
 
 class TileProgram {
  public:
-  // Appends instructions. The caller numbers the inputs. A node is computed once, and later uses find it by
-  // its id.
+  // Appends instructions. The caller numbers the inputs. A node is computed once; later uses find it by its
+  // id.
   class Builder {
    public:
-    // `count` is the number of elements of the domain, over which scalars are spread.
+    // `count` is the number of elements of the domain, to which scalars are broadcast.
     Builder(const hlo::Computation& computation, int64_t count) : computation_(computation), count_(count) {}
 
-    // Declares that the value of `node` comes from memory, as input number `input` (possibly under a view).
+    // Declares that the value of `node` comes from memory: it is input number `input` (possibly through a
+    // view).
     void AddInput(hlo::NodeId node, int input) { inputs_[node] = input; }
-    // Declares the same for a scalar parameter that represents element i of a dense array: it is not spread,
-    // but read along with the domain.
+    // Does the same for a scalar parameter that represents element i of a dense array: it is read along with
+    // the domain instead of being broadcast.
     void AddElementInput(hlo::NodeId node, int input);
-    // Computes an instruction for which IsTileInstruction holds. Operands are added nodes, inputs, constants,
-    // and views of inputs. Returns false when an operand is none of these, that is, the caller broke the
-    // contract or the computation is not of this kind.
+    // Computes an instruction for which IsTileInstruction is true. Its operands must be added nodes, inputs,
+    // constants, or views of inputs. Returns false if an operand is none of these, which means that the
+    // caller broke the contract or the computation is not of this kind.
     bool Add(hlo::NodeId node);
     // Stores the value of a node (added, or an input or constant) to output number `output`.
     bool AddOutput(hlo::NodeId node, int output);
-    // Does the same, but after everything else is computed, so that the output may lie in any input's memory.
-    // To be called after the last Add.
+    // Does the same after everything else is computed, so that the output may share memory with any input.
+    // Must be called after the last Add.
     bool AddLateOutput(hlo::NodeId node, int output);
     // Keeps the value of `operand` of a reduce in a register until the end of the tile. Returns a handle for
     // TileProgram::Kept, or -1.
@@ -51,7 +52,7 @@ class TileProgram {
    private:
     friend class TileProgram;
     int Operand(hlo::NodeId node);
-    // The form in which a node is read from memory: as it is stored, or widened to its carrier.
+    // The form in which a node is read from memory: as stored, or widened to its carrier.
     enum class Form { kBits, kCarrier };
     int Memory(hlo::NodeId node, const View& view, Form form);
     int Constant(hlo::Instruction constant, Form form);
@@ -70,7 +71,8 @@ class TileProgram {
     const hlo::Computation& computation_;
     const int64_t count_;
     absl::flat_hash_map<hlo::NodeId, int> inputs_, values_;
-    absl::flat_hash_map<hlo::NodeId, int> bits_;  // Floats below f32 that are available as stored in memory.
+    // Floats narrower than f32 that are available as stored in memory.
+    absl::flat_hash_map<hlo::NodeId, int> bits_;
     std::unique_ptr<TileProgram> program_ = std::make_unique<TileProgram>();
   };
 
@@ -102,7 +104,7 @@ class TileProgram {
                          // output.
     int width = 0;       // For kInput and kOutput the bytes per element.
     int last_use = -1;   // A position in code_.
-    int unrounded = -1;  // The value from which this one was rounded or wrapped.
+    int unrounded = -1;  // The value that was rounded or wrapped to this one.
     bool whole_run = false;
   };
   struct Instruction {
@@ -113,7 +115,7 @@ class TileProgram {
     int view = -1, input = -1, width = 0;
   };
 
-  // The way an input is read or an output is written; positions are in code_.
+  // How an input is read or an output is written; positions are in code_.
   struct InputUse {
     int width = 0;  // The bytes per element; 0 when it is never read.
     int last_read = -1;
@@ -121,7 +123,7 @@ class TileProgram {
   };
   struct OutputUse {
     int width = 0;
-    int written = -1;  // -1 when it is written only after everything is read.
+    int written = -1;  // -1 if it is written only after everything is read.
   };
   InputUse& Input(int number) { return Grown(inputs_, number); }
   OutputUse& Output(int number) { return Grown(outputs_, number); }
@@ -148,7 +150,7 @@ class TileProgram {
   std::vector<InputUse> inputs_;    // Indexed by the number of the input.
   std::vector<OutputUse> outputs_;  // Indexed by the number of the output.
   std::vector<int> kept_;
-  bool has_unread_ = false;  // While building: true when there may be instructions whose value is never read.
+  bool has_unread_ = false;  // While building: true if there may be instructions whose value is never read.
 };
 
 }  // namespace hlod::engine

@@ -1,4 +1,4 @@
-// Builds tile programs: turns HLO instructions into calls on tiles.
+// Builds tile programs: converts HLO instructions to calls on tiles.
 #include <algorithm>
 #include <cstring>
 
@@ -7,7 +7,7 @@
 namespace hlod::engine {
 namespace {
 
-// Returns true for operations whose results need no rounding or wrapping when their operands needed none.
+// Returns true for operations whose results need no rounding or wrapping if their operands needed none.
 bool KeepsRange(hlo::Opcode opcode, Carrier carrier) {
   switch (opcode) {
     case hlo::kSelect:
@@ -47,7 +47,7 @@ int64_t ImmediateOf(hlo::Instruction instruction) {
   }
 }
 
-// Returns the type of the operand whose carrier chooses the function.
+// Returns the type of the operand whose carrier determines the function.
 hlo::PrimitiveType FunctionType(hlo::Instruction instruction) {
   return instruction.operand(instruction.opcode() == hlo::kSelect ? 1 : 0).shape().type;
 }
@@ -57,8 +57,8 @@ bool IsFree(hlo::PrimitiveType from, hlo::PrimitiveType to) {
          hlo::ByteWidth(from) >= 4;
 }
 
-// Sets the carrier of elements as they are in memory: with `bits`, floats below f32 keep their bits, and
-// other types have none (false).
+// Sets the carrier of elements as stored in memory: with `bits`, floats narrower than f32 keep their bits,
+// and other types have none (returns false).
 bool FormOf(hlo::PrimitiveType type, bool bits, Carrier* carrier) {
   if (!bits) return CarrierOf(type, carrier);
   if (!hlo::IsFloat(type) || hlo::Info(type).bits >= 32) return false;
@@ -103,7 +103,7 @@ int TileProgram::Builder::Emit(TileFunction function, int a, int b, int c, int64
   return out;
 }
 
-// Returns a value rounded or wrapped to `type`, or the value itself where that changes nothing.
+// Returns a value rounded or wrapped to `type`, or the value itself if that would not change it.
 int TileProgram::Builder::Narrow(int value, hlo::PrimitiveType type) {
   const TileFunction narrow = GetTileOps().narrow(type);
   if (narrow == nullptr) return value;
@@ -149,7 +149,7 @@ int TileProgram::Builder::Constant(hlo::Instruction constant, Form form) {
   Carrier carrier;
   if (literal.element_count() != 1 || !FormOf(literal.shape().type, form == Form::kBits, &carrier)) return -1;
   TileProgram& program = *program_;
-  // Widens one element by the load, then spreads it over the tile.
+  // Widens one element by the load, then copies it to the whole tile.
   alignas(kCarrierBytesMax) std::byte element[kCarrierBytesMax] = {};
   if (const TileFunction load = LoadOf(literal.shape().type, form == Form::kBits))
     load(element, literal.bytes().data(), nullptr, nullptr, 1, 0);
@@ -169,7 +169,7 @@ int TileProgram::Builder::Constant(hlo::Instruction constant, Form form) {
 int TileProgram::Builder::Operand(hlo::NodeId node) {
   if (const auto it = values_.find(node); it != values_.end()) return it->second;
   if (const auto it = bits_.find(node); it != bits_.end() && !inputs_.contains(node)) {
-    // The node is available as bits, and now needed as a number.
+    // The node is available as bits, and is now needed as a number.
     const TileFunction load = GetTileOps().load(computation_[node].shape().type);
     return values_[node] = Emit(load, it->second, -1, -1, 0, Carrier::kF32);
   }
@@ -183,7 +183,8 @@ int TileProgram::Builder::Operand(hlo::NodeId node) {
   return value;
 }
 
-// Returns true when a float below f32 is available as in memory, rather than computed as a number.
+// Returns true when a float narrower than f32 is available as stored in memory instead of computed as a
+// number.
 bool TileProgram::Builder::HasBits(hlo::NodeId node) const {
   if (bits_.contains(node)) return true;
   if (values_.contains(node)) return false;
@@ -256,7 +257,7 @@ int TileProgram::Builder::Memory(hlo::NodeId node, const View& view, Form form) 
   const int number = input->second;
   const int width = hlo::ByteWidth(type);
   program.Input(number).width = width;
-  if (view.IsIdentity() && load == nullptr) {  // It is read in place.
+  if (view.IsIdentity() && load == nullptr) {  // The input is read in place.
     program.values_[value].place = Value::Place::kInput;
     program.values_[value].index = number;
     program.values_[value].width = width;
@@ -283,7 +284,7 @@ void TileProgram::Builder::AddElementInput(hlo::NodeId node, int input) {
   TileProgram& program = *program_;
   const hlo::PrimitiveType type = computation_[node].shape().type;
   Carrier carrier = Carrier::kF32;
-  if (!CarrierOf(type, &carrier)) return;  // The readers of this value fail.
+  if (!CarrierOf(type, &carrier)) return;  // Instructions that read this value fail.
   const int value = NewValue(carrier);
   const int width = hlo::ByteWidth(type);
   program.Input(input).width = width;
@@ -335,9 +336,9 @@ bool TileProgram::Builder::AddLateOutput(hlo::NodeId node, int output) {
   return true;
 }
 
-// Returns true when the instruction that computes a register may write straight to an output in any input's
-// memory: no later instruction reads inputs, and the values that it reads itself have the same width, so that
-// no element is overwritten before it is read.
+// Returns true when the instruction that computes a register may write directly to an output that shares
+// memory with any input: no later instruction reads inputs, and the values that it reads itself have the same
+// width, so that no element is overwritten before it is read.
 bool TileProgram::Builder::WritesLate(int value, int width) const {
   const TileProgram& program = *program_;
   if (program.values_[value].place != Value::Place::kRegister || program.values_[value].whole_run)
@@ -369,7 +370,7 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
   CarrierOf(type, &result);
   int value;
   if (instruction.opcode() == hlo::kBitcastConvert) {
-    // The same bytes as another type. It is a value of its own only where its readers must know the carrier.
+    // The same bytes as another type. A separate value is needed only if its readers must know the carrier.
     const Carrier from = program_->values_[operand[0]].carrier;
     if (from == result) {
       values_[node] = operand[0];
@@ -394,13 +395,13 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
     const int bits = hlo::Info(type).bits, from_bits = hlo::Info(from_type).bits;
     const bool to_small_float = hlo::IsFloat(type) && bits < 32;
     if (hlo::IsFloat(from_type) && hlo::IsInteger(type) && bits < CarrierBytes(result) * 8) {
-      // Saturates to the narrow type before the fraction is dropped: wrapping would be wrong.
+      // Saturates to the narrow type before the fraction is dropped, because wrapping would be wrong.
       const double low = hlo::IsSigned(type) ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
       const double high = static_cast<double>((int64_t{1} << (hlo::IsSigned(type) ? bits - 1 : bits)) - 1);
       const int low_tile = ConstantTile(from, low), high_tile = ConstantTile(from, high);
       source = Emit(ops.elementwise(hlo::kClamp, from), low_tile, source, high_tile, 0, from);
     }
-    // A value that is not exact in f32 would be rounded twice on its way through f32.
+    // A value that is not exact in f32 would be rounded twice if it were converted through f32.
     TileFunction convert = to_small_float && from_bits > 24 ? ops.odd(from) : nullptr;
     if (convert == nullptr) convert = ops.convert(from, result);
     value = convert != nullptr ? Emit(convert, source, -1, -1, 0, result) : source;
@@ -427,7 +428,7 @@ bool TileProgram::Builder::AddOutput(hlo::NodeId node, int output) {
   Value& stored = program.values_[value];
   const bool made_here = stored.place == Value::Place::kRegister && !stored.whole_run;
   if (store == nullptr && made_here) {
-    // The instruction that computes it writes straight to the output, where later readers read it.
+    // The instruction that computes it writes directly to the output, where later readers read it.
     stored.place = Value::Place::kOutput;
     stored.index = output;
     stored.width = width;
@@ -455,7 +456,7 @@ int TileProgram::Builder::Keep(hlo::NodeId node) {
   return value;
 }
 
-// Drops instructions that narrowed values for outputs only.
+// Drops instructions that narrowed values only for outputs.
 void TileProgram::Builder::DropUnread() {
   TileProgram& program = *program_;
   std::vector<bool> read(program.values_.size(), false);

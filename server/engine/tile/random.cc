@@ -86,7 +86,7 @@ class RandomStep final : public Step {
     } else if (width_ == 8 || result.dims.empty()) {
       per_block_ = 1;
     } else {
-      // The two words of a block are neighbours along the first dimension of even size, else along the
+      // The two words of a block are neighbours along the first dimension of even size, otherwise along the
       // largest dimension.
       size_t pair = 0;
       for (size_t d = 0; d < result.dims.size(); ++d) {
@@ -110,7 +110,7 @@ class RandomStep final : public Step {
                    StepContext& context) const override {
     uint64_t state[3] = {};
     std::memcpy(state, inputs[0], static_cast<size_t>(state_words_) * sizeof(uint64_t));
-    // For Philox without a high half of its own, the counter takes the key's place.
+    // In Philox, if the counter has no high half of its own, the key is used for it.
     const uint64_t high = three_fry_ ? 0 : state_words_ == 3 ? state[2] : state[0];
     RETURN_IF_ERROR(ParallelPieces(
         context, (blocks_ + kBatch - 1) / kBatch, blocks_ * 16, [&](int64_t begin, int64_t end, int) {
@@ -140,7 +140,7 @@ class RandomStep final : public Step {
   }
 
  private:
-  // Stores a batch's words where the layout has them.
+  // Stores a batch's words at the positions of the layout.
   template <typename T>
   void Store(const uint32_t (*words)[kBatch], int64_t first, int64_t blocks, std::byte* out) const {
     auto* to = reinterpret_cast<T*>(out);
@@ -174,7 +174,7 @@ class RandomStep final : public Step {
   bool three_fry_ = false, paired_ = false;
   int64_t state_words_ = 2, count_ = 0, blocks_ = 0;
   int width_ = 4;
-  int64_t per_block_ = 1;  // The numbers per block, when they follow one another.
+  int64_t per_block_ = 1;  // The numbers per block, if they are adjacent.
   int64_t size_ = 1, half_ = 1,
           inner_ = 1;  // The dimension of pairs, half of it rounded up, and the elements below it.
 };

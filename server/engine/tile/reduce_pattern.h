@@ -1,5 +1,5 @@
-// The reductions that fused kernels can compute: one operand, a recognised reducer, and reduced dimensions
-// that are neighbours.
+// The reductions that fused kernels can compute: one operand, a recognised reducer, and adjacent reduced
+// dimensions.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hlod::engine {
 
-// The operand as [outer, reduced, inner], reduced over the middle.
+// The operand as [outer, reduced, inner], reduced over the middle dimension.
 struct ReducePattern {
   int64_t outer = 1, reduced = 1, inner = 1;
   int64_t count() const { return outer * reduced * inner; }

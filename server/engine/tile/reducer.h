@@ -1,4 +1,4 @@
-// Recognises scalar computations that are one plain operation of their two parameters.
+// Recognises scalar computations that are a single operation on their two parameters.
 #pragma once
 
 #include <cstdint>

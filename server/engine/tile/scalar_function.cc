@@ -1,5 +1,5 @@
-// Scalar computations as tile programs whose parameters and results are dense arrays: a reducer runs on many
-// pairs at once.
+// Scalar computations as tile programs whose parameters and results are dense arrays, so that a reducer runs
+// on many pairs at once.
 #include <algorithm>
 #include <vector>
 
@@ -10,7 +10,8 @@
 namespace hlod::engine {
 namespace {
 
-// Registers live on the caller's stack, so that any thread may run it without memory of its own.
+// The limit on registers, which are on the caller's stack, so that any thread may run it without memory of
+// its own.
 constexpr int64_t kStackBytesMax = 192 << 10;
 
 class TileFunctionOfScalars final : public ScalarFunction {
@@ -42,8 +43,7 @@ class TileFunctionOfScalars final : public ScalarFunction {
 
 std::unique_ptr<ScalarFunction> MakeScalarFunction(const hlo::Module& module, hlo::ComputationId id) {
   const hlo::Computation& computation = module.computation(id);
-  // The domain may have any number of elements; it is larger than one, so that scalars inside are spread over
-  // it.
+  // The domain may have any number of elements; it is larger than one, so that scalars are broadcast to it.
   TileProgram::Builder builder(computation, int64_t{1} << 40);
   std::vector<int> parameter_widths, result_widths;
   for (hlo::NodeId parameter : computation.parameters()) {
@@ -69,7 +69,8 @@ std::unique_ptr<ScalarFunction> MakeScalarFunction(const hlo::Module& module, hl
           return nullptr;
     }
   }
-  // Results may lie in the parameters' memory, so every result is stored after the last parameter was read.
+  // Results may share memory with the parameters, so every result is stored after the last parameter was
+  // read.
   for (size_t o = 0; o < outputs.size(); ++o) {
     if (!builder.AddLateOutput(outputs[o], static_cast<int>(o))) return nullptr;
     result_widths.push_back(hlo::ByteWidth(computation[outputs[o]].shape().type));

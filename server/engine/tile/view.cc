@@ -1,5 +1,5 @@
 // Views are composed from the base outwards: each operation maps its operand's strides to its own, or the
-// chain starts anew at it.
+// chain restarts at it.
 #include "server/engine/tile/view.h"
 
 #include <algorithm>
@@ -18,11 +18,11 @@ struct Strided {
   int64_t offset = 0;
 };
 
-// Returns the strides after a reshape, or nullopt: each new dimension has to lie within one old one, or span
-// several that follow one another.
+// Returns the strides after a reshape, or nullopt: each new dimension must be within one old dimension, or
+// cover several adjacent ones.
 std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hlo::Dims& strides,
                                         absl::Span<const int64_t> to) {
-  // Joins old dimensions where index arithmetic allows it, innermost first.
+  // Joins old dimensions if index arithmetic allows it, innermost first.
   struct Run {
     int64_t size, stride;
   };
@@ -34,7 +34,7 @@ std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hl
   }
   hlo::Dims result(to.size(), 0);
   size_t run = 0;
-  int64_t used = 1;  // The part of runs[run].size that the new dimensions inside it have used up.
+  int64_t used = 1;  // The part of runs[run].size that is used by the new dimensions inside it.
   for (size_t d = to.size(); d-- > 0;) {
     if (to[d] == 1) continue;
     if (run < runs.size() && used == runs[run].size) {
@@ -103,7 +103,7 @@ bool IsViewOpcode(hlo::Opcode opcode) {
 }
 
 View ResolveView(const hlo::Computation& computation, hlo::NodeId node, int64_t count) {
-  std::vector<hlo::NodeId> chain;  // From the node inwards.
+  std::vector<hlo::NodeId> chain;  // The chain from the node inwards.
   hlo::NodeId base = node;
   while (IsViewOpcode(computation[base].opcode()) && computation[base].opcode() != hlo::kIota) {
     chain.push_back(base);

@@ -1,5 +1,5 @@
-// Views: the way an array that only rearranges another one (broadcast, slice, reverse, reshape, iota) reads
-// that other's memory, so that a tile program can read through it and the array itself need never exist.
+// Views: how an array that only rearranges another one (broadcast, slice, reverse, reshape, iota) is read
+// from the other's memory, so that a tile program can read through it and the array need not exist.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +21,19 @@ struct View {
   bool is_iota = false;
   int64_t count = 1;
   int64_t offset = 0;
-  absl::InlinedVector<Dimension, 4> dims;  // Outermost first, neighbours joined where possible; at least one.
+  // The dimensions, outermost first, joined where possible; at least one.
+  absl::InlinedVector<Dimension, 4> dims;
 
   // Returns true when element i is base's element i.
   bool IsIdentity() const {
     return !is_iota && offset == 0 && dims.size() == 1 && (dims[0].stride == 1 || count == 1);
   }
-  // Returns true when all elements are the same one.
+  // Returns true when all elements are the same element.
   bool IsScalar() const { return !is_iota && dims.size() == 1 && (dims[0].stride == 0 || count == 1); }
 };
 
-// Returns the view that `node` is; of the node itself when it does not rearrange another one. `count` > 1
-// spreads a scalar over that many elements.
+// Returns the view of `node`; a view of the node itself if it does not rearrange another one. `count` > 1
+// broadcasts a scalar to that many elements.
 View ResolveView(const hlo::Computation& computation, hlo::NodeId node, int64_t count);
 
 // Returns true when ResolveView looks through the opcode (if the shapes allow it).

@@ -6,7 +6,7 @@
 //   static int Twice(const hlod_kernel_call* call) {
 //     if (call->input_count != 1 || call->output_count != 1 || call->inputs[0].dtype != HLOD_F32 ||
 //         call->outputs[0].dtype != HLOD_F32 || call->outputs[0].elements != call->inputs[0].elements) {
-//       snprintf(call->error, call->error_bytes, "it takes one f32 array and gives one as large");
+//       snprintf(call->error, call->error_bytes, "it takes one f32 array and returns one of the same size");
 //       return 1;
 //     }
 //     const float* x = call->inputs[0].data;
@@ -22,10 +22,10 @@
 //   hlod --kernel-library ./twice.so
 //   hlod::Tensor y = hlod::CustomCall("twice", {x}, x.shape());
 //
-// TRUST. A kernel runs in the daemon's process, with its memory, its rights and every client's data: it is as
-// trusted as the daemon. Therefore only the daemon's configuration names libraries (--kernel-library, or
+// TRUST. A kernel runs in the daemon's process, with its memory, its rights and every client's data: it must
+// be trusted like the daemon. Therefore only the daemon's configuration names libraries (--kernel-library, or
 // kernel_library in its file); a client names a target, never a file. A kernel must observe these rules:
-// - The client chooses the number, shapes and types of the arrays, and the payload; hlod checks none of them.
+// - The client chooses the number, shapes and types of the arrays, and the payload; hlod does not check them.
 //   A kernel refuses what it does not support before it touches data.
 // - Several threads may call a kernel at once.
 // - A kernel writes every byte of the outputs: before, they may hold another client's data.
@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-// Changes when a declaration below does; a library of another version is refused.
+// Changes when a declaration below changes; a library of another version is refused.
 #define HLOD_NATIVE_KERNEL_ABI 1
 
 // Element types with XLA's numbers (xla_data.proto). Sub-byte types occupy one byte per element.
@@ -61,8 +61,8 @@ enum {
   HLOD_C128 = 18
 };
 
-// An array: dense and row-major, whatever layouts the program has, and aligned to 64 bytes. The data of an
-// array without elements may be null.
+// An array: dense and row-major for any layout in the program, and aligned to 64 bytes. The data of an array
+// without elements may be null.
 typedef struct hlod_kernel_input {
   int32_t dtype;
   int32_t rank;
@@ -79,12 +79,12 @@ typedef struct hlod_kernel_output {
   void* data;  // Does not overlap an input.
 } hlod_kernel_output;
 
-// The arguments of a kernel. No pointer in it is valid after the call.
+// The arguments of a kernel. Its pointers are invalid after the call.
 typedef struct hlod_kernel_call {
   const hlod_kernel_input* inputs;
   const hlod_kernel_output* outputs;  // One per leaf of the result.
   int32_t input_count, output_count;
-  int32_t threads;      // The number of threads that it may use.
+  int32_t threads;      // The number of threads that the kernel may use.
   const char* payload;  // The custom-call's backend config, unchanged.
   size_t payload_bytes;
   // A buffer for the error of a failed call: text with a terminating 0, of at most error_bytes including the

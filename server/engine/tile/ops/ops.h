@@ -1,6 +1,6 @@
-// The vocabulary of tile programs: functions that do one operation on a run of up to kTile elements. They are
-// plain loops that the compiler vectorises. The same source is compiled for several instruction sets, and the
-// best one that the processor has is chosen once.
+// The vocabulary of tile programs: functions that apply one operation to up to kTile elements. They are plain
+// loops that the compiler vectorises. The same source is compiled for several instruction sets, and the best
+// one of the processor is chosen once.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace hlod::engine {
 inline constexpr int kTile = 512;
 
 // The type in which a tile's elements are computed. Narrower types are widened when they are loaded, and
-// rounded or wrapped to their own width after each operation, so that a value is the same whether or not it
-// went through memory.
+// rounded or wrapped to their own width after each operation, so that a value does not depend on whether it
+// was stored in memory.
 enum class Carrier : uint8_t { kPred, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kF32, kF64, kC64, kC128 };
 
-// Sets `carrier` for a type: for pred a byte of 0 or 1; for integers of 8 to 64 bits their own type, for
-// narrower ones one of 32 bits; f32 for floats up to 32 bits; f64; and a complex type for each. Returns false
-// for a type that arrays cannot have.
+// Sets `carrier` for a type: a byte of 0 or 1 for pred; the type itself for integers of 8 to 64 bits, and 32
+// bits for narrower ones; f32 for floats up to 32 bits, f64 for f64, and the corresponding complex types.
+// Returns false for a type that arrays cannot have.
 bool CarrierOf(hlo::PrimitiveType type, Carrier* carrier);
 // The bytes of one element in a tile.
 inline constexpr int kCarrierBytesMax = 16;
@@ -41,7 +41,7 @@ inline int CarrierBytes(Carrier carrier) {
 inline bool IsComplexCarrier(Carrier carrier) {
   return carrier == Carrier::kC64 || carrier == Carrier::kC128;
 }
-// Returns true when memory holds elements of `type` just as its carrier does, so that load and store need no
+// Returns true when elements of `type` are stored like their carrier, so that load and store need no
 // conversion.
 bool IsCarrierStorage(hlo::PrimitiveType type);
 
@@ -50,7 +50,8 @@ bool IsCarrierStorage(hlo::PrimitiveType type);
 using TileFunction = void (*)(void* out, const void* a, const void* b, const void* c, int n,
                               int64_t immediate);
 
-// Combines n elements into *accumulator, a double for float sums and products, else of the carrier's type.
+// Combines n elements into *accumulator, which is a double for float sums and products, otherwise of the
+// carrier's type.
 using FoldFunction = void (*)(void* accumulator, const void* a, int n);
 // Combines element i into accumulator[i].
 using FoldColumnsFunction = void (*)(void* accumulators, const void* a, int n);
@@ -59,7 +60,8 @@ enum class FoldOp : uint8_t { kAdd, kMultiply, kMinimum, kMaximum, kAnd, kOr, kX
 // Returns true when the accumulator is a double.
 bool FoldsInDouble(FoldOp op, Carrier carrier);
 
-// The functions of one instruction set. They return null for what is not available for a carrier or type.
+// The functions of one instruction set. They return null for functions that do not exist for a carrier or
+// type.
 struct TileOps {
   const char* name;
   // Returns the function of an elementwise opcode whose operands (for select the last two; for compare both)
@@ -69,19 +71,18 @@ struct TileOps {
   // Returns HLO's convert between carriers. A complex carrier converts only to pred and to the other complex
   // one; its real part is an operation.
   TileFunction (*convert)(Carrier from, Carrier to);
-  // Return the conversion from memory to carrier and back; a store wraps or rounds elements that are not
-  // narrow yet. Null where memory holds the carrier's type.
+  // Return the conversion from memory to carrier, and back; a store wraps or rounds elements that are not
+  // narrow yet. Null if memory holds the carrier's type.
   TileFunction (*load)(hlo::PrimitiveType type);
   TileFunction (*store)(hlo::PrimitiveType type);
   // Returns a function that wraps integers or rounds floats to the values that `type` has. Null where no
   // change is needed.
   TileFunction (*narrow)(hlo::PrimitiveType type);
-  // Returns the conversion of integers and f64 to f32 that rounds inexact results to the odd one of the two
-  // neighbours. A second rounding to a narrower float then has the result of a single one. Null for other
-  // carriers.
+  // Returns the conversion of integers and f64 to f32 that rounds inexact results to odd, so that a second
+  // rounding to a narrower float has the result of a single one. Null for other carriers.
   TileFunction (*odd)(Carrier carrier);
-  // Returns the function of an opcode that only needs bits: its operands (for select the last two) are floats
-  // below f32 as in memory, and so is its result unless that is pred. Null for other opcodes.
+  // Returns the function of an opcode that needs only bits: its operands (for select the last two) are floats
+  // narrower than f32 as stored, and so is its result unless it is pred. Null for other opcodes.
   TileFunction (*on_bits)(hlo::Opcode opcode, hlo::PrimitiveType from, hlo::PrimitiveType to);
   FoldFunction (*fold)(FoldOp op, Carrier carrier);
   FoldColumnsFunction (*fold_columns)(FoldOp op, Carrier carrier);
@@ -89,7 +90,8 @@ struct TileOps {
 
 // Returns the best set in use (common/base/system/cpu.h).
 const TileOps& GetTileOps();
-// Returns the number of sets in use and stores them in `sets`, the best last. For tests that compare them.
+// Returns the number of instruction sets in use, and stores them in `sets`, the best last. For tests that
+// compare them.
 inline constexpr int kTileSetsMax = 3;
 int AvailableTileOps(const TileOps* sets[kTileSetsMax]);
 

@@ -1,4 +1,4 @@
-// Tile functions for the least processor that the compiler assumes.
+// Tile functions for the minimum processor that the compiler assumes.
 #define HLOD_TILE_SET baseline
 #define HLOD_TARGET
 #include "server/engine/tile/ops/ops_impl.h"

@@ -1,5 +1,5 @@
-// Operations on floats narrower than f32 that need only the stored bits: elements are neither widened to
-// f32 nor rounded back.
+// Operations on floats narrower than f32 that need only the stored bits: elements are not widened to f32 and
+// rounded back.
 
 template <typename Small>
 struct BitsOf {
@@ -10,7 +10,7 @@ struct BitsOf {
   static constexpr hlo::FloatFlavor kFlavor = Small::kFloatFlavor;
   static constexpr bool kHasSign = kFlavor != hlo::FloatFlavor::kPowerOfTwo;
   static constexpr int kSign = kHasSign ? 1 << kMagnitudeBits : 0;
-  // Types without a negative zero have their NaN in its place.
+  // Types without a negative zero have NaN at its bit pattern.
   static constexpr bool kNanIsSign = kFlavor == hlo::FloatFlavor::kUnsignedZero;
 };
 
@@ -27,7 +27,7 @@ template <typename Small>
 struct NegatedBits {
   using B = BitsOf<Small>;
   HLOD_INLINE typename B::Storage Do(typename B::Storage a, int64_t) {
-    if constexpr (!B::kHasSign) return 0xff;  // A negative value has no representation but NaN.
+    if constexpr (!B::kHasSign) return 0xff;  // A negative value can be represented only as NaN.
     else if constexpr (B::kNanIsSign) return (a & B::kMagnitudes) == 0 ? a : a ^ B::kSign;
     else return a ^ B::kSign;
   }
@@ -53,7 +53,7 @@ struct NonzeroBits {
     else return (a & B::kMagnitudes) != 0;
   }
 };
-// f8e5m2 has the upper half of f16's bits.
+// f8e5m2 is the upper half of f16's bits.
 struct WidenE5m2 {
   HLOD_INLINE uint16_t Do(uint8_t a, int64_t) { return static_cast<uint16_t>(a << 8); }
 };

@@ -13,7 +13,8 @@ struct Compare {
     else return a < b;
   }
 };
-// TOTALORDER: the bits as an integer, negative ones mirrored, sort as the standard's totalOrder does.
+// TOTALORDER: as integers, with negative ones mirrored, the bits are in the order of the standard's
+// totalOrder.
 template <int kDirection>
 struct CompareTotal {
   HLOD_INLINE uint8_t Do(float a, float b, int64_t) {

@@ -1,9 +1,9 @@
 // Complex numbers: arithmetic, comparison and the elementary functions. Included only by ops_impl.h, inside
 // its namespace.
 //
-// The functions of c64 are formulas over the real functions of math.h, and vectorise. Where a formula would
-// overflow, cancel or meet a value that is not finite, the element is computed afterwards by the C++ library,
-// as all elements of c128 are.
+// The functions of c64 are formulas of the real functions of math.h, and can be vectorised. If a formula
+// would overflow, cancel, or has a value that is not finite, the element is computed afterwards by the C++
+// library, like all elements of c128.
 
 template <typename T>
 struct Complex {
@@ -34,7 +34,7 @@ struct ComplexSubtract {
     return {a.re - b.re, a.im - b.im};
   }
 };
-// Multiplies by the plain formula, which does not recover infinities.
+// Multiplies by the plain formula, without recovering infinities.
 struct ComplexMultiply {
   template <typename T>
   HLOD_INLINE Complex<T> Do(Complex<T> a, Complex<T> b, int64_t) {
@@ -94,7 +94,7 @@ struct ComplexCompare {
   }
 };
 
-// A formula F has Do(re, im, &out_re, &out_im), which returns true when it holds there, and the library's
+// A formula F has Do(re, im, &out_re, &out_im), which returns true if it is valid there, and the library's
 // function Library(z).
 constexpr int kComplexBlock = 64;
 template <typename F, typename T>
@@ -134,8 +134,8 @@ HLOD_TARGET void ComplexPairsByLibrary(void* out, const void* a, const void* b, 
   for (int i = 0; i < n; ++i) o[i] = Rounded<T>(F::Library(Wide(x[i]), Wide(y[i])));
 }
 
-// The squares of c64's parts are exact in double, and neither overflow nor underflow there. Those of c128 do
-// not while the parts are ordinary.
+// The squares of c64's parts are exact in double, and do not overflow or underflow there. Those of c128 do
+// not if the parts are ordinary.
 HLOD_INLINE bool AreOrdinary(float re, float im) { return IsFinitePair(re, im); }
 HLOD_INLINE bool AreOrdinary(double re, double im) {
   const double larger = std::fabs(re) > std::fabs(im) ? std::fabs(re) : std::fabs(im);
@@ -149,7 +149,7 @@ HLOD_TARGET void ComplexDivide(void* out, const void* a, const void* b, const vo
   const auto* y = static_cast<const Complex<T>*>(b);
   for (int begin = 0; begin < n; begin += kComplexBlock) {
     const int count = n - begin < kComplexBlock ? n - begin : kComplexBlock;
-    Complex<T> above[kComplexBlock], below[kComplexBlock];  // `out` may be either.
+    Complex<T> above[kComplexBlock], below[kComplexBlock];  // `out` may be either operand.
     int32_t hard[kComplexBlock], any = 0;
     for (int i = 0; i < count; ++i) {
       above[i] = x[begin + i];
@@ -191,7 +191,7 @@ HLOD_TARGET void ComplexMagnitude(void* out, const void* a, const void*, const v
   }
 }
 
-// From here on the formulas of c64.
+// From here on: the formulas of c64.
 HLOD_INLINE bool IsReducible(float angle) { return Abs(angle) < kSineReducible; }
 HLOD_INLINE float SinhOf(float x) {
   const float e = Expm1(Abs(x));
@@ -201,7 +201,7 @@ HLOD_INLINE float CoshOf(float x) {
   const float e = Exp(x);
   return 0.5f * (e + 1.0f / e);
 }
-constexpr float kExpSafe = 80.0f;  // Neither e^x nor its inverse leaves the normal numbers.
+constexpr float kExpSafe = 80.0f;  // For such x, e^x and its inverse are normal numbers.
 
 struct ExpFormula {
   HLOD_INLINE bool Do(float x, float y, float& re, float& im) {
@@ -255,7 +255,7 @@ struct Log1pFormula {
     return {re, std::atan2(y, 1 + x)};
   }
 };
-// sqrt(z) = s + i y/(2s), s = sqrt((|z| + |x|) / 2); on the left half-plane the parts change places.
+// sqrt(z) = s + i y/(2s), s = sqrt((|z| + |x|) / 2); in the left half-plane the parts are exchanged.
 HLOD_INLINE bool SquareRoot(float x, float y, double& re, double& im, double& magnitude) {
   const double wide_x = x, wide_y = y;
   magnitude = __builtin_sqrt(wide_x * wide_x + wide_y * wide_y);
@@ -442,7 +442,7 @@ TileFunction ComplexElementwise(Opcode opcode) {
   }
 }
 
-// Converts T's complex numbers to pred, or to those of the other width.
+// Converts T's complex numbers to pred, or to complex numbers of the other width.
 template <typename T, typename Other>
 TileFunction ConvertComplex(Carrier to) {
   if (to == Carrier::kPred) return &Unary<ComplexToPred, uint8_t, Complex<T>>;

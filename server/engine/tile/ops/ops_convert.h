@@ -17,7 +17,8 @@ struct ConvertTo {
                                 : static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) * 2;
       constexpr To maximum = std::numeric_limits<To>::max(), minimum = std::numeric_limits<To>::min();
       const From inside = a > low && a < high ? a : From{0};
-      using Through = std::conditional_t<sizeof(To) < 4, int32_t, To>;  // Processors convert to these types.
+      // The types that processors can convert to.
+      using Through = std::conditional_t<sizeof(To) < 4, int32_t, To>;
       const To converted = static_cast<To>(static_cast<Through>(inside));
       return a >= high ? maximum : a <= low ? minimum : converted;
     } else {
@@ -32,8 +33,8 @@ TileFunction ConvertFunction() {
 }
 
 // Converts to f32 with rounding to odd. For f64, a value that was rounded away from zero steps back, and an
-// inexact mantissa ends in a one. For integers, the lowest bits are dropped, and set the bit above them when
-// they were not all zero, so that the remaining ones are exact in the float that they go through.
+// inexact mantissa ends in a one. For integers, the lowest bits are dropped, and the bit above them is set if
+// they were not all zero, so that the remaining bits are exact in the intermediate float.
 HLOD_INLINE float OddFloat(double a) {
   const float nearest = static_cast<float>(a);
   const double back = nearest;

@@ -1,6 +1,6 @@
 // Combines elements into accumulators. Included only by ops_impl.h, inside its namespace.
 
-// Sums and products of floats are computed in double: the result then hardly depends on the order.
+// Sums and products of floats are computed in double, so that the result hardly depends on the order.
 template <typename F, typename T>
 using Accumulator =
     std::conditional_t<kIsFloat<T> && (std::is_same_v<F, Add> || std::is_same_v<F, Multiply>), double, T>;
@@ -8,7 +8,7 @@ using Accumulator =
 template <typename F, typename T>
 HLOD_TARGET void FoldAll(void* accumulator, const void* a, int n) {
   using A = Accumulator<F, T>;
-  // Independent chains, so that the loop vectorises and does not wait for one addition after another.
+  // Independent chains, so that the loop can be vectorised and does not wait for one addition after another.
   constexpr int kLanes = 16;
   const T* x = static_cast<const T*>(a);
   A total = *static_cast<A*>(accumulator);
@@ -30,7 +30,7 @@ HLOD_TARGET void FoldAll(void* accumulator, const void* a, int n) {
   *static_cast<A*>(accumulator) = total;
 }
 // Minima and maxima of floats use integers in the same order, with -0 before 0; a NaN makes the result NaN. A
-// comparison of floats that handles both does not vectorise.
+// comparison of floats that handles both cannot be vectorised.
 template <typename T>
 HLOD_INLINE SignedOf<T> OrderedKey(T value) {
   const auto bits = __builtin_bit_cast(SignedOf<T>, value);

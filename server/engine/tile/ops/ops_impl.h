@@ -1,8 +1,7 @@
-// One instruction set's tile functions. Included by ops_<set>.cc, which defines HLOD_TILE_SET (a
-// namespace and the set's name), HLOD_TARGET (the function attribute, possibly empty) and, where the processor
-// may convert f16 or count ones, HLOD_TARGET_HALF and HLOD_TARGET_POPCNT (the attributes with those). Nothing
-// here is shared between the sets: a function compiled for AVX-512 must never be the one that the linker keeps
-// for all.
+// One instruction set's tile functions. Included by ops_<set>.cc, which defines HLOD_TILE_SET (a namespace
+// and the set's name), HLOD_TARGET (the function attribute, possibly empty) and, where the processor may
+// convert f16 or count ones, HLOD_TARGET_HALF and HLOD_TARGET_POPCNT (the attributes with those). The sets do
+// not share functions here, because the linker must not keep a function compiled for AVX-512 for all of them.
 #include <cmath>
 #include <complex>
 #include <cstdint>

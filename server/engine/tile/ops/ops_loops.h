@@ -10,7 +10,7 @@ inline constexpr bool kIsInteger = std::is_integral_v<T> && !kIsPred<T>;
 // The type in which integers are computed; narrow ones wrap when they are stored.
 template <typename T>
 using Unsigned = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-// The carrier of u8, because preds have uint8_t.
+// The carrier of u8, because uint8_t is used for preds.
 using Byte = char8_t;
 // An integer type of the same width.
 template <typename T>
@@ -20,7 +20,7 @@ using UnsignedOf = std::conditional_t<
 template <typename T>
 using SignedOf = std::make_signed_t<UnsignedOf<T>>;
 
-// With `ivdep`, an output either is one of the inputs, element for element, or does not overlap them.
+// With `ivdep`, an output is either one of the inputs, element for element, or does not overlap them.
 template <typename F, typename Out, typename A>
 HLOD_TARGET void Unary(void* out, const void* a, const void*, const void*, int n, int64_t immediate) {
   Out* o = static_cast<Out*>(out);

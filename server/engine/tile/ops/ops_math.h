@@ -1,7 +1,7 @@
 // Transcendental functions, roots and rounding of both float carriers. Included only by ops_impl.h, inside
 // its namespace.
 
-// Floats: the functions in math.h vectorise, the others call the C library element by element.
+// For floats, the functions in math.h are vectorised, and the others call the C library element by element.
 #define HLOD_MATH(name, single, wide)                         \
   struct name {                                               \
     HLOD_INLINE float Do(float a, int64_t) { return single; } \
@@ -32,8 +32,8 @@ HLOD_MATH(MathRoundAfz, __builtin_roundf(a), __builtin_round(a))
 HLOD_MATH(MathRoundEven, __builtin_rintf(a), __builtin_rint(a))
 #undef HLOD_MATH
 
-// Sine (quarter 0) and cosine (quarter 1). In single precision, elements that are too large for SineOrCosine
-// are computed afterwards by the C library.
+// Sine (quarter 0) and cosine (quarter 1). In single precision, elements too large for SineOrCosine are
+// computed afterwards by the C library.
 template <int kQuarter>
 struct MathSine {
   template <typename T>

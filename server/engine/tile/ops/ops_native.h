@@ -44,7 +44,7 @@ HLOD_TARGET_HALF void NarrowToHalves(void* out, const void* a, const void*, cons
   }
 }
 
-// Returns null where these instructions are not used.
+// Returns null if these instructions are not used.
 TileFunction HalfFunction(Half which) {
   if (!UsesCpuExtension(CpuExtension::kF16c)) return nullptr;
   return which == Half::kLoad ? &LoadHalves : which == Half::kStore ? &StoreHalves : &NarrowToHalves;

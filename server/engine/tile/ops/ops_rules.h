@@ -1,7 +1,7 @@
 // Arithmetic and bits on one element. Included only by ops_impl.h, inside its namespace.
 
-// Elementwise rules. Integer corner cases are HLO's (operation semantics). Arithmetic wraps, so it is done on
-// unsigned types.
+// Elementwise rules. Special cases of integers are HLO's (operation semantics). Arithmetic wraps, so it is
+// done on unsigned types.
 template <typename T>
 HLOD_INLINE T Wrapping(Unsigned<T> value) {
   return static_cast<T>(value);
@@ -66,8 +66,8 @@ struct Power {
     return std::pow(base, exponent);
   }
 };
-// Raises integers to powers by squaring, all elements of a block at once, in one iteration per bit of the
-// largest exponent.
+// Raises integers to powers by squaring, for all elements of a block at once, with one iteration per bit of
+// the largest exponent.
 template <typename T>
 HLOD_TARGET void PowerOfIntegers(void* out, const void* a, const void* b, const void*, int n, int64_t) {
   auto* o = static_cast<T*>(out);
@@ -140,8 +140,8 @@ struct Xor {
     return a ^ b;
   }
 };
-// The immediate is the type's width: a shift by that much or more shifts all bits out. A negative amount is a
-// huge unsigned one.
+// The immediate is the type's width: a shift by that much or more shifts all bits out. A negative amount
+// counts as a huge unsigned one.
 struct ShiftLeft {
   template <typename T>
   HLOD_INLINE T Do(T a, T b, int64_t width) {
@@ -164,7 +164,7 @@ struct ShiftRightArithmetic {
   template <typename T>
   HLOD_INLINE T Do(T a, T b, int64_t width) {
     const auto amount = static_cast<Unsigned<T>>(b), limit = static_cast<Unsigned<T>>(width);
-    // An unsigned type shifts its own top bit in, as the signed type of its width would.
+    // An arithmetic shift of an unsigned type fills with its top bit, like that of the signed type.
     const int up = static_cast<int>(sizeof(T) * 8 - limit);
     const auto wide = static_cast<SignedOf<T>>(static_cast<UnsignedOf<T>>(a) << up) >> up;
     const Unsigned<T> by = amount >= limit ? limit - 1 : amount;
@@ -172,7 +172,7 @@ struct ShiftRightArithmetic {
   }
 };
 
-// The upper half of the product, which has twice the immediate's width.
+// Returns the upper half of the product, which has twice the immediate's width.
 struct MultiplyHigh {
   template <typename T>
   HLOD_INLINE T Do(T a, T b, int64_t width) {
@@ -217,7 +217,8 @@ struct Sign {
     else return static_cast<T>((a > 0) - (a < 0));
   }
 };
-// Ones are added in pairs, fours and eights, and the bytes by one product: this vectorises everywhere.
+// Adds ones in pairs, fours and eights, and the bytes by one product, which can be vectorised for every
+// instruction set.
 template <typename U>
 HLOD_INLINE U CountOnes(U bits) {
   constexpr U kOnes = static_cast<U>(~U{0});
@@ -225,11 +226,10 @@ HLOD_INLINE U CountOnes(U bits) {
   bits = static_cast<U>((bits & kOnes / 5) + (bits >> 2 & kOnes / 5));
   bits = static_cast<U>((bits + (bits >> 4)) & kOnes / 17);
   if constexpr (sizeof(U) == 2)
-    return (bits + (bits >> 8)) & 0x1f;  // The product of this width would not
-                                         // vectorise.
+    return (bits + (bits >> 8)) & 0x1f;  // The product of this width could not be vectorised.
   else return static_cast<U>(bits * static_cast<U>(kOnes / 255)) >> (sizeof(U) * 8 - 8);
 }
-// The immediate is the type's width: the bits above it are a narrower integer's sign.
+// The immediate is the type's width: the bits above it are the sign of a narrower integer.
 template <typename T>
 HLOD_INLINE UnsignedOf<T> OwnBits(T a, int64_t width) {
   return static_cast<UnsignedOf<T>>(
@@ -242,8 +242,8 @@ struct Popcnt {
     return static_cast<T>(CountOnes(OwnBits(a, width)));
   }
 };
-// Uses the exponent that the highest one has in a float. A one below it is cleared before, so that the
-// conversion does not round up.
+// Uses the exponent of the number converted to a float. The bit below the highest one is cleared before, so
+// that the conversion does not round up.
 template <typename U, typename Float, int kBias, int kMantissa>
 HLOD_INLINE U Height(U bits) {
   const auto exact = static_cast<Float>(bits & ~(bits >> 1));
