@@ -48,9 +48,23 @@ struct CompileOptions {
 };
 
 // Copies share one session, which ends when the last copy, buffer and executable of it is destroyed.
-// Thread-safe. It has no thread of its own: the calls that wait drive the connection. A broken connection is
-// re-established, and unanswered commands are sent again. When the session is lost (the daemon ended or was
-// restarted), every call at once returns the same error of kind lost_session.
+// Thread-safe. The calls that wait drive the connection, without a thread of the library; only over TCP one
+// thread, for all sessions of the process, answers the daemon's questions while the program computes.
+//
+// A broken connection. The session outlives its connection: when that breaks, the client connects again,
+// after pauses of at most half a second, for as long as the daemon keeps the session (limits().grace_us, by
+// default 30 s), and sends again what the daemon has not received. Every command takes effect once. The
+// program notices no more than that a call takes longer; calls that do not wait return at once. The session
+// is lost, and its buffers with it, when the daemon ended or was restarted, when it ended the session and
+// says why, or when the time is up. Then every call that waits, and every later one, returns the same error
+// of kind lost_session (code UNAVAILABLE), whose text has the address and the cause. Connect again, compile
+// and upload again: nothing of a lost session is left in the daemon.
+//
+// Over TCP a connection also breaks when nothing answers at its other end: a call that has waited for 10 s
+// without a sign of the daemon asks it, and gives the connection up when there is no answer within further
+// 30 s; the daemon does likewise with a client whose machine is silent for a minute. A program that is
+// stopped (in a debugger, say) keeps its connection for an hour. On a unix socket the kernel reports the end
+// of either side, and there is no such limit.
 //
 // Forking. A process forked from a connected one without exec (as Python's multiprocessing and PyTorch's data
 // loaders do by default) cannot use the client: every call on its copies of the parent's objects, Connect,
