@@ -1,4 +1,4 @@
-// The part of an operand that an instruction touches, on which traffic, memory and fusion all depend.
+// The part of an operand that an instruction accesses, which determines traffic, memory and fusion.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace hlod::analysis {
 enum class Access {
   kWhole,    // Reads all of it, as far as is known.
   kPart,     // Reads no more of it than the result holds, as slices do.
-  kUpdated,  // Overwrites parts of it; in place when nothing later reads the operand.
+  kUpdated,  // Overwrites parts of it; in place if the operand is not read later.
 };
 Access AccessOf(hlo::Instruction user, uint32_t operand);
 

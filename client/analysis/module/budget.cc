@@ -23,7 +23,7 @@ namespace {
 
 using Unit = Metric::Unit;
 
-// A value below this part of its limit is reported as far from it.
+// The fraction of its limit below which a value is reported as far from it.
 constexpr double kFar = 0.5;
 
 const Metric* Find(std::string_view name) {
@@ -155,7 +155,8 @@ absl::Status UpdateBudget(const std::string& path, const Budget& values) {
       }));
   std::vector<std::string> lines = absl::StrSplit(*text, '\n');
   for (const Edit& edit : edits) {
-    // A limit is one value on one line; columns count from 1, in characters that are all ASCII up to there.
+    // A limit is one value on one line. Columns count from 1, in characters; all characters before the value
+    // are ASCII.
     std::string& line = lines[edit.where.begin.line - 1];
     if (edit.where.begin.line != edit.where.end.line || edit.where.end.column - 1 > line.size())
       return InvalidArgument("%s:%d: the limit is not on one line", path,

@@ -2,9 +2,9 @@
 //   peak_bytes = "80GiB"       # sizes: a number of bytes, or with a unit
 //   flops = 1.5e15
 //   step_seconds = 0.8
-// Estimates are brackets (module_check.h). Of peak_bytes, temporary_bytes, traffic_bytes and step_seconds the
-// low end is compared, which a compiler needs that fuses all it can. Limits are two-sided: a value far below
-// its limit is reported, too, since a loose limit catches nothing.
+// Estimates are brackets (module_check.h). For peak_bytes, temporary_bytes, traffic_bytes and step_seconds
+// the low end is compared, which even a compiler that fuses as much as possible needs. Limits are two-sided:
+// a value far below its limit is reported, too, because a loose limit does not detect regressions.
 #pragma once
 
 #include <map>
@@ -26,8 +26,8 @@ const std::vector<Metric>& Metrics();
 
 // Limits, or values, by the metric's name.
 using Budget = std::map<std::string, double, std::less<>>;
-// Reads a budget file. INVALID_ARGUMENT names the file and the line when a key is not a metric (with the
-// nearest one), or when a limit is negative or neither a number nor, for bytes, a size.
+// Reads a budget file. INVALID_ARGUMENT names the file and the line if a key is not a metric (with the
+// nearest metric), or if a limit is negative or not a number (for bytes: not a size either).
 absl::StatusOr<Budget> ReadBudget(const std::string& path);
 
 // Rewrites the limits in a budget file to these values, rounded up by less than a hundredth; comments, order
@@ -41,7 +41,7 @@ struct Finding {
   double value = 0, limit = 0;
   bool over = false;
 };
-// "flops 1.374e+11 is over 1e+11".
+// Returns a text such as "flops 1.374e+11 is over 1e+11".
 std::string ToString(const Finding& finding);
 // Returns the findings for values by the metric's name. INVALID_ARGUMENT when the budget limits a metric that
 // has no value.

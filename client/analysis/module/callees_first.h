@@ -7,8 +7,8 @@
 
 namespace hlod::analysis {
 
-// Returns `root`, as the last, and all computations that it runs. Callees have smaller ids than their
-// callers, so that neither this function nor walks over its result need to recurse.
+// Returns all computations that `root` runs, and `root` as the last. Callees have smaller ids than their
+// callers, so that neither this function nor iterations over its result need recursion.
 inline std::vector<hlo::ComputationId> CalleesFirst(const hlo::Module& module, hlo::ComputationId root) {
   std::vector<bool> called(root + 1, false);
   called[root] = true;

@@ -1,4 +1,4 @@
-// The table of chips, the file of a user's own chips, and TPU's padding.
+// The table of chips, the file with a user's own chips, and the padding of TPUs.
 #include "client/analysis/module/chips.h"
 
 #include <toml++/toml.h>

@@ -14,7 +14,7 @@ namespace hlod::analysis {
 struct Chip {
   std::string name;
   double memory_bytes = 0;
-  double usable_bytes = 0;  // The part that the compiler may use.
+  double usable_bytes = 0;  // The part of the memory that the compiler may use.
   double bandwidth = 0;     // Bytes per second.
   double flops = 0;         // Dense bf16 operations per second.
   bool tiled = false;       // True when arrays are padded to tiles, as on TPU.
@@ -25,7 +25,7 @@ struct Chip {
 // (8, 128) elements of 32 bits, (16, 128) of 16, (32, 128) of 8; arrays of one dimension to 1024 bytes.
 int64_t BytesOn(const Chip& chip, const hlo::Shape& shape);
 
-// The chips of the table, and of a TOML file when its path is not empty:
+// Returns the chips of the table, and those of a TOML file if its path is not empty:
 //   [chips.mine]
 //   memory_bytes = 64e9
 //   usable_bytes = 60e9       # default: memory_bytes
@@ -39,8 +39,8 @@ struct Target {
   Chip chip;
   int64_t count = 1;
 };
-// Parses a target; without a count it is one chip. NOT_FOUND names the nearest chips; INVALID_ARGUMENT for a
-// count that is not from 1 to 1000000.
+// Parses a target; without a count it is one chip. NOT_FOUND names the nearest chips; INVALID_ARGUMENT unless
+// the count is from 1 to 1000000.
 absl::StatusOr<Target> ParseTarget(std::string_view text, const std::vector<Chip>& chips);
 
 }  // namespace hlod::analysis

@@ -34,7 +34,7 @@ struct Case {
   double in(uint32_t operand) const { return Elements(i.operand(operand).shape()); }
   double out_bytes() const { return Bytes(i.shape()); }
   double in_bytes(uint32_t operand) const { return Bytes(i.operand(operand).shape()); }
-  // Every operand is read once, and the result written once.
+  // Every operand is read once, and the result is written once.
   double all_bytes() const {
     double bytes = out_bytes();
     for (uint32_t operand = 0; operand < i.operand_count(); ++operand) bytes += in_bytes(operand);
@@ -59,7 +59,7 @@ Cost Adds(const Case& c) { return {.flops = c.out(), .bytes = c.all_bytes()}; }
 // A tuple is written as a table of pointers.
 Cost Tuple(const Case& c) { return {.bytes = 8.0 * static_cast<double>(c.i.operand_count())}; }
 
-// A transpose moves no bytes when the layouts keep them in their order.
+// A transpose does not move bytes if the layouts keep them in place.
 Cost Transpose(const Case& c) {
   const Shape &from = c.i.operand(0).shape(), &to = c.i.shape();
   if (!from.layout.has_value() || !to.layout.has_value()) return Movement(c);
@@ -207,8 +207,8 @@ std::array<Rule, hlo::kOpcodeCount> MakeRules() {
   return rules;
 }
 
-// Returns the bytes that a fused computation reads and writes. It reads all of a parameter, unless the
-// parameter is only sliced or updated, and writes all of its result, unless that is an update in place.
+// Returns the bytes that a fused computation reads and writes. It reads all of a parameter unless the
+// parameter is only sliced or updated, and writes all of its result unless that is an update in place.
 double FusedBytes(const hlo::Computation& fused) {
   std::vector<double> read(fused.size(), 0);
   double result = 0;
@@ -234,7 +234,7 @@ Cost OwnCost(Instruction instruction, absl::FunctionRef<Cost(hlo::ComputationId)
   return rules[static_cast<size_t>(instruction.opcode())]({instruction, cost_of});
 }
 
-// Walks computations, callees first.
+// Iterates over computations, callees first.
 class Walk {
  public:
   Walk(const hlo::Module& module, hlo::ComputationId root) : module_(module), root_(root), sums_(root + 1) {
@@ -287,7 +287,7 @@ class Walk {
   }
   void AddScan(Sum& sum, Instruction scan) { AddTimes(sum, Of(scan.called()[0]), TimesOf(scan, 0)); }
   // Returns how often an instruction runs called()[index]; 0 for a computation that it applies to elements,
-  // which the instruction's own rule counts.
+  // which the instruction's own rule includes.
   double TimesOf(Instruction i, size_t index) const {
     switch (i.opcode()) {
       case hlo::kWhile: {

@@ -15,7 +15,7 @@ namespace hlod::analysis {
 struct Cost {
   double flops = 0;            // A multiplication and an addition count as two.
   double transcendentals = 0;  // Results of exp, log, tanh, power and the like.
-  double bytes = 0;            // The operands and results of every instruction or fusion.
+  double bytes = 0;            // The bytes of operands and results of every instruction or fusion.
 
   Cost& operator+=(const Cost& other) {
     flops += other.flops;
@@ -37,10 +37,11 @@ struct CostContributor {
 };
 
 struct ModuleCost {
-  Cost total;                              // Loop bodies count once per iteration.
-  Cost once;                               // Loop bodies count once, as in XLA.
+  Cost total;                              // The cost with loop bodies counted once per iteration.
+  Cost once;                               // The cost with loop bodies counted once, as in XLA.
   std::vector<std::string> unknown_loops;  // Whiles without a known trip count, counted once.
-  std::vector<std::string> unknown_calls;  // Targets of custom-calls, not counted; sorted, unique.
+  // The targets of custom-calls, whose costs are unknown; sorted, unique.
+  std::vector<std::string> unknown_calls;
   std::vector<CostContributor> largest;    // The instructions with most operations, most first.
 };
 ModuleCost CostOf(const hlo::Module& module, size_t contributors_max = 20);

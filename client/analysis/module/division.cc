@@ -23,7 +23,7 @@ using Leaves = std::vector<Tiling>;
 // The tiling of a loop's state is a fixpoint, sought in at most this many iterations; a state that does not
 // settle counts as undivided.
 constexpr int kIterationsMax = 4;
-constexpr int64_t kVisitsMax = 64;  // Per instruction, on average.
+constexpr int64_t kVisitsMax = 64;  // The limit on visits per instruction, on average.
 constexpr int kDepthMax = 64;
 
 Tiling Undivided(const Shape& shape) { return {.tiles = Dims(shape.dims.size(), 1)}; }
@@ -38,7 +38,7 @@ Leaves Free(Instruction i) {
   return leaves;
 }
 
-// Returns the tiling that two ways to the same value agree on; undivided when they do not.
+// Returns the tiling if two ways to the same value agree on it; undivided if they do not.
 Tiling Meet(const Tiling& a, const Tiling& b) {
   if (a.free) return b;
   if (b.free || a == b) return a;
@@ -50,8 +50,8 @@ Leaves Meet(const Leaves& a, const Leaves& b) {
   return both;
 }
 
-// Returns the common tiling of operands of one shape. Operands that are divided must agree, else the result
-// is undivided.
+// Returns the common tiling of operands of the same shape. Operands that are divided must agree, otherwise
+// the result is undivided.
 Tiling Agreed(const std::vector<const Tiling*>& operands, const Shape& shape) {
   const Tiling* divided = nullptr;
   bool free = true;
@@ -77,8 +77,8 @@ Tiling Kept(const Tiling& from, const Shape& before, const Shape& after) {
   return kept;
 }
 
-// Carries tiles through a reshape. Pairs the shortest runs of dimensions with equal products; a run that is
-// divided along its first dimension alone, as a split or merged dimension is, stays divided so.
+// Carries tiles through a reshape. Pairs the shortest runs of dimensions with equal products. A run that is
+// divided along its first dimension alone, as when a dimension is split or merged, stays divided in this way.
 Tiling Reshaped(const Tiling& from, const Shape& before, const Shape& after) {
   Tiling tiling = Undivided(after);
   tiling.free = from.free;
@@ -125,7 +125,7 @@ Tiling OfDot(Instruction dot, const Tiling& lhs, const Tiling& rhs) {
   return result;
 }
 
-// Divides the result as the indices are: each chip picks the elements that its own indices ask for.
+// Divides the result like the indices: each chip reads the elements of its own indices.
 Tiling OfGather(Instruction gather, const Tiling& indices) {
   const auto& attributes = gather.attributes<hlo::GatherAttributes>();
   Tiling result = Undivided(gather.shape());
@@ -258,7 +258,7 @@ Divisions::Leaves Divisions::Visit(Instruction i, const std::vector<Leaves>& val
       [[fallthrough]];
     case hlo::kReshape: return {Reshaped(of(0)[0], shape_of(0), i.shape())};
     case hlo::kBroadcast: {
-      // A broadcast scalar can be made on any chip.
+      // A broadcast scalar can be computed on any chip.
       if (of(0)[0].free || shape_of(0).dims.empty()) return Free(i);
       Tiling tiling = Undivided(i.shape());
       const Dims& dimensions = i.attributes<hlo::DimensionsAttributes>().dimensions;

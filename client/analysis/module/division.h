@@ -1,5 +1,5 @@
-// Estimates how arrays are divided among several chips: the shardings of the entry's parameters are carried
-// forward through operations that leave no choice. A partitioner may choose otherwise.
+// Estimates how arrays are divided among several chips: the shardings of the entry's parameters are
+// propagated through operations that determine the result's sharding. A partitioner may choose otherwise.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace hlod::analysis {
 
 // The division of one array into tiles.
 struct Tiling {
-  // True when it is computed from constants alone: it can be made in the tiles that its users have.
+  // True when it is computed from constants alone, so that it can be computed in the tiles that its users
+  // need.
   bool free = false;
   hlo::Dims tiles;  // The number of tiles by dimension; 1 each when it is free.
 
@@ -21,7 +22,8 @@ struct Tiling {
   friend bool operator==(const Tiling&, const Tiling&) = default;
 };
 
-// The tilings of all values of a module. A sharding of the instruction itself decides; else its opcode does:
+// The tilings of all values of a module. They are determined by a sharding of the instruction itself,
+// otherwise by its opcode:
 //   elementwise, copies          the result has the operands' tiles
 //   broadcasts, transposes, reductions, reshapes, slices, concatenations, updates
 //                                the tiles of the dimensions that remain whole dimensions of the result
@@ -48,11 +50,11 @@ class Divisions {
 
   const hlo::Module& module_;
   const int64_t chips_;
-  // Nested loops multiply the visits of an instruction. When none are left, or calls are too deep, results
-  // count as undivided.
+  // The remaining visits of instructions, because nested loops multiply them. When none are left, or calls
+  // are too deep, results count as undivided.
   int64_t visits_left_;
   int depth_ = 0;
-  // By computation; then by instruction.
+  // The tilings by computation, then by instruction.
   absl::flat_hash_map<const hlo::Computation*, std::vector<Leaves>> values_;
 };
 

@@ -14,7 +14,7 @@ using hlo::NodeId;
 
 bool Has(const Dims& dims, int64_t dim) { return std::find(dims.begin(), dims.end(), dim) != dims.end(); }
 
-// The dimensions of one operand, by what the dot does with them.
+// The dimensions of one operand by their role in the dot.
 struct Groups {
   Dims batch, free, contracted;
 

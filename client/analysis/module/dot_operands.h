@@ -9,8 +9,7 @@ namespace hlod::analysis {
 
 // Returns a copy of the module in which the operands of each dot have an order of dimensions that matrix
 // libraries accept: batch dimensions first, then the free and the contracted ones, in either order. An
-// operand of another order is transposed first, as in XLA's decomposition of dots, into an array of its own
-// in memory.
+// operand in another order is first transposed into a separate array, as in XLA's decomposition of dots.
 std::unique_ptr<hlo::Module> WithDotCopies(const hlo::Module& module);
 
 }  // namespace hlod::analysis

@@ -7,7 +7,7 @@
 namespace hlod::analysis {
 namespace {
 
-// Returns true for opcodes that compute or move each element by itself, so that a user can compute the
+// Returns true for opcodes that compute or move each element separately, so that a user can compute the
 // element where it is needed.
 bool IsLoop(hlo::Opcode opcode) {
   switch (opcode) {
@@ -39,8 +39,8 @@ bool IsExpensive(hlo::Instruction i) {
   }
 }
 
-// Returns true when `user` reads operand `index` element by element in a loop of its own, so that the
-// elements can be computed there.
+// Returns true when `user` reads operand `index` element by element in its own loop, so that the elements can
+// be computed there.
 bool TakesIn(hlo::Instruction user, uint32_t index) {
   switch (user.opcode()) {
     case hlo::kReduce:
@@ -60,7 +60,7 @@ bool TakesIn(hlo::Instruction user, uint32_t index) {
 std::vector<bool> FusedAway(const hlo::Computation& computation) {
   std::vector<bool> fused(computation.size(), false);
   std::vector<uint32_t> users(computation.size(), 0);
-  std::vector<bool> wanted(computation.size(), false);  // True when a user cannot take it in.
+  std::vector<bool> wanted(computation.size(), false);  // True when a user cannot compute it inside.
   wanted[computation.root_id()] = true;
   for (hlo::NodeId node = 0; node < computation.size(); ++node) {
     const hlo::Instruction user = computation[node];

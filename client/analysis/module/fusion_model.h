@@ -1,4 +1,4 @@
-// The values that an ideal compiler would not write to memory: the most that fusion can do, for peaks and
+// The values that an ideal compiler would not write to memory: an upper bound for fusion, for peaks and
 // traffic.
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace hlod::analysis {
 
 // Returns, for each instruction of a computation, true when it is computed inside its users: it is
-// elementwise or moves elements, each of its users can take it in, and it is cheap or has one user.
+// elementwise or moves elements, each of its users can compute it, and it is cheap or has one user.
 std::vector<bool> FusedAway(const hlo::Computation& computation);
 
 }  // namespace hlod::analysis

@@ -7,8 +7,8 @@
 namespace hlod::analysis {
 namespace {
 
-// The most entries of the table. When it would need more, everything between the common beginning and end
-// counts as replaced.
+// The maximum number of entries of the table. If it would need more, everything between the common beginning
+// and end counts as replaced.
 constexpr size_t kTableMax = 4'000'000;
 
 }  // namespace
@@ -22,7 +22,7 @@ LineDifference DifferenceOf(const std::vector<std::string>& before, const std::v
   while (begin < a_end && begin < b_end && a[begin] == b[begin]) ++begin;
   while (a_end > begin && b_end > begin && a[a_end - 1] == b[b_end - 1]) --a_end, --b_end;
   const size_t rows = a_end - begin, columns = b_end - begin;
-  // common[i][j]: the number of lines that the rests from i and j have in common.
+  // common[i][j] is the number of lines that the remaining texts from i and j have in common.
   const bool fits = rows == 0 || columns < kTableMax / (rows + 1);
   std::vector<uint32_t> common(fits ? (rows + 1) * (columns + 1) : 0, 0);
   const auto at = [&](size_t i, size_t j) -> uint32_t& { return common[i * (columns + 1) + j]; };

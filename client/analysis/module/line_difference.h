@@ -16,7 +16,7 @@ struct LineDifference {
   std::vector<Change> changes;
 };
 
-// Returns the fewest changes that turn `before` into `after`. Of long texts everything between their common
+// Returns the fewest changes that turn `before` into `after`. For long texts, everything between their common
 // beginning and end counts as changed. Lines are compared by their `key`, so that numbers which only count
 // lines do not make them different.
 LineDifference DifferenceOf(const std::vector<std::string>& before, const std::vector<std::string>& after,

@@ -19,8 +19,7 @@ namespace {
 
 // Returns true for a module that is one chip's share already: its shapes are a chip's, though XLA's
 // partitioner leaves the whole arrays' shardings on the parameters. The partitioner appends "_spmd" to the
-// entry's name; without that name, a module that communicates and has no place where whole arrays are cut is
-// one, too.
+// entry's name; a module without that name is also one if it communicates and does not split whole arrays.
 bool IsPartitioned(const hlo::Module& module) {
   if (module.config.partition_count < 2) return false;
   return module.entry().name().ends_with("_spmd") ||
@@ -46,8 +45,8 @@ double DividedArguments(const hlo::Module& module, const PlacementOptions& optio
 
 double WithoutArguments(const Peak& peak) { return static_cast<double>(peak.total() - peak.arguments); }
 
-// Returns the peak per chip of a module that is not partitioned: what is not a parameter is divided by all
-// chips at best, by none at worst.
+// Returns the peak per chip of a module that is not partitioned: arrays other than parameters are divided
+// among all chips at best, and not at all at worst.
 Bracket PeakOnAChip(const ModuleReport& report, double divided_arguments, double chips) {
   return {divided_arguments + WithoutArguments(report.fused) / chips,
           divided_arguments + WithoutArguments(report.unfused)};
@@ -146,8 +145,8 @@ absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::o
   };
   report.traffic.low = measure(/*fused=*/true, report.fused);
   report.traffic.high = measure(/*fused=*/false, report.unfused);
-  // The operands of a fused reader live longer. When that costs more than the fusion saves, the unfused end
-  // is the lower one.
+  // The operands of a fused reader live longer. If that costs more than the fusion saves, the unfused end is
+  // the lower one.
   if (report.fused.total() > report.unfused.total()) std::swap(report.fused, report.unfused);
   report.partitioned = IsPartitioned(module);
   const int64_t chips = target.has_value() && !report.partitioned ? target->count : 1;
@@ -193,7 +192,7 @@ void AppendTarget(const ModuleReport& report, std::string& text) {
   }
 }
 
-// The report's text lists only the largest.
+// The number of operations in the report's text, which lists only the largest.
 constexpr size_t kOperationsShown = 5;
 
 void AppendOperations(const ModuleCost& cost, std::string& text) {

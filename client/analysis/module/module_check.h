@@ -13,9 +13,9 @@
 
 namespace hlod::analysis {
 
-// The two ends of an estimate. Low: everything that can be fused is, and on several chips all but the
-// parameters is divided among all of them. High: nothing is fused, and only the parameters are divided, by
-// their shardings.
+// The two ends of an estimate. Low: everything that can be fused is fused, and on several chips all arrays
+// except the parameters are divided among all of them. High: nothing is fused, and only the parameters are
+// divided, by their shardings.
 struct Bracket {
   double low = 0, high = 0;
 };
@@ -26,16 +26,16 @@ struct ModuleReport {
   ModuleCost cost;
   Peak fused, unfused;  // The lower and the upper end on one chip, undivided.
   Bracket traffic;      // Bytes moved in the device's memory, undivided.
-  Bracket peak_bytes;   // Per chip.
-  // An estimate within `peak_bytes` for several chips: the parameters' shardings are carried through
-  // operations that leave no choice (division.h), with fusion and without. Zero on one chip.
+  Bracket peak_bytes;   // The peak per chip.
+  // An estimate within `peak_bytes` for several chips: the parameters' shardings are propagated through
+  // operations that determine the result's sharding (division.h), with fusion and without. Zero on one chip.
   Bracket likely_bytes;
   Bracket likely_temporaries;         // The part of likely_bytes that is neither argument nor result.
-  std::vector<int64_t> result_parts;  // The parts of each array of the result in that estimate.
-  // True when the module is one chip's share already, as XLA's partitioner makes it: it is not divided once
-  // more.
+  std::vector<int64_t> result_parts;  // The number of parts of each array of the result in that estimate.
+  // True when the module is already one chip's share, as made by XLA's partitioner: it is not divided again.
   bool partitioned = false;
-  Bracket step_seconds;  // By the chip's speed, without overheads and communication. Zero without a target.
+  // The time by the chip's speed, without overheads and communication. Zero without a target.
+  Bracket step_seconds;
   std::optional<Target> target;
   Budget budget;
   std::vector<Finding> findings;  // Values above their limits, or far below.
@@ -48,11 +48,11 @@ struct ModuleReport {
 
 std::string_view Name(ModuleReport::Fit fit);
 
-// Returns the values that a budget may limit, by the metric's name. A bracket counts with its low end, which
-// even an ideal compiler needs, so that a limit that is exceeded is exceeded for certain.
+// Returns the values that a budget may limit, by the metric's name. For a bracket it is the low end, which
+// even an ideal compiler needs, so that an exceeded limit is certainly exceeded.
 Budget ValuesOf(const ModuleReport& report);
 
-// Checks a verified module. Returns the error of a pass that finds it too large; INVALID_ARGUMENT when the
+// Checks a verified module. Returns the error of a pass that finds it too large; INVALID_ARGUMENT if the
 // budget limits a metric that has no value.
 absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::optional<Target>& target,
                                          const Budget& budget);

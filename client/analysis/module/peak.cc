@@ -27,7 +27,7 @@ struct Life {
   // True when it takes over an operand's memory: its bytes count from the instruction after the one that
   // makes it.
   bool in_place = false;
-  bool taken = false;     // A result has taken over its memory, so that no other can.
+  bool taken = false;  // True when a result has taken over its memory, so that no other can.
 };
 
 void KeepLargest(std::vector<Contributor>& arrays, size_t count) {
@@ -60,10 +60,10 @@ bool MayShare(Instruction i, uint32_t index, size_t leaf) {
   return AccessOf(i, index) == Access::kUpdated || hlo::HasTrait(i.opcode(), hlo::kElementwise);
 }
 
-// The buffers of one computation over time, which its instructions count.
+// The buffers of one computation over time, measured in instructions.
 class Timeline {
  public:
-  // `carries`: true for a loop's body, where the result's leaves replace the parameters'.
+  // With `carries`, for a loop's body, the result's leaves replace the parameters'.
   Timeline(const Context& context, const Placement& placement, bool carries)
       : context_(context), placement_(placement), computation_(placement.computation()) {
     for (const Buffer& buffer : placement.buffers())
@@ -76,7 +76,7 @@ class Timeline {
   }
 
   Need Fullest() const {
-    // change[n]: the bytes that come at n less those that go. Their running sum is what is alive.
+    // change[n] is the bytes allocated at n minus the bytes freed there. The running sum is the bytes alive.
     std::vector<int64_t> change(computation_.size() + 2, 0);
     for (size_t id = 0; id < lives_.size(); ++id) {
       const NodeId first = Begin(id),
@@ -114,8 +114,8 @@ class Timeline {
     }
   }
 
-  // Keeps the results alive to the end. They lie in the caller's memory and count as 0 bytes; the results of
-  // a loop's body lie where the old state is, unless that is still read when the new state is made.
+  // Keeps the results alive to the end. They are in the caller's memory and count as 0 bytes; the results of
+  // a loop's body are in the memory of the old state, unless that is still read when the new state is made.
   void KeepResults(bool carries) {
     Value parameters;
     for (const NodeId parameter : computation_.parameters())
@@ -141,8 +141,8 @@ class Timeline {
     const Value& value = placement_.value(i.id());
     for (size_t leaf = 0; leaf < value.size(); ++leaf) {
       const BufferId result = value[leaf][0].buffer;
-      if (Made(static_cast<size_t>(result)).made != i.id()) continue;  // A leaf that a loop only reads.
-      if (i.opcode() == hlo::kWhile) {  // A loop's state takes its initial value's memory.
+      if (Made(static_cast<size_t>(result)).made != i.id()) continue;  // The leaf is only read by the loop.
+      if (i.opcode() == hlo::kWhile) {  // A loop's state takes the memory of its initial value.
         TakeOver(result, placement_.value(i.operands()[0])[leaf], /*must=*/true);
         continue;
       }
@@ -154,8 +154,8 @@ class Timeline {
     }
   }
   // Gives a result the memory of one of the operand's buffers, whose last reader makes the result. With
-  // `must`, both are one buffer for the operand's life, too: an operand that is updated until it is a result
-  // lies in the caller's memory.
+  // `must`, both are one buffer for the operand's life, too: an operand that is updated until it becomes a
+  // result is in the caller's memory.
   void TakeOver(BufferId result, const Sources& operand, bool must) {
     const Buffer& made = Made(static_cast<size_t>(result));
     for (const Source& source : operand) {
@@ -199,7 +199,7 @@ class Timeline {
   const Context& context_;
   const Placement& placement_;
   const hlo::Computation& computation_;
-  std::vector<Life> lives_;  // By buffer.
+  std::vector<Life> lives_;  // The lives by buffer.
 };
 
 // Adds the arguments and the results of the entry.
@@ -213,7 +213,7 @@ void AddSignature(const Context& context, Peak& peak) {
     const Value& value = placement.value(node);
     size_t at = 0;
     for (const hlo::ShapeLeaf& leaf : hlo::Leaves(entry[node].shape())) {
-      // A result is named for the instruction that makes it, not for the tuple that it is returned in.
+      // A result is named after the instruction that makes it instead of the tuple that contains it.
       const Sources& sources = value[at++];
       const NodeId made =
           sources.empty() ? node : placement.buffers()[static_cast<size_t>(sources[0].buffer)].made;

@@ -23,18 +23,18 @@ struct Contributor {
   std::string name;     // The instruction that makes it: "dot.12".
   std::string op_name;  // The user's operation, as JAX writes it; may be empty.
   SourceLine source;
-  std::string last_use;  // The instruction that it is kept for; empty for arguments and results.
+  std::string last_use;  // The instruction that last uses it; empty for arguments and results.
   hlo::Shape shape;
   int64_t bytes = 0;
 };
 std::string_view Name(Contributor::Kind kind);
 
 struct Peak {
-  int64_t arguments = 0;    // With the tables of tuples.
-  int64_t results = 0;      // With the tables of tuples.
+  int64_t arguments = 0;    // The bytes of arguments, with the tables of tuples.
+  int64_t results = 0;      // The bytes of results, with the tables of tuples.
   int64_t aliased = 0;      // Results that take over an argument's memory.
-  int64_t temporaries = 0;  // The most that are alive at one instruction.
-  std::string at;           // That instruction.
+  int64_t temporaries = 0;  // The maximum of bytes alive at one instruction.
+  std::string at;           // The instruction at which that is.
   std::vector<Contributor> largest;
 
   int64_t total() const { return arguments + results - aliased + temporaries; }

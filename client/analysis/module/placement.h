@@ -1,5 +1,5 @@
 // The buffers of a module's arrays: every leaf of every value has one, and a value that is fused away refers
-// to the buffers that it is computed from. Memory (peak.h) and traffic (traffic.h) are two sums over this.
+// to the buffers that it is computed from. Memory (peak.h) and traffic (traffic.h) are computed from these.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 namespace hlod::analysis {
 
 struct PlacementOptions {
-  // True when elementwise chains, broadcasts and the like are computed where they are used (fusion_model.h).
+  // True when elementwise chains, broadcasts and similar instructions are computed where they are used
+  // (fusion_model.h).
   bool fused = true;
-  // Returns the bytes that an array takes in the device's memory. When null, the dense size (hlo::ByteSize)
-  // counts.
+  // Returns the bytes that an array takes in the device's memory; null: the dense size (hlo::ByteSize).
   std::function<int64_t(const hlo::Shape&)> bytes;
 
-  // Returns the number of parts into which a leaf of an instruction's result is divided. When null, it is 1.
+  // Returns the number of parts into which a leaf of an instruction's result is divided; null: 1.
   std::function<int64_t(hlo::Instruction, size_t leaf)> parts;
 
   int64_t PartsOf(hlo::Instruction i, size_t leaf) const { return parts ? parts(i, leaf) : 1; }
@@ -34,7 +34,8 @@ using BufferId = int32_t;
 
 struct Buffer {
   hlo::NodeId made = 0;  // The instruction that makes it.
-  int64_t bytes = 0;  // Aligned; 0 when the memory is the caller's (parameters) or the program's (constants).
+  // Aligned; 0 if the memory belongs to the caller (parameters) or to the program (constants).
+  int64_t bytes = 0;
   const hlo::Shape* shape = nullptr;
 };
 
@@ -74,9 +75,9 @@ class Placement {
   const Placements* all_;
   const hlo::Computation* computation_;
   const PlacementOptions* options_;
-  std::vector<bool> fused_, runs_;  // By instruction.
+  std::vector<bool> fused_, runs_;  // Flags by instruction.
   std::vector<Buffer> buffers_;
-  std::vector<Value> values_;  // By instruction.
+  std::vector<Value> values_;  // The values by instruction.
 };
 
 // The placements of all computations that the entry runs. The module outlives this object.
@@ -106,7 +107,8 @@ class Placements {
 // that finds it too large.
 absl::StatusOr<std::unique_ptr<hlo::Module>> Canonical(const hlo::Module& module);
 
-// Returns true when the result is the operand's own bytes, seen otherwise, without a buffer of its own.
+// Returns true when the result consists of the operand's own bytes, in another form, without a separate
+// buffer.
 bool IsAlias(hlo::Opcode opcode);
 
 // Returns the bytes of a shape's tables: a tuple in memory is a table of pointers to its elements.

@@ -1,4 +1,4 @@
-// Three or four digits, and the unit that suits them.
+// Formats three or four digits, and a suitable unit.
 #include "client/analysis/module/quantity.h"
 
 #include "absl/strings/str_format.h"

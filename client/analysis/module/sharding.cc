@@ -17,7 +17,7 @@ hlo::Dims DimsOf(const xla::OpSharding& sharding) {
   if (sharding.has_named_sharding()) return hlo::PartsByAxes(sharding.named_sharding()).value_or(hlo::Dims());
   hlo::Dims tiles;
   if (sharding.type() != xla::OpSharding::OTHER) return tiles;
-  // The last dimensions may be subgroups, which divide nothing.
+  // The last dimensions may be subgroups, which do not divide.
   const int subgroups = sharding.replicate_on_last_tile_dim() ? 1 : sharding.last_tile_dims_size();
   for (int dim = 0; dim < sharding.tile_assignment_dimensions_size() - subgroups; ++dim)
     tiles.push_back(std::max<int64_t>(1, sharding.tile_assignment_dimensions(dim)));

@@ -11,7 +11,7 @@ namespace {
 
 using hlo::Instruction;
 
-// Returns the bytes that a step writes. In an array that is updated in place only the updates are written; a
+// Returns the bytes that a step writes. For an array that is updated in place these are only the updates; a
 // scatter also reads the old values, which this includes.
 int64_t WrittenBy(Instruction i, const PlacementOptions& options) {
   const uint32_t count = i.operand_count();

@@ -5,8 +5,8 @@
 
 namespace hlod::analysis {
 
-// Returns the bytes read and written by the steps that are left after fusion. A loop counts times its trip
-// count, or once when that is not known; of branches the one that moves most counts.
+// Returns the bytes read and written by the steps that remain after fusion. A loop counts times its trip
+// count, or once if that is not known; among branches the one that moves most bytes counts.
 double TrafficOf(const Placements& placements);
 
 }  // namespace hlod::analysis

@@ -1,4 +1,4 @@
-// Two writers, each with its own rules of escaping.
+// Two writers, with their own rules of escaping.
 #include "client/analysis/module/verdict.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ SourceLine Costliest(const ModuleCost& cost) {
   return {};
 }
 
-// XML 1.0 has no way to write most control characters.
+// XML 1.0 cannot represent most control characters.
 std::string Xml(std::string_view text) {
   std::string plain(text);
   std::replace_if(
@@ -73,7 +73,7 @@ CheckResult FitVerdict(const Target& target, ModuleReport::Fit fit, const Bracke
           .at = at};
 }
 
-// Appends one verdict per limit. `line_of` returns the line that has most of a metric.
+// Appends one result per limit. `line_of` returns the line with the largest share of a metric.
 template <typename LineOf>
 void AppendLimits(const Budget& budget, const std::vector<Finding>& findings, const LineOf& line_of,
                   std::vector<CheckResult>& verdicts) {
@@ -98,7 +98,7 @@ SourceLine Heaviest(const RunPeak& peak) {
   return peak.line;
 }
 
-// Returns the line with most of what the metric counts.
+// Returns the line with the largest share of the metric.
 SourceLine LineOf(const RunReport& report, std::string_view metric) {
   const auto of_transfers = [&](Direction direction, int64_t RunLine::* amount) {
     const RunLine* most = nullptr;

@@ -16,14 +16,14 @@ struct CheckResult {
   std::string name;  // "peak_bytes", "fits v5p:128".
   Level level = Level::kPassed;
   std::string message;
-  SourceLine at;  // The line of the user's program that is most to blame; may be empty.
+  SourceLine at;  // The line of the user's program with the largest share; may be empty.
 };
 
-// Returns one result for the target and one per limit of the budget; when there is neither, a single one,
-// "analysis", that passed.
+// Returns one result for the target and one per limit of the budget; without either, a single result
+// "analysis" that passed.
 std::vector<CheckResult> VerdictsOf(const ModuleReport& report);
-// Returns the same for a run; a finding names the line with most of what is limited. A run that stopped
-// before its first step, or before `steps_wanted`, also has an error "steps".
+// Does the same for a run; a finding names the line with the largest share of the limited metric. A run that
+// stopped before its first step, or before `steps_wanted`, also has an error "steps".
 std::vector<CheckResult> VerdictsOf(const RunReport& report, int64_t steps_wanted = 1);
 
 // Returns a JUnit XML file of one suite, with a test case per verdict. A warning is the output of its test

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kName = "hlod command log ";
 constexpr int kCommandLogVersion = 1;
 
-// Checks the first line, which has the version, and returns the position behind it.
+// Checks the first line, which has the version, and returns the position after it.
 absl::StatusOr<size_t> ReadFirstLine(std::string_view bytes, std::string_view name) {
   const std::string_view start = bytes.substr(0, kName.size());
   if (start != kName.substr(0, start.size())) return InvalidArgument("%s is not a command log.", name);

@@ -17,9 +17,9 @@ struct CommandLog {
   bool complete = true;                      // True when the log has its end.
 };
 
-// Reads a file. With `allow_incomplete`, a file that ends early is read as far as it goes. INVALID_ARGUMENT
-// names the file and the reason: it is not a command log, is one of another version, is damaged at a byte, or
-// was cut.
+// Reads a file. With `allow_incomplete`, a file that ends early is read up to its end. INVALID_ARGUMENT names
+// the file and the reason: it is not a command log, has another version, is damaged at a byte, or was
+// truncated.
 absl::StatusOr<CommandLog> ReadCommandLog(const std::string& path, bool allow_incomplete = false);
 // Parses a file's bytes; `name` names the file in errors.
 absl::StatusOr<CommandLog> ParseCommandLog(std::string_view bytes, std::string_view name,

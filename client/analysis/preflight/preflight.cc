@@ -1,4 +1,4 @@
-// Follows a session's buffers through its preflight log, one execute after the other.
+// Follows a session's buffers through its preflight log, one execute after another.
 #include "client/analysis/preflight/preflight.h"
 
 #include <algorithm>
@@ -31,9 +31,9 @@ SourceLine LineOf(const v1::Origin& origin) { return {origin.file(), origin.line
 struct Known {
   size_t index = 0;  // The index in RunReport::programs.
   std::unique_ptr<hlo::Module> module;
-  Peak peak;                 // The lower end of its bracket, with all arrays that are alive then.
-  std::vector<int> aliases;  // By result: the argument whose memory it takes when that is donated, or -1.
-  std::vector<SourceLine> lines;  // By result: from the program's metadata; may be empty.
+  Peak peak;                      // The lower end of its bracket, with all arrays that are alive then.
+  std::vector<int> aliases;       // By result, the argument whose memory it takes if that is donated, or -1.
+  std::vector<SourceLine> lines;  // By result, its line from the program's metadata; may be empty.
 };
 
 std::vector<SourceLine> LinesOfResults(const hlo::Module& module) {
@@ -56,8 +56,9 @@ struct Label {
 // A live buffer.
 struct Held {
   hlo::Shape shape;
-  Bracket bytes;      // Per chip.
-  double likely = 0;  // Within `bytes`: with shardings carried through the program that made it.
+  Bracket bytes;  // The bytes per chip.
+  // The likely bytes within `bytes`: with shardings propagated through the program that made it.
+  double likely = 0;
   Part part = Part::kOther;
   SourceLine line;
 };
@@ -82,8 +83,8 @@ class Follower {
     labels_.clear();
     held_.clear();
     step_ = {};
-    // Collects the labels first, since a buffer may be labelled after it was made; handles are never used
-    // twice.
+    // Collects the labels first, because a buffer may be labelled after it was made; handles are never
+    // reused.
     for (const v1::PreflightEvent& event : record.events) {
       if (!event.has_label()) continue;
       Label& label = labels_[event.label().handle()];
@@ -176,7 +177,7 @@ class Follower {
     return absl::OkStatus();
   }
 
-  // Returns the peak that CheckModule has as its lower end, but with every array.
+  // Returns the peak that is the lower end in CheckModule, but with every array.
   Peak LeastPeakOf(const hlo::Module& canonical) const {
     PlacementOptions options = options_;
     options.fused = true;
@@ -186,8 +187,8 @@ class Follower {
     return fused.total() <= unfused.total() ? std::move(fused) : std::move(unfused);
   }
 
-  // Returns the bytes that an array takes on a chip. `known`: true when its sharding, or the lack of one, is
-  // the program's own; else a partitioner may divide an array without a sharding.
+  // Returns the bytes that an array takes on a chip. With `known`, its sharding, or the lack of one, is the
+  // program's own; otherwise a partitioner may divide an array without a sharding.
   Bracket OnAChip(const hlo::Shape& shape, std::string_view sharding, bool known) const {
     const auto whole = static_cast<double>(options_.BytesOf(shape));
     if (!known && sharding.empty()) return {whole / chips_, whole};
@@ -195,7 +196,7 @@ class Follower {
     return {divided, divided};
   }
 
-  // Returns the likely bytes of a result: by its own sharding, or else as the program's shardings divide it.
+  // Returns the likely bytes of a result: by its own sharding, otherwise by the propagated shardings.
   double LikelyOnAChip(const Held& held, const ModuleReport& report, size_t result) const {
     if (held.bytes.low == held.bytes.high || result >= report.result_parts.size()) return held.bytes.low;
     return held.bytes.high / static_cast<double>(report.result_parts[result]);
@@ -212,14 +213,14 @@ class Follower {
   }
 
   // Returns true for arrays that the program itself keeps and divides: without a sharding they are
-  // replicated, no matter which program made them.
+  // replicated, whichever program made them.
   bool IsPlacedByTheProgram(uint64_t handle) const {
     const auto found = labels_.find(handle);
     return found != labels_.end() && (found->second.role == "weight" || found->second.role == "optimizer");
   }
 
   // Returns the bytes that a result of `execute` takes on a chip. A result that takes over a donated
-  // argument's memory is divided as the argument is, unless it has a sharding of its own.
+  // argument's memory is divided like the argument, unless it has its own sharding.
   Bracket BytesOfResult(const v1::PreflightExecute& execute, uint64_t handle, const hlo::Shape& shape,
                         int donated_argument) const {
     if (donated_argument >= 0 && ShardingOf(handle).empty()) {
@@ -262,8 +263,8 @@ class Follower {
     return absl::OkStatus();
   }
 
-  // Returns the line that made a result. The line of the execute is the last resort: it is often that of
-  // Sync().
+  // Returns the line that made a result. The line of the execute is used only if no other is known, because
+  // it is often that of Sync().
   static SourceLine LineOfResult(const v1::PreflightExecute& execute, const Known& known, size_t result) {
     if (result < static_cast<size_t>(execute.result_origins_size())) {
       const SourceLine made = LineOf(execute.result_origins(static_cast<int>(result)));
@@ -339,8 +340,8 @@ class Follower {
                             .bytes = held.bytes.low});
   }
 
-  // Adds a program's temporaries to the peak. No partitioner has divided them: they are divided by all chips
-  // at best, by none at worst.
+  // Adds a program's temporaries to the peak. Since no partitioner has run, they are divided among all chips
+  // at best, and not at all at worst.
   void AddTemporaries(const ModuleReport& report, const Peak& peak, RunPeak& now) const {
     const auto all = static_cast<double>(peak.temporaries);
     now.bytes.low += all / chips_;
@@ -381,10 +382,11 @@ class Follower {
   RunReport& report_;
   double chips_ = 1;
   PlacementOptions options_;
-  absl::flat_hash_map<std::string, Known> known_;  // By digest.
+  absl::flat_hash_map<std::string, Known> known_;  // The programs by digest.
   absl::flat_hash_map<uint64_t, Label> labels_;
   std::map<uint64_t, Held> held_;
-  std::set<hlo::Dims> weights_;  // The dimensions of weights.
+  // The dimensions of weights, by which temporaries are recognized as gradients.
+  std::set<hlo::Dims> weights_;
   Step step_;
 };
 

@@ -20,8 +20,8 @@
 
 namespace hlod::analysis {
 
-// The purpose of memory. Buffers have the roles that the tensor library knows; a program's temporaries count
-// as gradients when they have the dimensions of a weight, else as activations.
+// The purpose of memory. Buffers have the roles known to the tensor library; a program's temporaries count as
+// gradients if they have the dimensions of a weight, otherwise as activations.
 enum class Part { kWeights, kGradients, kOptimizerState, kInputs, kActivations, kOther };
 inline constexpr size_t kParts = 6;
 std::string_view Name(Part part);
@@ -32,17 +32,17 @@ struct RunArray {
   std::string name;  // The name of a model's parameter, or the instruction that makes it; may be empty.
   SourceLine line;   // The line that made it; may be empty.
   std::string shape;
-  double bytes = 0;  // Per chip.
+  double bytes = 0;  // The bytes per chip.
 };
 
 struct RunPeak {
-  Bracket bytes;                       // Per chip, as in ModuleReport::peak_bytes.
-  Bracket likely;                      // The largest, as in ModuleReport::likely_bytes. Zero on one chip.
-  std::array<double, kParts> parts{};  // The low end by purpose.
-  std::string program;                 // The program that ran then. Empty when none ran.
+  Bracket bytes;   // The peak per chip, as in ModuleReport::peak_bytes.
+  Bracket likely;  // The largest likely peak, as in ModuleReport::likely_bytes. Zero on one chip.
+  std::array<double, kParts> parts{};  // The low end, divided by purpose.
+  std::string program;                 // The program that was running at the peak; empty if none was.
   SourceLine line;                     // The line that ran it.
-  int64_t step = 0;                    // Counted from 1.
-  std::vector<RunArray> largest;       // Largest first, at most 4096.
+  int64_t step = 0;                    // The step of the peak, counted from 1.
+  std::vector<RunArray> largest;       // The arrays at the peak, largest first, at most 4096.
   int64_t arrays = 0;                  // The number of arrays that were alive.
 };
 
@@ -68,15 +68,15 @@ struct RunReport {
   RunPeak peak;
   // Transfers that a real run would make; unsent_bytes is the part of the uploads that was not sent.
   int64_t upload_bytes = 0, upload_calls = 0, unsent_bytes = 0, download_bytes = 0, download_calls = 0;
-  std::vector<RunLine> transfers;  // Largest first.
-  std::vector<RunLine> breaks;     // Cuts of traces other than by Sync(), most first.
+  std::vector<RunLine> transfers;  // The transfers, largest first.
+  std::vector<RunLine> breaks;     // Cuts of traces other than by Sync(), most frequent first.
   int64_t stand_ins = 0;           // Values that were read and replaced by stand-ins.
   // The operations, traffic and time of the step that takes longest.
   double flops = 0;
   Bracket traffic, step_seconds;
   int64_t simulated_peak_bytes = 0;   // The daemon's own count: undivided, with its engine's temporaries.
   std::vector<std::string> failures;  // The daemon's errors, each once; at most 10.
-  SourceLine stopped_at;              // The line that read a value that does not exist; else empty.
+  SourceLine stopped_at;              // The line that read a value that does not exist; otherwise empty.
   std::string stopped_why;
   bool cut_off = false;  // True when the process ended without ending its sessions.
   std::optional<Target> target;
@@ -85,14 +85,14 @@ struct RunReport {
 
   int64_t graph_breaks() const;
   ModuleReport::Fit fit() const;
-  // Returns true when the run, as far as it came, fits the target and keeps its limits.
+  // Returns true when the run, up to its end, fits the target and keeps its limits.
   bool passed() const;
   // Returns true when the run stopped before its first step, or before `steps_wanted`.
   bool incomplete(int64_t steps_wanted) const;
 };
 
-// Follows the executes of a run's sessions, each by itself. INVALID_ARGUMENT when a log is not consistent, or
-// when the budget limits a metric that has no value.
+// Follows the executes of a run's sessions, each session separately. INVALID_ARGUMENT if a log is not
+// consistent, or if the budget limits a metric that has no value.
 absl::StatusOr<RunReport> FollowRun(const std::vector<PreflightLog>& sessions,
                                     const std::optional<Target>& target, const Budget& budget);
 

@@ -10,11 +10,11 @@
 namespace hlod::analysis {
 
 struct PreflightLog {
-  std::vector<v1::PreflightEvent> events;  // The first is `begin`.
+  std::vector<v1::PreflightEvent> events;  // The events, of which the first is `begin`.
   bool cut_off = false;                    // True when the file ends within an event or without `end`.
 };
 
-// INVALID_ARGUMENT names the file when it is not a preflight log, or one of another version.
+// INVALID_ARGUMENT names the file if it is not a preflight log, or has another version.
 absl::StatusOr<PreflightLog> ReadPreflightLog(const std::string& path);
 
 }  // namespace hlod::analysis

@@ -1,5 +1,5 @@
 // Reads the blocks of PT_XLA_DEBUG_FILE. Each line of a block begins with its kind, such as "Compilation
-// Analysis: "; the first and the last have only '=' after it.
+// Analysis: "; the first and the last consist of '=' after that.
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -28,7 +28,7 @@ std::string_view PrefixOf(std::string_view line) {
 
 struct Row {
   size_t number;
-  std::string_view text;  // Without the prefix.
+  std::string_view text;  // The text without the prefix.
 };
 
 // Returns the lines between the two lines of '='; nullopt when the second is missing.
@@ -44,8 +44,8 @@ std::optional<std::vector<Row>> TakeBlock(Lines& lines, std::string_view prefix)
   return std::nullopt;
 }
 
-// Parses "1.548000 GB", which is in GiB. Returns 0 for "Unknown  GB", which a backend writes that does not
-// know it.
+// Parses "1.548000 GB", which is in GiB. Returns 0 for "Unknown  GB", which is written by backends that do
+// not know the size.
 absl::StatusOr<double> ReadGib(const Lines& lines, const Row& row, std::string_view text) {
   double size = 0;
   if (text.starts_with("Unknown")) return 0;

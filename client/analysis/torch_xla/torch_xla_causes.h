@@ -10,10 +10,10 @@
 namespace hlod::analysis::torch_xla {
 
 struct Cause {
-  std::string text;        // As versions from 2.7 on write it; unchanged when the table does not have it.
+  std::string text;  // The text in the form of versions from 2.7 on; unchanged if the table does not have it.
   bool is_break = false;   // True when only a change of the program avoids it.
   bool is_dynamo = false;  // True when the graph is one of torch.compile's.
-  std::string advice;      // Empty when none is known.
+  std::string advice;      // Advice; empty if none is known.
 };
 Cause CauseOf(std::string_view text);
 // Returns the cause that PyTorch/XLA itself concludes from the frames, for dumps without a cause. `dynamo`:
@@ -21,7 +21,7 @@ Cause CauseOf(std::string_view text);
 Cause CauseOf(const std::vector<Frame>& frames, bool dynamo);
 
 // Returns the innermost frame of the user's program, which is not in PyTorch, PyTorch/XLA or another
-// installed package; the innermost frame when all are, an empty one when there are none.
+// installed package; the innermost frame if all are, an empty one if there are none.
 Frame UserFrame(const std::vector<Frame>& frames);
 
 }  // namespace hlod::analysis::torch_xla

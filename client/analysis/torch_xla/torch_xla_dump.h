@@ -24,7 +24,7 @@ struct Frame {
 
 struct Trace {
   std::string scope;  // "ScheduleSyncTensorsGraph", "dynamo".
-  std::string name;   // The name in torch_xla.compile; mostly empty.
+  std::string name;   // The name in torch_xla.compile; usually empty.
   std::string hash;   // The hash of the graph; in dumps of older versions, the hash of its roots.
   std::vector<Frame> frames;
   std::vector<std::string> lines;  // The graph's text. Only the first trace of a hash has it.
@@ -41,17 +41,17 @@ struct Analysis {
   std::string cause, name, hash;
   int64_t inputs = 0, outputs = 0;
   std::vector<Frame> frames;
-  std::optional<Sizes> sizes;  // For a compilation, if the backend knows them.
+  std::optional<Sizes> sizes;  // The sizes, for a compilation if the backend knows them.
 };
 
 struct Metric {
   int64_t samples = 0;
-  double total = 0;              // In seconds, bytes, or without a unit.
+  double total = 0;              // The total in seconds, bytes, or without a unit.
   std::optional<double> median;  // The median of the latest samples.
 };
 struct Metrics {
   int64_t reports = 0;                               // The number of reports in the file.
-  std::map<std::string, int64_t, std::less<>> seen;  // By name: the reports that have it.
+  std::map<std::string, int64_t, std::less<>> seen;  // By name, the number of reports that have it.
   std::map<std::string, Metric, std::less<>> metrics;
   std::map<std::string, int64_t, std::less<>> counters;
 };
@@ -65,10 +65,10 @@ struct Dump {
   std::vector<std::string> problems;  // "debug.txt:41: ...": a part that was cut off and is left out.
 };
 
-// Adds the contents of a file, whose kind the contents tell. A block that is cut off is added to the dump's
-// problems. NOT_FOUND and the like when the file cannot be read. INVALID_ARGUMENT, with file and line, when
-// the file is empty, has no part that PyTorch/XLA writes, or has another text where a number, a size or a
-// frame belongs.
+// Adds the contents of a file, whose kind is recognized by its contents. A truncated block is added to the
+// dump's problems. NOT_FOUND or a similar error if the file cannot be read. INVALID_ARGUMENT, with file and
+// line, when the file is empty, has no part that PyTorch/XLA writes, or has another text where a number, a
+// size or a frame belongs.
 absl::Status ReadDump(const std::string& path, Dump& dump);
 
 }  // namespace hlod::analysis::torch_xla

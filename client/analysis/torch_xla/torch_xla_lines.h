@@ -13,7 +13,7 @@ namespace hlod::analysis::torch_xla {
 
 class Lines {
  public:
-  // `text` outlives this object.
+  // `text` must outlive this object.
   Lines(std::string path, std::string_view text) : path_(std::move(path)), ended_(text.ends_with('\n')) {
     for (const absl::string_view split : absl::StrSplit(ToAbsl(text), '\n')) {
       std::string_view line = FromAbsl(split);
@@ -25,14 +25,14 @@ class Lines {
 
   bool AtEnd() const { return next_ >= lines_.size(); }
   size_t remaining() const { return lines_.size() - next_; }
-  // Returns the line `ahead` of the next one; empty beyond the end.
+  // Returns the line `ahead` lines after the next one; empty beyond the end.
   std::string_view Peek(size_t ahead = 0) const {
     return next_ + ahead < lines_.size() ? lines_[next_ + ahead] : std::string_view();
   }
   std::string_view Take() { return lines_[next_++]; }
   // The number of the next line, from 1.
   size_t number() const { return next_ + 1; }
-  // Returns true when the line that was taken last is the file's last one and has no newline: it may be cut.
+  // Returns true when the line taken last is the file's last one and has no newline: it may be truncated.
   bool cut() const { return AtEnd() && !ended_; }
 
   std::string At(size_t number) const { return absl::StrCat(path_, ":", number); }

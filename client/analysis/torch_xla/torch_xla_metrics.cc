@@ -78,7 +78,7 @@ absl::Status ReadMetric(Lines& lines, Metrics& metrics, Dump& dump) {
   const std::string name(counter.has_value() ? *counter : *After(head, kMetric));
   Metric metric;
   std::optional<int64_t> value, samples;
-  bool whole = false;  // True when the last line that it needs was read.
+  bool whole = false;  // True when the last line that the report needs was read.
   while (!lines.AtEnd() && lines.Peek().starts_with("  ")) {
     const size_t number = lines.number();
     const std::string_view row = lines.Take().substr(2);
@@ -107,7 +107,7 @@ absl::Status ReadMetric(Lines& lines, Metrics& metrics, Dump& dump) {
     metric.samples = *samples;
     metrics.metrics[name] = metric;
   }
-  // A report names each metric once, so the name that was read most often was in all reports.
+  // A report names each metric once, so the metric that was read most often was in all reports.
   metrics.reports = std::max(metrics.reports, ++metrics.seen[name]);
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// The readers of the parts of a dump. Each is called at the beginning of its part and takes all of it.
+// The readers of the parts of a dump. Each is called at the beginning of its part and reads all of it.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,23 @@
 
 namespace hlod::analysis::torch_xla {
 
-// "[ScheduleSyncTensorsGraph]" ... "## END_GRAPH"
+// Reads "[ScheduleSyncTensorsGraph]" ... "## END_GRAPH".
 bool AtTrace(const Lines& lines, size_t ahead = 0);
 absl::Status ReadTrace(Lines& lines, Dump& dump);
 
-// "Compilation Analysis: ====" ... "Compilation Analysis: ===="
+// Reads "Compilation Analysis: ====" ... "Compilation Analysis: ====".
 bool AtAnalysis(const Lines& lines);
 absl::Status ReadAnalysis(Lines& lines, Dump& dump);
 
-// "Metric: CompileTime", "Counter: MarkStep", or "[MetricsData; step=7]" before a report.
+// Reads "Metric: CompileTime", "Counter: MarkStep", or "[MetricsData; step=7]" before a report.
 bool AtMetric(const Lines& lines);
 absl::Status ReadMetric(Lines& lines, Metrics& metrics, Dump& dump);
 
-// "  function (file.py:12)"
+// Reads "  function (file.py:12)".
 absl::StatusOr<Frame> ReadFrame(const Lines& lines, size_t number, std::string_view text);
 absl::StatusOr<int64_t> ReadCount(const Lines& lines, size_t number, std::string_view what,
                                   std::string_view text);
-// Returns the trimmed text after `key` at the start of a line; nullopt when the line starts otherwise.
+// Returns the trimmed text after `key` at the start of a line; nullopt if the line starts otherwise.
 std::optional<std::string_view> After(std::string_view line, std::string_view key);
 
 }  // namespace hlod::analysis::torch_xla

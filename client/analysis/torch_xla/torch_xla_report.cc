@@ -22,7 +22,7 @@ int64_t Nodes(const Trace& trace) {
   });
 }
 
-// Returns a line without the numbers that only count lines: those of nodes and the suffixes of names.
+// Returns a line without numbers that only count lines: those of nodes and the suffixes of names.
 std::string WithoutNumbers(const std::string& line) {
   std::string key;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -53,7 +53,8 @@ class Joiner {
   }
 
  private:
-  // The file, the line and the name of a graph. Graphs that have the same are versions of each other.
+  // The file, the line and the name of a graph. Graphs for which all three are equal are versions of one
+  // graph.
   using Version = std::tuple<std::string, int, std::string>;
 
   Graph& Find(const std::string& hash, const std::string& name, Cause cause,
@@ -183,9 +184,9 @@ class Joiner {
   };
 
   const Dump& dump_;
-  bool executions_known_ = false;  // True when analyses of executions count them.
+  bool executions_known_ = false;  // True if analyses of executions count them.
   Report report_;
-  std::map<std::string, size_t> index_;  // By hash.
+  std::map<std::string, size_t> index_;  // The index by hash.
   std::map<std::string, const Trace*> traces_;
   std::vector<std::pair<Version, std::vector<std::string>>> order_;
   std::vector<End> ends_;

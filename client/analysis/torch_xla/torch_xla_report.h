@@ -13,10 +13,10 @@
 
 namespace hlod::analysis::torch_xla {
 
-// A graph of the program. Counts that no dump has are nullopt.
+// A graph of the program. Counts that are in no dump are nullopt.
 struct Graph {
   std::string hash, name;
-  Cause cause;  // The cause when it first appeared.
+  Cause cause;  // The cause at its first appearance.
   Frame at;     // The user's line.
   std::optional<int64_t> nodes, inputs, outputs;
   std::optional<int64_t> compiles, executions;
@@ -34,8 +34,8 @@ struct Place {
 // A place that made another graph than before.
 struct Recompile {
   Frame at;
-  std::string name, from, to;                // Hashes.
-  std::optional<LineDifference> difference;  // Set when there are traces of both.
+  std::string name, from, to;                // The graph's name, and the two hashes.
+  std::optional<LineDifference> difference;  // Set if there are traces of both.
 };
 
 // The total of a metric that counts calls and sums times or bytes.
@@ -45,8 +45,8 @@ struct Total {
 };
 
 struct Report {
-  std::vector<Graph> graphs;  // In order of appearance.
-  std::vector<Place> places;  // Most executions first.
+  std::vector<Graph> graphs;  // The graphs in order of appearance.
+  std::vector<Place> places;  // The places with most executions first.
   std::vector<Recompile> recompiles;
   int64_t unexpected_executions = 0;  // Executions in torch_xla.compile'd functions with full_graph.
   // Totals of the metrics: times in seconds, amounts in bytes.

@@ -9,7 +9,7 @@
 namespace hlod::analysis::torch_xla {
 namespace {
 
-// The changes shown per pair of traces; --json has all.
+// The number of changes shown per pair of traces; --json has all.
 constexpr size_t kChangesShown = 8;
 constexpr size_t kHashShown = 12;
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kInfo = "TensorsGraphInfo:", kName = "Graph Name:", kBegin = "## BEGIN_GRAPH",
                            kEnd = "## END_GRAPH", kHash = "Graph Hash:";
 
-// Returns true when the block that begins here has its end before another one begins.
+// Returns true when the block that begins here ends before another one begins.
 bool IsWhole(const Lines& lines) {
   for (size_t ahead = 1; ahead < lines.remaining() && !AtTrace(lines, ahead); ++ahead) {
     if (lines.Peek(ahead) == kEnd) return true;

@@ -1,4 +1,4 @@
-// A connection to a daemon's administration: the stub and what each call needs.
+// A connection to a daemon's administration: the stub and the data that each call needs.
 #pragma once
 
 #include <grpcpp/client_context.h>
@@ -20,7 +20,7 @@ namespace hlod::internal {
 
 struct AdminConnection {
   ~AdminConnection() {
-    if (!owner.IsThisOne()) stub.release();  // gRPC's threads are the parent's.
+    if (!owner.IsThisOne()) stub.release();  // gRPC's threads belong to the parent.
   }
 
   // Uses address, tls, token and timeout of the options.

@@ -35,18 +35,19 @@ class LiteralDownload : public Awaitable<Literal> {
         pending_(ChooseTransfer(*buffer->session, buffer->bytes)
                      .Download(buffer->session, buffer->handle, cause, value_.bytes(), caller)) {}
   ~LiteralDownload() override {
-    if (!owner_.IsThisOne()) pending_.release();  // It belongs to the parent, which may be using it.
+    // In a forked child it belongs to the parent, which may be using it.
+    if (!owner_.IsThisOne()) pending_.release();
   }
 
   bool Ready() override {
     if (!owner_.IsThisOne()) return true;  // Await fails at once.
-    if (!mu_.TryLock()) return false;      // Another thread awaits it.
+    if (!mu_.TryLock()) return false;      // Another thread is awaiting it.
     const bool ready = pending_ == nullptr || pending_->Ready();
     mu_.Unlock();
     return ready;
   }
   absl::StatusOr<Literal> Await(absl::Time deadline) override {
-    RETURN_IF_ERROR(owner_.Check());  // The lock may have been held at the fork.
+    RETURN_IF_ERROR(owner_.Check());  // The lock may have been held at the time of the fork.
     const DeliverEventsAtExit events;
     absl::MutexLock lock(&mu_);
     if (pending_ == nullptr) return FailedPrecondition("The value of this future was taken already.");
@@ -88,8 +89,8 @@ class LiteralAtHand : public Awaitable<Literal> {
   const Literal value_;
 };
 
-// Answers a read in an abstract session of a buffer that has no value: returns a stand-in or the refusal.
-// Returns nullopt when the buffer has a value, and notes the read in the record.
+// Answers a read, in an abstract session, of a buffer without a value: returns a stand-in or the refusal.
+// Returns nullopt if the buffer has a value, and records the read in the preflight log.
 std::optional<absl::StatusOr<Literal>> AskAbstract(const Buffer& buffer, Cause cause, const Caller& caller) {
   BufferState& state = *buffer.internal_state();
   AbstractSession* const abstract = state.session->options().abstract.get();
@@ -146,7 +147,8 @@ BufferState::~BufferState() {
   if (!death.has_value()) {
     session->Drop(handle, held);
   } else if (death->kind == ErrorKind::kDonated) {
-    session->Drop(handle, held, death->by);  // An execute that was refused leaves its donated arguments.
+    // An execute that was refused does not consume its donated arguments.
+    session->Drop(handle, held, death->by);
   }
 }
 
@@ -319,7 +321,7 @@ absl::StatusOr<Literal> Buffer::ToLiteral(Cause cause, Caller caller) const {
   return ToLiteralAsync(cause, caller).Await();
 }
 
-// A read of more bytes than this waits for the value before it allocates memory.
+// The size above which a read waits for the value before it allocates memory.
 constexpr int64_t kMemoryFirstBytes = int64_t{64} << 20;
 
 Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
@@ -331,8 +333,8 @@ Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
   if (absl::Status status = internal::CheckReadable(buffer, "a read", caller); !status.ok()) {
     return internal::FailedFuture<Literal>(std::move(status));
   }
-  // Memory for a large value is allocated once the value exists: a failed buffer may have a shape that does
-  // not fit into any machine.
+  // Memory for a large value is allocated when the value exists, because a failed buffer may have a shape
+  // that does not fit into any machine.
   if (buffer.bytes > kMemoryFirstBytes) {
     if (absl::Status made = ready().Await(); !made.ok())
       return internal::FailedFuture<Literal>(std::move(made));
@@ -401,7 +403,7 @@ absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) cons
   internal::AbstractSession* const abstract = buffer.session->options().abstract.get();
   if (abstract != nullptr && is_placeholder() && abstract->IsLarge(static_cast<int64_t>(bytes.size()))) {
     RETURN_IF_ERROR(internal::CheckUpload(*buffer.session, buffer.shape, bytes, caller));
-    abstract->Made(*this, Cause::kPlaceholderFill, caller);  // It stays a placeholder.
+    abstract->Made(*this, Cause::kPlaceholderFill, caller);  // Records that the buffer remains a placeholder.
     return absl::OkStatus();
   }
   if (!is_placeholder() && !buffer.session->options().skip_local_checks) {

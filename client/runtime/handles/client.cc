@@ -1,4 +1,4 @@
-// Connecting, and asking the daemon about the session.
+// Connects, and asks the daemon about the session.
 #include "hlod/runtime/client.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@ using internal::Session;
 
 namespace {
 
-// Returns `status` as a program error, or, when `program` is StableHLO or HLO text, an error that names the
-// function which reads that form.
+// Returns `status` as a program error or, if `program` is StableHLO or HLO text, an error that names the
+// function for that form.
 absl::Status AsProgramError(const absl::Status& status, std::string_view program) {
   const std::string_view text =
       program.substr(std::min(program.find_first_not_of(" \t\r\n"), program.size()));
@@ -58,10 +58,11 @@ std::unique_ptr<Module> WithPartitions(const Module& module) {
 }
 
 // Returns the closer of all sessions of this process. A program that ends right after its last session waits
-// a little for it: over TCP a daemon that never received the goodbye would keep the session for its grace
+// briefly for it: over TCP a daemon that never received the goodbye would keep the session for its grace
 // period.
 const std::shared_ptr<internal::BackgroundCloser>& Closer() {
-  constexpr absl::Duration kExitTimeout = absl::Milliseconds(500);  // For all streams together.
+  // The time limit for all streams together.
+  constexpr absl::Duration kExitTimeout = absl::Milliseconds(500);
   static const auto* const closer =
       new std::shared_ptr<internal::BackgroundCloser>(std::make_shared<internal::BackgroundCloser>());
   struct FlushAtExit {

@@ -1,4 +1,4 @@
-// Compiling. The bytes of a program are sent once, and its digest from then on.
+// Compiles programs. The bytes of a program are sent once, and from then on its digest.
 #include <algorithm>
 #include <utility>
 
@@ -17,11 +17,11 @@ namespace hlod {
 namespace internal {
 namespace {
 
-// A larger program is analysed at once, so that its bytes need not be kept for the analysis.
+// The size above which a program is analysed at once, so that its bytes need not be kept for the analysis.
 constexpr size_t kProgramKeptMax = 16 << 20;
 
-// The number of recompiles of a line at which it is reported: it probably compiles at every step, since a
-// batch or a length of a few sizes would have settled by then.
+// The number of recompiles of a line from which on it is reported: it probably compiles at every step, since
+// a batch or a length with a few sizes would have settled by then.
 constexpr int kRecompilesToldAt = 8;
 
 void WarnOfRecompiles(const CompileCause& verdict, const Caller& caller) {

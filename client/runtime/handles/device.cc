@@ -49,7 +49,7 @@ absl::StatusOr<Buffer> Declare(const std::shared_ptr<Session>& session, const Sh
   return MakeBuffer(session, handle, dense, device, std::move(sent), true);
 }
 
-// Notes a new buffer in the record of an abstract session; returns `made`.
+// Records a new buffer in the preflight log of an abstract session; returns `made`.
 absl::StatusOr<Buffer> Recorded(const Session& session, absl::StatusOr<Buffer> made,
                                 std::optional<Cause> cause, const Caller& caller) {
   if (made.ok() && session.options().abstract != nullptr)

@@ -14,7 +14,7 @@ namespace hlod {
 namespace internal {
 namespace {
 
-// Returns, per result of an abstract execute, true when it becomes a placeholder: because it depends on one,
+// Returns, per result of an abstract execute, true when it becomes a placeholder: because it depends on one
 // or, in an abstract session, because it takes large arrays.
 std::vector<bool> AbstractResults(ExecutableState& executable,
                                   const std::vector<bool>& placeholder_arguments) {
@@ -58,7 +58,7 @@ absl::Status CheckArguments(ExecutableState& executable, absl::Span<const Argume
                             const ExecuteOptions& options, bool is_abstract, const std::vector<int>& devices,
                             const Caller& caller) {
   RETURN_IF_ERROR(executable.session->status());
-  // Becomes text only in an error.
+  // Converted to text only for an error.
   const auto at = [&caller] { return " at " + hlod::ToString(OriginOf(caller)); };
   RETURN_IF_ERROR(CheckDevices(executable, devices, is_abstract, caller));
   const std::string of_each =
@@ -260,7 +260,7 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
 
   std::vector<uint64_t> results(abstract.size());
   std::vector<Buffer> filled(abstract.size());
-  std::vector<int> unknown;  // Results named in `fill` that do not exist: the daemon refuses them.
+  std::vector<int> unknown;  // Results named in `fill` that do not exist, which the daemon refuses.
   for (const auto& [index, placeholder] : options.fill) {
     if (index >= 0 && static_cast<size_t>(index) < filled.size()) {
       filled[static_cast<size_t>(index)] = placeholder;

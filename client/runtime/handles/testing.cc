@@ -82,7 +82,7 @@ struct Daemon::State {
       words.push_back("--listen");
       words.push_back(tcp_address);
     }
-    // Without a persistent cache, so that a test's counts do not depend on earlier runs.
+    // Runs without a persistent cache, so that a test's counts do not depend on earlier runs.
     const bool named = std::any_of(options.flags.begin(), options.flags.end(), [](const std::string& flag) {
       return flag == "--compile-cache" || flag.starts_with("--compile-cache=");
     });
@@ -142,7 +142,7 @@ Daemon& Daemon::operator=(Daemon&&) noexcept = default;
 Daemon::~Daemon() = default;
 
 absl::StatusOr<Daemon> Daemon::Start(const DaemonOptions& options) {
-  RETURN_IF_ERROR(internal::CheckGrpc());  // Fails at once where no connection can be made.
+  RETURN_IF_ERROR(internal::CheckGrpc());  // Fails at once if no connection can be made.
   std::unique_ptr<State> state = std::make_unique<State>();
   state->options = options;
   state->binary = options.binary;

@@ -30,7 +30,7 @@ absl::string_view MeaningOf(TraceCause cause) {
   return "invalid";
 }
 
-// Returns the analysis of one close. `reason` is why it was compiled, or null when it was not.
+// Returns the analysis of one close. `reason` says why it was compiled; null if it was not.
 std::string TextOf(const CloseEvent& close, const std::string* reason) {
   std::vector<std::string> lines = {
       std::string(80, '='),

@@ -1,11 +1,11 @@
-// $HLOD_DEBUG: the analysis of the whole program. $HLOD_WARNINGS.
+// The analysis of the whole program ($HLOD_DEBUG), and $HLOD_WARNINGS.
 #pragma once
 
 #include "absl/status/status.h"
 
 namespace hlod::internal {
 
-// The first call begins the analysis that $HLOD_DEBUG and $HLOD_DEBUG_FILE ask for; every call returns its
+// The first call begins the analysis that $HLOD_DEBUG and $HLOD_DEBUG_FILE request; every call returns its
 // error.
 absl::Status BeginDebugAnalysis();
 

@@ -19,7 +19,7 @@ constinit thread_local int held = 0;  // The number of scopes of this thread tha
 constinit thread_local const ArgumentLines* argument_lines = nullptr;
 constinit thread_local uint64_t transfer_value = 0, transfer_close = 0;
 
-// The queue of the process. Never destroyed, because tensors of static storage die late.
+// The event queue of the process. Never destroyed, because tensors of static storage are destroyed late.
 class EventQueue {
  public:
   static EventQueue& Get() {
@@ -36,7 +36,7 @@ class EventQueue {
   void Remove(Observer* observer) {
     if (!owner_.IsThisOne()) return;
     absl::MutexLock lock(&mu_);
-    // Not when called from within OnEvent: this thread itself is delivering.
+    // Not if called from within OnEvent: then this thread itself is delivering.
     if (handing_out_ != ThisThread()) {
       while (handing_out_ != 0) idle_.Wait(&mu_);
       HandOut();
@@ -48,7 +48,7 @@ class EventQueue {
   }
 
   void Push(decltype(Event::what)&& what) {
-    if (!owner_.IsThisOne()) return;  // The lock may have been held at the fork.
+    if (!owner_.IsThisOne()) return;  // The lock may have been held at the time of the fork.
     const double at_us = start_.us();
     absl::MutexLock lock(&mu_);
     if (observers_.empty()) return;
@@ -56,8 +56,8 @@ class EventQueue {
     queued_.store(true, std::memory_order_relaxed);
   }
 
-  // Returns without the lock when the queue is empty, as it is after most operations. A thread always sees
-  // the events that it queued itself.
+  // Returns without the lock if the queue is empty, as it is after most operations. A thread always sees the
+  // events that it queued itself.
   void Deliver() {
     if (!queued_.load(std::memory_order_relaxed) || !owner_.IsThisOne()) return;
     absl::MutexLock lock(&mu_);
@@ -75,13 +75,14 @@ class EventQueue {
     changes_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Delivers until the queue is empty. Other threads, and observers that use hlod, may queue meanwhile.
+  // Delivers until the queue is empty. Other threads, and observers that use hlod, may queue events
+  // meanwhile.
   void HandOut() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     handing_out_ = ThisThread();
     while (!events_.empty()) {
       taken_.swap(events_);
       HandOutTaken();
-      taken_.clear();  // Keeps its memory for the next batch.
+      taken_.clear();  // Clears it but keeps its memory for the next batch.
     }
     queued_.store(false, std::memory_order_relaxed);
     handing_out_ = 0;
@@ -106,10 +107,10 @@ class EventQueue {
   const Stopwatch start_;
   absl::Mutex mu_;
   absl::CondVar idle_;
-  uint64_t handing_out_ ABSL_GUARDED_BY(mu_) = 0;  // The thread that delivers; 0: none.
+  uint64_t handing_out_ ABSL_GUARDED_BY(mu_) = 0;  // The thread that delivers; 0 for none.
   uint64_t last_ ABSL_GUARDED_BY(mu_) = 0;
   std::vector<Event> events_ ABSL_GUARDED_BY(mu_);
-  std::vector<Event> taken_;          // Belongs to the thread that delivers.
+  std::vector<Event> taken_;          // Used by the thread that delivers.
   std::atomic<bool> queued_ = false;  // True when events are queued; written under mu_.
   std::vector<Observer*> observers_ ABSL_GUARDED_BY(mu_);
   std::atomic<uint64_t> changes_ = 0;  // The number of changes of observers_; written under mu_.

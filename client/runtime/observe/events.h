@@ -1,5 +1,5 @@
-// Delivers events to observers. An event is queued where it happens, possibly under a lock, and delivered
-// where no lock is held.
+// Delivers events to observers. An event is queued when it happens, possibly under a lock, and delivered when
+// no lock is held.
 #pragma once
 
 #include <atomic>
@@ -31,8 +31,8 @@ class DeferEvents {
   DeferEvents& operator=(const DeferEvents&) = delete;
 };
 
-// The same, and its destructor delivers the queued events, unless an outer scope of the thread still defers
-// them. Declare it before any lock that the scope takes.
+// Like DeferEvents, and its destructor delivers the queued events, unless an outer scope of the thread still
+// defers them. Must be declared before any lock that the scope takes.
 class DeliverEventsAtExit {
  public:
   DeliverEventsAtExit() : on_(Observed()) {
@@ -50,7 +50,7 @@ class DeliverEventsAtExit {
   const bool on_;
 };
 
-// While one exists, it names the value that this thread's transfers carry, and the close that computed it.
+// While one exists, this thread's transfers are attributed to a value, and to the close that computed it.
 class TransferOf {
  public:
   explicit TransferOf(uint64_t value, uint64_t close = 0);
@@ -65,8 +65,8 @@ class TransferOf {
   const uint64_t outer_value_, outer_close_;
 };
 
-// While one exists, it names the lines that made the arguments of the programs that this thread compiles, for
-// the explanation of a parameter that has changed.
+// While one exists, it holds the lines that made the arguments of the programs that this thread compiles, for
+// the explanation of a changed parameter.
 class ArgumentLines {
  public:
   explicit ArgumentLines(std::vector<Origin> lines);

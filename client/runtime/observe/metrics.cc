@@ -57,7 +57,7 @@ int Find(const Rows& rows, std::string_view name) {
 struct Ring {
   int64_t total = 0;
   double sum = 0;
-  std::vector<MetricSample> samples;  // The oldest is at total % kSamplesMax once it is full.
+  std::vector<MetricSample> samples;  // The oldest sample is at total % kSamplesMax when the ring is full.
 
   void Add(const MetricSample& sample) {
     if (samples.size() < kSamplesMax) samples.push_back(sample);
@@ -77,7 +77,7 @@ struct Ring {
 // The figures of a session's account at the time when the metrics were cleared.
 struct Baseline {
   int64_t compiles = 0, compile_us = 0, persistent_hits = 0, executes = 0, execute_us = 0, queue_us = 0;
-  int64_t executes_counted = 0, compiles_counted = 0, hits_counted = 0;  // For the counters.
+  int64_t executes_counted = 0, compiles_counted = 0, hits_counted = 0;  // The figures for the counters.
 };
 
 class MetricStore {

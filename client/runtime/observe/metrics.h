@@ -1,4 +1,4 @@
-// Where the client's own metrics are counted.
+// The client's own metrics.
 #pragma once
 
 #include <cstdint>

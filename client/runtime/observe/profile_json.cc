@@ -95,7 +95,7 @@ std::string Shown(const Json& json) {
   return text.size() <= kLengthMax ? text : absl::StrCat(text.substr(0, kLengthMax), "...");
 }
 
-// Returns the enumerator of that name, among those with numbers below 64.
+// Returns the enumerator with that name, among those with numbers below 64.
 template <typename E>
 std::optional<E> EnumeratorNamed(const std::string& name) {
   constexpr int kNumbers = 64;
@@ -120,7 +120,7 @@ class FieldReader {
     status_ = Read(*found, field);
     if (!status_.ok()) status_ = InvalidArgument("%s: %s", name, status_.message());
   }
-  // Returns the first error. A name that does not belong to a field is one.
+  // Returns the first error; a name that is not a field's is an error.
   absl::Status Finish() {
     RETURN_IF_ERROR(status_);
     if (read_ == from_.size()) return status_;

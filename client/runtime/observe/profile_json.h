@@ -11,7 +11,7 @@ namespace hlod::internal {
 
 inline constexpr int kRunVersion = 1;
 
-// Each returns a line with its newline.
+// Each of these functions returns a line with its newline.
 std::string RunHeaderLine(const Profile& run);
 std::string RunEventLine(const Event& event);
 std::string RunAccountLine(const ProfileAccount& account);

@@ -22,7 +22,7 @@ namespace hlod {
 namespace internal {
 namespace {
 
-// The open sessions of the process, and the recordings under way. Never destroyed.
+// The open sessions of the process, and the recordings in progress. Never destroyed.
 class OpenProfiles {
  public:
   static OpenProfiles& Get() {
@@ -229,7 +229,8 @@ absl::Status ProfileWriter::Finish() {
     for (const auto& [session, account] : sessions_) open.push_back(session);
   }
   for (const std::shared_ptr<Session>& session : open) {
-    // The account comes when all earlier commands are settled, so that their outcomes are among the events.
+    // The account is answered when all earlier commands are settled, so that their outcomes are among the
+    // events.
     if (const absl::StatusOr<SessionAccount> account = GetAccount(Client(session)); account.ok())
       End(session, *account);
   }

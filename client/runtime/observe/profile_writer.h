@@ -1,5 +1,5 @@
-// Records profiles ($HLOD_PROFILE, ProfileRecorder): the events as they come, and the accounts of the
-// sessions that end meanwhile or are open at the end.
+// Records profiles ($HLOD_PROFILE, ProfileRecorder): events as they happen, and the accounts of the sessions
+// that end during the recording or are open at its end.
 #pragma once
 
 #include <map>
@@ -20,10 +20,10 @@ namespace hlod::internal {
 
 class Session;
 
-// Called when a session was opened: recordings keep it, so that they can ask for its account. The first call
-// begins the recording that $HLOD_PROFILE asks for, and fails when its file cannot be written.
+// Called when a session is opened: recordings keep it, to request its account later. The first call begins
+// the recording that $HLOD_PROFILE requests, and fails if its file cannot be written.
 absl::Status RecordSession(const std::shared_ptr<Session>& session);
-// Called when a session is about to be closed: recordings take its account.
+// Called when a session is about to be closed: recordings request its account.
 void RecordSessionEnd(const std::shared_ptr<Session>& session);
 
 // Returns the part of `later` that `earlier`, an earlier account of the same session, does not contain.
@@ -39,7 +39,7 @@ class ProfileWriter : public Observer {
   void Open(const std::shared_ptr<Session>& session, const SessionAccount* account);
   void End(const std::shared_ptr<Session>& session, const SessionAccount& account);
 
-  // Ends the recording. A second call does nothing.
+  // Ends the recording. A second call has no effect.
   absl::Status Finish();
   Profile Take() { return std::move(run_); }
 

@@ -20,7 +20,8 @@ using hlo::Module;
 using hlo::NodeId;
 using ProgramSource = std::optional<Difference>;
 
-constexpr size_t kTextMax = 200;  // An instruction's text is clipped: constants and attributes may be long.
+// The length to which an instruction's text is truncated, because constants and attributes may be long.
+constexpr size_t kTextMax = 200;
 
 std::string Clipped(std::string text) {
   if (text.size() <= kTextMax) return text;
@@ -118,9 +119,8 @@ ProgramSource Parameters(const Computation& before, const Computation& after, ab
   return std::nullopt;
 }
 
-// For programs of different form: returns true when parameters of equal number are likely to be the same
-// ones, because both programs have the same number of them, of the same ranks, and they are not merely
-// permuted.
+// For programs of different form: returns true when parameters with equal numbers probably correspond: both
+// programs have the same number of parameters with the same ranks, and they are not merely permuted.
 bool SameParameters(const Computation& before, const Computation& after) {
   const size_t count = before.parameters().size();
   if (after.parameters().size() != count) return false;
@@ -166,8 +166,8 @@ ProgramSource Contents(const Module& before, const Module& after, bool constants
   return std::nullopt;
 }
 
-// Returns a hash per instruction of the value it computes. Parameters are hashed by their shapes, because
-// their order follows that of the results.
+// Returns a hash per instruction of the value that it computes. Parameters are hashed by their shapes,
+// because their order depends on that of the results.
 std::vector<uint64_t> Hashes(const Module& module, const Computation& entry) {
   std::vector<uint64_t> hashes(entry.size());
   const auto mix = [](uint64_t& hash, uint64_t next) {

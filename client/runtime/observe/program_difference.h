@@ -16,9 +16,9 @@ struct Difference {
   std::string text;  // "parameter 3 was f32[32,512], now f32[31,512], made at data.cc:88"
 };
 
-// Compares parameters first, because a shape that changes there changes most of the rest, including the
-// constants that are computed from it; then constants and operations in order, results, donations, options.
-// `made` holds the lines that made the arguments of `after`, as far as they are known.
+// Compares parameters first, because a changed shape there changes most of the rest, including constants that
+// are computed from it; then constants and operations in order, results, donations, options. `made` holds the
+// lines that made the arguments of `after`, as far as they are known.
 Difference FirstDifference(const hlo::Module& before, const hlo::Module& after,
                            absl::Span<const Origin> made);
 

@@ -34,7 +34,7 @@ int ProgramHistory::Count(const Origin& line, CompileReason reason) {
   std::pair<std::string, int> key(line.file, line.line);
   if (recompiles_.size() >= kLinesMax && !recompiles_.contains(key)) return 0;
   const auto [entry, first_here] = recompiles_.try_emplace(std::move(key), 0);
-  // A line's first program is not a recompile, even when another line has compiled one like it.
+  // A line's first program is not a recompile, even if another line has compiled a similar one.
   const bool again = reason == CompileReason::kAgain || (reason != CompileReason::kFirst && !first_here);
   return again ? ++entry->second : 0;
 }
@@ -67,7 +67,8 @@ CompileCause ProgramHistory::Compare(const hlo::Module& module, std::string_view
         nearest = past;
         break;
       }
-      // At equal distance prefer the program of the same name (for a trace, its line), then the later one.
+      // At equal distance the program with the same name (for a trace, its line) is preferred, then the later
+      // one.
       const uint64_t distance = 2 * Distance(*past, *added) + (past->name == added->name ? 0 : 1);
       if (distance >= least) continue;
       least = distance;

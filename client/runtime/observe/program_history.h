@@ -1,4 +1,4 @@
-// Remembers the programs that a session has compiled, and finds the one that a new program is nearest to.
+// Records the programs that a session has compiled, and finds the one nearest to a new program.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ namespace hlod::internal {
 // The explanation of a compile.
 struct CompileCause {
   CompileReason reason = CompileReason::kUnsaid;
-  std::string text;     // A sentence.
-  std::string nearest;  // The name of the nearest program; empty when no other was compiled.
-  // The recompiles of the line so far, this one included; 0 when this is not a recompile
+  std::string text;     // The explanation, as a sentence.
+  std::string nearest;  // The name of the nearest program; empty if no other was compiled.
+  // The number of recompiles of the line so far, including this one; 0 if this is not a recompile
   // (hlod/observe/graph_report.h).
   int recompiles = 0;
 };
@@ -33,14 +33,14 @@ struct CompileCause {
 // Keeps only the latest programs, and the bytes of those that are not large. Thread-safe.
 class ProgramHistory {
  public:
-  // Explains why a program that was not found in the cache is compiled now, and remembers the program. `made`
-  // holds the lines that made its arguments, as far as they are known.
+  // Explains why a program that was not in the cache is compiled now, and records the program. `made` holds
+  // the lines that made its arguments, as far as they are known.
   CompileCause Add(const hlo::Module& module, std::string_view bytes, const Digest& digest,
                    const Origin& line, absl::Span<const Origin> made);
 
  private:
   static constexpr size_t kProgramsMax = 64;
-  static constexpr size_t kBytesMax = 32 << 20;      // The bytes kept of all programs together.
+  static constexpr size_t kBytesMax = 32 << 20;      // The limit on the bytes kept of all programs together.
   static constexpr size_t kBytesOfOneMax = 4 << 20;  // The bytes of a larger program are not kept.
   static constexpr size_t kLinesMax = 4096;          // The number of lines whose recompiles are counted.
 
@@ -48,22 +48,23 @@ class ProgramHistory {
     std::string name;
     Digest digest;
     Origin line;
-    std::string bytes;              // Empty when they are not kept.
+    std::string bytes;              // The serialized program; empty if it is not kept.
     std::vector<uint32_t> opcodes;  // The number of instructions of the entry, per opcode.
     uint64_t form = 0;              // The hash of opcodes and operands.
   };
-  // The same as Add, without counting recompiles.
+  // Does the same as Add, without counting recompiles.
   CompileCause Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest,
                        const Origin& line, absl::Span<const Origin> made);
-  // Returns the line's recompiles, this compile included; 0 when it is not a recompile.
+  // Returns the number of the line's recompiles, including this compile; 0 if it is not a recompile.
   int Count(const Origin& line, CompileReason reason);
   // Returns the distance of two programs: 0 when they have the same form.
   static uint64_t Distance(const Past& a, const Past& b);
 
   absl::Mutex mu_;
-  std::list<std::shared_ptr<const Past>> programs_ ABSL_GUARDED_BY(mu_);  // The latest first.
+  std::list<std::shared_ptr<const Past>> programs_ ABSL_GUARDED_BY(mu_);  // The programs, latest first.
   size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  absl::flat_hash_map<std::pair<std::string, int>, int> recompiles_ ABSL_GUARDED_BY(mu_);  // By line.
+  // The number of programs by line.
+  absl::flat_hash_map<std::pair<std::string, int>, int> recompiles_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace hlod::internal

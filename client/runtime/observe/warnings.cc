@@ -1,4 +1,4 @@
-// Warnings, each once.
+// Prints warnings, each once.
 #include "client/runtime/observe/warnings.h"
 
 #include <cstdio>
@@ -21,7 +21,7 @@ struct Said {
 
 void Warn(const std::string& text) {
   if (!WarningsAreOn()) return;
-  static auto* const said = new Said;  // Never destroyed: threads may warn while the program ends.
+  static auto* const said = new Said;  // Never destroyed, because threads may warn while the program ends.
   {
     absl::MutexLock lock(&said->mu);
     if (said->texts.size() >= kWarningsMax || !said->texts.insert(text).second) return;

@@ -5,8 +5,8 @@
 
 namespace hlod::internal {
 
-// Writes "hlod: TEXT" to stderr, once in the process for equal texts and kWarningsMax times in all. Does
-// nothing with HLOD_WARNINGS=0.
+// Writes "hlod: TEXT" to stderr, once in the process for equal texts, and at most kWarningsMax times in all.
+// Does nothing with HLOD_WARNINGS=0.
 inline constexpr int kWarningsMax = 32;
 void Warn(const std::string& text);
 

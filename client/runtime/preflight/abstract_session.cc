@@ -24,7 +24,7 @@ namespace {
 constexpr uint32_t kRecordVersion = 1;
 constexpr int64_t kStandInBytesMax = 64 << 20;
 constinit std::atomic<bool> any_was_opened = false;
-constexpr absl::Duration kEndTimeout = absl::Seconds(60);  // The wait for commands that are under way.
+constexpr absl::Duration kEndTimeout = absl::Seconds(60);  // The time limit for commands in flight.
 
 v1::Origin OriginProto(const Caller& caller) { return rpc::ToProto(OriginOf(caller)); }
 
@@ -189,7 +189,7 @@ void AbstractSession::EndStep(Session& session, bool marked, const Caller& calle
 void AbstractSession::End(Session& session, std::string_view reason, const Caller& caller,
                           const std::string& text) {
   if (!log_.is_open() || session.InForkedChild() || ended_.exchange(true)) return;
-  // The answer comes after those of all commands before, so that their errors are in the record.
+  // The answer comes after those of all earlier commands, so that their errors are in the preflight log.
   v1::Command command;
   command.mutable_stats();
   const absl::StatusOr<Command> sent = session.Send(caller, std::move(command));
@@ -206,7 +206,7 @@ void AbstractSession::End(Session& session, std::string_view reason, const Calle
 void AbstractSession::EndProcess(Session& session, std::string_view reason, const Caller& caller,
                                  const std::string& text) {
   End(session, reason, caller, text);
-  // The program's destructors do not run: they may wait for threads that use this session.
+  // The program's destructors are not run, because they may wait for threads that use this session.
   std::cout.flush();
   std::fflush(nullptr);
   _exit(0);
@@ -214,7 +214,7 @@ void AbstractSession::EndProcess(Session& session, std::string_view reason, cons
 
 namespace {
 
-// The abstract sessions of this process that have a record.
+// The abstract sessions of this process that have a preflight log.
 struct Open {
   absl::Mutex mu;
   std::vector<std::weak_ptr<Session>> sessions ABSL_GUARDED_BY(mu);

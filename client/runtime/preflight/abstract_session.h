@@ -1,4 +1,4 @@
-// The state of an abstract session (hlod/runtime/abstract.h), and its preflight record.
+// The state of an abstract session (hlod/runtime/abstract.h), and its preflight log.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ class Session;
 // Belongs to a session. Thread-safe.
 class AbstractSession {
  public:
-  // `name` is the program's. Fails with kind argument when `options` are invalid, and with UNAVAILABLE when
-  // the record's folder cannot be written.
+  // `name` is the program's name. Fails with kind argument if `options` are invalid, and with UNAVAILABLE if
+  // the preflight log's folder cannot be written.
   static absl::StatusOr<std::shared_ptr<AbstractSession>> Open(const AbstractOptions& options,
                                                                const std::string& name);
   ~AbstractSession();
@@ -31,7 +31,8 @@ class AbstractSession {
   const AbstractOptions& options() const { return options_; }
   bool IsLarge(int64_t bytes) const { return bytes > options_.real_bytes_max; }
 
-  // Each of these writes one event into the record. They are called in the order in which commands are sent.
+  // Each of these functions writes one event into the preflight log. They are called in the order in which
+  // commands are sent.
   void Compiled(const Digest& digest, const std::string& program, const Caller& caller);
   // `cause` is the upload's, real or avoided.
   void Made(const Buffer& buffer, std::optional<Cause> cause, const Caller& caller);
@@ -44,13 +45,14 @@ class AbstractSession {
   void Closed(std::string_view cause, const Caller& caller);
   void Failed(const v1::Error& error);
 
-  // Answers a read of a placeholder: returns a stand-in, refuses it, or ends the process, as the options say.
+  // Answers a read of a placeholder: returns a stand-in, refuses the read, or ends the process, as the
+  // options say.
   absl::StatusOr<Literal> Ask(BufferState& placeholder, Cause cause, const Caller& caller);
-  // Counts the end of a step. With `marked` (StepMark()) only when an execute ran since the last one. May end
+  // Counts the end of a step; with `marked` (StepMark()) only if an execute ran since the last one. May end
   // the process.
   void EndStep(Session& session, bool marked, const Caller& caller);
 
-  // Writes the end of the record, with the daemon's statistics. Later calls do nothing.
+  // Writes the end of the preflight log, with the daemon's statistics. Later calls have no effect.
   void End(Session& session, std::string_view reason, const Caller& caller, const std::string& text);
 
  private:
@@ -62,7 +64,7 @@ class AbstractSession {
   const AbstractOptions options_;
   PreflightLogWriter log_;
   std::atomic<bool> ended_ = false;
-  std::atomic<bool> stood_in_ = false;  // True once a stand-in was returned.
+  std::atomic<bool> stood_in_ = false;  // True after a stand-in was returned.
   std::atomic<bool> ran_ = false;       // True when an execute ran since the last step.
   std::atomic<int64_t> steps_ = 0;
   std::atomic<uint64_t> random_ = 0;
@@ -76,13 +78,13 @@ absl::StatusOr<Buffer> UploadWithoutBytes(const Device& device, const Shape& sha
 // Returns true when this process has opened an abstract session, or will make every session abstract.
 bool MayBeAbstract();
 
-// Has the session's record end when the process exits while the session is still open.
+// Ends the session's preflight log when the process exits while the session is still open.
 void EndAtExit(const std::shared_ptr<Session>& session);
 
 // The value of HLOD_ABSTRACT: "address=unix:/tmp/x.sock,log=/tmp/x,steps=3,stand_in=0".
 struct AbstractRun {
   AbstractOptions options;
-  std::string address;  // Every connection of the process goes there.
+  std::string address;  // The address for every connection of the process.
 };
 // Returns nullopt when `text` is empty.
 absl::StatusOr<std::optional<AbstractRun>> ParseAbstractRun(std::string_view text);

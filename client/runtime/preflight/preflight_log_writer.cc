@@ -1,4 +1,4 @@
-// Appending events to a file.
+// Appends events to a file.
 #include "client/runtime/preflight/preflight_log_writer.h"
 
 #include <fcntl.h>

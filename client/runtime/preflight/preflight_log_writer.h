@@ -10,8 +10,8 @@
 
 namespace hlod::internal {
 
-// A file to which each event is appended at once, so that the file stays valid however the process ends.
-// Thread-safe; calls nothing while it holds its lock.
+// A file to which each event is appended at once, so that the file is valid however the process ends.
+// Thread-safe; does not call other code while it holds its lock.
 class PreflightLogWriter {
  public:
   PreflightLogWriter() = default;  // Discards events until Open().
@@ -27,7 +27,8 @@ class PreflightLogWriter {
  private:
   int file_ = -1;  // Constant after Open.
   absl::Mutex mu_;
-  bool failed_ ABSL_GUARDED_BY(mu_) = false;  // True after a failed write: a reader would not get past it.
+  // True after a failed write, which a reader could not read past.
+  bool failed_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace hlod::internal

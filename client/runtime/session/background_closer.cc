@@ -1,4 +1,4 @@
-// Ends one stream after the other, on a detached thread that ends with the last of them.
+// Ends one stream after another, on a detached thread that ends after the last of them.
 #include "client/runtime/session/background_closer.h"
 
 #include <system_error>
@@ -10,7 +10,7 @@
 namespace hlod::internal {
 namespace {
 
-constexpr absl::Duration kTimeout = absl::Seconds(2);  // Per stream.
+constexpr absl::Duration kTimeout = absl::Seconds(2);  // The time limit per stream.
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void BackgroundCloser::Close(std::shared_ptr<Pipe> pipe, std::deque<MessageParts
     running_ = true;
   } catch (const std::system_error&) {
     waiting_.back()
-        .pipe->Cancel();  // A thread could not be started. The daemon notices that the connection closes.
+        .pipe->Cancel();  // No thread could be started. The daemon notices that the connection is closed.
     waiting_.pop_back();
   }
 }

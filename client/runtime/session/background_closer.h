@@ -16,8 +16,8 @@ namespace hlod::internal {
 // Shared by sessions. Its thread runs only while a stream has to be ended. Thread-safe.
 class BackgroundCloser : public std::enable_shared_from_this<BackgroundCloser> {
  public:
-  // Sends `rest` (after the write under way, if `writing`), waits up to two seconds for the stream's end,
-  // then cancels it. Returns at once.
+  // Sends `rest` (after the current write, if `writing`), waits up to two seconds for the stream's end, then
+  // cancels the stream. Returns at once.
   void Close(std::shared_ptr<Pipe> pipe, std::deque<MessageParts> rest, bool writing);
   // Waits until every stream passed to Close has ended, at most `timeout`. Does nothing in a forked child.
   void Flush(absl::Duration timeout);

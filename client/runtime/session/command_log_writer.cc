@@ -45,7 +45,7 @@ absl::Status CannotBeWritten(const std::string& path) {
 
 }  // namespace
 
-// The recorders of sessions that are open: a program need not end its sessions before it exits.
+// The command logs of open sessions, because a program need not end its sessions before it exits.
 class OpenCommandLogs {
  public:
   static OpenCommandLogs& Get() {
@@ -110,7 +110,7 @@ absl::StatusOr<std::shared_ptr<CommandLogWriter>> CommandLogWriter::Open(const s
   const std::string next = NextPath(path);
   rpc::Descriptor file(open(next.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!file.valid()) return CannotBeWritten(next);
-  // The file is truncated only when no other process writes it.
+  // The file is truncated only if no other process is writing it.
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     return FailedPrecondition("Another process records into %s.", next);
   if (ftruncate(file.get(), 0) != 0) return CannotBeWritten(next);

@@ -19,17 +19,18 @@ namespace hlod::internal {
 
 inline constexpr char kCommandLogMagic[] = "hlod command log 1\n";
 
-// Every entry is written at once, so that the command log of a program that crashes has every command it
+// Every entry is written at once, so that the command log of a program that crashes has every command that it
 // sent. The end is written with the session's goodbye, or at the program's exit. Thread-safe.
 class CommandLogWriter {
  public:
   // Begins the command log of a session. The files of a process's sessions are `path`, `path`.2, `path`.3,
-  // ... Overwrites an existing file. FAILED_PRECONDITION when another process records into the file.
+  // and so on. Overwrites an existing file. FAILED_PRECONDITION if another process is recording into the
+  // file.
   static absl::Status Start(const void* session, const std::string& path, const v1::CommandLogHeader& header);
   // True once a session of this process was recorded.
   static bool any() { return any_.load(std::memory_order_relaxed); }
-  // Records a command when its session is recorded; does nothing in a forked child. When the file cannot be
-  // written, says so on stderr once and stops recording.
+  // Records a command if its session is recorded; does nothing in a forked child. If the file cannot be
+  // written, prints that to stderr once and stops recording.
   static void Record(const void* session, const v1::Command& command);
 
   // Ends the command log; later commands are not recorded.
@@ -60,7 +61,7 @@ class CommandLogWriter {
 // (find_daemon.cc)
 std::string CommandLogPath();
 
-// Forgets the recorder of a session that ends.
+// Removes the writer of a session that ends.
 class EndOfCommandLog {
  public:
   explicit EndOfCommandLog(const void* session) : session_(session) {}

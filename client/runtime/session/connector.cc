@@ -1,5 +1,5 @@
-// Connects sockets and hands them to gRPC, because this distinguishes at once between "nothing listens" and
-// "cannot be reached".
+// Connects sockets and passes them to gRPC, because this distinguishes at once a daemon that is not there
+// from one that cannot be reached.
 #include "client/runtime/session/connector.h"
 
 #include <fcntl.h>
@@ -38,15 +38,15 @@
 namespace hlod::internal {
 namespace {
 
-constexpr int kMessageBytesMax = 64 << 20;  // The size of a received message; a ledger may have many lines.
+constexpr int kMessageBytesMax = 64 << 20;  // The limit on a received message; a ledger may have many lines.
 constexpr absl::Duration kSilence = absl::Seconds(30);
-// A bulk stream on which no chunk moves for this long is broken off.
+// The time after which a bulk stream that moves no chunk is aborted.
 constexpr absl::Duration kBulkSilence = absl::Minutes(2);
 
 absl::Status Unreachable(const rpc::Endpoint& endpoint, int error) {
   const std::string text =
       absl::StrFormat("No daemon answers at %s: %s.", rpc::ToString(endpoint), std::strerror(error));
-  // A socket that does not exist or refuses: the daemon has ended.
+  // The socket does not exist or refuses, so the daemon has ended.
   if (error == ECONNREFUSED || error == ENOENT || error == ENOTDIR)
     return MakeError(ErrorKind::kLostSession, text);
   if (error == EACCES || error == EPERM) return MakeError(ErrorKind::kAuth, text);
@@ -79,7 +79,7 @@ absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl:
   for (;;) {
     rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!fd.valid()) return Unreachable(endpoint, errno);
-    // EAGAIN on a unix socket: the listener's queue is full.
+    // EAGAIN on a unix socket means that the listener's queue is full.
     fcntl(fd.get(), F_SETFL, O_NONBLOCK);
     if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return fd;
     if (errno != EAGAIN || absl::Now() >= deadline) return Unreachable(endpoint, errno);
@@ -87,9 +87,9 @@ absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl:
   }
 }
 
-// Refuses a listener on a usual socket that is another user's: another user could have made that file, and
-// would get this program's data. Only the system makes the folder of the system's daemon, so the folder's
-// owner is that daemon's user.
+// Refuses a listener of another user on a default socket: that user could have made the socket to get this
+// program's data. Only the system makes the folder of the system's daemon, so the folder's owner is that
+// daemon's user.
 absl::Status CheckListener(int fd, const std::string& path) {
   ASSIGN_OR_RETURN(const rpc::PeerCredentials peer, rpc::ReadPeerCredentials(fd));
   if (peer.uid == geteuid() || peer.uid == 0) return absl::OkStatus();
@@ -119,8 +119,8 @@ absl::Status CheckDescriptor(int fd) {
                    absl::StrFormat("Descriptor %d is not a connected socket: %s.", fd, std::strerror(errno)));
 }
 
-// Breaks a TCP connection whose peer's kernel has not answered for kSilence, also when data is on its way:
-// the daemon always reads, so that a peer that acknowledges nothing is gone.
+// Breaks a TCP connection whose peer's kernel has not answered for kSilence, also while data is being sent:
+// the daemon always reads, so a peer that does not acknowledge is gone.
 void NoticeSilence(int fd) {
   rpc::EnableKeepalive(fd, kSilence);
   const unsigned int ms = static_cast<unsigned int>(absl::ToInt64Milliseconds(kSilence));
@@ -154,8 +154,8 @@ absl::StatusOr<rpc::Descriptor> ConnectTcp(const rpc::Endpoint& endpoint, absl::
   return connected;
 }
 
-// Calls NoticeSilence for gRPC's socket of a TLS connection. gRPC does not expose that socket, so it is
-// searched for among the descriptors of this process, by the address that `probe` is connected to.
+// Calls NoticeSilence for gRPC's socket of a TLS connection. gRPC does not expose that socket, so this
+// searches the descriptors of this process by the address that `probe` is connected to.
 void NoticeSilenceOfPeer(int probe) {
   sockaddr_storage peer = {};
   socklen_t peer_size = sizeof(peer);
@@ -287,7 +287,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
   if (endpoint.kind != rpc::Endpoint::Kind::kTcp) {
     return InvalidArgument("TLS is for TCP addresses; %s is not one.", rpc::ToString(endpoint));
   }
-  // gRPC makes a connection of its own here; `fd` has only shown that a program listens.
+  // gRPC makes its own connection here; `fd` has only shown that a program listens.
   grpc::SslCredentialsOptions credentials;
   credentials.pem_root_certs = tls.root_certificates;
   credentials.pem_cert_chain = tls.certificate;

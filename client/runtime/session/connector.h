@@ -1,4 +1,4 @@
-// Finds and connects a daemon: by an address, or by the chain of usual places, which ends with a private
+// Finds and connects a daemon: by an address, or by the list of default places, which ends with a private
 // daemon started as a child.
 #pragma once
 
@@ -19,10 +19,10 @@
 namespace hlod::internal {
 
 // Connects now, and returns a gRPC channel over which `token` may be sent. Fails with INVALID_ARGUMENT,
-// before anything is connected, when the token would travel in clear to another host; with kind lost_session
-// when nothing listens there; with kind auth when the listener is not trusted (Endpoint::found); with
-// UNAVAILABLE naming the address when it cannot be reached. An insecure channel is one socket: when that
-// breaks, the channel is dead.
+// before connecting, when the token would be sent unencrypted to another host; with kind lost_session when no
+// program listens there; with kind auth when the listener is not trusted (Endpoint::found); with UNAVAILABLE
+// naming the address when it cannot be reached. An insecure channel is one socket: when that breaks, the
+// channel is dead.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint,
                                                            const TlsOptions& tls, const std::string& token,
                                                            absl::Time deadline);
@@ -34,13 +34,13 @@ std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const Tl
 // Returns INVALID_ARGUMENT, naming the field of ConnectOptions, when gRPC would refuse the token or a TLS
 // text.
 absl::Status CheckCredentials(const ConnectOptions& options);
-// Returns `status`, the error of the first call on a connection to `endpoint`, with an explanation added
-// where TLS may be the reason: a daemon behind TLS just drops a plain connection.
+// Returns `status`, the error of the first call on a connection to `endpoint`, with an explanation if TLS may
+// be the reason: a daemon that requires TLS just drops a plain connection.
 absl::Status ExplainDropped(const absl::Status& status, const rpc::Endpoint& endpoint, const TlsOptions& tls);
 // Returns the connector that the options ask for.
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options);
-// Returns the address alone, for clients that do not start a daemon: `address`, else $HLOD_ADDRESS, else the
-// user's running daemon.
+// Returns the address for clients that do not start a daemon: `address`, otherwise $HLOD_ADDRESS, otherwise
+// the user's running daemon.
 absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address);
 
 // Parses $HLOD_ABSTRACT; nullopt when it is not set.
@@ -50,7 +50,7 @@ absl::StatusOr<std::optional<AbstractRun>> AbstractRunOfEnvironment();
 // closed.
 absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags);
 // Returns `status`, the error of a private daemon that ended before it answered, with its exit code and the
-// end of its stderr. To learn those it starts the daemon once more, without a client, and waits at most a few
+// end of its stderr. To get these it starts the daemon once more, without a client, and waits at most a few
 // seconds for its end.
 absl::Status ExplainPrivateDaemon(const absl::Status& status, const std::vector<std::string>& flags);
 // Returns $HLOD_DAEMON, else `hlod` beside this program or this library (or in ../bin of either), else on

@@ -56,7 +56,8 @@ absl::Status TryToConnect(const rpc::Endpoint& endpoint) {
   return OpenChannel(endpoint, {}, "", absl::Now() + absl::Seconds(1)).status();
 }
 
-// Returns the error for a daemon that this user may not connect to, so that it is not mistaken for none.
+// Returns the error for a daemon that this user may not connect to, so that it is not treated as if no daemon
+// ran.
 absl::Status MayNotConnect(const std::string& path) {
   struct stat file = {};
   group entry = {};
@@ -72,7 +73,7 @@ absl::Status MayNotConnect(const std::string& path) {
                                    path, why));
 }
 
-// The sockets a daemon of this user, or of the system, would have.
+// Returns the sockets that a daemon of this user, or of the system, would have.
 std::vector<std::string> UsualSockets() {
   const std::string users = rpc::DefaultSocketPath(Environment("XDG_RUNTIME_DIR"));
   if (users == rpc::kSystemSocketPath) return {users};
@@ -80,7 +81,7 @@ std::vector<std::string> UsualSockets() {
 }
 
 // Closes all descriptors of a child that is about to exec, except stderr and one: otherwise a reader of the
-// program's output would wait until the child ends. `nothing` replaces stdin and stdout.
+// program's output would wait until the child ends. stdin and stdout become `nothing` (/dev/null).
 void KeepOnly(int kept, int nothing) {
   dup2(nothing, STDIN_FILENO);
   dup2(nothing, STDOUT_FILENO);
@@ -136,7 +137,7 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
     rpc::Endpoint endpoint = UsualEndpoint(path);
     const absl::Status status = TryToConnect(endpoint);
     if (status.ok()) return endpoint;
-    // When this user may connect to the socket, the error is about the listener; else about the permission.
+    // If this user may connect to the socket, the error concerns the listener; otherwise the permission.
     if (KindOf(status) == ErrorKind::kAuth)
       return euidaccess(path.c_str(), W_OK) == 0 ? status : MayNotConnect(path);
     tried += (tried.empty() ? "" : " or ") + path;
@@ -210,7 +211,7 @@ namespace {
 std::vector<std::string> WordsOf(const std::string& binary, int socket,
                                  const std::vector<std::string>& flags) {
   std::vector<std::string> words = {binary, "--inherit-fd", std::to_string(socket)};
-  // The daemon shares the program's stderr: only what the user must know goes there.
+  // The daemon shares the program's stderr, so only messages for the user go there.
   if (std::find(flags.begin(), flags.end(), "--log-level") == flags.end())
     words.insert(words.end(), {"--log-level", "warn"});
   words.insert(words.end(), flags.begin(), flags.end());
@@ -224,12 +225,12 @@ std::vector<char*> ArgumentsOf(std::vector<std::string>& words) {
   return arguments;
 }
 
-// The end of a daemon.
+// How a daemon ended.
 struct Ending {
   std::string how;   // "with exit code 2"
-  std::string said;  // The end of its output.
+  std::string said;  // The last lines of its output.
 };
-// Starts a daemon without a client and returns how it ends; nullopt when that is not known by the deadline.
+// Starts a daemon without a client and returns how it ends; nullopt if it has not ended by the deadline.
 std::optional<Ending> TryWithoutClient(const std::vector<std::string>& flags, absl::Time deadline) {
   constexpr size_t kSaidMax = 4096;
   const absl::StatusOr<std::string> binary = FindDaemonBinary();
@@ -310,8 +311,8 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
   std::vector<std::string> words = WordsOf(binary, theirs.get(), flags);
   const std::vector<char*> arguments = ArgumentsOf(words);
 
-  // Forked twice, so that init reaps the daemon and the program does not have a child it did not start.
-  // Between fork and exec, only calls that are safe in a program with threads are made.
+  // Forked twice, so that init reaps the daemon and the program does not have a child that it did not start.
+  // Between fork and exec, only calls are made that are safe in a program with threads.
   const pid_t child = fork();
   if (child < 0) return Unavailable("No process for a private daemon: %s.", std::strerror(errno));
   if (child == 0) {

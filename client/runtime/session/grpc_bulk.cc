@@ -17,8 +17,8 @@
 namespace hlod::internal {
 namespace {
 
-// One call on a queue of its own. Every operation is waited for, at most for `silence`. The destructor
-// cancels the operation under way.
+// One call on its own queue. Every operation is waited for, at most for `silence`. The destructor cancels the
+// current operation.
 class BlockingCall {
  public:
   BlockingCall(grpc::GenericStub& stub, const std::string& method, const std::string& token,

@@ -1,5 +1,5 @@
-// One completion queue, one stream: reads are always outstanding, writes one at a time, and nothing happens
-// unless a thread polls.
+// One completion queue, one stream: reads are always outstanding, writes are made one at a time, and events
+// are processed only when a thread polls.
 #include "client/runtime/session/grpc_pipe.h"
 
 #include <grpc/support/time.h>
@@ -21,7 +21,7 @@
 namespace hlod::internal {
 namespace {
 
-// Up to this size a copy is cheaper than a slice that refers to the bytes.
+// The size up to which a copy is cheaper than a slice that refers to the bytes.
 constexpr size_t kCopyBytesMax = 4 << 10;
 
 gpr_timespec ToGpr(absl::Time time) {
@@ -147,7 +147,7 @@ class GrpcPipe : public Pipe {
   grpc::ByteBuffer incoming_;
   grpc::Status status_;
   rpc::ChecksumReader checksums_;
-  absl::Status corrupt_;  // The reason when this side ended the stream; else OK.
+  absl::Status corrupt_;  // The reason if this side ended the stream, otherwise OK.
   bool ended_ = false;
 };
 

@@ -1,4 +1,4 @@
-// A list of sessions, and the thread that goes through it.
+// A list of sessions, and the thread that visits them.
 #include "client/runtime/session/heart.h"
 
 #include <algorithm>
@@ -50,7 +50,8 @@ class Heart {
   };
   void Run() {
     for (;;) {
-      std::vector<std::shared_ptr<Session>> due;  // Let go of without the lock: one may end here.
+      // Released without the lock, because a session may end here.
+      std::vector<std::shared_ptr<Session>> due;
       {
         absl::MutexLock lock(&mu_);
         std::erase_if(sessions_, [](const Beating& entry) { return entry.session.expired(); });

@@ -1,5 +1,5 @@
-// Sessions whose programs do not wait still look at their connections now and then: a daemon gives up a peer
-// that does not answer its questions.
+// Makes sessions whose programs do not wait check their connections periodically, because a daemon gives up a
+// peer that does not answer its pings.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@ namespace hlod::internal {
 
 class Session;
 
-// Well below the time in which the daemon gives up a peer that does not answer.
+// Much less than the time after which the daemon gives up a peer that does not answer.
 inline constexpr absl::Duration kBeat = absl::Seconds(20);
 
-// Has the session look at its connection every `beat`, as long as it lives. One thread of the process does so
-// for all sessions, and ends when there is none. Where no thread can be started the daemon may, after some
-// minutes of silence, break the connection: then it is resumed.
+// Makes the session check its connection every `beat` as long as it lives. One thread of the process does so
+// for all sessions, and ends when there are none. If no thread can be started, the daemon may break the
+// connection after some minutes of silence; then it is resumed.
 void KeepBeating(const std::shared_ptr<Session>& session, absl::Duration beat = kBeat);
-// A session ends: the thread need not wait for its next beat.
+// Called when a session ends, so that the thread need not wait for its next beat.
 void StopBeating();
 // Returns the number of threads that beat.
 int BeatingThreads();

@@ -10,7 +10,7 @@
 namespace hlod::internal {
 namespace {
 
-// Commands are gathered up to this size. A larger message costs the same per byte, and its first command
+// The size up to which commands are gathered. A larger message costs the same per byte, and its first command
 // waits longer.
 constexpr size_t kMessageBytes = 64 << 10;
 

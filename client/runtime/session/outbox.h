@@ -1,6 +1,6 @@
-// The queue of what a session has still to send: commands, cancels and acknowledgements, in order. It packs
+// The queue of what a session still has to send: commands, cancels and acknowledgements, in order. It packs
 // them into messages. A command is kept as the bytes of its field in a message, so that it is serialized
-// once, however often it is sent.
+// once, even if it is sent several times.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace hlod::internal {
 
-// Not thread-safe: the session locks.
+// Not thread-safe; the session locks.
 class Outbox {
  public:
-  // Sets the number of commands that the daemon accepts per message. 0 when the daemon does not state it: it
-  // then accepts one, in a field of its own. REQUIRES: no command was encoded yet.
+  // Sets the number of commands that the daemon accepts per message; 0 if the daemon does not state it, which
+  // means one command, in a separate field. REQUIRES: no command was encoded yet.
   void set_commands_per_message_max(int64_t max) { commands_per_message_max_ = max; }
 
   // Serializes a command, with the tag and length of its field in a message.

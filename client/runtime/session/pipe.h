@@ -1,4 +1,4 @@
-// The session machine's interface to a connection: ordered messages both ways, polled by the thread that
+// The interface between a session and a connection: ordered messages both ways, polled by the thread that
 // waits. gRPC is one implementation (grpc_pipe.h); tests use one in memory.
 #pragma once
 
@@ -22,29 +22,30 @@ using MessageParts = std::vector<std::shared_ptr<const std::string>>;
 
 struct PipeEvent {
   enum class Kind { kNothing, kWritten, kRead, kEnded } kind = Kind::kNothing;
-  v1::ServerMessage message;  // kRead
-  absl::Status status;  // kEnded: the reason, with the daemon's ErrorDetails when it sent them. OK when the
-                        // daemon ended the stream in order.
+  v1::ServerMessage message;  // The message of kRead.
+  // The reason of kEnded, with the daemon's ErrorDetails if it sent them. OK if the daemon ended the stream
+  // in order.
+  absl::Status status;
 };
 
-// One stream. A write and a poll may run at once, on different threads.
+// One stream. A write and a poll may run at once on different threads.
 class Pipe {
  public:
   virtual ~Pipe() = default;
   // Starts to send a serialized ClientMessage; does not wait. The next may follow only after kWritten.
   virtual void StartWrite(MessageParts message) = 0;
-  // Returns the next event, or kNothing at `deadline` or earlier. After kEnded no event follows. One caller
-  // at a time.
+  // Returns the next event, or kNothing at `deadline` or earlier. No event follows kEnded. One caller at a
+  // time.
   virtual PipeEvent Poll(absl::Time deadline) = 0;
-  // True when messages end with their checksums in both directions: Hello must then ask for them.
+  // True when messages end with their checksums in both directions; then Hello must request them.
   virtual bool checksums() const { return false; }
-  // No more writes follow.
+  // Ends writing: no more writes may follow.
   virtual void FinishWrites() = 0;
   // Ends the stream now: Poll soon returns kEnded. May be called on any thread.
   virtual void Cancel() = 0;
 };
 
-// A bulk stream of chunks, beside the session's own.
+// A bulk stream of chunks, besides the session's own stream.
 class BulkChannel {
  public:
   virtual ~BulkChannel() = default;
@@ -60,19 +61,19 @@ class BulkChannel {
 class Connector {
  public:
   virtual ~Connector() = default;
-  // Opens a stream on a new connection. Fails with kind lost_session when nothing listens there any more (the
-  // socket does not exist or refuses), so that a session there is lost. After other errors it may be tried
-  // again.
+  // Opens a stream on a new connection. Fails with kind lost_session if no program listens there any more
+  // (the socket does not exist or refuses), so that a session there is lost. After other errors the call may
+  // be repeated.
   virtual absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time deadline) = 0;
-  // Returns `status`, the error of a connection that ended before the daemon greeted, with the reason added
-  // when it is known.
+  // Returns `status`, the error of a connection that ended before the daemon's greeting, with the reason if
+  // it is known.
   virtual absl::Status Explain(const absl::Status& status) { return status; }
-  // Bulk streams on the latest connection.
+  // Returns bulk streams on the latest connection.
   virtual std::shared_ptr<BulkChannel> bulk() = 0;
   // "unix:/run/hlod/hlod.sock"
   virtual const std::string& address() const = 0;
-  // True when a connection may stall without an end, because it leads through a network, or a tunnel whose
-  // ends answer each for itself.
+  // True when a connection may stall without ending, because it leads through a network, or through a tunnel
+  // whose ends answer separately.
   virtual bool may_stall() const { return false; }
   // True when the daemon may be on this host: its process ids mean something, and shared memory may work.
   virtual bool local() const = 0;

@@ -39,7 +39,7 @@ pid_t ThisProcess() {
 std::atomic<pid_t> grpc_process = 0;  // The process that uses gRPC; 0 before its first use.
 
 absl::Status Forked(pid_t owner) {
-  // Not UNAVAILABLE, the kind's own code: trying again does not help.
+  // Not UNAVAILABLE, the usual code of this kind, because trying again does not help.
   return ToStatus(
       {.code = absl::StatusCode::kFailedPrecondition,
        .kind = ErrorKind::kLostSession,

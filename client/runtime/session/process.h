@@ -1,6 +1,6 @@
 // The process that a connection belongs to. A forked child has a copy of its parent's memory, but none of its
-// threads: a lock that was held at the fork stays held, and the connection is still the parent's. So every
-// function of the client that would lock, send or wait checks first, and fails at once in a child.
+// threads: a lock that was held at the fork stays held, and the connection still belongs to the parent. So
+// every function of the client that would lock, send or wait checks first, and fails at once in a child.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@ class OwnerProcess {
  public:
   OwnerProcess();
   bool IsThisOne() const;
-  // OK in that process; in a forked child FAILED_PRECONDITION of kind lost_session.
+  // Returns OK in that process; in a forked child, FAILED_PRECONDITION of kind lost_session.
   absl::Status Check() const;
 
  private:

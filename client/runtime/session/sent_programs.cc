@@ -1,4 +1,4 @@
-// A program is forgotten when it is asked for after its executables are gone, or when many others were sent.
+// A program is forgotten when it is looked up after its executables are gone, or when many others were sent.
 #include "client/runtime/session/sent_programs.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace hlod::internal {
 namespace {
 
-// The daemon remembers the digests of twice as many programs of a session.
+// The number of programs remembered here; the daemon remembers twice as many digests per session.
 constexpr int64_t kProgramsRemembered = 32 << 10;
 
 }  // namespace
@@ -26,7 +26,7 @@ bool SentPrograms::Knows(const Digest& digest) {
 }
 
 void SentPrograms::Remember(const Digest& digest, const Command& compile) {
-  // A weak pointer keeps the memory of what it pointed to.
+  // A weak pointer keeps the memory of its object.
   if (programs_.size() >= purge_at_) {
     absl::erase_if(programs_, [](const auto& program) { return program.second.compile.expired(); });
     purge_at_ = std::max(kPurgeFirst, 2 * programs_.size());

@@ -15,11 +15,11 @@ struct CommandState;
 // Not thread-safe.
 class SentPrograms {
  public:
-  // Returns true when the daemon should have this program: an executable of it is alive here (it keeps the
+  // Returns true when the daemon should have this program: an executable of it exists here (it keeps the
   // command that compiles it), its compilation is known to have succeeded, and too few programs were sent
-  // after it for the daemon to have forgotten it.
+  // since then for the daemon to have forgotten it.
   bool Knows(const Digest& digest);
-  // Remembers that `compile` sends the program.
+  // Records that `compile` sends the program.
   void Remember(const Digest& digest, const std::shared_ptr<CommandState>& compile);
 
   // The number of programs remembered. Those whose executables are gone are forgotten before it doubles.

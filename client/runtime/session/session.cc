@@ -19,18 +19,20 @@ namespace hlod::internal {
 namespace {
 
 constexpr int64_t kLogBytesMax = 64 << 20;            // The maximum size of commands kept for a replay.
-// Once replies of more bytes than this are unacknowledged, an acknowledgement is sent at once.
+// The bytes of unacknowledged replies above which an acknowledgement is sent at once.
 constexpr int64_t kUnacknowledgedBytesMax = 1 << 20;
 // The maximum length of the log, in units of limit commands_in_flight_max; the daemon accepts twice that.
 constexpr int64_t kWindow = 8;
 constexpr size_t kHandlesPerFree = 32 << 10;
-constexpr size_t kDroppedMax = 1024;  // This many dropped handles do not wait for another command.
+// The number of dropped handles above which they do not wait for another command.
+constexpr size_t kDroppedMax = 1024;
 constexpr int kSendsPerDrain = 16;  // A sender that does not wait polls for answers once in this many sends.
-// The number of messages after a wait for progress that ask for it in advance: another wait is likely.
+// The number of messages after a wait for progress that request progress in advance, because another wait is
+// likely.
 constexpr int kLoudMessages = 8;
 constexpr size_t kLazyBytes = 16 << 10;  // The maximum size of lazy commands that wait for another one.
 
-// Returns true when the command is answered by a Reply whether it succeeds or fails.
+// Returns true when the command is answered by a Reply in case of success, too.
 bool HasReply(const v1::Command& command) {
   switch (command.body_case()) {
     case v1::Command::kUploadPiece:
@@ -45,7 +47,7 @@ bool HasReply(const v1::Command& command) {
 }  // namespace
 
 absl::Status SessionIsClosed() {
-  // Not UNAVAILABLE, the kind's own code: trying again does not help.
+  // Not UNAVAILABLE, the usual code of this kind, because trying again does not help.
   return ToStatus({.code = absl::StatusCode::kFailedPrecondition,
                    .kind = ErrorKind::kLostSession,
                    .text = "The session is closed."});
@@ -213,7 +215,7 @@ absl::Status Session::Add(const Caller& caller, absl::FunctionRef<void(Sender&)>
   }
   if (!lost_.ok()) return lost_;
   if (goodbye_) return SessionIsClosed();
-  AddDropped();  // First, because the new commands may need that memory.
+  AddDropped();  // Done first, because the new commands may need that memory.
   Sender sender(*this, InternLocked(caller));
   body(sender);
   return absl::OkStatus();
@@ -336,7 +338,7 @@ bool Session::PollOnce(absl::Time deadline) {
       break;
     case PipeEvent::Kind::kRead:
       HandleMessage(event.message);
-      StartWrites();  // There may be room now for what was dropped.
+      StartWrites();  // There may be room now for freeing the dropped handles.
       break;
     case PipeEvent::Kind::kEnded: HandleEnd(event.status); break;
   }
@@ -428,7 +430,7 @@ void Session::Drain() {
   StartWrites();
   while (PollOnce(absl::InfinitePast())) {
   }
-  AskForProgress();                                  // So that the next call finds the news.
+  AskForProgress();                                  // Makes the next call find the progress.
   if (!outbox_.empty()) Push(absl::InfinitePast());  // The commands that a new connection has to replay.
 }
 
@@ -441,7 +443,7 @@ void Session::Beat() {
 void Session::HandleMessage(v1::ServerMessage& message) {
   for (v1::Reply& reply : *message.mutable_replies()) {
     LogEntry* const entry = FindInLog(reply.command());
-    if (entry == nullptr) continue;  // The daemon sent again what the client has seen.
+    if (entry == nullptr) continue;  // The daemon has repeated a reply that the client has.
     answered_beyond_.insert(reply.command());
     CommandState& command = *entry->command;
     if (command.done.load(std::memory_order_relaxed)) continue;

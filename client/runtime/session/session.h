@@ -1,13 +1,13 @@
-// The session machine: command ids, order, settlement, acknowledgement, replay. It knows messages and a Pipe,
-// and does not know gRPC. The protocol is described in proto/hlod/v1/session.proto.
+// A client's session: command ids, order, settlement, acknowledgement, replay. It uses messages and a Pipe,
+// and is independent of gRPC. The protocol is described in proto/hlod/v1/session.proto.
 //
-// THREADS. There is no reader thread (except one that polls now and then where the connection may stall:
-// Beat). A thread that waits becomes the poller: it handles every event, and stops polling when the event
-// that it waits for has come; then another waiting thread polls. A thread that sends writes at once when no
-// write is under way. Otherwise its commands queue, and the poller sends them, several in one message; when
-// no thread polls, the sender polls until the queue is empty. Small uploads wait for the command that uses
-// them. As long as no thread waits for a command that has no reply, the client tells the daemon that it need
-// not report progress (ClientMessage.quiet). Handles that were dropped are freed with the next command, large
+// THREADS. There is no reader thread (except one that polls periodically if the connection may stall: Beat).
+// A thread that waits becomes the poller: it handles every event, and stops polling when the event that it
+// waits for has come; then another waiting thread polls. A thread that sends writes at once when no write is
+// under way. Otherwise its commands queue, and the poller sends them, several in one message; when no thread
+// polls, the sender polls until the queue is empty. Small uploads wait for the command that uses them. As
+// long as no thread waits for a command that has no reply, the client tells the daemon that it need not
+// report progress (ClientMessage.quiet). Handles that were dropped are freed with the next command, large
 // ones at once.
 //
 // THE COMMAND LOG. A connection may break at any time, and each command must still take effect once. So every
@@ -90,14 +90,14 @@ namespace hlod::internal {
 
 class Arena;
 
-// One command under way. `done` is set once, after the other fields; those never change again.
+// One command in flight. `done` is set once, after the other fields, which never change again.
 struct CommandState {
   uint64_t id = 0;
   uint32_t origin = 0;
-  bool has_reply = false;  // True when it is answered by a Reply even when it succeeds.
+  bool has_reply = false;  // True when it is answered by a Reply even if it succeeds.
   std::atomic<bool> done = false;
   absl::Status status;  // OK, or the command's error.
-  v1::Reply reply;      // The Reply; default when the command succeeded without one.
+  v1::Reply reply;      // The Reply; default if the command succeeded without one.
 };
 using Command = std::shared_ptr<CommandState>;
 
@@ -105,7 +105,7 @@ class AbstractSession;
 class BackgroundCloser;
 
 struct SessionOptions {
-  // Ends the session's stream after the session is destroyed. Null: the destructor starts to write the
+  // Ends the session's stream after the session is destroyed. Null: the destructor begins to write the
   // goodbye and cancels the stream.
   std::shared_ptr<BackgroundCloser> closer;
   std::string name;
@@ -119,7 +119,7 @@ struct SessionOptions {
   std::shared_ptr<AbstractSession> abstract;  // Null unless the session is abstract.
 };
 
-// The error that every call after Close returns.
+// Returns the error of every call after Close.
 absl::Status SessionIsClosed();
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -128,10 +128,10 @@ class Session : public std::enable_shared_from_this<Session> {
   // naming the address.
   static absl::StatusOr<std::shared_ptr<Session>> Open(std::unique_ptr<Connector> connector,
                                                        const SessionOptions& options);
-  // Says goodbye and leaves the stream's end to the closer; does not wait. Does nothing in a forked child.
+  // Says goodbye and passes the stream to the closer, without waiting. Does nothing in a forked child.
   ~Session();
 
-  // Adds the commands of one transaction: no command of another thread comes between them.
+  // Adds the commands of one transaction: commands of other threads do not come between them.
   class Sender {
    public:
     // Returns a new handle; the next command that is added must define it.
@@ -156,16 +156,16 @@ class Session : public std::enable_shared_from_this<Session> {
   // not wait for the commands' answers. With `may_wait` false it returns RESOURCE_EXHAUSTED instead of
   // waiting for room.
   absl::Status Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait = true);
-  // Runs a transaction of commands that have no effect by themselves, such as small uploads: as long as they
-  // are few, they are sent with the next command or when a thread waits.
+  // Runs a transaction of commands that have no effect by themselves, such as small uploads: a few of them
+  // are sent with the next command, or when a thread waits.
   absl::Status TransactLazily(const Caller& caller, absl::FunctionRef<void(Sender&)> body);
   // Sends one command, as a transaction.
   absl::StatusOr<Command> Send(const Caller& caller, v1::Command&& command);
   // Asks the daemon to stop a command, unless it is done.
   void Cancel(uint64_t command);
-  // Frees a handle that the program no longer refers to, which holds `bytes`: with the next command, or
-  // before that once much was dropped and there is room. `donor` is the execute that it was donated to, if
-  // any: the handle is then freed only if that fails. For destructors: never waits.
+  // Frees a handle of `bytes` bytes that the program no longer refers to: with the next command, or earlier
+  // if much was dropped and there is room. `donor` is the execute that it was donated to, if any: then the
+  // handle is freed only if that execute fails. For destructors: never waits.
   void Drop(uint64_t handle, int64_t bytes, const Command& donor = nullptr);
   // Dropped handles that together hold this many bytes are freed at once.
   static constexpr int64_t kDroppedBytesMax = 64 << 10;
@@ -173,14 +173,13 @@ class Session : public std::enable_shared_from_this<Session> {
   // Waits until the command is done and returns its status; DEADLINE_EXCEEDED (kind none) when `deadline`
   // comes first.
   absl::Status Wait(const CommandState& command, absl::Time deadline = absl::InfiniteFuture());
-  // Waits until one of the commands is done. Returns OK, or why the session is lost.
+  // Waits until one of the commands is done. Returns OK, or the reason why the session is lost.
   absl::Status WaitAny(absl::Span<const Command> commands);
   // Handles the messages that have arrived, without waiting.
   void Drain();
 
-  // Polls without waiting, so that the transport answers the daemon's pings when no thread polls. Called now
-  // and then on a connection that may stall: a program that computes for long is then not taken for one that
-  // is gone.
+  // Polls without waiting, so that the transport answers the daemon's pings when no thread polls. Called
+  // periodically on a connection that may stall, so that a program that computes for long is not given up.
   void Beat();
 
   // Undoes Sender::HoldAcknowledgement, and tells the daemon.
@@ -188,17 +187,17 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Says goodbye and waits for the stream's end. DEADLINE_EXCEEDED when it does not come by `deadline`.
   absl::Status Close(absl::Time deadline);
-  // OK, or why the session is lost, or the error that this process was forked from the session's.
+  // OK, or the reason why the session is lost, or the error that this process is a forked child.
   absl::Status status();
-  // OK unless this process was forked from the session's. In a forked child every function here fails at
-  // once, and those that cannot fail do nothing: none of them sends, waits or locks.
+  // Returns OK unless this process was forked from the session's. In a forked child every function here fails
+  // at once, and functions that cannot fail do nothing: they do not send, wait or lock.
   absl::Status CheckProcess() const { return owner_.Check(); }
   bool InForkedChild() const { return !owner_.IsThisOne(); }
 
-  // Returns the line behind an id of this session; an unknown one for 0 and in a forked child.
+  // Returns the line with an id of this session; an unknown line for 0 and in a forked child.
   Origin OriginOf(uint32_t id);
 
-  // Forward to SentPrograms, under the lock.
+  // Forwarded to SentPrograms, under the lock.
   bool Knows(const Digest& digest);
   void Remember(const Digest& digest, const Command& compile);
 
@@ -218,7 +217,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Reads and executes that this library refused because of a placeholder.
   std::atomic<int64_t> refused_before_sending = 0;
-  // The step that commands belong to from here on.
+  // The step of the commands that follow.
   std::atomic<uint64_t> step = 0;
   std::atomic<bool> program_counts_steps = false;  // True when the program sets the step itself.
   // The programs that were compiled before.
@@ -226,7 +225,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   struct LogEntry {
-    std::shared_ptr<const std::string> bytes;  // Encoded by the Outbox; null when the command is done.
+    // The bytes that the Outbox encoded; null when the command is done.
+    std::shared_ptr<const std::string> bytes;
     Command command;
     bool piece = false;  // True for a piece of an upload or a program, which does not count in the window.
   };
@@ -239,19 +239,18 @@ class Session : public std::enable_shared_from_this<Session> {
   absl::Status Greet(absl::Time deadline);
   absl::Status AcceptWelcome(const v1::Welcome& welcome);
 
-  // Takes the next message of the outbox and adds the acknowledgements that are due.
+  // Takes the next message of the outbox, and adds the acknowledgements that are due.
   MessageParts NextMessage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint32_t InternLocked(const Caller& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Command AddCommand(v1::Command&& command, uint32_t origin) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // True when the command log has room, so that the daemon will not refuse the next command.
   bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Adds one Free of the dropped handles, when there is room.
+  // Adds one Free of the dropped handles if there is room.
   void AddDropped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // True when the number or the size of the dropped handles is such that their Free must not wait for another
-  // command.
+  // True when the dropped handles are so many or so large that their Free must not wait for another command.
   bool MustFree() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteDropped(const Dropped& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // The part of every transaction before it sends: waits for room, frees dropped handles, runs `body`.
+  // The first part of every transaction: waits for room, frees dropped handles, runs `body`.
   absl::Status Add(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Makes the daemon report settled commands at once, for the next kLoudMessages messages.
@@ -260,16 +259,16 @@ class Session : public std::enable_shared_from_this<Session> {
   void StartWrites() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Empties the queue until the deadline, polling when no other thread does.
   void Push(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Handles one event; waits for it until the deadline. Returns false when none came, when another thread
-  // polls, or when there is no connection. Releases the lock while it waits.
+  // Handles one event, waiting for it until the deadline. Returns false if no event came, if another thread
+  // polls, or if there is no connection. Releases the lock while it waits.
   bool PollOnce(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Returns when a thread that polls from now on must call AskOrBreak if no event comes before.
   absl::Time NextQuestion() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Called when no event came until NextQuestion(): pings the daemon, or, when an earlier ping was not
-  // answered in time, breaks the connection.
+  // Called when no event came until NextQuestion(): pings the daemon or, if an earlier ping was not answered
+  // in time, breaks the connection.
   void AskOrBreak() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Polls, or waits for the thread that does, until `done` returns true, which it then returns. Returns early
-  // at the deadline, and when the session is lost or has ended. `progress`: true to wait for an event that
+  // Polls, or waits for the thread that polls, until `done` returns true; returns its result. Returns early
+  // at the deadline, and when the session is lost or has ended. With `progress` it waits for an event that
   // the daemon reports only on request (ClientMessage.quiet).
   bool WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline, bool progress = true)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -279,19 +278,19 @@ class Session : public std::enable_shared_from_this<Session> {
   bool Fits(const MessageParts& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Runs Recover on a new thread, which keeps the session alive until it ends.
   void StartRecovery(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Connects again and replays the commands that the daemon has not received. When that fails, the session is
+  // Connects again and replays the commands that the daemon has not received. If that fails, the session is
   // lost. REQUIRES: !connected_, so that no thread polls.
   void Recover(const absl::Status& cause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // One attempt. Sets `retry` to true when it failed for a reason that may pass.
+  // Makes one attempt. Sets `retry` to true if it failed for a reason that may be temporary.
   absl::Status ResumeOnce(absl::Time deadline, bool* retry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Ends the session: every command that is not done, and every later call, fails with `why`.
   void Lose(absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Marks the command as done and releases its bytes, which no replay needs any more. `status` and `reply`
-  // must be set.
+  // Marks the command as done and releases its bytes, which are not needed for a replay any more. `status`
+  // and `reply` must be set.
   void MarkDone(LogEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   LogEntry* FindInLog(uint64_t command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint64_t AckThrough() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // True when a message sent now would acknowledge more than the last one did.
+  // True when a message sent now would acknowledge more than the last one.
   bool MayAcknowledge() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Constant after Open.
@@ -306,16 +305,16 @@ class Session : public std::enable_shared_from_this<Session> {
   v1::Arena arena_offer_;
 
   absl::Mutex mu_;
-  absl::CondVar changed_;  // Signalled after each event, and when the thread that polled stops.
+  absl::CondVar changed_;  // Signalled after each event, and when the polling thread stops.
   std::shared_ptr<Pipe> pipe_ ABSL_GUARDED_BY(mu_);
   bool polling_ ABSL_GUARDED_BY(mu_) = false;
   bool writing_ ABSL_GUARDED_BY(mu_) = false;    // True while a write is under way.
-  bool connected_ ABSL_GUARDED_BY(mu_) = false;  // False while a broken connection is replaced.
+  bool connected_ ABSL_GUARDED_BY(mu_) = false;  // False while a broken connection is being replaced.
   bool goodbye_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;  // True when the stream has ended after Goodbye.
   absl::Status lost_ ABSL_GUARDED_BY(mu_);
-  // The pause before the next attempt to connect: grows while connections break without a command that
-  // completes, so that a message which breaks each of them is not sent in a busy loop.
+  // The pause before the next attempt to connect: it grows while connections break without completing a
+  // command, so that a message that breaks each of them is not sent in a busy loop.
   absl::Duration backoff_ ABSL_GUARDED_BY(mu_) = absl::ZeroDuration();
   // For connections that may stall: the last event, the last poll, and the ping that is not answered yet.
   absl::Time heard_ ABSL_GUARDED_BY(mu_), polled_ ABSL_GUARDED_BY(mu_);
@@ -335,18 +334,19 @@ class Session : public std::enable_shared_from_this<Session> {
   int64_t unacknowledged_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   int sends_since_drain_ ABSL_GUARDED_BY(mu_) = 0;
   int waiting_ ABSL_GUARDED_BY(mu_) = 0;  // The number of threads in WaitUntil with `progress`.
-  // The next n messages ask the daemon for progress although no thread waits.
+  // The number of following messages that request progress although no thread waits.
   int progress_requests_ ABSL_GUARDED_BY(mu_) = 0;
-  bool told_idle_ ABSL_GUARDED_BY(mu_) = false;         // The `quiet` of the last message.
+  bool told_idle_ ABSL_GUARDED_BY(mu_) = false;         // The value of `quiet` in the last message.
   std::set<uint64_t> held_ ABSL_GUARDED_BY(mu_);        // Commands that must not be acknowledged yet.
   std::set<uint64_t> cancels_ ABSL_GUARDED_BY(mu_);     // Cancelled commands that are not done.
   std::vector<uint64_t> dropped_ ABSL_GUARDED_BY(mu_);  // Handles to free.
-  int64_t dropped_bytes_ ABSL_GUARDED_BY(mu_) = 0;      // The bytes that they hold.
-  // Handles that were dropped while the execute they were donated to was under way, by its command's id.
+  int64_t dropped_bytes_ ABSL_GUARDED_BY(mu_) = 0;      // The bytes of the dropped handles.
+  // Handles that were dropped while an execute to which they were donated was in flight, by that command's
+  // id.
   absl::flat_hash_map<uint64_t, std::vector<Dropped>> donated_ ABSL_GUARDED_BY(mu_);
-  // Commands whose replies have come, and to which `ack_through` does not reach yet.
+  // Commands whose replies have arrived but are beyond `ack_through`.
   std::set<uint64_t> answered_beyond_ ABSL_GUARDED_BY(mu_);
-  // Origin id i is at i - 1; the keys of origin_ids_ point into both deques.
+  // The lines; that of id i is at i - 1. The keys of origin_ids_ point into both deques.
   std::deque<Origin> origins_ ABSL_GUARDED_BY(mu_);
   std::deque<std::string> names_ ABSL_GUARDED_BY(mu_);  // The tensor names, parallel to origins_.
   absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view, std::string_view>, uint32_t>

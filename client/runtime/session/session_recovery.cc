@@ -24,15 +24,15 @@ constexpr absl::Duration kBackoffFirst = absl::Milliseconds(20), kBackoffMax = a
 // Returns true when the daemon itself gave the reason why the stream ended; false when the transport broke.
 bool SaidByDaemon(const absl::Status& status) { return !status.ok() && KindOf(status) != ErrorKind::kNone; }
 
-// The number of times in a row that messages may be corrupted, or the stream be reset for lack of memory,
-// without a command that completes in between. A passing cause has passed by then.
+// The maximum number of consecutive times that messages are corrupted, or the stream is reset for lack of
+// memory, without completing a command. A temporary cause has passed by then.
 constexpr int kMishapsMax = 16;
 
 bool SaidByTransport(const absl::Status& status, absl::StatusCode code) {
   return status.code() == code && KindOf(status) == ErrorKind::kNone;
 }
 
-// Returns true when the stream ended for a reason that may pass, but may also come again each time.
+// Returns true when the stream ended for a reason that may be temporary, but may also occur each time.
 bool IsMishap(const absl::Status& status) {
   return SaidByTransport(status, absl::StatusCode::kResourceExhausted) ||
          SaidByTransport(status, absl::StatusCode::kDataLoss);
@@ -124,13 +124,13 @@ absl::Status Session::Greet(absl::Time deadline) {
   secret_ = welcome->secret();
   daemon_ = welcome->daemon();
   arena_offer_ = welcome->arena();
-  limits_.commands_per_message_max = 0;  // A daemon that does not name it takes no `commands`.
+  limits_.commands_per_message_max = 0;  // A daemon that does not state it does not accept `commands`.
   for (const v1::Limit& limit : welcome->limits()) {
     ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
       if (limit.name() == name) limits_.*field = limit.value();
     });
   }
-  constexpr int64_t kMost = int64_t{1} << 40;  // Multiplied, it does not overflow.
+  constexpr int64_t kMost = int64_t{1} << 40;  // The limit keeps products of it from overflowing.
   for (auto field : {&Limits::chunk_bytes_max, &Limits::commands_in_flight_max}) {
     if (limits_.*field >= 1) {
       limits_.*field = std::min(limits_.*field, kMost);
@@ -191,7 +191,7 @@ void Session::StartRecovery(const absl::Status& cause) {
   try {
     std::thread(mend).detach();
   } catch (const std::system_error&) {
-    Recover(cause);  // A thread could not be started, so this one waits.
+    Recover(cause);  // No thread could be started, so this one waits.
   }
 }
 
@@ -251,8 +251,9 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   mu_.Lock();
 
   if (!welcome.ok()) {
-    // The session is lost when nothing listens there, or when the daemon answered that it does not know the
-    // session. Every other failure is tried again, because it may pass (a TLS handshake that broke off).
+    // The session is lost if no program listens there, or if the daemon answered that it does not know the
+    // session. Any other failure is tried again, because it may be temporary (such as a TLS handshake that
+    // broke off).
     *retry = pipe.ok() ? !SaidByDaemon(welcome.status()) : KindOf(pipe.status()) != ErrorKind::kLostSession;
     return welcome.status();
   }

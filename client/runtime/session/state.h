@@ -1,4 +1,4 @@
-// The shared state behind the public handles Buffer, Executable, StagingBuffer and Future.
+// The shared state of the public handles Buffer, Executable, StagedUpload and Future.
 #pragma once
 
 #include <atomic>
@@ -50,8 +50,8 @@ struct BufferState {
   std::optional<Death> death ABSL_GUARDED_BY(mu);
 };
 
-// The use for which a buffer is named: "a read", or an argument of a program. It becomes text only in an
-// error.
+// The purpose for which a buffer is named: "a read", or an argument of a program. Converted to text only for
+// an error.
 struct Use {
   Use(const char* what) : what(what) {}
   Use(const ExecutableState& program, size_t argument) : program(&program), argument(argument) {}
@@ -62,12 +62,12 @@ struct Use {
   size_t argument = 0;
 };
 
-// Returns OK when the buffer may be named in a command; else an error of kind deleted, donated or
+// Returns OK if the buffer may be named in a command; otherwise an error of kind deleted, donated or
 // lost_session that says for which `use`.
 absl::Status CheckAlive(BufferState& buffer, const Use& use);
 // Like CheckAlive, and also refuses a placeholder. A refusal is counted.
 absl::Status CheckReadable(BufferState& buffer, const Use& use, const Caller& caller);
-// Returns an error of kind argument, at the caller's line; it names the buffer `about` unless that is null.
+// Returns an error of kind argument at the caller's line; it names the buffer `about` unless that is null.
 absl::Status ArgumentError(const Caller& caller, std::string text, BufferState* about = nullptr);
 // "bf16[8,4] (handle 7, made at model.cc:8)"
 std::string Describe(BufferState& buffer);
@@ -75,7 +75,7 @@ std::string Describe(BufferState& buffer);
 // Returns OK when `shape` is an array shape that can be uploaded and `bytes` has its size.
 absl::Status CheckUpload(const Session& session, const Shape& shape, absl::Span<const std::byte> bytes,
                          const Caller& caller);
-// Uploads to a new buffer, or, unless `fill` is null, to that placeholder.
+// Uploads to a new buffer or, unless `fill` is null, to that placeholder.
 absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int device,
                                     absl::Span<const std::byte> bytes, Cause cause, const Caller& caller,
                                     BufferState* fill, uint64_t* handle);
@@ -98,20 +98,19 @@ struct ExecutableState {
   const Digest digest;
   std::string name = "program";
   hlo::Participants participants;
-  std::vector<Shape> arguments, results;    // The same for each participant.
+  std::vector<Shape> arguments, results;    // The shapes, the same for each participant.
   std::vector<std::string> argument_names;  // "parameter x", "parameter x, leaf 2"
-  // In an abstract session, per result: true when it is too large to be computed. May be shorter than
-  // `results`.
+  // In an abstract session, by result: true if it is too large to be computed. May be shorter than `results`.
   std::vector<bool> large_results;
   CompileCause verdict;
 
-  // Compiles the program; sends only its digest when the daemon should have it.
+  // Compiles the program; sends only its digest if the daemon should have it.
   absl::Status Compile(bool describe, const Caller& caller);
-  // Returns the compilation to execute. Compiles again from the bytes when the daemon answered that it does
-  // not know the digest.
+  // Returns the compilation to execute. Compiles again from the bytes if the daemon answered that it does not
+  // know the digest.
   absl::StatusOr<Compilation> Current(const Caller& caller);
 
-  // The serialized module. Only before Compile().
+  // The serialized module. May be used only before Compile().
   const std::string& program() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return program_; }
 
   // Returns which results depend on which arguments; analysed on first use. Null when the program cannot be
@@ -121,7 +120,7 @@ struct ExecutableState {
  private:
   absl::Status Send(bool by_digest, bool describe, const Caller& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   const hlo::Dependences* DependencesLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Releases the bytes of a large program once they are not needed any more.
+  // Releases the bytes of a large program when they are not needed any more.
   void ReleaseProgram() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   absl::Mutex mu_;
@@ -130,7 +129,7 @@ struct ExecutableState {
   std::optional<std::optional<hlo::Dependences>> dependences_ ABSL_GUARDED_BY(mu_);
 };
 
-// Compiles a serialized program. `module` is the parsed form of `bytes`, null when they cannot be read.
+// Compiles a serialized program. `module` is the parsed form of `bytes`; null if they cannot be parsed.
 absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session, const Module* module,
                                         std::string bytes, bool describe, const Caller& caller);
 
@@ -139,12 +138,12 @@ struct StagingState {
   Shape shape;
   int device = 0;
   Arena* arena = nullptr;           // The session's arena; may be null when `range` is not set.
-  std::optional<ArenaRange> range;  // The memory of the value; when it is not set, `own` is.
+  std::optional<ArenaRange> range;  // The memory of the value; if it is not set, `own` is.
   Literal own;
   ~StagingState();
 };
 
-// The awaitable of an operation that failed before anything was sent.
+// The awaitable of an operation that failed before sending.
 template <typename T>
 class Failed : public Awaitable<T> {
  public:

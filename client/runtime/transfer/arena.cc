@@ -1,5 +1,5 @@
-// First fit over a bitmap: an arena has a few hundred granules, and a range holds a megabyte, so the search
-// costs nothing beside the copy.
+// First fit over a bitmap: an arena has a few hundred granules of a megabyte, so the search takes much less
+// time than the copy.
 #include "client/runtime/transfer/arena.h"
 
 #include <sys/socket.h>
@@ -21,7 +21,7 @@ bool IsDone(const Command& command) { return command->done.load(std::memory_orde
 }  // namespace
 
 std::unique_ptr<Arena> Arena::Attach(const v1::Arena& offer, const std::string& secret) {
-  // The daemon answers as soon as it has a core; another program that took the name may not.
+  // The daemon answers as soon as it gets a core; another program that took the name may not.
   absl::StatusOr<rpc::Descriptor> socket = rpc::ConnectAbstract(offer.socket(), absl::Seconds(5));
   if (!socket.ok()) return nullptr;
   if (send(socket->get(), secret.data(), secret.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(secret.size()))
@@ -62,14 +62,14 @@ absl::StatusOr<std::optional<ArenaRange>> Arena::Take(Session& session, int64_t 
     {
       absl::MutexLock lock(&mu_);
       if (under_way_.empty()) return std::optional<ArenaRange>();
-      // Only commands that are not done: a done one would end the wait at once, although others of its range
-      // are not done.
+      // Waits only for commands that are not done: a done one would end the wait at once, although others of
+      // its range are not done.
       for (const UnderWay& piece : under_way_) {
         std::copy_if(piece.commands.begin(), piece.commands.end(), std::back_inserter(awaited),
                      [](const Command& command) { return !IsDone(command); });
       }
     }
-    // A piece that failed frees its range too; only the loss of the session ends the wait with an error.
+    // A piece that failed also frees its range; only the loss of the session ends the wait with an error.
     if (!awaited.empty()) RETURN_IF_ERROR(session.WaitAny(awaited));
   }
 }

@@ -1,4 +1,4 @@
-// The client's half of the shared arena: it decides which ranges are in use. The daemon copies out of them
+// The client's side of the shared arena: it decides which ranges are in use. The daemon copies out of them
 // and into them, and never waits for the arena.
 #pragma once
 
@@ -29,18 +29,18 @@ class Arena {
  public:
   static constexpr int64_t kGranule = 256 << 10;
 
-  // Fetches the descriptor and maps it. Null when that does not work (another host, another user): bytes then
-  // travel on bulk streams.
+  // Fetches the descriptor and maps it. Null if that is not possible (another host, another user); then bytes
+  // are sent on bulk streams.
   static std::unique_ptr<Arena> Attach(const v1::Arena& offer, const std::string& secret);
   explicit Arena(rpc::SharedMemory memory);
 
-  // Takes the lowest free range that fits, because pages touched before are warm. nullopt when none fits.
+  // Takes the lowest free range that fits, because pages touched before are warm. nullopt if none fits.
   std::optional<ArenaRange> TryTake(int64_t length);
-  // The same, but waits for pieces that are under way to complete. nullopt when none is under way that would
-  // make room; the session's error when it is lost.
+  // Like TryTake, but waits for pieces in flight to complete. nullopt if none in flight would make room; the
+  // session's error if it is lost.
   absl::StatusOr<std::optional<ArenaRange>> Take(Session& session, int64_t length);
   void Give(ArenaRange range);
-  // Frees the range when all commands are done: the daemon copies the pieces of a range in any order.
+  // Frees the range when all commands are done, because the daemon copies the pieces of a range in any order.
   void GiveAfter(ArenaRange range, std::vector<Command> commands);
 
   absl::Span<std::byte> at(ArenaRange range) const {

@@ -1,5 +1,5 @@
-// One walk over the program finds the candidates, which may be too many; each small candidate is then
-// examined exactly.
+// One walk over the program finds the candidates, which may be too many; each small candidate is then checked
+// exactly.
 #include "client/runtime/transfer/large_results.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool HasLargeLeaf(const hlo::Shape& shape, int64_t bytes_max) {
   return std::any_of(leaves.begin(), leaves.end(), is_large);
 }
 
-// Returns, per computation, true when it or a callee makes a large array. Callees have smaller ids.
+// Returns, by computation, true if it or a callee makes a large array. Callees have smaller ids.
 std::vector<bool> LargeComputations(const hlo::Module& module, int64_t bytes_max) {
   std::vector<bool> large(module.computation_count(), false);
   for (hlo::ComputationId id = 0; id < module.computation_count(); ++id) {
@@ -44,7 +44,7 @@ std::vector<bool> LargeResults(const hlo::Module& module, int64_t bytes_max) {
   for (hlo::NodeId node = 0; node < entry.size(); ++node) {
     const hlo::Instruction instruction = entry[node];
     if (instruction.opcode() == hlo::kParameter) continue;
-    // A tuple is not an array; its elements count where they are taken out of it.
+    // A tuple is not an array; its elements are checked where they are extracted.
     large[node] = instruction.opcode() != hlo::kTuple && HasLargeLeaf(instruction.shape(), bytes_max);
     for (const hlo::NodeId operand : instruction.operands()) large[node] = large[node] || large[operand];
     for (const hlo::ComputationId callee : instruction.called())

@@ -8,9 +8,9 @@
 
 namespace hlod::internal {
 
-// Returns, per result leaf, true when the leaf, or a value other than an argument that it is computed from,
-// has more than `bytes_max` bytes. Where an exact answer would take too long, every result of a call or loop
-// that makes large arrays counts as large.
+// Returns, per result leaf, true when the leaf, or a value that it depends on (other than arguments), has
+// more than `bytes_max` bytes. When an exact answer would take too long, every result of a call or loop that
+// makes large arrays counts as large.
 std::vector<bool> LargeResults(const hlo::Module& module, int64_t bytes_max);
 
 }  // namespace hlod::internal

@@ -1,4 +1,4 @@
-// The common parts of the three ways of a transfer, and the choice among them.
+// The common parts of the three kinds of transfer, and the choice among them.
 #include "client/runtime/transfer/transfer.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Transfers of bulk bytes behind one interface, in three ways: inside the command (transfer_inline.cc),
+// Transfers of bulk bytes behind one interface, of three kinds: inside the command (transfer_inline.cc),
 // through the shared arena (transfer_arena.cc), on a bulk stream (transfer_stream.cc). Their common parts are
 // in transfer.cc.
 #pragma once
@@ -16,18 +16,18 @@
 
 namespace hlod::internal {
 
-// A download under way, which fills the span that was passed to Download().
+// A download in flight, which fills the span that was passed to Download().
 class PendingDownload {
  public:
   virtual ~PendingDownload() = default;
   // Returns true when Await would return at once. Makes progress, without waiting.
   virtual bool Ready() = 0;
-  // Waits; the span is filled when it returns OK. May be called again after DEADLINE_EXCEEDED. Every other
-  // result is final: later calls return it again.
+  // Waits; the span is filled when it returns OK. May be called again after DEADLINE_EXCEEDED. Any other
+  // result is final, and returned by later calls, too.
   virtual absl::Status Await(absl::Time deadline) = 0;
 };
 
-// A download that is one command.
+// A download that consists of one command.
 class CommandDownload : public PendingDownload {
  public:
   CommandDownload(std::shared_ptr<Session> session, Command command, absl::Span<std::byte> out)
@@ -44,7 +44,7 @@ class CommandDownload : public PendingDownload {
 // An upload to send.
 struct UploadRequest {
   uint64_t handle = 0;     // 0 for a new buffer: the session chooses the handle, which is written back here.
-  v1::Upload declaration;  // All fields but the handle and the payload.
+  v1::Upload declaration;  // All fields except the handle and the payload.
 };
 
 class Transfer {
@@ -64,7 +64,7 @@ class Transfer {
 Transfer& InlineTransfer();
 Transfer& StreamTransfer();
 Transfer& ArenaTransfer();
-// Returns the way for a transfer of `bytes` bytes in this session.
+// Returns the kind of transfer for `bytes` bytes in this session.
 Transfer& ChooseTransfer(Session& session, int64_t bytes);
 
 // Declares an upload whose bytes are in the arena already, and hands the range to the daemon.
@@ -74,10 +74,10 @@ absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, Are
 // --------------------------------------------------------------------- shared by the implementations
 
 // Adds the declaration of an upload to the transaction, under a new handle unless the request names one.
-// `payload` fills in the way in which the bytes come.
+// `payload` fills in how the bytes are sent.
 Command AddUpload(Session::Sender& sender, UploadRequest& request,
                   absl::FunctionRef<void(v1::Upload&)> payload);
-// Returns the command that asks for a buffer's bytes; the caller adds the way in which they come.
+// Returns the command that requests a buffer's bytes; the caller adds how they are sent.
 v1::Command MakeDownload(uint64_t handle, Cause cause);
 // Returns a download that failed before anything was sent.
 std::unique_ptr<PendingDownload> FailedDownload(absl::Status status);

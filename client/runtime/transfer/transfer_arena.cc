@@ -1,5 +1,5 @@
-// Transfers through shared memory. For an upload this side copies in and the daemon copies out, for a
-// download the other way round; both in pieces, so that the two copies overlap.
+// Transfers through shared memory. For an upload, this side copies in and the daemon copies out; for a
+// download, the reverse. Both work in pieces, so that the two copies overlap.
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -28,7 +28,7 @@ Command AddPiece(Session::Sender& sender, uint64_t upload, int64_t buffer_offset
   return sender.Add(std::move(command));
 }
 
-// Asks for piece after piece, a few ahead, and copies each out when it has come.
+// Requests piece after piece, a few ahead, and copies each out when it has arrived.
 class ArenaDownload : public PendingDownload {
  public:
   ArenaDownload(std::shared_ptr<Session> session, uint64_t handle, Cause cause, absl::Span<std::byte> out,
@@ -45,8 +45,8 @@ class ArenaDownload : public PendingDownload {
     for (Piece& piece : pieces_) arena_.GiveAfter(piece.range, {std::move(piece.command)});
   }
 
-  // Takes the pieces that have come and asks for more, so that a caller that only polls Ready, and never
-  // awaits, sees the end too.
+  // Handles the pieces that have arrived and requests more, so that a caller that only polls Ready, without
+  // awaiting, reaches the end, too.
   bool Ready() override {
     if (instead_ != nullptr) return instead_->Ready();
     session_->Drain();
@@ -67,7 +67,7 @@ class ArenaDownload : public PendingDownload {
       }
       const CommandState& front = *pieces_.front().command;
       const absl::Status waited = session_->Wait(front, deadline);
-      // The piece may have come since Wait gave up: only the command's own result is final.
+      // The piece may have arrived since Wait gave up: only the command's own result is final.
       if (!front.done.load(std::memory_order_acquire)) return waited;
       TakeFront();
     }
@@ -90,7 +90,7 @@ class ArenaDownload : public PendingDownload {
       status_ = MakeError(ErrorKind::kCorrupt, "The daemon did not put the bytes where they were asked for.");
     }
     if (status_.ok()) {
-      // The next piece is asked for before this one is copied, so that the daemon copies meanwhile. When the
+      // The next piece is requested before this one is copied, so that the daemon copies meanwhile. If the
       // arena has no room for it, this piece's range will make some.
       status_ = Ask(/*may_wait=*/false);
       CopyBytes(out_.data() + copied_, arena_.at(piece.range).data(),
@@ -100,17 +100,17 @@ class ArenaDownload : public PendingDownload {
     arena_.Give(piece.range);
   }
 
-  // Asks for pieces until kPiecesAhead are under way. With `may_wait` false it asks for fewer rather than
-  // wait for room.
+  // Requests pieces until kPiecesAhead are in flight. With `may_wait` false it requests fewer instead of
+  // waiting for room.
   absl::Status Ask(bool may_wait) {
     while (asked_ < size() && pieces_.size() < kPiecesAhead) {
       const int64_t length = std::min(PieceBytes(*session_), size() - asked_);
       std::optional<ArenaRange> range = arena_.TryTake(length);
       if (!range.has_value()) {
-        if (!pieces_.empty() || !may_wait) break;  // Our own pieces make room.
+        if (!pieces_.empty() || !may_wait) break;  // Our own pieces will make room.
         ASSIGN_OR_RETURN(range, arena_.Take(*session_, length));
         if (!range.has_value()) {
-          // The arena is full of staged uploads: the rest comes on a stream, which needs no room.
+          // The arena is full of staged uploads: the rest is sent on a stream, which needs no room.
           instead_ = DownloadOnStream(session_, handle_, cause_, out_, asked_, caller_);
           return absl::OkStatus();
         }
@@ -143,7 +143,8 @@ class ArenaDownload : public PendingDownload {
   const Caller caller_;
   absl::Status status_;
   std::deque<Piece> pieces_;
-  std::unique_ptr<PendingDownload> instead_;  // The rest on a stream, when the arena has no room; else null.
+  // The transfer of the rest on a stream, if the arena has no room; otherwise null.
+  std::unique_ptr<PendingDownload> instead_;
   int64_t asked_ = 0, copied_ = 0;
 };
 
@@ -159,8 +160,8 @@ class ArenaWay : public Transfer {
       ASSIGN_OR_RETURN(const std::optional<ArenaRange> range, arena.Take(session, length));
       if (!range.has_value()) {
         if (upload == nullptr) return StreamTransfer().Upload(session, request, bytes, caller);
-        // A part was sent and the rest will not come: the daemon must not wait for it. A placeholder that was
-        // to be filled still belongs to its buffer.
+        // A part was sent and the rest will not come, so the daemon must not wait for it. A placeholder that
+        // was to be filled still belongs to its buffer.
         session.Cancel(upload->id);
         if (!request.declaration.fill()) session.Drop(request.handle, size);
         return MakeError(ErrorKind::kLimit,
@@ -178,7 +179,7 @@ class ArenaWay : public Transfer {
       }
       arena.GiveAfter(*range, {std::move(piece)});
       sent += length;
-      // A refused upload needs no more bytes: the daemon would fail each piece.
+      // A refused upload needs no more bytes, because the daemon would refuse each piece.
       if (upload->done.load(std::memory_order_acquire) && !upload->status.ok()) break;
     }
     return upload;
@@ -201,7 +202,7 @@ absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, Are
                                    const Caller& caller) {
   Command upload;
   std::vector<Command> pieces;
-  // One transaction per piece, since each may have to wait for room.
+  // One transaction per piece, because each may have to wait for room.
   for (int64_t offset = 0; offset < range.length;) {
     const int64_t length = std::min(session.limits().chunk_bytes_max, range.length - offset);
     const absl::Status sent = session.Transact(caller, [&](Session::Sender& sender) {

@@ -1,4 +1,4 @@
-// Small payloads travel in the command and in the reply.
+// Small payloads are sent in the command and in the reply.
 #include <cstring>
 #include <utility>
 

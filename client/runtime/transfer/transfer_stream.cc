@@ -9,7 +9,8 @@
 namespace hlod::internal {
 namespace {
 
-constexpr int kAttempts = 10;  // Per transfer: the connection may break and be made again meanwhile.
+// The number of attempts per transfer, because the connection may break and be re-established meanwhile.
+constexpr int kAttempts = 10;
 constexpr absl::Duration kPauseFirst = absl::Milliseconds(5), kPauseMax = absl::Milliseconds(500);
 constexpr int64_t kChunkBytes = 1 << 20;  // The fastest size measured.
 
@@ -19,17 +20,17 @@ absl::Status WithRetries(Session& session, Attempt attempt) {
   absl::Status status;
   for (int i = 0; i < kAttempts; ++i) {
     status = attempt();
-    // A refusal by the daemon has a kind; a broken stream has one of many codes of gRPC's own.
+    // A refusal by the daemon has a kind; a broken stream has one of many codes of gRPC.
     if (status.ok() || KindOf(status) != ErrorKind::kNone ||
         status.code() == absl::StatusCode::kDeadlineExceeded)
       return status;
-    // The session's stream shares the connection: a round trip notices that it broke, connects again, and
+    // The session's stream shares the connection: a round trip detects that it is broken, reconnects, and
     // sends the declaration again.
     v1::Command ping;
     ping.mutable_ping()->set_at_once(true);
     ASSIGN_OR_RETURN(const Command sent, session.Send({}, std::move(ping)));
     RETURN_IF_ERROR(session.Wait(*sent));
-    // When the connection is whole, only the stream was reset, because the daemon was short of memory for it.
+    // If the connection is intact, only the stream was reset, because the daemon was short of memory for it.
     absl::SleepFor(std::min(kPauseFirst * (1 << i), kPauseMax));
   }
   return status;
