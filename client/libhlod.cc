@@ -1,4 +1,4 @@
-// libhlod has no code of its own: it is the rooms that it is linked from.
+// libhlod has no code of its own: it consists of the libraries that it is linked from.
 namespace hlod {
 extern const char kLibraryName[];
 const char kLibraryName[] = "libhlod";

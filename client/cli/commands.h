@@ -19,7 +19,7 @@ struct CommonOptions {
   bool json = false;
 };
 
-// A usage error: the command line does not fit the program it names. Exit code 2.
+// Returns a usage error: the command line does not fit the program that it names. Exit code 2.
 absl::Status UsageError(std::string_view text);
 bool IsUsageError(const absl::Status& status);
 
@@ -39,16 +39,16 @@ class ClosedAtEnd {
 // The options for a StableHLO program that leaves sizes, values or the entry open. ParseReadOptions parses
 // them.
 struct StablehloOptions {
-  std::vector<std::string> sizes;   // "N=8,3": the sizes of argument N.
-  std::vector<std::string> values;  // "N=4,8": the integers in argument N.
+  std::vector<std::string> sizes;   // The sizes of arguments, as "N=8,3" for argument N.
+  std::vector<std::string> values;  // The integers of arguments, as "N=4,8" for argument N.
   std::string entry;                // The entry function; empty: @main, or the only public one.
 };
 
 struct RunOptions {
-  std::string module;                   // An HLO or StableHLO file.
+  std::string module;                   // The path of an HLO or StableHLO file.
   std::vector<std::string> arguments;   // .npy files, in order; "N=FILE" for parameter N.
   std::vector<int> placeholders;        // Parameters that become placeholders.
-  std::optional<uint64_t> random_seed;  // Seed of the parameters without a file; unset: zeros.
+  std::optional<uint64_t> random_seed;  // The seed of the parameters without a file; nullopt: zeros.
   StablehloOptions stablehlo;           // The sizes and values of `arguments` are added.
   std::vector<std::string> infeed;      // .npy files, in order; "C=FILE" for recvs of channel C.
   std::vector<std::string> outfeed;     // The number of values to print; "C=N": N sends of channel C.
@@ -68,7 +68,7 @@ struct ConvertOptions {
 absl::Status Convert(const CommonOptions& common, const ConvertOptions& options);
 
 struct CheckFormOptions {
-  std::string module;  // An HLO or StableHLO file.
+  std::string module;  // The path of an HLO or StableHLO file.
   StablehloOptions stablehlo;
 };
 // check-module: prints a summary of a module that can be read and is well-formed.
@@ -79,14 +79,15 @@ struct CheckOptions {
   std::vector<std::string> program;  // The program's name and its arguments.
   StablehloOptions stablehlo;
   int64_t steps = 0;     // The program ends after this many steps; 0: by itself.
-  std::string stand_in;  // Replaces values that do not exist: "0", "1", "random"; empty: it stops there.
-  std::string target;          // "v5p:128"; empty: none.
-  std::string chips;           // TOML file of further chips; empty: none.
-  std::string budget;          // TOML file of limits; empty: none.
+  // The replacement for values that do not exist: "0", "1", "random"; empty: the program stops there.
+  std::string stand_in;
+  std::string target;          // The target, such as "v5p:128"; empty: none.
+  std::string chips;           // A TOML file with further chips; empty: none.
+  std::string budget;          // A TOML file with limits; empty: none.
   bool update_budget = false;  // Write the measured values to `budget` instead of comparing.
   std::string junit;           // JUnit XML file to write; empty: none.
   bool github = false;         // Print annotations for GitHub Actions to stderr.
-  std::string workspace;       // The annotations name files relative to this folder.
+  std::string workspace;       // The folder to which files in annotations are relative.
 };
 enum class CheckOutcome {
   kPassed,      // Within its budget, and may fit its target.
@@ -109,7 +110,7 @@ absl::Status ListBuffers(const CommonOptions& common, const ListOptions& options
 absl::Status ListExecutables(const CommonOptions& common, const ListOptions& options);
 absl::Status ListSessions(const CommonOptions& common, const ListOptions& options);
 absl::Status ListTransfers(const CommonOptions& common, const ListOptions& options);
-// transfers --by VIEW, which options.by names.
+// Prints sums of transfers by options.by (transfers --by VIEW).
 absl::Status AddUpTransfers(const CommonOptions& common, const ListOptions& options);
 absl::Status ListCompiles(const CommonOptions& common, const ListOptions& options);
 // Lists the programs that ran.

@@ -1,4 +1,4 @@
-// One function per type; its keys are in one place.
+// One function per type, which has the type's keys.
 #include "client/cli/json.h"
 
 #include "common/base/errors/error.h"

@@ -152,7 +152,7 @@ absl::Status ShowStats(const CommonOptions& common) {
     Show(Dump(ToJson(stats)) + "\n");
     return absl::OkStatus();
   }
-  // The version says "hlod 0.1.0 pid 17" already.
+  // The version already contains "hlod 0.1.0 pid 17".
   std::printf("%s, up %s, %s sessions (%s ended)\n", stats.version.c_str(), Seconds(stats.uptime_us).c_str(),
               N(stats.sessions).c_str(), N(stats.sessions_ended).c_str());
   std::printf("backing memory    %s; the process has %s\n", Bytes(stats.host_memory_bytes).c_str(),

@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
     program.assign(end + 1, argv + argc);
     argc = static_cast<int>(end - argv);
   }
-  // Read before the rest, so that errors of the command line are printed in the same form.
+  // Parsed before the rest, so that errors of the command line are printed in the same form.
   const bool json =
       std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "--json"; });
   try {

@@ -27,7 +27,7 @@ class Replayer {
  public:
   Replayer(const Client& client, ReplayData data) : client_(client), data_(data) {}
 
-  // Counts a command that fails. Those that use its results fail, too.
+  // Runs a command and counts it if it fails. Commands that use its results fail, too.
   void Do(const v1::Command& command) {
     ++commands_;
     const absl::Status status = Dispatch(command);
@@ -121,7 +121,7 @@ class Replayer {
   }
 
   absl::Status Download(const v1::Download& download, const Caller& line) {
-    if (download.continued()) return absl::OkStatus();  // The first piece read the whole buffer.
+    if (download.continued()) return absl::OkStatus();  // The first piece has read the whole buffer.
     ASSIGN_OR_RETURN(const Buffer buffer, Find(download.handle()));
     const std::optional<Cause> cause = CauseFromNumber(download.cause());
     if (!cause.has_value()) return InvalidArgument("Cause %d is unknown.", download.cause());

@@ -18,7 +18,7 @@ struct ReplayOptions {
 absl::Status Replay(const CommonOptions& common, const ReplayOptions& options);
 
 struct ReportOptions {
-  std::string run;                // A profile.
+  std::string run;                // The path of a profile.
   std::string output, trace;      // Files for the page and the trace; empty: none.
   std::string log;                // A command log of the same run, for the cost of its programs; empty: none.
   std::string target, chips;      // As in CheckOptions.

@@ -91,7 +91,7 @@ absl::Status RunChannels::Open(const Device& device, const Caller& caller) {
                          device.Upload(*literal, Cause::kUpload, Caller{.file = path.c_str()}));
       }
       RETURN_IF_ERROR(device.TransferToInfeed(arrays, ends.channel, caller));
-      if (arrays.empty()) break;  // A value without arrays has no file.
+      if (arrays.empty()) break;  // A value without arrays needs no file.
     }
   }
   given_.clear();
@@ -111,7 +111,7 @@ absl::Status RunChannels::Open(const Device& device, const Caller& caller) {
 }
 
 absl::Status RunChannels::CheckGiven() const {
-  // A value that the program sent arrives before the end of its run does.
+  // A value that the program sent arrives before the end of its run.
   constexpr absl::Duration kGrace = absl::Seconds(2);
   for (size_t i = 0; i < given_.size(); ++i) {
     const absl::Status status = given_[i].buffer.ready().Await(kGrace);

@@ -29,7 +29,7 @@ struct Frame {
   DaemonStats stats;
   std::vector<DeviceRow> devices;
   std::vector<SessionRow> sessions;
-  std::vector<RunSum> programs;  // Sorted by run time.
+  std::vector<RunSum> programs;  // The programs, sorted by run time.
 };
 
 absl::StatusOr<Frame> Take(const Admin& admin, const AccountAdmin& account) {
@@ -146,7 +146,7 @@ absl::Status Top(const CommonOptions& common, const TopOptions& options) {
       Show(Draw(frame, before));
       if (!options.once && !redraw) std::printf("\n");
     }
-    // Stops when the reader of stdout is gone.
+    // Stops when no process reads stdout any more.
     if (std::fflush(stdout) != 0 || options.once) return absl::OkStatus();
     if (options.frames > 0 && frames == options.frames) return absl::OkStatus();
     before = std::move(frame);

@@ -43,7 +43,7 @@ std::vector<std::string> FieldsOf(std::string_view line, char delimiter) {
 // Collects the elements of one array as they are read, as numbers of the type's own kind.
 struct Reading {
   CsvArray array;
-  std::vector<size_t> places;  // The numbers of its columns in a line.
+  std::vector<size_t> places;  // The positions of the array's columns in a line.
   std::vector<double> floats = {};
   std::vector<int64_t> integers = {};
 

@@ -44,7 +44,7 @@ Tensor FlashAttention(const Tensor& q, const Tensor& k, const Tensor& v, bool is
                        hlod::Where(first, 0, weighted)};
     softmax = is_causal ? hlod::Cond(j <= i, look, pass, softmax) : look(softmax);
     maximum = softmax.maximum, sum = softmax.sum, weighted = softmax.weighted;
-    out = weighted / sum;  // The value of the last step stays.
+    out = weighted / sum;  // The result of the last step is final.
   };
 
   const auto blocks = [&](int64_t length) { return (length + block - 1) / block; };

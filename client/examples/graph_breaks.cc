@@ -66,7 +66,8 @@ Tensor OnTheHost(const Tensor& x) {
 }
 
 int main() {
-  const hlod::Device device = hlod::DefaultDevice();  // The running daemon's, or a private one's.
+  // The running daemon's device, or that of a private one.
+  const hlod::Device device = hlod::DefaultDevice();
   const auto normal = [&](const hlod::Dims& dims) { return 0.1 * hlod::Randn(dims, {.device = device}); };
   Classifier model;
   model.To(device);

@@ -5,7 +5,8 @@
 #include <cstdio>
 
 int main() {
-  const hlod::Device device = hlod::DefaultDevice();  // The running daemon's, or a private one's.
+  // The running daemon's device, or that of a private one.
+  const hlod::Device device = hlod::DefaultDevice();
 
   // Tensors without a device are ordinary values of this process.
   const hlod::Tensor samples = hlod::Arange(0, 12, 1, {.type = hlod::kF32}).Reshape({4, 3});

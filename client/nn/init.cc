@@ -167,7 +167,7 @@ Tensor& Sparse_(Tensor& x, double sparsity, double std, Caller caller) {
   const NoGrad scope;
   const CallerScope line(caller);
   const auto zeros = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(x.size(0))));
-  // The zeros of a column are the rows that a random order puts first.
+  // The zeros of a column are the first rows of a random order.
   const Tensor order = Argsort(Rand(x.dims(), {.device = x.device()}), 0);
   const Tensor place = Argsort(order, 0);
   return Store(x, Where(Lt(place, zeros), 0.0, NormalLike(x, x.dims()) * std), caller);

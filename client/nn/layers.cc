@@ -82,7 +82,7 @@ BatchNorm::BatchNorm(Module& parent, std::string name, int64_t channels, double 
 }
 Tensor BatchNorm::operator()(const Tensor& x, Caller caller) const {
   return Forward(caller, {x}, [&](Tensors in) {
-    Tensor batches = num_batches_tracked;  // Shares its data.
+    Tensor batches = num_batches_tracked;  // Shares the buffer's data.
     if (training()) batches += 1;
     return hlod::BatchNorm(in[0], running_mean, running_var, weight, bias, training(), momentum_, eps_);
   });
@@ -188,7 +188,7 @@ InstanceNorm::InstanceNorm(Module& parent, std::string name, int64_t channels, d
 Tensor InstanceNorm::operator()(const Tensor& x, Caller caller) const {
   return Forward(caller, {x}, [&](Tensors in) {
     const bool tracked = running_mean.defined();
-    Tensor batches = num_batches_tracked;  // Shares its data.
+    Tensor batches = num_batches_tracked;  // Shares the buffer's data.
     if (tracked && training()) batches += 1;
     return hlod::InstanceNorm(in[0], running_mean, running_var, weight, bias, training() || !tracked,
                               momentum_, eps_);
@@ -229,7 +229,7 @@ MultiheadAttention::MultiheadAttention(Module& parent, std::string name, int64_t
     Refuse(absl::StrCat("the size (", size, ") is not a multiple of the ", heads, " heads"),
            "multihead_attention");
   }
-  const double bound = std::sqrt(6.0 / static_cast<double>(4 * size));  // Xavier's, for [3 size, size].
+  const double bound = std::sqrt(6.0 / static_cast<double>(4 * size));  // Xavier's bound for [3 size, size].
   in_proj_weight = Uniform({3 * size, size}, -bound, bound);
   if (with_bias) {
     in_proj_bias = Zeros({3 * size});

@@ -81,7 +81,8 @@ std::vector<Tensor> Module::Parameters() const {
 
 void Module::ReplaceEach(const std::function<Tensor(const Tensor&)>& replace) {
   const NoGrad scope;
-  absl::flat_hash_map<uint64_t, Tensor> replaced;  // By the old id: shared tensors stay shared.
+  // The tensors by old id, so that shared tensors stay shared.
+  absl::flat_hash_map<uint64_t, Tensor> replaced;
   ForEachTensor([&](const std::string& name, Tensor& tensor) {
     const uint64_t id = tensor.id();
     const auto [found, added] = replaced.try_emplace(id);

@@ -9,14 +9,14 @@
 
 namespace hlod::nn {
 
-// A weight that is computed from other tensors, which the module has in its place.
+// A weight that is computed from other tensors, which replace it in the module.
 class Reparametrization {
  public:
   Reparametrization(std::string name, Tensor& weight) : name_(std::move(name)), weight_(weight) {}
   virtual ~Reparametrization() = default;
   // Returns the weight. With `training` it may also update buffers.
   virtual Tensor Compute(bool training) const = 0;
-  // Returns the tensors that take its place; they live as long as this.
+  // Returns the tensors that replace it; they live as long as this object.
   virtual std::vector<const Tensor*> Parts() const = 0;
 
   const std::string& name() const { return name_; }
@@ -43,7 +43,7 @@ struct ModuleHooks {
 
   // Returns the module's hooks, making them when missing.
   static ModuleHooks& Of(Module& module) { return module.hooks(); }
-  // Takes a parameter out of the module's list and returns it; null when there is none of the name.
+  // Removes a parameter from the module's list and returns it; null if there is none with that name.
   static Tensor* Unregister(Module& module, const std::string& name);
   static void Unregister(Module& module, const Tensor* tensor);
   static void RegisterParameter(Module& module, std::string name, Tensor& tensor) {

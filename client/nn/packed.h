@@ -1,4 +1,4 @@
-// Packs a sequence in the way of another packed one.
+// Packs a sequence like another packed one.
 #pragma once
 
 #include "hlod/nn/packed_sequence.h"

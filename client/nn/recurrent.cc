@@ -47,12 +47,12 @@ RecurrentState Advance(RecurrentKind kind, const Tensor& from_input, const Recur
   switch (kind) {
     case RecurrentKind::kTanh: return {Tanh(from_input + from_hidden)};
     case RecurrentKind::kRelu: return {Relu(from_input + from_hidden)};
-    case RecurrentKind::kLstm: {  // Input, forget, cell, output.
+    case RecurrentKind::kLstm: {  // The gates: input, forget, cell, output.
       const std::vector<Tensor> gates = Chunk(from_input + from_hidden, 4, -1);
       const Tensor cell = Sigmoid(gates[1]) * before.cell + Sigmoid(gates[0]) * Tanh(gates[2]);
       return {Sigmoid(gates[3]) * Tanh(cell), cell};
     }
-    case RecurrentKind::kGru: {  // Reset, update, new.
+    case RecurrentKind::kGru: {  // The gates: reset, update, new.
       const std::vector<Tensor> x = Chunk(from_input, 3, -1), h = Chunk(from_hidden, 3, -1);
       const Tensor update = Sigmoid(x[1] + h[1]);
       const Tensor candidate = Tanh(x[2] + Sigmoid(x[0] + h[0]) * h[2]);
@@ -68,7 +68,7 @@ RecurrentState Advance(RecurrentKind kind, const Tensor& from_input, const Recur
 std::pair<Tensor, RecurrentState> Run(RecurrentKind kind, const Tensor& from_input,
                                       const RecurrentState& initial, const Recurrent::Weights& w,
                                       const Tensor& mask, bool reverse, const Caller& caller) {
-  using State = std::vector<Tensor>;  // Hidden, and the cell if there is one.
+  using State = std::vector<Tensor>;  // The hidden state, and the cell if there is one.
   // Under autocast each step returns the gates' type.
   State first = {initial.hidden.To(from_input.dtype())};
   if (initial.cell.defined()) first.push_back(initial.cell.To(from_input.dtype()));

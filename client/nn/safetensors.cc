@@ -14,7 +14,7 @@
 namespace hlod::nn {
 namespace {
 
-constexpr uint64_t kJsonBytesMax = 100 << 20;  // The reference implementation's.
+constexpr uint64_t kJsonBytesMax = 100 << 20;  // The limit of the reference implementation.
 
 struct TypeName {
   PrimitiveType type;
@@ -41,7 +41,7 @@ PrimitiveType TypeNamed(std::string_view name) {
 
 // Returns the parsed header. Throws when an object in it has a name twice.
 nlohmann::json ParsedHeader(const std::string& path, std::string_view header, const Caller& caller) {
-  std::vector<std::set<std::string>> names;  // Per open object, the outermost first.
+  std::vector<std::set<std::string>> names;  // The names per open object, the outermost first.
   const auto check = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
     switch (event) {
       case nlohmann::json::parse_event_t::object_start: names.emplace_back(); break;

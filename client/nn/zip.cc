@@ -18,14 +18,15 @@ constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50
                    kLocator64 = 0x07064b50;
 constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd64Bytes = 56, kLocator64Bytes = 20;
 constexpr uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1, kUtf8 = 1 << 11, kExtra64 = 1;
-constexpr uint32_t kIn64 = 0xffffffff;  // The number is in the ZIP64 record.
+constexpr uint32_t kIn64 = 0xffffffff;  // Marks a number that is in the ZIP64 record.
 constexpr uint16_t kIn64Short = 0xffff;
 // Members from this size on have a ZIP64 record, also when deflating makes them a little longer.
 constexpr uint64_t kLarge = 0xf0000000;
-// Inflating makes at most 1032 bytes of one.
+// The maximum number of bytes to which one byte inflates.
 constexpr uint64_t kInflatedMax = 1032;
 constexpr size_t kPiece = size_t{1} << 18;
-constexpr uint16_t kFirstOf1980 = (1 << 5) + 1;  // The earliest date: equal contents are equal bytes.
+// The earliest date, so that equal contents have equal bytes.
+constexpr uint16_t kFirstOf1980 = (1 << 5) + 1;
 
 template <typename T>
 T At(std::string_view bytes, size_t offset) {
@@ -72,7 +73,7 @@ absl::StatusOr<Directory> FindDirectory(std::string_view archive) {
   return directory;
 }
 
-// Takes the numbers that are marked so from the ZIP64 record, in the record's order.
+// Reads the numbers that are marked with kIn64 from the ZIP64 record, in the record's order.
 absl::Status Read64(std::string_view extra, uint64_t& size, uint64_t& stored, uint64_t& offset) {
   while (extra.size() >= 4) {
     const auto id = At<uint16_t>(extra, 0), bytes = At<uint16_t>(extra, 2);
@@ -225,11 +226,11 @@ std::string ZipWriter::CentralHeader(const Entry& entry) {
   Put<uint32_t>(kCentral, out);
   Put<uint16_t>((3 << 8) + 45, out);  // Made by a Unix system.
   Put<uint16_t>(far ? 45 : At<uint16_t>(local, 4), out);
-  out += local.substr(6, 20);  // From the flags to the sizes, as in the local header.
+  out += local.substr(6, 20);  // The fields from the flags to the sizes, as in the local header.
   Put<uint16_t>(static_cast<uint16_t>(entry.name.size()), out);
   Put<uint16_t>(static_cast<uint16_t>(extra_bytes == 0 ? 0 : 4 + extra_bytes), out);
   out.append(6, '\0');              // No comment; the first volume; no text.
-  Put<uint32_t>(0600u << 16, out);  // A file's mode.
+  Put<uint32_t>(0600u << 16, out);  // The mode of a file.
   Put<uint32_t>(far ? kIn64 : static_cast<uint32_t>(entry.offset), out);
   out += entry.name;
   if (extra_bytes == 0) return out;
@@ -298,7 +299,7 @@ void ZipWriter::Finish() {
     Put<uint64_t>(kEnd64Bytes - 12, out);
     Put<uint16_t>(45, out);
     Put<uint16_t>(45, out);
-    Put<uint64_t>(0, out);  // One volume.
+    Put<uint64_t>(0, out);  // There is one volume.
     Put<uint64_t>(count, out);
     Put<uint64_t>(count, out);
     Put<uint64_t>(bytes, out);

@@ -17,7 +17,7 @@ namespace hlod::nn {
 struct ZipMember {
   std::string name;
   bool deflated = false;
-  std::string_view bytes;  // As stored in the archive.
+  std::string_view bytes;  // The bytes as stored in the archive.
   uint64_t size = 0;       // The bytes when inflated.
   uint32_t crc = 0;        // The CRC-32 when inflated.
 };
@@ -36,7 +36,8 @@ class ZipReader {
 
   // Reads the next `bytes` bytes; fails when there are fewer.
   absl::Status Read(char* to, size_t bytes);
-  // Call it after the last Read(). Fails when bytes are left, or when the checksum is not the archive's.
+  // Must be called after the last Read(). Fails if bytes are left, or if the checksum is not that of the
+  // archive.
   absl::Status Finish();
 
  private:

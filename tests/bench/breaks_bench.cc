@@ -72,7 +72,7 @@ int Main(int64_t size, int steps) {
                         {"item", TraceCause::kItem, {.item = false}, {}},
                         {"print", TraceCause::kPrint, {.print = false}, {}},
                         {"host_function", TraceCause::kHostFunction, {.host_function = false}, {}}};
-  for (const Variant& variant : variants) Run(client, x, w, variant.breaks, 3);  // Compiles.
+  for (const Variant& variant : variants) Run(client, x, w, variant.breaks, 3);  // Compiles all variants.
   std::vector<double> predicted[3], whole;
   for (int round = 0; round < kRounds; ++round) {
     Run(client, x, w, {}, steps);  // The first run after a report is slower than the next ones.

@@ -111,7 +111,7 @@ constexpr Attack kAttacks[] = {
   std::abort();
 }
 
-// The attackers of one attack; killed with the object.
+// The processes of one attack; killed with the object.
 class Attackers {
  public:
   Attackers(const Attack& attack, const std::string& address) {
@@ -166,7 +166,7 @@ int main(int argc, char** argv) {
     Measure(tiny, x, times["alone"]);
     for (const Attack& attack : kAttacks) {
       const Attackers attackers(attack, daemon.address());
-      absl::SleepFor(absl::Seconds(1));  // Lets them connect and fill all limits.
+      absl::SleepFor(absl::Seconds(1));  // Gives them time to connect and fill all limits.
       Measure(tiny, x, times[attack.name]);
     }
   }

@@ -62,7 +62,7 @@ TEST(Analysis, MostPeaksAreNearXlas) {
     near += Near(low, want) ? 1 : 0;
     bracketed += low <= 1.1 * want && want <= 1.1 * high ? 1 : 0;
   }
-  // There are 164; 95 and 121 when this was written.
+  // There are 164 in all; 95 and 121 when this was written.
   EXPECT_GE(near, 90);
   EXPECT_GE(bracketed, 115);
 }

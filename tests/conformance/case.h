@@ -28,7 +28,7 @@ struct Donation {
 struct Case {
   std::string name, about, folder;
   std::string module_proto;             // A serialized HloModuleProto; empty in the cases of collectives.
-  std::string module_text;              // The same as XLA prints it; empty in the cases of stablehlo.
+  std::string module_text;  // The module's text as XLA prints it; empty in the cases of stablehlo.
   std::vector<hlo::Literal> arguments;  // One array per parameter.
   std::vector<hlo::Literal> expected;   // One array per leaf of the result.
   std::vector<Tolerance> tolerances;    // One per leaf.

@@ -35,7 +35,7 @@ TEST_P(WrittenAsStablehlo, EvaluatesToXlasResults) {
     EXPECT_EQ(text.status().code(), absl::StatusCode::kUnimplemented) << text.status();
     EXPECT_THAT(std::string(text.status().message()),
                 ::testing::HasSubstr("(" + std::string(row.opcode) + ") cannot be written"));
-    RecordProperty("without_form", row.opcode);  // Counted by readme.py.
+    RecordProperty("without_form", row.opcode);  // readme.py counts these.
     return;
   }
   ASSERT_TRUE(text.ok()) << text.status();

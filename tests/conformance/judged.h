@@ -11,7 +11,7 @@ namespace hlod::testing {
 
 struct Judged {
   std::string name;
-  std::map<std::string, double> values;  // By the column's name.
+  std::map<std::string, double> values;  // The figures by the column's name.
 
   // Returns the peak in bytes, as memory_analysis() defines it.
   int64_t peak() const {

@@ -26,7 +26,7 @@ namespace {
 
 using hlo::Literal;
 using Json = nlohmann::json;
-// By participant, then by parameter or by leaf of the result.
+// The values by participant, then by parameter or leaf of the result.
 using ByMember = std::vector<std::vector<Literal>>;
 
 const std::map<std::string, Json>& Cases() {
@@ -170,7 +170,7 @@ class Participants : public ::testing::TestWithParam<std::string> {
 
   std::unique_ptr<hlo::Module> module_;
   ByMember arguments_, expected_;
-  std::vector<Tolerance> tolerances_;  // From the corpus, by result.
+  std::vector<Tolerance> tolerances_;  // The tolerances from the corpus, by result.
 };
 
 TEST_P(Participants, EvaluatorComputesXlasResults) {

@@ -33,7 +33,7 @@ TEST_P(SweepForms, TextAndProtoKeepTheModule) {
     EXPECT_EQ(ToText(**parsed), text);
     EXPECT_EQ(hlo::Serialize(**parsed), hlo::Serialize(**decoded));
   }
-  RecordProperty("modules", static_cast<int>(modules->size()));  // Counted by readme.py.
+  RecordProperty("modules", static_cast<int>(modules->size()));  // readme.py counts these.
 }
 
 TEST_P(SweepForms, StablehloGivesTheSameResults) {

@@ -22,7 +22,7 @@ namespace {
 // Results that are known to differ from XLA's. A row whose results all agree fails, because it is out of
 // date.
 struct Difference {
-  const char* module;  // Patterns (fnmatch) of their names.
+  const char* module;  // Patterns (fnmatch) of the modules' names.
   const char* result;
   std::string_view reason;
 };
@@ -100,7 +100,7 @@ TEST_P(Sweep, EngineAndEvaluatorComputeXlasResults) {
                    absl::StrFormat("%d|%s %s|%s", differed_[k].size(), Known()[k].module, Known()[k].result,
                                    Known()[k].reason));
   }
-  RecordProperty("results", static_cast<int>(results));  // Counted by readme.py.
+  RecordProperty("results", static_cast<int>(results));  // readme.py counts these.
 }
 
 INSTANTIATE_TEST_SUITE_P(Xla, Sweep, ::testing::ValuesIn(SweepFamilies()),

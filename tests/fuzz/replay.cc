@@ -81,7 +81,8 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < seeds.size(); ++i) {
     const std::string seed = Read(seeds[i]);
     if (!seen.insert(seed).second) continue;         // Packed cases have their StableHLO in two places.
-    std::fprintf(stderr, "%s\n", seeds[i].c_str());  // After a crash, the last line is the seed's name.
+    // After a crash, the last line printed is the seed's name.
+    std::fprintf(stderr, "%s\n", seeds[i].c_str());
     Run(seed);
     if (seed.size() > kMutatedBytesMax) continue;
     std::mt19937 random(static_cast<uint32_t>(i));

@@ -14,7 +14,7 @@ class BadInput : public DaemonTest {
     raw_ = std::make_unique<RawSession>(daemon_->address());
     ASSERT_TRUE(raw_->open());
   }
-  // The session and the daemon still work.
+  // Checks that the session and the daemon still work.
   void TearDown() override {
     if (client_ == nullptr) return;
     const Buffer x = Must(client_->device(0).Upload(Literal::Vector<float>({1, 2})));

@@ -120,7 +120,8 @@ TEST_F(Channels, ResultsOfExecutesAreFedAndTakenValuesAreArguments) {
 TEST_F(Channels, AProgramThatWaitsLeavesItsDeviceToOthers) {
   const Executable program = Must(client_->CompileText(kRunningSum)),
                    add = Must(client_->CompileText(AddProgram(2)));
-  ASSERT_OK(Must(add.Execute({Vector({1, 2}), Vector({3, 4})}))[0].ready().Await());  // Compiles it.
+  // The first execute compiles the program.
+  ASSERT_OK(Must(add.Execute({Vector({1, 2}), Vector({3, 4})}))[0].ready().Await());
   const Execution run = Must(program.Start({Vector({0, 0})}));
   const Client other = Must(Client::Connect({.address = daemon_->address()}));
   const Executable forever = Must(other.CompileText(kForever));
@@ -172,13 +173,13 @@ TEST_F(Channels, WhatIsWrongFailsTheProgramByName) {
     return std::string((results.ok() ? (*results)[0].ready().Await() : results.status()).message());
   };
   EXPECT_THAT(why(), HasSubstr("No value came on infeed of device 0 within channel_wait_us (50000)"));
-  // Another shape.
+  // The value has another shape.
   ASSERT_OK(device().TransferToInfeed({Vector({1, 2, 3}), Number(3)}));
   EXPECT_THAT(why(), HasSubstr("Array 0 of a value of infeed is given as f32[3] and taken as f32[2]"));
-  // Another number of arrays.
+  // The value has another number of arrays.
   ASSERT_OK(device().TransferToInfeed({Vector({1, 2})}));
   EXPECT_THAT(why(), HasSubstr("A value of infeed is given as 1 arrays and taken as 2"));
-  // A value that failed.
+  // The value has failed.
   const Executable bad = Must(client_->CompileText(kRunningSum));
   ASSERT_OK(device().TransferToInfeed({Vector({1, 2}), Must(program.Execute({Vector({0, 0})}))[0]}));
   EXPECT_THAT(why(), HasSubstr("channel_wait_us (50000)"));
@@ -202,7 +203,7 @@ TEST_F(Channels, AWaitingProgramIsCancelledAndAbstractOnesAreRefused) {
   const auto refused = program.Execute({Must(device().Placeholder(kPair))}, abstract);
   const absl::Status why = refused.ok() ? (*refused)[0].ready().Await() : refused.status();
   EXPECT_EQ(KindOf(why), ErrorKind::kUnimplemented) << why;
-  // The device is free.
+  // The device can be used again.
   ASSERT_OK(device().TransferToInfeed({Vector({1, 2}), Number(3)}));
   EXPECT_THAT(Floats(Must(program.Execute({Vector({0, 0})}))[0]), ElementsAre(1, 2));
 }

@@ -86,7 +86,7 @@ TEST_F(CommandLogs, AReplayOfATrainingProgramHasItsAccount) {
   EXPECT_EQ(replayed.device_to_device, after.device_to_device);
   EXPECT_EQ(replayed.failed_commands, after.failed_commands);
 
-  // The daemon has kept the programs: none is compiled, and the replay says why.
+  // The daemon has the programs in its cache, so none is compiled, and the replay says why.
   const auto first = nlohmann::json::parse(Replay(other, "--json " + log, code), nullptr, false);
   EXPECT_EQ(code, 0);
   EXPECT_EQ(first["programs"],

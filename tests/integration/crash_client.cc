@@ -139,7 +139,7 @@ struct Objects {
   Buffer buffer, placeholder;
   Executable executable;
   StagedUpload staged;
-  Future<Literal> value;  // A thread of the parent awaits it.
+  Future<Literal> value;  // A value that a thread of the parent awaits.
   Execution execution;
   Admin admin;
 };
@@ -233,10 +233,10 @@ int Fork(const Client& client) {
   const pid_t child = fork();
   if (child == 0) {
     in_forked_child = true;
-    alarm(30);  // Ends the child when a call hangs.
+    alarm(30);  // Ends the child if a call hangs.
     const int wrong = CallEverything(*objects);
     objects.reset();
-    std::exit(wrong == 0 ? 0 : 1);  // Like a program's end, with the destructors of statics.
+    std::exit(wrong == 0 ? 0 : 1);  // Exits like a program's end, with the destructors of statics.
   }
   int status = -1;
   waitpid(child, &status, 0);
@@ -262,7 +262,7 @@ struct Mode {
 };
 constexpr Mode kModes[] = {
     {"idle", Idle},                    // Holds 16 MB, until it is killed.
-    {"spawn", Spawn},                  // Like idle, and another program has its sockets.
+    {"spawn", Spawn},                  // Holds 16 MB like idle, and passes its sockets to another program.
     {"leave", Leave},                  // Holds 16 MB and ends without closing its session.
     {"upload", Upload},                // Uploads without end: at any moment, one is unfinished.
     {"upload_stream", Upload, false},  // Like upload, on a bulk stream.

@@ -133,7 +133,7 @@ TEST_P(Hoard, OfBulkUploadsThatAreNeverDeclaredEndsNobodyElsesCalls) {
 TEST_P(Hoard, OfAnswersThatAreNeverAcknowledgedLetsOthersConnectAndWork) {
   Start({"--unacknowledged-bytes-max", "4MiB"});
   Bystander bystander(Connect());
-  constexpr int kHoarders = 20, kEnough = 100;  // Answers of six megabytes.
+  constexpr int kHoarders = 20, kEnough = 100;  // The answers have six megabytes.
   absl::Notification stop;
   std::latch hoards(kHoarders);
   std::vector<std::thread> hoarders;
@@ -148,7 +148,7 @@ TEST_P(Hoard, OfAnswersThatAreNeverAcknowledgedLetsOthersConnectAndWork) {
       stop.WaitForNotification();
     });
   }
-  for (int i = 0; i < 100; ++i) bystander.Work();  // While they begin.
+  for (int i = 0; i < 100; ++i) bystander.Work();  // Works while they begin.
   hoards.wait();
   for (int i = 0; i < 100; ++i) bystander.Work();
   for (int i = 0; i < 5; ++i) Bystander(Connect()).Work();

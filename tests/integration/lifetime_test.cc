@@ -75,7 +75,8 @@ TEST_F(Lifetime, BuffersDroppedBehindALongExecuteAreAllFreed) {
 TEST_F(Lifetime, ReadsBecomeReadyForACallerThatOnlyLooks) {
   const Client remote = Must(daemon_->Connect({.shared_memory = false}));
   for (const Client* const client : std::initializer_list<const Client*>{client_.get(), &remote}) {
-    for (const int64_t elements : {1, 20'000, 4'000'000}) {  // Inline, one piece, sixteen pieces.
+    // Sizes for three transfers: inline, one piece, sixteen pieces.
+    for (const int64_t elements : {1, 20'000, 4'000'000}) {
       const Buffer buffer = Must(client->device(0).Upload(Counting(elements)));
       const Future<Literal> value = buffer.ToLiteralAsync();
       const absl::Time deadline = absl::Now() + absl::Seconds(20);

@@ -12,9 +12,9 @@ namespace hlod {
 namespace {
 
 struct Corner {
-  std::string name;                 // The test's name.
+  std::string name;                 // The name of the test.
   std::vector<std::string> limits;  // The limits to set.
-  std::vector<std::string> values;  // Their values: "least", "most", or as typed.
+  std::vector<std::string> values;  // The limits' values: "least", "most", or as typed.
 };
 
 std::string FlagOf(std::string limit) {

@@ -63,7 +63,7 @@ std::string Transferred(const char* cause, const char* direction, const char* wh
 }
 
 TEST_F(Metrics, AreTheLedgersFigures) {
-  const Buffer x = Must(client_->device(0).Upload(Counting(1000)));  // 4000 bytes
+  const Buffer x = Must(client_->device(0).Upload(Counting(1000)));  // The upload has 4000 bytes.
   const Executable add = Must(client_->CompileText(AddProgram(1000)));
   for (int i = 0; i < 3; ++i) EXPECT_OK(Must(add.Execute({x, x}))[0].ToLiteral().status());
   EXPECT_OK(client_->Sync());

@@ -87,7 +87,8 @@ TEST_P(RoundTrip, StagedUploadsArriveAndAsynchronousReadsAnswerInAnyOrder) {
 }
 
 TEST_P(RoundTrip, TheValueOfAFutureIsTakenOnce) {
-  for (const int64_t elements : {1, 20'000, 4'000'000}) {  // Inline, one piece, sixteen pieces.
+  // Sizes for three transfers: inline, one piece, sixteen pieces.
+  for (const int64_t elements : {1, 20'000, 4'000'000}) {
     const Buffer buffer = Must(client_->device(0).Upload(Counting(elements)));
     const Future<Literal> value = buffer.ToLiteralAsync(), copy = value;
     EXPECT_EQ(Must(value.Await()), Counting(elements));

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SourceFile {
-  std::string path;  // From the repository's root.
+  std::string path;  // The path from the repository's root.
   std::string text;
   std::vector<std::string> lines;
 };
@@ -73,8 +73,8 @@ std::string CodeOf(const std::string& line) {
   return std::regex_replace(std::regex_replace(line, strings, "\"\""), comment, "");
 }
 
-// The folders that a room may include. The arrows of the design, which point down only; tests see
-// everything. "folder/" is a folder and all below it, "folder/*" its own files only.
+// The folders that a room may include: the arrows of the design, which point down only. Tests may include
+// everything. "folder/" is a folder and all below it, "folder/*" only its own files.
 struct Room {
   std::string folder;
   std::vector<std::string> may_include;
@@ -213,14 +213,15 @@ TEST(Tidy, RoomsIncludeOnlyTheirNeighbours) {
   }
 }
 
-// A line that must not stand in some files, unless it says why: "// tidy: reason".
+// A pattern that lines of some files must not match, unless they say why: "// tidy: reason".
 struct Rule {
   std::string name;
-  std::string pattern;  // Searched in code, comments and string contents left out ...
-  bool whole_line;      // ... or in the line as it is.
+  // Searched in code, without comments and contents of strings, unless whole_line is set.
+  std::string pattern;
+  bool whole_line;  // True to search the line as it is.
   bool cpp_only;
-  std::vector<std::string> folders;  // Where it holds; empty: everywhere.
-  std::vector<std::string> except;   // Path prefixes where it does not.
+  std::vector<std::string> folders;  // The folders where the rule applies; empty: everywhere.
+  std::vector<std::string> except;   // Path prefixes where it does not apply.
   std::string instead;
 };
 
@@ -374,7 +375,7 @@ TEST(Tidy, SecretsAreNotLogged) {
     if (!IsCpp(file)) continue;
     for (size_t i = 0; i < file.lines.size(); ++i) {
       if (!std::regex_search(CodeOf(file.lines[i]), call)) continue;
-      std::string statement;  // To its semicolon.
+      std::string statement;  // The statement up to its semicolon.
       for (size_t j = i; j < file.lines.size() && statement.find(';') == statement.npos; ++j)
         statement += CodeOf(file.lines[j]);
       EXPECT_FALSE(std::regex_search(statement, secret))
@@ -392,7 +393,7 @@ TEST(Tidy, EverySourceFileIsBuiltAndEveryHeaderIncluded) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(file_of_commands.parent_path())) {
     if (entry.path().extension() == ".cxx") commands += ReadAll(entry.path());
   }
-  // Built by itself: an installed hlod's user.
+  // Built separately, by a user of an installed hlod.
   const std::vector<std::string> elsewhere = {"tests/install/consumer/"};
   for (const SourceFile& file : Sources()) {
     if (!IsCpp(file) || StartsWithAny(file.path, elsewhere)) continue;

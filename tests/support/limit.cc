@@ -139,7 +139,7 @@ std::vector<std::string> Names(const std::string& file, const std::vector<uint64
 }
 
 void PrintStack(const StackRecord& record, const Mappings& mappings) {
-  std::map<std::string, std::vector<uint64_t>> offsets;  // By file.
+  std::map<std::string, std::vector<uint64_t>> offsets;  // The offsets by file.
   std::vector<std::optional<Mappings::Place>> places;
   for (long i = 2; i < record.depth; ++i) {
     // A return address is after its call; the innermost frame's address is where it was interrupted.

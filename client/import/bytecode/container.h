@@ -24,7 +24,7 @@ struct OperationName {
 struct Entry {
   std::string_view dialect;
   Stream bytes;
-  bool is_custom = false;  // In the dialect's binary encoding; else as text.
+  bool is_custom = false;  // True for the dialect's binary encoding, false for text.
 };
 
 struct Container {

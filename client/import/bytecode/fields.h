@@ -29,8 +29,8 @@ absl::StatusOr<std::string_view> ReadBlob(Stream& in);
 // Adds an entry to the map. Returns an error when the name exists already.
 absl::Status AddAttribute(const Stream& at, std::string name, Attribute attribute, AttributeMap& map);
 
-// A kind of attribute of a dialect, by its code: the function that reads its fields, or, for a kind that is
-// refused, its name in the error.
+// A kind of attribute of a dialect, by its code: the function that reads its fields or, for a kind that is
+// refused, its name for the error.
 struct Kind {
   uint64_t code;
   absl::StatusOr<Attribute> (*read)(Source&, Stream&);

@@ -46,7 +46,7 @@ absl::Status ReadFused(Source& source, Stream& in, Location& location) {
 
 absl::Status ReadFields(Source& source, uint64_t code, Stream& in, Location& location) {
   switch (code) {
-    // Keeps the callee alone: no field of a caller is used, and chains of callers may be long.
+    // Keeps only the callee: fields of a caller are not used, and chains of callers may be long.
     case kCallSite: {
       ASSIGN_OR_RETURN(const Location* const callee, Find(source, in));
       location = *callee;

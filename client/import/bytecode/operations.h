@@ -13,7 +13,7 @@ namespace hlod::stablehlo::bytecode {
 
 struct OperationRow {
   std::string_view dialect, name;
-  std::string_view attributes;  // Their names, separated by blanks; "name?" may be absent.
+  std::string_view attributes;  // The attributes' names, separated by blanks; "name?" may be absent.
 };
 // Returns null for an unknown operation.
 const OperationRow* FindOperation(const OperationName& name);

@@ -200,7 +200,7 @@ absl::Status RegionReader::ReadRegion(Stream& in, std::string_view parent, bool 
   RETURN_IF_ERROR(nested.Check(in));
   const Stream before = in;
   ASSIGN_OR_RETURN(const uint64_t blocks, in.Number());
-  if (blocks == 0 && parent == "func.func") return absl::OkStatus();  // A declaration.
+  if (blocks == 0 && parent == "func.func") return absl::OkStatus();  // The function is a declaration.
   if (blocks != 1)
     return before.Refused("a region of %s has %d blocks; StableHLO's regions have one", parent, blocks);
   ASSIGN_OR_RETURN(const size_t count, in.Count("values"));

@@ -131,7 +131,7 @@ Text Sharding1(Source& source, Stream& in) {
   return absl::StrCat(text, ">");
 }
 
-// Version 2 adds the axes over which the tensor is a sum that is not yet formed.
+// Version 2 adds the axes over which the tensor is still a partial sum.
 Text Sharding2(Source& source, Stream& in) {
   ASSIGN_OR_RETURN(const std::string text, Sharding(source, in));
   ASSIGN_OR_RETURN(const std::string unreduced, ReadTexts(source, in, {kAxis}, "{", "}"));

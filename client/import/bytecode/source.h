@@ -12,8 +12,9 @@
 
 namespace hlod::stablehlo::bytecode {
 
-inline constexpr int kMaxNesting = 128;  // Levels of regions, attributes, types and locations.
-inline constexpr int64_t kMaxExpandedBytes = 1LL << 30;  // Expanded splats and repeated uses.
+inline constexpr int kMaxNesting = 128;  // The limit on levels of regions, attributes, types and locations.
+// The limit on the bytes of expanded splats and repeated uses.
+inline constexpr int64_t kMaxExpandedBytes = 1LL << 30;
 
 // A type of the artifact's table. An element type (f32), which is not the type of a value, is kept as a
 // scalar. A Word names a type that hlod has no values of, and that occurs in attributes alone.
@@ -34,10 +35,10 @@ struct Source {
   absl::Status Charge(const Stream& at, int64_t bytes);
 
   Container container;
-  std::vector<std::optional<TypeEntry>> types;  // By index; nullopt: not read yet.
-  // By index of attributes that are locations; nullopt: not read yet.
+  std::vector<std::optional<TypeEntry>> types;  // The types by index; nullopt: not read yet.
+  // The locations by index of attributes; nullopt: not read yet.
   std::vector<std::optional<Location>> locations;
-  std::vector<bool> is_used;  // By attribute; true: it was read before.
+  std::vector<bool> is_used;  // By attribute, true if it was read before.
   int depth = 0;
   int64_t expanded_bytes = 0;
 };

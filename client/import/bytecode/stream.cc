@@ -6,7 +6,8 @@
 namespace hlod::stablehlo::bytecode {
 
 absl::Status Stream::ErrorAt(size_t position, const absl::Status& status) const {
-  constexpr size_t kLongest = 400;  // Names in a message come from the artifact, and may have any length.
+  // The limit on names in a message, which come from the artifact and may have any length.
+  constexpr size_t kLongest = 400;
   if (status.ok()) return status;
   return absl::Status(status.code(), absl::StrFormat("byte %d, section %s: %s", position, section_,
                                                      status.message().substr(0, kLongest)));

@@ -36,7 +36,7 @@ constexpr Foreign kForeign[] = {
 #undef HLOD_FOREIGN
 };
 
-// Return the bytes that a copy of a value's type takes beside the type itself.
+// Return the bytes that a copy of a value's type takes besides the type itself.
 int64_t CopyBytes(const std::vector<Type>& types);
 int64_t CopyBytes(const Type& type) {
   const bool is_inline = type.dims.size() <= hlo::Dims().capacity();

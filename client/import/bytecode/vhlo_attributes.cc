@@ -40,7 +40,7 @@ Result ReadAccuracy(Source& source, Stream& in) {
   const Stream before = in;
   ASSIGN_OR_RETURN(const uint64_t absolute, ReadBits(in, kDoubleBits));
   ASSIGN_OR_RETURN(const uint64_t relative, ReadBits(in, kDoubleBits));
-  ASSIGN_OR_RETURN(const int64_t ulps, in.Signed());  // Units in the last place.
+  ASSIGN_OR_RETURN(const int64_t ulps, in.Signed());  // The tolerance in units in the last place.
   ASSIGN_OR_RETURN(Attribute mode, ReadAttribute(source, in));
   const double tolerances[] = {std::bit_cast<double>(absolute), std::bit_cast<double>(relative),
                                static_cast<double>(ulps)};
@@ -73,7 +73,7 @@ constexpr Kind kKinds[] = {
     {25, nullptr, "meshes"},
 };
 
-// An enumeration: its first word has the number `first`.
+// An enumeration, whose first word has the number `first`.
 struct Enumeration {
   uint64_t code;
   std::string_view name;

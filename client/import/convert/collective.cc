@@ -79,8 +79,8 @@ Values Permute(Conversion& c) {
   return Instruction(c, kCollectivePermute, c.operands, attributes);
 }
 
-// Adds an all-to-all. HLO joins the pieces along the dimension that it splits; pieces to be joined along
-// another dimension are moved there.
+// Adds an all-to-all. HLO joins the pieces along the dimension that it splits; to join along another
+// dimension, the pieces are moved there.
 Op Exchange(Conversion& c, Op operand, const hlo::CollectiveAttributes& attributes, int64_t join,
             int64_t count) {
   const Dims dims = c.b.shape(operand).dims;

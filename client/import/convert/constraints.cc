@@ -80,7 +80,7 @@ struct GroupRule {
 void CheckGroups(Conversion& c, GroupRule rule) {
   const Attribute* const attribute = c.Find("replica_groups");
   const auto* const rows = attribute == nullptr ? nullptr : std::get_if<hlo::Literal>(&attribute->value);
-  // The groups are given by a mesh, or their reader refuses them.
+  // The groups are those of a mesh, or their reader refuses them.
   if (rows == nullptr || rows->shape().rank() != 2) return;
   absl::flat_hash_set<int64_t> seen;
   for (const int64_t id : c.Integers("replica_groups")) {

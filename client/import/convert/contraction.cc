@@ -122,7 +122,7 @@ void TakePrecision(Conversion& c, hlo::Precision& precision) {
                                     PlainText(word)));
     precision.operand.push_back(static_cast<uint8_t>(found - std::begin(kWords)));
   }
-  // XLA omits a precision of defaults, too.
+  // XLA also omits a precision that is all default.
   if (std::ranges::all_of(precision.operand, [](uint8_t p) { return p == 0; })) precision.operand.clear();
 }
 

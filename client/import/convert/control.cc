@@ -11,7 +11,7 @@ namespace {
 
 using enum hlo::Opcode;
 
-// Returns a single value as it is, any other number of values as a tuple.
+// Returns a single value unchanged, several values as a tuple.
 Op Packed(Conversion& c, absl::Span<const Op> values) {
   return values.size() == 1 ? values[0] : c.b.Tuple(values);
 }

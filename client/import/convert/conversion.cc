@@ -161,7 +161,7 @@ int64_t Conversion::Choice(std::string_view name, absl::Span<const std::string_v
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == text) return first + static_cast<int64_t>(i);
   }
-  // The word may be given by its number.
+  // The word may be written as its number.
   int64_t number = 0;
   const int64_t end = first + static_cast<int64_t>(words.size());
   if (absl::SimpleAtoi(ToAbsl(text), &number) && number >= first && number < end) return number;

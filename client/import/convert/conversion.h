@@ -37,7 +37,7 @@ using Pairs = std::vector<std::pair<int64_t, int64_t>>;
 // harmless default: a conversion only needs to check before it counts or indexes.
 class Conversion {
  public:
-  // REQUIRES: the operands, results and regions number as the rule says; all outlive the conversion.
+  // REQUIRES: the operands, results and regions have the numbers of the rule; all outlive the conversion.
   Conversion(Scope& scope, const Operation& operation, const Rule& rule, std::vector<Op> operands);
 
   Scope& scope;

@@ -22,8 +22,8 @@ Values Convert(Conversion& c) {
   return Plain(c);
 }
 
-// Returns the integer type of the other signedness whose comparisons are of `type`; nullopt when those of
-// `element` are already.
+// Returns the integer type of the other signedness, in which comparisons of `type` are done; nullopt if
+// `element` is that type already.
 std::optional<hlo::PrimitiveType> OtherReading(hlo::PrimitiveType element, hlo::ComparisonType type) {
   using enum hlo::PrimitiveType;
   static constexpr std::pair<hlo::PrimitiveType, hlo::PrimitiveType> kPairs[] = {

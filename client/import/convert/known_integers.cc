@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kElementsMax = 256;
 
 bool IsCounted(const hlo::Shape& shape) {
-  if (!shape.IsArray() || shape.type == hlo::kU64) return false;  // A size fits an s64.
+  if (!shape.IsArray() || shape.type == hlo::kU64) return false;  // A size fits into an s64.
   if (!hlo::IsInteger(shape.type) && shape.type != hlo::kPred) return false;
   const std::optional<int64_t> count = hlo::ElementCount(shape);
   return count.has_value() && *count <= kElementsMax && !shape.HasDynamicDimension();

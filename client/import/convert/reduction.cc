@@ -152,7 +152,7 @@ constexpr Rule kReductionRules[] = {
 
 std::vector<Op> Widened(Conversion& c, size_t region, size_t inputs, size_t others) {
   std::vector<Op> operands = c.operands;
-  if (c.op.regions[region].blocks.size() != 1) return operands;  // Another check reports it.
+  if (c.op.regions[region].blocks.size() != 1) return operands;  // Another check reports this.
   const std::vector<Value>& arguments = c.op.regions[region].blocks[0].arguments;
   for (size_t i = 0; i < operands.size(); ++i) {
     const size_t argument = i < inputs ? i : i - inputs - others;

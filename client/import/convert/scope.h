@@ -63,7 +63,8 @@ class Converter {
   const bool has_unknown_, with_rules_;
   const Meshes meshes_;
   std::map<std::string, const Function*, std::less<>> functions_;
-  absl::flat_hash_map<std::string, std::optional<ComputationId>> made_;  // nullopt: being built.
+  // The computations by their key; nullopt while being built.
+  absl::flat_hash_map<std::string, std::optional<ComputationId>> made_;
   absl::flat_hash_map<ComputationId, KnownValues> known_results_;
   int regions_ = 0, depth_ = 0;
   int64_t instructions_ = 0;

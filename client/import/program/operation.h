@@ -99,16 +99,16 @@ struct Function {
   std::string name;
   bool is_public = true;
   FunctionType type;
-  std::vector<AttributeMap> argument_attributes, result_attributes;  // One per value, most of them empty.
+  std::vector<AttributeMap> argument_attributes, result_attributes;  // One per value; most are empty.
   Region body;  // The block's arguments are the inputs. A declaration has no block.
   bool has_body() const { return !body.blocks.empty(); }
 };
 
 struct Program {
-  std::string name;         // "jit_f"; empty: none.
+  std::string name;         // The name, such as "jit_f"; empty for none.
   AttributeMap attributes;  // mhlo.num_partitions, mhlo.num_replicas, ...
   std::vector<Function> functions;
-  std::vector<Operation> others;  // sdy.mesh and the like.
+  std::vector<Operation> others;  // sdy.mesh and similar operations.
   ValueId values = 0;             // All value ids are below it.
   // True when constants of the program select its branches (such as the platform's): they are propagated into
   // the functions that it calls.

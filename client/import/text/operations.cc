@@ -72,7 +72,8 @@ absl::Status CheckRegions(Source& source, const Draft& draft) {
   if (draft.operation.name == "builtin.module") return absl::OkStatus();
   for (const Region& region : draft.operation.regions) {
     const std::vector<Operation>& operations = region.blocks[0].operations;
-    if (operations.empty() && draft.operation.name == "func.func") continue;  // A declaration.
+    // The operation is a declaration.
+    if (operations.empty() && draft.operation.name == "func.func") continue;
     if (operations.empty() || !operations.back().name.ends_with(".return"))
       return source.reader.ErrorAt(draft.at, "a region of %s does not end with a return",
                                    draft.operation.name);

@@ -15,7 +15,7 @@ struct Draft {
   Operation operation;
   size_t at = 0;                    // The position of its name.
   std::vector<ValueName> names;     // Names of its results; empty: unnamed.
-  std::vector<Type> operand_types;  // As stated; empty: not stated.
+  std::vector<Type> operand_types;  // The stated types; empty if not stated.
 };
 
 // A region's argument: its name and type, before it has a number.

@@ -12,10 +12,13 @@
 
 namespace hlod::stablehlo::text {
 
-inline constexpr int kMaxNesting = 128;               // Levels of regions, attributes, types and locations.
-inline constexpr int64_t kMaxSplatBytes = 1LL << 30;  // Sum of the bytes of all expanded splats.
-inline constexpr int64_t kMaxListBytes = 8 << 20;     // Bytes of a splat that lists dimensions, groups or the like.
-inline constexpr int64_t kMaxAliasBytes = 1LL << 27;  // Sum of the bytes of all uses of aliases.
+inline constexpr int kMaxNesting = 128;  // The limit on levels of regions, attributes, types and locations.
+// The limit on the bytes of all expanded splats together.
+inline constexpr int64_t kMaxSplatBytes = 1LL << 30;
+// The limit on the bytes of a splat that lists dimensions, groups or similar.
+inline constexpr int64_t kMaxListBytes = 8 << 20;
+// The limit on the bytes of all uses of aliases together.
+inline constexpr int64_t kMaxAliasBytes = 1LL << 27;
 
 struct Source {
   explicit Source(std::string_view text) : reader(text), values(reader) {}

@@ -61,7 +61,7 @@ class Values {
 
   Reader& reader_;
   absl::flat_hash_map<std::string_view, Definition> names_;
-  std::vector<Type> types_;  // By number.
+  std::vector<Type> types_;  // The types by number.
   std::vector<OpenRegion> regions_;
 };
 

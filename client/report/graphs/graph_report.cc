@@ -78,7 +78,8 @@ void Add(PhaseTimes& to, const Piece& piece) {
   to.wait_us += piece.wait_us();
 }
 
-using GraphKey = std::tuple<std::string, std::string, std::string, int>;  // Program, cause, file, line.
+// The key of a graph: program, cause, file, line.
+using GraphKey = std::tuple<std::string, std::string, std::string, int>;
 
 void AddGraphs(const Timeline& timeline, GraphReport& report) {
   std::map<GraphKey, size_t> row_of;
@@ -111,7 +112,7 @@ void AddGraphs(const Timeline& timeline, GraphReport& report) {
 
 // Adds the daemon's times, and rows for programs that ran without a trace.
 void AddAccounts(const Profile& run, GraphReport& report) {
-  std::multimap<std::pair<std::string, int>, size_t> rows_of;  // By program and line.
+  std::multimap<std::pair<std::string, int>, size_t> rows_of;  // The rows by program and line.
   for (size_t i = 0; i < report.graphs.size(); ++i)
     rows_of.emplace(std::pair(report.graphs[i].program, report.graphs[i].origin.line), i);
   for (const ProfileAccount& account : run.accounts) {
@@ -140,7 +141,7 @@ void AddAccounts(const Profile& run, GraphReport& report) {
     }
     for (const CompileRow& row : account.account.compiles) {
       const Distribution spread{row.compile_us, row.compile_us, row.compile_us};
-      bool first = true;  // A compile counts for one row.
+      bool first = true;  // A compile is counted in one row.
       for (GraphRow& graph : report.graphs) {
         if (graph.program != row.digest || !first) continue;
         first = false;
@@ -193,7 +194,7 @@ void AddBreaks(const Timeline& timeline, GraphReport& report) {
       row.times_us.wait_us += stop.wait_us;
     }
     if (!piece.is_break()) continue;
-    // The graph counts for its first line.
+    // The graph is counted for its first line.
     BreakRow& row = row_of(piece, piece.stops.front());
     row.fusion_lost_bytes += piece.fusion_lost_bytes;
     Add(row.times_us, piece);
@@ -212,12 +213,12 @@ void AddBreaks(const Timeline& timeline, GraphReport& report) {
 }
 
 void AddRecompiles(const Profile& run, const Timeline& timeline, GraphReport& report) {
-  std::map<std::string, double> cost;  // By program.
+  std::map<std::string, double> cost;  // The costs by program.
   for (const Piece& piece : timeline.pieces()) {
     if (piece.close->found == ProgramSource::kCompiled)
       cost[piece.close->program] = piece.close->compile_us + piece.compile_us;
   }
-  std::set<std::pair<std::string, int>> compiled_at;  // Lines.
+  std::set<std::pair<std::string, int>> compiled_at;  // The lines at which a program was compiled.
   for (const Event& event : run.events) {
     const auto* const compile = std::get_if<CompileEvent>(&event.what);
     if (compile == nullptr) continue;

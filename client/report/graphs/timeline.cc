@@ -96,7 +96,7 @@ Timeline::Timeline(const Profile& run) {
 void Timeline::Collect(const Profile& run) {
   std::map<std::pair<uint64_t, int>, size_t> lane_of;
   std::map<uint64_t, size_t> lane_of_session;  // The last lane of the session that closed a trace.
-  std::map<uint64_t, int64_t> uploaded;        // Session -> the bytes uploaded since its last close.
+  std::map<uint64_t, int64_t> uploaded;        // By session, the bytes uploaded since its last close.
   std::map<uint64_t, size_t> piece_of_close;
   const auto last_piece = [&](uint64_t session) -> Piece* {
     const auto lane = lane_of_session.find(session);
@@ -253,7 +253,7 @@ void Timeline::FindSharing() {
       const CloseEvent& close = *piece.close;
       const CloseEvent& next = *pieces_[lane.pieces[i + 1]].close;
       if ((!piece.is_break() && piece.cause != "phase") || next.step != close.step) continue;
-      // Buffer -> true when the next graph donates it.
+      // By buffer, true if the next graph donates it.
       std::map<uint64_t, bool> read_by_next;
       for (const auto& input : next.inputs) {
         if (!input.number) read_by_next[input.buffer] |= input.donated;
@@ -278,9 +278,9 @@ double Timeline::Simulate(const ThreadLane& lane, const WaitPoint* without,
                           std::vector<Overhead>& overheads) const {
   if (lane.moments.empty()) return 0;
   const double start = lane.moments.front().begin_us;
-  double host = start, device = start;            // The times at which each becomes free.
+  double host = start, device = start;            // The times at which host and device become free.
   double observed = start;                        // The recorded end of the previous moments.
-  double pending_us = 0, pending_compile_us = 0;  // For graphs that wait to be merged with the next.
+  double pending_us = 0, pending_compile_us = 0;  // The times of graphs that wait to be merged with the next.
   bool pending = false;
   std::vector<size_t> after_uploads;  // Waits for graphs whose uploads were under way.
   double least_us = -1;               // The smallest overhead of the other waits; -1 when there are none.

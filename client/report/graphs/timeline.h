@@ -53,7 +53,7 @@ struct Piece {
 struct TimelineEvent {
   enum class Kind : uint8_t { kClose, kWait, kStep } kind = Kind::kClose;
   double begin_us = 0, end_us = 0;
-  size_t piece = 0;  // For kClose its own piece, for the others the last one before.
+  size_t piece = 0;  // For kClose the event's own piece, otherwise the last one before.
   int stop = -1;     // For a kWait at one of its piece's stops the index of the stop, else -1.
 };
 
@@ -70,7 +70,7 @@ class Timeline {
   struct Counts {
     int64_t graphs = 0, executes = 0;
   };
-  Counts CountsWithout(const WaitPoint* line) const;  // Null: the recorded counts.
+  Counts CountsWithout(const WaitPoint* line) const;  // With null, the recorded counts.
 
  private:
   struct ThreadLane {

@@ -91,7 +91,7 @@ void AddSlow(const GraphReport& graphs, Rows& rows) {
 
 // A tensor needs one upload; the later ones of a line may not be needed.
 void AddUploads(const Profile& run, Rows& rows) {
-  std::map<std::tuple<std::string, std::string>, Uploads> lines;  // By line and cause.
+  std::map<std::tuple<std::string, std::string>, Uploads> lines;  // The uploads by line and cause.
   ForEach<TransferEvent>(run, [&](const Event&, const TransferEvent& transfer) {
     if (DirectionOf(transfer.cause) != Direction::kHostToDevice) return;
     Uploads& line = lines[{LineOf(transfer.origin), std::string(Name(transfer.cause))}];

@@ -117,10 +117,10 @@ class Account {
     memory_.at_peak = std::move(all);
   }
 
-  std::map<std::string, int64_t> temporaries_;  // By the program's digest.
+  std::map<std::string, int64_t> temporaries_;  // The temporaries by the program's digest.
   std::map<Key, Held> held_;
-  std::map<uint64_t, uint64_t> sessions_;  // By a value's id.
-  double at_us_ = 0;                       // The current event's time.
+  std::map<uint64_t, uint64_t> sessions_;  // The sessions by a value's id.
+  double at_us_ = 0;                       // The time of the current event.
   std::array<int64_t, kMemoryKinds> live_{};
   Memory memory_;
 };

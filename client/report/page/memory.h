@@ -35,11 +35,11 @@ struct MemoryPoint {
 };
 
 struct Memory {
-  std::vector<MemoryPoint> points;  // After each change; the value holds until the next.
+  std::vector<MemoryPoint> points;  // One point per change; the value holds until the next.
   int64_t peak_bytes = 0;
   double peak_us = 0;
-  std::vector<LiveBuffer> at_peak;  // The largest first, at most kLargest.
-  int64_t others_bytes = 0;         // The buffers that are not listed.
+  std::vector<LiveBuffer> at_peak;  // The buffers at the peak, largest first, at most kLargest.
+  int64_t others_bytes = 0;         // The bytes of the buffers that are not listed.
   int64_t others = 0;
 };
 constexpr size_t kLargest = 30;

@@ -17,7 +17,7 @@
 namespace hlod::report {
 namespace {
 
-constexpr size_t kPointsMax = 4000;  // More than a screen has columns.
+constexpr size_t kPointsMax = 4000;  // The maximum number of points, more than a screen has columns.
 
 std::string_view MeaningOf(TraceCause cause) {
   switch (cause) {
@@ -146,7 +146,7 @@ Json Transfers(const Profile& run) {
 
 struct GraphRow {
   int64_t count = 0, compiled = 0, failed = 0, nodes = 0, results = 0, backward = 0, residual = 0;
-  int64_t held_bytes = 0;  // The maximum that one close made.
+  int64_t held_bytes = 0;  // The maximum held by one close.
   double trace_us = 0, lower_us = 0, send_us = 0, wait_us = 0;
   std::set<uint64_t> steps;
 
@@ -172,7 +172,7 @@ struct GraphRow {
 
 Json Graphs(const Profile& run) {
   std::map<std::tuple<TraceCause, std::string, std::string>, GraphRow> rows;
-  std::map<std::string, double> waits;  // By line.
+  std::map<std::string, double> waits;  // The waits by line.
   ForEach<WaitEvent>(run,
                      [&](const Event&, const WaitEvent& wait) { waits[LineOf(wait.origin)] += wait.us; });
   ForEach<CloseEvent>(run, [&](const Event&, const CloseEvent& close) {
@@ -181,7 +181,7 @@ Json Graphs(const Profile& run) {
   Json list = Json::array();
   for (auto& [key, row] : rows) {
     const auto& [cause, operation, line] = key;
-    // A line's waits count once, although several graphs may end there.
+    // A line's waits are counted once, although several graphs may end there.
     const auto wait = waits.find(line);
     if (wait != waits.end()) row.wait_us = std::exchange(wait->second, 0);
     list.push_back({{"cause", Name(cause)},
@@ -218,7 +218,7 @@ Json Graphs(const Profile& run) {
 
 // Returns the compiles: the times at which the program sent them, by its clock, with the daemon's answers.
 Json Compiles(const Profile& run) {
-  // The latest first.
+  // The compiles, latest first.
   std::map<std::tuple<uint64_t, std::string, uint64_t>, std::vector<const CompileRow*>> rows;
   for (const ProfileAccount& account : run.accounts) {
     for (const CompileRow& row : account.account.compiles)

@@ -13,7 +13,7 @@
 namespace hlod::report {
 
 struct ReportOptions {
-  std::map<std::string, analysis::Cost> costs;  // By digest, for programs with known modules.
+  std::map<std::string, analysis::Cost> costs;  // The costs by digest, for programs whose modules are known.
   std::optional<analysis::Target> target;
 };
 

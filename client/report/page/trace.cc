@@ -32,7 +32,7 @@ class Slices {
       std::stable_sort(all.begin(), all.end(),
                        [](const TraceSlice& a, const TraceSlice& b) { return a.begin_us < b.begin_us; });
       const size_t first = tracks.size();
-      std::vector<double> free_at;  // By lane.
+      std::vector<double> free_at;  // The times at which lanes become free.
       for (TraceSlice& slice : all) {
         size_t lane = 0;
         while (lane < free_at.size() && free_at[lane] > slice.begin_us) ++lane;

@@ -15,8 +15,8 @@ struct TraceSlice {
   double begin_us = 0, us = 0;
   bool instant = false;
   std::string line;
-  uint64_t step = 0;  // 0 for none in particular.
-  Json args;          // Shown beside line and step.
+  uint64_t step = 0;  // 0 if it belongs to no particular step.
+  Json args;          // Displayed together with line and step.
 };
 
 // Slices of one kind that do not overlap, in order. Slices that overlap are on further lanes of the same
@@ -35,8 +35,8 @@ struct TraceProcess {
 
 struct Trace {
   std::string program, started;
-  std::vector<TraceProcess> processes;  // The program's is the first.
-  std::vector<MemoryPoint> memory;      // By the trace's clock.
+  std::vector<TraceProcess> processes;  // The processes, of which the program's is the first.
+  std::vector<MemoryPoint> memory;      // The memory, by the trace's clock.
 };
 
 // Returns the trace of a run. Tracks of the program: trace, lower, compile (serialised and sent), send,

@@ -16,7 +16,7 @@ struct Connection {
   Client client = daemon.Connect().value();
 };
 Connection& TheConnection() {
-  static auto* const connection = new Connection;  // Ends with the process, as does its daemon.
+  static auto* const connection = new Connection;  // Ends with the process, like its daemon.
   return *connection;
 }
 Device TheDevice() { return TheConnection().client.device(0); }

@@ -66,7 +66,7 @@ std::vector<Case> Cases() {
 
 double Milliseconds(const Case& one, const Device& where) {
   const Tensor x = one.make(where);
-  one.run(x).ToLiteral();  // Compiles it.
+  one.run(x).ToLiteral();  // The first run compiles.
   std::vector<double> times;
   for (int round = 0; round < kRounds; ++round) {
     const auto begin = std::chrono::steady_clock::now();

@@ -10,8 +10,8 @@ namespace hlod::bench {
 
 // Sums over all threads of a process, since they started.
 struct Work {
-  double cpu_us = 0;   // On a processor, in user mode and in the kernel.
-  double late_us = 0;  // Ready to run, and waiting for a processor.
+  double cpu_us = 0;   // The time on a processor, in user mode and in the kernel.
+  double late_us = 0;  // The time ready to run, waiting for a processor.
   int64_t waits = 0;   // The number of times that a thread went to sleep; each is woken later.
   Work operator-(const Work& other) const {
     return {cpu_us - other.cpu_us, late_us - other.late_us, waits - other.waits};

@@ -20,7 +20,7 @@ inline double Median(std::vector<double> values) {
 }
 
 struct Pair {
-  double ours, limit, ratio;  // Medians; the ratio is the median of each repeat's ratio.
+  double ours, limit, ratio;  // Medians; the ratio is the median of the ratios of all repeats.
 };
 
 // Runs the two in turn, so that a drift of the machine affects both. Each function returns its figure.
