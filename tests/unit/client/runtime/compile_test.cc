@@ -11,7 +11,7 @@ namespace {
 
 class CompileByDigest : public ::testing::Test {
  protected:
-  ~CompileByDigest() override { daemon_->pipe.reset(); }  // Breaks a cycle: the pipe holds the daemon.
+  ~CompileByDigest() override { daemon_->End(); }
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(daemon_),
                          {.name = "test", .skip_local_checks = true})

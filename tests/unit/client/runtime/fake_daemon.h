@@ -2,7 +2,6 @@
 // events.
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -61,7 +60,9 @@ class FakePipe : public Pipe {
 };
 
 // The behaviour of the fake daemon, and the messages that it has received. Its pipes share it, because a
-// session's goodbye may come after the test.
+// session may end after the test, on a thread that resumes it or looks at its connection: it connects, and
+// says goodbye. A test therefore calls End() before what its functions use is gone, and the functions hold
+// what they use by value, or use the fixture's members.
 struct FakeDaemon {
   std::vector<v1::Hello> hellos;
   std::vector<v1::ClientMessage> messages;  // All messages except Hello.
@@ -76,7 +77,6 @@ struct FakeDaemon {
   // Called for each message that has neither a command nor a cancel.
   std::function<void(const v1::ClientMessage&, FakePipe&)> on_header = [](const auto&, auto&) {};
   std::shared_ptr<FakePipe> pipe;  // The latest pipe.
-  std::atomic<bool> over = false;  // True once the test has ended: pipes are not stored any more.
 
   static void Settle(const v1::Command& command, FakePipe& pipe) {
     v1::ServerMessage message;
@@ -95,7 +95,26 @@ struct FakeDaemon {
     return message;
   }
 
+  // Returns once none of the test's functions runs. Further messages are answered by the defaults.
+  void End() {
+    const absl::MutexLock lock(&mu_);
+    over_ = true;
+    accept = [] { return absl::OkStatus(); };
+    on_command = Settle;
+    on_header = [](const auto&, auto&) {};
+    pipe.reset();  // Breaks a cycle: the pipe holds the daemon.
+  }
+
+  absl::Status Accept(std::shared_ptr<FakePipe> next) {
+    const absl::MutexLock lock(&mu_);
+    ++connections;
+    absl::Status status = accept();
+    if (status.ok() && !over_) pipe = std::move(next);
+    return status;
+  }
+
   void Handle(const v1::ClientMessage& message, FakePipe& on) {
+    const absl::MutexLock lock(&mu_);  // Each session has its own thread.
     if (!message.has_hello()) {
       messages.push_back(message);
       if (message.has_command()) on_command(message.command(), on);
@@ -129,17 +148,19 @@ struct FakeDaemon {
     }
     return found;
   }
+
+ private:
+  absl::Mutex mu_;
+  bool over_ = false;  // Pipes are not stored any more.
 };
 
 class FakeConnector : public Connector {
  public:
   explicit FakeConnector(std::shared_ptr<FakeDaemon> daemon) : daemon_(std::move(daemon)) {}
   absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time) override {
-    ++daemon_->connections;
-    if (absl::Status status = daemon_->accept(); !status.ok()) return status;
     const auto pipe = std::make_shared<FakePipe>(
         [daemon = daemon_](const v1::ClientMessage& message, FakePipe& on) { daemon->Handle(message, on); });
-    if (!daemon_->over) daemon_->pipe = pipe;
+    if (absl::Status status = daemon_->Accept(pipe); !status.ok()) return status;
     return std::shared_ptr<Pipe>(pipe);
   }
   std::shared_ptr<BulkChannel> bulk() override { return nullptr; }

@@ -85,7 +85,7 @@ TEST(Outbox, ACancelKeepsItsPlaceAmongCommands) {
 
 class Messages : public ::testing::Test {
  protected:
-  ~Messages() override { shared_->pipe.reset(); }  // Breaks a cycle: the pipe holds the daemon.
+  ~Messages() override { shared_->End(); }
   std::shared_ptr<Session> Open() {
     shared_->limits.try_emplace("commands_per_message_max", 64);
     return Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"}).value();

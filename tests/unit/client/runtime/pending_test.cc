@@ -23,7 +23,7 @@ class PendingCommands : public ::testing::Test {
  protected:
   ~PendingCommands() override {
     if (giver_.joinable()) giver_.join();
-    shared_->pipe.reset();  // Breaks a cycle: the pipe holds the daemon.
+    shared_->End();
   }
   // Opens a session whose daemon offers an arena.
   std::shared_ptr<Session> Open(int64_t arena_bytes) {

@@ -9,7 +9,7 @@ namespace {
 
 class Settlement : public ::testing::Test {
  protected:
-  ~Settlement() override { shared_->pipe.reset(); }  // Breaks a cycle: the pipe holds the daemon.
+  ~Settlement() override { shared_->End(); }
   std::shared_ptr<Session> Open() {
     return Session::Open(std::make_unique<FakeConnector>(shared_), {.name = "test"}).value();
   }

@@ -25,7 +25,7 @@ class SessionMachine : public ::testing::Test {
     return command;
   }
 
-  ~SessionMachine() override { daemon_.pipe.reset(); }  // Breaks a cycle: the pipe holds the daemon.
+  ~SessionMachine() override { daemon_.End(); }
 
   const std::shared_ptr<FakeDaemon> shared_ = std::make_shared<FakeDaemon>();
   FakeDaemon& daemon_ = *shared_;
@@ -155,8 +155,9 @@ TEST_F(SessionMachine, AnUnreachableDaemonIsTriedAgain) {
   daemon_.on_command = [](const v1::Command&, FakePipe&) {};
   const std::shared_ptr<Session> session = Open();
   const absl::StatusOr<Command> sent = session->Send({}, Ping());
-  int failures = 2;
-  daemon_.accept = [&] { return failures-- > 0 ? absl::UnavailableError("no route") : absl::OkStatus(); };
+  daemon_.accept = [failures = 2]() mutable {
+    return failures-- > 0 ? absl::UnavailableError("no route") : absl::OkStatus();
+  };
   daemon_.on_command = FakeDaemon::Settle;
   daemon_.pipe->End(absl::UnavailableError("reset"));
   EXPECT_TRUE(session->Wait(**sent).ok());
