@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
+
+from . import _files
 
 
 class Error(RuntimeError):
@@ -17,18 +17,11 @@ class Error(RuntimeError):
 
 
 def find() -> str:
-    """$HLOD_HLOCTL, else the one on $PATH, else the one of the tree that this file lies in."""
-    given = os.environ.get("HLOD_HLOCTL")
-    if given:
-        return given
-    found = shutil.which("hloctl")
-    if found:
-        return found
-    for parent in pathlib.Path(__file__).resolve().parents:
-        for place in ("bin", "build/release/bin", "build/dev/bin"):
-            if os.access(parent / place / "hloctl", os.X_OK):
-                return str(parent / place / "hloctl")
-    raise Error("hloctl is neither at $HLOD_HLOCTL nor on $PATH: install hlod, or name its hloctl")
+    """The path of hloctl (see _files.program)."""
+    found = _files.program("hloctl", "HLOD_HLOCTL")
+    if found is None:
+        raise Error("hloctl is neither at $HLOD_HLOCTL nor in this package nor on $PATH: install hlod, or name its hloctl")
+    return found
 
 
 def serialize(program) -> bytes | None:

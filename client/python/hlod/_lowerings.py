@@ -1,0 +1,89 @@
+"""How JAX's primitives become StableHLO for hlod: as for the CPU, whose custom calls the daemon knows, but for what follows."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+
+from .jax import NAME
+
+
+def register() -> None:
+    """Enters hlod's lowerings, its donation and its host callbacks into JAX's tables."""
+    from jax._src.interpreters import mlir
+
+    tables = mlir._platform_specific_lowerings
+    # Rules that JAX adds later, when a module is first imported, are seen through the ChainMap as well.
+    tables[NAME] = collections.ChainMap(_own_rules(), tables["cpu"])
+    if NAME not in mlir._platforms_with_donation:
+        mlir._platforms_with_donation.append(NAME)
+    _call_back_by_send_and_recv()
+
+
+def _own_rules() -> dict:
+    from jax._src import lax
+    from jax._src.interpreters import mlir
+    from jax._src.lax.control_flow import conditionals
+
+    def dot_general(context, *operands, precision, **parameters):
+        """As on the CPU, whose rule refuses algorithms that the daemon takes."""
+        algorithm = isinstance(precision, (lax.lax.DotAlgorithm, lax.lax.DotAlgorithmPreset))
+        table = mlir._lowerings if algorithm else mlir._platform_specific_lowerings["cpu"]
+        return _rule(table[product])(context, *operands, precision=precision, **parameters)
+
+    def platform_index(context, *, platforms):
+        """Takes the branch for the CPU where there is none for hlod."""
+        named = any(NAME in (names or ()) for names in platforms)
+        if not named:
+            platforms = tuple((*names, NAME) if names and "cpu" in names else names for names in platforms)
+        return _rule(mlir._lowerings[index])(context, platforms=platforms)
+
+    product, index = lax.lax.dot_general_p, conditionals.platform_index_p
+    like = lambda rule, table, primitive: _entry_like(table.get(primitive), rule)
+    return {
+        product: like(dot_general, mlir._platform_specific_lowerings["cpu"], product),
+        index: like(platform_index, mlir._lowerings, index),
+    }
+
+
+def _rule(entry):
+    """The function of an entry of JAX's tables, which are functions or records of a function and how it is used."""
+    return getattr(entry, "rule", entry)
+
+
+def _entry_like(entry, rule):
+    """An entry of JAX's tables that is as `entry` but for its function."""
+    return dataclasses.replace(entry, rule=rule) if dataclasses.is_dataclass(entry) else rule
+
+
+class _SendsAndReceives:
+    """A backend as JAX's rule for callbacks by send and recv wants to see it; the channels are the plugin's client's."""
+
+    platform = "tpu"
+
+    def __init__(self, client):
+        self.make_python_callback_from_host_send_and_recv = client.make_python_callback_from_host_send_and_recv
+
+
+def _call_back_by_send_and_recv() -> None:
+    """Lowers host callbacks for hlod to stablehlo.send and recv, as JAX does for TPUs: the daemon is another process."""
+    from jax._src import callback
+    from jax._src.interpreters import mlir
+
+    original = callback.emit_python_callback
+    if getattr(original, "_for_hlod", False):
+        return
+
+    @functools.wraps(original)
+    def emit(context, *arguments, **parameters):
+        module = context.module_context
+        if tuple(module.platforms) != (NAME,):
+            return original(context, *arguments, **parameters)
+        seen = module.replace(platforms=("tpu",), backend=_SendsAndReceives(module.get_backend()))
+        return original(context.replace(module_context=seen), *arguments, **parameters)
+
+    emit._for_hlod = True
+    callback.emit_python_callback = emit
+    if hasattr(mlir, "emit_python_callback"):
+        mlir.emit_python_callback = emit

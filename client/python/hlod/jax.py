@@ -1,0 +1,70 @@
+"""hlod as a platform of JAX. JAX calls `initialize` by the entry point `jax_plugins` when it looks for its backends.
+
+The plugin takes part only where it is asked for, by JAX_PLATFORMS=hlod (or "hlod,cpu", ...) or HLOD_JAX=1, so that JAX goes on as it
+was in every other process. Environment: HLOD_ADDRESS names a running daemon ("unix:/run/hlod/hlod.sock", "HOST:PORT"); without it the
+user's running daemon is used, else a private one is started that ends with the process. HLOD_DEVICES=8 gives a private daemon eight
+devices. The lowerings are those that JAX has for its CPU, but for the few in `_lowerings`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import _files
+
+NAME = "hlod"
+
+
+def wanted(platforms: str | None) -> bool:
+    """Returns True when this process asked for hlod: by the platforms that JAX is to use, or by HLOD_JAX."""
+    return bool(os.environ.get("HLOD_JAX")) or NAME in (platforms or "").split(",")
+
+
+def initialize() -> None:
+    """Registers the platform "hlod" with JAX. Does nothing in a process that did not ask for it (see the module's text)."""
+    from jax._src import config, xla_bridge
+
+    platforms = config.jax_platforms.value
+    if not wanted(platforms):
+        return
+    library = _files.plugin()
+    if library is None:
+        raise RuntimeError(
+            "libpjrt_hlod.so is neither at $HLOD_PJRT_LIBRARY nor in this package: install hlod's wheel, or build the target pjrt_hlod"
+        )
+    if platforms == NAME:
+        # Host callbacks, DLPack and jax.device_put of NumPy scalars want a CPU device beside.
+        config.update("jax_platforms", f"{NAME},cpu")
+    daemon = _files.program("hlod", "HLOD_DAEMON")
+    if daemon is not None:
+        os.environ.setdefault("HLOD_DAEMON", daemon)
+    xla_bridge.register_plugin(NAME, priority=500, library_path=library, options=options)
+
+    from . import _lowerings
+
+    _lowerings.register()
+    _name_lines_of_programs()
+
+
+def options() -> dict[str, str | int]:
+    """The options of the plugin's client: what the environment says of the daemon."""
+    result: dict[str, str | int] = {}
+    if os.environ.get("HLOD_ADDRESS"):
+        result["address"] = os.environ["HLOD_ADDRESS"]
+    if os.environ.get("HLOD_DEVICES"):
+        result["devices"] = int(os.environ["HLOD_DEVICES"])
+    return result
+
+
+def _name_lines_of_programs() -> None:
+    """Has jaxlib tell the plugin, at each execution, the line of the program that asked for it, and not one of JAX's own."""
+    import jax
+    from jax._src import config
+
+    try:
+        config.update("jax_send_traceback_to_runtime", "on")
+        from jax._src.lib import _jax
+
+        _jax.add_exclude_path(os.path.dirname(jax.__file__))
+    except (AttributeError, ImportError):
+        pass  # JAX before 0.7 has no such option: its executions are counted without lines.

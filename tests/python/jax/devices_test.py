@@ -1,0 +1,107 @@
+"""Programs of several devices: jax.pmap, jax.shard_map, and arrays that are spread over a mesh. Runs with HLOD_DEVICES=8."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+from support import PluginTest, array, main
+
+
+class Devices(PluginTest):
+
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(jax.device_count(), 8, "run with HLOD_DEVICES=8")
+        self.mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("x", "y"))
+
+    def sharded(self, x, *spec):
+        return jax.device_put(x, NamedSharding(self.mesh, P(*spec)))
+
+    def test_arrays_are_spread_and_gathered(self):
+        x = array(8, 6)
+        for spec in (("x", "y"), ("y",), (None, "y"), (("x", "y"),), ()):
+            with self.subTest(spec):
+                spread = self.sharded(x, *spec)
+                np.testing.assert_array_equal(np.asarray(spread), x)
+                self.assertEqual(len(spread.addressable_shards), 8)
+        self.assertEqual(self.sharded(x, "x", "y").addressable_shards[3].data.shape, (2, 3))
+
+    def test_each_device_computes(self):
+        for device in jax.devices():
+            x = jax.device_put(array(4), device)
+            y = jax.jit(lambda v: v * 2)(x)
+            self.assertEqual(y.devices(), {device})
+            np.testing.assert_array_equal(np.asarray(y), array(4) * 2)
+
+    def test_an_array_goes_from_device_to_device(self):
+        x = jax.device_put(array(1000), jax.devices()[1])
+        for device in jax.devices():
+            x = jax.device_put(x, device)
+            self.assertEqual(x.devices(), {device})
+        np.testing.assert_array_equal(np.asarray(x), array(1000))
+
+    def test_pmap(self):
+        x = array(8, 3)
+        np.testing.assert_allclose(np.asarray(jax.pmap(jnp.sin)(x)), np.sin(x), rtol=1e-5)
+        np.testing.assert_allclose(
+            np.asarray(jax.pmap(lambda v: v - lax.pmean(v, "i"), axis_name="i")(x)), x - x.mean(0), rtol=1e-4, atol=1e-5
+        )
+
+    def test_collectives_under_shard_map(self):
+        x = array(8, 6)
+        run = lambda f, spec, out: np.asarray(
+            jax.jit(jax.shard_map(f, mesh=self.mesh, in_specs=spec, out_specs=out, check_vma=False))(x)
+        )
+        np.testing.assert_allclose(
+            run(lambda v: lax.psum(v, "x"), P("x", None), P(None, None)), x.reshape(4, 2, 6).sum(0), rtol=1e-5, atol=1e-6
+        )
+        np.testing.assert_allclose(
+            run(lambda v: lax.pmax(v, ("x", "y")), P("x", "y"), P(None, None)), x.reshape(4, 2, 2, 3).max((0, 2)), rtol=1e-6
+        )
+        np.testing.assert_array_equal(run(lambda v: lax.all_gather(v, "x", tiled=True), P("x", None), P(None, None)), x)
+        np.testing.assert_array_equal(
+            run(lambda v: lax.ppermute(v, "x", [(i, (i + 1) % 4) for i in range(4)]), P("x", None), P("x", None)), np.roll(x, 2, 0)
+        )
+        np.testing.assert_allclose(
+            run(lambda v: lax.psum_scatter(v, "x", scatter_dimension=0, tiled=True), P(None, None), P("x", None)), x * 4, rtol=1e-5
+        )
+        np.testing.assert_array_equal(
+            run(lambda v: v * 0 + lax.axis_index("x"), P("x", None), P("x", None)),
+            np.repeat(np.arange(4.0), 2)[:, None] * np.ones((1, 6)),
+        )
+        np.testing.assert_array_equal(
+            run(lambda v: lax.all_to_all(v, "y", 1, 0, tiled=True), P(None, "y"), P("y", None)).shape, (16, 6)[::1]
+        )
+
+    def test_a_step_that_is_parallel_in_data(self):
+        x, y, w = array(16, 4), array(16, 2, seed=1), array(4, 2, seed=2)
+
+        @functools.partial(jax.shard_map, mesh=self.mesh, in_specs=(P(), P("x"), P("x")), out_specs=P(), check_vma=False)
+        def step(w, x, y):
+            gradient = jax.grad(lambda w: jnp.mean((x @ w - y) ** 2))(w)
+            return w - 0.1 * lax.pmean(gradient, "x")
+
+        expected = w - 0.1 * (2 * x.T @ (x @ w - y) / y.size)
+        np.testing.assert_allclose(np.asarray(jax.jit(step)(w, x, y)), expected, rtol=1e-4, atol=1e-5)
+
+
+class Annotated(Devices):
+    """Programs that are only annotated: XLA would cut them up, and the results are the same."""
+
+    def test_a_product_over_a_mesh(self):
+        a, b = self.sharded(array(8, 4), "x", None), self.sharded(array(4, 6), None, "y")
+        product = jax.jit(lambda a, b: a @ b, out_shardings=NamedSharding(self.mesh, P("x", "y")))(a, b)
+        np.testing.assert_allclose(np.asarray(product), array(8, 4) @ array(4, 6), rtol=1e-4, atol=1e-5)
+
+    def test_constraints_and_reductions(self):
+        x = self.sharded(array(8, 6), "x", "y")
+        f = jax.jit(lambda v: lax.with_sharding_constraint(jnp.sin(v), NamedSharding(self.mesh, P("y", None))).sum(1))
+        np.testing.assert_allclose(np.asarray(f(x)), np.sin(array(8, 6)).sum(1), rtol=1e-4, atol=1e-5)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Runs a module of tests/python/jax on a build's plugin and daemon: jax_test.sh PLUGIN HLOD MODULE [CASE...]. The interpreter is
+# $HLOD_TEST_PYTHON, else python3; where it has no JAX the test is skipped, and says so.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+python=${HLOD_TEST_PYTHON:-python3}
+if ! "$python" -c 'import jax' 2>/dev/null; then
+  echo "SKIPPED: $python has no JAX (tests/run installs it into build/python)"
+  exit 0
+fi
+unset XDG_RUNTIME_DIR
+export HLOD_PJRT_LIBRARY=$1 HLOD_DAEMON=$2 HLOD_ADDRESS=private HLOD_DEVICES=1 JAX_PLATFORMS=hlod
+export PYTHONPATH=$here/../../client/python:$here/jax PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore::DeprecationWarning
+[[ $3 == devices_test ]] && HLOD_DEVICES=8
+# The entry point `jax_plugins` of an installed wheel, for a package that is only on the path.
+exec "$python" -c "import sys, unittest; from jax._src import xla_bridge; from hlod import jax as plugin
+discover = xla_bridge.discover_pjrt_plugins
+xla_bridge.discover_pjrt_plugins = lambda: (discover(), plugin.initialize())
+unittest.main(module=None, argv=['jax_test', *sys.argv[1:]])" "${@:3}"
