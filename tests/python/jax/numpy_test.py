@@ -11,9 +11,11 @@ I, J = integers(3, 4), integers(3, 4, low=1, high=5, seed=1)
 B = I > 0
 UNIT, POSITIVE = array(3, 4, low=-0.9, high=0.9), array(3, 4, low=0.1, high=3.0)
 
-UNARY = """abs absolute angle arccos arcsin arctan arcsinh arctanh bitwise_count cbrt ceil conj conjugate cos cosh deg2rad degrees exp exp2
+UNARY = """abs absolute angle arccos arcsin arctan arcsinh arctanh bitwise_count cbrt ceil conj conjugate cos cosh deg2rad degrees
+exp exp2
 expm1 fabs floor i0 imag invert isfinite isinf isnan isneginf isposinf iscomplex isreal log log10 log1p log2 logical_not
-nan_to_num negative positive rad2deg radians real reciprocal rint round sign signbit sin sinc sinh sqrt square tan tanh trunc modf frexp
+nan_to_num negative positive rad2deg radians real reciprocal rint round sign signbit sin sinc sinh sqrt square tan tanh trunc modf
+frexp
 spacing""".split()
 INTEGERS_ONLY = {"bitwise_count", "invert"}
 SMALL = {"arccos", "arcsin", "arctanh", "tan"}
@@ -23,9 +25,11 @@ BINARY = (
 less_equal logaddexp logaddexp2 logical_and logical_or logical_xor maximum minimum mod multiply nextafter not_equal power remainder
 subtract true_divide""".split()
 )
-INTEGER_BINARY = """add bitwise_and bitwise_or bitwise_xor floor_divide gcd lcm left_shift maximum minimum mod multiply power remainder right_shift
+INTEGER_BINARY = """add bitwise_and bitwise_or bitwise_xor floor_divide gcd lcm left_shift maximum minimum mod multiply power
+remainder right_shift
 subtract""".split()
-REDUCTIONS = """all any argmax argmin amax amin count_nonzero max mean median min nanargmax nanargmin nanmax nanmean nanmedian nanmin nanprod nanstd
+REDUCTIONS = """all any argmax argmin amax amin count_nonzero max mean median min nanargmax nanargmin nanmax nanmean nanmedian
+nanmin nanprod nanstd
 nansum nanvar prod ptp std sum var""".split()
 CUMULATIVE = "cumprod cumsum nancumprod nancumsum cumulative_sum cumulative_prod".split()
 

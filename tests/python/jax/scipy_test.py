@@ -44,6 +44,15 @@ SPECIAL_OF_ONE = {
 }
 SPECIAL_OF_TWO = ["beta", "betaln", "gammainc", "gammaincc", "kl_div", "rel_entr", "xlog1py", "xlogy", "poch", "logsumexp"]
 
+ACTIVATIONS = (
+    """celu elu gelu glu hard_sigmoid hard_silu hard_swish hard_tanh leaky_relu log_sigmoid log_softmax mish relu relu6 selu sigmoid
+silu soft_sign softmax softplus sparse_plus sparse_sigmoid squareplus standardize swish tanh""".split()
+)
+INITIALIZERS = (
+    """glorot_normal glorot_uniform he_normal he_uniform lecun_normal lecun_uniform normal orthogonal truncated_normal uniform
+variance_scaling""".split()
+)
+
 
 class Special(PluginTest):
 
@@ -134,9 +143,7 @@ class Statistics(PluginTest):
 class Networks(PluginTest):
 
     def test_activations(self):
-        for (
-            name
-        ) in "celu elu gelu glu hard_sigmoid hard_silu hard_swish hard_tanh leaky_relu log_sigmoid log_softmax mish relu relu6 selu sigmoid silu soft_sign softmax softplus sparse_plus sparse_sigmoid squareplus standardize swish tanh".split():
+        for name in ACTIVATIONS:
             with self.subTest(name):
                 self.same(getattr(jax.nn, name), F)
         self.each(
@@ -163,9 +170,7 @@ class Networks(PluginTest):
         )
 
     def test_initializers(self):
-        for (
-            name
-        ) in "glorot_normal glorot_uniform he_normal he_uniform lecun_normal lecun_uniform normal orthogonal truncated_normal uniform variance_scaling".split():
+        for name in INITIALIZERS:
             make = getattr(jax.nn.initializers, name)
             initializer = make(1.0, "fan_in", "normal") if name == "variance_scaling" else make()
             with self.subTest(name):
