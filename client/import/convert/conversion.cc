@@ -136,6 +136,10 @@ Pairs Conversion::PairsOf(std::string_view name) {
   Pairs pairs;
   const Attribute* const attribute = Find(name);
   if (attribute == nullptr) return pairs;
+  // JAX writes array<i64> for the pairs of a transfer to the host, which has none.
+  if (const auto* const list = std::get_if<stablehlo::Integers>(&attribute->value);
+      list != nullptr && list->empty())
+    return pairs;
   const auto* const literal = std::get_if<Literal>(&attribute->value);
   if (literal == nullptr || literal->shape().rank() != 2 || literal->shape().dims[1] != 2) {
     Fail(InvalidArgument("Its attribute %s is %s; expected rows of two numbers.", name,

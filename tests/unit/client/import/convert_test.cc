@@ -446,7 +446,7 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %one:2 = "stablehlo.infeed"(%in#2) <{infeed_config = ""}> : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
   %out = "stablehlo.outfeed"(%in#0, %one#0, %one#1) <{outfeed_config = "b"}> : (tensor<2xf32>, tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
   %sent = "stablehlo.send"(%x, %out) <{channel_handle = #stablehlo.channel_handle<handle = 7, type = 2>, is_host_transfer = true}> : (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
-  %got:2 = "stablehlo.recv"(%sent) <{channel_handle = #stablehlo.channel_handle<handle = 8, type = 3>, is_host_transfer = true}> : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+  %got:2 = "stablehlo.recv"(%sent) <{channel_handle = #stablehlo.channel_handle<handle = 8, type = 3>, is_host_transfer = true, source_target_pairs = array<i64>}> : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
   return %got#0 : tensor<2xf32>
 })";
   std::string replaced = text;
