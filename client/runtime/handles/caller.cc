@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "client/runtime/handles/own_lines.h"
 #include "hlod/tensor/tensor_name.h"
 
 namespace hlod {
@@ -22,6 +23,9 @@ CallerScope::~CallerScope() {
 }
 
 const Caller& CallerScope::Of(const Caller& own) { return outermost != nullptr ? *outermost : own; }
+
+CallersOwnLines::CallersOwnLines() : scope_(std::exchange(outermost, nullptr)) {}
+CallersOwnLines::~CallersOwnLines() { outermost = scope_; }
 
 TensorName::TensorName(std::string name)
     : name_(std::move(name)), outer_(std::exchange(tensor_name, &name_)) {}

@@ -271,8 +271,9 @@ bool IsFull(const Trace& graph) {
   return bytes > session.limits().inline_bytes_max / 2;
 }
 
-std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& caller, const char* operation,
+std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& own, const char* operation,
                              const Value* forced) {
+  const Caller& caller = CallerScope::Of(own);
   const internal::DeferEvents events;
   FailWhatDependsOnDead(graph);
   CloseReport report(graph);
@@ -326,7 +327,8 @@ std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& calle
   return graph.Clear();
 }
 
-void Force(const Ref<Value>& value, TraceCause cause, const char* operation, const Caller& caller) {
+void Force(const Ref<Value>& value, TraceCause cause, const char* operation, const Caller& own) {
+  const Caller& caller = CallerScope::Of(own);
   const internal::DeliverEventsAtExit events;
   ForceReport report(*value, cause, operation, caller);
   try {
@@ -379,7 +381,8 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
 }
 
 std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, Cause ledger,
-                                    const char* operation, const Caller& caller) {
+                                    const char* operation, const Caller& own) {
+  const Caller& caller = CallerScope::Of(own);
   const internal::DeliverEventsAtExit events;
   Force(value, cause, operation, caller);
   Buffer buffer;
@@ -415,7 +418,7 @@ void EndSteps(const Caller& caller) {
     }
   }
   for (const auto& session : sessions)
-    session->options().abstract->EndStep(*session, /*marked=*/false, CallerScope::Of(caller));
+    session->options().abstract->EndStep(*session, /*marked=*/false, caller);
 }
 
 }  // namespace
@@ -424,7 +427,8 @@ void EndSteps(const Caller& caller) {
 
 namespace hlod {
 
-void Sync(Caller caller) {
+void Sync(Caller own) {
+  const Caller& caller = CallerScope::Of(own);
   const internal::DeliverEventsAtExit events;
   lazy::FunctionTrace::CheckSync(caller);
   std::vector<lazy::Parameter> garbage;

@@ -106,7 +106,8 @@ Tensor Tensor::ToHost(Caller caller) const { return To(Device(), caller); }
 }  // namespace hlod
 namespace hlod::lazy {
 
-Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Caller& caller) {
+Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Caller& own) {
+  const Caller& caller = CallerScope::Of(own);
   const Place to = PlaceOf(device);
   const Place from = Defined(tensor, caller).place();
   if (to == from) {

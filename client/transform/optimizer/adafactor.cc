@@ -59,7 +59,7 @@ class FactoredRms : public Link {
       const Tensor squares = SquaredModulus(updates[i]) + options_.eps;
       // f32 also for f64 parameters, as in Optax.
       const Tensor step = (count - options_.decay_offset).To(kF32) + 1;
-      const Tensor rate = (1 - Pow(step, -options_.decay_rate)).To(squares.dtype());
+      const Tensor rate = (1 - Pow(step, Negative(options_.decay_rate))).To(squares.dtype());
       const auto average = [&](const Tensor& old, const Tensor& now) {
         return old * rate + now * (1 - rate);
       };

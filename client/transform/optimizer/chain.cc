@@ -80,7 +80,7 @@ class ScheduledDecay : public Scheduled {
 
 class GlobalNormClip : public Link {
  public:
-  explicit GlobalNormClip(double max_norm) : max_norm_(max_norm) {}
+  explicit GlobalNormClip(Number max_norm) : max_norm_(std::move(max_norm)) {}
   Tensors Init(const Tensors&) const override { return {}; }
   Tensors Update(Tensors& updates, const Tensors&, const Tensors&) const override {
     Tensor squares;
@@ -99,7 +99,7 @@ class GlobalNormClip : public Link {
   }
 
  private:
-  const double max_norm_;
+  const Number max_norm_;
 };
 
 Tensor RootMeanSquare(const Tensor& x) { return Sqrt(Mean(SquaredModulus(x))); }
@@ -205,6 +205,21 @@ std::vector<Tensor> ApplyLeaves(const Tensors& params, const Tensors& updates) {
   return results;
 }
 
+Number::Number(const Rate& rate) : value_(rate.value()), is_tensor_(rate.tensor_.has_value()) {
+  if (is_tensor_) tensor_ = *rate.tensor_;
+  else if (rate.schedule()) {
+    lazy::Throw(ErrorKind::kArgument,
+                "a schedule stands in for a learning rate, a decay of weights or a number of steps only; "
+                "InjectHyperparams() takes one for any other setting",
+                "optimizer", Caller{});
+  }
+}
+Rate::Rate(const Number& number) : value_(number.value()) {
+  if (!number.is_tensor()) return;
+  tensor_ = number.tensor();
+  schedule_ = [scalar = number.tensor()](const Tensor&) { return scalar; };
+}
+
 Optimizer Chain(const std::vector<Optimizer>& optimizers) {
   std::vector<std::shared_ptr<const Transformation>> chain;
   for (const Optimizer& optimizer : optimizers) {
@@ -218,7 +233,7 @@ Optimizer Elementwise(std::function<Tensor(const Tensor&, const Tensor&)> f) {
 }
 
 Optimizer Identity() { return Optimizer({}); }
-Optimizer Scale(double factor) {
+Optimizer Scale(const Number& factor) {
   return Elementwise([=](const Tensor& update, const Tensor&) { return update * factor; });
 }
 Optimizer ScaleBySchedule(Schedule schedule) { return Make<ScheduledScale>(std::move(schedule), 1.0); }
@@ -233,18 +248,19 @@ Optimizer AddDecayedWeights(Rate weight_decay, const Mask& mask) {
                 }),
                 mask);
 }
-Optimizer Clip(double max_delta) {
+Optimizer Clip(const Number& max_delta) {
   return Elementwise([=](const Tensor& update, const Tensor&) {
-    return Clamp(update, Operand(-max_delta), Operand(max_delta));
+    const Number least = Negative(max_delta);
+    return Clamp(update, Operand(least), Operand(max_delta));
   });
 }
-Optimizer ClipByGlobalNorm(double max_norm) { return Make<GlobalNormClip>(max_norm); }
-Optimizer ClipByBlockRms(double threshold) {
+Optimizer ClipByGlobalNorm(const Number& max_norm) { return Make<GlobalNormClip>(max_norm); }
+Optimizer ClipByBlockRms(const Number& threshold) {
   return Elementwise([=](const Tensor& update, const Tensor&) {
     return update / Maximum(RootMeanSquare(update) / threshold, 1);
   });
 }
-Optimizer ScaleByParamBlockRms(double min_scale) {
+Optimizer ScaleByParamBlockRms(const Number& min_scale) {
   return Elementwise([=](const Tensor& update, const Tensor& param) {
     return update * Maximum(RootMeanSquare(param), min_scale);
   });
@@ -277,11 +293,14 @@ Tensor ZeroModuliFor(const Tensor& param) {
 }
 PrimitiveType StepType(PrimitiveType type) { return type == kF64 || type == kC128 ? kF64 : kF32; }
 
-Tensor MovingAverage(const Tensor& average, const Tensor& value, double decay) {
-  return value * (1 - decay) + average * decay;
+Number OneMinus(const Number& x) { return x.is_tensor() ? Number(1 - x.tensor()) : 1 - x.value(); }
+Number Negative(const Number& x) { return x.is_tensor() ? Number(-x.tensor()) : -x.value(); }
+
+Tensor MovingAverage(const Tensor& average, const Tensor& value, const Number& decay) {
+  return value * OneMinus(decay) + average * decay;
 }
 
-Tensor BiasCorrected(const Tensor& average, double decay, const Tensor& count) {
+Tensor BiasCorrected(const Tensor& average, const Number& decay, const Tensor& count) {
   const Tensor correction = 1 - Pow(decay, count.To(StepType(average.dtype())));
   return average / correction.To(average.dtype());
 }

@@ -3,7 +3,9 @@
 // it for their options.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -93,6 +95,28 @@ template <typename Options>
 void OptimizerOf<Options>::SetRate(double lr, size_t group) {
   options_[group].lr = lr;
   Replace(group, kind_->rule(options_[group]));
+}
+
+// Returns the setting that schedulers cycle as the momentum; null when the kind has none.
+template <typename Options>
+const Setting<Options>* MomentumSetting(const OptimizerKind<Options>& kind) {
+  for (const Setting<Options>& setting : kind.settings) {
+    const std::string_view name = setting.name;
+    if (name == "momentum" || name == "beta1") return &setting;
+  }
+  return nullptr;
+}
+template <typename Options>
+std::optional<double> OptimizerOf<Options>::MomentumOf(size_t group) const {
+  const Setting<Options>* const setting = MomentumSetting(*kind_);
+  if (setting == nullptr) return std::nullopt;
+  return setting->Of(options_[group]);
+}
+template <typename Options>
+void OptimizerOf<Options>::TakeMomentum(double momentum, size_t group, const Caller& caller) {
+  Options options = options_[group];
+  MomentumSetting(*kind_)->Set(options, momentum);
+  SetOptions(options, group, caller);
 }
 
 template <typename Options>

@@ -115,7 +115,7 @@ Optimizer AdaBelief(Rate rate, const BeliefOptions& options) {
   return Chain({ScaleByBelief(options), ScaleByLearningRate(std::move(rate))});
 }
 
-Optimizer ScaleByTrustRatio(double min_norm, double trust_coefficient, double eps) {
+Optimizer ScaleByTrustRatio(const Number& min_norm, const Number& trust_coefficient, const Number& eps) {
   return Elementwise([=](const Tensor& update, const Tensor& param) {
     const auto norm = [&](const Tensor& x) {
       const Tensor exact = NormOf(x);
@@ -145,11 +145,11 @@ Optimizer ScaleByMuon(const MuonOptions& options, Caller caller) {
   return Make<MuonLink>(options);
 }
 
-Optimizer ScaleByShape(std::optional<double> consistent_rms) {
+Optimizer ScaleByShape(const std::optional<Number>& consistent_rms) {
   return Elementwise([=](const Tensor& update, const Tensor&) {
     RequireMatrix(update, "scale_by_shape");
     const auto rows = static_cast<double>(update.size(0)), columns = static_cast<double>(update.size(1));
-    if (consistent_rms) return update * (std::sqrt(std::max(rows, columns)) * *consistent_rms);
+    if (consistent_rms) return update * std::sqrt(std::max(rows, columns)) * *consistent_rms;
     return update * std::sqrt(std::max(1.0, columns / rows));
   });
 }

@@ -1,12 +1,22 @@
 // L-BFGS (Nocedal and Wright, algorithm 7.4) as in PyTorch. All parameters, and all gradients, are one flat
 // vector. The inverse Hessian is approximated from the last moves and the resulting changes of the gradient.
+//
+// These stand in tensors with a row per pair, so that an iteration is the same program while their number
+// grows. There are more rows than pairs at first: a row of zeros with a curvature of 0 takes factor 0, and
+// the direction stays what it was.
+//
+// An iteration reads back what it decides by: numbers that are known together are read together, so that a
+// step consists of few programs.
 #include "hlod/optim/lbfgs.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/runtime/handles/own_lines.h"
 #include "client/transform/optimizer/limits.h"
 #include "client/transform/optimizer/with_grad.h"
 #include "client/transform/optimizer/wolfe.h"
@@ -18,6 +28,7 @@
 #include "hlod/ops/reduction.h"
 #include "hlod/ops/shape.h"
 #include "hlod/tensor/autograd.h"
+#include "hlod/transform/control.h"
 
 namespace hlod {
 namespace {
@@ -35,7 +46,17 @@ Tensor FlatGradient(const std::vector<Tensor>& parameters) {
   return Cat(parts);
 }
 
-double LargestMagnitude(const Tensor& x) { return Amax(Abs(x)).Item<double>(); }
+// Returns a history in which `newest` has come last and the oldest row is gone.
+Tensor Shifted(const Tensor& history, const Tensor& newest) {
+  return Cat({history.Narrow(0, 1, history.size(0) - 1), newest.Unsqueeze(0)});
+}
+
+// Reads scalars by one transfer.
+std::vector<double> Read(const std::vector<Tensor>& scalars) {
+  std::vector<Tensor> wide;
+  for (const Tensor& scalar : scalars) wide.push_back(scalar.Reshape({}).To(kF64));
+  return Stack(wide).ToVector<double>();
+}
 
 void RequireLbfgsOptions(const LbfgsOptions& options, const Caller& caller) {
   const auto number = [](int64_t value) { return static_cast<double>(value); };
@@ -58,7 +79,7 @@ class LbfgsStep {
   Tensor Run() {
     const NoGrad no_grad;
     const Tensor first = Evaluate();
-    if (LargestMagnitude(gradient_) > o_.tolerance_grad) Iterate();
+    if (largest_ > o_.tolerance_grad) Iterate();
     l_.evaluations_ += evaluations_;
     return first;
   }
@@ -69,18 +90,20 @@ class LbfgsStep {
     for (int64_t i = 1;; ++i) {
       ++l_.iterations_;
       FindDirection();
-      const double slope = Dot(gradient_, l_.direction_).Item<double>();
+      const std::vector<double> read =
+          Read({Dot(gradient_, l_.direction_), Amax(Abs(l_.direction_)), Sum(Abs(gradient_))});
+      const double slope = read[0], reach = read[1];
       l_.last_gradient_ = gradient_;
       l_.last_loss_ = loss_;
       l_.length_ = o_.lr;
-      if (l_.iterations_ == 1) l_.length_ *= std::min(1.0, 1 / Sum(Abs(gradient_)).Item<double>());
+      if (l_.iterations_ == 1) l_.length_ *= std::min(1.0, 1 / read[2]);
       if (slope > -o_.tolerance_change) return;
       const int64_t before = evaluations_;
-      o_.strong_wolfe ? Search(slope) : MoveByRate(/*last=*/i == o_.max_iter);
+      o_.strong_wolfe ? Search(slope, reach) : MoveByRate(/*last=*/i == o_.max_iter);
       const bool looked = evaluations_ > before;
       if (i == o_.max_iter || evaluations_ >= max_eval) return;
-      if (looked && LargestMagnitude(gradient_) <= o_.tolerance_grad) return;
-      if (LargestMagnitude(l_.direction_ * l_.length_) <= o_.tolerance_change) return;
+      if (looked && largest_ <= o_.tolerance_grad) return;
+      if (reach * std::abs(l_.length_) <= o_.tolerance_change) return;
       if (std::abs(loss_ - l_.last_loss_) < o_.tolerance_change) return;
     }
   }
@@ -88,23 +111,29 @@ class LbfgsStep {
   // Sets the direction to the product of the approximate inverse Hessian and the negative gradient.
   void FindDirection() {
     if (l_.iterations_ == 1) {
+      StartHistory(gradient_);
       l_.direction_ = -gradient_;
       l_.scale_ = FromValues<double>({1}, Dims{}, gradient_.device()).To(gradient_.dtype());
       return;
     }
     Remember(gradient_ - l_.last_gradient_, l_.direction_ * l_.length_);
-    const size_t kept = l_.moves_.size();
-    std::vector<Tensor> factors(kept);
-    Tensor q = -gradient_;
-    for (size_t i = kept; i-- > 0;) {
-      factors[i] = Dot(l_.moves_[i], q) * l_.curvatures_[i];
-      q = q - l_.changes_[i] * factors[i];
+    if (l_.kept_ == 0) {
+      l_.direction_ = -gradient_ * l_.scale_;
+      return;
     }
-    Tensor r = q * l_.scale_;
-    for (size_t i = 0; i < kept; ++i) {
-      r = r + l_.moves_[i] * (factors[i] - Dot(l_.changes_[i], r) * l_.curvatures_[i]);
-    }
-    l_.direction_ = r;
+    using Pair = std::tuple<Tensor, Tensor, Tensor>;  // Change, move, curvature.
+    const Pair pairs(l_.changes_, l_.moves_, l_.curvatures_);
+    const auto newest_first = [](const Tensor& q, const Pair& pair) {
+      const auto& [change, move, curvature] = pair;
+      const Tensor factor = Dot(move, q) * curvature;
+      return std::pair(q - change * factor, factor);
+    };
+    const auto [q, factors] = Scan(newest_first, -gradient_, pairs, {.reverse = true});
+    const auto oldest_first = [](const Tensor& r, const std::pair<Pair, Tensor>& each) {
+      const auto& [change, move, curvature] = each.first;
+      return std::pair(r + move * (each.second - Dot(change, r) * curvature), std::tuple<>());
+    };
+    l_.direction_ = Scan(oldest_first, q * l_.scale_, std::pair(pairs, factors)).first;
   }
 
   // Adds a pair to the history. A pair whose curvature is not positive is dropped, because it would make the
@@ -112,14 +141,18 @@ class LbfgsStep {
   void Remember(const Tensor& change, const Tensor& move) {
     const Tensor product = Dot(change, move);
     if (!(product.Item<double>() > 1e-10)) return;
-    if (static_cast<int64_t>(l_.moves_.size()) == o_.history_size) {
-      for (std::vector<Tensor>* list : {&l_.changes_, &l_.moves_, &l_.curvatures_})
-        list->erase(list->begin());
-    }
-    l_.changes_.push_back(change);
-    l_.moves_.push_back(move);
-    l_.curvatures_.push_back(1 / product);
+
+    l_.changes_ = Shifted(l_.changes_, change);
+    l_.moves_ = Shifted(l_.moves_, move);
+    l_.curvatures_ = Shifted(l_.curvatures_, 1 / product);
+    l_.kept_ = std::min(l_.kept_ + 1, o_.history_size);
     l_.scale_ = product / Dot(change, change);
+  }
+  void StartHistory(const Tensor& like) {
+    const TensorOptions options = {.type = like.dtype(), .device = like.device()};
+    l_.changes_ = Zeros({o_.history_size, like.numel()}, options);
+    l_.moves_ = Zeros({o_.history_size, like.numel()}, options);
+    l_.curvatures_ = Zeros({o_.history_size}, options);
   }
 
   void MoveByRate(bool last) {
@@ -128,20 +161,23 @@ class LbfgsStep {
     Evaluate();
   }
 
-  void Search(double slope) {
+  void Search(double slope, double reach) {
     std::vector<Tensor> start;
     for (const Tensor& parameter : l_.parameters()) start.push_back(parameter.Detach().Clone());
+    std::map<double, double> largest_at = {{0, largest_}};  // By the step.
     const auto look = [&](double step) {
       MoveBy(step);
       Evaluate();
+      largest_at[step] = largest_;
       for (size_t i = 0; i < start.size(); ++i) Tensor(l_.parameters()[i]).Copy_(start[i]);
-      return LinePoint{step, loss_, Dot(gradient_, l_.direction_).Item<double>(), gradient_};
+      return LinePoint{step, loss_, slope_, gradient_};
     };
     const LinePoint at_start = {0, loss_, slope, gradient_};
-    const LineSearch found = SearchLine(look, at_start, l_.length_, LargestMagnitude(l_.direction_));
+    const LineSearch found = SearchLine(look, at_start, l_.length_, reach);
     loss_ = found.best.loss;
     gradient_ = found.best.gradient;
     l_.length_ = found.best.step;
+    largest_ = largest_at.at(l_.length_);
     MoveBy(l_.length_);
   }
 
@@ -150,11 +186,17 @@ class LbfgsStep {
   Tensor Evaluate() {
     Tensor loss = [&] {
       const WithGrad with_grad;
+      const CallersOwnLines own_lines;
       return closure_();
     }();
     ++evaluations_;
-    loss_ = loss.Item<double>();
     gradient_ = FlatGradient(l_.parameters());
+    std::vector<Tensor> scalars = {loss, Amax(Abs(gradient_))};
+    if (l_.direction_.defined()) scalars.push_back(Dot(gradient_, l_.direction_));
+    const std::vector<double> read = Read(scalars);
+    loss_ = read[0];
+    largest_ = read[1];
+    slope_ = read.back();
     return loss;
   }
 
@@ -175,7 +217,8 @@ class LbfgsStep {
   Lbfgs& l_;
   const LbfgsOptions o_;
   const std::function<Tensor()>& closure_;
-  double loss_ = 0;
+  // Of the last evaluation: the loss, the gradient, its largest magnitude, its product with the direction.
+  double loss_ = 0, largest_ = 0, slope_ = 0;
   Tensor gradient_;
   int64_t evaluations_ = 0;
 };
@@ -218,6 +261,21 @@ void Lbfgs::TakeSettings(size_t, const std::vector<double>& settings) {
               .strong_wolfe = settings[6] != 0};
 }
 
+// Sets the history to the newest of the given pairs, with rows of zeros before them where there are fewer
+// than history_size.
+void Lbfgs::TakeHistory(const std::vector<Tensor>& pairs, const Tensor& like) {
+  kept_ = std::min(kept_, options_.history_size);
+  const auto rows = [&](const Tensor& given, Dims dims) {
+    const TensorOptions options = {.type = like.dtype(), .device = like.device()};
+    if (!given.defined()) return Zeros(dims, options);
+    dims[0] -= kept_;
+    return Cat({Zeros(dims, options), given.Narrow(0, given.size(0) - kept_, kept_)});
+  };
+  changes_ = rows(pairs[0], {options_.history_size, like.numel()});
+  moves_ = rows(pairs[1], {options_.history_size, like.numel()});
+  curvatures_ = rows(pairs[2], {options_.history_size});
+}
+
 std::map<std::string, Tensor> Lbfgs::StateDict() const {
   std::map<std::string, Tensor> all = ParameterOptimizer::StateDict();
   const auto number = [](double value) { return FromValues<double>({value}, Dims{}); };
@@ -229,10 +287,13 @@ std::map<std::string, Tensor> Lbfgs::StateDict() const {
   all["state.prev_flat_grad"] = last_gradient_;
   all["state.prev_loss"] = number(last_loss_);
   all["state.H_diag"] = scale_;
-  if (moves_.empty()) return all;
-  all["state.old_dirs"] = Stack(changes_);
-  all["state.old_stps"] = Stack(moves_);
-  all["state.ro"] = Stack(curvatures_);
+  if (kept_ == 0) return all;
+  const auto pairs = [&](const Tensor& history) {
+    return history.Narrow(0, history.size(0) - kept_, kept_).Clone();
+  };
+  all["state.old_dirs"] = pairs(changes_);
+  all["state.old_stps"] = pairs(moves_);
+  all["state.ro"] = pairs(curvatures_);
   return all;
 }
 
@@ -265,20 +326,14 @@ void Lbfgs::LoadStateDict(const std::map<std::string, Tensor>& state, Caller cal
     next.length_ = take("t", {}).Item<double>();
     next.last_loss_ = take("prev_loss", {}).Item<double>();
   }
-  next.changes_.clear();
-  next.moves_.clear();
-  next.curvatures_.clear();
-  if (own.contains("state.ro")) {
-    const int64_t kept = own["state.ro"].numel();
-    const Tensor changes = take("old_dirs", {kept, flat[0]}), moves = take("old_stps", {kept, flat[0]}),
-                 curvatures = take("ro", {kept});
-    for (int64_t i = 0; i < kept; ++i) {
-      next.changes_.push_back(changes[i].Clone());
-      next.moves_.push_back(moves[i].Clone());
-      next.curvatures_.push_back(curvatures[i].Clone());
-    }
+  next.kept_ = own.contains("state.ro") ? own["state.ro"].numel() : 0;
+  std::vector<Tensor> history(3);
+  if (next.kept_ > 0) {
+    history = {take("old_dirs", {next.kept_, flat[0]}), take("old_stps", {next.kept_, flat[0]}),
+               take("ro", {next.kept_})};
   }
   next.ParameterOptimizer::LoadStateDict(settings, caller);
+  next.TakeHistory(history, like[0]);
   *this = std::move(next);
 }
 

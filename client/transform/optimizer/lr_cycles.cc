@@ -56,47 +56,80 @@ LrScheduler MultiplicativeLr(ParameterOptimizer& optimizer, std::function<double
   });
 }
 
+namespace {
+
+// Throws unless the optimizer has a momentum, when one is to be cycled.
+void RequireMomentum(const ParameterOptimizer& optimizer, bool cycle_momentum, const Caller& caller) {
+  RequireThat(!cycle_momentum || optimizer.momentum().has_value(),
+              "the optimizer has neither a momentum nor betas to cycle: set cycle_momentum to false",
+              kScheduler, caller);
+}
+
+// The values of a cycle at its first epoch, where it is highest, and at the end. Momenta go the other way.
+struct Cycle {
+  double first, top, last;
+};
+double OneCycleAt(const OneCycleOptions& o, const Cycle& cycle, int64_t epoch) {
+  const auto total = static_cast<double>(o.total), top = o.pct_start * total - 1;
+  struct Phase {
+    double end, from, to;
+  };
+  std::vector<Phase> phases = {{top, cycle.first, cycle.top}};
+  if (o.three_phase) phases.push_back({2 * top, cycle.top, cycle.first});
+  phases.push_back({total - 1, phases.back().to, cycle.last});
+  double begin = 0;
+  for (const Phase& phase : phases) {
+    const auto at = static_cast<double>(epoch);
+    // A phase of length 0 is at its end.
+    const double part = phase.end > begin ? (at - begin) / (phase.end - begin) : 1;
+    if (at <= phase.end) return Between(phase.from, phase.to, part, o.linear);
+    begin = phase.end;
+  }
+  return cycle.last;
+}
+
+// Returns the part of the height of the cycle that is reached at an epoch.
+double CyclicHeight(const CyclicOptions& o, int64_t epoch) {
+  const auto up = static_cast<double>(o.step_size_up);
+  const double all = up + static_cast<double>(o.step_size_down.value_or(o.step_size_up));
+  const double cycle = std::floor(static_cast<double>(epoch) / all),
+               part = static_cast<double>(epoch) / all - cycle;
+  const double rise = up / all, height = part <= rise ? part / rise : (1 - part) / (1 - rise);
+  if (o.mode == CyclicOptions::Mode::kTriangular2) return height * std::pow(2, -cycle);
+  if (o.mode == CyclicOptions::Mode::kExpRange) return height * std::pow(o.gamma, static_cast<double>(epoch));
+  return height;
+}
+
+}  // namespace
+
 LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& o, Caller caller) {
   RequireWithin(Limit::kPositive, "max_rate", o.max_rate, kScheduler, caller);
   RequireWithin(Limit::kAboveOne, "total", static_cast<double>(o.total), kScheduler, caller);
   RequireWithin(Limit::kUpToOne, "pct_start", o.pct_start, kScheduler, caller);
-  return {optimizer, [o](double, int64_t epoch) {
-            const double first = o.max_rate / o.div_factor, last = first / o.final_div_factor;
-            const auto total = static_cast<double>(o.total), top = o.pct_start * total - 1;
-            struct Phase {
-              double end, from, to;
-            };
-            std::vector<Phase> phases = {{top, first, o.max_rate}};
-            if (o.three_phase) phases.push_back({2 * top, o.max_rate, first});
-            phases.push_back({total - 1, phases.back().to, last});
-            double begin = 0;
-            for (const Phase& phase : phases) {
-              const auto at = static_cast<double>(epoch);
-              // A phase of length 0 is at its end.
-              const double part = phase.end > begin ? (at - begin) / (phase.end - begin) : 1;
-              if (at <= phase.end) return Between(phase.from, phase.to, part, o.linear);
-              begin = phase.end;
-            }
-            return last;
-          }};
+  RequireMomentum(optimizer, o.cycle_momentum, caller);
+  const double first = o.max_rate / o.div_factor;
+  const Cycle rates = {first, o.max_rate, first / o.final_div_factor};
+  const Cycle momenta = {o.max_momentum, o.base_momentum, o.max_momentum};
+  LrScheduler::MomentumRule momentum;
+  if (o.cycle_momentum) momentum = [=](int64_t epoch) { return OneCycleAt(o, momenta, epoch); };
+  return {optimizer, [=](double, int64_t epoch) { return OneCycleAt(o, rates, epoch); }, momentum, caller};
 }
 
 LrScheduler CyclicLr(ParameterOptimizer& optimizer, const CyclicOptions& o, Caller caller) {
   RequireWithin(Limit::kPositive, "step_size_up", static_cast<double>(o.step_size_up), kScheduler, caller);
   RequireWithin(Limit::kPositive, "step_size_down",
                 static_cast<double>(o.step_size_down.value_or(o.step_size_up)), kScheduler, caller);
-  return {optimizer, [o](double, int64_t epoch) {
-            const auto up = static_cast<double>(o.step_size_up);
-            const double all = up + static_cast<double>(o.step_size_down.value_or(o.step_size_up));
-            const double cycle = std::floor(static_cast<double>(epoch) / all),
-                         part = static_cast<double>(epoch) / all - cycle;
-            const double rise = up / all, height = part <= rise ? part / rise : (1 - part) / (1 - rise);
-            double scale = 1;
-            if (o.mode == CyclicOptions::Mode::kTriangular2) scale = std::pow(2, -cycle);
-            if (o.mode == CyclicOptions::Mode::kExpRange)
-              scale = std::pow(o.gamma, static_cast<double>(epoch));
-            return o.base_rate + (o.max_rate - o.base_rate) * height * scale;
-          }};
+  RequireMomentum(optimizer, o.cycle_momentum, caller);
+  LrScheduler::MomentumRule momentum;
+  if (o.cycle_momentum) {
+    momentum = [=](int64_t epoch) {
+      return o.max_momentum - (o.max_momentum - o.base_momentum) * CyclicHeight(o, epoch);
+    };
+  }
+  const auto rate = [=](double, int64_t epoch) {
+    return o.base_rate + (o.max_rate - o.base_rate) * CyclicHeight(o, epoch);
+  };
+  return {optimizer, rate, momentum, caller};
 }
 
 LrScheduler SequentialLr(ParameterOptimizer& optimizer, const std::vector<LrScheduler>& schedulers,
@@ -112,17 +145,25 @@ LrScheduler SequentialLr(ParameterOptimizer& optimizer, const std::vector<LrSche
                              optimizer.group_count()),
                 kScheduler, caller);
   }
+  // Returns the scheduler of an epoch, and the epochs since it began.
+  const auto now = [schedulers, milestones](int64_t epoch) {
+    const auto next = std::upper_bound(milestones.begin(), milestones.end(), epoch);
+    const auto begin = next == milestones.begin() ? 0 : *std::prev(next);
+    return std::pair(schedulers[static_cast<size_t>(next - milestones.begin())], epoch - begin);
+  };
   std::vector<LrScheduler::Rule> rules;
   for (size_t group = 0; group < optimizer.group_count(); ++group) {
     const double base = schedulers.front().base_rate(group);
-    rules.push_back([schedulers, milestones, base, group](double, int64_t epoch) {
-      const auto next = std::upper_bound(milestones.begin(), milestones.end(), epoch);
-      const auto begin = next == milestones.begin() ? 0 : *std::prev(next);
-      const LrScheduler& now = schedulers[static_cast<size_t>(next - milestones.begin())];
-      return now.RateAt(base, epoch - begin, group);
+    rules.push_back([now, base, group](double, int64_t epoch) {
+      const auto [scheduler, since] = now(epoch);
+      return scheduler.RateAt(base, since, group);
     });
   }
-  return LrScheduler(optimizer, std::move(rules), caller);
+  const auto momentum = [now](int64_t epoch) {
+    const auto [scheduler, since] = now(epoch);
+    return scheduler.MomentumAt(since);
+  };
+  return LrScheduler(optimizer, std::move(rules), momentum, caller);
 }
 
 ReduceLrOnPlateau::ReduceLrOnPlateau(ParameterOptimizer& optimizer, const PlateauOptions& options,

@@ -11,29 +11,40 @@
 
 namespace hlod {
 
-LrScheduler::LrScheduler(ParameterOptimizer& optimizer, Rule rule)
-    : optimizer_(&optimizer), rules_({std::move(rule)}) {
+LrScheduler::LrScheduler(ParameterOptimizer& optimizer, Rule rule, MomentumRule momentum, Caller caller)
+    : optimizer_(&optimizer), rules_({std::move(rule)}), momentum_(std::move(momentum)) {
   for (size_t i = 0; i < optimizer.group_count(); ++i) bases_.push_back(optimizer.learning_rate(i));
-  SetEpoch(0);
+  SetEpoch(0, caller);
 }
 
 LrScheduler::LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules, Caller caller)
-    : optimizer_(&optimizer), rules_(std::move(rules)) {
+    : LrScheduler(optimizer, std::move(rules), MomentumRule(), caller) {}
+
+LrScheduler::LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules, MomentumRule momentum,
+                         Caller caller)
+    : optimizer_(&optimizer), rules_(std::move(rules)), momentum_(std::move(momentum)) {
   RequireThat(rules_.size() == optimizer.group_count(),
               absl::StrCat("there are ", rules_.size(), " rules for ", optimizer.group_count(),
                            " groups of parameters"),
               "lr_scheduler", caller);
   for (size_t i = 0; i < optimizer.group_count(); ++i) bases_.push_back(optimizer.learning_rate(i));
-  SetEpoch(0);
+  SetEpoch(0, caller);
 }
 
+std::optional<double> LrScheduler::MomentumAt(int64_t epoch) const {
+  return momentum_ ? momentum_(epoch) : std::nullopt;
+}
 double LrScheduler::RateAt(double base, int64_t epoch, size_t group) const {
   return rules_[rules_.size() == 1 ? 0 : group](base, epoch);
 }
 
-void LrScheduler::SetEpoch(int64_t epoch) {
+void LrScheduler::SetEpoch(int64_t epoch, Caller caller) {
   epoch_ = epoch;
-  for (size_t i = 0; i < bases_.size(); ++i) optimizer_->SetLearningRate(RateAt(bases_[i], epoch, i), i);
+  const std::optional<double> momentum = MomentumAt(epoch);
+  for (size_t i = 0; i < bases_.size(); ++i) {
+    optimizer_->SetLearningRate(RateAt(bases_[i], epoch, i), i, caller);
+    if (momentum) optimizer_->SetMomentum(*momentum, i, caller);
+  }
 }
 
 LrScheduler LambdaLr(ParameterOptimizer& optimizer, std::function<double(int64_t epoch)> factor) {

@@ -14,7 +14,7 @@ Tensors ZerosForAll(const Tensors& params) {
 
 class TraceLink : public Link {
  public:
-  TraceLink(double decay, bool nesterov) : decay_(decay), nesterov_(nesterov) {}
+  TraceLink(Number decay, bool nesterov) : decay_(std::move(decay)), nesterov_(nesterov) {}
   Tensors Init(const Tensors& params) const override { return ZerosForAll(params); }
   Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
     Tensors traces = state;
@@ -27,14 +27,14 @@ class TraceLink : public Link {
   }
 
  private:
-  const double decay_;
+  const Number decay_;
   const bool nesterov_;
 };
 
 // State: the averages, then the count.
 class EmaLink : public Link {
  public:
-  EmaLink(double decay, bool debias) : decay_(decay), debias_(debias) {}
+  EmaLink(Number decay, bool debias) : decay_(std::move(decay)), debias_(debias) {}
   Tensors Init(const Tensors& params) const override {
     Tensors state = ZerosForAll(params);
     state.push_back(ZeroCount(params));
@@ -53,7 +53,7 @@ class EmaLink : public Link {
   }
 
  private:
-  const double decay_;
+  const Number decay_;
   const bool debias_;
 };
 
@@ -94,7 +94,7 @@ class AdamLink : public Link {
 
 class LionLink : public Link {
  public:
-  LionLink(double b1, double b2) : b1_(b1), b2_(b2) {}
+  LionLink(Number b1, Number b2) : b1_(std::move(b1)), b2_(std::move(b2)) {}
   Tensors Init(const Tensors& params) const override { return ZerosForAll(params); }
   Tensors Update(Tensors& updates, const Tensors& state, const Tensors&) const override {
     Tensors moments = state;
@@ -107,28 +107,29 @@ class LionLink : public Link {
   }
 
  private:
-  const double b1_, b2_;
+  const Number b1_, b2_;
 };
 
 }  // namespace
 
-Optimizer Trace(double decay, bool nesterov) { return Make<TraceLink>(decay, nesterov); }
-Optimizer Ema(double decay, bool debias) { return Make<EmaLink>(decay, debias); }
+Optimizer Trace(const Number& decay, bool nesterov) { return Make<TraceLink>(decay, nesterov); }
+Optimizer Ema(const Number& decay, bool debias) { return Make<EmaLink>(decay, debias); }
 Optimizer ScaleByAdam(const AdamOptions& options) { return Make<AdamLink>(options); }
-Optimizer ScaleByLion(double b1, double b2) { return Make<LionLink>(b1, b2); }
+Optimizer ScaleByLion(const Number& b1, const Number& b2) { return Make<LionLink>(b1, b2); }
 
-Optimizer Sgd(Rate rate, std::optional<double> momentum, bool nesterov) {
+Optimizer Sgd(Rate rate, std::optional<Number> momentum, bool nesterov) {
   return Chain({momentum ? Trace(*momentum, nesterov) : Identity(), ScaleByLearningRate(std::move(rate))});
 }
 Optimizer Adam(Rate rate, const AdamOptions& options) {
   return Chain({ScaleByAdam(options), ScaleByLearningRate(std::move(rate))});
 }
-Optimizer AdamW(Rate rate, double weight_decay, const AdamOptions& options, const Mask& mask) {
-  return Chain(
-      {ScaleByAdam(options), AddDecayedWeights(weight_decay, mask), ScaleByLearningRate(std::move(rate))});
+Optimizer AdamW(Rate rate, Rate weight_decay, const AdamOptions& options, const Mask& mask) {
+  return Chain({ScaleByAdam(options), AddDecayedWeights(std::move(weight_decay), mask),
+                ScaleByLearningRate(std::move(rate))});
 }
-Optimizer Lion(Rate rate, double b1, double b2, double weight_decay) {
-  return Chain({ScaleByLion(b1, b2), AddDecayedWeights(weight_decay), ScaleByLearningRate(std::move(rate))});
+Optimizer Lion(Rate rate, const Number& b1, const Number& b2, Rate weight_decay) {
+  return Chain({ScaleByLion(b1, b2), AddDecayedWeights(std::move(weight_decay)),
+                ScaleByLearningRate(std::move(rate))});
 }
 
 }  // namespace hlod::optim

@@ -148,6 +148,17 @@ void ParameterOptimizer::SetLearningRate(double lr, size_t group, Caller caller)
   SetRate(lr, group);
 }
 
+std::optional<double> ParameterOptimizer::momentum(size_t group, Caller caller) const {
+  RequireGroup(group, "momentum", caller);
+  return MomentumOf(group);
+}
+void ParameterOptimizer::SetMomentum(double momentum, size_t group, Caller caller) {
+  RequireGroup(group, "set_momentum", caller);
+  RequireThat(MomentumOf(group).has_value(), "the optimizer has neither a momentum nor betas", "set_momentum",
+              caller);
+  TakeMomentum(momentum, group, caller);
+}
+
 void ParameterOptimizer::Step(Caller caller) { StepWhere(nullptr, caller); }
 void ParameterOptimizer::StepUnless(const Tensor& skip, Caller caller) { StepWhere(&skip, caller); }
 Tensor ParameterOptimizer::Step(const std::function<Tensor()>& closure, Caller caller) {

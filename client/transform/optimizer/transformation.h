@@ -64,10 +64,13 @@ Tensor ZeroModuliFor(const Tensor& param);
 // Returns the floating type in which a step's numbers (rates, corrections) for parameters of `type` are
 // computed: f64 for types of that precision, else f32.
 PrimitiveType StepType(PrimitiveType type);
+// Returns 1 - x, and -x: of a number a number.
+Number OneMinus(const Number& x);
+Number Negative(const Number& x);
 // Returns decay * average + (1 - decay) * value.
-Tensor MovingAverage(const Tensor& average, const Tensor& value, double decay);
+Tensor MovingAverage(const Tensor& average, const Tensor& value, const Number& decay);
 // Returns average / (1 - decay^count); the divisor is computed in StepType(), as in Optax.
-Tensor BiasCorrected(const Tensor& average, double decay, const Tensor& count);
+Tensor BiasCorrected(const Tensor& average, const Number& decay, const Tensor& count);
 // Like BiasCorrected, but the divisor is always computed in f64, as in PyTorch.
 Tensor ExactlyBiasCorrected(const Tensor& average, double decay, const Tensor& count);
 

@@ -13,6 +13,7 @@
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/math.h"
+#include "hlod/ops/reduction.h"
 
 namespace hlod::optim {
 namespace {
@@ -54,11 +55,15 @@ class MaskedWrapper : public Transformation {
   const Chooser chooser_;
 };
 
-// State: the means or sums of the updates since the last step, their count, the count of steps.
+// State: the means or sums of the updates since the last step, their count, the count of steps, the tensors
+// of the skip rule.
 class MultiStepsWrapper : public Transformation {
  public:
-  MultiStepsWrapper(Optimizer inner, Rate every_k, bool mean)
-      : inner_(std::move(inner)), every_k_(std::move(every_k)), mean_(mean) {}
+  MultiStepsWrapper(Optimizer inner, Rate every_k, bool mean, SkipRule should_skip)
+      : inner_(std::move(inner)),
+        every_k_(std::move(every_k)),
+        mean_(mean),
+        should_skip_(std::move(should_skip)) {}
 
   size_t part_count() const override { return 1 + inner_.part_count(); }
   std::vector<Tensors> InitParts(const Tensors& params) const override {
@@ -66,22 +71,36 @@ class MultiStepsWrapper : public Transformation {
     for (const Tensor& param : params) parts[0].push_back(ZerosFor(param).To(SumType(param)));
     parts[0].push_back(ZeroCount(params));
     parts[0].push_back(ZeroCount(params));
+    if (should_skip_) {
+      Tensors zeros;
+      for (const Tensor& param : params) zeros.push_back(ZerosFor(param));
+      for (Tensor& kept : Verdict(zeros, parts[0].back(), params)) parts[0].push_back(std::move(kept));
+    }
     for (Tensors& part : inner_.InitLeaves(params).parts) parts.push_back(std::move(part));
     return parts;
   }
   std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state,
                                    const Tensors& params) const override {
     const size_t n = updates.size();
-    const Tensor &mini = state[0][n], &step = state[0][n + 1], k = EveryK(step), steps = Eq(mini, k - 1);
-    Tensors own = state[0];
+    const Tensor &mini = state[0][n], &step = state[0][n + 1], k = EveryK(step);
+    Tensors own(state[0].begin(), state[0].begin() + static_cast<ptrdiff_t>(n + 2));
+    Tensor skip, steps = Eq(mini, k - 1);
+    if (should_skip_) {
+      for (Tensor& kept : Verdict(updates, step, params)) own.push_back(std::move(kept));
+      skip = own[n + 2];
+      steps = LogicalAnd(steps, LogicalNot(skip));
+    }
+    const auto unless_skipped = [&](const Tensor& next, const Tensor& old) {
+      return skip.defined() ? Where(skip, old, next).To(old.dtype()) : next;
+    };
     for (size_t i = 0; i < n; ++i) {
       if (!updates[i].defined()) continue;
       const Tensor given = updates[i].To(own[i].dtype());
       const Tensor sum = mean_ ? own[i] + (given - own[i]) / (mini + 1).To(own[i].dtype()) : own[i] + given;
-      own[i] = Where(steps, 0, sum).To(sum.dtype());
+      own[i] = unless_skipped(Where(steps, 0, sum).To(sum.dtype()), own[i]);
       updates[i] = sum.To(updates[i].dtype());
     }
-    own[n] = Remainder(Increment(mini), k);
+    own[n] = unless_skipped(Remainder(Increment(mini), k), mini);
     own[n + 1] = Where(steps, Increment(step), step);
     const State before = StateOf(state.subspan(1));
     State next = inner_.UpdateLeaves(updates, before, params);
@@ -108,9 +127,23 @@ class MultiStepsWrapper : public Transformation {
     return Full({}, static_cast<int64_t>(every_k_.value()), {.type = kS32, .device = step.device()});
   }
 
+  // Returns what the rule returns: first of all a pred scalar.
+  Tensors Verdict(const Tensors& updates, const Tensor& step, const Tensors& params) const {
+    Tensors verdict = should_skip_(updates, step, params);
+    RequireThat(
+        !verdict.empty() && verdict[0].defined() && verdict[0].dtype() == kPred && verdict[0].rank() == 0,
+        verdict.empty() || !verdict[0].defined()
+            ? std::string("should_skip returns no tensor; the first is to be a scalar of pred")
+            : absl::StrCat("should_skip returns ", hlo::ToStringNoLayout(verdict[0].shape()),
+                           " first, which is to be a scalar of pred"),
+        "multi_steps", Caller{});
+    return verdict;
+  }
+
   const Optimizer inner_;
   const Rate every_k_;
   const bool mean_;
+  const SkipRule should_skip_;
 };
 
 using Maker = std::function<Optimizer(const std::map<std::string, Rate>&)>;
@@ -144,10 +177,17 @@ class InjectedWrapper : public Transformation {
       if (rate.schedule()) own[i] = Scheduled(rate, count, own[i].dtype());
       ++i;
     }
-    State next = Made(own).UpdateLeaves(updates, StateOf(state.subspan(1)), params);
+    const Tensors given = updates;
+    const State before = StateOf(state.subspan(1));
+    State next = Made(own).UpdateLeaves(updates, before, params);
     own.back() = Increment(count);
+    // A scalar parameter of a shorter type than the number's would leave in that type.
+    KeepTypes(given, updates);
     std::vector<Tensors> parts = {std::move(own)};
-    for (Tensors& part : next.parts) parts.push_back(std::move(part));
+    for (size_t i = 0; i < next.parts.size(); ++i) {
+      KeepTypes(before.parts[i], next.parts[i]);
+      parts.push_back(std::move(next.parts[i]));
+    }
     return parts;
   }
 
@@ -158,6 +198,11 @@ class InjectedWrapper : public Transformation {
   }
 
  private:
+  static void KeepTypes(const Tensors& before, Tensors& after) {
+    for (size_t i = 0; i < after.size(); ++i) {
+      if (before[i].defined() && after[i].defined()) after[i] = after[i].To(before[i].dtype());
+    }
+  }
   static Tensor Scheduled(const Rate& rate, const Tensor& count, PrimitiveType type) {
     return rate.schedule()(count.To(type == kF64 ? kS64 : kS32)).To(type);
   }
@@ -165,7 +210,7 @@ class InjectedWrapper : public Transformation {
     std::map<std::string, Rate> rates;
     size_t i = 0;
     for (const auto& [name, rate] : hyperparams_) {
-      rates.emplace(name, Rate(Schedule([value = values[i]](const Tensor&) { return value; })));
+      rates.emplace(name, Rate(Number(values[i])));
       ++i;
     }
     return make_(rates);
@@ -219,9 +264,28 @@ Optimizer SetToZero() {
   return Elementwise([](const Tensor& update, const Tensor&) { return ZerosLike(update); });
 }
 
-Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean, Caller caller) {
+Tensors SkipNotFinite(const Tensors& updates, const Tensor& step, const Tensors&) {
+  Tensor count = Zeros({}, {.type = kS32, .device = step.device()});
+  for (const Tensor& update : updates) {
+    if (update.defined()) count = count + Sum(LogicalNot(Isfinite(update))).To(kS32);
+  }
+  return {Gt(count, 0), count};
+}
+
+SkipRule SkipLargeUpdates(const Number& max_squared_norm) {
+  return [=](const Tensors& updates, const Tensor& step, const Tensors&) -> Tensors {
+    Tensor sum = Zeros({}, {.type = kF32, .device = step.device()});
+    for (const Tensor& update : updates) {
+      if (update.defined()) sum = sum + Sum(SquaredModulus(update));
+    }
+    return {LogicalNot(Lt(sum, max_squared_norm)), sum};  // True also where the sum is NaN.
+  };
+}
+
+Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean, SkipRule should_skip,
+                     Caller caller) {
   if (!every_k.schedule()) RequireWithin(Limit::kPositive, "every_k", every_k.value(), "multi_steps", caller);
-  return Make<MultiStepsWrapper>(inner, std::move(every_k), use_grad_mean);
+  return Make<MultiStepsWrapper>(inner, std::move(every_k), use_grad_mean, std::move(should_skip));
 }
 
 Optimizer InjectHyperparams(Maker make, const std::map<std::string, Rate>& hyperparams) {

@@ -29,7 +29,9 @@ struct LbfgsOptions {
   std::optional<int64_t> max_eval;
   double tolerance_grad = 1e-7;    // A Step() ends when every element of the gradient is at most this.
   double tolerance_change = 1e-9;  // A Step() ends when the parameters, or the loss, change by at most this.
-  // The number of pairs of changes that are kept; a pair is twice as large as all parameters.
+  // The number of pairs of changes that are kept; a pair is twice as large as all parameters. There is memory
+  // for all of them from the first step on, so that an iteration is the same program while their number
+  // grows.
   int64_t history_size = 100;
   bool strong_wolfe = false;  // Searches each line until the strong Wolfe conditions hold; else moves by lr.
 };
@@ -66,15 +68,18 @@ class Lbfgs : public ParameterOptimizer {
 
  private:
   friend class LbfgsStep;  // client/transform/optimizer/lbfgs.cc
+  void TakeHistory(const std::vector<Tensor>& pairs, const Tensor& like);
 
   LbfgsOptions options_;
   int64_t iterations_ = 0, evaluations_ = 0;  // The sums over all steps.
   // The state between steps, flattened over all parameters; empty and undefined before the first.
   Tensor direction_, last_gradient_;
   double length_ = 0, last_loss_ = 0;
-  std::vector<Tensor> changes_, moves_;  // Changes of gradients and of parameters, in pairs, oldest first.
-  std::vector<Tensor> curvatures_;       // 1 / (change . move), scalars.
-  Tensor scale_;                         // The scale of the first approximation of the inverse Hessian.
+  // The last changes of gradients and of parameters, a row per pair, and 1 / (change . move) of each, oldest
+  // first. Before the `kept_` pairs stand rows of zeros, which add nothing to a direction.
+  Tensor changes_, moves_, curvatures_;
+  int64_t kept_ = 0;
+  Tensor scale_;  // The scale of the first approximation of the inverse Hessian.
 };
 
 }  // namespace hlod

@@ -21,17 +21,24 @@ namespace hlod {
 class LrScheduler {
  public:
   using Rule = std::function<double(double base, int64_t epoch)>;
-  // Sets the rates of epoch 0.
-  LrScheduler(ParameterOptimizer& optimizer, Rule rule);
+  // The momentum of every group at an epoch; nullopt leaves it as it is.
+  using MomentumRule = std::function<std::optional<double>(int64_t epoch)>;
+  // Sets the rates of epoch 0, and the momenta when there is a rule for them.
+  LrScheduler(ParameterOptimizer& optimizer, Rule rule, MomentumRule momentum = {},
+              Caller caller = Caller::Here());
   // One rule per group. Throws when the number of rules differs from that of groups.
   LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules, Caller caller = Caller::Here());
+  LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules, MomentumRule momentum,
+              Caller caller = Caller::Here());
 
-  void Step() { SetEpoch(epoch_ + 1); }
+  void Step(Caller caller = Caller::Here()) { SetEpoch(epoch_ + 1, caller); }
   // Continues from `epoch`, for training resumed from a file.
-  void SetEpoch(int64_t epoch);
+  void SetEpoch(int64_t epoch, Caller caller = Caller::Here());
 
   // Returns the rate that a group's rule computes for an epoch from the first rate `base`.
   double RateAt(double base, int64_t epoch, size_t group = 0) const;
+  // Returns the momentum of an epoch; nullopt when the scheduler does not change it.
+  std::optional<double> MomentumAt(int64_t epoch) const;
 
   int64_t epoch() const { return epoch_; }
   size_t group_count() const { return bases_.size(); }
@@ -42,6 +49,7 @@ class LrScheduler {
   ParameterOptimizer* optimizer_;
   std::vector<double> bases_;
   std::vector<Rule> rules_;  // One rule per group, or one for all groups.
+  MomentumRule momentum_;    // Null when momenta are left alone.
   int64_t epoch_ = 0;
 };
 
@@ -78,19 +86,23 @@ LrScheduler PolynomialLr(ParameterOptimizer& optimizer, int64_t total = 5, doubl
 LrScheduler MultiplicativeLr(ParameterOptimizer& optimizer, std::function<double(int64_t epoch)> factor);
 
 // torch.optim.lr_scheduler.OneCycleLR: from max_rate / div_factor up to max_rate and down to the first rate
-// divided by final_div_factor, in `total` epochs.
+// divided by final_div_factor, in `total` epochs. Unless cycle_momentum is false, the momentum (or beta1)
+// goes the other way, from max_momentum down to base_momentum and up again; an optimizer without either is
+// refused then.
 struct OneCycleOptions {
   double max_rate = 0;
   int64_t total = 0;
   double pct_start = 0.3;  // The fraction of the epochs in which the rate rises.
   bool linear = false;     // True for straight lines instead of half cosines.
+  bool cycle_momentum = true;
+  double base_momentum = 0.85, max_momentum = 0.95;
   double div_factor = 25, final_div_factor = 1e4;
   bool three_phase = false;  // Goes down to the first rate as slowly as up, then to the last rate.
 };
 LrScheduler OneCycleLr(ParameterOptimizer& optimizer, const OneCycleOptions& options,
                        Caller caller = Caller::Here());
 
-// torch.optim.lr_scheduler.CyclicLR: up and down between two rates.
+// torch.optim.lr_scheduler.CyclicLR: up and down between two rates, and the momentum as in OneCycleLr().
 struct CyclicOptions {
   double base_rate = 0, max_rate = 0;
   int64_t step_size_up = 2000;
@@ -101,6 +113,8 @@ struct CyclicOptions {
     kExpRange,     // The amplitude is multiplied by gamma^epoch.
   } mode = Mode::kTriangular;
   double gamma = 1;
+  bool cycle_momentum = true;
+  double base_momentum = 0.8, max_momentum = 0.9;
 };
 LrScheduler CyclicLr(ParameterOptimizer& optimizer, const CyclicOptions& options,
                      Caller caller = Caller::Here());

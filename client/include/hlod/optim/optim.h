@@ -38,18 +38,43 @@ struct State {
 // which it is for parameters of f64.
 using Schedule = std::function<Tensor(const Tensor& count)>;
 
+class Rate;
+
+// A setting of a rule: a number, or a scalar tensor in its place, as InjectHyperparams() hands out.
+class Number {
+ public:
+  Number(double value) : value_(value) {}  // NOLINT: implicit.
+  explicit Number(Tensor scalar) : tensor_(std::move(scalar)), is_tensor_(true) {}
+  // The number or tensor that `rate` is. Throws Error (kind argument) when it is a schedule: only
+  // InjectHyperparams() has a count of steps for every setting.
+  Number(const Rate& rate);  // NOLINT
+
+  bool is_tensor() const { return is_tensor_; }
+  double value() const { return value_; }
+  const Tensor& tensor() const { return tensor_; }
+  operator Operand() const { return is_tensor_ ? Operand(tensor_) : Operand(value_); }  // NOLINT
+
+ private:
+  double value_ = 0;
+  Tensor tensor_;
+  bool is_tensor_ = false;
+};
+
 // A number, or a schedule, which is called with the number of steps made before.
 class Rate {
  public:
   Rate(double value) : value_(value) {}                        // NOLINT: implicit.
   Rate(Schedule schedule) : schedule_(std::move(schedule)) {}  // NOLINT
+  Rate(const Number& number);                                  // NOLINT
 
   double value() const { return value_; }
   const Schedule& schedule() const { return schedule_; }  // Empty when the rate is the number `value`.
 
  private:
+  friend class Number;
   double value_ = 0;
   Schedule schedule_;
+  std::optional<Tensor> tensor_;  // The only value of `schedule_`, when it is made of a number.
 };
 
 // Throws Error (kind argument) when the length of a list for the parameters' leaves is not their number.
@@ -135,32 +160,31 @@ T ApplyUpdates(const T& params, const T& updates, Caller caller = Caller::Here()
 // Returns the optimizer that applies these one after the other.
 Optimizer Chain(const std::vector<Optimizer>& optimizers);
 
-Optimizer Sgd(Rate rate, std::optional<double> momentum = {}, bool nesterov = false);
+Optimizer Sgd(Rate rate, std::optional<Number> momentum = {}, bool nesterov = false);
 struct AdamOptions {
-  double b1 = 0.9, b2 = 0.999, eps = 1e-8, eps_root = 0;
+  Number b1 = 0.9, b2 = 0.999, eps = 1e-8, eps_root = 0;
   bool nesterov = false;
 };
 Optimizer Adam(Rate rate, const AdamOptions& options = {});
 // `mask` selects the parameters that decay.
-Optimizer AdamW(Rate rate, double weight_decay = 1e-4, const AdamOptions& options = {},
-                const Mask& mask = {});
-Optimizer Lion(Rate rate, double b1 = 0.9, double b2 = 0.99, double weight_decay = 1e-3);
+Optimizer AdamW(Rate rate, Rate weight_decay = 1e-4, const AdamOptions& options = {}, const Mask& mask = {});
+Optimizer Lion(Rate rate, const Number& b1 = 0.9, const Number& b2 = 0.99, Rate weight_decay = 1e-3);
 struct BeliefOptions {
-  double b1 = 0.9, b2 = 0.999, eps = 1e-16, eps_root = 1e-16;
+  Number b1 = 0.9, b2 = 0.999, eps = 1e-16, eps_root = 1e-16;
   bool nesterov = false;
 };
 Optimizer AdaBelief(Rate rate, const BeliefOptions& options = {});
 struct LambOptions {
-  double b1 = 0.9, b2 = 0.999, eps = 1e-6, eps_root = 0, weight_decay = 0;
+  Number b1 = 0.9, b2 = 0.999, eps = 1e-6, eps_root = 0, weight_decay = 0;
   Mask mask = {};  // Selects the parameters that decay.
 };
 Optimizer Lamb(Rate rate, const LambOptions& options = {});
 struct LarsOptions {
-  double weight_decay = 0;
+  Number weight_decay = 0;
   Mask weight_decay_mask = {};
-  double trust_coefficient = 1e-3, eps = 0;
+  Number trust_coefficient = 1e-3, eps = 0;
   Mask trust_ratio_mask = {};
-  double momentum = 0.9;
+  Number momentum = 0.9;
   bool nesterov = false;
 };
 Optimizer Lars(Rate rate, const LarsOptions& options = {});
@@ -171,52 +195,56 @@ struct MuonOptions {
   // ns_steps iterations.
   std::vector<std::array<double, 3>> ns_coeffs = {{3.4445, -4.7750, 2.0315}};
   int64_t ns_steps = 5;
-  double beta = 0.95, eps = 1e-8, weight_decay = 0;
+  Number beta = 0.95, eps = 1e-8, weight_decay = 0;
   Mask weight_decay_mask = {};  // Selects among the matrices, in order; other leaves are not listed.
   bool nesterov = true;
   bool adaptive = false;  // Multiplies the update by the product of momentum and update.
-  double adam_b1 = 0.9, adam_b2 = 0.999, adam_eps_root = 0, adam_weight_decay = 0;
+  Number adam_b1 = 0.9, adam_b2 = 0.999, adam_eps_root = 0, adam_weight_decay = 0;
   std::optional<Rate> adam_rate = {};
-  std::optional<double> consistent_rms = {};  // As in ScaleByShape().
+  std::optional<Number> consistent_rms = {};  // As in ScaleByShape().
 };
 Optimizer Muon(Rate rate, const MuonOptions& options = {}, Caller caller = Caller::Here());
 struct AdafactorOptions {
   int64_t min_dim_size_to_factor = 128;
-  double decay_rate = 0.8;
+  Number decay_rate = 0.8;
   int64_t decay_offset = 0;
   bool multiply_by_parameter_scale = true;
-  std::optional<double> clipping_threshold = 1.0;
-  std::optional<double> momentum = {};
-  std::optional<double> weight_decay_rate = {};
-  double eps = 1e-30;
+  std::optional<Number> clipping_threshold = 1.0;
+  std::optional<Number> momentum = {};
+  std::optional<Number> weight_decay_rate = {};
+  Number eps = 1e-30;
   bool factored = true;
 };
 Optimizer Adafactor(std::optional<Rate> rate = {}, const AdafactorOptions& options = {});
 
 // Gradient transformations, the links of a chain. Each comment says what becomes of the updates.
 Optimizer Identity();
-Optimizer Scale(double factor);
+Optimizer Scale(const Number& factor);
 Optimizer ScaleByLearningRate(Rate rate);  // Multiplies by -rate.
 Optimizer ScaleBySchedule(Schedule schedule);
-Optimizer Trace(double decay, bool nesterov = false);
-Optimizer Ema(double decay, bool debias = true);
+Optimizer Trace(const Number& decay, bool nesterov = false);
+Optimizer Ema(const Number& decay, bool debias = true);
 Optimizer ScaleByAdam(const AdamOptions& options = {});
-Optimizer ScaleByLion(double b1 = 0.9, double b2 = 0.99);
+Optimizer ScaleByLion(const Number& b1 = 0.9, const Number& b2 = 0.99);
 Optimizer ScaleByFactoredRms(const AdafactorOptions& options = {});
-Optimizer ScaleByParamBlockRms(double min_scale = 1e-3);
+Optimizer ScaleByParamBlockRms(const Number& min_scale = 1e-3);
 Optimizer ScaleByBelief(const BeliefOptions& options = {});
 // Multiplies by trust_coefficient |p| / (|u| + eps). The norms are per leaf and at least min_norm; the factor
 // is 1 where a norm is 0.
-Optimizer ScaleByTrustRatio(double min_norm = 0, double trust_coefficient = 1, double eps = 0);
+Optimizer ScaleByTrustRatio(const Number& min_norm = 0, const Number& trust_coefficient = 1,
+                            const Number& eps = 0);
 // Only for leaves that are matrices, like the transformation that follows.
 Optimizer ScaleByMuon(const MuonOptions& options = {}, Caller caller = Caller::Here());
 // Multiplies by sqrt(max(1, columns / rows)); or with `consistent_rms`, by consistent_rms sqrt(max(rows,
 // columns)).
-Optimizer ScaleByShape(std::optional<double> consistent_rms = {});
+Optimizer ScaleByShape(const std::optional<Number>& consistent_rms = {});
 Optimizer AddDecayedWeights(Rate weight_decay, const Mask& mask = {});
-Optimizer Clip(double max_delta);             // Clamps each element to [-max_delta, max_delta].
-Optimizer ClipByGlobalNorm(double max_norm);  // Scales all leaves together to a norm of at most max_norm.
-Optimizer ClipByBlockRms(double threshold);  // Scales each leaf to a root mean square of at most `threshold`.
+// Clamps each element to [-max_delta, max_delta].
+Optimizer Clip(const Number& max_delta);
+// Scales all leaves together to a norm of at most max_norm.
+Optimizer ClipByGlobalNorm(const Number& max_norm);
+// Scales each leaf to a root mean square of at most `threshold`.
+Optimizer ClipByBlockRms(const Number& threshold);
 
 Schedule ConstantSchedule(double value);
 struct ExponentialDecayOptions {

@@ -42,23 +42,38 @@ Optimizer Partition(const std::map<std::string, Optimizer>& optimizers, const Of
 // Sets updates to 0, so that parameters stay.
 Optimizer SetToZero();
 
+// A rule for gradients that MultiSteps() is to pass over, called with the updates, the count of steps of the
+// inner optimizer (s32) and the parameters. Returns a scalar of pred, true to pass over, and after it what is
+// to be read from the state. It must leave undefined updates out.
+using SkipRule = std::function<std::vector<Tensor>(const std::vector<Tensor>& updates, const Tensor& step,
+                                                   const std::vector<Tensor>& params)>;
+// optax.skip_not_finite: passes over updates with an infinity or a NaN. Returns their number (s32), too.
+std::vector<Tensor> SkipNotFinite(const std::vector<Tensor>& updates, const Tensor& step,
+                                  const std::vector<Tensor>& params);
+// optax.skip_large_updates: passes over updates whose squared global norm is not below `max_squared_norm`.
+// The rule returns the squared norm, too.
+SkipRule SkipLargeUpdates(const Number& max_squared_norm);
+
 // Applies `inner` to the mean (or sum) of the gradients of every_k steps; the updates in between are 0. A
-// schedule counts the steps of `inner`.
+// schedule counts the steps of `inner`. Gradients that `should_skip` passes over change nothing, and their
+// updates are 0; the tensors that the rule returned last stand at the end of the state's first list. Init()
+// and Update() throw when the first of them is not a scalar of pred.
 Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean = true,
-                     Caller caller = Caller::Here());
+                     SkipRule should_skip = {}, Caller caller = Caller::Here());
 
 // Returns the optimizer that `make` builds from hyperparameters that are tensors in the state: they can be
 // changed without a new trace, and read back. A hyperparameter with a schedule is set before each step.
 //
 //   auto optimizer = optim::InjectHyperparams(
 //       [](const std::map<std::string, optim::Rate>& h) {
-//         return optim::AdamW(h.at("learning_rate")) ...;
+//         return optim::AdamW(h.at("learning_rate"), 1e-2, {.b1 = h.at("b1")});
 //       },
-//       {{"learning_rate", 1e-3}});
+//       {{"learning_rate", 1e-3}, {"b1", optim::LinearSchedule(.8, .9, 100)}});
 //   optim::State state = optimizer.Init(params);
 //   optim::Hyperparam(optimizer, state, "learning_rate") = FromValues<float>({1e-4}, {}, device);
 //
-// `make` is called at each update and must return the same chain of transformations.
+// Any setting that is a Number or a Rate may be one of them. `make` is called at each update and must return
+// the same chain of transformations.
 Optimizer InjectHyperparams(std::function<Optimizer(const std::map<std::string, Rate>&)> make,
                             const std::map<std::string, Rate>& hyperparams);
 // Returns the hyperparameter of that name in the state of an optimizer that InjectHyperparams() made, or of a

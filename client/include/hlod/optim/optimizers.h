@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -110,6 +111,12 @@ class ParameterOptimizer {
   void SetLearningRate(double lr);  // Sets the rate of every group.
   void SetLearningRate(double lr, size_t group, Caller caller = Caller::Here());
 
+  // Returns the momentum of a group, or its beta1 when the optimizer has betas; nullopt when it has neither.
+  std::optional<double> momentum(size_t group = 0, Caller caller = Caller::Here()) const;
+  // Sets it without another compile. Throws when the optimizer has neither, when the value is beyond its
+  // limits, or when a step was made with a momentum of 0, for which no velocity is kept.
+  void SetMomentum(double momentum, size_t group, Caller caller = Caller::Here());
+
   // Returns the settings of each group ("groups.0.lr", and the number of its parameters as "groups.0.size")
   // and the state of each parameter that has had a gradient: "state.0.1.2" is tensor 2 of link 1 for
   // parameter 0, counted over all groups. It can be saved like a model's state.
@@ -137,6 +144,8 @@ class ParameterOptimizer {
 
   virtual double RateOf(size_t group) const = 0;
   virtual void SetRate(double lr, size_t group) = 0;
+  virtual std::optional<double> MomentumOf(size_t) const { return std::nullopt; }
+  virtual void TakeMomentum(double, size_t, const Caller&) {}
   virtual std::vector<std::pair<const char*, double>> SettingsOf(size_t group) const = 0;
   // Returns the rule for settings in the order of SettingsOf().
   virtual optim::Optimizer RuleOf(const std::vector<double>& settings) const = 0;
@@ -178,6 +187,8 @@ class OptimizerOf : public ParameterOptimizer {
  protected:
   double RateOf(size_t group) const override;
   void SetRate(double lr, size_t group) override;
+  std::optional<double> MomentumOf(size_t group) const override;
+  void TakeMomentum(double momentum, size_t group, const Caller& caller) override;
   std::vector<std::pair<const char*, double>> SettingsOf(size_t group) const override;
   optim::Optimizer RuleOf(const std::vector<double>& settings) const override;
   void TakeSettings(size_t group, const std::vector<double>& settings) override;
@@ -208,6 +219,9 @@ class Sgd : public OptimizerOf<SgdOptions> {
                Caller caller = Caller::Here());
   explicit Sgd(std::vector<ParamGroup<SgdOptions>> groups, const SgdOptions& defaults = {},
                Caller caller = Caller::Here());
+  explicit Sgd(std::initializer_list<ParamGroup<SgdOptions>> groups, const SgdOptions& defaults = {},
+               Caller caller = Caller::Here())
+      : Sgd(std::vector(groups), defaults, caller) {}
 };
 
 // torch.optim.Adam.
@@ -217,6 +231,9 @@ class Adam : public OptimizerOf<AdamOptions> {
                 Caller caller = Caller::Here());
   explicit Adam(std::vector<ParamGroup<AdamOptions>> groups, const AdamOptions& defaults = {},
                 Caller caller = Caller::Here());
+  explicit Adam(std::initializer_list<ParamGroup<AdamOptions>> groups, const AdamOptions& defaults = {},
+                Caller caller = Caller::Here())
+      : Adam(std::vector(groups), defaults, caller) {}
 };
 
 // torch.optim.AdamW.
@@ -226,6 +243,9 @@ class AdamW : public OptimizerOf<AdamWOptions> {
                  Caller caller = Caller::Here());
   explicit AdamW(std::vector<ParamGroup<AdamWOptions>> groups, const AdamWOptions& defaults = {},
                  Caller caller = Caller::Here());
+  explicit AdamW(std::initializer_list<ParamGroup<AdamWOptions>> groups, const AdamWOptions& defaults = {},
+                 Caller caller = Caller::Here())
+      : AdamW(std::vector(groups), defaults, caller) {}
 };
 
 // torch.optim.RMSprop.
@@ -235,6 +255,9 @@ class RmsProp : public OptimizerOf<RmsPropOptions> {
                    Caller caller = Caller::Here());
   explicit RmsProp(std::vector<ParamGroup<RmsPropOptions>> groups, const RmsPropOptions& defaults = {},
                    Caller caller = Caller::Here());
+  explicit RmsProp(std::initializer_list<ParamGroup<RmsPropOptions>> groups,
+                   const RmsPropOptions& defaults = {}, Caller caller = Caller::Here())
+      : RmsProp(std::vector(groups), defaults, caller) {}
 };
 
 // torch.optim.Adagrad.
@@ -244,6 +267,9 @@ class Adagrad : public OptimizerOf<AdagradOptions> {
                    Caller caller = Caller::Here());
   explicit Adagrad(std::vector<ParamGroup<AdagradOptions>> groups, const AdagradOptions& defaults = {},
                    Caller caller = Caller::Here());
+  explicit Adagrad(std::initializer_list<ParamGroup<AdagradOptions>> groups,
+                   const AdagradOptions& defaults = {}, Caller caller = Caller::Here())
+      : Adagrad(std::vector(groups), defaults, caller) {}
 };
 
 // torch.optim.Adadelta.
@@ -253,6 +279,9 @@ class Adadelta : public OptimizerOf<AdadeltaOptions> {
                     Caller caller = Caller::Here());
   explicit Adadelta(std::vector<ParamGroup<AdadeltaOptions>> groups, const AdadeltaOptions& defaults = {},
                     Caller caller = Caller::Here());
+  explicit Adadelta(std::initializer_list<ParamGroup<AdadeltaOptions>> groups,
+                    const AdadeltaOptions& defaults = {}, Caller caller = Caller::Here())
+      : Adadelta(std::vector(groups), defaults, caller) {}
 };
 
 // torch.optim.Adamax.
@@ -262,6 +291,9 @@ class Adamax : public OptimizerOf<AdamaxOptions> {
                   Caller caller = Caller::Here());
   explicit Adamax(std::vector<ParamGroup<AdamaxOptions>> groups, const AdamaxOptions& defaults = {},
                   Caller caller = Caller::Here());
+  explicit Adamax(std::initializer_list<ParamGroup<AdamaxOptions>> groups, const AdamaxOptions& defaults = {},
+                  Caller caller = Caller::Here())
+      : Adamax(std::vector(groups), defaults, caller) {}
 };
 
 // torch.optim.NAdam.
@@ -271,6 +303,9 @@ class NAdam : public OptimizerOf<NAdamOptions> {
                  Caller caller = Caller::Here());
   explicit NAdam(std::vector<ParamGroup<NAdamOptions>> groups, const NAdamOptions& defaults = {},
                  Caller caller = Caller::Here());
+  explicit NAdam(std::initializer_list<ParamGroup<NAdamOptions>> groups, const NAdamOptions& defaults = {},
+                 Caller caller = Caller::Here())
+      : NAdam(std::vector(groups), defaults, caller) {}
 };
 
 // torch.optim.RAdam.
@@ -280,6 +315,9 @@ class RAdam : public OptimizerOf<RAdamOptions> {
                  Caller caller = Caller::Here());
   explicit RAdam(std::vector<ParamGroup<RAdamOptions>> groups, const RAdamOptions& defaults = {},
                  Caller caller = Caller::Here());
+  explicit RAdam(std::initializer_list<ParamGroup<RAdamOptions>> groups, const RAdamOptions& defaults = {},
+                 Caller caller = Caller::Here())
+      : RAdam(std::vector(groups), defaults, caller) {}
 };
 
 // torch.optim.Rprop.
@@ -289,6 +327,9 @@ class Rprop : public OptimizerOf<RpropOptions> {
                  Caller caller = Caller::Here());
   explicit Rprop(std::vector<ParamGroup<RpropOptions>> groups, const RpropOptions& defaults = {},
                  Caller caller = Caller::Here());
+  explicit Rprop(std::initializer_list<ParamGroup<RpropOptions>> groups, const RpropOptions& defaults = {},
+                 Caller caller = Caller::Here())
+      : Rprop(std::vector(groups), defaults, caller) {}
 };
 
 // torch.optim.ASGD.
@@ -298,6 +339,9 @@ class Asgd : public OptimizerOf<AsgdOptions> {
                 Caller caller = Caller::Here());
   explicit Asgd(std::vector<ParamGroup<AsgdOptions>> groups, const AsgdOptions& defaults = {},
                 Caller caller = Caller::Here());
+  explicit Asgd(std::initializer_list<ParamGroup<AsgdOptions>> groups, const AsgdOptions& defaults = {},
+                Caller caller = Caller::Here())
+      : Asgd(std::vector(groups), defaults, caller) {}
 
   // Returns the average of parameter `i`, counted over all groups, which is the result of a training with
   // ASGD. Before its first step it is the parameter itself.

@@ -126,9 +126,9 @@ class ModuleTrainStep {
 //   auto step = MakeTrainStep(model, loss, optim::Adam(1e-3), CheckpointPolicy::Dots());
 //   auto result = step(params, state, x, target);  // result.loss, result.params, result.state
 template <typename Model, typename Loss>
-  requires(!std::derived_from<Model, nn::Module>)
-auto MakeTrainStep(const Model& model, Loss loss, optim::Optimizer optimizer,
-                   CheckpointPolicy remat = CheckpointPolicy::Everything(), Caller caller = Caller::Here()) {
+requires(!std::derived_from<Model, nn::Module>) auto MakeTrainStep(
+    const Model& model, Loss loss, optim::Optimizer optimizer,
+    CheckpointPolicy remat = CheckpointPolicy::Everything(), Caller caller = Caller::Here()) {
   return FunctionTrainStep(lazy::JittedTrainStep(lazy::PlainFunction(model), std::move(loss),
                                                  std::move(optimizer), std::move(remat), caller));
 }
@@ -137,6 +137,11 @@ auto MakeTrainStep(const Model& model, Loss loss, optim::Optimizer optimizer,
 // with the module's own. The module's buffers are read at each call, and those that the model changes (the
 // running mean of a batch norm) are updated in place afterwards, as calling the model does. The step keeps
 // the training mode that the module had when it was traced.
+//
+// Hooks, like all code of the model, run when the step is traced, and not at each call. A tensor that a hook
+// puts in the place of another is part of the program; a hook that counts its calls counts one per signature;
+// a hook that reads a value is refused; and registering or removing hooks later does not change a step that
+// was traced before. To look at tensors in each step, return them from the model, or call the model itself.
 template <std::derived_from<nn::Module> Model, typename Loss>
 auto MakeTrainStep(Model& model, Loss loss, optim::Optimizer optimizer,
                    CheckpointPolicy remat = CheckpointPolicy::Everything(), Caller caller = Caller::Here()) {

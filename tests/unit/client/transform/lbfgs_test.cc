@@ -2,7 +2,9 @@
 // each step on two Rosenbrock functions at once.
 #include <cmath>
 #include <fstream>
+#include <set>
 
+#include "hlod/observe/events.h"
 #include "hlod/optim/lbfgs.h"
 #include "nlohmann/json.hpp"
 #include "tests/support/source_dir.h"
@@ -68,6 +70,54 @@ TEST_F(LbfgsSteps, GivePyTorchsLossesAndParameters) {
     }
     EXPECT_EQ(lbfgs.evaluations(), problem.evaluations);
   }
+}
+
+// Collects the lines of events that a program pays for.
+class Lines : public Observer {
+ public:
+  void OnEvent(const Event& event) override {
+    std::visit(
+        [&](const auto& what) {
+          if constexpr (requires { what.origin; }) lines.insert(what.origin.line);
+        },
+        event.what);
+  }
+  std::set<int> lines;
+};
+
+// Whatever Step() does belongs to its line, and what the closure does to the closure's.
+TEST_F(LbfgsSteps, CompileOnceAtTheCallersLine) {
+  Problem problem = Start(device());
+  Lbfgs lbfgs({problem.x, problem.y}, {.lr = 1e-3, .max_iter = 2, .max_eval = 9});
+  int64_t after_5 = 0;
+  Lines seen;
+  int step_line = 0, read_line = 0;
+  const auto closure = [&] {
+    const Tensor loss = problem.Closure()();
+    read_line = __LINE__ + 1;
+    EXPECT_GE(loss.Item<double>(), 0);
+    return loss;
+  };
+  ::testing::internal::CaptureStderr();
+  {
+    const Observation observation(seen);
+    for (int step = 0; step < 15; ++step) {
+      step_line = __LINE__ + 1;
+      lbfgs.Step(closure);
+      if (step == 5) after_5 = GetTraceStats().compiles;
+    }
+  }
+  EXPECT_EQ(lbfgs.iterations(), 30);
+  EXPECT_EQ(GetTraceStats().compiles, after_5);
+  EXPECT_THAT(seen.lines, ::testing::ElementsAre(read_line, step_line));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), ::testing::Not(HasSubstr("compiled again")));
+}
+
+TEST_F(LbfgsSteps, AHistoryOfOnePairIsReplaced) {
+  Problem problem = Start(device());
+  Lbfgs lbfgs({problem.x, problem.y}, {.lr = .05, .max_iter = 6, .history_size = 1});
+  lbfgs.Step(problem.Closure());
+  EXPECT_EQ(lbfgs.StateDict().at("state.ro").numel(), 1);
 }
 
 TEST_F(LbfgsSteps, GoOnFromAState) {

@@ -1,5 +1,6 @@
 // Optimizers and schedules, compared with Optax's results (optimizer/optax.json).
 #include <fstream>
+#include <limits>
 #include <map>
 
 #include "hlod/optim/optim.h"
@@ -39,12 +40,13 @@ std::map<std::string, optim::Schedule> Schedules() {
       {"linear", optim::LinearSchedule(0.1, 0.9, 8, 2)},
       {"polynomial", optim::PolynomialSchedule(1.0, 0.2, 2.0, 10)},
       {"warmup_cosine", optim::WarmupCosineDecay(0.0, 1.0, 4, 16, 0.1)},
+      {"betas", optim::LinearSchedule(0.8, 0.95, 4)},
       {"piecewise", optim::PiecewiseConstant(1.0, {{4, 0.1}, {9, 0.5}})},
   };
 }
 
 std::map<std::string, optim::Optimizer> Optimizers() {
-  const optim::Rate scheduled(Schedules().at("warmup_cosine"));
+  const optim::Rate scheduled(Schedules().at("warmup_cosine")), betas(Schedules().at("betas"));
   const auto above_1 = [](const Tensor& leaf) { return leaf.rank() > 1; };
   const auto label = [](const Tensor& leaf) {
     return std::string(leaf.rank() == 1 ? "fixed" : leaf.rank() == 2 ? "matrix" : "other");
@@ -109,6 +111,55 @@ std::map<std::string, optim::Optimizer> Optimizers() {
                                               optim::ScaleByLearningRate(h.at("learning_rate"))});
                        },
                        {{"learning_rate", scheduled}, {"weight_decay", 0.1}})},
+      {"injected_betas",
+       optim::InjectHyperparams(
+           [](const auto& h) {
+             return optim::Adam(
+                 h.at("learning_rate"),
+                 {.b1 = h.at("b1"), .b2 = h.at("b2"), .eps = h.at("eps"), .eps_root = h.at("eps_root")});
+           },
+           {{"learning_rate", 1e-2}, {"b1", betas}, {"b2", .95}, {"eps", 1e-3}, {"eps_root", 1e-4}})},
+      {"injected_momentum",
+       optim::InjectHyperparams(
+           [](const auto& h) { return optim::Sgd(h.at("learning_rate"), h.at("momentum")); },
+           {{"learning_rate", .1}, {"momentum", betas}})},
+      {"injected_lion",
+       optim::InjectHyperparams(
+           [](const auto& h) { return optim::Lion(1e-2, h.at("b1"), h.at("b2"), h.at("weight_decay")); },
+           {{"b1", betas}, {"b2", .9}, {"weight_decay", .05}})},
+      {"injected_lamb", optim::InjectHyperparams(
+                            [=](const auto& h) {
+                              return optim::Lamb(1e-2, {.b1 = h.at("b1"),
+                                                        .eps = h.at("eps"),
+                                                        .weight_decay = h.at("weight_decay"),
+                                                        .mask = above_1});
+                            },
+                            {{"b1", .8}, {"eps", 1e-4}, {"weight_decay", betas}})},
+      {"injected_clip",
+       optim::Chain(
+           {optim::InjectHyperparams([](const auto& h) { return optim::ClipByGlobalNorm(h.at("norm")); },
+                                     {{"norm", betas}}),
+            optim::InjectHyperparams([](const auto& h) { return optim::Clip(h.at("delta")); },
+                                     {{"delta", .2}}),
+            optim::Sgd(.1)})},
+      {"injected_adafactor", optim::InjectHyperparams(
+                                 [](const auto& h) {
+                                   return optim::Adafactor(h.at("learning_rate"),
+                                                           {.min_dim_size_to_factor = 3,
+                                                            .decay_rate = h.at("decay_rate"),
+                                                            .clipping_threshold = h.at("threshold"),
+                                                            .momentum = h.at("momentum"),
+                                                            .weight_decay_rate = h.at("decay"),
+                                                            .eps = h.at("eps")});
+                                 },
+                                 {{"learning_rate", 1e-2},
+                                  {"decay_rate", .7},
+                                  {"threshold", betas},
+                                  {"momentum", .9},
+                                  {"decay", 1e-2},
+                                  {"eps", 1e-4}})},
+      {"multi_steps_skip_large",
+       optim::MultiSteps(optim::Adam(1e-2), 2, /*use_grad_mean=*/true, optim::SkipLargeUpdates(42))},
   };
 }
 
@@ -253,6 +304,58 @@ TEST_F(Optimizer, AnInjectedNumberIsReadAndChangedInTheState) {
   EXPECT_EQ(optim::Hyperparam(optimizer, state, "learning_rate").Item<float>(), 1);
   Thrown([&] { optim::Hyperparam(optimizer, state, "momentum"); });
   EXPECT_THAT(last_what_, HasSubstr("there is no hyperparameter \"momentum\"; there are: learning_rate"));
+}
+
+// By hand: with a rate of 1 a step subtracts the mean of two gradients; those with a NaN or an infinity never
+// were.
+TEST_F(Optimizer, GradientsThatAreNotFiniteArePassedOver) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(),
+                  kInf = std::numeric_limits<float>::infinity();
+  const optim::Optimizer optimizer =
+      optim::MultiSteps(optim::Sgd(1), 2, /*use_grad_mean=*/true, optim::SkipNotFinite);
+  std::vector<Tensor> params = {OnDevice({10, 20}, {2}), Tensor()};
+  optim::State state = optimizer.Init(params);
+  const std::vector<std::vector<float>> gradients = {{1, 2}, {kNan, kInf}, {3, 4}, {1, kInf}, {5, 5}, {7, 9}};
+  const std::vector<std::vector<float>> wanted = {{10, 20}, {10, 20}, {8, 17}, {8, 17}, {8, 17}, {2, 10}};
+  const std::vector<int32_t> not_finite = {0, 2, 0, 1, 0, 0};
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    auto [updates, next] =
+        optimizer.Update(std::vector<Tensor>{OnDevice(gradients[i], {2}), Tensor()}, state, params);
+    state = std::move(next);
+    params = optim::ApplyUpdates(params, updates);
+    EXPECT_EQ(params[0].ToVector<float>(), wanted[i]) << i;
+    EXPECT_EQ(state.parts[0].back().Item<int32_t>(), not_finite[i]) << i;
+  }
+  const optim::Optimizer wrong = optim::MultiSteps(
+      optim::Sgd(1), 2, true, [](const auto&, const Tensor& step, const auto&) { return std::vector{step}; });
+  Thrown([&] { wrong.Init(params); });
+  EXPECT_THAT(last_what_, HasSubstr("should_skip returns s32[] first, which is to be a scalar of pred"));
+  EXPECT_THAT(last_what_, HasSubstr("optimizer_test.cc"));
+}
+
+// The update of an injected number keeps the parameter's type, and compiles once for all values.
+TEST_F(Optimizer, InjectedSettingsKeepTypesAndPrograms) {
+  const optim::Optimizer optimizer = optim::InjectHyperparams(
+      [](const auto& h) { return optim::Adam(.1, {.b1 = h.at("b1"), .eps = h.at("eps")}); },
+      {{"b1", .5}, {"eps", 1e-3}});
+  std::vector<Tensor> params = {OnDevice({4}, {}).To(kBF16)};
+  const std::vector<Tensor> gradient = {OnDevice({1}, {}).To(kBF16)};
+  optim::State state = optimizer.Init(params);
+  int64_t compiles = 0;
+  for (const float b1 : {.5F, .25F, .75F, .9F}) {
+    optim::Hyperparam(optimizer, state, "b1") = OnDevice({b1}, {});
+    auto [updates, next] = optimizer.Update(gradient, state, params);
+    EXPECT_EQ(updates[0].dtype(), kBF16);
+    EXPECT_EQ(next.parts[1][0].dtype(), kBF16);
+    params = optim::ApplyUpdates(params, updates);
+    state = std::move(next);
+    Sync();
+    if (b1 == .25F) compiles = GetTraceStats().compiles;
+  }
+  EXPECT_EQ(GetTraceStats().compiles, compiles);
+  EXPECT_EQ(KindOf(Thrown([] { optim::Trace(optim::Rate(optim::ConstantSchedule(.9))); })),
+            ErrorKind::kArgument);
+  EXPECT_THAT(last_what_, HasSubstr("InjectHyperparams() takes one for any other setting"));
 }
 
 TEST_F(Optimizer, WrappersRefuseWhatTheyCannotDo) {

@@ -117,6 +117,15 @@ TEST_F(TorchGroups, EachGroupHasItsSettingsAndItsRates) {
   finish(loaded, copies, "from a state");
 }
 
+TEST_F(TorchGroups, GroupsMayBeBracedTensors) {
+  Tensor a = Parameter(), b = Parameter();
+  EXPECT_EQ(Adam({{{a}}, {{b}}}).group_count(), 2);
+  EXPECT_EQ(Adam({{{a, b}}}).group_count(), 1);
+  EXPECT_EQ(Adam({a, b}).group_count(), 1);
+  EXPECT_EQ(Sgd({{{a}, {.lr = 1}}, {{b}}}, {.lr = 2}).learning_rate(0), 1);
+  EXPECT_EQ(Asgd({{{a}}, {{b}}}, {.lr = 2}).learning_rate(1), 2);
+}
+
 TEST_F(TorchGroups, APlateauReducesTheRateOfEachGroup) {
   Sgd sgd({{{Parameter()}}, {{Parameter()}, {.lr = .06}}}, {.lr = .5});
   ReduceLrOnPlateau scheduler(sgd, {.patience = 1, .min_rate = .005});

@@ -131,6 +131,82 @@ TEST_F(TorchOptimizers, RatesThatRiseAndFallArePyTorchs) {
   EXPECT_THAT(last_what_, HasSubstr("1 schedulers take one milestone less"));
 }
 
+// Values of PyTorch 1.13.
+TEST_F(TorchOptimizers, MomentaFallWhileRatesRise) {
+  const auto check = [&](const char* name, auto& optimizer, auto make, const std::vector<double>& wanted) {
+    LrScheduler scheduler = make();
+    std::vector<double> momenta = {*optimizer.momentum()};
+    while (momenta.size() < wanted.size()) {
+      scheduler.Step();
+      momenta.push_back(*optimizer.momentum());
+    }
+    EXPECT_THAT(momenta, Pointwise(DoubleNear(1e-8), wanted)) << name;
+  };
+  Sgd sgd({Parameter()}, {.lr = .5, .momentum = .5});
+  check("one cycle", sgd, [&] { return OneCycleLr(sgd, {.max_rate = 1, .total = 10}); },
+        {.95, .9, .85, .854951557, .86882551, .888873953, .911126047, .93117449, .945048443, .95});
+  Adam adam({Parameter()}, {.lr = .5});
+  const OneCycleOptions three = {.max_rate = 1,
+                                 .total = 12,
+                                 .pct_start = .4,
+                                 .linear = true,
+                                 .base_momentum = .7,
+                                 .max_momentum = .9,
+                                 .three_phase = true};
+  check("betas in three phases", adam, [&] { return OneCycleLr(adam, three); },
+        {.9, .847368421, .794736842, .742105263, .710526316, .763157895, .815789474, .868421053, .9, .9, .9,
+         .9});
+  const CyclicOptions cycle = {.base_rate = .1, .max_rate = .9, .step_size_up = 3, .step_size_down = 2};
+  check("triangular", sgd, [&] { return CyclicLr(sgd, cycle); },
+        {.9, .866666667, .833333333, .8, .85, .9, .866666667, .833333333, .8, .85, .9});
+  RmsProp rmsprop({Parameter()}, {.momentum = .5});
+  const CyclicOptions halved = {.base_rate = .1,
+                                .max_rate = .9,
+                                .step_size_up = 2,
+                                .mode = CyclicOptions::Mode::kTriangular2,
+                                .base_momentum = .5,
+                                .max_momentum = .95};
+  check("triangular2", rmsprop, [&] { return CyclicLr(rmsprop, halved); },
+        {.95, .725, .5, .725, .95, .8375, .725, .8375, .95, .89375, .8375});
+  check("in a sequence", sgd,
+        [&] {
+          return SequentialLr(
+              sgd,
+              {ConstantLr(sgd, .5, 2), CyclicLr(sgd, {.base_rate = .1, .max_rate = .9, .step_size_up = 2})},
+              {3});
+        },
+        {.9, .9, .9, .9, .85, .8, .85, .9});
+  sgd.SetMomentum(.5, 0);
+  const OneCycleOptions rates = {.max_rate = 1, .total = 10, .cycle_momentum = false};
+  check("rates alone", sgd, [&] { return OneCycleLr(sgd, rates); }, {.5, .5, .5});
+  Adagrad adagrad({Parameter()});
+  Thrown([&] { OneCycleLr(adagrad, {.max_rate = 1, .total = 10}); });
+  EXPECT_THAT(last_what_, HasSubstr("neither a momentum nor betas to cycle: set cycle_momentum to false"));
+  EXPECT_THAT(last_what_, HasSubstr("torch_optimizers_test.cc"));
+  EXPECT_EQ(adagrad.momentum(), std::nullopt);
+}
+
+TEST_F(TorchOptimizers, AOneCycleGivesPyTorchsParametersAndOneProgram) {
+  const auto check = [&](auto optimizer_of, const std::vector<float>& wanted) {
+    Tensor parameter = Parameter();
+    auto optimizer = optimizer_of(parameter);
+    LrScheduler scheduler = OneCycleLr(optimizer, {.max_rate = .1, .total = 10});
+    int64_t compiles = 0;
+    for (int i = 0; i < 5; ++i) {
+      Step(parameter, optimizer, i);
+      Sync();
+      scheduler.Step();
+      if (i == 2) compiles = GetTraceStats().compiles;
+    }
+    EXPECT_EQ(GetTraceStats().compiles, compiles);
+    EXPECT_THAT(parameter.ToVector<float>(), Pointwise(FloatNear(2e-6F), wanted));
+  };
+  check([](const Tensor& p) { return Sgd({p}, {.lr = .5, .momentum = .5}); },
+        {0.6363103F, -2.0129867F, -0.1243759F, 3.0228324F});
+  check([](const Tensor& p) { return Adam({p}, {.lr = .5}); },
+        {0.8447296F, -2.0487556F, 0.4350289F, 3.0126569F});
+}
+
 TEST_F(TorchOptimizers, ARateIsReducedOnAPlateauAsPyTorchDoes) {
   Sgd sgd({Parameter()}, {.lr = .5});
   const auto check = [&](const PlateauOptions& options, const std::vector<double>& metrics,

@@ -3,6 +3,7 @@
 
     python3 generate.py        # needs jax and optax
 """
+import functools
 import json
 import pathlib
 
@@ -23,6 +24,7 @@ SCHEDULES = {
     "linear": optax.linear_schedule(0.1, 0.9, 8, transition_begin=2),
     "polynomial": optax.polynomial_schedule(1.0, 0.2, 2.0, 10),
     "warmup_cosine": optax.warmup_cosine_decay_schedule(0.0, 1.0, 4, 16, end_value=0.1),
+    "betas": optax.linear_schedule(0.8, 0.95, 4),
     "piecewise": optax.piecewise_constant_schedule(1.0, {4: 0.1, 9: 0.5}),
 }
 
@@ -67,6 +69,20 @@ OPTIMIZERS = {
                                               use_grad_mean=False).gradient_transformation(),
     "injected": optax.inject_hyperparams(optax.adamw, static_args=("b1", "b2", "eps", "eps_root"))(
         learning_rate=SCHEDULES["warmup_cosine"], weight_decay=0.1),
+    "injected_betas": optax.inject_hyperparams(optax.adam)(
+        learning_rate=1e-2, b1=SCHEDULES["betas"], b2=0.95, eps=1e-3, eps_root=1e-4),
+    "injected_momentum": optax.inject_hyperparams(optax.sgd)(learning_rate=0.1, momentum=SCHEDULES["betas"]),
+    "injected_lion": optax.inject_hyperparams(optax.lion, static_args=("mu_dtype",))(learning_rate=1e-2, b1=SCHEDULES["betas"], b2=0.9, weight_decay=0.05),
+    "injected_lamb": optax.inject_hyperparams(optax.lamb, static_args=("mask",))(
+        learning_rate=1e-2, b1=0.8, eps=1e-4, weight_decay=SCHEDULES["betas"], mask=of_rank_above_1),
+    "injected_clip": optax.chain(optax.inject_hyperparams(optax.clip_by_global_norm)(max_norm=SCHEDULES["betas"]),
+                                 optax.inject_hyperparams(optax.clip)(max_delta=0.2), optax.sgd(0.1)),
+    "injected_adafactor": optax.inject_hyperparams(optax.adafactor, static_args=("min_dim_size_to_factor", "decay_offset", "dtype_momentum"))(
+        learning_rate=1e-2, min_dim_size_to_factor=3, decay_rate=0.7, clipping_threshold=SCHEDULES["betas"], momentum=0.9,
+        weight_decay_rate=1e-2, eps=1e-4),
+    "multi_steps_skip_large": optax.MultiSteps(
+        optax.adam(1e-2), 2, should_skip_update_fn=functools.partial(optax.skip_large_updates, max_squared_norm=42.0),
+    ).gradient_transformation(),
 }
 
 
