@@ -179,7 +179,9 @@ absl::Status CheckRun(const std::string& program, int code, const RunReport& rep
     return FailedPrecondition("The program %s connected and never ran anything.", program);
   if (report.steps == 0 && report.stopped_why.empty()) {
     return FailedPrecondition(
-        "The program %s never ended a step: it called neither Sync() nor, between executes, StepMark().",
+        "The program %s never ended a step: it called neither Sync() nor, between executes, StepMark(). "
+        "Costs "
+        "are measured per step: call hlod::Sync() at the end of each.",
         program);
   }
   return absl::OkStatus();
@@ -205,13 +207,19 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
   ASSIGN_OR_RETURN(RunReport report, analysis::FollowRun(sessions, target, budget));
   const absl::Status counts = CheckRun(options.program[0], code, report);
   if (!counts.ok()) {
+    report.void_because = std::string(FromAbsl(counts.message()));
     if (!common.json && report.executes > 0) Show(ToText(report));
+    if (options.update_budget) ShowError(absl::StrCat("hloctl: ", options.budget, " was not written.\n"));
     return counts;
   }
   // A run that stopped early does not measure the whole program.
   const bool incomplete = report.incomplete(options.steps);
   if (options.update_budget && !incomplete)
     RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
+  if (options.update_budget && incomplete) {
+    ShowError(absl::StrCat("hloctl: ", options.budget, " was not written: the run stopped after ",
+                           report.steps, " steps, which do not measure the whole program.\n"));
+  }
   if (common.json) Show(Dump(ToJson(report)) + "\n");
   else Show(ToText(report));
   const std::vector<analysis::CheckResult> verdicts = analysis::VerdictsOf(report, options.steps);

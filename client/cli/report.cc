@@ -48,10 +48,11 @@ absl::Status Report(const CommonOptions& common, const ReportOptions& options) {
   ASSIGN_OR_RETURN(const Profile run,
                    ReadProfile(options.run, {.allow_incomplete = options.allow_incomplete}));
   ASSIGN_OR_RETURN(how.costs, CostsOf(options.log));
-  const report::Json report = report::MakeReport(run, how);
+  const report::Memory memory = report::MemoryOf(run);
+  const report::Json report = report::MakeReport(run, memory, how);
   if (!options.output.empty()) RETURN_IF_ERROR(WriteText(options.output, report::MakePage(report)));
   if (!options.trace.empty())
-    RETURN_IF_ERROR(WriteText(options.trace, Dump(report::ToJson(report::TraceOf(run))) + "\n"));
+    RETURN_IF_ERROR(WriteText(options.trace, Dump(report::ToJson(report::TraceOf(run, memory))) + "\n"));
   if (common.json) {
     Show(Dump(report) + "\n");
     return absl::OkStatus();

@@ -257,6 +257,15 @@ TEST_F(CheckProgram, UpdatesTheBudget) {
   EXPECT_EQ(Check(update, "item_before_step").code, 5);
   EXPECT_EQ(Read(budget), before);
   EXPECT_EQ(Check("--update-budget").code, 2) << "which file?";
+  ExpectContains(Check(update, "item_before_step").text, "was not written: the run stopped after 0 steps");
+  // Neither does a program without steps.
+  const Output stepless = Check(update, "never_steps");
+  EXPECT_EQ(stepless.code, 1) << stepless.text;
+  EXPECT_EQ(stepless.text.find("passed"), std::string::npos) << stepless.text;
+  ExpectContains(stepless.text, "verdict          none: The program ");
+  ExpectContains(stepless.text, "call hlod::Sync() at the end of each.");
+  ExpectContains(stepless.text, budget + " was not written.");
+  EXPECT_EQ(Read(budget), before);
 }
 
 // `check` and `run` both need the daemon's program.
@@ -280,6 +289,7 @@ TEST_F(CheckProgram, StopsWhereAValueDecidesSomething) {
   const Output before = Check("--target h100", "item_before_step");
   EXPECT_EQ(before.code, 5) << before.text;
   ExpectContains(before.text, "stopped at ");
+  ExpectContains(before.text, "passed as far as it came: no step ended");
   ExpectContains(before.text, LineOf("stop line"));
   ExpectContains(before.text, "f32[]");
   // After a step the verdict holds for one step.

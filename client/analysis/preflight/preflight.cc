@@ -410,7 +410,7 @@ ModuleReport::Fit RunReport::fit() const {
 }
 
 bool RunReport::passed() const {
-  return fit() != ModuleReport::Fit::kDoesNotFit &&
+  return void_because.empty() && fit() != ModuleReport::Fit::kDoesNotFit &&
          std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.over; });
 }
 

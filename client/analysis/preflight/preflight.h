@@ -79,6 +79,8 @@ struct RunReport {
   SourceLine stopped_at;              // The line that read a value that does not exist; otherwise empty.
   std::string stopped_why;
   bool cut_off = false;  // True when the process ended without ending its sessions.
+  std::string
+      void_because;  // The reason why the run measured nothing that a verdict could be about; or empty.
   std::optional<Target> target;
   Budget budget;
   std::vector<Finding> findings;

@@ -136,7 +136,12 @@ std::string ToText(const RunReport& report) {
                           report.peak.arrays - static_cast<int64_t>(kLargestShown),
                           report.peak.largest.size());
   }
-  absl::StrAppendFormat(&text, "verdict          %s%s\n", report.passed() ? "passed" : "FAILED",
+  if (!report.void_because.empty()) {
+    absl::StrAppendFormat(&text, "verdict          none: %s\n", report.void_because);
+    return text;
+  }
+  absl::StrAppendFormat(&text, "verdict          %s%s%s\n", report.passed() ? "passed" : "FAILED",
+                        report.incomplete(1) ? " as far as it came: no step ended" : "",
                         report.stand_ins > 0 ? ", with stand-ins" : "");
   return text;
 }
