@@ -90,8 +90,7 @@ std::vector<MemoryPoint> Thin(const std::vector<MemoryPoint>& points) {
   return thin;
 }
 
-Json MemoryPart(const Profile& run) {
-  const Memory memory = MemoryOf(run);
+Json MemoryPart(const Profile& run, const Memory& memory) {
   const double start = StartOf(run);
   Json points = Json::array(), largest = Json::array();
   for (const MemoryPoint& point : Thin(memory.points))
@@ -298,12 +297,15 @@ Json SlowPart(const GraphReport& graphs) {
 }  // namespace
 
 Json MakeReport(const Profile& run, const ReportOptions& options) {
+  return MakeReport(run, MemoryOf(run), options);
+}
+Json MakeReport(const Profile& run, const Memory& memory, const ReportOptions& options) {
   const GraphReport graphs = MakeGraphReport(run);
   Json report = {{"run", RunPart(run)},
                  {"totals", Totals(run, graphs)},
                  {"first", FirstThings(graphs, run)},
-                 {"timeline", TimelineOf(TraceOf(run))},
-                 {"memory", MemoryPart(run)},
+                 {"timeline", TimelineOf(TraceOf(run, memory))},
+                 {"memory", MemoryPart(run, memory)},
                  {"transfers", Transfers(run)},
                  {"graphs", Graphs(run)},
                  {"compiles", Compiles(run)},

@@ -9,6 +9,7 @@
 #include "client/analysis/module/chips.h"
 #include "client/analysis/module/cost.h"
 #include "client/report/page/log.h"
+#include "client/report/page/memory.h"
 
 namespace hlod::report {
 
@@ -33,6 +34,8 @@ struct ReportOptions {
 //   programs   rows[name program count run_us queue_us peak_bytes flops bytes]
 //   chip       name flops bandwidth source, when there is a target
 Json MakeReport(const Profile& run, const ReportOptions& options = {});
+// The same of a run whose memory over time was computed before, which takes a pass over all events.
+Json MakeReport(const Profile& run, const Memory& memory, const ReportOptions& options);
 
 // Returns the page with the report inside: one file that needs no network.
 std::string MakePage(const Json& report);

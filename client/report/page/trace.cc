@@ -271,8 +271,8 @@ void AddSlice(Json& events, const TraceTrack& track, const TraceSlice& slice, in
 
 }  // namespace
 
-Trace TraceOf(const Profile& run) {
-  Trace trace = {.program = run.program, .started = run.started, .memory = MemoryOf(run).points};
+Trace TraceOf(const Profile& run, const Memory& memory) {
+  Trace trace = {.program = run.program, .started = run.started, .memory = memory.points};
   for (MemoryPoint& point : trace.memory) point.at_us -= StartOf(run);
   trace.processes.push_back({run.program, ProgramTracks(run).Take()});
   for (const ProfileAccount& account : run.accounts) trace.processes.push_back(DaemonProcess(run, account));

@@ -45,7 +45,10 @@ struct Trace {
 //
 // The daemon has a clock of its own. When each of its last runs is known to belong to one close, its tracks
 // are moved so that no execute begins before it was sent; otherwise they begin at 0 by themselves.
-Trace TraceOf(const Profile& run);
+//
+// `memory` is the run's.
+Trace TraceOf(const Profile& run, const Memory& memory);
+inline Trace TraceOf(const Profile& run) { return TraceOf(run, MemoryOf(run)); }
 
 // Returns the contents of the trace file, with the device memory as a counter. Every slice has the source
 // line among its arguments.
