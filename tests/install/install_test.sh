@@ -22,6 +22,12 @@ cmake --build "$scratch/cmake"
 expect "$scratch/cmake/axpy"
 expect "$scratch/cmake/tensors"
 
+# The installed examples are a project.
+cmake -S "$prefix/share/hlod/examples" -B "$scratch/examples" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx" \
+  >"$scratch/examples.log" || { cat "$scratch/examples.log" >&2; exit 1; }
+cmake --build "$scratch/examples"
+"$scratch/examples/example_imported_jax" "$prefix/share/hlod/examples/imported_jax.d"
+
 # By pkg-config.
 pc=$(dirname "$(find "$prefix" -name hlod.pc)")
 export PKG_CONFIG_PATH=$pc
