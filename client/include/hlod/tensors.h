@@ -71,6 +71,7 @@
 #include "hlod/tensor/trace.h"
 #include "hlod/transform/capture.h"
 #include "hlod/transform/checkpoint.h"
+#include "hlod/transform/collectives.h"
 #include "hlod/transform/control.h"
 #include "hlod/transform/custom_rule.h"
 #include "hlod/transform/foreign.h"

@@ -2,6 +2,7 @@
 #include "client/transform/autodiff/rules.h"
 
 #include "client/tensor/autograd/own_derivative.h"
+#include "client/transform/batch/axis.h"
 #include "client/transform/rules/lapack.h"
 
 namespace hlod::lazy {
@@ -16,6 +17,7 @@ const Rules& TheRules() {
     AddReductionRules(*made);
     AddFactorizationRules(*made);
     AddControlRules(*made);
+    made->transpose[static_cast<size_t>(hlo::kCustomCall)] = AxisCotangents;
     return made;
   }();
   return *rules;
@@ -26,6 +28,7 @@ TangentRule TangentRuleOf(const hlo::Computation& computation, NodeId node) {
   if (!own.empty()) return OwnTangentRule(own);
   const hlo::Instruction instruction = computation[node];
   if (instruction.opcode() == hlo::kCustomCall) {
+    if (IsAxisCall(instruction)) return AxisTangents;
     return CustomCallTangentRule(instruction.attributes<hlo::CustomCallAttributes>().target);
   }
   return TheRules().tangent[static_cast<size_t>(instruction.opcode())];

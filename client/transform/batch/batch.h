@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -14,6 +15,12 @@ namespace hlod::lazy {
 struct Batched {
   Op op;
   bool has_batch = false;
+};
+
+// The choices of one Vmap that rules need.
+struct BatchSettings {
+  bool random_different = false;   // Random bits differ between the examples.
+  std::string_view axis_name = {};  // The name by which collectives call the examples; empty without one.
 };
 
 // An instruction to batch, at least one operand of which has the batch dimension.
@@ -54,7 +61,7 @@ struct ControlBatchCase {
   const hlo::Computation& from;
   NodeId node;
   int64_t size;
-  bool random_different;
+  const BatchSettings& settings;
   const std::function<Batched(const Leaf&)>& value;
 };
 // Returns the elements of the result, or its only array.
@@ -66,10 +73,9 @@ ControlBatchRule ControlBatchRuleOf(const hlo::Instruction& instruction);
 Dims Shifted(const Dims& dims);
 
 // Appends every node of `from` over `size` examples, with `parameters` in place of its parameters; returns
-// the outputs. With `random_different`, random bits differ between the examples. Refuses an opcode without a
-// rule.
+// the outputs. Refuses an opcode without a rule.
 std::vector<Batched> Batch(Lowering& l, const hlo::Computation& from, int64_t size,
                            absl::Span<const Batched> parameters, absl::Span<const NodeId> outputs,
-                           bool random_different);
+                           const BatchSettings& settings);
 
 }  // namespace hlod::lazy

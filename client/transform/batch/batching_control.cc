@@ -6,6 +6,7 @@
 #include "client/tensor/ops/linalg/routine.h"
 #include "client/tensor/ops/shape/movement.h"
 #include "client/transform/autodiff/control_rules.h"
+#include "client/transform/batch/axis.h"
 #include "client/transform/batch/batch.h"
 #include "client/transform/functions/custom_rule.h"
 #include "client/transform/rules/unbounded.h"
@@ -39,7 +40,7 @@ void BatchBody(const ControlBatchCase& c, const CalleeBody& body, const std::vec
     made.parameters.push_back(made.scratch.op(made.scratch.ArgumentParameter(shape)));
     parameters.push_back({made.parameters.back(), has[i]});
   }
-  made.outputs = Batch(made.inner, body.computation, c.size, parameters, body.outputs, c.random_different);
+  made.outputs = Batch(made.inner, body.computation, c.size, parameters, body.outputs, c.settings);
 }
 
 std::vector<Batched> PrimalValues(const ControlBatchCase& c, NodeId operand) {
@@ -88,7 +89,7 @@ std::vector<Batched> Scan(const ControlBatchCase& c) {
     if (again) continue;
     std::vector<Op> given, results;
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (!has[i] && i < inputs && c.random_different)
+      if (!has[i] && i < inputs && c.settings.random_different)
         given.push_back(Distribution(l, operands[i].op, c.size));
       else if (!has[i]) given.push_back(operands[i].op);
       else if (i < inputs) given.push_back(MovedDim(l, operands[i].op, 0, 1));
@@ -127,8 +128,9 @@ std::vector<Batched> Conditional(const ControlBatchCase& c) {
     std::vector<std::vector<Batched>> all;
     for (size_t b = 0; b < called.size(); ++b) {
       const CalleeBody body = BodyOf(called[b]);
-      all.push_back(Batch(l, body.computation, c.size, PrimalValues(c, operands[b + 1]), body.outputs,
-                          c.random_different));
+      RefuseAxisCalls(body.computation, c.settings.axis_name, "a branch that only some examples take");
+      all.push_back(
+          Batch(l, body.computation, c.size, PrimalValues(c, operands[b + 1]), body.outputs, c.settings));
     }
     const bool two = l.type(selector.op) == hlo::kPred;
     std::vector<Batched> results = all.back();
@@ -176,7 +178,7 @@ std::vector<Batched> While(const ControlBatchCase& c) {
   Lowering& l = c.l;
   const hlo::Instruction loop = c.from[c.node];
   const CalleeBody body = BodyOf(loop.called()[0]), condition = BodyOf(loop.called()[1]);
-  for (NodeId node = 0; c.random_different && node < body.computation.size(); ++node) {
+  for (NodeId node = 0; c.settings.random_different && node < body.computation.size(); ++node) {
     if (body.computation[node].opcode() != hlo::kRngBitGenerator) continue;
     Refuse("a loop of unknown length draws random numbers, which cannot differ between examples");
   }
@@ -196,13 +198,14 @@ std::vector<Batched> While(const ControlBatchCase& c) {
     Op holds = test.outputs[0].op;
     std::vector<Op> results, given;
     if (differs) {
+      const char* const where = "a loop that does not end for all examples at once";
+      RefuseAxisCalls(body.computation, c.settings.axis_name, where);
       // The loop runs while any example continues; the state of an example that has ended does not change.
       holds = test.inner.Reduce(hlo::kOr, holds, {0});
       std::vector<Batched> state;
       for (size_t i = 0; i < has.size(); ++i) state.push_back({step.parameters[i], has[i]});
       const Op goes_on =
-          Batch(step.inner, condition.computation, c.size, state, condition.outputs, c.random_different)[0]
-              .op;
+          Batch(step.inner, condition.computation, c.size, state, condition.outputs, c.settings)[0].op;
       for (size_t i = 0; i < has.size(); ++i) {
         step.outputs[i] = Chosen(step.inner, goes_on, step.outputs[i], state[i], c.size);
       }
@@ -284,7 +287,7 @@ std::vector<Batched> Call(const ControlBatchCase& c) {
     for (const Batched& value : PrimalValues(c, operand)) values.push_back(value);
   }
   if (!checkpoint) {
-    return Batch(c.l, body.computation, c.size, values, body.outputs, c.random_different);
+    return Batch(c.l, body.computation, c.size, values, body.outputs, c.settings);
   }
   BatchedBody made(c.l);
   BatchBody(c, body, Flags(values), made);

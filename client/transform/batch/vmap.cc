@@ -8,6 +8,7 @@
 #include "client/tensor/ops/shape/movement.h"
 #include "client/tensor/value/throw.h"
 #include "client/transform/autodiff/control_rules.h"
+#include "client/transform/batch/axis.h"
 #include "client/transform/batch/batch.h"
 #include "client/transform/functions/mask.h"
 #include "client/transform/functions/suspend.h"
@@ -53,8 +54,8 @@ using BatchedElements = std::vector<Batched>;  // The elements of a tuple, or th
 class Batcher {
  public:
   Batcher(Lowering& l, const hlo::Computation& from, int64_t size, absl::Span<const Batched> parameters,
-          bool random_different)
-      : l_(l), from_(from), size_(size), parameters_(parameters), random_different_(random_different) {}
+          const BatchSettings& settings)
+      : l_(l), from_(from), size_(size), parameters_(parameters), settings_(settings) {}
 
   void Run() {
     values_.resize(from_.size());
@@ -82,7 +83,13 @@ class Batcher {
                        [static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index)]};
       case hlo::kOptBarrier: return Barrier(values_[operands[0]], instruction.shape().IsArray());
       case hlo::kRngBitGenerator:
-        if (random_different_) return RandomBits(instruction);
+        if (settings_.random_different) return RandomBits(instruction);
+        break;
+      case hlo::kCustomCall:
+        if (IsAxisCall(instruction)) {
+          return {BatchedAxisCall(l_, instruction, values_[operands[0]][0], values_[operands[1]][0], size_,
+                                  settings_.axis_name)};
+        }
         break;
       default: break;
     }
@@ -91,11 +98,11 @@ class Batcher {
       for (const Batched& value : values_[operand]) any = any || value.has_batch;
     }
     const ControlBatchRule control = ControlBatchRuleOf(instruction);
-    if (control != nullptr && (any || random_different_)) {
+    if (control != nullptr && (any || settings_.random_different)) {
       const std::function<Batched(const Leaf&)> value = [this](const Leaf& leaf) {
         return values_[leaf.node][leaf.element];
       };
-      return control({l_, from_, node, size_, random_different_, value});
+      return control({l_, from_, node, size_, settings_, value});
     }
     if (!any) {
       absl::InlinedVector<NodeId, 8> same;
@@ -177,7 +184,7 @@ class Batcher {
   const hlo::Computation& from_;
   const int64_t size_;
   const absl::Span<const Batched> parameters_;
-  const bool random_different_;
+  const BatchSettings& settings_;
   std::vector<BatchedElements> values_;
 };
 
@@ -187,8 +194,8 @@ int64_t Axis(const Tensor& leaf, int64_t axis) { return axis < 0 ? axis + leaf.r
 
 std::vector<Batched> Batch(Lowering& l, const hlo::Computation& from, int64_t size,
                            absl::Span<const Batched> parameters, absl::Span<const NodeId> outputs,
-                           bool random_different) {
-  Batcher batcher(l, from, size, parameters, random_different);
+                           const BatchSettings& settings) {
+  Batcher batcher(l, from, size, parameters, settings);
   batcher.Run();
   std::vector<Batched> results;
   for (const NodeId output : outputs) results.push_back(batcher.Of(output)[0]);
@@ -259,13 +266,14 @@ std::vector<Tensor> CallBatched(const Traced& traced, const std::vector<Tensor>&
       else parameters.push_back({MovedDim(l, o[i], Axis(arguments[i], *axes[i]), 0), true});
     }
     const bool different = options.randomness == Randomness::kDifferent;
+    const BatchSettings settings{different, options.axis_name};
     const uint64_t repeats = different ? static_cast<uint64_t>(size) : 1;
     for (const Op extra : ExtraArguments(l, function, o.subspan(arguments.size()), repeats)) {
       parameters.push_back({extra, false});
     }
     std::vector<Op> results;
     for (const Batched& result :
-         Batch(l, *function.computation, size, parameters, function.outputs, different)) {
+         Batch(l, *function.computation, size, parameters, function.outputs, settings)) {
       const Shape one = l.shape(result.op);
       const hlo::Attributes none;
       const BatchCase whole{l, size, hlo::kCopy, one, none, {}, absl::MakeConstSpan(&result, 1)};

@@ -8,6 +8,7 @@
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/runtime.h"
 #include "client/tensor/value/throw.h"
+#include "client/transform/batch/axis_scope.h"
 #include "client/transform/functions/suspend.h"
 #include "hlod/tensor/autocast.h"
 #include "hlod/transform/jit.h"
@@ -136,7 +137,7 @@ std::shared_ptr<const Traced> Body::Finish(const std::vector<Tensor>& results,
 
 std::string SignatureOf(const std::vector<Tensor>& leaves, std::string structure) {
   for (const Tensor& leaf : leaves) structure += LeafText(leaf);
-  return structure + RegionsText();
+  return structure + RegionsText() + AxesText();
 }
 
 void CheckDonated(const std::vector<int>& donate, size_t arguments, const Caller& caller) {

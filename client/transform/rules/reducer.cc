@@ -52,7 +52,7 @@ Dual Combined(Lowering& l, hlo::ComputationId reducer, const Dual& left, const D
     }
   }
   std::vector<NodeId> outputs;
-  for (const Batched& output : Batch(inner, scalar.computation, flat[0], parameters, scalar.outputs, false)) {
+  for (const Batched& output : Batch(inner, scalar.computation, flat[0], parameters, scalar.outputs, {})) {
     outputs.push_back((output.has_batch ? output.op : inner.b.Broadcast(output.op, flat, {})).id);
   }
   if (!inner.b.status().ok()) throw Refusal{inner.b.TakeStatus()};

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -25,6 +26,9 @@ struct VmapOptions {
   std::vector<std::optional<int64_t>> in = {};
   int64_t out = 0;  // The batch dimension of the results.
   Randomness randomness = Randomness::kError;
+  // The name by which collectives in the function call the examples (hlod/transform/collectives.h); empty
+  // without one. A Vmap inside may have the same name, which then means its own examples.
+  std::string axis_name = {};
 };
 
 namespace lazy {
@@ -33,6 +37,23 @@ namespace lazy {
 std::vector<Tensor> FirstExamples(const std::vector<Tensor>& leaves,
                                   const std::vector<std::optional<int64_t>>& axes,
                                   const std::vector<std::string>& paths, const Caller& caller);
+// The index of an example, as an argument of the traced function: a counter to map over and its first
+// example, or empty without a name of the axis.
+std::vector<Tensor> AxisCounter(const VmapOptions& options, const std::vector<Tensor>& leaves,
+                                const std::vector<std::optional<int64_t>>& axes);
+std::vector<Tensor> FirstOfCounter(const std::vector<Tensor>& counter);
+// While it lives, collectives of this thread know the axis: its name, its number of examples, and the index
+// of the example, which is a stand-in of the function that is traced.
+class AxisScope {
+ public:
+  AxisScope(const VmapOptions& options, const std::vector<Tensor>& counter, const std::vector<Tensor>& index);
+  ~AxisScope();
+  AxisScope(const AxisScope&) = delete;
+  AxisScope& operator=(const AxisScope&) = delete;
+
+ private:
+  const bool named_;
+};
 // Throws when `listed` entries of VmapOptions::in are more than the arguments.
 void CheckListed(size_t listed, size_t arguments, const Caller& caller);
 // Calls the function on all examples at once.
@@ -59,12 +80,18 @@ auto Vmap(F f, VmapOptions options = {}, Caller caller = Caller::Here()) {
       ++i;
     };
     (add(args), ...);
-    const std::vector<Tensor> leaves = Leaves(arguments);
+    std::vector<Tensor> leaves = Leaves(arguments);
     const auto examples =
         WithLeaves(arguments, lazy::FirstExamples(leaves, axes, LeafPaths(arguments, "argument"), caller));
-    TracedCall call("vmap", examples, caller);
-    const auto results = std::apply(f, call.arguments());
+    const std::vector<Tensor> counter = lazy::AxisCounter(options, leaves, axes);
+    TracedCall call("vmap", std::tuple_cat(examples, std::tuple(lazy::FirstOfCounter(counter))), caller);
+    const auto results = [&]<size_t... I>(std::index_sequence<I...>) {
+      const lazy::AxisScope axis(options, counter, std::get<sizeof...(Args)>(call.arguments()));
+      return f(std::get<I>(call.arguments())...);
+    }(std::index_sequence_for<Args...>{});
     const std::shared_ptr<const lazy::Traced> traced = call.Finish(results);
+    leaves.insert(leaves.end(), counter.begin(), counter.end());
+    axes.resize(leaves.size(), 0);
     return WithLeaves(results, lazy::CallBatched(*traced, leaves, axes, options, caller));
   };
 }
