@@ -30,7 +30,7 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-// Returns a tensor on the host whose elements `load` returns when they are asked for.
+// Returns a tensor on the host whose elements `load` returns when they are first read.
 Tensor FileTensor(const Shape& shape, std::function<absl::StatusOr<Literal>()> load, const Caller& caller);
 
 // Returns a tensor's elements; the ledger has the read under the cause save.

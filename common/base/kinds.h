@@ -1,4 +1,4 @@
-// Error kinds and transfer causes: two closed sets, with a table each (errors.inc, causes.inc).
+// Error kinds and transfer causes: two closed sets, with one table per set (errors.inc, causes.inc).
 #pragma once
 
 #include <cstdint>

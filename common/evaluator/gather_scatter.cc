@@ -24,7 +24,7 @@ struct StartReader {
   const Dims& index_to_operand;  // By component of the vector, the dimension of the operand.
   // Dimensions of the operand that take their position from a batch dimension of the indices.
   const Dims& operand_batching;
-  const Dims& indices_batching;  // Those batch dimensions of the indices.
+  const Dims& indices_batching;  // The batch dimensions of the indices that correspond to them.
   Dims strides = RowMajorStrides(indices.shape().dims);
 
   // Returns the sizes of the indices' dimensions without the index vector's.

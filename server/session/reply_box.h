@@ -77,7 +77,7 @@ class ReplyBox {
   absl::btree_set<uint64_t> unsettled_;  // Commands that were received and are not settled.
   std::deque<Run> pieces_;               // The pieces after settled_through_.
   int64_t pieces_ahead_ = 0;             // The number of pieces in pieces_.
-  // To be reported: commands that settled without a reply although an earlier command is not settled.
+  // The commands to report that settled without a reply although an earlier command is not settled.
   std::vector<uint64_t> beyond_;
   std::map<uint64_t, Kept> kept_;
   std::deque<uint64_t> outbox_;  // Commands whose replies are to be sent.

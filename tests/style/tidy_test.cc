@@ -335,10 +335,13 @@ TEST(Tidy, NoCommentSplitsADeclaration) {
 // phrase that could stand on a label. Half a sentence, whose other half is the declaration, is neither.
 TEST(Tidy, CommentsAreWholeSentences) {
   static const std::regex half(
-      R"re(^(\.\.\. )?(What|Of|Whether|Which|Its|How|Else|Those|(Nothing|None) (when|where|if|unless)|As (many|much)|So (many|much)|)re"
-      R"re((In|By|From|To|For|On|With) which|In (each|what)|And|Or|But)\b)re");
-  static const std::regex unclear(R"re(\bso (many|much)\b|; nothing (when|where|if|after|once|for)\b|)re"
-                                  R"re(\bnothing (when|where) (it|there|the)\b|\ban? \w+ each\b)re");
+      R"re(^(\.\.\. )?(What|Of|Whether|Which|Whose|Where|Why|Its|How|Else|Those|(Nothing|None) (when|where|if|unless)|)re"
+      R"re(As (many|much)|So (many|much)|(In|By|From|To|For|On|With) (which|what|whom)|In each|To be|Errors unless|)re"
+      R"re(Likewise|Not to|And|Or|But)\b)re");
+  static const std::regex unclear(
+      R"re(\bso (many|much)\b|; nothing (when|where|if|after|once|for)\b|)re"
+      R"re(\b(is|are|be) (asked for|looked at)\b|\b(there|here|where)(by|in|of|from|upon)\b|)re"
+      R"re(\bnothing (when|where) (it|there|the)\b|\ban? \w+ each\b)re");
   for (const SourceFile& file : Sources()) {
     if (!IsCpp(file) && !file.path.ends_with(".proto")) continue;
     bool follows = false;  // The line before is a comment, which this one continues.
@@ -358,8 +361,9 @@ TEST(Tidy, CommentsAreWholeSentences) {
           << line;
       EXPECT_FALSE(std::regex_search(comment, unclear))
           << file.path << ":" << i + 1
-          << ": write \"N\" for so many, \"per\" for an x each, and nullopt, empty, null or false for "
-             "nothing\n  "
+          << ": write \"N\" for so many, \"per\" for an x each, nullopt, empty, null or false for nothing, "
+             "and "
+             "plain words for whereby, looked at, asked for\n  "
           << line;
     }
   }

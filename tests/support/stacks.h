@@ -1,4 +1,4 @@
-// The record that a thread writes when it is asked for its stack (stacks.cc), and that tests/support/limit.cc
+// The record that a thread writes when its stack is requested (stacks.cc), and that tests/support/limit.cc
 // reads.
 #pragma once
 

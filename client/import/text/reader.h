@@ -52,7 +52,7 @@ class Reader : public hlo::Lexer {
   absl::StatusOr<std::string_view> Balanced(char open);
 
   // Returns the line and column of a position. It indexes lines once, at the first call, because an
-  // operation's place is asked for after those of all operations within it.
+  // operation's place is requested after those of all operations within it.
   LineAndColumn Place(size_t position);
 
  private:

@@ -225,7 +225,7 @@ std::vector<char*> ArgumentsOf(std::vector<std::string>& words) {
   return arguments;
 }
 
-// How a daemon ended.
+// The way in which a daemon ended.
 struct Ending {
   std::string how;   // "with exit code 2"
   std::string said;  // The last lines of its output.

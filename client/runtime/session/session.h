@@ -247,7 +247,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Adds one Free of the dropped handles if there is room.
   void AddDropped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // True when the dropped handles are so many or so large that their Free must not wait for another command.
+  // Returns true when the dropped handles are too many or too large for their Free to wait for another
+  // command.
   bool MustFree() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteDropped(const Dropped& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The first part of every transaction: waits for room, frees dropped handles, runs `body`.

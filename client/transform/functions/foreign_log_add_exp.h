@@ -1,4 +1,4 @@
-// Recognizes log(exp(x) + exp(y)), and thereby softplus and log_sigmoid, in a loaded program, in the form
+// Recognizes log(exp(x) + exp(y)), and therefore softplus and log_sigmoid, in a loaded program, in the form
 // that JAX writes.
 #pragma once
 

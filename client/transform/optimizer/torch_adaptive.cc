@@ -100,7 +100,7 @@ optim::Optimizer RAdamRule(const RAdamOptions& o) {
     const Tensor mean = moments[0] / As(1 - Pow(o.beta1, count), gradient);
     const Tensor power = Pow(o.beta2, count), length = longest - count * 2 * power / (1 - power);
     const Tensor known = Gt(length, 5);
-    // Where the length is not used, 6 keeps the argument of the root positive.
+    // 6 keeps the argument of the root positive in elements whose length is not used.
     const Tensor counted = Where(known, length, 6.0);
     const Tensor rectified =
         Sqrt((counted - 4) * (counted - 2) * longest / ((longest - 4) * (longest - 2) * counted));

@@ -115,7 +115,7 @@ class TileProgram {
     int view = -1, input = -1, width = 0;
   };
 
-  // How an input is read or an output is written; positions are in code_.
+  // The use of an input or output; positions are in code_.
   struct InputUse {
     int width = 0;  // The bytes per element; 0 when it is never read.
     int last_read = -1;

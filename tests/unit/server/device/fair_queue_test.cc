@@ -1,4 +1,4 @@
-// Which thread runs a job, and what happens to jobs that have not started.
+// The thread that runs a job, and the fate of jobs that have not started.
 #include "server/device/execution/fair_queue.h"
 
 #include <gtest/gtest.h>
