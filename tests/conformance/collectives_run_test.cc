@@ -35,7 +35,8 @@ TEST_P(CollectivesRun, GiveEachMemberXlasResults) {
     ASSERT_EQ(leaves.size(), xla->expected.size());
     for (size_t i = 0; i < leaves.size(); ++i) {
       const absl::Status same = CompareArrays(*leaves[i], PartOf(xla->expected[i], m), xla->tolerances[i]);
-      EXPECT_TRUE(same.ok()) << xla->about << "\nmember " << m << ", result " << i << ": " << same.message();
+      EXPECT_TRUE(same.ok()) << xla->about << "\nparticipant " << m << ", result " << i << ": "
+                             << same.message();
     }
   }
 }

@@ -27,7 +27,7 @@ namespace {
 using hlo::Literal;
 using Json = nlohmann::json;
 // The values by participant, then by parameter or leaf of the result.
-using ByMember = std::vector<std::vector<Literal>>;
+using ByParticipant = std::vector<std::vector<Literal>>;
 
 const std::map<std::string, Json>& Cases() {
   static const auto* const cases = [] {
@@ -66,8 +66,8 @@ Literal ArrayOf(const Json& json) {
   return literal;
 }
 
-ByMember ArraysOf(const Json& participants) {
-  ByMember arrays;
+ByParticipant ArraysOf(const Json& participants) {
+  ByParticipant arrays;
   for (const Json& participant : participants) {
     arrays.emplace_back();
     for (const Json& array : participant) arrays.back().push_back(ArrayOf(array));
@@ -76,12 +76,12 @@ ByMember ArraysOf(const Json& participants) {
 }
 
 // Runs a plan for all participants side by side.
-absl::StatusOr<ByMember> RunParticipants(const engine::Plan& plan, const ByMember& arguments) {
+absl::StatusOr<ByParticipant> RunParticipants(const engine::Plan& plan, const ByParticipant& arguments) {
   const hlo::Participants& participants = plan.stats().participants;
   std::vector<std::string> names;
   for (int64_t m = 0; m < participants.count(); ++m) names.push_back(participants.Name(m));
   Rendezvous rendezvous(names);
-  ByMember results;
+  ByParticipant results;
   for (size_t m = 0; m < arguments.size(); ++m) {
     results.emplace_back();
     for (const hlo::Shape& shape : plan.results()) results.back().emplace_back(shape);
@@ -119,7 +119,7 @@ std::vector<std::string> CorpusNames() {
 }
 
 // Splits an array over all participants into one part per participant.
-void CutUp(const Literal& all, ByMember& participants) {
+void CutUp(const Literal& all, ByParticipant& participants) {
   participants.resize(static_cast<size_t>(all.shape().dims[0]));
   for (size_t m = 0; m < participants.size(); ++m) participants[m].push_back(PartOf(all, m));
 }
@@ -150,7 +150,7 @@ class Participants : public ::testing::TestWithParam<std::string> {
   }
 
   // Sums are of eighths, exact in any order; a dot's sums are not.
-  void ExpectXlasResults(const ByMember& results) {
+  void ExpectXlasResults(const ByParticipant& results) {
     ASSERT_EQ(results.size(), expected_.size());
     for (size_t m = 0; m < results.size(); ++m) {
       ASSERT_EQ(results[m].size(), expected_[m].size());
@@ -169,7 +169,7 @@ class Participants : public ::testing::TestWithParam<std::string> {
   }
 
   std::unique_ptr<hlo::Module> module_;
-  ByMember arguments_, expected_;
+  ByParticipant arguments_, expected_;
   std::vector<Tolerance> tolerances_;  // The tolerances from the corpus, by result.
 };
 
@@ -181,7 +181,7 @@ TEST_P(Participants, EvaluatorComputesXlasResults) {
   }
   const auto results = EvaluateParticipants(*module_, pointers);
   ASSERT_TRUE(results.ok()) << results.status();
-  ByMember leaves;
+  ByParticipant leaves;
   for (const Literal& result : *results) {
     leaves.emplace_back();
     for (const Literal* leaf : result.Leaves()) leaves.back().push_back(*leaf);

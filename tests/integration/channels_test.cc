@@ -126,7 +126,7 @@ TEST_F(Channels, AProgramThatWaitsLeavesItsDeviceToOthers) {
   const Client other = Must(Client::Connect({.address = daemon_->address()}));
   const Executable forever = Must(other.CompileText(kForever));
   Buffer sum = Vector({0, 0});
-  for (int turn = 1; turn <= 3; ++turn) {
+  for (int round = 1; round <= 3; ++round) {
     sum = Must(add.Execute({sum, Vector({1, 10})}))[0];
     ASSERT_OK(device().TransferToInfeed({sum, Number(1)}));
   }
@@ -142,12 +142,12 @@ TEST_F(Channels, AProgramThatWaitsLeavesItsDeviceToOthers) {
 
 TEST_F(Channels, TheHostAnswersWhatItIsSent) {
   const Executable ask = Must(client_->CompileText(kAsk));
-  for (const float turn : {1.0F, 2.0F}) {
-    Execution run = Must(ask.Start({Vector({turn, 4})}));
+  for (const float round : {1.0F, 2.0F}) {
+    Execution run = Must(ask.Start({Vector({round, 4})}));
     const std::vector<float> asked = Floats(Must(device().TransferFromOutfeed({kPair}, 7))[0]);
-    EXPECT_THAT(asked, ElementsAre(turn, 4));
+    EXPECT_THAT(asked, ElementsAre(round, 4));
     ASSERT_OK(device().TransferToInfeed({Vector({asked[0], asked[1], asked[0] + asked[1]})}, 8));
-    EXPECT_THAT(Floats(run.results[0]), ElementsAre(turn, 4, turn + 4));
+    EXPECT_THAT(Floats(run.results[0]), ElementsAre(round, 4, round + 4));
   }
 }
 
@@ -157,7 +157,7 @@ TEST_F(Channels, MembersSendToEachOther) {
   std::vector<std::vector<Argument>> arguments;
   for (int m = 0; m < 3; ++m)
     arguments.push_back({Vector({static_cast<float>(m + 1), static_cast<float>(10 * (m + 1))}, m)});
-  for (int turn = 0; turn < 2; ++turn) {
+  for (int round = 0; round < 2; ++round) {
     const auto results = Must(shift.ExecuteParticipants(arguments));
     EXPECT_THAT(Floats(results[0][0]), ElementsAre(0, 0));
     EXPECT_THAT(Floats(results[1][0]), ElementsAre(1, 10));

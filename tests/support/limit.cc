@@ -77,7 +77,7 @@ bool HasSignal(const std::string& mask) {  // `mask` is a field of /proc/PID/sta
 // The addresses at which a process has mapped its files.
 class Mappings {
  public:
-  struct Place {
+  struct MappedAddress {
     std::string file;
     uint64_t offset;
   };
@@ -96,12 +96,12 @@ class Mappings {
   }
 
   // Returns the file that holds the code at an address, and the address in terms of the file's symbols.
-  std::optional<Place> Find(uint64_t address) const {
+  std::optional<MappedAddress> Find(uint64_t address) const {
     for (const Range& range : ranges_) {
       if (address < range.begin || address >= range.end) continue;
       const auto base = bases_.find(range.file);
       if (base == bases_.end()) return std::nullopt;
-      return Place{range.file, address - base->second};
+      return MappedAddress{range.file, address - base->second};
     }
     return std::nullopt;
   }
@@ -140,7 +140,7 @@ std::vector<std::string> Names(const std::string& file, const std::vector<uint64
 
 void PrintStack(const StackRecord& record, const Mappings& mappings) {
   std::map<std::string, std::vector<uint64_t>> offsets;  // The offsets by file.
-  std::vector<std::optional<Mappings::Place>> places;
+  std::vector<std::optional<Mappings::MappedAddress>> places;
   for (long i = 2; i < record.depth; ++i) {
     // A return address is after its call; the innermost frame's address is where it was interrupted.
     const uint64_t address = reinterpret_cast<uint64_t>(record.addresses[i]) - (i > 2 ? 1 : 0);

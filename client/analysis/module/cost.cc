@@ -26,7 +26,7 @@ double AllElements(const Shape& shape) {
 }
 
 // The input of a rule.
-struct Case {
+struct CostArgs {
   Instruction i;
   absl::FunctionRef<Cost(hlo::ComputationId)> cost_of;
 
@@ -48,19 +48,19 @@ struct Case {
   }
 };
 
-using Rule = Cost (*)(const Case&);
+using Rule = Cost (*)(const CostArgs&);
 
-Cost Nothing(const Case&) { return {}; }
-Cost Movement(const Case& c) { return {.bytes = c.all_bytes()}; }
-Cost Elementwise(const Case& c) { return {.flops = c.out(), .bytes = c.all_bytes()}; }
-Cost Transcendental(const Case& c) { return {.transcendentals = c.out(), .bytes = c.all_bytes()}; }
-Cost Adds(const Case& c) { return {.flops = c.out(), .bytes = c.all_bytes()}; }
+Cost Nothing(const CostArgs&) { return {}; }
+Cost Movement(const CostArgs& c) { return {.bytes = c.all_bytes()}; }
+Cost Elementwise(const CostArgs& c) { return {.flops = c.out(), .bytes = c.all_bytes()}; }
+Cost Transcendental(const CostArgs& c) { return {.transcendentals = c.out(), .bytes = c.all_bytes()}; }
+Cost Adds(const CostArgs& c) { return {.flops = c.out(), .bytes = c.all_bytes()}; }
 
 // A tuple is written as a table of pointers.
-Cost Tuple(const Case& c) { return {.bytes = 8.0 * static_cast<double>(c.i.operand_count())}; }
+Cost Tuple(const CostArgs& c) { return {.bytes = 8.0 * static_cast<double>(c.i.operand_count())}; }
 
 // A transpose does not move bytes if the layouts keep them in place.
-Cost Transpose(const Case& c) {
+Cost Transpose(const CostArgs& c) {
   const Shape &from = c.i.operand(0).shape(), &to = c.i.shape();
   if (!from.layout.has_value() || !to.layout.has_value()) return Movement(c);
   const hlo::Dims& permutation = c.i.dimensions();
@@ -69,17 +69,17 @@ Cost Transpose(const Case& c) {
   return stays == from.layout->minor_to_major ? Cost{} : Movement(c);
 }
 
-Cost Slice(const Case& c) { return {.bytes = 2 * c.out_bytes()}; }
-Cost DynamicSlice(const Case& c) {
+Cost Slice(const CostArgs& c) { return {.bytes = 2 * c.out_bytes()}; }
+Cost DynamicSlice(const CostArgs& c) {
   return {.bytes = 2 * c.out_bytes() + c.all_bytes() - c.out_bytes() - c.in_bytes(0)};
 }
-Cost DynamicUpdateSlice(const Case& c) {
+Cost DynamicUpdateSlice(const CostArgs& c) {
   return {.bytes = c.in_bytes(1) + c.all_bytes() - c.out_bytes() - c.in_bytes(0)};
 }
-Cost Gather(const Case& c) { return {.bytes = 2 * c.out_bytes() + c.in_bytes(1)}; }
+Cost Gather(const CostArgs& c) { return {.bytes = 2 * c.out_bytes() + c.in_bytes(1)}; }
 
 // Old values and updates are read, and new values are written.
-Cost Scatter(const Case& c) {
+Cost Scatter(const CostArgs& c) {
   const uint32_t arrays = (c.i.operand_count() - 1) / 2;
   double updates = 0, bytes = c.in_bytes(arrays);
   for (uint32_t update = arrays + 1; update < c.i.operand_count(); ++update) {
@@ -91,7 +91,7 @@ Cost Scatter(const Case& c) {
   return cost;
 }
 
-Cost Reduce(const Case& c) {
+Cost Reduce(const CostArgs& c) {
   const uint32_t arrays = c.i.operand_count() / 2;
   const double results = c.out() / std::max(arrays, 1u);
   Cost cost = c.Applied() * (c.in(0) - results);
@@ -104,14 +104,14 @@ double WindowSize(const hlo::Window& window) {
   for (const hlo::WindowDimension& dimension : window) size *= static_cast<double>(dimension.size);
   return size;
 }
-Cost ReduceWindow(const Case& c) {
+Cost ReduceWindow(const CostArgs& c) {
   const uint32_t arrays = c.i.operand_count() / 2;
   const double window = WindowSize(c.i.attributes<hlo::WindowAttributes>().window);
   Cost cost = c.Applied() * ((window - 1) * c.out() / std::max(arrays, 1u));
   cost.bytes = c.all_bytes();
   return cost;
 }
-Cost SelectAndScatter(const Case& c) {
+Cost SelectAndScatter(const CostArgs& c) {
   const double window = WindowSize(c.i.attributes<hlo::WindowAttributes>().window);
   Cost cost = c.Applied(0) * (c.in(1) * (window - 1));
   cost += c.Applied(1) * c.in(1);
@@ -119,16 +119,16 @@ Cost SelectAndScatter(const Case& c) {
   return cost;
 }
 
-Cost Sort(const Case& c) {
+Cost Sort(const CostArgs& c) {
   return {.flops = c.in(0) > 1 ? c.in(0) * std::ceil(std::log2(c.in(0))) : 0, .bytes = c.all_bytes()};
 }
-Cost Map(const Case& c) {
+Cost Map(const CostArgs& c) {
   Cost cost = c.Applied() * c.out();
   cost.bytes = c.all_bytes();
   return cost;
 }
 
-Cost Dot(const Case& c) {
+Cost Dot(const CostArgs& c) {
   double contracted = 1;
   const Shape& left = c.i.operand(0).shape();
   for (const int64_t dim : c.i.attributes<hlo::DotAttributes>().lhs_contracting) {
@@ -150,7 +150,7 @@ double ValidPairs(const hlo::WindowDimension& window, int64_t input, int64_t out
   }
   return pairs;
 }
-Cost Convolution(const Case& c) {
+Cost Convolution(const CostArgs& c) {
   const auto& convolution = c.i.attributes<hlo::ConvolutionAttributes>();
   const Shape &input = c.i.operand(0).shape(), &output = c.i.shape();
   const auto size = [](const Shape& shape, int64_t dim) { return shape.dims[static_cast<size_t>(dim)]; };
@@ -165,7 +165,7 @@ Cost Convolution(const Case& c) {
   return {.flops = flops, .bytes = c.all_bytes()};
 }
 
-Cost Fft(const Case& c) {
+Cost Fft(const CostArgs& c) {
   double logs = 0;
   for (const int64_t length : c.i.attributes<hlo::FftAttributes>().length) {
     if (length > 0) logs += std::log2(static_cast<double>(length));
@@ -174,17 +174,17 @@ Cost Fft(const Case& c) {
   return {.flops = 2 * 4 * logs * c.in(0), .bytes = c.all_bytes()};
 }
 // Only one triangle of the matrices is read.
-Cost TriangularSolve(const Case& c) {
+Cost TriangularSolve(const CostArgs& c) {
   const double n = static_cast<double>(c.i.operand(0).shape().dims.back());
   return {.flops = 2 * n * c.in(1) / 2, .bytes = c.in_bytes(0) / 2 + c.in_bytes(1) + c.out_bytes()};
 }
-Cost Cholesky(const Case& c) {
+Cost Cholesky(const CostArgs& c) {
   const double n = static_cast<double>(c.i.operand(0).shape().dims.back());
   return {.flops = n * c.in(0) / 3, .bytes = c.in_bytes(0) / 2 + c.out_bytes()};
 }
 
-Cost Rng(const Case& c) { return {.transcendentals = c.out(), .bytes = c.out_bytes()}; }
-Cost HostTransfer(const Case& c) { return {.bytes = c.out_bytes()}; }
+Cost Rng(const CostArgs& c) { return {.transcendentals = c.out(), .bytes = c.out_bytes()}; }
+Cost HostTransfer(const CostArgs& c) { return {.bytes = c.out_bytes()}; }
 
 struct Row {
   hlo::Opcode opcode;

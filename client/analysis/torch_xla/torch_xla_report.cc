@@ -113,13 +113,13 @@ class Joiner {
   void AddPlaces() {
     std::map<std::tuple<std::string, std::string, int>, std::vector<std::string>> hashes;
     for (const End& end : ends_) {
-      const auto is_here = [&](const Place& place) {
+      const auto is_here = [&](const GraphEnd& place) {
         return place.cause.text == end.cause.text && place.at.at.file == end.at.at.file &&
                place.at.at.line == end.at.at.line;
       };
       auto place = std::find_if(report_.places.begin(), report_.places.end(), is_here);
       if (place == report_.places.end())
-        place = report_.places.insert(place, Place{.cause = end.cause, .at = end.at});
+        place = report_.places.insert(place, GraphEnd{.cause = end.cause, .at = end.at});
       auto& count = end.kind == Kind::kCompilation ? place->compiles : place->executions;
       count = count.value_or(0) + 1;
       auto& seen = hashes[{end.cause.text, end.at.at.file, end.at.at.line}];
@@ -127,7 +127,7 @@ class Joiner {
       seen.push_back(end.hash);
       ++place->graphs;
     }
-    std::stable_sort(report_.places.begin(), report_.places.end(), [](const Place& a, const Place& b) {
+    std::stable_sort(report_.places.begin(), report_.places.end(), [](const GraphEnd& a, const GraphEnd& b) {
       return a.executions.value_or(0) > b.executions.value_or(0);
     });
   }

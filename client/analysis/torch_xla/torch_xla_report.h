@@ -24,7 +24,7 @@ struct Graph {
 };
 
 // A place where graphs end, for one cause.
-struct Place {
+struct GraphEnd {
   Cause cause;
   Frame at;
   int64_t graphs = 0;  // The number of different graphs.
@@ -46,7 +46,7 @@ struct Total {
 
 struct Report {
   std::vector<Graph> graphs;  // The graphs in order of appearance.
-  std::vector<Place> places;  // The places with most executions first.
+  std::vector<GraphEnd> places;  // The places with most executions first.
   std::vector<Recompile> recompiles;
   int64_t unexpected_executions = 0;  // Executions in torch_xla.compile'd functions with full_graph.
   // Totals of the metrics: times in seconds, amounts in bytes.

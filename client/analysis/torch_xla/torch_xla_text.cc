@@ -73,13 +73,13 @@ void AppendGraphs(const Report& report, std::string& text) {
 void AppendPlaces(const Report& report, std::string& text) {
   if (report.places.empty()) return;
   text += "\nwhere graphs end, and why\n";
-  for (const Place& place : report.places) {
+  for (const GraphEnd& place : report.places) {
     absl::StrAppendFormat(&text, "  %s: %s%s: %d graph%s, %s compiles, %s executions\n", At(place.at),
                           place.cause.is_break ? "BREAK: " : "", place.cause.text, place.graphs,
                           place.graphs == 1 ? "" : "s", Count(place.compiles), Count(place.executions));
   }
   std::map<std::string, std::string> breaks;
-  for (const Place& place : report.places) {
+  for (const GraphEnd& place : report.places) {
     if (place.cause.is_break) breaks.emplace(place.cause.text, place.cause.advice);
   }
   for (const auto& [cause, advice] : breaks) absl::StrAppend(&text, "  * ", cause, ": ", advice, "\n");

@@ -34,7 +34,7 @@ bool TakesSizes(const Operation& operation) {
 }
 
 // Visits all regions without recursion: finds unknown sizes and how deep regions nest.
-struct Census {
+struct RegionScan {
   bool has_unknown = false;
   absl::Status status;
 
@@ -165,12 +165,13 @@ absl::Status TakeArguments(const Function& entry, const Meshes& meshes, hlo::Mod
 absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const Program& program, const ReadOptions& options) {
   auto module = std::make_unique<hlo::Module>(program.name.empty() ? "main" : program.name);
   ASSIGN_OR_RETURN(const Function* const entry, EntryOf(program, options.entry));
-  Census census{.has_unknown = program.branches_are_known};
+  RegionScan scan{.has_unknown = program.branches_are_known};
   for (const Function& function : program.functions) {
-    census.Count(function);
-    RETURN_IF_ERROR(census.status);
+    scan.Count(function);
+    RETURN_IF_ERROR(scan.status);
   }
-  Converter converter(program, *module, census.has_unknown || GivesConstants(*entry, options), options.with_rules);
+  Converter converter(program, *module, scan.has_unknown || GivesConstants(*entry, options),
+                      options.with_rules);
   const Operation place = FunctionOperation(*entry);
   std::vector<Converter::Argument> arguments;
   for (const Type& type : entry->type.inputs) {

@@ -19,7 +19,8 @@ absl::Status ReadPair(Source& source, std::vector<ArgumentName>& firsts, std::ve
 }
 
 // Returns the region that "applies stablehlo.add" abbreviates, over scalars of the initial value's type.
-absl::StatusOr<Region> RegionOf(Source& source, const Draft& draft, std::string_view operation, size_t at) {
+absl::StatusOr<Region> RegionOf(Source& source, const PartialOperation& draft, std::string_view operation,
+                                size_t at) {
   if (draft.operation.operands.size() != 2)
     return source.reader.ErrorAt(at, "'applies %s' is only for a reduction of one input", operation);
   Type type = source.values.TypeOf(draft.operation.operands[1]);
@@ -38,14 +39,14 @@ absl::StatusOr<Region> RegionOf(Source& source, const Draft& draft, std::string_
   return region;
 }
 
-absl::Status ReadDictionary(Source& source, Draft& draft) {
+absl::Status ReadDictionary(Source& source, PartialOperation& draft) {
   return ReadAttributeMap(source, draft.operation.name, draft.operation.attributes);
 }
 
 }  // namespace
 
 // Reads stablehlo.while(%iterArg = %0, ...) : types attributes {...} cond {...} do {...}
-absl::Status ReadWhile(Source& source, Draft& draft) {
+absl::Status ReadWhile(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   std::vector<ArgumentName> arguments;
   RETURN_IF_ERROR(reader.Expect("("));
@@ -85,7 +86,7 @@ absl::Status ReadWhile(Source& source, Draft& draft) {
 // Reads
 // stablehlo.reduce(%0 init: %1), (%2 init: %3) [applies op] across dimensions = [0] {...} : types
 //   [reducer(%a: type, %b: type) (%c: type, %d: type) {...}]
-absl::Status ReadReduce(Source& source, Draft& draft) {
+absl::Status ReadReduce(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   std::vector<ValueId> initial;
   do {
@@ -132,7 +133,7 @@ absl::Status ReadReduce(Source& source, Draft& draft) {
 }
 
 // Reads chlo.scan(%0) inits (%1) dimension=0 attributes {...} {...} : types
-absl::Status ReadScan(Source& source, Draft& draft) {
+absl::Status ReadScan(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   AttributeMap& attributes = draft.operation.attributes;
   const auto add = [&](std::string_view name, Attribute attribute) {
@@ -161,7 +162,7 @@ absl::Status ReadScan(Source& source, Draft& draft) {
   return add("resultSegmentSizes", {.value = Integers{outputs, carries}, .type = hlo::kS32});
 }
 
-absl::Status ReadPrettyForm(Source& source, Draft& draft) {
+absl::Status ReadPrettyForm(Source& source, PartialOperation& draft) {
   const std::string_view name = draft.operation.name;
   if (name == "stablehlo.while") return ReadWhile(source, draft);
   if (name == "stablehlo.reduce") return ReadReduce(source, draft);

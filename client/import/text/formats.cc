@@ -76,7 +76,8 @@ bool IsThere(Reader& reader, const Format& format, size_t begin) {
 }
 
 // Returns the piece that ends the group. Attributes in it that have defaults get them.
-absl::StatusOr<size_t> SkipGroup(Source& source, Draft& draft, const Format& format, size_t begin) {
+absl::StatusOr<size_t> SkipGroup(Source& source, PartialOperation& draft, const Format& format,
+                                 size_t begin) {
   size_t i = begin + 1;
   for (; format[i].kind != PieceKind::kEnd; ++i) {
     if (!format[i].has_default) continue;
@@ -88,7 +89,7 @@ absl::StatusOr<size_t> SkipGroup(Source& source, Draft& draft, const Format& for
 }
 
 // Reads ": types" by a rule and sets the types of operands and results.
-absl::Status ReadTypesByRule(Source& source, Draft& draft, std::string_view rule) {
+absl::Status ReadTypesByRule(Source& source, PartialOperation& draft, std::string_view rule) {
   Reader& reader = source.reader;
   const size_t operands = draft.operation.operands.size();
   if (rule == "value") {
@@ -122,7 +123,7 @@ absl::Status ReadTypesByRule(Source& source, Draft& draft, std::string_view rule
 }
 
 // Reads "(%a: type, ...) {operations}".
-absl::Status ReadRegionWithArguments(Source& source, Draft& draft) {
+absl::Status ReadRegionWithArguments(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   RETURN_IF_ERROR(reader.Expect("("));
   std::vector<ArgumentName> arguments;
@@ -136,7 +137,7 @@ absl::Status ReadRegionWithArguments(Source& source, Draft& draft) {
   return absl::OkStatus();
 }
 
-absl::Status ReadPiece(Source& source, Draft& draft, const Piece& piece) {
+absl::Status ReadPiece(Source& source, PartialOperation& draft, const Piece& piece) {
   Reader& reader = source.reader;
   switch (piece.kind) {
     case PieceKind::kLiteral:
@@ -155,7 +156,7 @@ absl::Status ReadPiece(Source& source, Draft& draft, const Piece& piece) {
 
 }  // namespace
 
-absl::StatusOr<bool> ReadByFormat(Source& source, Draft& draft) {
+absl::StatusOr<bool> ReadByFormat(Source& source, PartialOperation& draft) {
   const auto found = Formats().find(draft.operation.name);
   if (found == Formats().end()) return false;
   const Format& format = found->second;

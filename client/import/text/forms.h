@@ -9,13 +9,13 @@ namespace hlod::stablehlo::text {
 
 // Reads an operation by its format in forms.inc, after its name. Returns false when the table does not have
 // it.
-absl::StatusOr<bool> ReadByFormat(Source& source, Draft& draft);
+absl::StatusOr<bool> ReadByFormat(Source& source, PartialOperation& draft);
 
 // Read forms that no format describes, after the operation's name.
-absl::Status ReadWhile(Source& source, Draft& draft);
-absl::Status ReadReduce(Source& source, Draft& draft);
-absl::Status ReadScan(Source& source, Draft& draft);
-absl::Status ReadFunction(Source& source, Draft& draft);
-absl::Status ReadModule(Source& source, Draft& draft);
+absl::Status ReadWhile(Source& source, PartialOperation& draft);
+absl::Status ReadReduce(Source& source, PartialOperation& draft);
+absl::Status ReadScan(Source& source, PartialOperation& draft);
+absl::Status ReadFunction(Source& source, PartialOperation& draft);
+absl::Status ReadModule(Source& source, PartialOperation& draft);
 
 }  // namespace hlod::stablehlo::text

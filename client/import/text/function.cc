@@ -59,7 +59,7 @@ absl::Status ReadResults(Source& source, FunctionType& type, std::vector<Attribu
 
 }  // namespace
 
-absl::Status ReadFunction(Source& source, Draft& draft) {
+absl::Status ReadFunction(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   AttributeMap& attributes = draft.operation.attributes;
   const auto add = [&](std::string_view name, Attribute attribute) {
@@ -87,7 +87,7 @@ absl::Status ReadFunction(Source& source, Draft& draft) {
   return SetResults(source, draft, {});
 }
 
-absl::Status ReadModule(Source& source, Draft& draft) {
+absl::Status ReadModule(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   if (reader.Peek() == '@') {
     ASSIGN_OR_RETURN(std::string name, reader.SymbolName());

@@ -12,63 +12,63 @@ namespace hlod::stablehlo::text {
 namespace {
 
 // Adds an attribute that was read at position `at`.
-absl::Status Add(Source& source, Draft& draft, std::string_view name, size_t at,
+absl::Status Add(Source& source, PartialOperation& draft, std::string_view name, size_t at,
                  absl::StatusOr<Attribute> attribute) {
   RETURN_IF_ERROR(attribute.status());
   return Put(source, draft.operation.name, name, *std::move(attribute), at, draft.operation.attributes);
 }
 
 template <hlo::PrimitiveType kType>
-absl::Status ReadNumber(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadNumber(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = source.reader.position();
   ASSIGN_OR_RETURN(const int64_t value, ReadInteger(source.reader, kType));
   return Add(source, draft, name, at, Attribute{.value = value, .type = kType});
 }
 
-absl::Status ReadIntegerList(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadIntegerList(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = source.reader.position();
   return Add(source, draft, name, at, ReadIntegers(source));
 }
 
-absl::Status ReadBool(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadBool(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = source.reader.position();
   const bool value = source.reader.TryKeyword("true");
   if (!value && !source.reader.TryKeyword("false")) return source.reader.Expected("true or false");
   return Add(source, draft, name, at, Attribute{.value = value, .type = hlo::kPred});
 }
 
-absl::Status ReadWord(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadWord(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = source.reader.position();
   ASSIGN_OR_RETURN(const std::string_view word, source.reader.BareWord(name));
   return Add(source, draft, name, at, Attribute{Word{std::string(word)}});
 }
 
-absl::Status ReadWordList(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadWordList(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = source.reader.position();
   return Add(source, draft, name, at, ReadWords(source));
 }
 
-absl::Status ReadText(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadText(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = source.reader.position();
   ASSIGN_OR_RETURN(std::string text, source.reader.String());
   return Add(source, draft, name, at, Attribute{std::move(text)});
 }
 
-absl::Status ReadSymbol(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadSymbol(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = source.reader.position();
   ASSIGN_OR_RETURN(std::string symbol, source.reader.SymbolName());
   return Add(source, draft, name, at, Attribute{Symbol{std::move(symbol)}});
 }
 
 // Reads @name for an attribute that is a string. Old text has "name".
-absl::Status ReadSymbolText(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadSymbolText(Source& source, std::string_view name, PartialOperation& draft) {
   if (source.reader.Peek() == '"') return ReadText(source, name, draft);
   const size_t at = source.reader.position();
   ASSIGN_OR_RETURN(std::string symbol, source.reader.SymbolName());
   return Add(source, draft, name, at, Attribute{std::move(symbol)});
 }
 
-absl::Status ReadLiteral(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadLiteral(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = (source.reader.SkipBlanks(), source.reader.position());
   ASSIGN_OR_RETURN(Attribute value, ReadAttribute(source));
   if (!std::holds_alternative<hlo::Literal>(value.value))
@@ -76,18 +76,18 @@ absl::Status ReadLiteral(Source& source, std::string_view name, Draft& draft) {
   return Add(source, draft, name, at, std::move(value));
 }
 
-absl::Status ReadConvolution(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadConvolution(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = source.reader.position();
   return Add(source, draft, name, at, ReadConvolutionDimensions(source));
 }
 
-absl::Status ReadDotAlgorithm(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadDotAlgorithm(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = source.reader.position();
   return Add(source, draft, name, at, ReadStructure(source, "stablehlo.dot_algorithm"));
 }
 
 // Reads "e5m10".
-absl::Status ReadReducedFormat(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadReducedFormat(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = (source.reader.SkipBlanks(), source.reader.position());
   ASSIGN_OR_RETURN(const std::string_view word, source.reader.BareWord("a format (e5m10)"));
   const char* const end = word.data() + word.size();
@@ -104,7 +104,7 @@ absl::Status ReadReducedFormat(Source& source, std::string_view name, Draft& dra
 }
 
 // Reads "[0:4, 1:6:2]".
-absl::Status ReadSliceRanges(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadSliceRanges(Source& source, std::string_view name, PartialOperation& draft) {
   Reader& reader = source.reader;
   const size_t at = (reader.SkipBlanks(), reader.position());
   RETURN_IF_ERROR(reader.Expect("["));
@@ -150,7 +150,7 @@ absl::StatusOr<Attribute> ReadPadding(Source& source) {
 
 // Reads "{stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse =
 // [false, false]}".
-absl::Status ReadWindow(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadWindow(Source& source, std::string_view name, PartialOperation& draft) {
   Reader& reader = source.reader;
   RETURN_IF_ERROR(reader.Expect("{"));
   for (bool is_first = true; !reader.Try("}"); is_first = false) {
@@ -186,7 +186,7 @@ constexpr ShardyText kSharding{'<', "#sdy.sharding", ""}, kShardings{'[', "#sdy.
     kAxisList{'{', "#sdy<axis_ref_list", ">"}, kAxisLists{'[', "#sdy<list_of_axis_ref_lists", ">"},
     kAllToAll{'[', "#sdy<all_to_all_param_list", ">"};
 template <const ShardyText& kText>
-absl::Status ReadShardy(Source& source, std::string_view name, Draft& draft) {
+absl::Status ReadShardy(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = source.reader.position();
   if (source.reader.Peek() == '#') return Add(source, draft, name, at, ReadAttribute(source));
   ASSIGN_OR_RETURN(const std::string_view body, source.reader.Balanced(kText.bracket));

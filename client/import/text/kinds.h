@@ -9,7 +9,7 @@ namespace hlod::stablehlo::text {
 
 // Reads the text at the current position into the attribute `name` of the draft's operation, or into the
 // several attributes that it abbreviates.
-using ReadKind = absl::Status (*)(Source& source, std::string_view name, Draft& draft);
+using ReadKind = absl::Status (*)(Source& source, std::string_view name, PartialOperation& draft);
 
 // Returns the reader of a kind ("integers", "word", ...), or null.
 ReadKind FindKind(std::string_view kind);

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kMaxResults = 1 << 20;  // Results of one operation.
 
 // Reads "%a, %b:2 =" before an operation.
-absl::Status ReadResultNames(Source& source, Draft& draft) {
+absl::Status ReadResultNames(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   if (reader.Peek() != '%') return absl::OkStatus();
   do {
@@ -33,7 +33,7 @@ absl::Status ReadResultNames(Source& source, Draft& draft) {
 }
 
 // Numbers the named results. Their numbers come before those of the values within the operation.
-absl::Status NumberNamedResults(Source& source, Draft& draft) {
+absl::Status NumberNamedResults(Source& source, PartialOperation& draft) {
   for (const ValueName& result : draft.names) {
     ASSIGN_OR_RETURN(const ValueId first, source.values.Number(result.count, result.at));
     for (int i = 0; i < result.count; ++i) draft.operation.results.push_back({.id = first + i});
@@ -41,7 +41,7 @@ absl::Status NumberNamedResults(Source& source, Draft& draft) {
   return absl::OkStatus();
 }
 
-absl::Status DefineResults(Source& source, const Draft& draft) {
+absl::Status DefineResults(Source& source, const PartialOperation& draft) {
   size_t next = 0;
   for (const ValueName& result : draft.names) {
     RETURN_IF_ERROR(source.values.Define(result, draft.operation.results[next].id));
@@ -50,7 +50,7 @@ absl::Status DefineResults(Source& source, const Draft& draft) {
   return absl::OkStatus();
 }
 
-absl::Status CheckOperands(Source& source, const Draft& draft) {
+absl::Status CheckOperands(Source& source, const PartialOperation& draft) {
   const Operation& operation = draft.operation;
   if (draft.operand_types.empty()) return absl::OkStatus();
   if (operation.operands.size() != draft.operand_types.size()) {
@@ -68,7 +68,7 @@ absl::Status CheckOperands(Source& source, const Draft& draft) {
 }
 
 // Checks that every block ends with a return, which the consumers of the program rely on.
-absl::Status CheckRegions(Source& source, const Draft& draft) {
+absl::Status CheckRegions(Source& source, const PartialOperation& draft) {
   if (draft.operation.name == "builtin.module") return absl::OkStatus();
   for (const Region& region : draft.operation.regions) {
     const std::vector<Operation>& operations = region.blocks[0].operations;
@@ -125,7 +125,7 @@ absl::Status ReadBlock(Source& source, const std::vector<ArgumentName>& given, B
 }
 
 // Reads "<{attributes}>", "({region}, ...)" and "{attributes}" of the generic form.
-absl::Status ReadGenericBody(Source& source, Draft& draft) {
+absl::Status ReadGenericBody(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   Operation& operation = draft.operation;
   if (reader.Peek() == '[')
@@ -147,7 +147,7 @@ absl::Status ReadGenericBody(Source& source, Draft& draft) {
 
 }  // namespace
 
-absl::Status SetResults(Source& source, Draft& draft, std::vector<Type> types) {
+absl::Status SetResults(Source& source, PartialOperation& draft, std::vector<Type> types) {
   std::vector<Value>& results = draft.operation.results;
   if (draft.names.empty()) {
     ASSIGN_OR_RETURN(const ValueId first, source.values.Number(static_cast<int>(types.size()), draft.at));
@@ -164,7 +164,7 @@ absl::Status SetResults(Source& source, Draft& draft, std::vector<Type> types) {
   return absl::OkStatus();
 }
 
-absl::Status ReadOperands(Source& source, Draft& draft) {
+absl::Status ReadOperands(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   if (reader.Peek() != '%') return absl::OkStatus();
   for (;;) {
@@ -179,7 +179,7 @@ absl::Status ReadOperands(Source& source, Draft& draft) {
   }
 }
 
-absl::Status ReadSignature(Source& source, Draft& draft) {
+absl::Status ReadSignature(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   const size_t at = (reader.SkipBlanks(), reader.position());
   ASSIGN_OR_RETURN(FunctionType type, ReadFunctionType(source));
@@ -191,7 +191,7 @@ absl::Status ReadSignature(Source& source, Draft& draft) {
   return SetResults(source, draft, std::move(type.results));
 }
 
-absl::Status ReadGenericForm(Source& source, Draft& draft) {
+absl::Status ReadGenericForm(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   draft.at = (reader.SkipBlanks(), reader.position());
   ASSIGN_OR_RETURN(draft.operation.name, reader.String());
@@ -199,7 +199,7 @@ absl::Status ReadGenericForm(Source& source, Draft& draft) {
   return ReadAfterName(source, draft);
 }
 
-absl::Status ReadAfterName(Source& source, Draft& draft) {
+absl::Status ReadAfterName(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   RETURN_IF_ERROR(reader.Expect("("));
   RETURN_IF_ERROR(ReadOperands(source, draft));
@@ -213,7 +213,7 @@ absl::StatusOr<Operation> ReadOperation(Source& source) {
   Reader& reader = source.reader;
   const Nested nested(source);
   RETURN_IF_ERROR(nested.status());
-  Draft draft;
+  PartialOperation draft;
   RETURN_IF_ERROR(ReadResultNames(source, draft));
   draft.at = (reader.SkipBlanks(), reader.position());
   if (reader.Peek() == '"') {

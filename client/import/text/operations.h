@@ -11,7 +11,7 @@
 namespace hlod::stablehlo::text {
 
 // An operation that is being read.
-struct Draft {
+struct PartialOperation {
   Operation operation;
   size_t at = 0;                    // The position of its name.
   std::vector<ValueName> names;     // Names of its results; empty: unnamed.
@@ -28,17 +28,17 @@ struct ArgumentName {
 absl::StatusOr<Operation> ReadOperation(Source& source);
 
 // Read the part after the results' names, in each form.
-absl::Status ReadGenericForm(Source& source, Draft& draft);
-absl::Status ReadPrettyForm(Source& source, Draft& draft);
+absl::Status ReadGenericForm(Source& source, PartialOperation& draft);
+absl::Status ReadPrettyForm(Source& source, PartialOperation& draft);
 // Reads the generic form after the name: "(%a) <{...}> ({...}) {...} : (types) -> types".
-absl::Status ReadAfterName(Source& source, Draft& draft);
+absl::Status ReadAfterName(Source& source, PartialOperation& draft);
 
 // Sets the types of the results and numbers them.
-absl::Status SetResults(Source& source, Draft& draft, std::vector<Type> types);
+absl::Status SetResults(Source& source, PartialOperation& draft, std::vector<Type> types);
 // Reads "%a, %b", or an empty list, and adds them to the operands.
-absl::Status ReadOperands(Source& source, Draft& draft);
+absl::Status ReadOperands(Source& source, PartialOperation& draft);
 // Reads "(types) -> types" for operands and results.
-absl::Status ReadSignature(Source& source, Draft& draft);
+absl::Status ReadSignature(Source& source, PartialOperation& draft);
 
 // Reads "%name: type" with optional attributes and location.
 absl::StatusOr<ArgumentName> ReadArgument(Source& source);

@@ -26,7 +26,7 @@ struct Inner {
   std::optional<Leaves> given;
 };
 
-struct Draft {
+struct OutputOperation {
   std::string name;  // "stablehlo.add".
   Leaves operands;
   AttributeMap attributes;

@@ -43,7 +43,7 @@ absl::StatusOr<Leaves> Writer::WriteInstruction(hlo::Instruction instruction,
                    instruction.attributes<hlo::TupleIndexAttributes>().index);
   }
   if (opcode == kConditional) return Branches(instruction, values);
-  Draft draft;
+  OutputOperation draft;
   for (const hlo::NodeId operand : instruction.operands())
     draft.operands.insert(draft.operands.end(), values[operand].begin(), values[operand].end());
   if (opcode == kTuple) return std::move(draft.operands);
@@ -83,7 +83,7 @@ absl::StatusOr<Leaves> Writer::Bitcast(hlo::Instruction instruction, Leaf value)
                           AttributeMap attributes) -> absl::Status {
     if (attributes.empty() && type == value.type->type && dims == value.type->dims) return absl::OkStatus();
     shapes_.push_back(hlo::Shape::Array(type, dims));
-    Draft draft{.name = name, .operands = {value}, .attributes = std::move(attributes)};
+    OutputOperation draft{.name = name, .operands = {value}, .attributes = std::move(attributes)};
     ASSIGN_OR_RETURN(const Leaves written, Write(std::move(draft), shapes_.back(), notes));
     value = written[0];
     return absl::OkStatus();
@@ -116,7 +116,7 @@ absl::StatusOr<Leaves> Writer::Constants(hlo::Instruction instruction) {
   Leaves values;
   for (const hlo::Literal* leaf : instruction.literal().Leaves()) {
     shapes_.push_back(leaf->shape());
-    Draft constant{.name = "stablehlo.constant"};
+    OutputOperation constant{.name = "stablehlo.constant"};
     constant.attributes["value"] = {*leaf};
     ASSIGN_OR_RETURN(const Leaves value, Write(std::move(constant), shapes_.back()));
     values.push_back(value[0]);
@@ -126,7 +126,7 @@ absl::StatusOr<Leaves> Writer::Constants(hlo::Instruction instruction) {
 
 // HLO convolves operands of different types, computing in the result's. StableHLO's operands have one type,
 // which must hold both: the wider one, or for an integer and a float the result's.
-absl::Status Writer::JoinTypes(hlo::Instruction instruction, Draft& draft) {
+absl::Status Writer::JoinTypes(hlo::Instruction instruction, OutputOperation& draft) {
   const hlo::PrimitiveType lhs = draft.operands[0].type->type, rhs = draft.operands[1].type->type;
   if (lhs == rhs) return absl::OkStatus();
   const auto both = [&](bool (*is)(hlo::PrimitiveType)) { return is(lhs) && is(rhs); };
@@ -146,10 +146,10 @@ absl::Status Writer::JoinTypes(hlo::Instruction instruction, Draft& draft) {
 }
 
 // A complex number is true when any part is nonzero; StableHLO's convert reads the real part alone.
-absl::StatusOr<Leaves> Writer::NotZero(hlo::Instruction instruction, Draft draft) {
+absl::StatusOr<Leaves> Writer::NotZero(hlo::Instruction instruction, OutputOperation draft) {
   const hlo::Shape& operand = instruction.operand(0).shape();
   shapes_.push_back(hlo::Shape::Array(operand.type, operand.dims));
-  Draft zero{.name = "stablehlo.constant"};
+  OutputOperation zero{.name = "stablehlo.constant"};
   zero.attributes["value"] = {hlo::Literal(shapes_.back())};
   ASSIGN_OR_RETURN(const Leaves zeros, Write(std::move(zero), shapes_.back()));
   draft.name = "stablehlo.compare";
@@ -159,7 +159,7 @@ absl::StatusOr<Leaves> Writer::NotZero(hlo::Instruction instruction, Draft draft
 }
 
 // Writes a call. The name and attributes of a composite are among its frontend attributes.
-absl::StatusOr<Leaves> Writer::Called(hlo::Instruction instruction, Draft draft) {
+absl::StatusOr<Leaves> Writer::Called(hlo::Instruction instruction, OutputOperation draft) {
   const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
   Attribute callee{Symbol{functions_.SymbolOf(instruction.called()[0]).substr(1)}};
   draft.name = "func.call";
@@ -186,7 +186,7 @@ absl::StatusOr<Leaves> Writer::Called(hlo::Instruction instruction, Draft draft)
   return Write(std::move(draft), instruction.shape(), &others);
 }
 
-absl::StatusOr<Leaves> Writer::CustomCall(hlo::Instruction instruction, Draft draft) {
+absl::StatusOr<Leaves> Writer::CustomCall(hlo::Instruction instruction, OutputOperation draft) {
   constexpr int32_t kTypedFfi = 4;
   const auto& call = instruction.attributes<hlo::CustomCallAttributes>();
   draft.name = "stablehlo.custom_call";
@@ -206,7 +206,7 @@ absl::StatusOr<Leaves> Writer::CustomCall(hlo::Instruction instruction, Draft dr
   return Write(std::move(draft), instruction.shape(), instruction.computation().notes(instruction.id()));
 }
 
-absl::StatusOr<Leaves> Writer::AllToAll(hlo::Instruction instruction, Draft draft) {
+absl::StatusOr<Leaves> Writer::AllToAll(hlo::Instruction instruction, OutputOperation draft) {
   const auto& collective = instruction.attributes<hlo::CollectiveAttributes>();
   const std::vector<hlo::Dims> groups = hlo::ListGroups(collective.groups);
   if (collective.dimensions.empty() || groups.empty()) {
@@ -223,7 +223,7 @@ absl::StatusOr<Leaves> Writer::AllToAll(hlo::Instruction instruction, Draft draf
 
 // StableHLO's branches have no operands: the regions use outer values.
 absl::StatusOr<Leaves> Writer::Branches(hlo::Instruction instruction, const std::vector<Leaves>& values) {
-  Draft draft;
+  OutputOperation draft;
   draft.operands = values[instruction.operands()[0]];
   draft.name = instruction.operand(0).shape().type == hlo::kPred ? "stablehlo.if" : "stablehlo.case";
   for (size_t i = 0; i < instruction.called().size(); ++i)
@@ -232,13 +232,13 @@ absl::StatusOr<Leaves> Writer::Branches(hlo::Instruction instruction, const std:
 }
 
 // In StableHLO the sizes of the result are an operand.
-absl::StatusOr<Leaves> Writer::Random(hlo::Instruction instruction, Draft draft) {
+absl::StatusOr<Leaves> Writer::Random(hlo::Instruction instruction, OutputOperation draft) {
   static constexpr std::string_view kWords[] = {"INVALID", "UNIFORM", "NORMAL"};
   const hlo::Dims& dims = instruction.shape().dims;
   hlo::Literal sizes(hlo::Shape::Array(hlo::kS64, {static_cast<int64_t>(dims.size())}));
   std::copy(dims.begin(), dims.end(), sizes.data<int64_t>().begin());
   shapes_.push_back(sizes.shape());
-  Draft constant{.name = "stablehlo.constant"};
+  OutputOperation constant{.name = "stablehlo.constant"};
   constant.attributes["value"] = {std::move(sizes)};
   ASSIGN_OR_RETURN(const Leaves shape, Write(std::move(constant), shapes_.back()));
   draft.name = "stablehlo.rng";

@@ -159,7 +159,8 @@ absl::StatusOr<Leaves> Writer::WriteComputation(hlo::ComputationId id, Leaves pa
   return std::move(values[computation.root_id()]);
 }
 
-absl::StatusOr<Leaves> Writer::Write(Draft draft, const hlo::Shape& result, const hlo::Notes* notes) {
+absl::StatusOr<Leaves> Writer::Write(OutputOperation draft, const hlo::Shape& result,
+                                     const hlo::Notes* notes) {
   if (++operations_ > kOperationsMax) {
     return ResourceExhausted(
         "As StableHLO the program has more operations than the limit (%d): what several "

@@ -31,20 +31,21 @@ class Writer {
   absl::StatusOr<Leaves> WriteComputation(hlo::ComputationId id, Leaves parameters);
   absl::StatusOr<Leaves> WriteInstruction(hlo::Instruction instruction, const std::vector<Leaves>& values);
   // Writes one operation. Returns its results.
-  absl::StatusOr<Leaves> Write(Draft draft, const hlo::Shape& result, const hlo::Notes* notes = nullptr);
+  absl::StatusOr<Leaves> Write(OutputOperation draft, const hlo::Shape& result,
+                               const hlo::Notes* notes = nullptr);
   absl::Status WriteRegion(const Inner& inner);
   void WriteReturn(std::string_view name, const Leaves& values);
 
   // Write the instructions that are not one operation over their operands' leaves.
-  absl::StatusOr<Leaves> Called(hlo::Instruction instruction, Draft draft);
+  absl::StatusOr<Leaves> Called(hlo::Instruction instruction, OutputOperation draft);
   absl::StatusOr<Leaves> Bitcast(hlo::Instruction instruction, Leaf value);
-  absl::Status JoinTypes(hlo::Instruction instruction, Draft& draft);
-  absl::StatusOr<Leaves> NotZero(hlo::Instruction instruction, Draft draft);
+  absl::Status JoinTypes(hlo::Instruction instruction, OutputOperation& draft);
+  absl::StatusOr<Leaves> NotZero(hlo::Instruction instruction, OutputOperation draft);
   absl::StatusOr<Leaves> Constants(hlo::Instruction instruction);
-  absl::StatusOr<Leaves> CustomCall(hlo::Instruction instruction, Draft draft);
-  absl::StatusOr<Leaves> AllToAll(hlo::Instruction instruction, Draft draft);
+  absl::StatusOr<Leaves> CustomCall(hlo::Instruction instruction, OutputOperation draft);
+  absl::StatusOr<Leaves> AllToAll(hlo::Instruction instruction, OutputOperation draft);
   absl::StatusOr<Leaves> Branches(hlo::Instruction instruction, const std::vector<Leaves>& values);
-  absl::StatusOr<Leaves> Random(hlo::Instruction instruction, Draft draft);
+  absl::StatusOr<Leaves> Random(hlo::Instruction instruction, OutputOperation draft);
 
   // Returns new names for the leaves of a shape.
   Leaves NewValues(const hlo::Shape& shape);

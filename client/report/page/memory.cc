@@ -13,9 +13,9 @@
 namespace hlod::report {
 namespace {
 
-class Account {
+class MemoryReplay {
  public:
-  explicit Account(const Profile& run) {
+  explicit MemoryReplay(const Profile& run) {
     for (const ProfileAccount& account : run.accounts) {
       for (const CompileRow& row : account.account.compiles) {
         int64_t& bytes = temporaries_[row.digest];
@@ -132,6 +132,6 @@ std::string_view Name(MemoryKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Memory MemoryOf(const Profile& run) { return Account(run).Take(); }
+Memory MemoryOf(const Profile& run) { return MemoryReplay(run).Take(); }
 
 }  // namespace hlod::report

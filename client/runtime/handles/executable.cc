@@ -201,12 +201,12 @@ absl::StatusOr<std::vector<std::vector<Buffer>>> Executable::ExecuteParticipants
     all.insert(all.end(), arguments[m].begin(), arguments[m].end());
   }
   ASSIGN_OR_RETURN(const std::vector<Buffer> results, Execute(all, options, caller));
-  std::vector<std::vector<Buffer>> by_member(participants);
+  std::vector<std::vector<Buffer>> by_participant(participants);
   for (size_t m = 0; m < participants; ++m) {
     const auto begin = results.begin() + static_cast<std::ptrdiff_t>(m * gives);
-    by_member[m].assign(begin, begin + static_cast<std::ptrdiff_t>(gives));
+    by_participant[m].assign(begin, begin + static_cast<std::ptrdiff_t>(gives));
   }
-  return by_member;
+  return by_participant;
 }
 
 absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments,

@@ -3,19 +3,18 @@
 
 namespace hlod::lazy {
 
-std::vector<NodeId> PushCase::Operands() const {
+std::vector<NodeId> JvpArgs::Operands() const {
   const absl::Span<const NodeId> operands = instruction().operands();
   return {operands.begin(), operands.end()};
 }
-std::vector<NodeId> PullCase::Operands() const {
+std::vector<NodeId> VjpArgs::Operands() const {
   const absl::Span<const NodeId> operands = instruction().operands();
   return {operands.begin(), operands.end()};
 }
 
 const ControlRules* ControlRulesOf(hlo::Opcode opcode) {
-  static constexpr ControlRules kScan = {PushScan, PullScan}, kWhile = {PushWhile, PullWhile},
-                                kConditional = {PushConditional, PullConditional},
-                                kCall = {PushCall, PullCall};
+  static constexpr ControlRules kScan = {ScanJvp, ScanVjp}, kWhile = {WhileJvp, WhileVjp},
+                                kConditional = {ConditionalJvp, ConditionalVjp}, kCall = {CallJvp, CallVjp};
   switch (opcode) {
     case hlo::kScan: return &kScan;
     case hlo::kWhile: return &kWhile;

@@ -14,7 +14,7 @@ namespace hlod::lazy {
 
 // Forward mode: the rule returns the tangents of the results. A rule that appends an instruction which also
 // computes the results sets them in `values`.
-struct PushCase {
+struct JvpArgs {
   Lowering& l;
   const Subgraph& part;
   NodeId node;
@@ -26,7 +26,7 @@ struct PushCase {
 };
 
 // Reverse mode: the rule passes the operands' cotangents to `add`.
-struct PullCase {
+struct VjpArgs {
   Lowering& l;
   const Subgraph& part;
   NodeId node;
@@ -41,25 +41,25 @@ struct PullCase {
   Op Cotangent(size_t element) const { return element < cotangents.size() ? cotangents[element] : Op{}; }
 };
 
-using PushRule = Tangents (*)(const PushCase&);
-using PullRule = void (*)(const PullCase&);
+using JvpRule = Tangents (*)(const JvpArgs&);
+using VjpRule = void (*)(const VjpArgs&);
 
 struct ControlRules {
-  PushRule push;
-  PullRule pull;
+  JvpRule jvp;
+  VjpRule vjp;
 };
 // Returns null for an opcode without a body to differentiate.
 const ControlRules* ControlRulesOf(hlo::Opcode opcode);
 
 // Defined in rules/scan.cc, rules/while.cc, rules/conditional.cc, rules/call.cc.
-Tangents PushScan(const PushCase& c);
-void PullScan(const PullCase& c);
-Tangents PushWhile(const PushCase& c);
-void PullWhile(const PullCase& c);
-Tangents PushConditional(const PushCase& c);
-void PullConditional(const PullCase& c);
-Tangents PushCall(const PushCase& c);
-void PullCall(const PullCase& c);
+Tangents ScanJvp(const JvpArgs& c);
+void ScanVjp(const VjpArgs& c);
+Tangents WhileJvp(const JvpArgs& c);
+void WhileVjp(const VjpArgs& c);
+Tangents ConditionalJvp(const JvpArgs& c);
+void ConditionalVjp(const VjpArgs& c);
+Tangents CallJvp(const JvpArgs& c);
+void CallVjp(const VjpArgs& c);
 
 // Stores, in a checkpoint call's notes, which of its results its policy keeps. The others are recomputed when
 // keeping them costs memory.

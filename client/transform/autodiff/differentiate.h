@@ -109,7 +109,7 @@ std::vector<Op> AppendJvp(Lowering& l, const Subgraph& part, RecomputedPrimals& 
 struct JvpResult {
   std::vector<Op> values, tangents;
 };
-JvpResult PushBody(Lowering& l, const CalleeBody& body, const std::vector<Op>& parameters,
-                   const std::vector<Op>& tangents, const Subgraph& around, NodeId caller);
+JvpResult BodyJvp(Lowering& l, const CalleeBody& body, const std::vector<Op>& parameters,
+                  const std::vector<Op>& tangents, const Subgraph& around, NodeId caller);
 
 }  // namespace hlod::lazy

@@ -56,7 +56,7 @@ class JvpBuilder {
     const std::function<Op(NodeId, size_t)> tangent = [this](NodeId id, size_t element) {
       return Of(id, element);
     };
-    return control->push({l_, part_, node, values_, tangent});
+    return control->jvp({l_, part_, node, values_, tangent});
   }
 
   Tangents Rule(NodeId node) {
@@ -107,8 +107,8 @@ std::vector<Op> AppendJvp(Lowering& l, const Subgraph& part, RecomputedPrimals& 
   return results;
 }
 
-JvpResult PushBody(Lowering& l, const CalleeBody& body, const std::vector<Op>& parameters,
-                   const std::vector<Op>& tangents, const Subgraph& around, NodeId caller) {
+JvpResult BodyJvp(Lowering& l, const CalleeBody& body, const std::vector<Op>& parameters,
+                  const std::vector<Op>& tangents, const Subgraph& around, NodeId caller) {
   std::vector<bool> wanted;
   for (const Op tangent : tangents) wanted.push_back(!IsZero(tangent));
   RecomputedPrimals values(l, body.computation, parameters);

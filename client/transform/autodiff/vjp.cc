@@ -9,7 +9,7 @@
 // cotangents that arrived from its users. When the walk comes to a node, all of its users have been visited,
 // so the sum is complete. A node without cotangents is skipped. Otherwise the node is pulled back:
 //
-//   1. Linearise (PullRule). The tangent rule runs in an empty scratch trace whose parameters are the
+//   1. Linearise (RuleVjp). The tangent rule runs in an empty scratch trace whose parameters are the
 //      instruction's operands x, its result y and one tangent t per operand that depends on a wanted input.
 //   2. Sort (Transpose). A scratch node is linear when it depends on a tangent; the other nodes are
 //      functions of x and y, the primals.
@@ -99,7 +99,7 @@ class VjpBuilder {
       if (found == arrived_.end()) continue;
       const Arrived arrived = std::move(found->second);
       arrived_.erase(found);
-      PullNode(node, arrived);
+      NodeVjp(node, arrived);
     }
   }
 
@@ -115,13 +115,13 @@ class VjpBuilder {
     return node >= part_.first && node < part_.limit && active_[node - part_.first];
   }
 
-  void PullNode(NodeId node, const Arrived& arrived) {
+  void NodeVjp(NodeId node, const Arrived& arrived) {
     const Elements& cotangents = arrived.cotangents;
     const hlo::Instruction instruction = part_.computation[node];
     const std::vector<NodeId> operands(instruction.operands().begin(), instruction.operands().end());
     switch (instruction.opcode()) {
       case hlo::kTuple:
-        if (!OwnRule(part_.computation, node).empty()) return PullRule(node, operands, arrived);
+        if (!OwnRule(part_.computation, node).empty()) return RuleVjp(node, operands, arrived);
         for (size_t i = 0; i < cotangents.size(); ++i) Add(operands[i], 0, cotangents[i]);
         return;
       case hlo::kGetTupleElement:
@@ -135,7 +135,7 @@ class VjpBuilder {
     }
     const ControlRules* const control = ControlRulesOf(instruction.opcode());
     if (control == nullptr) {
-      PullRule(node, operands, arrived);
+      RuleVjp(node, operands, arrived);
       return;
     }
     const std::function<bool(NodeId)> is_active = [this](NodeId id) { return IsActive(id); };
@@ -147,11 +147,11 @@ class VjpBuilder {
       Add(id, element, masked ? Masked(l_, arrived.mask, cotangent) : cotangent,
           masked ? arrived.mask : nullptr);
     };
-    control->pull({l_, part_, node, values_, cotangents, is_active, add});
+    control->vjp({l_, part_, node, values_, cotangents, is_active, add});
   }
 
   // Pulls a node back by its tangent rule: steps 1 to 4 above.
-  void PullRule(NodeId node, const std::vector<NodeId>& operands, const Arrived& arrived) {
+  void RuleVjp(NodeId node, const std::vector<NodeId>& operands, const Arrived& arrived) {
     const hlo::Instruction instruction = part_.computation[node];
     const hlo::Opcode opcode = instruction.opcode();
     const TangentRule rule = TangentRuleOf(part_.computation, node);

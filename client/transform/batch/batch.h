@@ -24,7 +24,7 @@ struct BatchSettings {
 };
 
 // An instruction to batch, at least one operand of which has the batch dimension.
-struct BatchCase {
+struct BatchArgs {
   Lowering& l;
   int64_t size;  // The number of examples.
   hlo::Opcode opcode;
@@ -46,7 +46,7 @@ struct BatchCase {
   Shape Whole() const { return Whole(shape); }
 };
 // Appends the result with the batch dimension at 0, and returns it: an array, or a tuple of such arrays.
-using BatchRule = Op (*)(const BatchCase&);
+using BatchRule = Op (*)(const BatchArgs&);
 
 struct BatchRules {
   BatchRule by_opcode[hlo::kOpcodeCount] = {};
@@ -56,7 +56,7 @@ const BatchRules& TheBatchRules();
 struct Leaf;  // Defined in control_rules.h.
 
 // An instruction of `from` with bodies that is to be batched.
-struct ControlBatchCase {
+struct ControlBatchArgs {
   Lowering& l;
   const hlo::Computation& from;
   NodeId node;
@@ -65,7 +65,7 @@ struct ControlBatchCase {
   const std::function<Batched(const Leaf&)>& value;
 };
 // Returns the elements of the result, or its only array.
-using ControlBatchRule = std::vector<Batched> (*)(const ControlBatchCase&);
+using ControlBatchRule = std::vector<Batched> (*)(const ControlBatchArgs&);
 // Returns null where the instruction has no body that is batched.
 ControlBatchRule ControlBatchRuleOf(const hlo::Instruction& instruction);
 

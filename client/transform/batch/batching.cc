@@ -29,13 +29,13 @@ Op Split(Lowering& l, Op x, int64_t dim, int64_t size) {
   return l.Reshape(x, dims);
 }
 
-Op Again(const BatchCase& c, absl::Span<const Op> operands, hlo::Attributes attributes) {
+Op Again(const BatchArgs& c, absl::Span<const Op> operands, hlo::Attributes attributes) {
   const Shape whole = c.Whole();
   return c.l.b.Add(c.opcode, operands, std::move(attributes), c.called, &whole);
 }
 
 // Opcodes whose operands have the same shape. A scalar operand (of clamp and select) is repeated.
-Op Elementwise(const BatchCase& c) {
+Op Elementwise(const BatchArgs& c) {
   Lowering& l = c.l;
   const Shape whole = c.Whole();
   std::vector<Op> operands;
@@ -51,38 +51,38 @@ Op Elementwise(const BatchCase& c) {
 }
 
 // Opcodes that accept any number of leading dimensions: factorisations, transforms of the last dimensions.
-Op Leading(const BatchCase& c) { return Again(c, c.AllWith(), c.attributes); }
+Op Leading(const BatchArgs& c) { return Again(c, c.AllWith(), c.attributes); }
 
-Op CustomCall(const BatchCase& c) {
+Op CustomCall(const BatchArgs& c) {
   const std::string& target = c.Get<hlo::CustomCallAttributes>().target;
   if (!TakesBatches(target)) Refuse("custom-call (%s) has no batching rule", target);
   return Leading(c);
 }
 
-Op Broadcast(const BatchCase& c) {
+Op Broadcast(const BatchArgs& c) {
   Dims dims = Shifted(c.Get<hlo::DimensionsAttributes>().dimensions);
   dims.insert(dims.begin(), 0);
   return c.l.b.Broadcast(c.x[0].op, c.Whole().dims, dims);
 }
-Op Reshape(const BatchCase& c) { return c.l.Reshape(c.x[0].op, c.Whole().dims); }
-Op Transpose(const BatchCase& c) {
+Op Reshape(const BatchArgs& c) { return c.l.Reshape(c.x[0].op, c.Whole().dims); }
+Op Transpose(const BatchArgs& c) {
   Dims permutation = Shifted(c.Get<hlo::DimensionsAttributes>().dimensions);
   permutation.insert(permutation.begin(), 0);
   return c.l.b.Transpose(c.x[0].op, permutation);
 }
 // Opcodes whose attributes are a list of dimensions.
-Op Dimensions(const BatchCase& c) {
+Op Dimensions(const BatchArgs& c) {
   return Again(c, c.AllWith(),
                hlo::DimensionsAttributes{Shifted(c.Get<hlo::DimensionsAttributes>().dimensions)});
 }
-Op Slice(const BatchCase& c) {
+Op Slice(const BatchArgs& c) {
   hlo::SliceAttributes slice = c.Get<hlo::SliceAttributes>();
   slice.start.insert(slice.start.begin(), 0);
   slice.limit.insert(slice.limit.begin(), c.size);
   if (!slice.stride.empty()) slice.stride.insert(slice.stride.begin(), 1);
   return Again(c, {c.x[0].op}, slice);
 }
-Op Pad(const BatchCase& c) {
+Op Pad(const BatchArgs& c) {
   Lowering& l = c.l;
   std::vector<hlo::PadDimension> padding = c.Get<hlo::PadAttributes>().dimensions;
   padding.insert(padding.begin(), hlo::PadDimension{});
@@ -94,14 +94,14 @@ Op Pad(const BatchCase& c) {
   return l.b.Select(inside, spread, l.b.Broadcast(c.x[1].op, l.dims(spread), {0}));
 }
 
-bool AnyBatched(const BatchCase& c, size_t first) {
+bool AnyBatched(const BatchArgs& c, size_t first) {
   return std::any_of(c.x.begin() + static_cast<std::ptrdiff_t>(first), c.x.end(),
                      [](const Batched& x) { return x.has_batch; });
 }
 
 // Returns the examples' start indices as s64 [batch, dimensions], clamped so that a slice of `sizes` is
 // within bounds.
-Op StartsMatrix(const BatchCase& c, size_t first, const Dims& from, const Dims& sizes) {
+Op StartsMatrix(const BatchArgs& c, size_t first, const Dims& from, const Dims& sizes) {
   Lowering& l = c.l;
   std::vector<Op> columns;
   for (size_t i = first; i < c.x.size(); ++i) {
@@ -115,13 +115,13 @@ Op StartsMatrix(const BatchCase& c, size_t first, const Dims& from, const Dims& 
   return Joined(l, columns, 1);
 }
 
-std::vector<Op> StartsWithZero(const BatchCase& c, size_t first) {
+std::vector<Op> StartsWithZero(const BatchArgs& c, size_t first) {
   std::vector<Op> starts = {c.l.Number(c.l.type(c.x[first].op), 0)};
   for (size_t i = first; i < c.x.size(); ++i) starts.push_back(c.x[i].op);
   return starts;
 }
 
-Op DynamicSlice(const BatchCase& c) {
+Op DynamicSlice(const BatchArgs& c) {
   Lowering& l = c.l;
   Dims sizes = c.Get<hlo::DynamicSliceAttributes>().sizes;
   const Dims one = sizes;
@@ -141,7 +141,7 @@ Op DynamicSlice(const BatchCase& c) {
   return l.b.Add(hlo::kGather, {c.With(0), StartsMatrix(c, 1, from, one)}, gather);
 }
 
-Op DynamicUpdateSlice(const BatchCase& c) {
+Op DynamicUpdateSlice(const BatchArgs& c) {
   Lowering& l = c.l;
   const auto rank = static_cast<int64_t>(c.shape.dims.size());
   if (rank == 0) return c.With(1);
@@ -158,7 +158,7 @@ Op DynamicUpdateSlice(const BatchCase& c) {
                      Combine::kSet);
 }
 
-Op Gather(const BatchCase& c) {
+Op Gather(const BatchArgs& c) {
   hlo::GatherAttributes gather = c.Get<hlo::GatherAttributes>();
   gather.offset_dims = Shifted(gather.offset_dims);
   gather.index_vector_dim += 1;
@@ -175,7 +175,7 @@ Op Gather(const BatchCase& c) {
   gather.slice_sizes.insert(gather.slice_sizes.begin(), 1);
   return Again(c, c.AllWith(), gather);
 }
-Op Scatter(const BatchCase& c) {
+Op Scatter(const BatchArgs& c) {
   hlo::ScatterAttributes scatter = c.Get<hlo::ScatterAttributes>();
   scatter.update_window_dims = Shifted(scatter.update_window_dims);
   scatter.inserted_window_dims = Shifted(scatter.inserted_window_dims);
@@ -190,7 +190,7 @@ Op Scatter(const BatchCase& c) {
 
 // reduce and reduce-window: the operands are arrays, then an initial value per array, which the examples
 // share.
-Op Reduce(const BatchCase& c) {
+Op Reduce(const BatchArgs& c) {
   const size_t count = c.x.size() / 2;
   if (AnyBatched(c, count)) Refuse("a reduction whose initial value differs between examples has no rule");
   std::vector<Op> operands;
@@ -203,19 +203,19 @@ Op Reduce(const BatchCase& c) {
   attributes.window.insert(attributes.window.begin(), hlo::WindowDimension{});
   return Again(c, operands, attributes);
 }
-Op SelectAndScatter(const BatchCase& c) {
+Op SelectAndScatter(const BatchArgs& c) {
   if (c.x[2].has_batch) Refuse("windows whose initial value differs between examples have no rule");
   hlo::WindowAttributes attributes = c.Get<hlo::WindowAttributes>();
   attributes.window.insert(attributes.window.begin(), hlo::WindowDimension{});
   return Again(c, {c.With(0), c.With(1), c.x[2].op}, attributes);
 }
-Op Sort(const BatchCase& c) {
+Op Sort(const BatchArgs& c) {
   hlo::SortAttributes sort = c.Get<hlo::SortAttributes>();
   sort.dimension += 1;
   return Again(c, c.AllWith(), sort);
 }
 
-Op Dot(const BatchCase& c) {
+Op Dot(const BatchArgs& c) {
   Lowering& l = c.l;
   hlo::DotAttributes dot = c.Get<hlo::DotAttributes>();
   const bool left = c.x[0].has_batch, right = c.x[1].has_batch;
@@ -251,7 +251,7 @@ Op MergedWithinGroups(Lowering& l, Op x, int64_t dim, int64_t groups) {
 
 // Groups divide the features of both operands, or the batch of the left operand; in either case the kernel's
 // output features are ordered by group.
-Op Convolution(const BatchCase& c) {
+Op Convolution(const BatchArgs& c) {
   Lowering& l = c.l;
   hlo::ConvolutionAttributes conv = c.Get<hlo::ConvolutionAttributes>();
   const bool left = c.x[0].has_batch, right = c.x[1].has_batch;

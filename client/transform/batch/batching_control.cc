@@ -27,11 +27,11 @@ struct BatchedBody {
 Op WithBatch(Lowering& l, const Batched& x, int64_t size) {
   const Shape one = l.shape(x.op);
   const hlo::Attributes none;
-  return BatchCase{l, size, hlo::kCopy, one, none, {}, absl::MakeConstSpan(&x, 1)}.With(0);
+  return BatchArgs{l, size, hlo::kCopy, one, none, {}, absl::MakeConstSpan(&x, 1)}.With(0);
 }
 
 // Sets `made` to the body over a batch. `has`: true for the parameters that have the batch dimension.
-void BatchBody(const ControlBatchCase& c, const CalleeBody& body, const std::vector<bool>& has,
+void BatchBody(const ControlBatchArgs& c, const CalleeBody& body, const std::vector<bool>& has,
                BatchedBody& made) {
   std::vector<Batched> parameters;
   for (size_t i = 0; i < has.size(); ++i) {
@@ -43,7 +43,7 @@ void BatchBody(const ControlBatchCase& c, const CalleeBody& body, const std::vec
   made.outputs = Batch(made.inner, body.computation, c.size, parameters, body.outputs, c.settings);
 }
 
-std::vector<Batched> PrimalValues(const ControlBatchCase& c, NodeId operand) {
+std::vector<Batched> PrimalValues(const ControlBatchArgs& c, NodeId operand) {
   std::vector<Batched> values;
   for (const Leaf& leaf : LeavesOf(c.from, operand)) values.push_back(c.value(leaf));
   return values;
@@ -64,7 +64,7 @@ Op Distribution(Lowering& l, Op input, int64_t size) {
   return first + (input - first) * l.Full(hlo::kU64, dims, size);
 }
 
-std::vector<Batched> Scan(const ControlBatchCase& c) {
+std::vector<Batched> Scan(const ControlBatchArgs& c) {
   Lowering& l = c.l;
   const hlo::Instruction scan = c.from[c.node];
   const hlo::ScanAttributes attributes = scan.attributes<hlo::ScanAttributes>();
@@ -118,7 +118,7 @@ Batched Chosen(Lowering& l, Op which, const Batched& x, const Batched& y, int64_
   return {l.b.Select(l.b.Broadcast(which, l.dims(on_true), {0}), on_true, on_false), true};
 }
 
-std::vector<Batched> Conditional(const ControlBatchCase& c) {
+std::vector<Batched> Conditional(const ControlBatchArgs& c) {
   Lowering& l = c.l;
   const hlo::Instruction instruction = c.from[c.node];
   const std::vector<hlo::ComputationId> called(instruction.called().begin(), instruction.called().end());
@@ -174,7 +174,7 @@ std::vector<Batched> Conditional(const ControlBatchCase& c) {
   return all;
 }
 
-std::vector<Batched> While(const ControlBatchCase& c) {
+std::vector<Batched> While(const ControlBatchArgs& c) {
   Lowering& l = c.l;
   const hlo::Instruction loop = c.from[c.node];
   const CalleeBody body = BodyOf(loop.called()[0]), condition = BodyOf(loop.called()[1]);
@@ -228,7 +228,7 @@ std::vector<Batched> While(const ControlBatchCase& c) {
 
 // Returns the callee with the batch dimension in all results, and in the parameters for which `has` is true.
 // Results for which `summed` is true are summed over the examples.
-hlo::ComputationId BatchedCallee(const ControlBatchCase& c, const char* name, hlo::ComputationId id,
+hlo::ComputationId BatchedCallee(const ControlBatchArgs& c, const char* name, hlo::ComputationId id,
                                  const std::vector<bool>& has, const std::vector<bool>& summed) {
   BatchedBody made(c.l);
   BatchBody(c, BodyOf(id), has, made);
@@ -245,7 +245,7 @@ hlo::ComputationId BatchedCallee(const ControlBatchCase& c, const char* name, hl
 
 // Batches a call with a custom rule, and the rule. The rule's cotangents of arguments that the examples share
 // are summed over the examples.
-std::vector<Batched> Custom(const ControlBatchCase& c, CustomRule rule) {
+std::vector<Batched> Custom(const ControlBatchArgs& c, CustomRule rule) {
   const hlo::Instruction call = c.from[c.node];
   std::vector<Op> operands;
   std::vector<bool> has;
@@ -277,7 +277,7 @@ std::vector<Batched> Custom(const ControlBatchCase& c, CustomRule rule) {
 }
 
 // Replaces a plain call by the batched instructions of its callee; a checkpoint remains a call.
-std::vector<Batched> Call(const ControlBatchCase& c) {
+std::vector<Batched> Call(const ControlBatchArgs& c) {
   if (const auto rule = CustomRuleOf(c.from, c.node)) return Custom(c, *rule);
   const hlo::Instruction call = c.from[c.node];
   const bool checkpoint = call.attributes<hlo::CallAttributes>().is_composite;
@@ -305,7 +305,7 @@ std::vector<Batched> Call(const ControlBatchCase& c) {
 }
 
 // LAPACK's routines accept any number of leading batch dimensions.
-std::vector<Batched> Routine(const ControlBatchCase& c) {
+std::vector<Batched> Routine(const ControlBatchArgs& c) {
   const hlo::Instruction call = c.from[c.node];
   std::vector<Op> operands;
   for (const NodeId operand : call.operands()) operands.push_back(WithBatch(c.l, c.value({operand}), c.size));

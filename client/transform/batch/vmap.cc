@@ -22,7 +22,7 @@ Dims Shifted(const Dims& dims) {
   return shifted;
 }
 
-Op BatchCase::With(size_t i) const {
+Op BatchArgs::With(size_t i) const {
   if (x[i].has_batch) return x[i].op;
   Dims dims = l.dims(x[i].op), mapping;
   for (int64_t dim = 0; dim < static_cast<int64_t>(dims.size()); ++dim) mapping.push_back(dim + 1);
@@ -30,13 +30,13 @@ Op BatchCase::With(size_t i) const {
   return l.b.Broadcast(x[i].op, dims, mapping);
 }
 
-std::vector<Op> BatchCase::AllWith() const {
+std::vector<Op> BatchArgs::AllWith() const {
   std::vector<Op> all;
   for (size_t i = 0; i < x.size(); ++i) all.push_back(With(i));
   return all;
 }
 
-Shape BatchCase::Whole(const Shape& one) const {
+Shape BatchArgs::Whole(const Shape& one) const {
   if (!one.IsArray()) {
     std::vector<Shape> elements;
     for (const Shape& element : one.tuple) elements.push_back(Whole(element));
@@ -276,7 +276,7 @@ std::vector<Tensor> CallBatched(const Traced& traced, const std::vector<Tensor>&
          Batch(l, *function.computation, size, parameters, function.outputs, settings)) {
       const Shape one = l.shape(result.op);
       const hlo::Attributes none;
-      const BatchCase whole{l, size, hlo::kCopy, one, none, {}, absl::MakeConstSpan(&result, 1)};
+      const BatchArgs whole{l, size, hlo::kCopy, one, none, {}, absl::MakeConstSpan(&result, 1)};
       const Op with = whole.With(0);
       const auto rank = static_cast<int64_t>(l.dims(with).size());
       const int64_t out = options.out < 0 ? options.out + rank : options.out;

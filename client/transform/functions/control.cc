@@ -47,11 +47,11 @@ std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, const L
 
   // The instruction's inputs and carries, and the position among them of each parameter of the body.
   std::vector<Op> inputs(stacks.begin(), stacks.end()), state(carries.begin(), carries.end());
-  struct Place {
+  struct InputOrCarry {
     bool input;
     size_t index;
   };
-  std::vector<Place> places;
+  std::vector<InputOrCarry> places;
   for (size_t i = 0; i < carry_count; ++i) places.push_back({false, i});
   for (size_t i = 0; i < stack_count; ++i) places.push_back({true, i});
   for (const Op constant : constants) {
@@ -77,7 +77,7 @@ std::vector<Op> LowerScan(Lowering& l, Operands o, const Function& body, const L
     slices.push_back(callee.Parameter(slice));
   }
   for (const Op carry : state) carried.push_back(callee.Parameter(l.shape(carry)));
-  for (const Place& place : places)
+  for (const InputOrCarry& place : places)
     parameters.push_back(place.input ? slices[place.index] : carried[place.index]);
   const std::vector<NodeId> outputs = callee.Append(body, parameters);
   const auto after_carries = outputs.begin() + static_cast<ptrdiff_t>(carry_count);

@@ -134,7 +134,7 @@ void CheckRule(const char* what, const Flattened& given, const std::vector<std::
   }
 }
 
-Tangents PushCustom(const PushCase& c, const CustomRule& rule) {
+Tangents CustomRuleJvp(const JvpArgs& c, const CustomRule& rule) {
   if (rule.is_vjp) {
     Refuse("a function of CustomVjp()%s has a rule for gradients only, none for Jvp()",
            OriginText(c.part, c.node));
@@ -162,7 +162,7 @@ namespace {
 
 // Returns the residuals. If the call does not return them yet, it is replaced by a call of the rule's forward
 // function or, if that is not possible, such a call is added.
-std::vector<Op> ResidualsOf(const PullCase& c, const CustomRule& rule, size_t results) {
+std::vector<Op> ResidualsOf(const VjpArgs& c, const CustomRule& rule, size_t results) {
   std::vector<Op> given;
   if (rule.widened) {
     for (size_t i = 0; i < rule.residuals; ++i) given.push_back(c.values.Element(c.node, results + i));
@@ -187,7 +187,7 @@ std::vector<Op> ResidualsOf(const PullCase& c, const CustomRule& rule, size_t re
 
 // In a gradient of a gradient, the residuals have cotangents, which this pulls back through the forward
 // function.
-void PullResiduals(const PullCase& c, const CustomRule& rule, size_t results) {
+void VjpOfResiduals(const VjpArgs& c, const CustomRule& rule, size_t results) {
   const std::vector<NodeId> operands = c.Operands();
   const CalleeBody forward = BodyOf(rule.forward);
   std::vector<Op> values, cotangents(forward.outputs.size());
@@ -208,11 +208,11 @@ void PullResiduals(const PullCase& c, const CustomRule& rule, size_t results) {
   for (size_t i = 0; i < operands.size(); ++i) c.add(operands[i], 0, by[i]);
 }
 
-void PullVjp(const PullCase& c, const CustomRule& rule) {
+void VjpOfCustomVjp(const VjpArgs& c, const CustomRule& rule) {
   const std::vector<NodeId> operands = c.Operands();
   std::vector<Shape> shapes = c.instruction().shape().tuple;
   if (rule.widened) shapes.resize(shapes.size() - rule.residuals);
-  if (rule.widened) PullResiduals(c, rule, shapes.size());
+  if (rule.widened) VjpOfResiduals(c, rule, shapes.size());
   bool any = false;
   for (size_t i = 0; i < shapes.size(); ++i) any = any || !IsZero(c.Cotangent(i));
   if (!any) return;
@@ -228,7 +228,7 @@ void PullVjp(const PullCase& c, const CustomRule& rule) {
 }
 
 // Transposes the rule, which is linear in the tangents.
-void PullJvp(const PullCase& c, const CustomRule& rule) {
+void VjpOfCustomJvp(const VjpArgs& c, const CustomRule& rule) {
   const std::vector<NodeId> operands = c.Operands();
   const CalleeBody body = BodyOf(rule.forward);
   std::vector<Op> values;
@@ -253,9 +253,9 @@ void PullJvp(const PullCase& c, const CustomRule& rule) {
 
 }  // namespace
 
-void PullCustom(const PullCase& c, const CustomRule& rule) {
-  if (rule.is_vjp) PullVjp(c, rule);
-  else PullJvp(c, rule);
+void CustomRuleVjp(const VjpArgs& c, const CustomRule& rule) {
+  if (rule.is_vjp) VjpOfCustomVjp(c, rule);
+  else VjpOfCustomJvp(c, rule);
 }
 
 }  // namespace hlod::lazy

@@ -24,7 +24,7 @@ struct CustomRule {
 std::optional<CustomRule> CustomRuleOf(const hlo::Computation& computation, NodeId node);
 void SetCustomRule(hlo::Notes& notes, const CustomRule& rule);
 
-Tangents PushCustom(const PushCase& c, const CustomRule& rule);
-void PullCustom(const PullCase& c, const CustomRule& rule);
+Tangents CustomRuleJvp(const JvpArgs& c, const CustomRule& rule);
+void CustomRuleVjp(const VjpArgs& c, const CustomRule& rule);
 
 }  // namespace hlod::lazy

@@ -44,11 +44,11 @@ std::vector<size_t> KeptOf(const hlo::Computation& computation, NodeId call) {
 
 // Replaces a plain call by the callee's instructions with their tangents. A checkpoint becomes a checkpoint
 // of values and tangents.
-Tangents PushCall(const PushCase& c) {
+Tangents CallJvp(const JvpArgs& c) {
   // A custom rule whose call reverse mode has widened is not used: the call is differentiated in its current
   // form.
   const std::optional<CustomRule> rule = CustomRuleOf(c.part.computation, c.node);
-  if (rule.has_value() && !rule->widened) return PushCustom(c, *rule);
+  if (rule.has_value() && !rule->widened) return CustomRuleJvp(c, *rule);
   const CalleeBody body = BodyOf(c.instruction().called()[0]);
   const bool checkpoint = IsCheckpoint(c.instruction()) && !rule.has_value();
   std::vector<Op> values, tangents;
@@ -59,7 +59,7 @@ Tangents PushCall(const PushCase& c) {
     }
   }
   if (!checkpoint) {
-    JvpResult pushed = PushBody(c.l, body, values, tangents, c.part, c.node);
+    JvpResult pushed = BodyJvp(c.l, body, values, tangents, c.part, c.node);
     SetResults(c.values, c.node, body.single, std::move(pushed.values));
     return pushed.tangents;
   }
@@ -75,7 +75,7 @@ Tangents PushCall(const PushCase& c) {
     operands.push_back(tangents[i]);
     parameters.push_back(inner_tangents[i]);
   }
-  const JvpResult pushed = PushBody(inner, body, inner_values, inner_tangents, c.part, c.node);
+  const JvpResult pushed = BodyJvp(inner, body, inner_values, inner_tangents, c.part, c.node);
   std::vector<Op> outputs = pushed.values;
   for (const Op tangent : pushed.tangents) {
     if (!IsZero(tangent)) outputs.push_back(tangent);
@@ -102,8 +102,8 @@ Tangents PushCall(const PushCase& c) {
 
 // Differentiates the callee as a separate subgraph. Its values are recomputed from the arguments, except its
 // results; if keeping results costs memory, only those that a checkpoint's policy keeps.
-void PullCall(const PullCase& c) {
-  if (const auto rule = CustomRuleOf(c.part.computation, c.node)) return PullCustom(c, *rule);
+void CallVjp(const VjpArgs& c) {
+  if (const auto rule = CustomRuleOf(c.part.computation, c.node)) return CustomRuleVjp(c, *rule);
   const CalleeBody body = BodyOf(c.instruction().called()[0]);
   std::vector<Leaf> leaves;
   for (const NodeId operand : c.Operands()) {

@@ -49,7 +49,7 @@ Op Emit(Lowering& l, const char* name, Op selector, std::deque<Branch>& branches
 
 }  // namespace
 
-Tangents PushConditional(const PushCase& c) {
+Tangents ConditionalJvp(const JvpArgs& c) {
   const Op selector = c.values.Of(c.Operands()[0]);
   std::deque<Branch> branches = BranchesOf(c.l, c.part.computation, c.node);
   std::vector<JvpResult> pushed;
@@ -66,7 +66,7 @@ Tangents PushConditional(const PushCase& c) {
       branch.operands.push_back(given);
       tangents[i] = branch.Parameter(c.l.shape(given));
     }
-    pushed.push_back(PushBody(branch.inner, branch.body, values, tangents, c.part, c.node));
+    pushed.push_back(BodyJvp(branch.inner, branch.body, values, tangents, c.part, c.node));
     for (size_t i = 0; i < varies.size(); ++i) {
       varies[i] = varies[i] || !IsZero(pushed.back().tangents[i]);
     }
@@ -96,7 +96,7 @@ namespace {
 
 class ConditionalPuller {
  public:
-  explicit ConditionalPuller(const PullCase& c)
+  explicit ConditionalPuller(const VjpArgs& c)
       : c_(c), l_(c.l), operands_(c.Operands()), branches_(BranchesOf(l_, c.part.computation, c.node)) {}
 
   void Pull() {
@@ -248,7 +248,7 @@ class ConditionalPuller {
     }
   }
 
-  const PullCase& c_;
+  const VjpArgs& c_;
   Lowering& l_;
   const std::vector<NodeId> operands_;
   std::deque<Branch> branches_;
@@ -256,6 +256,6 @@ class ConditionalPuller {
 
 }  // namespace
 
-void PullConditional(const PullCase& c) { ConditionalPuller(c).Pull(); }
+void ConditionalVjp(const VjpArgs& c) { ConditionalPuller(c).Pull(); }
 
 }  // namespace hlod::lazy

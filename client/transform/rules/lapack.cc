@@ -26,7 +26,7 @@ Op PermutationFrom(Lowering& l, Op pivots, int64_t rows, int64_t first) {
   return l.Reshape(PermutationOf(l, counted, rows), whole);
 }
 
-Tangents Getrf(const RoutineCase& c) {
+Tangents Getrf(const RoutineArgs& c) {
   Lowering& l = c.l();
   const Op lu = c.result(0), pivots = c.result(1);
   const int64_t rows = l.dims(lu)[RankOf(l, lu) - 2];
@@ -34,14 +34,14 @@ Tangents Getrf(const RoutineCase& c) {
 }
 
 // The TPU's call, whose results are L and U in one matrix, the exchanges, and the permutation.
-Tangents LuDecomposition(const RoutineCase& c) {
+Tangents LuDecomposition(const RoutineArgs& c) {
   Lowering& l = c.l();
   const Op permutation = l.Convert(c.result(2), hlo::kS64);
   return {LuTangent(l, c.result(0), permutation, c.tangent(0)), Op{}, Op{}};
 }
 
 // The result's other triangle is a copy of the operand's.
-Tangents Potrf(const RoutineCase& c) {
+Tangents Potrf(const RoutineArgs& c) {
   Lowering& l = c.l();
   const bool lower = c.number("uplo") == 'L';
   const Op t = c.tangent(0), kept = TriangleOf(l, c.result(0), lower, true);
@@ -49,7 +49,7 @@ Tangents Potrf(const RoutineCase& c) {
   return {(lower ? tangent : AdjointOf(l, tangent)) + TriangleOf(l, t, !lower, false), Op{}};
 }
 
-Tangents Trsm(const RoutineCase& c) {
+Tangents Trsm(const RoutineArgs& c) {
   const int64_t letter = c.number("trans_x");
   hlo::TriangularSolveAttributes solve;
   solve.left_side = c.number("side") == 'L';
@@ -102,7 +102,7 @@ Tangents ByRoutine(const TangentArgs& c) {
   const auto& call = c.Get<hlo::CustomCallAttributes>();
   absl::StatusOr<std::map<std::string, int64_t, std::less<>>> config =
       lapack::ParseConfig(call.backend_config);
-  RoutineCase of{c, call.target, {}};
+  RoutineArgs of{c, call.target, {}};
   if (config.ok()) of.config = *std::move(config);
   return RuleOf(call.target)(of);
 }
@@ -122,7 +122,7 @@ bool TakesBatches(std::string_view target) {
 
 bool IsRoutine(std::string_view target, std::string_view routine) { return RoutineOf(target) == routine; }
 
-std::vector<Op> RoutineCase::Again(std::string_view config) const {
+std::vector<Op> RoutineArgs::Again(std::string_view config) const {
   hlo::CustomCallAttributes call = c.Get<hlo::CustomCallAttributes>();
   call.backend_config = std::string(config);
   const Op made = c.l.b.Add(hlo::kCustomCall, c.x, call, {}, &c.shape);

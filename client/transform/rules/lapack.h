@@ -13,7 +13,7 @@
 namespace hlod::lazy {
 
 // A custom call to differentiate, with the attributes of its backend_config parsed.
-struct RoutineCase {
+struct RoutineArgs {
   const TangentArgs& c;
   std::string_view target;
   std::map<std::string, int64_t, std::less<>> config;
@@ -34,17 +34,17 @@ struct RoutineCase {
   // and returns its results.
   std::vector<Op> Again(std::string_view config) const;
 };
-using RoutineRule = Tangents (*)(const RoutineCase& c);
+using RoutineRule = Tangents (*)(const RoutineArgs& c);
 
 // Defined in lapack_reflections.cc.
-Tangents GeqrfTangents(const RoutineCase& c);
-Tangents OrgqrTangents(const RoutineCase& c);
-Tangents OrmqrTangents(const RoutineCase& c);
+Tangents GeqrfTangents(const RoutineArgs& c);
+Tangents OrgqrTangents(const RoutineArgs& c);
+Tangents OrmqrTangents(const RoutineArgs& c);
 // Defined in lapack_spectra.cc.
-Tangents SyevdTangents(const RoutineCase& c);
-Tangents GesddTangents(const RoutineCase& c);
-Tangents GeevTangents(const RoutineCase& c);
-Tangents EighTangents(const RoutineCase& c);
+Tangents SyevdTangents(const RoutineArgs& c);
+Tangents GesddTangents(const RoutineArgs& c);
+Tangents GeevTangents(const RoutineArgs& c);
+Tangents EighTangents(const RoutineArgs& c);
 
 // Returns the rule of a custom call's target, or null.
 TangentRule CustomCallTangentRule(std::string_view target);

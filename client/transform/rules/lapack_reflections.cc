@@ -60,7 +60,7 @@ ReflectionTangents TangentsOf(Lowering& l, const Reflections& r, Op packed_t, Op
 
 }  // namespace
 
-Tangents OrgqrTangents(const RoutineCase& c) {
+Tangents OrgqrTangents(const RoutineArgs& c) {
   Lowering& l = c.l();
   const Op packed = c.operand(0), tau = c.operand(1);
   const int64_t columns = ColumnsIn(l, packed);
@@ -76,7 +76,7 @@ Tangents OrgqrTangents(const RoutineCase& c) {
 }
 
 // Differentiates the product Q C, Q^H C, C Q or C Q^H.
-Tangents OrmqrTangents(const RoutineCase& c) {
+Tangents OrmqrTangents(const RoutineArgs& c) {
   Lowering& l = c.l();
   const bool left = c.number("left") != 0, adjoint = c.number("transpose") != 0;
   const Op packed = c.operand(0), tau = c.operand(1), to = c.operand(2), to_t = c.tangent(2);
@@ -98,7 +98,7 @@ Tangents OrmqrTangents(const RoutineCase& c) {
 
 // A = Q R in one matrix, with R on and above the diagonal and V below it, and tau. geqp3 also exchanges
 // columns: its results are those for A with the columns in that order.
-Tangents GeqrfTangents(const RoutineCase& c) {
+Tangents GeqrfTangents(const RoutineArgs& c) {
   Lowering& l = c.l();
   const bool exchanges = c.results() == 3;
   const Op packed = c.result(0), tau = c.result(exchanges ? 2 : 1);

@@ -24,7 +24,7 @@ Tangents OfHermitian(Lowering& l, Op vectors, Op values, Op t, bool lower, size_
 
 }  // namespace
 
-Tangents SyevdTangents(const RoutineCase& c) {
+Tangents SyevdTangents(const RoutineArgs& c) {
   const bool lower = c.number("uplo") == 'L', has_vectors = c.number("mode") == kVectors;
   const Op vectors =
       has_vectors
@@ -36,13 +36,13 @@ Tangents SyevdTangents(const RoutineCase& c) {
 }
 
 // The TPU's call, whose backend_config is "lower,sorted,sweeps,tolerance".
-Tangents EighTangents(const RoutineCase& c) {
+Tangents EighTangents(const RoutineArgs& c) {
   const std::string& config = c.c.Get<hlo::CustomCallAttributes>().backend_config;
   const bool lower = !config.starts_with('0');
   return OfHermitian(c.l(), c.result(0), c.result(1), c.tangent(0), lower, 2);
 }
 
-Tangents GesddTangents(const RoutineCase& c) {
+Tangents GesddTangents(const RoutineArgs& c) {
   Lowering& l = c.l();
   const int64_t mode = c.number("mode");
   const Op a = c.operand(0);
@@ -118,7 +118,7 @@ VectorTangents OfGeneral(Lowering& l, Op w, Op v, Op u, Op t) {
 }  // namespace
 
 // Eigenvalues of a general matrix. For a real matrix they are two results, real and imaginary parts.
-Tangents GeevTangents(const RoutineCase& c) {
+Tangents GeevTangents(const RoutineArgs& c) {
   Lowering& l = c.l();
   const bool parts = c.results() == 5;
   const size_t left = parts ? 2 : 1, right = left + 1;

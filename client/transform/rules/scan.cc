@@ -5,7 +5,7 @@
 //
 //   body(x_t, h_t) = (y_t, h_t+1)          scan(xs, h_0) = (ys, h_N)
 //
-// Forward mode (PushScan) is one scan of values and tangents together. The rest of this comment is the
+// Forward mode (ScanJvp) is one scan of values and tangents together. The rest of this comment is the
 // transpose (ScanPuller).
 //
 // The transpose of a scan is a scan in the other direction. The inputs of an iteration are outputs of the
@@ -81,7 +81,7 @@ ScanParts PartsOf(const hlo::Instruction& scan) {
 
 // A scan under construction: its inputs and carries, the parameters of the body for them, and the results of
 // the body, which is a scratch trace.
-struct Draft {
+struct ScanBuilder {
   Lowering& l;
   const Trace& body;
   std::vector<Op> inputs, carries;  // Nodes of the target computation.
@@ -100,7 +100,7 @@ struct Draft {
   std::vector<Op> Emit(const char* name, Lowering& inner, int64_t length, bool reverse);
 };
 
-std::vector<Op> Draft::Emit(const char* name, Lowering& inner, int64_t length, bool reverse) {
+std::vector<Op> ScanBuilder::Emit(const char* name, Lowering& inner, int64_t length, bool reverse) {
   const auto parameter = [&](const Shape& shape) {
     return inner.graph.op(inner.graph.ArgumentParameter(shape));
   };
@@ -144,7 +144,7 @@ std::vector<bool> Varying(const CalleeBody& body, const ScanParts& parts, std::v
 
 }  // namespace
 
-Tangents PushScan(const PushCase& c) {
+Tangents ScanJvp(const JvpArgs& c) {
   const ScanParts parts = PartsOf(c.instruction());
   const std::vector<NodeId> operands = c.Operands();
   const CalleeBody body = BodyOf(parts.callee);
@@ -159,7 +159,7 @@ Tangents PushScan(const PushCase& c) {
 
   Trace scratch(c.l.graph.place, Trace::Kind::kFunction);
   Lowering inner{scratch};
-  Draft draft{c.l, scratch, {}, {}, {}, {}, {}, {}};
+  ScanBuilder draft{c.l, scratch, {}, {}, {}, {}, {}, {}};
   std::vector<Op> parameters, tangents(operands.size());
   const auto parameter = [&](size_t i) {
     return scratch.op(scratch.ArgumentParameter(body.ParameterShape(i)));
@@ -176,7 +176,7 @@ Tangents PushScan(const PushCase& c) {
     if (i < parts.inputs) draft.AddInput(from, tangents[i]);
     else draft.AddCarry(from, tangents[i]);
   }
-  const JvpResult pushed = PushBody(inner, body, parameters, tangents, c.part, c.node);
+  const JvpResult pushed = BodyJvp(inner, body, parameters, tangents, c.part, c.node);
   const auto first_carry = static_cast<ptrdiff_t>(parts.outputs);
   draft.outputs.assign(pushed.values.begin(), pushed.values.begin() + first_carry);
   draft.next.assign(pushed.values.begin() + first_carry, pushed.values.end());
@@ -209,7 +209,7 @@ namespace {
 
 class ScanPuller {
  public:
-  explicit ScanPuller(const PullCase& c)
+  explicit ScanPuller(const VjpArgs& c)
       : c_(c), l_(c.l), parts_(PartsOf(c.instruction())), operands_(c.Operands()) {
     const CalleeBody body = BodyOf(parts_.callee);
     for (size_t i = 0; i < operands_.size(); ++i) {
@@ -241,7 +241,7 @@ class ScanPuller {
     CalleeBody body = BodyOf(parts_.callee);
     const Subgraph part = SubgraphOf(body, varying_, c_.part, c_.node);
     ResidualPrimals values(inner, body, sources_);
-    Draft draft{l_, scratch, {}, {}, {}, {}, {}, {}};
+    ScanBuilder draft{l_, scratch, {}, {}, {}, {}, {}, {}};
     std::vector<Op> cotangents(body.outputs.size());
     const std::vector<NodeId> outputs = body.outputs;
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -266,7 +266,7 @@ class ScanPuller {
     return true;
   }
 
-  void Emit(Lowering& inner, CalleeBody& body, ResidualPrimals& values, Draft& draft,
+  void Emit(Lowering& inner, CalleeBody& body, ResidualPrimals& values, ScanBuilder& draft,
             const std::vector<Op>& results) {
     // The operands whose cotangents are outputs of the transposed scan, and those whose cotangents are
     // carries.
@@ -350,7 +350,7 @@ class ScanPuller {
     return ElementsOf(l_, scan, wider.at, wider.at + wider.added);
   }
 
-  const PullCase& c_;
+  const VjpArgs& c_;
   Lowering& l_;
   const ScanParts parts_;
   const std::vector<NodeId> operands_;
@@ -361,6 +361,6 @@ class ScanPuller {
 
 }  // namespace
 
-void PullScan(const PullCase& c) { ScanPuller(c).Pull(); }
+void ScanVjp(const VjpArgs& c) { ScanPuller(c).Pull(); }
 
 }  // namespace hlod::lazy

@@ -50,10 +50,10 @@ void AddTo(Ops& to, const Ops& more) { to.insert(to.end(), more.begin(), more.en
 
 class Unbounded {
  public:
-  explicit Unbounded(const PullCase& c)
+  explicit Unbounded(const VjpArgs& c)
       : c_(c), body_(BodyOf(c.instruction().called()[0])), condition_(BodyOf(c.instruction().called()[1])) {}
 
-  void Pull() {
+  void Vjp() {
     Lowering& l = c_.l;
     Ops init;
     std::vector<Leaf> leaves = LeavesOf(c_.part.computation, c_.Operands()[0]);
@@ -210,7 +210,7 @@ class Unbounded {
     return next;
   }
 
-  const PullCase& c_;
+  const VjpArgs& c_;
   const CalleeBody body_, condition_;
   size_t count_ = 0;
   std::vector<bool> varying_;
@@ -225,6 +225,6 @@ bool IsReversible(const hlo::Computation& computation, NodeId node) {
   return notes != nullptr && notes->frontend_attributes.contains(kReversible);
 }
 
-void PullUnbounded(const PullCase& c) { Unbounded(c).Pull(); }
+void UnboundedWhileVjp(const VjpArgs& c) { Unbounded(c).Vjp(); }
 
 }  // namespace hlod::lazy

@@ -8,6 +8,6 @@ namespace hlod::lazy {
 // Marks a while as such a loop, in its notes.
 void MarkReversible(hlo::Notes& notes);
 bool IsReversible(const hlo::Computation& computation, NodeId node);
-void PullUnbounded(const PullCase& c);
+void UnboundedWhileVjp(const VjpArgs& c);
 
 }  // namespace hlod::lazy

@@ -6,7 +6,7 @@
 
 namespace hlod::lazy {
 
-Tangents PushWhile(const PushCase& c) {
+Tangents WhileJvp(const JvpArgs& c) {
   const std::vector<hlo::ComputationId> called(c.instruction().called().begin(),
                                                c.instruction().called().end());
   const CalleeBody body = BodyOf(called[0]), condition = BodyOf(called[1]);
@@ -51,7 +51,7 @@ Tangents PushWhile(const PushCase& c) {
     if (varying[i]) tangents[i] = parameters[next++];
   }
   const JvpResult pushed =
-      PushBody(inner, body, {parameters.begin(), parameters.begin() + after_state}, tangents, c.part, c.node);
+      BodyJvp(inner, body, {parameters.begin(), parameters.begin() + after_state}, tangents, c.part, c.node);
   std::vector<Op> results = pushed.values, init = state;
   for (size_t i = 0; i < count; ++i) {
     if (!varying[i]) continue;
@@ -75,7 +75,7 @@ namespace {
 
 // Pulls back a counted loop as a scan of the same body. The scan is run in addition to the loop, for its
 // residuals.
-void PullCounted(const PullCase& c, hlo::ComputationId body, int64_t length) {
+void CountedWhileVjp(const VjpArgs& c, hlo::ComputationId body, int64_t length) {
   const std::vector<Leaf> leaves = LeavesOf(c.part.computation, c.Operands()[0]);
   Trace scratch(c.l.graph.place, Trace::Kind::kFunction);
   Lowering inner{scratch};
@@ -107,13 +107,13 @@ void PullCounted(const PullCase& c, hlo::ComputationId body, int64_t length) {
 
 }  // namespace
 
-void PullWhile(const PullCase& c) {
+void WhileVjp(const VjpArgs& c) {
   const absl::Span<const hlo::ComputationId> called = c.instruction().called();
   const WhileLoop loop{c.part.computation, c.Operands()[0], called[0], called[1]};
   if (const std::optional<int64_t> length = ScanLengthOf(loop); length.has_value()) {
-    if (const auto body = ScanBodyOf(loop); body.has_value()) return PullCounted(c, *body, *length);
+    if (const auto body = ScanBodyOf(loop); body.has_value()) return CountedWhileVjp(c, *body, *length);
   }
-  if (IsReversible(c.part.computation, c.node)) return PullUnbounded(c);
+  if (IsReversible(c.part.computation, c.node)) return UnboundedWhileVjp(c);
   Refuse(
       "a loop whose number of iterations is not known before it runs%s has no gradient: what its iterations "
       "need would "

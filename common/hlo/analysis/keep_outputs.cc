@@ -163,8 +163,7 @@ class Narrower {
         }
         return;
       case kWhile:
-        if (Iterations(instruction, wanted))
-          Merge(operand(0), analysis_.Carried(instruction, wanted).begin());
+        if (MustRun(instruction, wanted)) Merge(operand(0), analysis_.Carried(instruction, wanted).begin());
         return Merge(operand(0), HandedOn(instruction, wanted).begin());
       default:
         for (uint32_t i = 0; i < instruction.operand_count(); ++i) operand(i).assign(operand(i).size(), true);
@@ -180,7 +179,7 @@ class Narrower {
   }
 
   // Returns true when the loop must run, for an effect or for a wanted leaf that it changes.
-  bool Iterations(Instruction loop, const LeafFlags& wanted) const {
+  bool MustRun(Instruction loop, const LeafFlags& wanted) const {
     return analysis_.HasEffects(loop) || HandedOn(loop, wanted) != wanted;
   }
 
@@ -253,7 +252,7 @@ class Narrower {
     const LeafFlags& wanted = body.needs[loop.id()];
     const Value& init = body.values[loop.operands()[0]];
     Value result(wanted.size(), kNone);
-    if (Iterations(loop, wanted)) {
+    if (MustRun(loop, wanted)) {
       const LeafFlags carried = analysis_.Carried(loop, wanted);
       const ComputationId called[] = {Narrow(loop.called()[0], carried, carried, false),
                                       Narrow(loop.called()[1], {true}, carried, true)};

@@ -19,7 +19,7 @@ enum class Mode {
   kReplicas,              // Replica ids; each group is within one partition.
   kPartitions,            // Partition ids; each group is within one replica.
   kReplicasOfPartitions,  // Replica ids; each group has all partitions of its replicas.
-  kMembers,               // Participant ids.
+  kParticipants,          // Participant ids.
 };
 
 Opcode Started(Opcode opcode) {
@@ -47,7 +47,7 @@ absl::StatusOr<Mode> ModeOf(Instruction instruction, Opcode opcode) {
     return InvalidArgument("Collective %s (%s) has use_global_device_ids and no channel_id.", Name(opcode),
                            instruction.name());
   }
-  if (attributes.use_global_device_ids) return Mode::kMembers;
+  if (attributes.use_global_device_ids) return Mode::kParticipants;
   return SaysGlobal(opcode) ? Mode::kReplicasOfPartitions : Mode::kPartitions;
 }
 
@@ -61,7 +61,7 @@ class Grouping {
       case Mode::kReplicas:
       case Mode::kReplicasOfPartitions: return participants_.replicas;
       case Mode::kPartitions: return participants_.partitions;
-      case Mode::kMembers: return participants_.count();
+      case Mode::kParticipants: return participants_.count();
     }
     return 0;
   }
@@ -70,7 +70,7 @@ class Grouping {
       case Mode::kReplicas:
       case Mode::kReplicasOfPartitions: return "replica";
       case Mode::kPartitions: return "partition";
-      case Mode::kMembers: return "device";
+      case Mode::kParticipants: return "device";
     }
     return "";
   }
@@ -96,7 +96,7 @@ class Grouping {
       case Mode::kReplicas: return id * participants_.partitions + row;
       case Mode::kPartitions: return row * participants_.partitions + id;
       case Mode::kReplicasOfPartitions: return id * participants_.partitions + partition;
-      case Mode::kMembers: return id;
+      case Mode::kParticipants: return id;
     }
     return 0;
   }
@@ -165,7 +165,7 @@ absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Partici
                              Name(instruction.opcode()), instruction.name(), devices, participants.count());
     }
     lists = ListGroups(attributes->groups);
-    if (lists.empty() && mode == Mode::kMembers) {
+    if (lists.empty() && mode == Mode::kParticipants) {
       return InvalidArgument("Collective %s (%s) has use_global_device_ids and no replica_groups.",
                              Name(instruction.opcode()), instruction.name());
     }

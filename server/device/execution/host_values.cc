@@ -20,7 +20,7 @@ absl::Status CheckCount(const char* what, size_t arrays) {
   return ArgumentError(absl::StrFormat("An %s names %d arrays; the limit is %d.", what, arrays, kArraysMax));
 }
 
-SessionChannels::Place PlaceOf(const ChannelRef& ref, Kind queue, Kind numbered) {
+SessionChannels::QueueKey QueueKeyOf(const ChannelRef& ref, Kind queue, Kind numbered) {
   return {{ref.id.has_value() ? numbered : queue, ref.id.value_or(0)}, ref.device, 0};
 }
 
@@ -28,7 +28,7 @@ SessionChannels::Place PlaceOf(const ChannelRef& ref, Kind queue, Kind numbered)
 
 struct HostValues::Giving {
   CommandRef command;
-  Place place;
+  QueueKey place;
   std::vector<std::shared_ptr<Buffer>> buffers;
   std::shared_ptr<SessionChannels::Slot> slot;
   std::shared_ptr<Task> task;  // Reads the buffers until the value is taken.
@@ -37,7 +37,7 @@ struct HostValues::Giving {
 
 struct HostValues::Taking {
   CommandRef command;
-  Place place;
+  QueueKey place;
   std::vector<hlo::Shape> shapes;
   std::vector<std::shared_ptr<Buffer>> buffers;
   std::shared_ptr<Task> task;  // Makes the buffers.
@@ -55,7 +55,7 @@ absl::StatusOr<std::shared_ptr<HostValues::Giving>> HostValues::Bind(const Infee
   RETURN_IF_ERROR(CheckCount("infeed", request.arguments.size()));
   auto giving = std::make_shared<Giving>();
   giving->command = request.command;
-  giving->place = PlaceOf(request.channel, Kind::kInfeed, Kind::kFromHost);
+  giving->place = QueueKeyOf(request.channel, Kind::kInfeed, Kind::kFromHost);
   for (const Handle handle : request.arguments) {
     ASSIGN_OR_RETURN(giving->buffers.emplace_back(), state_.FindBuffer(handle));
     const uint32_t device = giving->buffers.back()->device;
@@ -154,7 +154,7 @@ Violation HostValues::Outfeed(OutfeedRequest request, Done done) {
   }
   auto taking = std::make_shared<Taking>();
   taking->command = request.command;
-  taking->place = PlaceOf(request.channel, Kind::kOutfeed, Kind::kToHost);
+  taking->place = QueueKeyOf(request.channel, Kind::kOutfeed, Kind::kToHost);
   taking->shapes = std::move(request.shapes);
   taking->task = std::make_shared<Task>();
   taking->done = std::move(done);

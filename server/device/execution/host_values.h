@@ -33,7 +33,7 @@ class HostValues {
   void Close(DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
 
  private:
-  using Place = SessionChannels::Place;
+  using QueueKey = SessionChannels::QueueKey;
   struct Giving;
   struct Taking;
 

@@ -23,7 +23,7 @@ absl::Status Copy(const std::byte* from, std::byte* to, int64_t bytes, hlo::Chan
 
 }  // namespace
 
-SessionChannels::Place RunChannels::PlaceOf(const hlo::Channel& channel) const {
+SessionChannels::QueueKey RunChannels::QueueKeyOf(const hlo::Channel& channel) const {
   if (channel.kind == hlo::Channel::Kind::kPeer) return {channel, 0, execution_};
   return {channel, device_, 0};
 }
@@ -43,7 +43,7 @@ absl::Status RunChannels::Put(const hlo::Channel& channel, absl::Span<const hlo:
     value.blocks.push_back(std::move(block));
   }
   std::optional<FairQueue::Pause> pause;
-  return state_.channels.Put(PlaceOf(channel), std::move(value), [&]() -> absl::Status {
+  return state_.channels.Put(QueueKeyOf(channel), std::move(value), [&]() -> absl::Status {
     if (alone_ && !pause.has_value()) pause.emplace(state_.devices.device(device_).queue);
     return stop();
   });
@@ -55,7 +55,7 @@ absl::Status RunChannels::Take(const hlo::Channel& channel, absl::Span<const hlo
   // value.
   std::optional<FairQueue::Pause> pause;
   ASSIGN_OR_RETURN(const SessionChannels::Value value,
-                   state_.channels.Take(PlaceOf(channel), [&]() -> absl::Status {
+                   state_.channels.Take(QueueKeyOf(channel), [&]() -> absl::Status {
                      if (alone_ && !pause.has_value()) pause.emplace(state_.devices.device(device_).queue);
                      return stop();
                    }));

@@ -21,7 +21,7 @@ class RunChannels final : public hlo::Channels {
                     absl::Span<std::byte* const> arrays, Stop stop) override;
 
  private:
-  SessionChannels::Place PlaceOf(const hlo::Channel& channel) const;
+  SessionChannels::QueueKey QueueKeyOf(const hlo::Channel& channel) const;
 
   SessionState& state_;
   const uint32_t device_;

@@ -25,13 +25,13 @@ constexpr int64_t kValueBytes = 512, kArrayBytes = 1024;
 
 }  // namespace
 
-absl::Status SessionChannels::Late(const Place& place, std::string_view what) const {
+absl::Status SessionChannels::Late(const QueueKey& place, std::string_view what) const {
   return MakeError(ErrorKind::kPending,
                    absl::StrFormat("%s on %s of device %d within channel_wait_us (%d).", what,
                                    place.channel.ToString(), place.device, limits_.channel_wait_us));
 }
 
-void SessionChannels::Tidy(std::map<Place, Queue>::iterator at) {
+void SessionChannels::Tidy(std::map<QueueKey, Queue>::iterator at) {
   if (at->second.slots.empty() && at->second.receivers.empty()) queues_.erase(at);
 }
 
@@ -41,7 +41,7 @@ absl::StatusOr<std::shared_ptr<SessionChannels::Slot>> SessionChannels::MakeSlot
   return std::make_shared<Slot>(Slot{std::move(charge), std::nullopt});
 }
 
-absl::StatusOr<std::shared_ptr<SessionChannels::Slot>> SessionChannels::Append(const Place& place,
+absl::StatusOr<std::shared_ptr<SessionChannels::Slot>> SessionChannels::Append(const QueueKey& place,
                                                                                size_t arrays) {
   MutexLock lock(&mu_);
   if (values_ >= limits_.channel_values_max) {
@@ -61,7 +61,7 @@ void SessionChannels::Fill(const std::shared_ptr<Slot>& slot, Value value) {
   changed_.SignalAll();
 }
 
-void SessionChannels::Remove(const Place& place, const std::shared_ptr<Slot>& slot) {
+void SessionChannels::Remove(const QueueKey& place, const std::shared_ptr<Slot>& slot) {
   MutexLock lock(&mu_);
   const auto at = queues_.find(place);
   if (at == queues_.end()) return;
@@ -70,7 +70,7 @@ void SessionChannels::Remove(const Place& place, const std::shared_ptr<Slot>& sl
   changed_.SignalAll();
 }
 
-void SessionChannels::Await(const Place& place, uint64_t command, Receiver receiver) {
+void SessionChannels::Await(const QueueKey& place, uint64_t command, Receiver receiver) {
   std::shared_ptr<Slot> slot;
   {
     MutexLock lock(&mu_);
@@ -90,7 +90,7 @@ void SessionChannels::Await(const Place& place, uint64_t command, Receiver recei
   receiver(*std::move(slot->value));
 }
 
-bool SessionChannels::Forget(const Place& place, uint64_t command) {
+bool SessionChannels::Forget(const QueueKey& place, uint64_t command) {
   std::list<std::pair<uint64_t, Receiver>> gone;
   MutexLock lock(&mu_);
   const auto at = queues_.find(place);
@@ -103,7 +103,7 @@ bool SessionChannels::Forget(const Place& place, uint64_t command) {
   return true;
 }
 
-absl::Status SessionChannels::Put(const Place& place, Value value, Stop stop) {
+absl::Status SessionChannels::Put(const QueueKey& place, Value value, Stop stop) {
   Receiver receiver;
   {
     const absl::Time deadline = absl::Now() + absl::Microseconds(limits_.channel_wait_us);
@@ -135,7 +135,7 @@ absl::Status SessionChannels::Put(const Place& place, Value value, Stop stop) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<SessionChannels::Value> SessionChannels::Take(const Place& place, Stop stop) {
+absl::StatusOr<SessionChannels::Value> SessionChannels::Take(const QueueKey& place, Stop stop) {
   const absl::Time deadline = absl::Now() + absl::Microseconds(limits_.channel_wait_us);
   std::shared_ptr<Slot> slot;
   {
@@ -175,7 +175,7 @@ std::shared_ptr<const void> SessionChannels::Close() {
   closed_ = true;
   values_ = 0;
   changed_.SignalAll();
-  return std::make_shared<std::map<Place, Queue>>(std::exchange(queues_, {}));
+  return std::make_shared<std::map<QueueKey, Queue>>(std::exchange(queues_, {}));
 }
 
 }  // namespace hlod::device

@@ -26,11 +26,11 @@ namespace hlod::device {
 class SessionChannels {
  public:
   // The key of one queue: a channel of a device, or between the participants of an execute.
-  struct Place {
+  struct QueueKey {
     hlo::Channel channel;
     uint32_t device = 0;     // 0 for kPeer.
     uint64_t execution = 0;  // For kPeer, the command of the execute.
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend auto operator<=>(const QueueKey&, const QueueKey&) = default;
   };
   struct Value {
     absl::Status error;  // OK, or the reason why there is no value.
@@ -50,17 +50,17 @@ class SessionChannels {
 
   // For the client. Append adds a slot at the end of the queue, for a value of `arrays` arrays. It returns an
   // error of kind limit when the session has too many values, or the user's share of memory has no room.
-  absl::StatusOr<std::shared_ptr<Slot>> Append(const Place& place, size_t arrays);
+  absl::StatusOr<std::shared_ptr<Slot>> Append(const QueueKey& place, size_t arrays);
   void Fill(const std::shared_ptr<Slot>& slot, Value value);
-  void Remove(const Place& place, const std::shared_ptr<Slot>& slot);
+  void Remove(const QueueKey& place, const std::shared_ptr<Slot>& slot);
   // Calls `receiver`, perhaps at once, with the queue's next value that is not for an earlier receiver.
   // Forget(command) removes the receiver; it returns false if it was already called or removed.
-  void Await(const Place& place, uint64_t command, Receiver receiver);
-  bool Forget(const Place& place, uint64_t command);
+  void Await(const QueueKey& place, uint64_t command, Receiver receiver);
+  bool Forget(const QueueKey& place, uint64_t command);
 
   // For a program. Both wait for at most channel_wait_us, and fail with kind pending.
-  absl::Status Put(const Place& place, Value value, Stop stop);
-  absl::StatusOr<Value> Take(const Place& place, Stop stop);
+  absl::Status Put(const QueueKey& place, Value value, Stop stop);
+  absl::StatusOr<Value> Take(const QueueKey& place, Stop stop);
 
   // Drops the values that participants of an execute have sent to each other and not received.
   void EndExecution(uint64_t execution);
@@ -74,8 +74,8 @@ class SessionChannels {
     std::list<std::pair<uint64_t, Receiver>> receivers;  // The receivers, with their commands.
   };
 
-  absl::Status Late(const Place& place, std::string_view what) const;
-  void Tidy(std::map<Place, Queue>::iterator at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Late(const QueueKey& place, std::string_view what) const;
+  void Tidy(std::map<QueueKey, Queue>::iterator at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   absl::StatusOr<std::shared_ptr<Slot>> MakeSlot(size_t arrays) const;
 
@@ -83,7 +83,7 @@ class SessionChannels {
   const std::shared_ptr<MemoryShare> share_;
   Mutex mu_;
   CondVar changed_ ABSL_GUARDED_BY(mu_);
-  std::map<Place, Queue> queues_ ABSL_GUARDED_BY(mu_);  // The queues that have a slot or a receiver.
+  std::map<QueueKey, Queue> queues_ ABSL_GUARDED_BY(mu_);  // The queues that have a slot or a receiver.
   int64_t values_ ABSL_GUARDED_BY(mu_) = 0;             // The number of slots.
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -13,7 +13,7 @@ namespace hlod::engine::fft {
 
 // The location of a tile's lines in memory, as pairs of numbers. Strides count pairs.
 template <typename T>
-struct Place {
+struct TileMemory {
   T* data;
   int64_t element_stride, lane_stride;
   bool exchanged = false;  // True when real and imaginary parts are exchanged.
@@ -22,8 +22,8 @@ struct Place {
 template <typename T>
 struct Kernels {
   // Move `lanes` lines of n elements between memory and a tile. Loading sets the other lanes to zero.
-  void (*load)(const Place<T>& from, int64_t n, int lanes, T* tile);
-  void (*store)(const T* tile, int64_t n, int lanes, T scale, const Place<T>& to);
+  void (*load)(const TileMemory<T>& from, int64_t n, int lanes, T* tile);
+  void (*store)(const T* tile, int64_t n, int lanes, T scale, const TileMemory<T>& to);
   // Runs the plan's passes from `a`, with `b` as a second buffer. Returns the buffer that holds the result.
   T* (*passes)(const LinePlan<T>& plan, T* a, T* b);
   // Multiplies each element by its factor; real and imaginary parts are exchanged before or after the

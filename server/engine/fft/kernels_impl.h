@@ -240,7 +240,7 @@ HLOD_FFT_INLINE void Exchange(Row<T>& row, bool exchange) {
 
 // Loads elements [begin, end), one number at a time.
 template <typename T>
-HLOD_FFT_TARGET void LoadEach(const Place<T>& from, int64_t begin, int64_t end, int lanes, T* tile) {
+HLOD_FFT_TARGET void LoadEach(const TileMemory<T>& from, int64_t begin, int64_t end, int lanes, T* tile) {
   constexpr int64_t kRow = 2 * kLanes<T>;
   const int re = from.exchanged ? kLanes<T> : 0, im = from.exchanged ? 0 : kLanes<T>;
   for (; begin < end; begin += kBlock) {
@@ -256,7 +256,7 @@ HLOD_FFT_TARGET void LoadEach(const Place<T>& from, int64_t begin, int64_t end, 
 }
 
 template <typename T>
-HLOD_FFT_TARGET void Load(const Place<T>& from, int64_t n, int lanes, T* tile) {
+HLOD_FFT_TARGET void Load(const TileMemory<T>& from, int64_t n, int lanes, T* tile) {
   constexpr int64_t kRow = 2 * kLanes<T>;
   int64_t done = 0;
   if (lanes < kLanes<T>) {
@@ -288,7 +288,7 @@ HLOD_FFT_TARGET void Load(const Place<T>& from, int64_t n, int lanes, T* tile) {
 
 template <typename T>
 HLOD_FFT_TARGET void StoreEach(const T* tile, int64_t begin, int64_t end, int lanes, T scale,
-                               const Place<T>& to) {
+                               const TileMemory<T>& to) {
   constexpr int64_t kRow = 2 * kLanes<T>;
   const int re = to.exchanged ? kLanes<T> : 0, im = to.exchanged ? 0 : kLanes<T>;
   for (; begin < end; begin += kBlock) {
@@ -304,7 +304,7 @@ HLOD_FFT_TARGET void StoreEach(const T* tile, int64_t begin, int64_t end, int la
 }
 
 template <typename T>
-HLOD_FFT_TARGET void Store(const T* tile, int64_t n, int lanes, T scale, const Place<T>& to) {
+HLOD_FFT_TARGET void Store(const T* tile, int64_t n, int lanes, T scale, const TileMemory<T>& to) {
   int64_t done = 0;
   const auto get = [&](int64_t e) HLOD_FFT_LAMBDA {
     Row<T> row = Get(tile, e);

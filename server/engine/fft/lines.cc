@@ -39,12 +39,12 @@ int64_t MiddleDivisor(int64_t n) {
 }
 
 template <typename T>
-Complex<T> Read(const Place<T>& place, int64_t element) {
+Complex<T> Read(const TileMemory<T>& place, int64_t element) {
   const T* const x = place.data + 2 * element * place.element_stride;
   return place.exchanged ? Complex<T>{x[1], x[0]} : Complex<T>{x[0], x[1]};
 }
 template <typename T>
-void Write(const Place<T>& place, int64_t element, Complex<T> value) {
+void Write(const TileMemory<T>& place, int64_t element, Complex<T> value) {
   T* const x = place.data + 2 * element * place.element_stride;
   if (place.exchanged) std::swap(value.re, value.im);
   x[0] = value.re, x[1] = value.im;
@@ -84,7 +84,7 @@ int64_t MatrixTransform<T>::row_tiles() const {
 
 // Element j1 n2 + j2 of the line is element j1 of column j2.
 template <typename T>
-void MatrixTransform<T>::Columns(const Place<T>& from, T* middle, const TileRoom<T>& room, int64_t begin,
+void MatrixTransform<T>::Columns(const TileMemory<T>& from, T* middle, const TileRoom<T>& room, int64_t begin,
                                  int64_t end, int worker) const {
   const Kernels<T>& kernels = GetKernels<T>();
   const int64_t n1 = first_.length, n2 = second_.length;
@@ -102,7 +102,7 @@ void MatrixTransform<T>::Columns(const Place<T>& from, T* middle, const TileRoom
 
 // Element k1 + n1 k2 of the result is element k2 of row k1.
 template <typename T>
-void MatrixTransform<T>::Rows(const T* middle, const Place<T>& to, T scale, const TileRoom<T>& room,
+void MatrixTransform<T>::Rows(const T* middle, const TileMemory<T>& to, T scale, const TileRoom<T>& room,
                               int64_t begin, int64_t end, int worker) const {
   const Kernels<T>& kernels = GetKernels<T>();
   const int64_t n1 = first_.length, n2 = second_.length;
@@ -118,7 +118,7 @@ void MatrixTransform<T>::Rows(const T* middle, const Place<T>& to, T scale, cons
 }
 
 template <typename T>
-absl::Status MatrixTransform<T>::Run(const Place<T>& from, const Place<T>& to, T scale, T* middle,
+absl::Status MatrixTransform<T>::Run(const TileMemory<T>& from, const TileMemory<T>& to, T scale, T* middle,
                                      const TileRoom<T>& room, const StepContext& context) const {
   RETURN_IF_ERROR(ParallelPieces(
       context, room.threads, column_tiles(), WorkOfLines(first_.tile_length, second_.length),
@@ -129,7 +129,7 @@ absl::Status MatrixTransform<T>::Run(const Place<T>& from, const Place<T>& to, T
 }
 
 template <typename T>
-void MatrixTransform<T>::RunAlone(const Place<T>& from, const Place<T>& to, T scale, T* middle,
+void MatrixTransform<T>::RunAlone(const TileMemory<T>& from, const TileMemory<T>& to, T scale, T* middle,
                                   const TileRoom<T>& room, int worker) const {
   Columns(from, middle, room, 0, column_tiles(), worker);
   Rows(middle, to, scale, room, 0, row_tiles(), worker);
@@ -176,8 +176,9 @@ absl::Status LineTransform<T>::Run(const Lines<T>& from, const Lines<T>& to, boo
     for (int64_t i = 0; i < inner_; ++i) {
       // The parts of one line may all be too small for a check of their own.
       RETURN_IF_ERROR(StopCheck::Verdict(context.run));
-      const Place<T> source{from.data + 2 * (o * from.block_stride + i), from.element_stride, 0, inverse};
-      const Place<T> target{to.data + 2 * (o * to.block_stride + i), to.element_stride, 0, inverse};
+      const TileMemory<T> source{from.data + 2 * (o * from.block_stride + i), from.element_stride, 0,
+                                 inverse};
+      const TileMemory<T> target{to.data + 2 * (o * to.block_stride + i), to.element_stride, 0, inverse};
       RETURN_IF_ERROR(RunConvolution(source, target, scale, buffers, room, context));
     }
   }
@@ -189,7 +190,7 @@ template <typename T>
 absl::Status LineTransform<T>::RunMatrices(const Lines<T>& from, const Lines<T>& to, bool inverse, T scale,
                                            T* middle, const TileRoom<T>& room,
                                            const StepContext& context) const {
-  const auto line = [&](const Lines<T>& lines, int64_t i) -> Place<T> {
+  const auto line = [&](const Lines<T>& lines, int64_t i) -> TileMemory<T> {
     return {lines.data + 2 * (i / inner_ * lines.block_stride + i % inner_), lines.element_stride, 0,
             inverse};
   };
@@ -217,7 +218,7 @@ absl::Status LineTransform<T>::RunTiles(const Lines<T>& from, const Lines<T>& to
   const Kernels<T>& kernels = GetKernels<T>();
   const bool across = inner_ == 1;
   const int64_t lines = across ? blocks_ : inner_, tiles_each = CeilDiv(lines, kLanes<T>);
-  const auto place = [&](const Lines<T>& field, int64_t block, int64_t line) -> Place<T> {
+  const auto place = [&](const Lines<T>& field, int64_t block, int64_t line) -> TileMemory<T> {
     const int64_t lane_stride = across ? field.block_stride : 1;
     return {field.data + 2 * (block * field.block_stride + line * lane_stride), field.element_stride,
             lane_stride, inverse};
@@ -242,7 +243,7 @@ template <typename T>
 absl::Status LineTransform<T>::MakeFilter(T* buffers, const TileRoom<T>& room,
                                           const StepContext& context) const {
   const int64_t m = convolution_, n = length_;
-  const Place<T> filter{buffers, 1, 0};
+  const TileMemory<T> filter{buffers, 1, 0};
   RETURN_IF_ERROR(ParallelPieces(context, room.threads, m, 4 * m, [&](int64_t begin, int64_t end, int) {
     for (int64_t k = begin; k < end; ++k) Write(filter, k, {0, 0});
   }));
@@ -260,11 +261,13 @@ absl::Status LineTransform<T>::MakeFilter(T* buffers, const TileRoom<T>& room,
 
 // Convolves like TransformTile.
 template <typename T>
-absl::Status LineTransform<T>::RunConvolution(const Place<T>& from, const Place<T>& to, T scale, T* buffers,
-                                              const TileRoom<T>& room, const StepContext& context) const {
+absl::Status LineTransform<T>::RunConvolution(const TileMemory<T>& from, const TileMemory<T>& to, T scale,
+                                              T* buffers, const TileRoom<T>& room,
+                                              const StepContext& context) const {
   const int64_t m = convolution_, n = length_;
   T* const middle = buffers + 2 * m;
-  const Place<T> filter{buffers, 1, 0}, line{buffers + 4 * m, 1, 0}, exchanged{buffers + 4 * m, 1, 0, true};
+  const TileMemory<T> filter{buffers, 1, 0}, line{buffers + 4 * m, 1, 0},
+      exchanged{buffers + 4 * m, 1, 0, true};
   RETURN_IF_ERROR(ParallelPieces(context, room.threads, m, 4 * m, [&](int64_t begin, int64_t end, int) {
     ChirpWalk<T> chirps(*chirp_roots_, n, begin);
     int64_t k = begin;

@@ -47,19 +47,19 @@ class MatrixTransform {
   int64_t tile_length() const { return std::max(first_.tile_length, second_.tile_length); }
   // Transform `from` to `to`, which may be the same line; `middle` has room for it. Lane strides are ignored.
   // Run uses the team, RunAlone only the calling thread.
-  absl::Status Run(const Place<T>& from, const Place<T>& to, T scale, T* middle, const TileRoom<T>& room,
-                   const StepContext& context) const;
-  void RunAlone(const Place<T>& from, const Place<T>& to, T scale, T* middle, const TileRoom<T>& room,
-                int worker) const;
+  absl::Status Run(const TileMemory<T>& from, const TileMemory<T>& to, T scale, T* middle,
+                   const TileRoom<T>& room, const StepContext& context) const;
+  void RunAlone(const TileMemory<T>& from, const TileMemory<T>& to, T scale, T* middle,
+                const TileRoom<T>& room, int worker) const;
 
  private:
   MatrixTransform(int64_t n1, int64_t n2);
 
   // Transform tiles [begin, end): first the columns, then the rows.
-  void Columns(const Place<T>& from, T* middle, const TileRoom<T>& room, int64_t begin, int64_t end,
+  void Columns(const TileMemory<T>& from, T* middle, const TileRoom<T>& room, int64_t begin, int64_t end,
                int worker) const;
-  void Rows(const T* middle, const Place<T>& to, T scale, const TileRoom<T>& room, int64_t begin, int64_t end,
-            int worker) const;
+  void Rows(const T* middle, const TileMemory<T>& to, T scale, const TileRoom<T>& room, int64_t begin,
+            int64_t end, int worker) const;
   int64_t column_tiles() const;
   int64_t row_tiles() const;
 
@@ -88,7 +88,7 @@ class LineTransform {
                         const TileRoom<T>& room, const StepContext& context) const;
   absl::Status RunMatrices(const Lines<T>& from, const Lines<T>& to, bool inverse, T scale, T* middle,
                            const TileRoom<T>& room, const StepContext& context) const;
-  absl::Status RunConvolution(const Place<T>& from, const Place<T>& to, T scale, T* buffers,
+  absl::Status RunConvolution(const TileMemory<T>& from, const TileMemory<T>& to, T scale, T* buffers,
                               const TileRoom<T>& room, const StepContext& context) const;
   absl::Status MakeFilter(T* buffers, const TileRoom<T>& room, const StepContext& context) const;
 

@@ -290,8 +290,8 @@ class ScatterStep final : public Step {
       return;
     }
     const bool dense = inner_.dst_stride == 1 && inner_.src_stride == 1;
-    const int64_t turns = dense ? 1 : n, block = dense ? n : 1;
-    for (int64_t t = 0; t < turns; ++t) {
+    const int64_t iterations = dense ? 1 : n, block = dense ? n : 1;
+    for (int64_t t = 0; t < iterations; ++t) {
       const std::byte* parameters[2 * kOperandsMax];
       std::byte* results[kOperandsMax];
       for (int i = 0; i < count_; ++i) {

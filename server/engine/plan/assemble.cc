@@ -46,7 +46,7 @@ class Assembler {
     code_.slots.push_back(slot);
     return static_cast<int32_t>(code_.slots.size()) - 1;
   }
-  Slot SlotOf(const Place& place) const {
+  Slot SlotOf(const BufferLocation& place) const {
     switch (place.space) {
       case Space::kTemporary: return {1, place.offset};
       case Space::kArgument: return {2 + place.index, 0};

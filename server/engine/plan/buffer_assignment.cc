@@ -70,7 +70,7 @@ constexpr size_t kOperandsMax = 4096;
 struct Buffer {
   Segments segments;
   int64_t bytes = 0;
-  Place place;
+  BufferLocation place;
   bool fixed = false;      // True when `place` is prescribed.
   bool read_only = false;  // True for constants, and for arguments whose memory is not shared with a result.
 };

@@ -13,11 +13,11 @@
 namespace hlod::engine {
 
 // The location of a buffer: in the arena at `offset`, or in argument, result or constant `index`.
-struct Place {
+struct BufferLocation {
   Space space = Space::kTemporary;
   int32_t index = kNone;
   int64_t offset = 0;
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const BufferLocation&, const BufferLocation&) = default;
 };
 
 // Copies `bytes` from one buffer to another.
@@ -28,7 +28,7 @@ struct BufferCopy {
 
 struct Assignment {
   std::vector<int32_t> buffer;  // By ValueId, the index of its place in `places`.
-  std::vector<Place> places;
+  std::vector<BufferLocation> places;
   // The copies for the moves of op i are copies[copy_begin[i] .. copy_begin[i + 1]), in an order that
   // overwrites no bytes still to be read. Moves between values that share a buffer need no copy.
   std::vector<int32_t> copy_begin;

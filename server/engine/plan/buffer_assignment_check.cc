@@ -44,7 +44,7 @@ class Machine {
       const Value& value = program_.values[v];
       if (value.space == Space::kConstant) Put(RangeOf(static_cast<ValueId>(v)), static_cast<ValueId>(v));
       if (value.space == Space::kTemporary) continue;
-      const Place& place = assignment_.places[assignment_.buffer[v]];
+      const BufferLocation& place = assignment_.places[assignment_.buffer[v]];
       if (value.bytes > 0 &&
           (place.space != value.space || place.index != value.index || place.offset != 0)) {
         return Internal("Value %d does not lie where it has to.", static_cast<int>(v));
@@ -59,7 +59,7 @@ class Machine {
   }
 
  private:
-  Range RangeOfPlace(const Place& place, int64_t bytes) const {
+  Range RangeOfPlace(const BufferLocation& place, int64_t bytes) const {
     return {{place.space, place.space == Space::kTemporary ? 0 : place.index},
             place.offset,
             place.offset + bytes};

@@ -9,7 +9,7 @@
 namespace hlod::engine {
 namespace {
 
-std::string PlaceText(const Place& place) {
+std::string PlaceText(const BufferLocation& place) {
   switch (place.space) {
     case Space::kTemporary: return absl::StrCat("t+", place.offset);
     case Space::kArgument: return absl::StrCat("a", place.index);

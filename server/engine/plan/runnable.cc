@@ -57,9 +57,9 @@ absl::Status CheckCollective(Instruction instruction, const hlo::Participants& p
   if (participants.count() == 1) return hlo::CheckOneParticipant(instruction);
   ASSIGN_OR_RETURN(const hlo::Collective collective, hlo::ReadCollective(instruction, participants));
   // The collective's tables of participants are also counted: this many entries count as one instruction.
-  constexpr int64_t kMembersAnInstruction = 64;
+  constexpr int64_t kParticipantsPerInstruction = 64;
   const int64_t size =
-      hlo::GroupProgramSize(instruction, collective) + participants.count() / kMembersAnInstruction;
+      hlo::GroupProgramSize(instruction, collective) + participants.count() / kParticipantsPerInstruction;
   if (size <= kGroupInstructionsMax - group_instructions) {
     group_instructions += size;
     return absl::OkStatus();

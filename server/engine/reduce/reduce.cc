@@ -69,13 +69,13 @@ struct ExtremumKernel {
   }
 };
 
-// Reduces n dense elements: kLanes partial results over kTurns elements each, which are combined in pairs,
-// each with its counterpart in the other half.
+// Reduces n dense elements: kLanes partial results over kIterations elements each, which are combined in
+// pairs, each with its counterpart in the other half.
 template <typename Op>
 struct RunKernel {
   using Acc = typename Op::Acc;
   using Total = typename Op::Total;
-  static constexpr int64_t kWidth = kVectorBytes / sizeof(Acc), kLanes = kVectors * kWidth, kTurns = 16;
+  static constexpr int64_t kWidth = kVectorBytes / sizeof(Acc), kLanes = kVectors * kWidth, kIterations = 16;
 
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, Total* result) {
     if constexpr (Op::kExtremum && std::is_floating_point_v<Acc>) {
@@ -85,17 +85,17 @@ struct RunKernel {
     Total total = static_cast<Total>(Op::Identity());
     int64_t i = 0;
     while (n - i >= kLanes) {
-      const int64_t turns = std::min(kTurns, (n - i) / kLanes);
+      const int64_t iterations = std::min(kIterations, (n - i) / kLanes);
       Acc joined[kWidth];
-      if constexpr (Op::kSmall) Widened(p + i, turns, joined);
-      else InVectors(p + i, turns, joined);
+      if constexpr (Op::kSmall) Widened(p + i, iterations, joined);
+      else InVectors(p + i, iterations, joined);
 #pragma GCC unroll 8
       for (int64_t half = kWidth / 2; half > 0; half /= 2) {
 #pragma GCC unroll 8
         for (int64_t l = 0; l < half; ++l) joined[l] = Op::Apply(joined[l], joined[l + half]);
       }
       total = Op::Apply(total, static_cast<Total>(joined[0]));
-      i += turns * kLanes;
+      i += iterations * kLanes;
     }
     Acc rest = Op::Identity();
     for (; i < n; ++i) rest = Op::Apply(rest, Op::Load(p[i]));
@@ -103,11 +103,11 @@ struct RunKernel {
   }
 
  private:
-  // Both combine `turns` * kLanes elements to kWidth partial results.
-  static HLOD_ALWAYS_INLINE void InVectors(const typename Op::Element* p, int64_t turns, Acc* joined) {
+  // Both combine `iterations` * kLanes elements to kWidth partial results.
+  static HLOD_ALWAYS_INLINE void InVectors(const typename Op::Element* p, int64_t iterations, Acc* joined) {
     Acc a[kWidth], b[kWidth], c[kWidth], d[kWidth];
     for (int64_t l = 0; l < kWidth; ++l) a[l] = b[l] = c[l] = d[l] = Op::Identity();
-    for (int64_t turn = 0; turn < turns; ++turn, p += kLanes) {
+    for (int64_t iteration = 0; iteration < iterations; ++iteration, p += kLanes) {
 #pragma omp simd
       for (int64_t l = 0; l < kWidth; ++l) {
         a[l] = Op::Apply(a[l], Op::Load(p[l]));
@@ -120,10 +120,10 @@ struct RunKernel {
     for (int64_t l = 0; l < kWidth; ++l) joined[l] = Op::Apply(Op::Apply(a[l], c[l]), Op::Apply(b[l], d[l]));
   }
   // Elements that are converted first benefit more from long loops.
-  static HLOD_ALWAYS_INLINE void Widened(const typename Op::Element* p, int64_t turns, Acc* joined) {
+  static HLOD_ALWAYS_INLINE void Widened(const typename Op::Element* p, int64_t iterations, Acc* joined) {
     Acc lanes[kLanes];
     for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Load(p[l]);
-    for (int64_t turn = 1; turn < turns; ++turn) {
+    for (int64_t iteration = 1; iteration < iterations; ++iteration) {
       p += kLanes;
 #pragma omp simd
       for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Apply(lanes[l], Op::Load(p[l]));

@@ -132,18 +132,18 @@ class GeneralReduceStep final : public Step {
       for (int64_t l = 1; l < lanes; ++l) neighbours = neighbours && place.base[l] == place.base[0] + l;
       for (int64_t t = 0; t < longest; ++t) {
         if (stop.Stops(lanes * kElementNs)) return false;
-        std::byte* turn[2 * kOperandsMax];  // Accumulators, then this iteration's elements.
-        std::copy_n(parameters, 2 * count_, turn);
+        std::byte* operands[2 * kOperandsMax];  // Accumulators, then this iteration's elements.
+        std::copy_n(parameters, 2 * count_, operands);
         if (neighbours && t > 0) {
           const int64_t from = place.base[0] + walk_.reduced.Offset(t);
           for (int i = 0; i < count_; ++i)  // The elements are only read.
-            turn[count_ + i] = const_cast<std::byte*>(inputs[i]) + from * widths_[i];
+            operands[count_ + i] = const_cast<std::byte*>(inputs[i]) + from * widths_[i];
         } else if (runs_ && !neighbours) {
           for (int i = 0; i < count_; ++i) {
-            const int64_t turns = kRunBytes / widths_[i];
+            const int64_t per_run = kRunBytes / widths_[i];
             std::byte* const block = scratch + i * kBlockBytes;
-            if (t % turns == 0) GatherRuns(inputs[i], widths_[i], place, t, block);
-            turn[count_ + i] = block + t % turns * lanes * widths_[i];
+            if (t % per_run == 0) GatherRuns(inputs[i], widths_[i], place, t, block);
+            operands[count_ + i] = block + t % per_run * lanes * widths_[i];
           }
         } else {
           for (int64_t l = 0; l < lanes; ++l)
@@ -153,13 +153,13 @@ class GeneralReduceStep final : public Step {
         }
         if (t == 0) {
           for (int i = 0; i < count_; ++i)
-            std::memcpy(parameters[i], turn[count_ + i], static_cast<size_t>(lanes * widths_[i]));
+            std::memcpy(parameters[i], operands[count_ + i], static_cast<size_t>(lanes * widths_[i]));
         } else if (t < longest - 1 || stretches_ == 1) {
-          function_->Run(turn, parameters, lanes);
+          function_->Run(operands, parameters, lanes);
         } else {
           // Not every stretch has an element in the last iteration, so stretches are handled one by one.
           for (int64_t l = 0; l < lanes; l += outputs_here) {
-            if (place.length[l] == longest) RunAt(parameters, l, turn + count_, l, outputs_here);
+            if (place.length[l] == longest) RunAt(parameters, l, operands + count_, l, outputs_here);
           }
         }
       }

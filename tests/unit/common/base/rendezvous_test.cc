@@ -32,15 +32,15 @@ TEST(Rendezvous, TheLastOneWorksForAllInTheGroupsOrder) {
     std::vector<std::jthread> threads;
     for (int m = 0; m < 3; ++m) {
       threads.emplace_back([&, m] {
-        for (int turn = 1; turn <= 100; ++turn) {
-          int own = (m + 1) * turn;
+        for (int round = 1; round <= 100; ++round) {
+          int own = (m + 1) * round;
           const absl::Status met =
               rendezvous.Meet(m, &kHere, "here", {2, 0, 1}, &own, kGoOn, [&](auto brought) {
                 ++works;
                 int all[3];
                 for (int i = 0; i < 3; ++i) all[i] = *static_cast<int*>(brought[i]);
-                EXPECT_EQ(all[0], 3 * turn);  // Participant 2 is the first of the group.
-                EXPECT_EQ(all[2], 2 * turn);
+                EXPECT_EQ(all[0], 3 * round);  // Participant 2 is the first of the group.
+                EXPECT_EQ(all[2], 2 * round);
                 for (int i = 0; i < 3; ++i) *static_cast<int*>(brought[i]) = all[0] + all[1] + all[2];
                 return absl::OkStatus();
               });
@@ -89,7 +89,7 @@ TEST(Rendezvous, TheErrorOfTheWorkIsEverybodys) {
   EXPECT_EQ(other.message(), "no room");
 }
 
-TEST(Rendezvous, AMemberThatFailsReleasesTheOthers) {
+TEST(Rendezvous, AParticipantThatFailsReleasesTheOthers) {
   Rendezvous rendezvous({"a", "b"});
   std::jthread failing([&] { rendezvous.Leave(1, DataLoss("it broke")); });
   int own = 0;
