@@ -287,6 +287,7 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
   Execution execution;
   execution.executable = state_;
   execution.command = sent->id;
+  execution.sent = sent;
   execution.done = internal::FutureOf(executable.session, sent);
   for (size_t i = 0; i < results.size(); ++i) {
     if (filled[i].valid()) {

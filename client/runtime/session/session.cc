@@ -424,6 +424,13 @@ absl::Status Session::WaitAny(absl::Span<const Command> commands) {
   return lost_;
 }
 
+absl::Status Session::WaitFor(absl::FunctionRef<bool()> done) {
+  RETURN_IF_ERROR(CheckProcess());
+  absl::MutexLock lock(&mu_);
+  if (WaitUntil(done, absl::InfiniteFuture())) return absl::OkStatus();
+  return lost_.ok() ? SessionIsClosed() : lost_;
+}
+
 void Session::Drain() {
   if (InForkedChild()) return;
   absl::MutexLock lock(&mu_);

@@ -175,6 +175,9 @@ class Session : public std::enable_shared_from_this<Session> {
   absl::Status Wait(const CommandState& command, absl::Time deadline = absl::InfiniteFuture());
   // Waits until one of the commands is done. Returns OK, or the reason why the session is lost.
   absl::Status WaitAny(absl::Span<const Command> commands);
+  // Waits until `done` returns true. It is asked after each event, with the session locked: it must be cheap and
+  // must not call the session. Returns OK, or why no event will come any more.
+  absl::Status WaitFor(absl::FunctionRef<bool()> done);
   // Handles the messages that have arrived, without waiting.
   void Drain();
 

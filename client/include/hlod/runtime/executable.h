@@ -20,6 +20,7 @@
 namespace hlod {
 
 namespace internal {
+struct CommandState;
 struct ExecutableState;
 }
 
@@ -81,6 +82,7 @@ struct Execution {
 
   std::shared_ptr<internal::ExecutableState> executable;  // For the library.
   uint64_t command = 0;
+  std::shared_ptr<internal::CommandState> sent;
 };
 
 // Refers to one compiled program; copies refer to the same one. Freed when the last copy is destroyed.

@@ -1,0 +1,180 @@
+// Buffers, and the entries that ask about one.
+#include "client/pjrt/buffers/buffer.h"
+
+#include <utility>
+
+#include "client/pjrt/buffers/element_type.h"
+#include "client/pjrt/client.h"
+#include "client/pjrt/entry.h"
+#include "client/pjrt/events/event.h"
+#include "client/runtime/session/state.h"
+
+namespace hlod::pjrt {
+namespace {
+
+std::vector<int64_t> Descending(size_t rank) {
+  std::vector<int64_t> order(rank);
+  for (size_t i = 0; i < rank; ++i) order[i] = static_cast<int64_t>(rank - 1 - i);
+  return order;
+}
+
+}  // namespace
+
+internal::Command ProducerOf(const hlod::Buffer& buffer) {
+  internal::BufferState& state = *buffer.internal_state();
+  absl::MutexLock lock(&state.mu);
+  return state.producer;
+}
+
+Buffer::Buffer(Memory& memory, hlod::Buffer value)
+    : memory_(memory),
+      shape_(value.shape()),
+      minor_to_major_(Descending(shape_.dims.size())),
+      value_(std::move(value)) {}
+
+Buffer::Buffer(Memory& memory, const hlo::Shape& shape, absl::Status error)
+    : memory_(memory),
+      shape_(shape),
+      minor_to_major_(Descending(shape.dims.size())),
+      error_(std::move(error)) {}
+
+absl::StatusOr<hlod::Buffer> Buffer::value() const {
+  absl::MutexLock lock(&mu_);
+  if (deleted_) return InvalidArgument("Buffer has been deleted or donated.");
+  if (!error_.ok()) return error_;
+  return *value_;
+}
+
+std::shared_ptr<Completion> Buffer::ready() const {
+  const absl::StatusOr<hlod::Buffer> value = this->value();
+  if (!value.ok()) return Completion::Done(value.status());
+  return client().CompletionOf(ProducerOf(*value));
+}
+
+bool Buffer::IsDeleted() const {
+  absl::MutexLock lock(&mu_);
+  return deleted_;
+}
+
+void Buffer::Delete() {
+  std::optional<hlod::Buffer> value;
+  absl::MutexLock lock(&mu_);
+  deleted_ = true;
+  value.swap(value_);
+}
+
+bool Buffer::IsSoleUser(const hlod::Buffer& value) const {
+  absl::MutexLock lock(&mu_);
+  return holds_ == 0 && value.internal_state().use_count() <= 2;
+}
+
+void Buffer::AddHold() {
+  absl::MutexLock lock(&mu_);
+  ++holds_;
+}
+
+absl::Status Buffer::RemoveHold() {
+  absl::MutexLock lock(&mu_);
+  if (holds_ == 0) return InvalidArgument("The buffer has no external reference that could be given up.");
+  --holds_;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_Destroy_Args& args) {
+  delete args.buffer;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_ElementType_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.type = ToBufferType(args.buffer->shape().type);
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_Dimensions_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.dims = args.buffer->shape().dims.data();
+  args.num_dims = args.buffer->shape().dims.size();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_UnpaddedDimensions_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.unpadded_dims = args.buffer->shape().dims.data();
+  args.num_dims = args.buffer->shape().dims.size();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_DynamicDimensionIndices_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.dynamic_dim_indices = nullptr;
+  args.num_dynamic_dims = 0;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_GetMemoryLayout_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.layout = {};
+  args.layout.struct_size = sizeof(args.layout);
+  args.layout.type = abi::LayoutType::kTiled;
+  args.layout.tiled.struct_size = sizeof(args.layout.tiled);
+  args.layout.tiled.minor_to_major = args.buffer->minor_to_major().data();
+  args.layout.tiled.minor_to_major_size = args.buffer->minor_to_major().size();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_OnDeviceSizeInBytes_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.on_device_size_in_bytes = static_cast<size_t>(hlo::ByteSize(args.buffer->shape()).value_or(0));
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_Device_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.device = &args.buffer->device();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_Memory_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.memory = &args.buffer->memory();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_Delete_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.buffer->Delete();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_IsDeleted_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.is_deleted = args.buffer->IsDeleted();
+  return absl::OkStatus();
+}
+
+// False although the daemon is on this host: its memory is not this process's, which a framework would read.
+absl::Status Serve(abi::Buffer_IsOnCpu_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.is_on_cpu = false;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_ReadyEvent_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.event = new Event(args.buffer->ready());
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_IncreaseExternalReferenceCount_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  args.buffer->AddHold();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_DecreaseExternalReferenceCount_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  return args.buffer->RemoveHold();
+}
+
+}  // namespace hlod::pjrt

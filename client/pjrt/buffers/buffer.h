@@ -1,0 +1,61 @@
+// A buffer as the framework holds it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "client/pjrt/abi/buffer.h"
+#include "client/pjrt/devices/device.h"
+#include "client/pjrt/events/completion.h"
+#include "hlod/runtime/buffer.h"
+
+namespace hlod::pjrt {
+
+// Thread-safe. What is asked often (memory, shape) never locks.
+class Buffer {
+ public:
+  Buffer(Memory& memory, hlod::Buffer value);
+  // One without a value: its use and its end report `error`.
+  Buffer(Memory& memory, const hlo::Shape& shape, absl::Status error);
+
+  Memory& memory() const { return memory_; }
+  Device& device() const { return memory_.device(); }
+  Client& client() const { return device().client(); }
+  const hlo::Shape& shape() const { return shape_; }
+  absl::Span<const int64_t> minor_to_major() const { return minor_to_major_; }
+
+  // Returns the value; the error of a buffer that has none, was deleted or donated.
+  absl::StatusOr<hlod::Buffer> value() const;
+  // Returns the end of what makes the value.
+  std::shared_ptr<Completion> ready() const;
+  bool IsDeleted() const;
+  // Lets go of the value. A second call does nothing.
+  void Delete();
+
+  // Returns false when others than this buffer and `value`, a copy of its value, still use the value (a read
+  // under way, a copy in another memory, a reference from outside): a program that consumes it must then be
+  // given a copy.
+  bool IsSoleUser(const hlod::Buffer& value) const;
+  // References from outside to the value's memory.
+  void AddHold();
+  absl::Status RemoveHold();
+
+ private:
+  Memory& memory_;
+  const hlo::Shape shape_;
+  const std::vector<int64_t> minor_to_major_;
+  const absl::Status error_;
+  mutable absl::Mutex mu_;
+  std::optional<hlod::Buffer> value_ ABSL_GUARDED_BY(mu_);
+  bool deleted_ ABSL_GUARDED_BY(mu_) = false;
+  int holds_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+// Returns the command that makes a buffer's value.
+internal::Command ProducerOf(const hlod::Buffer& buffer);
+
+}  // namespace hlod::pjrt

@@ -1,0 +1,83 @@
+// The entry that makes a buffer from memory of the host.
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "client/pjrt/buffers/buffer.h"
+#include "client/pjrt/buffers/element_type.h"
+#include "client/pjrt/buffers/strides.h"
+#include "client/pjrt/client.h"
+#include "client/pjrt/entry.h"
+#include "client/pjrt/events/event.h"
+
+namespace hlod::pjrt {
+namespace {
+
+// The memory that is asked for: newer frameworks name it, older ones the device alone.
+absl::StatusOr<Memory*> MemoryOf(Client& client, Device* device, Memory* memory) {
+  if (memory == nullptr && device == nullptr) return client.memories().front();
+  return memory != nullptr ? memory : &device->default_memory();
+}
+
+// Elements of less than a byte have one each. Frameworks leave its upper bits as they come; hlod keeps a
+// number's sign in them, or zeros.
+void SetUpperBits(absl::Span<std::byte> elements, hlo::PrimitiveType type) {
+  const int unused = 8 - hlo::Info(type).bits;
+  for (std::byte& element : elements) {
+    const auto shifted = static_cast<uint8_t>(static_cast<uint8_t>(element) << unused);
+    element = hlo::IsSigned(type) ? static_cast<std::byte>(static_cast<int8_t>(shifted) >> unused)
+                                  : static_cast<std::byte>(shifted >> unused);
+  }
+}
+
+// Uploads an array whose elements have to be brought into order, or into form, on the way.
+absl::StatusOr<hlod::Buffer> UploadRearranged(const hlod::Device& device, const std::byte* data,
+                                              const Strides& strides, const hlo::Shape& shape) {
+  ASSIGN_OR_RETURN(hlod::StagedUpload staged, device.Stage(shape));
+  CopyStrided(staged.bytes().data(), RowMajorStrides(shape), data, strides, shape);
+  if (hlo::Info(shape.type).bits < 8) SetUpperBits(staged.bytes(), shape.type);
+  return staged.Commit();
+}
+
+}  // namespace
+
+// All ways of keeping the host's memory are kept: the bytes are out of it when the call returns.
+absl::Status Serve(abi::Client_BufferFromHostBuffer_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  if (args.num_dims > 0) RETURN_IF_ERROR(Given(args.dims, "dims"));
+  ASSIGN_OR_RETURN(const hlo::PrimitiveType type, FromBufferType(args.type));
+  ASSIGN_OR_RETURN(Memory* const memory, MemoryOf(*args.client, args.device, args.memory));
+  const hlo::Shape shape =
+      type == hlo::kTokenType ? hlo::Shape::Token() : hlo::Shape::Array(type, {args.dims, args.num_dims});
+  RETURN_IF_ERROR(hlo::ValidateShape(shape));
+  const auto bytes = static_cast<size_t>(hlo::ByteSize(shape).value_or(0));
+  if (bytes > 0) RETURN_IF_ERROR(Given(args.data, "data"));
+  if (args.device_layout != nullptr) {
+    ASSIGN_OR_RETURN(const Strides asked, StridesOf(*args.device_layout, shape));
+    if (bytes > 0 && asked != RowMajorStrides(shape))
+      return Unimplemented("A buffer whose layout is not row-major: hlod's are.");
+  }
+  const hlod::Device& device = memory->device().runtime();
+  const auto* const data = static_cast<const std::byte*>(args.data);
+  Strides strides;
+  if (shape.IsArray()) strides = RowMajorStrides(shape);
+  bool dense = bytes == 0 || hlo::Info(type).bits >= 8;
+  if (args.byte_strides != nullptr && shape.IsArray()) {
+    if (args.num_byte_strides != args.num_dims) {
+      return InvalidArgument("%d byte_strides are given for %d dimensions.", args.num_byte_strides,
+                             args.num_dims);
+    }
+    Strides given(args.byte_strides, args.byte_strides + args.num_byte_strides);
+    dense = dense && (bytes == 0 || given == strides);
+    strides = std::move(given);
+  }
+  absl::StatusOr<hlod::Buffer> value =
+      dense ? device.Upload({data, bytes}, shape) : UploadRearranged(device, data, strides, shape);
+  RETURN_IF_ERROR(value.status());
+  auto done = std::make_unique<Event>(Completion::Done(absl::OkStatus()));
+  args.buffer = new Buffer(*memory, *std::move(value));
+  args.done_with_host_buffer = done.release();
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::pjrt

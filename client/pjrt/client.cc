@@ -1,0 +1,162 @@
+// Clients, and the entries about them.
+#include "client/pjrt/client.h"
+
+#include <string>
+#include <utility>
+
+#include "client/pjrt/entry.h"
+
+namespace hlod::pjrt {
+namespace {
+
+absl::StatusOr<std::string> Text(const abi::NamedValue& option) {
+  if (option.type == abi::NamedValueType::kString) return std::string(option.string_value, option.value_size);
+  return InvalidArgument("The option %s is not a string.", std::string_view(option.name, option.name_size));
+}
+
+absl::StatusOr<ConnectOptions> ReadOptions(absl::Span<const abi::NamedValue> options) {
+  ConnectOptions read;
+  for (const abi::NamedValue& option : options) {
+    const std::string_view name(option.name, option.name_size);
+    if (name == "address") {
+      ASSIGN_OR_RETURN(read.address, Text(option));
+    } else if (name == "name") {
+      ASSIGN_OR_RETURN(read.name, Text(option));
+    } else if (name == "token") {
+      ASSIGN_OR_RETURN(read.token, Text(option));
+    } else if (name == "devices") {
+      if (option.type != abi::NamedValueType::kInt64)
+        return InvalidArgument("The option devices is not a number.");
+      read.daemon_flags.insert(read.daemon_flags.end(), {"--devices", std::to_string(option.int64_value)});
+    }
+  }
+  return read;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(absl::Span<const abi::NamedValue> options) {
+  ASSIGN_OR_RETURN(const ConnectOptions read, ReadOptions(options));
+  ASSIGN_OR_RETURN(hlod::Client runtime, hlod::Client::Connect(read));
+  return std::make_unique<Client>(std::move(runtime));
+}
+
+Client::Client(hlod::Client runtime)
+    : runtime_(std::move(runtime)),
+      version_(runtime_.daemon()),
+      completions_(std::make_shared<internal::Completions>(session())),
+      topology_(version_) {
+  for (int ordinal = 0; ordinal < runtime_.device_count(); ++ordinal) {
+    owned_.push_back(std::make_unique<Device>(*this, runtime_.device(ordinal)));
+    Device& device = *owned_.back();
+    devices_.push_back(&device);
+    memories_.insert(memories_.end(), device.memories().begin(), device.memories().end());
+    topology_.Add(device.description());
+  }
+}
+
+Device* Client::FindDevice(int64_t id) const {
+  return id < 0 || id >= static_cast<int64_t>(devices_.size()) ? nullptr : devices_[static_cast<size_t>(id)];
+}
+
+std::shared_ptr<Completion> Client::CompletionOf(internal::Command command, Completion::Finish finish) {
+  return Completion::Of(session(), completions_, std::move(command), std::move(finish));
+}
+
+absl::Status Serve(abi::Client_Create_Args& args) {
+  if (args.num_options > 0) RETURN_IF_ERROR(Given(args.create_options, "create_options"));
+  ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create({args.create_options, args.num_options}));
+  args.client = client.release();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_Destroy_Args& args) {
+  delete args.client;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_PlatformName_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  args.platform_name = kPlatformName.data();
+  args.platform_name_size = kPlatformName.size();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_PlatformVersion_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  args.platform_version = args.client->version().data();
+  args.platform_version_size = args.client->version().size();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_ProcessIndex_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  args.process_index = 0;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_TopologyDescription_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  args.topology = &args.client->topology();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_Devices_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  args.devices = args.client->devices().data();
+  args.num_devices = args.client->devices().size();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_AddressableDevices_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  args.addressable_devices = args.client->devices().data();
+  args.num_addressable_devices = args.client->devices().size();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_LookupDevice_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  args.device = args.client->FindDevice(args.id);
+  if (args.device != nullptr) return absl::OkStatus();
+  return InvalidArgument("Device %d does not exist: the daemon has %d.", args.id,
+                         args.client->devices().size());
+}
+
+absl::Status Serve(abi::Client_LookupAddressableDevice_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  args.addressable_device = args.client->FindDevice(args.local_hardware_id);
+  if (args.addressable_device != nullptr) return absl::OkStatus();
+  return InvalidArgument("Device %d does not exist: the daemon has %d.", args.local_hardware_id,
+                         args.client->devices().size());
+}
+
+absl::Status Serve(abi::Client_AddressableMemories_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  args.addressable_memories = args.client->memories().data();
+  args.num_addressable_memories = args.client->memories().size();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_UpdateGlobalProcessInfo_Args& args) {
+  return Given(args.client, "client");  // Frameworks end the process at an error; there is one process.
+}
+
+// Device replica * num_partitions + partition runs that partition of that replica.
+absl::Status Serve(abi::Client_DefaultDeviceAssignment_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  RETURN_IF_ERROR(Given(args.default_assignment, "default_assignment"));
+  const int64_t needed = int64_t{args.num_replicas} * args.num_partitions;
+  const auto available = static_cast<int64_t>(args.client->devices().size());
+  if (args.num_replicas < 1 || args.num_partitions < 1 || needed > available) {
+    return InvalidArgument("num_replicas %d x num_partitions %d needs as many devices; the daemon has %d.",
+                           args.num_replicas, args.num_partitions, available);
+  }
+  if (static_cast<int64_t>(args.default_assignment_size) < needed)
+    return InvalidArgument("default_assignment_size is %d; %d are needed.", args.default_assignment_size,
+                           needed);
+  for (int64_t i = 0; i < needed; ++i) args.default_assignment[i] = static_cast<int>(i);
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::pjrt

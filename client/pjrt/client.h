@@ -1,0 +1,52 @@
+// A connection to a daemon, as the framework holds it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "client/pjrt/abi/client.h"
+#include "client/pjrt/devices/device.h"
+#include "client/pjrt/events/completion.h"
+#include "client/pjrt/events/worker.h"
+#include "client/pjrt/topology.h"
+#include "hlod/runtime/client.h"
+
+namespace hlod::pjrt {
+
+// Thread-safe. Outlives its devices, memories, buffers and executables: frameworks keep to that.
+class Client {
+ public:
+  // Understands the options "address", "name", "token" and "daemon_flags" (a string, separated by blanks),
+  // and ignores others, which frameworks add.
+  static absl::StatusOr<std::unique_ptr<Client>> Create(absl::Span<const abi::NamedValue> options);
+  explicit Client(hlod::Client runtime);
+
+  const hlod::Client& runtime() const { return runtime_; }
+  const std::shared_ptr<internal::Session>& session() const { return runtime_.internal_session(); }
+  const std::string& version() const { return version_; }
+  const std::vector<Device*>& devices() const { return devices_; }  // By ordinal.
+  const std::vector<Memory*>& memories() const { return memories_; }
+  Topology& topology() { return topology_; }
+  // Returns the device, or null.
+  Device* FindDevice(int64_t id) const;
+
+  // Downloads of many bytes run here.
+  Worker& transfers() { return transfers_; }
+  // Returns a completion for a command of the session.
+  std::shared_ptr<Completion> CompletionOf(internal::Command command, Completion::Finish finish = nullptr);
+
+ private:
+  const hlod::Client runtime_;
+  const std::string version_;
+  const std::shared_ptr<internal::Completions> completions_;
+  Worker transfers_;
+  std::vector<std::unique_ptr<Device>> owned_;
+  std::vector<Device*> devices_;
+  std::vector<Memory*> memories_;
+  Topology topology_;
+};
+
+}  // namespace hlod::pjrt

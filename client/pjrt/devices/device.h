@@ -1,0 +1,51 @@
+// A device of the daemon, and its description.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/pjrt/devices/memory.h"
+#include "hlod/runtime/device.h"
+
+namespace hlod::pjrt {
+
+// The name by which frameworks know the plugin's devices.
+inline constexpr std::string_view kPlatformName = "hlod";
+
+// Says the same of a device whether or not a daemon is there.
+class DeviceDescription {
+ public:
+  DeviceDescription(int id, std::string kind);
+  int id() const { return id_; }
+  const std::string& kind() const { return kind_; }
+  const std::string& text() const { return text_; }        // "hlod:0"
+  const std::string& details() const { return details_; }  // With the kind.
+
+ private:
+  const int id_;
+  const std::string kind_, text_, details_;
+};
+
+class Device {
+ public:
+  Device(Client& client, hlod::Device runtime);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  Client& client() const { return client_; }
+  const hlod::Device& runtime() const { return runtime_; }
+  int ordinal() const { return runtime_.ordinal(); }
+  DeviceDescription& description() { return description_; }
+  const std::vector<Memory*>& memories() const { return memories_; }
+  Memory& default_memory() const { return *memories_.front(); }
+
+ private:
+  Client& client_;
+  const hlod::Device runtime_;
+  DeviceDescription description_;
+  std::vector<std::unique_ptr<Memory>> owned_;
+  std::vector<Memory*> memories_;  // By kind.
+};
+
+}  // namespace hlod::pjrt

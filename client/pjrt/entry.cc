@@ -1,0 +1,15 @@
+// The errors of a call that does not reach its function.
+#include "client/pjrt/entry.h"
+
+namespace hlod::pjrt {
+
+absl::Status TooSmall(std::string_view entry, size_t struct_size, size_t needed) {
+  return InvalidArgument("The arguments of %s have struct_size %d; at least %d are needed.", entry,
+                         struct_size, needed);
+}
+
+absl::Status Unforeseen(std::string_view entry, const std::exception& exception) {
+  return Internal("%s failed: %s.", entry, exception.what());
+}
+
+}  // namespace hlod::pjrt

@@ -1,0 +1,88 @@
+// The common part of all entries: the functions that answer them, and how a call of the framework reaches
+// one.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <string_view>
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "client/pjrt/abi/api.h"
+#include "client/pjrt/errors.h"
+#include "common/base/errors/status.h"
+
+namespace hlod::pjrt {
+
+// One function per entry. It finds a whole struct, in which fields that the caller does not know are zero,
+// reads its arguments and sets its results.
+#define HLOD_PJRT_ENTRY(name) absl::Status Serve(abi::name##_Args& args);
+#define HLOD_PJRT_MISSING(name)
+#define HLOD_PJRT_VOID(name) void Answer(abi::name##_Args* args);
+#include "client/pjrt/abi/entries.inc"
+#undef HLOD_PJRT_ENTRY
+#undef HLOD_PJRT_MISSING
+#undef HLOD_PJRT_VOID
+
+// The bytes of an argument struct that every caller must know: those of its first version. Structs that have
+// not grown since (their size counts without the padding at the end) are needed whole.
+template <typename Arguments>
+inline constexpr size_t kNeeded = sizeof(Arguments);
+template <>
+inline constexpr size_t kNeeded<abi::Client_Create_Args> = 72;
+template <>
+inline constexpr size_t kNeeded<abi::Device_MemoryStats_Args> = 32;
+template <>
+inline constexpr size_t kNeeded<abi::Executable_GetCompiledMemoryStats_Args> = 104;
+template <>
+inline constexpr size_t kNeeded<abi::Executable_DeserializeAndLoad_Args> = 48;
+template <>
+inline constexpr size_t kNeeded<abi::Client_CreateErrorBuffer_Args> = 96;
+
+// Copies as much as the caller knows of its struct; the rest of the copy is zero.
+template <typename Struct>
+Struct Widened(const Struct& given) {
+  Struct whole;
+  std::memset(static_cast<void*>(&whole), 0, sizeof(whole));
+  std::memcpy(static_cast<void*>(&whole), &given, std::min(given.struct_size, sizeof(whole)));
+  return whole;
+}
+
+// Returns INVALID_ARGUMENT when a pointer that an entry needs is null.
+inline absl::Status Given(const void* pointer, std::string_view field) {
+  if (pointer != nullptr) return absl::OkStatus();
+  return InvalidArgument("The field %s is null.", field);
+}
+
+absl::Status TooSmall(std::string_view entry, size_t struct_size, size_t needed);
+absl::Status Unforeseen(std::string_view entry, const std::exception& exception);
+
+// Answers a call: gives `serve` a whole struct, and writes back what the caller knows of it. Exceptions end
+// here.
+template <typename Arguments>
+Error* Enter(std::string_view entry, Arguments* args, absl::Status (*serve)(Arguments&)) {
+  if (args == nullptr) return ToError(InvalidArgument("%s was called without arguments.", entry));
+  // Padding at the end of a struct does not count.
+  if (args->struct_size + alignof(Arguments) - 1 < kNeeded<Arguments>)
+    return ToError(TooSmall(entry, args->struct_size, kNeeded<Arguments>));
+  try {
+    const size_t known = std::min(args->struct_size, sizeof(Arguments));
+    Arguments whole = Widened(*args);
+    if (absl::Status status = serve(whole); !status.ok()) return ToError(std::move(status));
+    whole.struct_size = args->struct_size;
+    std::memcpy(static_cast<void*>(args), &whole, known);
+    return nullptr;
+  } catch (const std::exception& exception) {
+    return ToError(Unforeseen(entry, exception));
+  }
+}
+
+// An entry of an extension: `serve` is the name of a function or of a function template.
+#define HLOD_PJRT_CALL(entry, serve)                                                              \
+  [](auto* args) -> Error* {                                                                      \
+    return Enter(                                                                                 \
+        entry, args, +[](std::remove_pointer_t<decltype(args)>& whole) { return serve(whole); }); \
+  }
+
+}  // namespace hlod::pjrt

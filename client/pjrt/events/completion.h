@@ -1,0 +1,57 @@
+// The end of something that the device does, which several events may stand for.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "client/runtime/session/completions.h"
+
+namespace hlod::pjrt {
+
+// Thread-safe. Callbacks run without a lock: they may destroy events and buffers.
+class Completion : public std::enable_shared_from_this<Completion> {
+ public:
+  using Callback = std::function<void(const absl::Status&)>;
+  // Turns the end of a command into that of the completion; called once, before anybody hears of it.
+  using Finish = std::function<absl::Status(const internal::CommandState&, absl::Status)>;
+
+  // One that is done.
+  static std::shared_ptr<Completion> Done(absl::Status status);
+  // One that is done when Set is called.
+  static std::shared_ptr<Completion> Open();
+  // One that is done when the command is.
+  static std::shared_ptr<Completion> Of(std::shared_ptr<internal::Session> session,
+                                        std::shared_ptr<internal::Completions> completions,
+                                        internal::Command command, Finish finish = nullptr);
+
+  // Never waits. Handles messages that have arrived.
+  bool IsReady();
+  absl::Status Await();
+  // Calls back once: at once when it is done, else from the thread that finds out.
+  void OnReady(Callback callback);
+  // Ends it. Returns false when it was ended before.
+  bool Set(absl::Status status);
+
+ private:
+  Completion() = default;
+  // Ends it with the command's status.
+  void SetFromCommand(absl::Status status);
+
+  std::shared_ptr<internal::Session> session_;  // Null unless it is that of a command.
+  std::shared_ptr<internal::Completions> completions_;
+  internal::Command command_;
+
+  absl::Mutex mu_;
+  Finish finish_ ABSL_GUARDED_BY(mu_);
+  bool finishing_ ABSL_GUARDED_BY(mu_) = false;
+  bool done_ ABSL_GUARDED_BY(mu_) = false;
+  bool asked_ ABSL_GUARDED_BY(mu_) = false;  // True when the completion thread will tell.
+  absl::Status status_ ABSL_GUARDED_BY(mu_);
+  std::vector<Callback> callbacks_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod::pjrt

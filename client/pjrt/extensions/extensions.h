@@ -1,0 +1,16 @@
+// Tables of functions beside the main one, in a chain.
+#pragma once
+
+#include "client/pjrt/abi/extensions.h"
+
+namespace hlod::pjrt {
+
+// Returns the first of the chain.
+abi::Extension* Extensions();
+
+// The elements of the chain.
+abi::Extension& LayoutsExtension();
+abi::Extension& ShardingsExtension();
+abi::Extension& MemoryDescriptionsExtension();
+
+}  // namespace hlod::pjrt

@@ -1,0 +1,50 @@
+// The entries about the plugin itself.
+#include <array>
+#include <iterator>
+#include <string_view>
+
+#include "client/pjrt/entry.h"
+
+namespace hlod::pjrt {
+namespace {
+
+abi::NamedValue NumberAttribute(std::string_view name, int64_t value) {
+  abi::NamedValue attribute = {};
+  attribute.struct_size = sizeof(attribute);
+  attribute.name = name.data();
+  attribute.name_size = name.size();
+  attribute.type = abi::NamedValueType::kInt64;
+  attribute.int64_value = value;
+  attribute.value_size = 1;
+  return attribute;
+}
+
+template <size_t count>
+abi::NamedValue ListAttribute(std::string_view name, const int64_t (&values)[count]) {
+  abi::NamedValue attribute = NumberAttribute(name, 0);
+  attribute.type = abi::NamedValueType::kInt64List;
+  attribute.int64_array_value = values;
+  attribute.value_size = count;
+  return attribute;
+}
+
+// The versions of StableHLO that client/import reads: frameworks send programs no newer than the current one.
+constexpr int64_t kStablehloCurrent[] = {1, 20, 0};
+constexpr int64_t kStablehloMinimum[] = {0, 9, 0};
+
+}  // namespace
+
+absl::Status Serve(abi::Plugin_Initialize_Args&) { return absl::OkStatus(); }
+
+absl::Status Serve(abi::Plugin_Attributes_Args& args) {
+  static const abi::NamedValue attributes[] = {
+      ListAttribute("stablehlo_current_version", kStablehloCurrent),
+      ListAttribute("stablehlo_minimum_version", kStablehloMinimum),
+      NumberAttribute("xla_version", 2),
+  };
+  args.attributes = attributes;
+  args.num_attributes = std::size(attributes);
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::pjrt

@@ -1,0 +1,37 @@
+// Reads lines of programs, and keeps the names of their files.
+#include "client/pjrt/programs/call_location.h"
+
+#include <charconv>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "absl/synchronization/mutex.h"
+
+namespace hlod::pjrt {
+namespace {
+
+const char* Kept(std::string_view file) {
+  static absl::Mutex mu(absl::kConstInit);
+  static auto* const files = new std::set<std::string, std::less<>>;
+  absl::MutexLock lock(&mu);
+  auto found = files->find(file);
+  if (found == files->end()) found = files->emplace(file).first;
+  return found->c_str();
+}
+
+}  // namespace
+
+Caller ReadCallLocation(const char* location) {
+  if (location == nullptr || *location == '\0') return Caller{};
+  const std::string_view text(location);
+  const size_t colon = text.rfind(':');
+  int line = 0;
+  if (colon == std::string_view::npos ||
+      std::from_chars(text.data() + colon + 1, text.data() + text.size(), line).ec != std::errc()) {
+    return Caller{};
+  }
+  return Caller{Kept(text.substr(0, colon)), line, ""};
+}
+
+}  // namespace hlod::pjrt

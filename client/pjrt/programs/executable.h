@@ -1,0 +1,59 @@
+// Compiled programs as the framework holds them.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "client/pjrt/buffers/memory_layout.h"
+#include "client/pjrt/programs/program.h"
+
+namespace hlod::pjrt {
+
+// The program by itself; outlives the loaded one that it came from.
+class Executable {
+ public:
+  explicit Executable(std::shared_ptr<const CompiledProgram> program);
+  const std::shared_ptr<const CompiledProgram>& program() const { return program_; }
+
+  std::vector<MemoryLayout*>& output_layouts() { return output_layouts_; }
+  std::vector<MemoryLayout*>& parameter_layouts() { return parameter_layouts_; }
+
+  // Returns the properties of its cost, which `estimate` finds the first time.
+  template <typename Estimate>
+  const std::vector<abi::NamedValue>& cost(Estimate estimate) {
+    std::call_once(estimated_, [&] { cost_ = estimate(program_->module()); });
+    return cost_;
+  }
+
+ private:
+  const std::shared_ptr<const CompiledProgram> program_;
+  std::deque<MemoryLayout> layouts_;
+  std::vector<MemoryLayout*> output_layouts_, parameter_layouts_;
+  std::once_flag estimated_;
+  std::vector<abi::NamedValue> cost_;
+};
+
+// The program on its devices.
+class LoadedExecutable {
+ public:
+  explicit LoadedExecutable(std::shared_ptr<const CompiledProgram> program);
+  const std::shared_ptr<const CompiledProgram>& program() const { return program_; }
+  // The devices of its participants, in order. Empty for a portable program.
+  const std::vector<Device*>& devices() const { return devices_; }
+  const std::vector<abi::LogicalDeviceIds>& logical_ids() const { return logical_ids_; }
+
+  void Delete() { deleted_ = true; }
+  bool IsDeleted() const { return deleted_; }
+
+ private:
+  const std::shared_ptr<const CompiledProgram> program_;
+  const std::vector<Device*> devices_;
+  std::vector<abi::LogicalDeviceIds> logical_ids_;
+  std::atomic<bool> deleted_ = false;
+};
+
+}  // namespace hlod::pjrt

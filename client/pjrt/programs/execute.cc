@@ -1,0 +1,171 @@
+// The entries that run programs. Execute sends and returns; events say when the results are there.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/pjrt/buffers/buffer.h"
+#include "client/pjrt/client.h"
+#include "client/pjrt/entry.h"
+#include "client/pjrt/events/event.h"
+#include "client/pjrt/programs/call_location.h"
+#include "client/pjrt/programs/executable.h"
+
+namespace hlod::pjrt {
+
+// Data of the user for one execution. hlod has no use for it yet.
+class ExecuteContext {};
+
+namespace {
+
+// One execution: the participants' arguments one after another, and what of them is consumed.
+struct Run {
+  const CompiledProgram& program;
+  std::vector<Device*> devices;  // One per participant.
+  std::vector<Argument> arguments;
+  std::vector<Buffer*> consumed;
+  ExecuteOptions options;
+};
+
+std::string Place(const Run& run, size_t participant) {
+  const auto partitions = static_cast<size_t>(run.program.options().partitions);
+  return absl::StrFormat("replica %d, partition %d", participant / partitions, participant % partitions);
+}
+
+// Finds one buffer given twice, once of them to be consumed. The texts are those that frameworks' users know.
+class DonationCheck {
+ public:
+  absl::Status Add(const Run& run, Buffer* buffer, bool donated, size_t participant, size_t argument) {
+    const auto [first, is_new] = uses_.try_emplace(buffer, Use{donated, argument});
+    if (is_new || !(donated || first->second.donated)) return absl::OkStatus();
+    const bool twice = donated && first->second.donated;
+    return InvalidArgument(
+        "Attempt to %s (flattened argument %d, %s, first use: %d). Toy example for this bug: `%s`.",
+        twice     ? "donate the same buffer twice in Execute()"
+        : donated ? "donate a buffer which is also used by the same call to Execute()"
+                  : "use a buffer that was previously donated in the same call to Execute()",
+        argument, Place(run, participant), first->second.argument,
+        twice     ? "f(donate(a), donate(a))"
+        : donated ? "f(a, donate(a))"
+                  : "f(donate(a), a)");
+  }
+
+ private:
+  struct Use {
+    bool donated;
+    size_t argument;
+  };
+  std::map<Buffer*, Use> uses_;
+};
+
+absl::Status ChooseDevices(const LoadedExecutable& executable, const abi::LoadedExecutable_Execute_Args& args,
+                           Run& run) {
+  if (args.execute_device != nullptr && (executable.devices().empty() || args.num_devices == 1)) {
+    run.devices = {args.execute_device};
+  } else {
+    run.devices = executable.devices();
+  }
+  if (run.devices.empty()) return InvalidArgument("A portable program is run without an execute_device.");
+  if (run.devices.size() != args.num_devices) {
+    return InvalidArgument("%s runs on %d devices; arguments of %d are given.", run.program.module().name(),
+                           run.devices.size(), args.num_devices);
+  }
+  for (const Device* const device : run.devices) run.options.devices.push_back(device->ordinal());
+  return absl::OkStatus();
+}
+
+absl::Status AddArgument(Run& run, DonationCheck& donations, Buffer* buffer, bool donate, size_t participant,
+                         size_t argument) {
+  if (buffer == nullptr)
+    return InvalidArgument("Argument %d of participant %d is null.", argument, participant);
+  const hlo::Shape& wanted = run.program.runtime().argument_shapes()[argument];
+  absl::StatusOr<hlod::Buffer> value = buffer->value();
+  if (!value.ok()) {
+    return absl::Status(
+        value.status().code(),
+        absl::StrFormat("Invalid buffer passed to Execute() as argument %d to replica %d: %s", argument,
+                        participant, value.status().ToString(absl::StatusToStringMode::kWithNoExtraData)));
+  }
+  RETURN_IF_ERROR(donations.Add(run, buffer, donate, participant, argument));
+  if (wanted.IsToken() && !buffer->shape().IsToken()) {
+    // A framework without a token yet gives some other buffer in its place.
+    ASSIGN_OR_RETURN(value, run.devices[participant]->runtime().Upload({}, wanted, Cause::kUpload, Caller{}));
+  } else if (donate) {
+    run.consumed.push_back(buffer);
+    if (buffer->IsSoleUser(*value)) run.options.donate.push_back(static_cast<int>(run.arguments.size()));
+  }
+  run.arguments.emplace_back(*std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status AddArguments(Run& run, const abi::LoadedExecutable_Execute_Args& args,
+                          const abi::ExecuteOptions& options) {
+  std::vector<bool> donate = run.program.donated();
+  if (args.num_args != donate.size()) {
+    return InvalidArgument("%s takes %d arguments; %d were given.", run.program.module().name(),
+                           donate.size(), args.num_args);
+  }
+  for (size_t i = 0; i < options.num_non_donatable_input_indices; ++i) {
+    const int64_t index = options.non_donatable_input_indices[i];
+    if (index >= 0 && index < static_cast<int64_t>(donate.size())) donate[static_cast<size_t>(index)] = false;
+  }
+  if (args.num_args > 0) RETURN_IF_ERROR(Given(args.argument_lists, "argument_lists"));
+  run.arguments.reserve(args.num_args * run.devices.size());
+  DonationCheck donations;
+  for (size_t participant = 0; participant < run.devices.size(); ++participant) {
+    for (size_t i = 0; i < args.num_args; ++i) {
+      RETURN_IF_ERROR(
+          AddArgument(run, donations, args.argument_lists[participant][i], donate[i], participant, i));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Hands the results and the ends of the participants to the caller.
+void Give(const Run& run, const Execution& execution, abi::LoadedExecutable_Execute_Args& args) {
+  const size_t count = run.program.output_types().size();
+  for (size_t participant = 0; participant < run.devices.size(); ++participant) {
+    Device& device = *run.devices[participant];
+    for (size_t i = 0; i < count; ++i) {
+      args.output_lists[participant][i] =
+          new Buffer(device.default_memory(), execution.results[participant * count + i]);
+    }
+    if (args.device_complete_events != nullptr)
+      args.device_complete_events[participant] = new Event(device.client().CompletionOf(execution.sent));
+  }
+}
+
+}  // namespace
+
+absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  RETURN_IF_ERROR(Given(args.options, "options"));
+  const LoadedExecutable& executable = *args.executable;
+  if (executable.IsDeleted()) return InvalidArgument("The program was deleted.");
+  const abi::ExecuteOptions options = Widened(*args.options);
+  Run run = {.program = *executable.program()};
+  if (!run.program.output_types().empty()) RETURN_IF_ERROR(Given(args.output_lists, "output_lists"));
+  RETURN_IF_ERROR(ChooseDevices(executable, args, run));
+  RETURN_IF_ERROR(AddArguments(run, args, options));
+  ASSIGN_OR_RETURN(
+      const Execution execution,
+      run.program.runtime().Start(run.arguments, run.options, ReadCallLocation(options.call_location)));
+  run.arguments.clear();
+  for (Buffer* const buffer : run.consumed) buffer->Delete();
+  Give(run, execution, args);
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::ExecuteContext_Create_Args& args) {
+  args.context = new ExecuteContext;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::ExecuteContext_Destroy_Args& args) {
+  delete args.context;
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::pjrt

@@ -1,0 +1,121 @@
+// The entries that make programs, load them, and ask about loaded ones.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "client/pjrt/client.h"
+#include "client/pjrt/entry.h"
+#include "client/pjrt/programs/bytes.h"
+#include "client/pjrt/programs/executable.h"
+
+namespace hlod::pjrt {
+
+LoadedExecutable::LoadedExecutable(std::shared_ptr<const CompiledProgram> program)
+    : program_(std::move(program)), devices_(program_->devices()) {
+  const CompileOptions& options = program_->options();
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    const int participant = static_cast<int>(i);
+    logical_ids_.push_back({participant / options.partitions, participant % options.partitions});
+  }
+}
+
+absl::Status Serve(abi::Client_Compile_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  RETURN_IF_ERROR(Given(args.program, "program"));
+  RETURN_IF_ERROR(Given(args.program->code, "program.code"));
+  RETURN_IF_ERROR(Given(args.program->format, "program.format"));
+  if (args.compile_options_size > 0) RETURN_IF_ERROR(Given(args.compile_options, "compile_options"));
+  ASSIGN_OR_RETURN(CompileOptions options,
+                   ReadCompileOptions({args.compile_options, args.compile_options_size}));
+  ASSIGN_OR_RETURN(
+      std::shared_ptr<const CompiledProgram> program,
+      CompiledProgram::Compile(*args.client, {args.program->code, args.program->code_size},
+                               {args.program->format, args.program->format_size}, std::move(options)));
+  args.executable = new LoadedExecutable(std::move(program));
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Executable_Serialize_Args& args) {
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  ReturnBytes(args.executable->program()->Serialize(), &args.serialized_bytes, &args.serialized_bytes_size,
+              &args.serialized_executable, &args.serialized_executable_deleter);
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Executable_GetCompileOptions_Args& args) {
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  ReturnBytes(args.executable->program()->options().serialized, &args.serialized_bytes,
+              &args.serialized_bytes_size, &args.serialized_compile_options,
+              &args.serialized_compile_options_deleter);
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Executable_DeserializeAndLoad_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  RETURN_IF_ERROR(Given(args.serialized_executable, "serialized_executable"));
+  const std::string_view options = args.overridden_serialized_compile_options == nullptr
+                                       ? std::string_view()
+                                       : std::string_view(args.overridden_serialized_compile_options,
+                                                          args.overridden_serialized_compile_options_size);
+  ASSIGN_OR_RETURN(
+      std::shared_ptr<const CompiledProgram> program,
+      Deserialize(*args.client, {args.serialized_executable, args.serialized_executable_size}, options));
+  args.loaded_executable = new LoadedExecutable(std::move(program));
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::LoadedExecutable_Destroy_Args& args) {
+  delete args.executable;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::LoadedExecutable_GetExecutable_Args& args) {
+  RETURN_IF_ERROR(Given(args.loaded_executable, "loaded_executable"));
+  args.executable = new Executable(args.loaded_executable->program());
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::LoadedExecutable_AddressableDevices_Args& args) {
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  args.addressable_devices = args.executable->devices().data();
+  args.num_addressable_devices = args.executable->devices().size();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::LoadedExecutable_AddressableDeviceLogicalIds_Args& args) {
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  // The interface's field is not const; frameworks only read.
+  args.addressable_device_logical_ids =
+      const_cast<abi::LogicalDeviceIds*>(args.executable->logical_ids().data());
+  args.num_addressable_device_logical_ids = args.executable->logical_ids().size();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::LoadedExecutable_GetDeviceAssignment_Args& args) {
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  ReturnBytes(args.executable->program()->assignment(), &args.serialized_bytes, &args.serialized_bytes_size,
+              &args.serialized_device_assignment, &args.serialized_device_assignment_deleter);
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::LoadedExecutable_Delete_Args& args) {
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  args.executable->Delete();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::LoadedExecutable_IsDeleted_Args& args) {
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  args.is_deleted = args.executable->IsDeleted();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::LoadedExecutable_Fingerprint_Args& args) {
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  const std::string& fingerprint = args.executable->program()->fingerprint();
+  args.executable_fingerprint = fingerprint.data();
+  args.executable_fingerprint_size = fingerprint.size();
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::pjrt

@@ -1,0 +1,73 @@
+// A compiled program: what its handles share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/pjrt/abi/executable.h"
+#include "client/pjrt/devices/device.h"
+#include "client/pjrt/programs/compile_options.h"
+#include "common/hlo/module.h"
+#include "hlod/runtime/executable.h"
+
+namespace hlod::pjrt {
+
+// Constant after Compile. Its vectors of pointers point into itself.
+class CompiledProgram {
+ public:
+  // Reads a program in one of the interface's formats ("mlir": StableHLO as bytecode or text, "hlo":
+  // HloModuleProto), compiles it in the daemon and waits for the end of that.
+  static absl::StatusOr<std::shared_ptr<const CompiledProgram>> Compile(Client& client, std::string_view code,
+                                                                        std::string_view format,
+                                                                        CompileOptions options);
+
+  Client& client() const { return client_; }
+  const CompileOptions& options() const { return options_; }
+  const hlo::Module& module() const { return *module_; }
+  const hlod::Executable& runtime() const { return runtime_; }
+  const CompileResult& figures() const { return figures_; }
+  const std::string& fingerprint() const { return fingerprint_; }
+  const std::string& assignment() const { return assignment_; }
+  std::vector<Device*> devices() const;
+
+  // Per argument: true when the program may consume it.
+  const std::vector<bool>& donated() const { return donated_; }
+
+  const std::vector<abi::BufferType>& output_types() const { return output_types_; }
+  const std::vector<int64_t>& output_dims() const { return output_dims_; }  // One after another.
+  const std::vector<size_t>& output_ranks() const { return output_ranks_; }
+  const std::vector<const char*>& output_kinds() const { return output_kinds_; }
+  const std::vector<size_t>& output_kind_sizes() const { return output_kind_sizes_; }
+  const std::vector<const char*>& parameter_kinds() const { return parameter_kinds_; }
+  const std::vector<size_t>& parameter_kind_sizes() const { return parameter_kind_sizes_; }
+
+  // The program in a form that DeserializeAndLoad takes.
+  std::string Serialize() const;
+  // XLA's HloModuleProtoWithConfig of the program.
+  std::string WithConfig() const;
+
+ private:
+  explicit CompiledProgram(Client& client) : client_(client) {}
+  void Describe();
+
+  Client& client_;
+  CompileOptions options_;
+  std::unique_ptr<hlo::Module> module_;
+  hlod::Executable runtime_;
+  CompileResult figures_;
+  std::string fingerprint_, assignment_;
+  std::vector<bool> donated_;
+  std::vector<abi::BufferType> output_types_;
+  std::vector<int64_t> output_dims_;
+  std::vector<size_t> output_ranks_;
+  std::vector<const char*> output_kinds_, parameter_kinds_;
+  std::vector<size_t> output_kind_sizes_, parameter_kind_sizes_;
+};
+
+// Reads what Serialize wrote, and compiles it. `options` replaces the program's own unless it is empty.
+absl::StatusOr<std::shared_ptr<const CompiledProgram>> Deserialize(Client& client, std::string_view bytes,
+                                                                   std::string_view options);
+
+}  // namespace hlod::pjrt
