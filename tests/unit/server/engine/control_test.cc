@@ -105,12 +105,12 @@ TEST(Control, ATurnOfATinyLoopCostsNanoseconds) {
   CountingLoop(module);
   const auto plan = Compile(module, {.threads = 1});
   ASSERT_TRUE(plan.ok()) << plan.status();
-  constexpr int32_t kTurns = 300'000;
+  constexpr int32_t kIterations = 300'000;
   const double start = ThreadCpuSeconds();
-  const auto results = RunPlan(**plan, Arguments(kTurns, 1));
-  const double ns = (ThreadCpuSeconds() - start) / kTurns * 1e9;
+  const auto results = RunPlan(**plan, Arguments(kIterations, 1));
+  const double ns = (ThreadCpuSeconds() - start) / kIterations * 1e9;
   ASSERT_TRUE(results.ok());
-  EXPECT_EQ((*results)[0].data<int32_t>()[0], kTurns);
+  EXPECT_EQ((*results)[0].data<int32_t>()[0], kIterations);
   RecordProperty("ns_a_turn", std::to_string(ns));
   EXPECT_LT(ns, 2'000) << (*plan)->Dump();
 }
