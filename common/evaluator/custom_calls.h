@@ -19,11 +19,10 @@ bool IsIdentityCustomCall(hlo::Instruction instruction);
 
 // Custom-calls over two s32 scalars that return the first one, or fail with the error of an instruction on
 // dynamic dimensions. A program that was rewritten to static shapes contains them. MakeSizeCheck makes their
-// backend_config.
-inline constexpr std::string_view kCheckDimensionSizeTarget =
-    "hlod.CheckDimensionSize";                                                  // Operands: size, number of
-                                                                                // existing elements.
-inline constexpr std::string_view kCheckSameSizeTarget = "hlod.CheckSameSize";  // Operands: size, other size.
+// backend_config. The operands of the first are a size and the number of existing elements; of the second, two
+// sizes.
+inline constexpr std::string_view kCheckDimensionSizeTarget = "hlod.CheckDimensionSize";
+inline constexpr std::string_view kCheckSameSizeTarget = "hlod.CheckSameSize";
 hlo::CustomCallAttributes MakeSizeCheck(std::string_view target, std::string_view instruction_name,
                                         int64_t bound_or_dimension);
 

@@ -122,7 +122,11 @@ absl::StatusOr<ShapeId> Builder::Infer(Opcode opcode, absl::Span<const NodeId> o
   return key.result;
 }
 
-Op Builder::Add(Opcode opcode, absl::Span<const Op> operands, Attributes attributes,
+Op Builder::Add(Opcode opcode, absl::Span<const Op> operands) {
+  return Add(opcode, operands, NoAttributes{});
+}
+
+Op Builder::Add(Opcode opcode, absl::Span<const Op> operands, const Attributes& attributes,
                 absl::Span<const ComputationId> called, const Shape* declared) {
   if (!status_.ok() || !Owns(operands)) return {this, 0};
   absl::InlinedVector<NodeId, 8> ids;
@@ -174,6 +178,8 @@ Op Builder::Fit(Op x, Op like) {
   target.layout.reset();
   return BroadcastTo(x, target, {});
 }
+
+Op Builder::Unary(Opcode opcode, Op x) { return Add(opcode, {x}); }
 
 Op Builder::Binary(Opcode opcode, Op x, Op y) {
   if (!status_.ok() || !Owns({x, y})) return {this, 0};

@@ -57,7 +57,10 @@ class Builder {
 
   // Appends an instruction of any opcode, with its shape inferred. `declared` is needed by some opcodes
   // (InferenceInput::declared). Attributes that are not passed get the opcode's defaults.
-  Op Add(Opcode opcode, absl::Span<const Op> operands, Attributes attributes = NoAttributes{},
+  // (Two functions, because a default argument would make every file that includes this header instantiate
+  // the variant.)
+  Op Add(Opcode opcode, absl::Span<const Op> operands);
+  Op Add(Opcode opcode, absl::Span<const Op> operands, const Attributes& attributes,
          absl::Span<const ComputationId> called = {}, const Shape* declared = nullptr);
 
   Op Parameter(int64_t number, const Shape& shape, std::string name = "");
@@ -67,7 +70,7 @@ class Builder {
   Op Tuple(absl::Span<const Op> elements);
   Op GetTupleElement(Op tuple, int64_t index);
 
-  Op Unary(Opcode opcode, Op x) { return Add(opcode, {x}); }
+  Op Unary(Opcode opcode, Op x);
   // Appends a binary operation. A scalar is broadcast to the other operand's dimensions.
   Op Binary(Opcode opcode, Op x, Op y);
   Op Compare(Op x, Op y, ComparisonDirection direction);

@@ -34,6 +34,30 @@ uint32_t Tables::Index::FindOrAdd(uint64_t hash, uint32_t next, Equal equal) {
 }
 
 Tables::Tables() { Intern(Attributes(NoAttributes{})); }
+Tables::~Tables() = default;
+
+Computation::Computation(std::shared_ptr<Tables> tables, std::string name)
+    : tables_(std::move(tables)), name_(std::move(name)) {}
+Computation::Computation(const Computation&) = default;
+Computation::Computation(Computation&&) noexcept = default;
+Computation& Computation::operator=(const Computation&) = default;
+Computation& Computation::operator=(Computation&&) noexcept = default;
+Computation::~Computation() = default;
+Module::~Module() = default;
+
+void ModuleConfig::ClearSignature() {
+  entry_layout = {};
+  input_output_alias.clear();
+  buffer_donors.clear();
+}
+
+// Here, and not in the header, which would make every file that includes it instantiate the variant.
+const Attributes& Tables::attributes(AttributesId id) const { return attributes_[id]; }
+const Dims& Instruction::dimensions() const { return attributes<DimensionsAttributes>().dimensions; }
+const Literal& Instruction::literal() const {
+  return computation_->tables().literal(attributes<ConstantAttributes>().literal);
+}
+int64_t Instruction::parameter_number() const { return attributes<ParameterAttributes>().number; }
 
 ShapeId Tables::Intern(const Shape& shape) {
   const auto next = static_cast<ShapeId>(shapes_.size());

@@ -40,6 +40,7 @@ using ComputationId = uint32_t;  // The index of a computation in its module.
 class Tables {
  public:
   Tables();
+  ~Tables();
   Tables(const Tables&) = delete;
   Tables& operator=(const Tables&) = delete;
 
@@ -48,7 +49,7 @@ class Tables {
   const Shape& shape(ShapeId id) const { return shapes_[id]; }
 
   AttributesId Intern(const Attributes& attributes);
-  const Attributes& attributes(AttributesId id) const { return attributes_[id]; }
+  const Attributes& attributes(AttributesId id) const;
 
   // Literals of at most 64 KiB with equal shape and bytes have equal ids; larger ones are not compared.
   LiteralId Intern(std::shared_ptr<const Literal> literal);
@@ -122,15 +123,15 @@ class Instruction {
     return std::get<T>(attributes());
   }
   // Returns dimensions={...}. REQUIRES: the opcode has DimensionsAttributes.
-  const Dims& dimensions() const { return attributes<DimensionsAttributes>().dimensions; }
+  const Dims& dimensions() const;
 
   uint32_t operand_count() const { return words_[1]; }
   absl::Span<const NodeId> operands() const { return {words_ + 4, words_[1]}; }
   inline Instruction operand(uint32_t index) const;
   absl::Span<const ComputationId> called() const { return {words_ + 4 + words_[1], words_[0] >> 8}; }
 
-  inline const Literal& literal() const;    // REQUIRES: the instruction is a constant.
-  inline int64_t parameter_number() const;  // REQUIRES: the instruction is a parameter.
+  const Literal& literal() const;    // REQUIRES: the instruction is a constant.
+  int64_t parameter_number() const;  // REQUIRES: the instruction is a parameter.
   // Returns the note's name, or "<opcode>.<id>".
   std::string name() const;
 
@@ -151,8 +152,12 @@ struct ComputationConfig {
 // One function: instructions in operand-before-user order, a root, parameters by number.
 class Computation {
  public:
-  Computation(std::shared_ptr<Tables> tables, std::string name)
-      : tables_(std::move(tables)), name_(std::move(name)) {}
+  Computation(std::shared_ptr<Tables> tables, std::string name);
+  Computation(const Computation&);
+  Computation(Computation&&) noexcept;
+  Computation& operator=(const Computation&);
+  Computation& operator=(Computation&&) noexcept;
+  ~Computation();
 
   // Appends an instruction and returns its id. REQUIRES: operands exist; `called` are ids of earlier
   // computations of the module; attributes are of the opcode's alternative. The shape is not checked: Builder
@@ -247,11 +252,7 @@ struct ModuleConfig {
   // A serialized HloModuleProto of the fields that this build does not model (stack frames, profiles, ...).
   std::string unmodelled;
 
-  void ClearSignature() {
-    entry_layout = {};
-    input_output_alias.clear();
-    buffer_donors.clear();
-  }
+  void ClearSignature();
 
   friend bool operator==(const ModuleConfig&, const ModuleConfig&) = default;
 };
@@ -263,6 +264,7 @@ class Module {
       : name_(std::move(name)), tables_(std::move(tables)) {}
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
+  ~Module();
 
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
@@ -304,9 +306,5 @@ inline const Attributes& Instruction::attributes() const {
   return computation_->tables().attributes(attributes_id());
 }
 inline Instruction Instruction::operand(uint32_t index) const { return (*computation_)[words_[4 + index]]; }
-inline const Literal& Instruction::literal() const {
-  return computation_->tables().literal(attributes<ConstantAttributes>().literal);
-}
-inline int64_t Instruction::parameter_number() const { return attributes<ParameterAttributes>().number; }
 
 }  // namespace hlod::hlo

@@ -18,9 +18,7 @@ class Function : public Module {
   using Call = std::function<Tensor(const Tensor&)>;
   Function(Module& parent, std::string name, Call call)
       : Module(parent, std::move(name)), call_(std::move(call)) {}
-  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
-    return Forward(caller, {x}, [&](Tensors in) { return call_(in[0]); });
-  }
+  Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
 
  private:
   Call call_;
@@ -48,58 +46,43 @@ using Hardsigmoid = Elementwise<&hlod::Hardsigmoid>;
 using Hardswish = Elementwise<&hlod::Hardswish>;
 
 struct Gelu : Function {
-  Gelu(Module& parent, std::string name, GeluApproximation approximation = GeluApproximation::kNone)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Gelu(x, approximation); }) {}
+  Gelu(Module& parent, std::string name, GeluApproximation approximation = GeluApproximation::kNone);
 };
 struct LeakyRelu : Function {
-  LeakyRelu(Module& parent, std::string name, double slope = 0.01)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::LeakyRelu(x, slope); }) {}
+  LeakyRelu(Module& parent, std::string name, double slope = 0.01);
 };
 struct Elu : Function {
-  Elu(Module& parent, std::string name, double alpha = 1)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Elu(x, alpha); }) {}
+  Elu(Module& parent, std::string name, double alpha = 1);
 };
 struct Celu : Function {
-  Celu(Module& parent, std::string name, double alpha = 1)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Celu(x, alpha); }) {}
+  Celu(Module& parent, std::string name, double alpha = 1);
 };
 struct Softplus : Function {
-  Softplus(Module& parent, std::string name, double beta = 1, double threshold = 20)
-      : Function(parent, std::move(name),
-                 [=](const Tensor& x) { return hlod::Softplus(x, beta, threshold); }) {}
+  Softplus(Module& parent, std::string name, double beta = 1, double threshold = 20);
 };
 struct Hardtanh : Function {
-  Hardtanh(Module& parent, std::string name, double min = -1, double max = 1)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Hardtanh(x, min, max); }) {}
+  Hardtanh(Module& parent, std::string name, double min = -1, double max = 1);
 };
 struct Hardshrink : Function {
-  Hardshrink(Module& parent, std::string name, double lambda = 0.5)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Hardshrink(x, lambda); }) {}
+  Hardshrink(Module& parent, std::string name, double lambda = 0.5);
 };
 struct Softshrink : Function {
-  Softshrink(Module& parent, std::string name, double lambda = 0.5)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Softshrink(x, lambda); }) {}
+  Softshrink(Module& parent, std::string name, double lambda = 0.5);
 };
 struct Threshold : Function {
-  Threshold(Module& parent, std::string name, Scalar threshold, Scalar value)
-      : Function(parent, std::move(name),
-                 [=](const Tensor& x) { return hlod::Threshold(x, threshold, value); }) {}
+  Threshold(Module& parent, std::string name, Scalar threshold, Scalar value);
 };
 struct Glu : Function {
-  Glu(Module& parent, std::string name, int64_t dim = -1)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Glu(x, dim); }) {}
+  Glu(Module& parent, std::string name, int64_t dim = -1);
 };
 struct Softmax : Function {
-  Softmax(Module& parent, std::string name, int64_t dim)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Softmax(x, dim); }) {}
+  Softmax(Module& parent, std::string name, int64_t dim);
 };
 struct LogSoftmax : Function {
-  LogSoftmax(Module& parent, std::string name, int64_t dim)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::LogSoftmax(x, dim); }) {}
+  LogSoftmax(Module& parent, std::string name, int64_t dim);
 };
 struct Softmin : Function {
-  Softmin(Module& parent, std::string name, int64_t dim)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Softmin(x, dim); }) {}
+  Softmin(Module& parent, std::string name, int64_t dim);
 };
 
 // x where it is positive, else x times a learned slope: one for all channels, or one per channel. Slopes

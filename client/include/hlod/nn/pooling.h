@@ -66,26 +66,20 @@ using AdaptiveMaxPool2d = AdaptiveMaxPool<&hlod::AdaptiveMaxPool2d>;
 using AdaptiveMaxPool3d = AdaptiveMaxPool<&hlod::AdaptiveMaxPool3d>;
 
 struct Upsample : Function {
-  Upsample(Module& parent, std::string name, InterpolateOptions options)
-      : Function(parent, std::move(name),
-                 [options = std::move(options)](const Tensor& x) { return Interpolate(x, options); }) {}
+  Upsample(Module& parent, std::string name, InterpolateOptions options);
 };
 struct PixelShuffle : Function {
-  PixelShuffle(Module& parent, std::string name, int64_t factor)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::PixelShuffle(x, factor); }) {}
+  PixelShuffle(Module& parent, std::string name, int64_t factor);
 };
 struct PixelUnshuffle : Function {
-  PixelUnshuffle(Module& parent, std::string name, int64_t factor)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::PixelUnshuffle(x, factor); }) {}
+  PixelUnshuffle(Module& parent, std::string name, int64_t factor);
 };
 // Joins all dimensions from `start` on into one; the default keeps the batch dimension.
 struct Flatten : Function {
-  Flatten(Module& parent, std::string name, int64_t start = 1, int64_t end = -1)
-      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::Flatten(x, start, end); }) {}
+  Flatten(Module& parent, std::string name, int64_t start = 1, int64_t end = -1);
 };
 struct Identity : Function {
-  Identity(Module& parent, std::string name)
-      : Function(parent, std::move(name), [](const Tensor& x) { return x; }) {}
+  Identity(Module& parent, std::string name);
 };
 
 }  // namespace hlod::nn

@@ -28,9 +28,6 @@ struct TrainResult {
 
 namespace lazy {
 
-// Returns the number of times that the tensor's data was changed in place.
-uint64_t WriteCount(const Tensor& tensor);
-
 // Returns the training step of `apply`, a function (parameters, buffers, x) -> {result, changed buffers}.
 template <typename Apply, typename Loss>
 auto JittedTrainStep(Apply apply, Loss loss, optim::Optimizer optimizer, CheckpointPolicy remat,

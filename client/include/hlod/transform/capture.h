@@ -42,20 +42,6 @@ struct CaptureOptions {
   int max_different_graphs = 0;
 };
 
-namespace lazy {
-
-// Returns one line per instruction: "multiply f32[10]".
-std::vector<std::string> InstructionsOf(const Traced& traced);
-// Adds a recording to `graphs` unless it equals one of them. Throws when they become more than
-// options.max_different_graphs: "Maximum number of different graphs allowed per function exceeded: 1", with
-// the first difference.
-void AddGraph(std::vector<std::vector<std::string>>& graphs, std::vector<std::string> graph,
-              const CaptureOptions& options, const Caller& caller);
-// Throws `error` as the error of a function that must not break.
-[[noreturn]] void ThrowBroken(const Error& error, const CaptureOptions& options, const Caller& caller);
-
-}  // namespace lazy
-
 // The result of Compile(). Copies share the recordings. Must not be called by two threads at once.
 template <typename F>
 class Captured {
@@ -162,25 +148,6 @@ struct TracingComparison {
 struct CompareOptions {
   int calls = 3;  // The number of calls per way. The first one compiles, the others hit the cache.
 };
-
-namespace lazy {
-
-// Runs `call` `calls` times and reports. `call` returns an object that must live until its step has ended.
-TracingProfile ProfileOf(std::string name, bool cut_phases, int calls,
-                         const std::function<std::shared_ptr<void>()>& call, const Caller& caller);
-
-template <typename F, typename Tuple>
-std::shared_ptr<void> CallKeeping(const F& f, const Tuple& arguments) {
-  using R = decltype(std::apply(f, arguments));
-  if constexpr (std::is_void_v<R>) {
-    std::apply(f, arguments);
-    return nullptr;
-  } else {
-    return std::make_shared<std::decay_t<R>>(std::apply(f, arguments));
-  }
-}
-
-}  // namespace lazy
 
 // Runs the step in each of the three ways, with Sync() after each call. The step must return its results, a
 // tree, and have no other effect.

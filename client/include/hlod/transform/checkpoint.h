@@ -25,11 +25,6 @@ struct CheckpointPolicy {
 // Returns x under a name, by which a policy can keep it.
 Tensor CheckpointName(const Operand& x, const std::string& name);
 
-namespace lazy {
-std::vector<Tensor> CallCheckpointed(const Traced& traced, const std::vector<Tensor>& arguments,
-                                     const CheckpointPolicy& policy, const Caller& caller);
-}  // namespace lazy
-
 // Returns a function that computes f, and whose gradient (by Grad() or Backward()) recomputes the values that
 // the policy does not keep. A barrier keeps compilers from merging the recomputation with the first
 // computation. jax.checkpoint.

@@ -25,38 +25,6 @@ struct ScanOptions {
   bool reverse = false;
 };
 
-namespace lazy {
-
-// The inputs of a loop over slices, before its body is traced.
-struct ScanInputs {
-  std::vector<Tensor> carries, stacks;  // The stacks are sliced along dimension 0.
-  std::vector<std::string> carry_paths, stack_paths;
-  int64_t length = 0;
-  Caller caller;
-};
-// Returns a stand-in for a slice of each stack. Throws unless all stacks have the same length.
-std::vector<Tensor> SlicesOf(ScanInputs& inputs);
-// Throws, naming the leaf, unless the carry that the body returned has the tree, shapes and types of the
-// given one.
-void CheckCarry(const char* what, const Flattened& given, const std::vector<std::string>& paths,
-                const Flattened& returned, const std::vector<std::string>& returned_paths,
-                const Caller& caller);
-// Returns the final carries, then the stacked outputs. The body takes carries and slices, and returns carries
-// and outputs.
-std::vector<Tensor> CallScan(const Traced& body, const ScanInputs& inputs, bool reverse);
-// Returns the first carries for which `condition` is false.
-std::vector<Tensor> CallWhile(const Traced& condition, const Traced& body, const std::vector<Tensor>& carries,
-                              const Caller& caller);
-// Returns the results of branch `selector`, which is a pred (the first branch is for true) or an s32.
-std::vector<Tensor> CallBranches(const Operand& selector,
-                                 const std::vector<std::shared_ptr<const Traced>>& branches,
-                                 const std::vector<Tensor>& arguments);
-// Throws, naming the leaf, when the results of two branches differ in tree, shape or type.
-void CheckBranch(const Flattened& first, const std::vector<std::string>& paths, const Flattened& other,
-                 const std::vector<std::string>& other_paths, const Caller& caller);
-
-}  // namespace lazy
-
 // Calls f(carry, x) -> std::pair(carry, y) for each slice x of `xs` along dimension 0, in order. Returns the
 // last carry, and the ys stacked along dimension 0. Carry, x and y are trees. Every leaf of `xs` must have
 // the same first size, which may be 0; the carry must keep its structure, shapes and types. jax.lax.scan,
@@ -126,31 +94,6 @@ auto Cond(const Operand& predicate, True on_true, False on_false, const Args&...
 template <typename F, typename... Args>
 auto Switch(const Operand& index, const std::vector<F>& branches, const Args&... args);
 
-namespace lazy {
-
-// Returns the s64 indices lower, lower + 1, ..., on the device of the carries `like`.
-Tensor Counter(int64_t lower, int64_t length, const std::vector<Tensor>& like, const Caller& caller);
-// Returns the leaves of all layers stacked along a new dimension 0. Throws, naming layer and leaf, when
-// layers differ.
-std::vector<Tensor> StackLayers(const std::vector<Flattened>& layers,
-                                const std::vector<std::vector<std::string>>& paths, const Caller& caller);
-
-template <typename R, typename Arguments, typename F>
-std::shared_ptr<const Traced> TraceBranch(F&& f, const Arguments& arguments, std::optional<R>& first,
-                                          const Caller& caller) {
-  TracedCall<Arguments> call("cond", arguments, caller);
-  R result = std::apply(f, call.arguments());
-  if (first.has_value()) {
-    CheckBranch(Flatten(*first), LeafPaths(*first, "result"), Flatten(result), LeafPaths(result, "result"),
-                caller);
-  }
-  auto traced = call.Finish(result);
-  if (!first.has_value()) first = std::move(result);
-  return traced;
-}
-
-}  // namespace lazy
-
 template <typename F, typename Layer, typename X>
 X ScanLayers(F f, const std::vector<Layer>& layers, const X& x, ScanOptions options, Caller caller) {
   if (layers.empty()) return x;
@@ -183,8 +126,8 @@ auto Cond(const Operand& predicate, True on_true, False on_false, const Args&...
   const Caller& caller = predicate.caller();
   const std::tuple<Args...> arguments(args...);
   std::optional<R> result;
-  const auto first = lazy::TraceBranch(on_true, arguments, result, caller);
-  const auto second = lazy::TraceBranch(on_false, arguments, result, caller);
+  const auto first = TracedCall<std::tuple<Args...>>::TraceBranch(on_true, arguments, result, caller);
+  const auto second = TracedCall<std::tuple<Args...>>::TraceBranch(on_false, arguments, result, caller);
   return WithLeaves(*result, lazy::CallBranches(predicate, {first, second}, Leaves(arguments)));
 }
 
@@ -195,7 +138,8 @@ auto Switch(const Operand& index, const std::vector<F>& branches, const Args&...
   const std::tuple<Args...> arguments(args...);
   std::optional<R> result;
   std::vector<std::shared_ptr<const lazy::Traced>> traced;
-  for (const F& branch : branches) traced.push_back(lazy::TraceBranch(branch, arguments, result, caller));
+  for (const F& branch : branches)
+    traced.push_back(TracedCall<std::tuple<Args...>>::TraceBranch(branch, arguments, result, caller));
   return WithLeaves(*result, lazy::CallBranches(index, traced, Leaves(arguments)));
 }
 

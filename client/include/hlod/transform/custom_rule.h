@@ -9,25 +9,6 @@
 #include "hlod/transform/function.h"
 
 namespace hlod {
-namespace lazy {
-
-// The traced parts of a call with a custom derivative: f and the parts of its rule.
-struct CustomCallee {
-  enum class Kind { kVjp, kJvp } kind = Kind::kVjp;
-  // kVjp: `forward` maps f's arguments to f's results and the residuals. kJvp: it maps f's arguments and
-  // their tangents to f's results and their tangents.
-  std::shared_ptr<const Traced> f, forward;
-  // kVjp: maps residuals and cotangents of the results to the arguments' cotangents. kJvp: null.
-  std::shared_ptr<const Traced> backward;
-};
-std::vector<Tensor> CallCustom(const CustomCallee& callee, const std::vector<Tensor>& arguments,
-                               const Caller& caller);
-// Throws unless `given` has the tree, shapes and types of `wanted`.
-void CheckRule(const char* what, const Flattened& given, const std::vector<std::string>& paths,
-               const Flattened& wanted, const std::vector<std::string>& wanted_paths, const Caller& caller);
-
-}  // namespace lazy
-
 // Returns f with a custom gradient: backward(residuals, cotangent) -> std::tuple of the arguments'
 // cotangents, where forward(args...) -> std::pair(f's result, residuals) runs in place of f. The cotangent is
 // a tree like f's result. Cotangents of integers are ignored. Forward mode is refused. jax.custom_vjp.

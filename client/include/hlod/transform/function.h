@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,59 +22,10 @@
 
 #include "hlod/runtime/caller.h"
 #include "hlod/tensor/tensor.h"
+#include "hlod/transform/traceable.h"
 #include "hlod/transform/tree.h"
 
 namespace hlod {
-namespace lazy {
-
-struct Function;
-class FunctionTrace;
-
-// A traced function and the data that calls of it need. Immutable; shared by its callers.
-class Traced {
- public:
-  explicit Traced(Function function, const char* what);
-  ~Traced();
-
-  const Function& function() const { return *function_; }
-  const char* what() const { return what_; }  // "jit"
-  // Returns true when captured tensors still have the shapes, types and devices that they had.
-  bool StillFits() const;
-
- private:
-  std::unique_ptr<Function> function_;
-  const char* what_;
-  std::vector<std::string> captured_;
-};
-
-// Appends a call of the function to the open trace and returns its results; for host tensors it is evaluated
-// at once.
-std::vector<Tensor> CallTraced(const Traced& traced, const std::vector<Tensor>& arguments,
-                               const Caller& caller);
-
-// The body of a function while it is traced: from the constructor until Finish() or the destructor.
-class Body {
- public:
-  // `paths` name the arguments in errors. `what` names the function; it must live as long as the program.
-  Body(const char* what, const std::vector<Tensor>& arguments, const std::vector<std::string>& paths,
-       const Caller& caller);
-  ~Body();
-
-  // Stand-ins for the arguments.
-  const std::vector<Tensor>& arguments() const { return arguments_; }
-  // Ends the body. `paths` name the results in errors.
-  std::shared_ptr<const Traced> Finish(const std::vector<Tensor>& results,
-                                       const std::vector<std::string>& paths);
-
- private:
-  const char* const what_;
-  const Caller caller_;
-  std::unique_ptr<FunctionTrace> trace_;
-  std::vector<Tensor> arguments_;
-};
-
-}  // namespace lazy
-
 template <typename Arguments>
 class TracedCall {
  public:
@@ -96,6 +48,22 @@ class TracedCall {
   template <typename R>
   R Return(const R& results) {
     return WithLeaves(results, lazy::CallTraced(*Finish(results), outside_, caller_));
+  }
+
+  // Traces f as one of several functions whose results must be alike. `first` is the first one's result; the
+  // first call sets it. Throws, naming the leaf, when f's result has another tree, shape or type.
+  template <typename R, typename F>
+  static std::shared_ptr<const lazy::Traced> TraceBranch(F&& f, const Arguments& arguments,
+                                                         std::optional<R>& first, const Caller& caller) {
+    TracedCall call("cond", arguments, caller);
+    R result = std::apply(f, call.arguments());
+    if (first.has_value()) {
+      lazy::CheckBranch(Flatten(*first), LeafPaths(*first, "result"), Flatten(result),
+                        LeafPaths(result, "result"), caller);
+    }
+    auto traced = call.Finish(result);
+    if (!first.has_value()) first = std::move(result);
+    return traced;
   }
 
  private:

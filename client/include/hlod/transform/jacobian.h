@@ -12,34 +12,6 @@
 #include "hlod/transform/vmap.h"
 
 namespace hlod {
-namespace lazy {
-
-inline Dims Joined(Dims first, const Dims& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-// Returns the unit vectors, [n, dims...]: one for each of the n elements of a tensor like `x`.
-inline Tensor UnitVectors(const Tensor& x, const Caller& caller) {
-  return Eye(x.numel(), {}, {.type = x.dtype(), .device = x.device()}, caller)
-      .Reshape(Joined({x.numel()}, x.dims()), caller);
-}
-
-// Returns f as a function of one of its arguments; the others are fixed.
-template <size_t Argument, typename F, typename... Args>
-auto OfArgument(const F& f, const std::tuple<Args...>& args) {
-  return [&f, args](const std::tuple_element_t<Argument, std::tuple<Args...>>& x) {
-    auto all = args;
-    std::get<Argument>(all) = x;
-    auto result = std::apply(f, all);
-    static_assert(std::is_same_v<decltype(result), Tensor>,
-                  "Jacrev, Jacfwd and Hessian take a function that gives a Tensor.");
-    return result;
-  };
-}
-
-}  // namespace lazy
-
 // Returns a function of the same arguments that computes the derivatives of f's result, a Tensor, by argument
 // `Argument`: a tree like the argument, each leaf of the shape [result's dimensions..., leaf's
 // dimensions...]. Works in reverse mode, which is best when the result is smaller than the argument.
@@ -59,7 +31,7 @@ auto Jacrev(F f, Caller caller = Caller::Here()) {
     }
     std::vector<Tensor> results;
     for (const Tensor& leaf : Leaves(x)) {
-      const Dims dims = lazy::Joined(y.dims(), leaf.dims());
+      const Dims dims = lazy::JoinedDims(y.dims(), leaf.dims());
       results.push_back(rows.empty() ? Zeros(dims, {.type = leaf.dtype(), .device = leaf.device()}, caller)
                                      : rows[results.size()].Reshape(dims, caller));
     }
@@ -86,14 +58,14 @@ auto Jacfwd(F f, Caller caller = Caller::Here()) {
       };
       if (leaves[i].numel() == 0) {
         const Tensor y = of_x(x);
-        results.push_back(Zeros(lazy::Joined(y.dims(), leaves[i].dims()),
+        results.push_back(Zeros(lazy::JoinedDims(y.dims(), leaves[i].dims()),
                                 {.type = y.dtype(), .device = y.device()}, caller));
         continue;
       }
       const Tensor columns = Vmap(along, {.out = -1}, caller)(lazy::UnitVectors(leaves[i], caller));
       Dims dims = columns.dims();
       dims.pop_back();
-      results.push_back(columns.Reshape(lazy::Joined(dims, leaves[i].dims()), caller));
+      results.push_back(columns.Reshape(lazy::JoinedDims(dims, leaves[i].dims()), caller));
     }
     return WithLeaves(x, results);
   };

@@ -21,17 +21,6 @@ struct JitOptions {
   std::vector<int> donate;
 };
 
-namespace lazy {
-
-// Returns the structure followed by "f32[2,3]@0" for each leaf: a trace is reused for an equal signature.
-std::string SignatureOf(const std::vector<Tensor>& leaves, std::string structure);
-// Throws for an index in `donate` that is not below `arguments`.
-void CheckDonated(const std::vector<int>& donate, size_t arguments, const Caller& caller);
-// Marks the tensors as donated: their memory now belongs to the program.
-void Donate(const std::vector<Tensor>& leaves, const Caller& caller);
-
-}  // namespace lazy
-
 // The result of Jit(). Copies share the traces. Must not be called by two threads at once.
 template <typename F>
 class Jitted {

@@ -47,39 +47,6 @@ inline constexpr int64_t kSqueezed = -1;
 // The position of a block among an array's blocks, which begin at multiples of the block's sizes.
 using BlockIndex = std::vector<std::variant<int64_t, Tensor>>;
 
-namespace lazy {
-
-constexpr size_t kGridDimsMax = 6;
-constexpr size_t kKernelTensorsMax = 24;
-
-template <typename F, typename Argument, size_t... I>
-constexpr bool Takes(std::index_sequence<I...>) {
-  return std::is_invocable_v<F&, decltype(*(std::declval<Argument*>() + I))...>;
-}
-// Calls f(arguments[0], ..., arguments[count - 1]). Returns false when f does not take `count` arguments.
-template <size_t kCount, typename F, typename Argument, typename Use>
-bool CallWith(F& f, Argument* arguments, size_t count, const Use& use) {
-  if (count == kCount) {
-    if constexpr (Takes<F, Argument>(std::make_index_sequence<kCount>())) {
-      [&]<size_t... I>(std::index_sequence<I...>) {
-        if constexpr (std::is_void_v<decltype(f(arguments[I]...))>) f(arguments[I]...);
-        else use(f(arguments[I]...));
-      }(std::make_index_sequence<kCount>());
-      return true;
-    }
-  }
-  if constexpr (kCount == 0) return false;
-  else return CallWith<kCount - 1>(f, arguments, count, use);
-}
-template <typename F, typename Argument, size_t kMost>
-constexpr bool TakesSome() {
-  if constexpr (Takes<F, Argument>(std::make_index_sequence<kMost>())) return true;
-  else if constexpr (kMost == 0) return false;
-  else return TakesSome<F, Argument, kMost - 1>();
-}
-
-}  // namespace lazy
-
 // Maps a step's position in the grid to the block that it takes.
 //   [](int64_t i, int64_t j) { return Dims{i, 0}; }
 // A function of numbers is called for every step when the kernel is called, so a block that does not exist is

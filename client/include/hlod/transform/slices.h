@@ -22,28 +22,6 @@ struct MapOptions {
   int64_t batch_size = 0;  // The number of slices that are computed together, as Vmap() does; 0: one.
 };
 
-namespace lazy {
-
-using Leafwise = std::function<std::vector<Tensor>(const std::vector<Tensor>&, const std::vector<Tensor>&)>;
-// Implements AssociativeScan(). Throws, naming the leaf, when leaves have different sizes along the
-// dimension.
-std::vector<Tensor> CallAssociativeScan(const Leafwise& f, const std::vector<Tensor>& leaves,
-                                        const std::vector<std::string>& paths,
-                                        const AssociativeScanOptions& options, const Caller& caller);
-// Returns the first `batches` * `size` slices of each leaf as [batches, size, ...].
-std::vector<Tensor> Batches(const std::vector<Tensor>& leaves, int64_t batches, int64_t size,
-                            const Caller& caller);
-std::vector<Tensor> Rest(const std::vector<Tensor>& leaves, int64_t from, const Caller& caller);
-// Concatenates the results of the batches, then those of the remaining slices, if any.
-std::vector<Tensor> Together(const std::vector<Tensor>& batches, const std::vector<Tensor>& rest,
-                             const Caller& caller);
-// Returns the number of slices of the leaves. Throws when it differs among them, and for a negative
-// `batch_size`.
-int64_t CheckMap(const std::vector<Tensor>& leaves, const std::vector<std::string>& paths, int64_t batch_size,
-                 const Caller& caller);
-
-}  // namespace lazy
-
 // Returns every prefix of the slices combined by f(a, b) -> c, which must be associative. For n slices it
 // takes O(log n) calls of f, each on many slices at once. f takes and returns trees like `xs`, whose leaves
 // have any size along the dimension. jax.lax.associative_scan.

@@ -15,58 +15,6 @@
 #include "hlod/transform/function.h"
 
 namespace hlod {
-namespace lazy {
-
-// Appends reverse mode to an open body: from `outputs` with `cotangents` (undefined: zero) to `inputs`, which
-// are stand-ins of the body's arguments. `paths` name the inputs in errors: their types must be floating or
-// complex.
-std::vector<Tensor> AppendVjp(const char* what, const std::vector<Tensor>& outputs,
-                              const std::vector<Tensor>& cotangents, const std::vector<Tensor>& inputs,
-                              const std::vector<std::string>& paths, const Caller& caller);
-// Reverse mode as a function of the inputs, of the outputs' cotangents and of `residuals`, which are tensors
-// of the open body and are set by it. Called with their values, it returns the inputs' cotangents.
-class TransposedFunction;
-std::shared_ptr<const TransposedFunction> Transposed(const char* what, const std::vector<Tensor>& outputs,
-                                                     const std::vector<Tensor>& inputs,
-                                                     const std::vector<std::string>& paths,
-                                                     std::vector<Tensor>& residuals, const Caller& caller);
-std::vector<Tensor> CallTransposed(const TransposedFunction& function, const std::vector<Tensor>& inputs,
-                                   const std::vector<Tensor>& cotangents,
-                                   const std::vector<Tensor>& residuals, const Caller& caller);
-// Appends forward mode to an open body. Returns the outputs, then their tangents. The tangents of integers
-// and bools are ignored, and are zeros in the result.
-std::vector<Tensor> AppendJvp(const char* what, const std::vector<Tensor>& outputs,
-                              const std::vector<Tensor>& inputs, const std::vector<Tensor>& tangents,
-                              const Caller& caller);
-// Returns 1 with the type of `value`, which must be a floating tensor of one element.
-Tensor Seed(const char* what, const Tensor& value, const Caller& caller);
-
-// Returns placeholders with the tensors' shapes, types and devices.
-std::vector<Tensor> PlaceholdersLike(const std::vector<Tensor>& tensors, const Caller& caller);
-// Returns zeros with the tensors' shapes, types and devices.
-std::vector<Tensor> ZerosOf(const std::vector<Tensor>& tensors, const Caller& caller);
-
-template <typename R>
-struct Aux {
-  static_assert(std::is_same_v<R, Tensor>,
-                "The function gives a Tensor, or a pair of a Tensor and other results.");
-  static constexpr bool kHas = false;
-  static const Tensor& Value(const R& result) { return result; }
-};
-template <typename A>
-struct Aux<std::pair<Tensor, A>> {
-  static constexpr bool kHas = true;
-  static const Tensor& Value(const std::pair<Tensor, A>& result) { return result.first; }
-};
-
-template <typename Tuple, size_t First, size_t... Rest>
-auto Picked(const Tuple& t, std::index_sequence<First, Rest...>) {
-  if constexpr (sizeof...(Rest) == 0) return std::get<First>(t);
-  else return std::tuple(std::get<First>(t), std::get<Rest>(t)...);
-}
-
-}  // namespace lazy
-
 // Returns a function of the same arguments that returns {f's result, the gradient of f's value}. The gradient
 // is a tree like argument 0, or a tuple of trees like the arguments that are named, as in ValueAndGrad<0,
 // 2>(f). f returns its value, a floating tensor of one element, or a pair of the value and other results.

@@ -31,38 +31,6 @@ struct VmapOptions {
   std::string axis_name = {};
 };
 
-namespace lazy {
-
-// Returns the first example of the batch, of which only shapes and types are used.
-std::vector<Tensor> FirstExamples(const std::vector<Tensor>& leaves,
-                                  const std::vector<std::optional<int64_t>>& axes,
-                                  const std::vector<std::string>& paths, const Caller& caller);
-// The index of an example, as an argument of the traced function: a counter to map over and its first
-// example, or empty without a name of the axis.
-std::vector<Tensor> AxisCounter(const VmapOptions& options, const std::vector<Tensor>& leaves,
-                                const std::vector<std::optional<int64_t>>& axes);
-std::vector<Tensor> FirstOfCounter(const std::vector<Tensor>& counter);
-// While it lives, collectives of this thread know the axis: its name, its number of examples, and the index
-// of the example, which is a stand-in of the function that is traced.
-class AxisScope {
- public:
-  AxisScope(const VmapOptions& options, const std::vector<Tensor>& counter, const std::vector<Tensor>& index);
-  ~AxisScope();
-  AxisScope(const AxisScope&) = delete;
-  AxisScope& operator=(const AxisScope&) = delete;
-
- private:
-  const bool named_;
-};
-// Throws when `listed` entries of VmapOptions::in are more than the arguments.
-void CheckListed(size_t listed, size_t arguments, const Caller& caller);
-// Calls the function on all examples at once.
-std::vector<Tensor> CallBatched(const Traced& traced, const std::vector<Tensor>& arguments,
-                                const std::vector<std::optional<int64_t>>& axes, const VmapOptions& options,
-                                const Caller& caller);
-
-}  // namespace lazy
-
 // Returns a function that computes f for every index of a dimension of its arguments, together: one program
 // over the batch, not a loop. Results have the batch dimension even when they do not depend on a batched
 // argument. jax.vmap.
