@@ -16,9 +16,6 @@
 namespace hlod::cli {
 namespace {
 
-// The daemon merges rows beyond this number into sums, which stay exact.
-constexpr int kRowsMax = 200'000;
-
 template <typename View>
 struct ViewName {
   const char* name;
@@ -87,7 +84,7 @@ void Limit(std::vector<RunSum>& sums, size_t limit) {
 absl::Status AddUpTransfers(const CommonOptions& common, const ListOptions& options) {
   ASSIGN_OR_RETURN(const TransferView view, FindView(kTransferViews, options.by));
   ASSIGN_OR_RETURN(const AccountAdmin admin, AccountAdmin::Connect(common.connect));
-  ASSIGN_OR_RETURN(const AccountRows<TransferRow> rows, admin.Transfers(options.session, kRowsMax));
+  ASSIGN_OR_RETURN(const AccountRows<TransferRow> rows, admin.Transfers(options.session, kAccountRowsMax));
   std::vector<TransferSum> sums = AddUp(rows.rows, view);
   Limit(sums, static_cast<size_t>(options.limit));
   Amount to_device, to_host, on_device;
@@ -143,7 +140,7 @@ absl::Status ListCompiles(const CommonOptions& common, const ListOptions& option
 absl::Status ListGraphs(const CommonOptions& common, const ListOptions& options) {
   ASSIGN_OR_RETURN(const RunView view, FindView(kRunViews, options.by.empty() ? "program" : options.by));
   ASSIGN_OR_RETURN(const AccountAdmin admin, AccountAdmin::Connect(common.connect));
-  ASSIGN_OR_RETURN(const AccountRows<RunRow> rows, admin.Runs(options.session, kRowsMax));
+  ASSIGN_OR_RETURN(const AccountRows<RunRow> rows, admin.Runs(options.session, kAccountRowsMax));
   std::vector<RunSum> sums = AddUp(rows.rows, view);
   Limit(sums, static_cast<size_t>(options.limit));
   int64_t count = 0, run_us = 0;

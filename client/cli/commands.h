@@ -19,6 +19,10 @@ struct CommonOptions {
   bool json = false;
 };
 
+// The number of rows that hloctl asks an account for. The daemon merges the rows beyond it into sums, which
+// stay exact.
+inline constexpr int kAccountRowsMax = 200'000;
+
 // Returns a usage error: the command line does not fit the program that it names. Exit code 2.
 absl::Status UsageError(std::string_view text);
 bool IsUsageError(const absl::Status& status);

@@ -22,7 +22,6 @@ namespace hlod::cli {
 namespace {
 
 constexpr size_t kProgramsShown = 10;
-constexpr int kRowsMax = 200'000;
 
 struct Frame {
   absl::Time at;
@@ -38,7 +37,7 @@ absl::StatusOr<Frame> Take(const Admin& admin, const AccountAdmin& account) {
   ASSIGN_OR_RETURN(frame.stats, admin.Stats());
   ASSIGN_OR_RETURN(frame.devices, admin.Devices());
   ASSIGN_OR_RETURN(frame.sessions, admin.Sessions());
-  ASSIGN_OR_RETURN(const AccountRows<RunRow> runs, account.Runs(/*session=*/0, kRowsMax));
+  ASSIGN_OR_RETURN(const AccountRows<RunRow> runs, account.Runs(/*session=*/0, kAccountRowsMax));
   frame.programs = AddUp(runs.rows, RunView::kProgram);
   return frame;
 }

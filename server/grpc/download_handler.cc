@@ -12,7 +12,7 @@ namespace hlod::grpc_server {
 namespace {
 
 constexpr int64_t kChunkBytes = 1 << 20;  // The fastest size measured.
-constexpr int kChunksAhead = 3;
+constexpr int kDownloadChunksAhead = 3;
 
 class DownloadStream : public session::BulkStream, public std::enable_shared_from_this<DownloadStream> {
  public:
@@ -42,7 +42,7 @@ class DownloadStream : public session::BulkStream, public std::enable_shared_fro
       kept_ = *std::move(kept);
       bytes_ = kept_->bytes;
       chunk_ = std::min(kChunkBytes, session_->limits().chunk_bytes_max);
-      for (int i = 0; i < kChunksAhead; ++i) Post();
+      for (int i = 0; i < kDownloadChunksAhead; ++i) Post();
       return;
     }
     call_->Finish(status);

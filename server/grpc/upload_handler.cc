@@ -12,7 +12,7 @@
 namespace hlod::grpc_server {
 namespace {
 
-constexpr size_t kChunksAhead = 4;
+constexpr size_t kUploadChunksAhead = 4;
 constexpr int64_t kHeaderBytesMax = 4096;  // The limit on a chunk's message besides its payload.
 
 // Shared by the call's handler and the jobs of the transfer thread.
@@ -84,7 +84,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
     {
       MutexLock lock(&mu_);
       if (ended_ || reads_done_ || reading_ || (begun_ && !declared_.has_value()) ||
-          chunks_.size() >= kChunksAhead)
+          chunks_.size() >= kUploadChunksAhead)
         return;
       reading_ = true;
     }

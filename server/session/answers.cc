@@ -29,9 +29,9 @@ ReplyBox::Piece PieceOf(const v1::Command& command, const Limits& limits) {
   return full ? ReplyBox::Piece::kOfProgram : ReplyBox::Piece::kNone;
 }
 
-absl::Status Violation(std::string text) { return MakeError(ErrorKind::kViolation, std::move(text)); }
-
 }  // namespace
+
+absl::Status ViolationError(std::string text) { return MakeError(ErrorKind::kViolation, std::move(text)); }
 
 // -----------------------------------------------------------------------------------------------------------
 // streams
@@ -137,12 +137,12 @@ absl::StatusOr<bool> Answers::BeginMessage(const SessionStream* stream, const v1
   reading_ = true;
   quiet_ = message.quiet();
   if (!box_.Acknowledge(message.ack_through())) {
-    return Violation(absl::StrFormat("Command %d is acknowledged; only those up to %d are settled.",
-                                     message.ack_through(), box_.settled_through()));
+    return ViolationError(absl::StrFormat("Command %d is acknowledged; only those up to %d are settled.",
+                                          message.ack_through(), box_.settled_through()));
   }
   for (const uint64_t command : message.acknowledged()) {
     if (!box_.AcknowledgeOne(command))
-      return Violation(absl::StrFormat("Command %d is acknowledged and not settled.", command));
+      return ViolationError(absl::StrFormat("Command %d is acknowledged and not settled.", command));
   }
   return true;
 }
@@ -163,8 +163,8 @@ absl::StatusOr<Answers::Arrival> Answers::Receive(const v1::Command& command, ab
     return Arrival::kReplayed;
   }
   if (command.id() != box_.received_through() + 1) {
-    return Violation(absl::StrFormat("Command id %d is not the one after the last (%d).", command.id(),
-                                     box_.received_through()));
+    return ViolationError(absl::StrFormat("Command id %d is not the one after the last (%d).", command.id(),
+                                          box_.received_through()));
   }
   const int64_t max = limits_.commands_in_flight_max;
   const bool full = box_.in_flight() >= max || box_.window() >= kWindow * max;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -20,6 +21,9 @@
 #include "server/session/session_stream.h"
 
 namespace hlod::session {
+
+// Returns an error of kind violation: the client broke a rule of the protocol.
+absl::Status ViolationError(std::string text);
 
 // Thread-safe.
 class Answers {

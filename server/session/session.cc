@@ -4,14 +4,10 @@
 #include <utility>
 
 #include "common/base/errors/status.h"
+#include "server/session/answers.h"
 #include "server/session/commands.h"
 
 namespace hlod::session {
-namespace {
-
-absl::Status Violation(std::string text) { return MakeError(ErrorKind::kViolation, std::move(text)); }
-
-}  // namespace
 
 Session::Session(Identity identity, device::Devices& devices, device::MemoryCharge charge)
     : identity_(std::move(identity)),
@@ -59,7 +55,7 @@ absl::Status Session::OnMessageRead(const v1::ClientMessage& message) {
   if (message.commands_size() > 0) return OnCommands(message);
   switch (message.message_case()) {
     case v1::ClientMessage::MESSAGE_NOT_SET: return absl::OkStatus();
-    case v1::ClientMessage::kHello: return Violation("A second Hello came on a stream.");
+    case v1::ClientMessage::kHello: return ViolationError("A second Hello came on a stream.");
     case v1::ClientMessage::kCancel:
       session_device_->Cancel(message.cancel().command());
       return absl::OkStatus();
@@ -70,9 +66,9 @@ absl::Status Session::OnMessageRead(const v1::ClientMessage& message) {
 
 absl::Status Session::OnCommands(const v1::ClientMessage& message) {
   if (message.message_case() != v1::ClientMessage::MESSAGE_NOT_SET)
-    return Violation("A message has `commands` beside a hello, a command or a cancel.");
+    return ViolationError("A message has `commands` beside a hello, a command or a cancel.");
   if (message.commands_size() > limits_.commands_per_message_max) {
-    return Violation(
+    return ViolationError(
         absl::StrFormat("%d commands came in one message; the limit commands_per_message_max is %d.",
                         message.commands_size(), limits_.commands_per_message_max));
   }

@@ -163,22 +163,22 @@ absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::o
   return report;
 }
 
-namespace {
-
-std::string Show(const Bracket& bracket, std::string (*text)(double)) {
+std::string RangeText(const Bracket& bracket, std::string (*text)(double)) {
   const std::string low = text(bracket.low), high = text(bracket.high);
   return low == high ? low : absl::StrCat(low, " to ", high);
 }
+
+namespace {
 
 void AppendTarget(const ModuleReport& report, std::string& text) {
   const Target& target = *report.target;
   absl::StrAppendFormat(&text, "target           %s, %d chip%s: %s: %s of %s that the compiler has (%s)\n",
                         target.chip.name, target.count, target.count == 1 ? "" : "s", Name(report.fit()),
-                        Show(report.peak_bytes, BytesText), BytesText(target.chip.usable_bytes),
+                        RangeText(report.peak_bytes, BytesText), BytesText(target.chip.usable_bytes),
                         target.chip.source);
   absl::StrAppendFormat(
       &text, "step             %s at full speed (an estimate: without overheads and communication)\n",
-      Show(report.step_seconds, SecondsText));
+      RangeText(report.step_seconds, SecondsText));
   if (report.partitioned) {
     text += "                 the module is partitioned already: it is what one chip runs\n";
   } else if (target.count > 1) {
@@ -188,7 +188,7 @@ void AppendTarget(const ModuleReport& report, std::string& text) {
     absl::StrAppendFormat(&text,
                           "                 %s where shardings are carried through what leaves no choice (an "
                           "estimate: a partitioner may choose otherwise)\n",
-                          Show(report.likely_bytes, BytesText));
+                          RangeText(report.likely_bytes, BytesText));
   }
 }
 
@@ -227,17 +227,18 @@ std::string ToText(const ModuleReport& report) {
   absl::StrAppendFormat(&text, "operations       %s flops, %s transcendentals\n", CountText(cost.flops),
                         CountText(cost.transcendentals));
   absl::StrAppendFormat(&text, "memory traffic   %s (fused to not fused)\n",
-                        Show(Of(report.traffic.low, report.traffic.high), BytesText));
+                        RangeText(Of(report.traffic.low, report.traffic.high), BytesText));
   absl::StrAppendFormat(
       &text,
       "peak memory      %s: arguments %s, results %s, of which %s in arguments' memory, temporaries %s\n",
-      Show(Of(static_cast<double>(report.fused.total()), static_cast<double>(report.unfused.total())),
-           BytesText),
+      RangeText(Of(static_cast<double>(report.fused.total()), static_cast<double>(report.unfused.total())),
+                BytesText),
       BytesText(static_cast<double>(report.fused.arguments)),
       BytesText(static_cast<double>(report.fused.results)),
       BytesText(static_cast<double>(report.fused.aliased)),
-      Show(Of(static_cast<double>(report.fused.temporaries), static_cast<double>(report.unfused.temporaries)),
-           BytesText));
+      RangeText(
+          Of(static_cast<double>(report.fused.temporaries), static_cast<double>(report.unfused.temporaries)),
+          BytesText));
   if (!report.cost.unknown_loops.empty())
     absl::StrAppendFormat(&text, "counted once     loops of unknown trip count: %s\n",
                           absl::StrJoin(report.cost.unknown_loops, ", "));

@@ -19,6 +19,8 @@ namespace hlod::analysis {
 struct Bracket {
   double low = 0, high = 0;
 };
+// Returns "low to high", each end by `text`; once when both read the same.
+std::string RangeText(const Bracket& bracket, std::string (*text)(double));
 
 struct ModuleReport {
   std::string name;

@@ -10,11 +10,6 @@ namespace {
 constexpr size_t kRowsMax = 10;
 constexpr size_t kLargestShown = 12;
 
-std::string Show(const Bracket& bracket, std::string (*text)(double)) {
-  const std::string low = text(bracket.low), high = text(bracket.high);
-  return low == high ? low : absl::StrCat(low, " to ", high);
-}
-
 std::string Plural(int64_t count, std::string_view what) {
   return absl::StrFormat("%d %s%s", count, what, count == 1 ? "" : "s");
 }
@@ -59,7 +54,7 @@ void AppendTransfers(const RunReport& report, std::string& text) {
 void AppendPeak(const RunReport& report, std::string& text) {
   const RunPeak& peak = report.peak;
   absl::StrAppendFormat(&text, "peak memory      %s%s, while %s ran%s, in step %d\n",
-                        Show(peak.bytes, BytesText), report.target.has_value() ? " on a chip" : "",
+                        RangeText(peak.bytes, BytesText), report.target.has_value() ? " on a chip" : "",
                         peak.program, At(peak.line), peak.step);
   for (size_t part = 0; part < kParts; ++part) {
     if (peak.parts[part] < 1) continue;
@@ -74,7 +69,7 @@ void AppendPeak(const RunReport& report, std::string& text) {
     absl::StrAppendFormat(&text,
                           "  %s where shardings are carried through what leaves no choice (an estimate: a "
                           "partitioner may choose otherwise).\n",
-                          Show(peak.likely, BytesText));
+                          RangeText(peak.likely, BytesText));
   }
 }
 
@@ -82,11 +77,11 @@ void AppendTarget(const RunReport& report, std::string& text) {
   const Target& target = *report.target;
   absl::StrAppendFormat(&text, "target           %s, %s: %s: %s of %s that the compiler has (%s)\n",
                         target.chip.name, Plural(target.count, "chip"), Name(report.fit()),
-                        Show(report.peak.bytes, BytesText), BytesText(target.chip.usable_bytes),
+                        RangeText(report.peak.bytes, BytesText), BytesText(target.chip.usable_bytes),
                         target.chip.source);
   absl::StrAppendFormat(
       &text, "step             %s at full speed (an estimate: without overheads and communication)\n",
-      Show(report.step_seconds, SecondsText));
+      RangeText(report.step_seconds, SecondsText));
 }
 
 }  // namespace
@@ -117,7 +112,7 @@ std::string ToText(const RunReport& report) {
   AppendPrograms(report, text);
   AppendTransfers(report, text);
   absl::StrAppendFormat(&text, "operations       %s flops, %s of memory traffic a step (the longest)\n",
-                        CountText(report.flops), Show(report.traffic, BytesText));
+                        CountText(report.flops), RangeText(report.traffic, BytesText));
   AppendPeak(report, text);
   if (report.target.has_value()) AppendTarget(report, text);
   for (const Finding& finding : report.findings) {

@@ -42,7 +42,7 @@ absl::StatusOr<Attribute> ReadAsText(Stream in) {
   return attribute;
 }
 
-absl::StatusOr<Attribute> ReadEntry(Source& source, const Entry& entry) {
+absl::StatusOr<Attribute> ReadAttributeEntry(Source& source, const Entry& entry) {
   if (!entry.is_custom) return ReadAsText(entry.bytes);
   Stream in = entry.bytes;
   for (const AttributeDialect& dialect : kDialects) {
@@ -67,7 +67,7 @@ absl::StatusOr<Attribute> FindAttribute(Source& source, const Stream& at, uint64
   const Nested nested(source);
   RETURN_IF_ERROR(nested.Check(at));
   RETURN_IF_ERROR(at.CheckIndex(index, source.is_used.size(), "attribute"));
-  ASSIGN_OR_RETURN(Attribute attribute, ReadEntry(source, source.container.attributes[index]));
+  ASSIGN_OR_RETURN(Attribute attribute, ReadAttributeEntry(source, source.container.attributes[index]));
   if (source.is_used[index]) {
     const int64_t bytes = static_cast<int64_t>(sizeof(Attribute)) + std::visit(OwnBytes(), attribute.value);
     RETURN_IF_ERROR(source.Charge(at, bytes));

@@ -64,7 +64,7 @@ Result ReadLocationAttribute(Source&, Stream& in) {
   return Attribute{Word{"loc(unknown)"}};
 }
 
-constexpr Kind kKinds[] = {
+constexpr Kind kBuiltinKinds[] = {
     {0, ReadArrayAttribute},
     {1, ReadMapAttribute},
     {2, ReadTextAttribute},
@@ -93,7 +93,7 @@ constexpr Kind kKinds[] = {
 }  // namespace
 
 absl::StatusOr<Attribute> ReadBuiltinAttribute(Source& source, uint64_t code, Stream& in) {
-  return ReadByKind(kKinds, "builtin", code, source, in);
+  return ReadByKind(kBuiltinKinds, "builtin", code, source, in);
 }
 
 }  // namespace hlod::stablehlo::bytecode

@@ -190,7 +190,7 @@ const Row* Find(absl::Span<const Row> rows, std::string_view dialect, uint64_t c
   return found == rows.end() ? nullptr : &*found;
 }
 
-absl::StatusOr<TypeEntry> ReadEntry(Source& source, const Entry& entry) {
+absl::StatusOr<TypeEntry> ReadTypeEntry(Source& source, const Entry& entry) {
   Stream in = entry.bytes;
   if (!entry.is_custom) {
     ASSIGN_OR_RETURN(const std::string_view text, in.NullTerminated("the text of a type"));
@@ -226,7 +226,7 @@ absl::StatusOr<const TypeEntry*> FindType(Source& source, const Stream& at, uint
   RETURN_IF_ERROR(nested.Check(at));
   RETURN_IF_ERROR(at.CheckIndex(index, source.types.size(), "type"));
   if (!source.types[index]) {
-    ASSIGN_OR_RETURN(TypeEntry entry, ReadEntry(source, source.container.types[index]));
+    ASSIGN_OR_RETURN(TypeEntry entry, ReadTypeEntry(source, source.container.types[index]));
     source.types[index] = std::move(entry);
   }
   return &*source.types[index];

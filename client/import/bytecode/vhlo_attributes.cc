@@ -54,7 +54,7 @@ Result ReadAccuracy(Source& source, Stream& in) {
   return mode;
 }
 
-constexpr Kind kKinds[] = {
+constexpr Kind kVhloKinds[] = {
     {1, ReadArrayAttribute},
     {2, ReadBoolean},
     {6, ReadMapAttribute},
@@ -108,7 +108,7 @@ absl::StatusOr<Attribute> ReadVhloAttribute(Source& source, uint64_t code, Strea
       enumeration != std::end(kEnumerations)) {
     return ReadWord(*enumeration, in);
   }
-  return ReadByKind(kKinds, "vhlo", code, source, in);
+  return ReadByKind(kVhloKinds, "vhlo", code, source, in);
 }
 
 }  // namespace hlod::stablehlo::bytecode

@@ -47,7 +47,7 @@ absl::StatusOr<Attribute> ReadNumber(Source& source) {
 }
 
 // Reads "<i64: 1, 2>" after "array": integers, bools, or a list of floats.
-absl::StatusOr<Attribute> ReadArray(Source& source) {
+absl::StatusOr<Attribute> ReadArrayAttribute(Source& source) {
   Reader& reader = source.reader;
   RETURN_IF_ERROR(reader.Expect("<"));
   const size_t at = (reader.SkipBlanks(), reader.position());
@@ -112,7 +112,7 @@ absl::StatusOr<Attribute> ReadByKeyword(Source& source) {
   if (reader.TryKeyword("true")) return Attribute{.value = true, .type = hlo::kPred};
   if (reader.TryKeyword("false")) return Attribute{.value = false, .type = hlo::kPred};
   if (reader.TryKeyword("unit")) return Attribute{};
-  if (reader.TryKeyword("array")) return ReadArray(source);
+  if (reader.TryKeyword("array")) return ReadArrayAttribute(source);
   if (reader.TryKeyword("dense")) {
     ASSIGN_OR_RETURN(hlo::Literal literal, ReadDense(source));
     return Attribute{std::move(literal)};

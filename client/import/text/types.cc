@@ -91,7 +91,7 @@ absl::Status ReadEncoding(Source& source, Type& type) {
 }
 
 // Reads "<2x3xf32, ...>" after "tensor" or "memref".
-absl::StatusOr<Type> ReadArray(Source& source) {
+absl::StatusOr<Type> ReadArrayType(Source& source) {
   Reader& reader = source.reader;
   const size_t at = (reader.SkipBlanks(), reader.position());
   Type type;
@@ -179,10 +179,10 @@ absl::StatusOr<Type> ReadType(Source& source) {
   const Nested nested(source);
   RETURN_IF_ERROR(nested.status());
   if (reader.Peek() == '!') return ReadNamedType(source);
-  if (reader.TryKeyword("tensor")) return ReadArray(source);
+  if (reader.TryKeyword("tensor")) return ReadArrayType(source);
   if (reader.TryKeyword("tuple")) return ReadTuple(source);
   if (reader.TryKeyword("memref")) {
-    ASSIGN_OR_RETURN(Type array, ReadArray(source));
+    ASSIGN_OR_RETURN(Type array, ReadArrayType(source));
     Type type{.type = hlo::kBufferType};
     type.tuple.push_back(std::move(array));
     return type;

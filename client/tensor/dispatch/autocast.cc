@@ -29,21 +29,21 @@ enum class Policy : uint8_t {
   kBanned,   // The operation is refused.
 };
 
-struct Row {
+struct AutocastRow {
   const char* name;
   Policy policies[3];  // Indexed by AutocastProfile.
 };
 
-constexpr Row kRows[] = {
+constexpr AutocastRow kRows[] = {
 #define HLOD_AUTOCAST(name, xla, cuda, cpu) {name, {Policy::xla, Policy::cuda, Policy::cpu}},
 #include "client/tensor/dispatch/autocast.inc"
 #undef HLOD_AUTOCAST
 };
 
-const Row* Find(std::string_view name) {
+const AutocastRow* Find(std::string_view name) {
   static const auto* const rows = [] {
-    auto* map = new absl::flat_hash_map<absl::string_view, const Row*>;
-    for (const Row& row : kRows) map->emplace(row.name, &row);
+    auto* map = new absl::flat_hash_map<absl::string_view, const AutocastRow*>;
+    for (const AutocastRow& row : kRows) map->emplace(row.name, &row);
     return map;
   }();
   const auto found = rows->find(ToAbsl(name));
@@ -57,8 +57,8 @@ std::string ListedName(const Operation& operation) {
 }
 
 struct OperationRows {
-  const Row* all = nullptr;
-  const Row* tensor_scalar = nullptr;  // The row for a number as the second argument.
+  const AutocastRow* all = nullptr;
+  const AutocastRow* tensor_scalar = nullptr;  // The row for a number as the second argument.
 };
 
 const OperationRows& RowsOf(const Operation& operation) {
@@ -155,7 +155,7 @@ CastOperands::CastOperands(const Operation& operation, absl::Span<const Operand>
     : operands_(operands.begin(), operands.end()) {
   const OperationRows& rows = RowsOf(operation);
   const bool scalar = operands.size() == 2 && operands[1].tensor() == nullptr;
-  const Row* row = scalar && rows.tensor_scalar != nullptr ? rows.tensor_scalar : rows.all;
+  const AutocastRow* row = scalar && rows.tensor_scalar != nullptr ? rows.tensor_scalar : rows.all;
   if (row == nullptr) return;
   std::vector<const Tensor*> arguments;
   for (const Operand& operand : operands) arguments.push_back(operand.tensor());
@@ -177,7 +177,7 @@ CastOperands::CastOperands(const Operation& operation, absl::Span<const Operand>
 
 CompositeCast::CompositeCast(const char* name, std::initializer_list<const Tensor*> arguments) {
   if (!autocast_active) return;
-  const Row* row = Find(name);
+  const AutocastRow* row = Find(name);
   if (row == nullptr) return;
   State& state = TheState();
   const auto target = [&](const AutocastRegion& region) -> std::optional<PrimitiveType> {

@@ -16,7 +16,7 @@
 namespace hlod::lazy {
 namespace {
 
-absl::StatusOr<Literal> Converted(const Literal& literal, PrimitiveType type) {
+absl::StatusOr<Literal> EvaluatedConvert(const Literal& literal, PrimitiveType type) {
   Module module("host");
   hlo::Builder b(module, "main");
   RETURN_IF_ERROR(b.Build(b.Convert(b.Parameter(0, literal.shape()), type)));
@@ -40,7 +40,7 @@ Tensor ConvertedLater(const Tensor& x, PrimitiveType type, const Caller& caller)
     case Value::State::kFile:
       later->load = [load = value.load, type]() -> absl::StatusOr<Literal> {
         ASSIGN_OR_RETURN(const Literal literal, load());
-        return Converted(literal, type);
+        return EvaluatedConvert(literal, type);
       };
       break;
     default: return {};

@@ -65,8 +65,6 @@ Cotangents TDot(const TransposeArgs& c) {
 
 // Convolutions, after JAX's lax.conv_general_dilated.
 
-int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
-
 // Splits dimension `from` into (groups, rest) and merges `groups` into dimension `into`, in front of it.
 Op MoveGroups(Lowering& l, Op x, int64_t from, int64_t into, int64_t groups) {
   Dims dims = l.dims(x);
@@ -93,9 +91,9 @@ std::vector<hlo::WindowDimension> TransposedWindow(const TransposeArgs& c,
   std::vector<hlo::WindowDimension> window = conv.window;
   for (size_t i = 0; i < window.size(); ++i) {
     const hlo::WindowDimension& w = conv.window[i];
-    const Span span = {Dilated(c.operands[0]->dims[conv.input_spatial[i]], w.base_dilation),
-                       Dilated(c.operands[1]->dims[conv.kernel_spatial[i]], w.window_dilation),
-                       Dilated(c.shape.dims[conv.output_spatial[i]], w.stride)};
+    const Span span = {DilatedSize(c.operands[0]->dims[conv.input_spatial[i]], w.base_dilation),
+                       DilatedSize(c.operands[1]->dims[conv.kernel_spatial[i]], w.window_dilation),
+                       DilatedSize(c.shape.dims[conv.output_spatial[i]], w.stride)};
     transpose(span, w, window[i]);
     window[i].reversal = false;
   }

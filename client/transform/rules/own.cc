@@ -125,7 +125,7 @@ Tangents LogAddExp(const TangentArgs& c) {
 }
 
 // A function whose derivative is its last operand: returns the tangent of the first operand times it.
-Tangents Scaled(const TangentArgs& c) { return {c.t[1] * c.x[2]}; }
+Tangents ScaledTangents(const TangentArgs& c) { return {c.t[1] * c.x[2]}; }
 
 // x exp(i angle). The derivative by x is the direction of the result, as in PyTorch: 0 where x is 0, and
 // negated for negative x, which is not a modulus.
@@ -209,7 +209,7 @@ const OwnRules& ElementwiseRules() {
       {"sinc", OfOne<Sinc>},
       {"logit", OfOne<Logit>},
       {"frexp", Frexp},
-      {"scaled", Scaled},
+      {"scaled", ScaledTangents},
       {"polar", Polar},
       {"entr", OfOne<Entr>},
       {"ndtr", OfOne<Ndtr>},

@@ -179,8 +179,6 @@ Tangents ReduceWindow(const TangentArgs& c) {
   return FoldedWindows(c, window);
 }
 
-int64_t Dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
-
 // Sums windows of the cotangent, which is dilated by the strides; follows JAX's rule.
 Cotangents TReduceWindow(const TransposeArgs& c) {
   Lowering& l = c.l;
@@ -189,8 +187,9 @@ Cotangents TReduceWindow(const TransposeArgs& c) {
   hlo::Window back = window;
   for (size_t i = 0; i < window.size(); ++i) {
     const hlo::WindowDimension& w = window[i];
-    const int64_t input = Dilated(c.operands[0]->dims[i], w.base_dilation);
-    const int64_t reach = Dilated(w.size, w.window_dilation), output = Dilated(c.shape.dims[i], w.stride);
+    const int64_t input = DilatedSize(c.operands[0]->dims[i], w.base_dilation);
+    const int64_t reach = DilatedSize(w.size, w.window_dilation),
+                  output = DilatedSize(c.shape.dims[i], w.stride);
     const int64_t low = reach - w.padding_low - 1;
     padding.push_back({low, input + reach - 1 - output - low, w.stride - 1});
     back[i] = {};

@@ -15,9 +15,9 @@ namespace {
 
 // Tensor arithmetic along one dimension of x. Errors in the composed operations report `caller`, the line
 // that called gradient.
-class Along {
+class GradientAlong {
  public:
-  Along(const Tensor& x, int64_t dim, const Caller& caller) : x_(x), dim_(dim), caller_(caller) {}
+  GradientAlong(const Tensor& x, int64_t dim, const Caller& caller) : x_(x), dim_(dim), caller_(caller) {}
 
   Tensor Part(int64_t start, std::optional<int64_t> end) const {
     return x_.Slice(dim_, start, end, 1, caller_);
@@ -49,7 +49,7 @@ class Along {
 };
 
 // Returns the derivative for points that are `h` apart.
-Tensor EvenlySpaced(const Along& x, double h, int64_t edge_order) {
+Tensor EvenlySpaced(const GradientAlong& x, double h, int64_t edge_order) {
   const Tensor center = x.Over(x.Minus(x.Part(2, {}), x.Part(0, -2)), 2 * h);
   if (edge_order == 1) {
     return x.Join(x.Over(x.Minus(x.At(1), x.At(0)), h), center, x.Over(x.Minus(x.At(-1), x.At(-2)), h));
@@ -67,7 +67,7 @@ struct Weights {
   Tensor left, middle, right;
 };
 enum class Where { kFirst, kMiddle, kLast };
-Weights WeightsOf(const Along& x, const Tensor& a, const Tensor& b, Where where) {
+Weights WeightsOf(const GradientAlong& x, const Tensor& a, const Tensor& b, Where where) {
   const Tensor both = x.Plus(a, b);
   const Tensor left = x.Times(a, both), middle = x.Times(a, b), right = x.Times(b, both);
   switch (where) {
@@ -82,12 +82,12 @@ Weights WeightsOf(const Along& x, const Tensor& a, const Tensor& b, Where where)
 }
 
 // Returns the derivative for points at `coordinates`, a vector.
-Tensor AtCoordinates(const Along& x, const Tensor& coordinates, int64_t rank, int64_t dim, int64_t edge_order,
-                     const Caller& caller) {
+Tensor AtCoordinates(const GradientAlong& x, const Tensor& coordinates, int64_t rank, int64_t dim,
+                     int64_t edge_order, const Caller& caller) {
   Dims column(rank, 1);
   column[dim] = coordinates.numel() - 1;
   const Tensor steps = Diff(Operand(coordinates, caller)).Reshape(column, caller);
-  const Along step(steps, dim, caller);
+  const GradientAlong step(steps, dim, caller);
   const auto slope = [&](const Weights& w, const Tensor& left, const Tensor& middle, const Tensor& right) {
     return x.Plus(x.Plus(x.Times(left, w.left), x.Times(middle, w.middle)), x.Times(right, w.right));
   };
@@ -135,7 +135,7 @@ std::vector<Tensor> Gradient(const Operand& x, const GradientOptions& options) {
   });
   std::vector<Tensor> result;
   for (size_t i = 0; i < dims.size(); ++i) {
-    const Along along(tensor, dims[i], x.caller());
+    const GradientAlong along(tensor, dims[i], x.caller());
     if (!options.coordinates.empty()) {
       result.push_back(AtCoordinates(along, options.coordinates[i], tensor.rank(), dims[i],
                                      options.edge_order, x.caller()));

@@ -48,14 +48,14 @@ Op MeanOver(Lowering& l, Op x, const Dims& dims) {
 
 Op Rsqrt(Lowering& l, Op x, double eps) { return l.b.Unary(hlo::kRsqrt, x + l.Number(l.type(x), eps)); }
 
-struct Moments {
+struct NormMoments {
   Op centred;    // x minus its mean.
   Op mean, var;  // Without the reduced dimensions.
 };
 
-Moments MomentsOver(Lowering& l, Op x, const Dims& dims) {
+NormMoments MomentsOver(Lowering& l, Op x, const Dims& dims) {
   const Dims kept = OtherDims(lazy::RankOf(l, x), dims);
-  Moments moments;
+  NormMoments moments;
   moments.mean = MeanOver(l, x, dims);
   moments.centred = x - l.b.Broadcast(moments.mean, l.dims(x), kept);
   moments.var = MeanOver(l, moments.centred * moments.centred, dims);
@@ -109,7 +109,7 @@ Dims ChannelsOf(Lowering& l, Op x) {
 }
 
 // Returns the centred x divided by the square root of the variance over `dims`.
-Op Scaled(Lowering& l, const Moments& moments, double eps, const Dims& dims) {
+Op Scaled(Lowering& l, const NormMoments& moments, double eps, const Dims& dims) {
   const Dims shape = l.dims(moments.centred);
   const Dims kept = OtherDims(static_cast<int64_t>(shape.size()), dims);
   return moments.centred * l.b.Broadcast(Rsqrt(l, moments.var, eps), shape, kept);
@@ -132,7 +132,7 @@ NormalizationResult NativeLayerNorm(const Operand& x, DimList shape, const Tenso
       lazy::CallSeveral(lazy::ops::LayerNorm, With(x, {&weight, &bias}), [&](Lowering& l, Operands o) {
         const Op in = l.Convert(o[0], Wide(l, o[0]));
         const Dims last = LastDims(l, in, shape);
-        const Moments moments = MomentsOver(l, in, last);
+        const NormMoments moments = MomentsOver(l, in, last);
         Dims kept = l.dims(in);
         for (const int64_t dim : last) kept[dim] = 1;
         const Op out = Affine(l, Scaled(l, moments, eps, last), o, weight.defined(), bias.defined(), last);
@@ -240,7 +240,7 @@ NormalizationResult NativeBatchNorm(const Operand& x, const Tensor& running_mean
           Refuse("training needs more than one value for each channel; the shape is %s",
                  ListText(l.dims(in)));
         }
-        const Moments moments = MomentsOver(l, in, dims);
+        const NormMoments moments = MomentsOver(l, in, dims);
         const Op normal = Scaled(l, moments, eps, dims);
         const Op out = Affine(l, normal, o, weight.defined(), bias.defined(), {1});
         // The running variance estimates that of the population, with Bessel's correction.

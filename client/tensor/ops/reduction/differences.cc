@@ -19,8 +19,8 @@ namespace {
 
 // One step of diff, trapezoid or their relatives: the tensor and dimension, and the caller that composed
 // operations report.
-struct Along {
-  Along(const lazy::Operation& operation, const Operand& x, int64_t dim)
+struct DifferencesAlong {
+  DifferencesAlong(const lazy::Operation& operation, const Operand& x, int64_t dim)
       : tensor(TensorOf(operation, x)), caller(x.caller()) {
     lazy::Explain(operation, {&x, 1}, caller, [&] {
       if (tensor.rank() == 0) Refuse("a tensor of at least one dimension is needed");
@@ -50,7 +50,7 @@ struct Along {
 };
 
 // Returns the distances between the points `x`, in a shape that broadcasts to the intervals.
-Tensor Intervals(const lazy::Operation& operation, const Along& y, const Tensor& x) {
+Tensor Intervals(const lazy::Operation& operation, const DifferencesAlong& y, const Tensor& x) {
   Tensor points = x;
   lazy::Explain(operation, {}, y.caller, [&] {
     if (!x.defined() || x.rank() == 0) Refuse("the points are a tensor of at least one dimension");
@@ -71,16 +71,16 @@ Tensor Intervals(const lazy::Operation& operation, const Along& y, const Tensor&
 }
 
 // Returns the sums of neighbours, twice the mean heights.
-Tensor Heights(const Along& y) {
+Tensor Heights(const DifferencesAlong& y) {
   return Add(y.Of(y.Part(y.tensor, 0, y.size() - 1)), y.Of(y.Part(y.tensor, 1, {})));
 }
 
-Tensor Nothing(const Along& y) { return Sum(y.Of(y.tensor), {y.at}); }
+Tensor Nothing(const DifferencesAlong& y) { return Sum(y.Of(y.tensor), {y.at}); }
 
 }  // namespace
 
 Tensor Diff(const Operand& x, int64_t n, int64_t dim, const Tensor& prepend, const Tensor& append) {
-  const Along in(lazy::ops::Diff, x, dim);
+  const DifferencesAlong in(lazy::ops::Diff, x, dim);
   lazy::Explain(lazy::ops::Diff, {&x, 1}, in.caller, [&] {
     if (n < 0) Refuse("the number of differences (%d) is negative", n);
   });
@@ -98,7 +98,7 @@ Tensor Diff(const Operand& x, int64_t n, int64_t dim, const Tensor& prepend, con
 }
 
 Tensor Trapezoid(const Operand& y, double dx, int64_t dim) {
-  const Along in(lazy::ops::Trapezoid, y, dim);
+  const DifferencesAlong in(lazy::ops::Trapezoid, y, dim);
   if (in.size() == 0) return Nothing(in);
   const Tensor ends =
       Add(in.Of(in.tensor.Select(in.at, 0, in.caller)), in.Of(in.tensor.Select(in.at, -1, in.caller)));
@@ -106,19 +106,19 @@ Tensor Trapezoid(const Operand& y, double dx, int64_t dim) {
   return Mul(in.Of(Sub(in.Of(all), in.Of(Mul(in.Of(ends), in.Of(Scalar(0.5)))))), in.Of(Scalar(dx)));
 }
 Tensor Trapezoid(const Operand& y, const Tensor& x, int64_t dim) {
-  const Along in(lazy::ops::Trapezoid, y, dim);
+  const DifferencesAlong in(lazy::ops::Trapezoid, y, dim);
   if (in.size() == 0) return Nothing(in);
   const Tensor areas = Mul(in.Of(Heights(in)), in.Of(Intervals(lazy::ops::Trapezoid, in, x)));
   return Div(in.Of(Sum(in.Of(areas), {in.at})), in.Of(Scalar(2)));
 }
 
 Tensor CumulativeTrapezoid(const Operand& y, double dx, int64_t dim) {
-  const Along in(lazy::ops::CumulativeTrapezoid, y, dim);
+  const DifferencesAlong in(lazy::ops::CumulativeTrapezoid, y, dim);
   const Tensor sums = Cumsum(in.Of(Heights(in)), in.at);
   return Mul(in.Of(sums), in.Of(Scalar(dx / 2)));
 }
 Tensor CumulativeTrapezoid(const Operand& y, const Tensor& x, int64_t dim) {
-  const Along in(lazy::ops::CumulativeTrapezoid, y, dim);
+  const DifferencesAlong in(lazy::ops::CumulativeTrapezoid, y, dim);
   const Tensor areas = Mul(in.Of(Intervals(lazy::ops::CumulativeTrapezoid, in, x)), in.Of(Heights(in)));
   return Div(in.Of(Cumsum(in.Of(areas), in.at)), in.Of(Scalar(2)));
 }

@@ -7,6 +7,11 @@
 
 namespace hlod::lazy {
 
+// Returns the size of a dimension of `size` elements that are `dilation` apart.
+inline int64_t DilatedSize(int64_t size, int64_t dilation) {
+  return size == 0 ? 0 : (size - 1) * dilation + 1;
+}
+
 inline int64_t RankOf(Lowering& l, Op x) { return static_cast<int64_t>(l.dims(x).size()); }
 // Returns x as a vector.
 inline Op Flat(Lowering& l, Op x) { return l.Reshape(x, {Count(l.dims(x))}); }

@@ -16,12 +16,12 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-struct Row {
+struct SeriesRow {
   double low, high;
   std::vector<double> coefficients;
 };
-const std::vector<Row>& Rows() {
-  static const auto* const kRows = new std::vector<Row>{
+const std::vector<SeriesRow>& Rows() {
+  static const auto* const kRows = new std::vector<SeriesRow>{
 #define HLOD_SERIES(name, low, high, ...) {low, high, {__VA_ARGS__}},
 #include "client/tensor/ops/special/chebyshev.inc"
 #undef HLOD_SERIES
@@ -59,7 +59,7 @@ Op NearJ(Lowering& l, Op x, int order) {
 
 // Sums the series by Clenshaw's recurrence.
 Op SeriesOps(Lowering& l, Series series, Op u) {
-  const Row& row = Rows()[static_cast<size_t>(series)];
+  const SeriesRow& row = Rows()[static_cast<size_t>(series)];
   u = ClampedOps(l, u, row.low, row.high);
   const double scale = 2 / (row.high - row.low);
   const Op t = u * N(l, u, scale) - N(l, u, scale * row.low + 1), twice = t + t;
