@@ -1,5 +1,7 @@
 // gather: copies windows of an operand from positions that another operand contains. A contiguous window is
-// one memcpy.
+// one memcpy. When the windows lie side by side in the result, as columns that are taken by number do, each
+// element of the window is copied for all windows in turn: window by window, every element would be on a
+// cache line of its own.
 #include "server/engine/movement/gather_scatter.h"
 
 #include <cstring>
@@ -125,6 +127,26 @@ void GatherScattered(const WindowStarts& starts, const StridedIndex& targets,
   }
 }
 
+// Gathers the elements [begin, end) of all windows.
+template <typename T>
+void GatherAcross(const WindowStarts& starts, const StridedIndex& targets, const StridedIndex& window_from,
+                  const StridedIndex& window_to, const std::byte* operand, const std::byte* indices,
+                  std::byte* out, int64_t begin, int64_t end) {
+  const auto* from = reinterpret_cast<const T*>(operand);
+  auto* to = reinterpret_cast<T*>(out);
+  int64_t at[kStartsABlock], target[kStartsABlock];
+  for (int64_t block = 0; block < starts.count(); block += kStartsABlock) {
+    const int64_t count = std::min(kStartsABlock, starts.count() - block);
+    starts.Resolve<true>(indices, block, count, at);
+    for (int64_t b = 0; b < count; ++b) target[b] = targets.Offset(block + b);
+    for (int64_t element = begin; element < end; ++element) {
+      const T* const source = from + window_from.Offset(element);
+      T* const place = to + window_to.Offset(element);
+      for (int64_t b = 0; b < count; ++b) place[target[b]] = source[at[b]];
+    }
+  }
+}
+
 class GatherStep final : public Step {
  public:
   explicit GatherStep(hlo::Instruction instruction)
@@ -142,12 +164,17 @@ class GatherStep final : public Step {
       to.push_back(out_strides[gather.offset_dims[sizes.size()]]);
       from.push_back(operand_strides[d]);
       sizes.push_back(gather.slice_sizes[d]);
+      window_from_.Append(sizes.back(), from.back());
+      window_to_.Append(sizes.back(), to.back());
     }
     window_ = MakeCopyNd(sizes, from, to, width_);
     if (window_.contiguous_bytes() == 0 && window_.elements() <= kScatteredMax)
       elements_ = ElementsOf(sizes, from, to);
     for (int64_t d : RemainingDims(out.rank(), gather.offset_dims))
       targets_.Append(out.dims[d], out_strides[d]);
+    side_by_side_ = window_.contiguous_bytes() == 0 && elements_.empty() &&
+                    targets_.innermost_stride() == 1 && targets_.innermost_size() >= kSideBySideMin &&
+                    starts_.count() <= StopCheck::kPieceWork;
     empty_ = Elements(out) == 0;
     out_bytes_ = Elements(out) * width_;
     for (const int64_t size : gather.slice_sizes) reads_nothing_ = reads_nothing_ || size == 0;
@@ -159,6 +186,15 @@ class GatherStep final : public Step {
     if (reads_nothing_)  // The operand has a dimension of size 0 that the result lacks: the result is zeros,
                          // as in the evaluator.
       return FillZeros(context, outputs[0], out_bytes_);
+    if (side_by_side_) {
+      return ParallelPieces(context, window_.elements(), window_.elements() * starts_.count(),
+                            [&](int64_t begin, int64_t end, int) {
+                              return VisitWidth(width_, [&]<typename T>() {
+                                GatherAcross<T>(starts_, targets_, window_from_, window_to_, inputs[0],
+                                                inputs[1], outputs[0], begin, end);
+                              });
+                            });
+    }
     const int64_t run = window_.contiguous_bytes();
     if ((starts_.count() < context.threads && window_.elements() >= kParallelElementsMin) ||
         window_.elements() >= StopCheck::kPieceWork) {
@@ -201,9 +237,12 @@ class GatherStep final : public Step {
                          gather.start_indices_batching_dims, gather.slice_sizes});
   }
 
+  static constexpr int64_t kSideBySideMin = 8;
+
   int width_;
   WindowStarts starts_;
-  StridedIndex targets_;
+  StridedIndex targets_, window_from_, window_to_;
+  bool side_by_side_ = false;  // True when a run of windows has each element side by side in the result.
   CopyNd window_;
   std::vector<WindowElement> elements_;  // The elements of a small window that is not contiguous; empty for
                                          // other windows.

@@ -3,6 +3,10 @@
 //
 // Threads divide the operand instead of the updates (unless the updates are declared to be disjoint): each
 // thread scans all indices and applies the updates in its share of the operand.
+//
+// Where windows lie side by side in the updates, as columns do that are added by number, threads divide the
+// window: each element of it is combined for all windows in turn, because by windows every element would be
+// on a cache line of its own. Elements of different places in the window never meet there.
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -140,11 +144,15 @@ class ScatterStep final : public Step {
     update_elements_ = Elements(updates);
     const hlo::Dims operand_strides = hlo::RowMajorStrides(operand.dims),
                     update_strides = hlo::RowMajorStrides(updates.dims);
+    bool is_indexed_window = false;
     size_t next = 0;
     for (int64_t d = 0; d < operand.rank(); ++d) {
       if (Contains(scatter.inserted_window_dims, d) || Contains(scatter.input_batching_dims, d)) continue;
       const int64_t u = scatter.update_window_dims[next++];
       AppendLoop({updates.dims[u], update_strides[u], operand_strides[d]});
+      window_src_.Append(updates.dims[u], update_strides[u]);
+      window_dst_.Append(updates.dims[u], operand_strides[d]);
+      is_indexed_window |= updates.dims[u] != 1 && Contains(scatter.scatter_dims_to_operand_dims, d);
     }
     for (int64_t d = 0; d < updates.rank(); ++d) {
       if (!Contains(scatter.update_window_dims, d)) sources_.Append(updates.dims[d], update_strides[d]);
@@ -159,6 +167,9 @@ class ScatterStep final : public Step {
     const bool plain = combine_.points != nullptr && loops_.empty() && sources_.rank() <= 1;
     points_ = plain && inner_.size == 1;
     rows_ = plain && !points_ && inner_.size <= kRowMax && inner_.src_stride == 1 && inner_.dst_stride == 1;
+    side_by_side_ = combine_.points != nullptr && !is_indexed_window && inner_.dst_stride != 1 &&
+                    inner_.size > 1 && sources_.rank() == 1 && sources_.innermost_stride() == 1 &&
+                    starts_.count() >= kSideBySideMin && starts_.count() <= StopCheck::kPieceWork;
     set_flops(static_cast<double>(update_elements_));
     for (int i = 0; i < count_; ++i) Share(i, i);
   }
@@ -171,6 +182,10 @@ class ScatterStep final : public Step {
     if (update_elements_ == 0) return absl::OkStatus();
     const int64_t count = starts_.count(), work = update_elements_ * (function_ != nullptr ? 8 : 1);
     const Memory memory{inputs, outputs, context.run};
+    if (side_by_side_) {
+      return ParallelPieces(context, window_dst_.count(), work,
+                            [&](int64_t begin, int64_t end, int) { ApplySideBySide(memory, begin, end); });
+    }
     if (unique_) {
       ParallelRanges(context.threads, count, work, [&](int64_t begin, int64_t end, int) {
         Apply(memory, begin, end, 0, operand_elements_, 0, inner_.size);
@@ -195,7 +210,7 @@ class ScatterStep final : public Step {
     int64_t size = 1, src_stride = 1, dst_stride = 1;  // In elements.
   };
   static constexpr int kOperandsMax = 16;
-  static constexpr int64_t kStartsABlock = 512;
+  static constexpr int64_t kStartsABlock = 512, kSideBySideMin = 8;
   // The row length above which a separate check per run of elements is worthwhile.
   static constexpr int64_t kRowMax = 1024;
   friend MaybeStep hlod::engine::MakeScatterStep(const hlo::Module&, hlo::Instruction, int);
@@ -232,6 +247,19 @@ class ScatterStep final : public Step {
     std::byte* const* outputs;
     const RunContext& run;
   };
+
+  // Applies the elements [begin, end) of all windows.
+  void ApplySideBySide(const Memory& memory, int64_t begin, int64_t end) const {
+    int64_t starts[kStartsABlock];
+    for (int64_t b = 0; b < starts_.count(); b += kStartsABlock) {
+      const int64_t count = std::min(kStartsABlock, starts_.count() - b);
+      starts_.Resolve<false>(memory.inputs[1], b, count, starts);
+      for (int64_t element = begin; element < end; ++element) {
+        combine_.points(memory.outputs[0] + window_dst_.Offset(element) * widths_[0],
+                        memory.inputs[2] + (window_src_.Offset(element) + b) * widths_[0], starts, count, 1);
+      }
+    }
+  }
 
   // Applies the updates [begin, end) whose windows start in [low, high) of the operand, and of the window's
   // inner loop only [inner_begin, inner_end). Returns early when the run has to stop.
@@ -309,12 +337,13 @@ class ScatterStep final : public Step {
   WindowStarts starts_;
   std::vector<int> widths_;
   std::vector<CopyNd> copies_;
-  StridedIndex sources_;
+  StridedIndex sources_, window_src_, window_dst_;
   std::vector<Loop> loops_;
   Loop inner_;
   bool unique_ = false, divisible_ = false;
-  bool points_ = false;  // True when windows are single elements. The whole operand is then one share.
-  bool rows_ = false;    // True when windows are one short run. Updates are then applied one at a time.
+  bool points_ = false;        // True when windows are single elements. The whole operand is then one share.
+  bool side_by_side_ = false;  // True when the updates have each element of all windows side by side.
+  bool rows_ = false;  // True when windows are one short run. Updates are then applied one after the other.
   int64_t operand_elements_ = 0, update_elements_ = 0;
 };
 

@@ -47,6 +47,24 @@ TEST(Gather, RowsOfATable) {
          "slice_sizes={1,64}",
          Indices<int32_t>({3000}, 500));
 }
+// Windows that lie side by side in the result: columns by number, in blocks and across them, between
+// dimensions, with two operands' dimensions in the window.
+TEST(Gather, ColumnsOfATable) {
+  for (const std::string type : {"f32", "bf16", "s8", "c128", "f64"}) {
+    Gather(type + "[70,50]", "s32[11]", type + "[70,11]",
+           "offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, "
+           "slice_sizes={70,1}",
+           Indices<int32_t>({11}, 50));
+  }
+  Gather("f32[3,40,500]", "s64[700]", "f32[3,40,700]",
+         "offset_dims={0,1}, collapsed_slice_dims={2}, start_index_map={2}, index_vector_dim=1, "
+         "slice_sizes={3,40,1}",
+         Indices<int64_t>({700}, 500));
+  Gather("f32[90,40]", "s32[9,12]", "f32[80,9,12]",
+         "offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=2, "
+         "slice_sizes={80,1}",
+         Indices<int32_t>({9, 12}, 40));
+}
 TEST(Gather, SingleElements) {
   for (const std::string type : {"f32", "bf16", "s8", "f64", "c128"}) {
     Gather(type + "[6,9]", "s64[5,2]", type + "[5]",
@@ -145,6 +163,27 @@ TEST(Scatter, RowsWithRepeatsAddInOrder) {
   }
   ExpectStep(Scatter("add", "f32", "[200,64]", "s32[3000,1]", "[3000,64]", kRows),
              {.rtol = 1e-6, .atol = 1e-5, .arguments = {{1, Indices<int32_t>({3000, 1}, 200)}}});
+}
+// Windows that lie side by side in the updates: columns by number, with repeats, in order, out of range.
+TEST(Scatter, ColumnsWithRepeatsAddInOrder) {
+  const std::string columns =
+      "update_window_dims={0}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, "
+      "index_vector_dim=1";
+  for (const std::string type : {"f32", "s32", "f64", "c64", "u8"}) {
+    for (const std::string op : {"add", "second"}) {
+      ExpectStep(Scatter(op, type, "[70,50]", "s32[90,1]", "[70,90]", columns),
+                 {.rtol = 1e-6, .atol = 1e-5, .arguments = {{1, Indices<int32_t>({90, 1}, 50)}}});
+    }
+  }
+  ExpectStep(Scatter("add", "f32", "[3,20,60]", "s64[700,1]", "[3,20,700]",
+                     "update_window_dims={0,1}, inserted_window_dims={2}, scatter_dims_to_operand_dims={2}, "
+                     "index_vector_dim=1"),
+             {.rtol = 1e-5, .atol = 1e-5, .arguments = {{1, Indices<int64_t>({700, 1}, 60)}}});
+  // Windows that overlap one another keep the order of the updates.
+  ExpectStep(Scatter("second", "f32", "[12,30]", "s32[40,1]", "[5,40]",
+                     "update_window_dims={0}, inserted_window_dims={1}, scatter_dims_to_operand_dims={0}, "
+                     "index_vector_dim=1"),
+             {.arguments = {{1, Indices<int32_t>({40, 1}, 12)}}});
 }
 TEST(Scatter, EveryCombiner) {
   for (const std::string op :
