@@ -5,7 +5,7 @@
 
 namespace hlod::nn::utils::rnn {
 
-// Packs the steps of [length, n, ...] that `like` has, in its order.
+// Packs `input`, [length, n, ...], with the lengths and the order of `like`.
 PackedSequence PackedAs(const Tensor& input, const PackedSequence& like, const Caller& caller);
 
 }  // namespace hlod::nn::utils::rnn

@@ -64,8 +64,8 @@ size_t PairDimension(const Dims& dims) {
   return largest;
 }
 
-// Fills in one 64-bit number per block for wide types; otherwise the block's two words are neighbours along
-// PairDimension.
+// Fills in random numbers. A block has 64 bits: one number of a wide type, otherwise two numbers that are
+// neighbours along PairDimension.
 absl::Status FillThreeFry(Evaluation& evaluation, uint64_t key, uint64_t& counter, const Dims& dims,
                           bool wide, std::vector<uint64_t>& numbers) {
   const uint64_t first = counter;

@@ -133,7 +133,7 @@ TEST_F(CheckProgram, SaysWhatAChipIsLikelyToHold) {
   ExpectContains(Check("--target v5p:4").text, "where shardings are carried through");
 }
 
-// Arrays of 4 MiB: x in quarters, two whole weights; x w in between and the result in quarters, like x.
+// Arrays have 4 MiB. Two weights are whole on each chip; x, x w and the result are divided into quarters.
 TEST_F(CheckProgram, OfAModuleSaysItToo) {
   const std::string module = File("m.hlo", R"(HloModule m
 ENTRY e {

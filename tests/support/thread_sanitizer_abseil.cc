@@ -195,7 +195,7 @@ bool Mutex::ReaderLockWhenWithDeadline(const Condition& condition, Time deadline
   return call(this, condition, deadline);
 }
 
-// Those that await hold the lock for writing: the client has no readers.
+// The callers hold the lock for writing: the client has no readers.
 void Mutex::Await(const Condition& condition) {
   static const auto call = Library(
       "5Mutex5AwaitERKNS0_9ConditionE", +[](Mutex*, const Condition&) {});

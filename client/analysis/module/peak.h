@@ -1,7 +1,7 @@
 // The peak memory of a module, without running it: the arrays that are alive at the same time. Results are
 // computed in place of operands that end there, loop states are updated in place, and donated arguments are
-// taken over. The two ends of a bracket are with fusion, when values that an ideal compiler fuses are never
-// written to memory, and without (PlacementOptions::fused).
+// taken over. The peak is computed twice: without fusion, and with it, so that values that an ideal compiler
+// would fuse are never written to memory (PlacementOptions::fused).
 #pragma once
 
 #include <cstdint>

@@ -30,8 +30,8 @@ struct FunctionType {
 struct Attribute;
 using AttributeMap = std::map<std::string, Attribute, std::less<>>;
 using Integers = std::vector<int64_t>;  // array<i64: 1, 2>, dense<[1, 2]> : tensor<2xi64>, [1, 2].
-// An enumerator: EQ, FLOAT, DEFAULT, FFT, NO_TRANSPOSE, upper case. api_version is a word of its number: "4"
-// is TYPED_FFI.
+// An enumerator in upper case: EQ, FLOAT, DEFAULT, FFT, NO_TRANSPOSE. For api_version it is a number: "4" is
+// TYPED_FFI.
 struct Word {
   std::string text;
 };
@@ -83,7 +83,7 @@ struct Location {
   std::string name;  // The scope: "jit(f)/jit(main)/add". Empty: none.
   std::string file;  // Empty: none.
   int line = 0;
-  int read_line = 0, read_column = 0;  // In a text; 0: read from bytecode.
+  int read_line = 0, read_column = 0;  // The position in a text; 0: read from bytecode.
 };
 
 struct Operation {

@@ -13,7 +13,7 @@
 namespace hlod::pjrt {
 namespace {
 
-// The memory that is asked for: newer frameworks name it, older ones the device alone.
+// Returns the requested memory: newer frameworks name the memory, older ones only the device.
 absl::StatusOr<Memory*> MemoryOf(Client& client, Device* device, Memory* memory) {
   if (memory == nullptr && device == nullptr) return client.memories().front();
   return memory != nullptr ? memory : &device->default_memory();

@@ -266,7 +266,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Handles one event, waiting for it until the deadline. Returns false if no event came, if another thread
   // polls, or if there is no connection. Releases the lock while it waits.
   bool PollOnce(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Returns when a thread that polls from now on must call AskOrBreak if no event comes before.
+  // Returns the time at which a thread that polls from now on must call AskOrBreak, if no event comes before.
   absl::Time NextQuestion() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Called when no event came until NextQuestion(): pings the daemon or, if an earlier ping was not answered
   // in time, breaks the connection.

@@ -111,7 +111,8 @@ NodeId NodeOf(Trace& graph, TensorImpl& tensor) {
 
 namespace {
 
-// Writes `update` to where the tensor looks in `base`, its storage's node. Returns the storage's new node.
+// `base_node` has the values of the tensor's storage. Writes `update` to the tensor's elements in it, and
+// returns the storage's new node.
 NodeId WriteThroughView(Trace& graph, const TensorImpl& tensor, NodeId base_node, NodeId update,
                         Written& written) {
   Lowering lowering{graph};

@@ -41,8 +41,8 @@ struct View {
   std::vector<ViewStep> steps;  // The steps; empty for the storage itself.
   Dims dims, strides;           // Strides are PyTorch's, in elements of the storage.
   int64_t offset = 0;
-  // The number of steps that lead to the tensor whose gradients include the view's (Lineage); 0 after a step
-  // over the whole storage has replaced them.
+  // The first `leading` steps lead to the tensor whose gradients include the view's (Lineage). 0 if one step
+  // over the whole storage has replaced these steps.
   size_t leading = 0;
 };
 

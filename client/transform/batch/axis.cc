@@ -85,8 +85,8 @@ Batched AlongExamples(Lowering& l, AxisCall call, const std::string& config, con
 Op ForEachExample(Lowering& l, AxisCall call, const std::string& config, Op x, Op index, const Shape& one) {
   Dims dims = one.dims;
   dims.insert(dims.begin(), l.dims(x)[0]);
-  const bool slices = call == AxisCall::kScatter || call == AxisCall::kSwap;  // Of the operand.
-  const bool made = call == AxisCall::kGather || call == AxisCall::kSwap;     // Of the result.
+  const bool slices = call == AxisCall::kScatter || call == AxisCall::kSwap;  // The operand has slices.
+  const bool made = call == AxisCall::kGather || call == AxisCall::kSwap;     // The result has slices.
   if (made) std::swap(dims[0], dims[1]);
   const Op y = Appended(l, call, slices ? Swapped(l, x) : x, index, config, dims);
   return made ? Swapped(l, y) : y;

@@ -217,7 +217,8 @@ class LbfgsStep {
   Lbfgs& l_;
   const LbfgsOptions o_;
   const std::function<Tensor()>& closure_;
-  // Of the last evaluation: the loss, the gradient, its largest magnitude, its product with the direction.
+  // The results of the last evaluation: the loss, the gradient, the gradient's largest magnitude, and its
+  // product with the direction.
   double loss_ = 0, largest_ = 0, slope_ = 0;
   Tensor gradient_;
   int64_t evaluations_ = 0;

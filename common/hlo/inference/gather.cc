@@ -12,7 +12,7 @@ struct Addressing {
   const Dims& window_dims;  // Dimensions of the result (or updates) that correspond to dimensions of a slice.
   // Dimensions of the operand that have slice size 1 and are omitted from the window.
   const Dims& dropped_dims;
-  const Dims& index_map;      // By component of an index, the dimension of the operand.
+  const Dims& index_map;      // The operand's dimension for each component of an index.
   const Dims& operand_batch;  // Dimensions of the operand that are paired with those of `indices_batch`.
   const Dims& indices_batch;  // The paired dimensions of the indices.
   int64_t index_vector_dim;

@@ -271,8 +271,8 @@ void PrintPrefetchIndex(const InstructionProto& proto, std::string& out) {
   if (proto.has_cross_program_prefetch_index()) StrAppend(&out, proto.cross_program_prefetch_index());
 }
 
-// Skips an attribute of texts older than 2023 that pairs the halves of asynchronous instructions, which their
-// operands tell too.
+// Skips an attribute of texts older than 2023 that pairs the halves of asynchronous instructions. It is not
+// needed, because their operands have the same information.
 Status SkipInteger(Lexer& lexer, InstructionProto&) { return lexer.Integer().status(); }
 void PrintNothing(const InstructionProto&, std::string&) {}
 

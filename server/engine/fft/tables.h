@@ -76,7 +76,7 @@ int64_t TileLength(int64_t length);
 template <typename T>
 class ChirpWalk {
  public:
-  // `roots` are those of 2 n.
+  // REQUIRES: `roots` are the roots of unity of order 2 n.
   ChirpWalk(const Roots<T>& roots, int64_t n, int64_t k)
       : roots_(roots), period_(2 * n), k_(k), square_(k * k % period_) {}
   Complex<T> Next() {

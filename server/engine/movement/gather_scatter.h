@@ -23,7 +23,7 @@ class WindowStarts {
     int64_t index_vector_dim;
     const hlo::Dims& index_to_operand;  // By component of the vector, the dimension of the operand.
     const hlo::Dims& operand_batching;  // Operand dimensions that are determined by b.
-    const hlo::Dims& indices_batching;  // The dimensions of the indices that determine them.
+    const hlo::Dims& indices_batching;  // Dimensions of the indices that determine operand_batching.
     const hlo::Dims& window;            // The window's size along each operand dimension.
   };
   explicit WindowStarts(const Numbers& numbers);

@@ -241,7 +241,7 @@ absl::StatusOr<ValueIds> Lowering::LowerComputation(const Computation& computati
         "Module %s, which has %d instructions, has more than %d once calls and branches are inlined.",
         module_->name(), module_->instruction_count(), instructions_max_);
   }
-  // Counts the leaves that each of its instructions will hold in the frame.
+  // Counts the leaves that the computation's instructions will hold in the frame.
   RETURN_IF_ERROR(Spend(schedule->live_leaves));
   Frame frame{computation, std::vector<int32_t>(computation.size(), 0), {}, parameters, {}, loop};
   frame.leaves.reserve(computation.size());

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kLanes = 256;
 
-// The choice of lane l so far is operand element best[l] (negative: none), and its candidate is element first
-// + l. Replaces the choice unless select(choice, candidate) is true.
+// For each lane l, replaces its choice by its candidate unless select(choice, candidate) is true. The choice
+// is operand element best[l] (negative: none), the candidate is element first + l.
 using SelectRun = void (*)(const std::byte* operand, int64_t first, int64_t lanes, int64_t* best);
 // Sets out[best[l]] = combine(out[best[l]], source[l]).
 using ScatterRun = void (*)(std::byte* out, const std::byte* source, int64_t lanes, const int64_t* best);

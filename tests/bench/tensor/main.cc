@@ -71,7 +71,7 @@ void CachedStep(benchmark::State& state) {
 }
 BENCHMARK(CachedStep)->Arg(10)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
-// x = x + 1, read in each step; beside it the connection's bare round trip.
+// Computes x = x + 1 and reads x in each step. Also reports the round trip of the connection alone.
 void AddAndRead(benchmark::State& state) {
   Tensor x = Zeros({}, {.device = TheDevice()});
   for (auto _ : state) {

@@ -47,7 +47,7 @@ Tensor Sgn(const Operand& x);         // Sign; of a complex number x / |x|.
 Tensor Real(const Operand& x);        // The real part.
 Tensor Imag(const Operand& x);        // The imaginary part of a complex tensor.
 Tensor Conj(const Operand& x);        // The complex conjugate.
-// The argument of a complex number; of a real number pi when it is negative, else 0.
+// The argument of a complex number. For a real number: pi if it is negative, else 0.
 Tensor Angle(const Operand& x);
 Tensor Round(const Operand& x, int64_t decimals = 0);  // Rounds to `decimals` decimals, half to even.
 // log(x / (1 - x)), with x first clamped to [eps, 1 - eps].

@@ -132,7 +132,7 @@ struct PlateauOptions {
   double factor = 0.1;
   int64_t patience = 10;
   double threshold = 1e-4;
-  bool absolute = false;  // True: better means by `threshold`; false: by `threshold` times the best.
+  bool absolute = false;  // True: `threshold` is a difference; false: a fraction of the best.
   int64_t cooldown = 0;   // The number of epochs after a reduction that do not count.
   double min_rate = 0, eps = 1e-8;  // The rate stays when it would change by less than eps.
 };

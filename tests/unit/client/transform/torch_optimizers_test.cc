@@ -260,7 +260,7 @@ TEST_F(TorchOptimizers, ComplexParametersArePyTorchs) {
   };
   check("adam", [](const Tensor& p) { return Adam({p}, {.lr = .1}); },
         {0.695388913F, -2.05349135F, 0.598181188F, 2.89305019F});
-  // PyTorch's values for the parts as a real parameter.
+  // PyTorch's values for a real parameter that has the real and imaginary parts.
   check("amsgrad",
         [](const Tensor& p) { return AdamW({p}, {.lr = .1, .weight_decay = .01, .amsgrad = true}); },
         {0.691032041F, -2.04361378F, 0.595268077F, 2.87845596F});

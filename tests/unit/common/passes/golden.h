@@ -39,7 +39,7 @@ inline std::unique_ptr<hlo::Module> Parsed(const std::string& text) {
   return *std::move(module);
 }
 
-// A pass, or a function of a module alone.
+// A pass: a function of a module, with or without a PassWatch.
 class Pass {
  public:
   template <typename F>
