@@ -59,9 +59,9 @@ std::unique_ptr<hlo::Module> ScansAlongDimension0(const hlo::Module& module);
 // below InlinedInstructionsMax.
 std::unique_ptr<hlo::Module> InlineCalls(const hlo::Module& module, PassWatch* watch = nullptr);
 
-// InlinedInstructionsMax returns the maximum number of instructions of a module of `instructions` after
-// inlining. Nested calls multiply quickly, and a compilation takes about a kilobyte per instruction, which is
-// not charged to a budget, so it must be bounded by the size of the program.
+// Returns the number of instructions that a module of `instructions` may have once calls are inlined at each
+// of their callers. Calls of calls double quickly, and a compilation takes about a kilobyte per instruction,
+// so its time and memory must follow from the size of the program that was sent.
 inline constexpr int64_t kInlinedInstructionsMax = 4'000'000;
 constexpr int64_t InlinedInstructionsMax(int64_t instructions) {
   return instructions >= kInlinedInstructionsMax / 8

@@ -80,7 +80,9 @@ struct SessionExecutable {
   bool settled() const { return compiled != nullptr || error != nullptr; }
   std::shared_ptr<Task> producer;  // Null once settled.
   ~SessionExecutable() {
-    if (compiled != nullptr) --compiled->holders;
+    if (compiled == nullptr) return;
+    --compiled->holders;
+    compiled->DropPartialPlans();
   }
 };
 

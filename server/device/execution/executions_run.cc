@@ -155,7 +155,7 @@ void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
     options.cancel = &execution->cancel;
     options.deadline = start + limit;
     if (std::find(computable.begin(), computable.end(), true) != computable.end())
-      part = executable.PartialPlan(computable, options);
+      part = executable.PartialPlan(computable, options, state_.share);
     if (part.ok()) {
       execution->computable = std::move(computable);
       execution->part = *std::move(part);

@@ -2,37 +2,30 @@
 #include <algorithm>
 #include <iterator>
 
-#include "absl/container/flat_hash_set.h"
 #include "common/base/errors/status.h"
 #include "common/base/text/utf8.h"
 #include "common/hlo/analysis/dependence.h"
 #include "common/hlo/flat_signature.h"
 #include "common/hlo/proto/codec.h"
 #include "server/device/programs/executable_cache.h"
+#include "server/engine/plan/compile_memory.h"
 
 namespace hlod::device {
 namespace {
 
 constexpr size_t kNameMax = 256;  // The length beyond which names are truncated in messages and listings.
 
-// Returns the bytes of the constants in memory, or the bytes on the wire (which include names and lines) if
-// these are more, plus an estimate for instructions and steps.
-int64_t HeldBytes(const hlo::Module& module, const engine::PlanStats& stats, int64_t program_bytes) {
+// Returns an estimate of the memory of a plan besides its constants.
+int64_t PlanBytes(const engine::PlanStats& stats) {
   constexpr int64_t kInstructionBytes = 256, kStepBytes = 1024;
-  absl::flat_hash_set<hlo::LiteralId> literals;
-  int64_t constant_bytes = 0;
-  for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
-    const hlo::Computation& computation = module.computation(c);
-    for (hlo::NodeId id = 0; id < computation.size(); ++id) {
-      if (computation[id].opcode() != hlo::kConstant) continue;
-      const hlo::LiteralId literal = computation[id].attributes<hlo::ConstantAttributes>().literal;
-      if (!literals.insert(literal).second) continue;
-      for (const hlo::Literal* leaf : module.tables().literal(literal).Leaves())
-        constant_bytes += static_cast<int64_t>(leaf->bytes().size());
-    }
-  }
-  return std::max(constant_bytes, program_bytes) + kInstructionBytes * stats.instructions +
-         kStepBytes * stats.steps;
+  return kInstructionBytes * stats.instructions + kStepBytes * stats.steps +
+         engine::kLibraryStepBytes * stats.library_steps;
+}
+
+// Returns the bytes of the constants in memory, or the bytes on the wire (which also have names and lines)
+// when these are more, plus an estimate for instructions and steps.
+int64_t HeldBytes(const hlo::Module& module, const engine::PlanStats& stats, int64_t program_bytes) {
+  return std::max(engine::ConstantBytes(module), program_bytes) + PlanBytes(stats);
 }
 
 }  // namespace
@@ -103,7 +96,8 @@ absl::StatusOr<std::vector<bool>> Executable::ComputableResults(const std::vecto
 }
 
 absl::StatusOr<std::shared_ptr<const engine::Plan>> Executable::PartialPlan(
-    const std::vector<bool>& keep, const engine::CompileOptions& options) {
+    const std::vector<bool>& keep, const engine::CompileOptions& options,
+    const std::shared_ptr<MemoryShare>& share) {
   const hlo::Module* module = nullptr;
   {
     MutexLock lock(&mu_);
@@ -119,12 +113,21 @@ absl::StatusOr<std::shared_ptr<const engine::Plan>> Executable::PartialPlan(
   const std::unique_ptr<hlo::Module> part = hlo::KeepOutputs(*module, keep);
   engine::CompileOptions part_options = options;
   part_options.verify = false;
+  CompileCharge charge(share);
+  part_options.reserve = charge.reserve();
   ASSIGN_OR_RETURN(std::shared_ptr<const engine::Plan> plan, engine::Compile(*part, part_options));
+  charge.CorrectTo(engine::ConstantBytes(*part) + PlanBytes(plan->stats()));
   std::list<Partial> gone;  // Destroyed after the lock is released.
   MutexLock lock(&mu_);
-  partial_.push_front({keep, plan});
+  partial_.push_front({keep, plan, std::move(charge)});
   if (partial_.size() > kPartialMax) gone.splice(gone.begin(), partial_, std::prev(partial_.end()));
   return plan;
+}
+
+void Executable::DropPartialPlans() {
+  std::list<Partial> gone;  // Destroyed after the lock is released.
+  MutexLock lock(&mu_);
+  gone.swap(partial_);
 }
 
 }  // namespace hlod::device

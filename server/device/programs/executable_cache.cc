@@ -24,6 +24,9 @@ FairQueue::Options QueueOptions() {
       .name = "compile", .schedule = {.width = 2, .beside_us_max = FairSchedule::kBesideMaxUs}, .nice = 5};
 }
 
+// The name of what is charged, in errors.
+constexpr std::string_view kTaker = "A program that is compiled";
+
 double ExpectedUs(size_t program_bytes) { return 0.4 * static_cast<double>(program_bytes); }
 
 // Returns a compiler's error with the kind that its code means.
@@ -214,7 +217,8 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
 std::shared_ptr<Executable> ExecutableCache::Load(const Digest& digest,
                                                   const hlo::codec::WithoutMetadata& program,
                                                   int64_t program_bytes, const CompileCache::Key& key,
-                                                  const std::atomic<bool>& stop) const {
+                                                  const engine::CompileOptions& compile,
+                                                  CompileCharge& charge) const {
   // A module beyond the limits is parsed in the ordinary way, which returns the error.
   const std::optional<hlo::codec::WireCount> count = hlo::codec::CountWire(program.module);
   if (!count.has_value() || count->instructions > options_.instructions_max ||
@@ -224,18 +228,23 @@ std::shared_ptr<Executable> ExecutableCache::Load(const Digest& digest,
   const std::optional<std::string> optimised = options_.persistent->Find(key);
   if (!optimised.has_value()) return nullptr;
   const auto load = [&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
+    if (const auto counted = hlo::codec::CountWire(*optimised); counted.has_value())
+      RETURN_IF_ERROR(charge.Take(counted->memory_bytes, kTaker));
     ASSIGN_OR_RETURN(std::shared_ptr<const hlo::Module> module,
                      hlo::FromSerialized(*optimised, {.for_execution = true}));
-    engine::CompileOptions plan_options = options_.compile;
-    plan_options.cancel = &stop;
+    engine::CompileOptions plan_options = compile;
+    plan_options.verify = true;
     ASSIGN_OR_RETURN(std::unique_ptr<engine::Plan> plan, engine::PlanOptimised(module, plan_options));
     return std::make_shared<Executable>(digest, program.name, program.module, std::move(module),
                                         std::move(plan), program_bytes);
   };
   absl::StatusOr<std::shared_ptr<Executable>> loaded = load();
   if (loaded.ok()) return *std::move(loaded);
-  // A native kernel that this daemon does not have is not a fault of the file.
-  if (!stop && !absl::IsUnimplemented(loaded.status())) options_.persistent->Reject(key, loaded.status());
+  // A native kernel that only another daemon has is not a fault of the file, nor is a used-up share.
+  if (!*compile.cancel && !absl::IsUnimplemented(loaded.status()) &&
+      KindOf(loaded.status()) != ErrorKind::kLimit) {
+    options_.persistent->Reject(key, loaded.status());
+  }
   return nullptr;
 }
 
@@ -243,19 +252,25 @@ absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
     const Digest& digest, const std::string& program, const std::atomic<bool>& stop,
     const std::shared_ptr<MemoryShare>& share) const {
   Built built;
+  const auto program_bytes = static_cast<int64_t>(program.size());
   // The memory of the module is known before it is parsed. A module beyond the cache's limits is refused by
   // the parser.
-  MemoryCharge charge;
+  CompileCharge charge(share);
   const std::optional<hlo::codec::WireCount> count = hlo::codec::CountWire(program);
-  if (share != nullptr && count.has_value() && count->memory_bytes <= options_.parse_bytes_max) {
-    ASSIGN_OR_RETURN(charge, MemoryCharge::Take(share, count->memory_bytes, "A program that is compiled"));
-  }
-  const auto program_bytes = static_cast<int64_t>(program.size());
+  if (count.has_value() && count->memory_bytes <= options_.parse_bytes_max)
+    RETURN_IF_ERROR(charge.Take(count->memory_bytes, kTaker));
+  engine::CompileOptions compile = options_.compile;
+  compile.verify = false;
+  compile.cancel = &stop;
+  compile.reserve = charge.reserve();
   std::optional<hlo::codec::WithoutMetadata> stripped;
-  if (options_.persistent != nullptr) stripped = hlo::codec::StripMetadata(program);
+  if (options_.persistent != nullptr) {
+    RETURN_IF_ERROR(charge.Take(program_bytes, kTaker));
+    stripped = hlo::codec::StripMetadata(program);
+  }
   if (stripped.has_value()) {
     built.key = options_.persistent->KeyOf(stripped->module);
-    built.executable = Load(digest, *stripped, program_bytes, built.key, stop);
+    built.executable = Load(digest, *stripped, program_bytes, built.key, compile, charge);
     built.persistent = built.executable != nullptr;
     if (built.persistent) return built;
   }
@@ -268,12 +283,14 @@ absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
                                                  .parse_bytes_max = options_.parse_bytes_max,
                                                  .interrupted = interrupted}));
   RETURN_IF_ERROR(hlo::Verify(*module, {.instructions_max = options_.instructions_max}));
-  engine::CompileOptions compile = options_.compile;
-  compile.verify = false;
-  compile.cancel = &stop;
   ASSIGN_OR_RETURN(std::unique_ptr<engine::Plan> plan,
                    engine::Compile(*module, compile, stripped.has_value() ? &built.optimised : nullptr));
   built.executable = std::make_shared<Executable>(digest, std::move(module), std::move(plan), program_bytes);
+  if (built.optimised != nullptr) {
+    // It is kept until it is stored, and serialized for that.
+    charge.CorrectTo(built.executable->held_bytes());
+    built.charge = std::move(charge);
+  }
   return built;
 }
 

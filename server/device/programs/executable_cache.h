@@ -19,6 +19,7 @@
 #include "common/hlo/module.h"
 #include "common/hlo/proto/without_metadata.h"
 #include "server/device/execution/fair_queue.h"
+#include "server/device/memory/compile_charge.h"
 #include "server/device/memory/side_memory.h"
 #include "server/device/programs/compile_cache.h"
 #include "server/engine/plan/plan.h"
@@ -48,11 +49,16 @@ class Executable {
 
   // Returns which results have a value when the arguments marked in `absent` have none.
   absl::StatusOr<std::vector<bool>> ComputableResults(const std::vector<bool>& absent);
-  // Returns the plan that computes only the results in `keep`. It is compiled on first use, and again after
-  // kPartialMax other plans were used. REQUIRES: `keep` has a true element.
+  // Returns the plan that computes only the results in `keep`. It is compiled on first use, and again when
+  // kPartialMax other plans were used since. What it takes is charged to `share`, unless that is null, as
+  // long as the plan is kept. REQUIRES: `keep` has a true element.
   static constexpr size_t kPartialMax = 16;
-  absl::StatusOr<std::shared_ptr<const engine::Plan>> PartialPlan(const std::vector<bool>& keep,
-                                                                  const engine::CompileOptions& options);
+  absl::StatusOr<std::shared_ptr<const engine::Plan>> PartialPlan(
+      const std::vector<bool>& keep, const engine::CompileOptions& options,
+      const std::shared_ptr<MemoryShare>& share = nullptr);
+  // Drops the plans that PartialPlan keeps. Called when a session frees the program, so that its user is not
+  // charged for plans that only others may use.
+  void DropPartialPlans();
 
   // A run that is expected to be shorter than this may take place on a thread that reads a stream.
   static constexpr double kShortRunUs = 20;
@@ -84,6 +90,7 @@ class Executable {
   struct Partial {
     std::vector<bool> keep;
     std::shared_ptr<const engine::Plan> plan;
+    CompileCharge charge;
   };
   std::list<Partial> partial_ ABSL_GUARDED_BY(mu_);  // Most recently used first.
 };
@@ -119,7 +126,7 @@ class ExecutableCache {
   using Done = std::function<void(absl::StatusOr<Compiled>)>;
   struct Request;
   // Returns a request for Cancel, or null when `done` was called already. The memory that compiling takes is
-  // charged to `share`, unless that is null.
+  // charged to `share`, unless that is null, before it is taken; beyond the share, the program is refused.
   std::shared_ptr<Request> Compile(uint64_t session, std::string program, Done done,
                                    std::shared_ptr<MemoryShare> share = nullptr);
   // Cancels a request. A program that no other request waits for is not compiled, or its compilation is
@@ -173,6 +180,7 @@ class ExecutableCache {
     std::shared_ptr<const hlo::Module> optimised;
     CompileCache::Key key;
     bool persistent = false;
+    CompileCharge charge;
   };
   absl::StatusOr<Built> BuildExecutable(const Digest& digest, const std::string& program,
                                         const std::atomic<bool>& stop,
@@ -180,7 +188,7 @@ class ExecutableCache {
   // Loads the program from the persistent cache; null when it does not have it.
   std::shared_ptr<Executable> Load(const Digest& digest, const hlo::codec::WithoutMetadata& program,
                                    int64_t program_bytes, const CompileCache::Key& key,
-                                   const std::atomic<bool>& stop) const;
+                                   const engine::CompileOptions& compile, CompileCharge& charge) const;
   void Evict(std::vector<std::shared_ptr<Executable>>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;

@@ -17,6 +17,7 @@
 #include "common/passes/passes.h"
 #include "server/engine/plan/assemble.h"
 #include "server/engine/plan/buffer_assignment.h"
+#include "server/engine/plan/compile_memory.h"
 #include "server/engine/plan/dump.h"
 #include "server/engine/plan/lowering.h"
 #include "server/engine/plan/optimised.h"
@@ -159,6 +160,10 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
   return plan;
 }
 
+absl::Status Reserve(const hlo::Module& module, const CompileOptions& options) {
+  return options.reserve == nullptr ? absl::OkStatus() : options.reserve(CompileBytes(module));
+}
+
 int64_t MicrosecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start)
       .count();
@@ -202,6 +207,7 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
 
   // Refuses by name what cannot run, before other work is done.
   RETURN_IF_ERROR(CheckRunnable(module, options.kernels.get()));
+  RETURN_IF_ERROR(Reserve(module, options));
   RETURN_IF_ERROR(Interrupted(options));
 
   PassWatch watch([&options] { return Interrupted(options); });
@@ -227,6 +233,7 @@ absl::StatusOr<std::unique_ptr<Plan>> PlanOptimised(std::shared_ptr<const hlo::M
                                                     const CompileOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   if (options.verify) RETURN_IF_ERROR(hlo::Verify(*module, {.instructions_max = kInlinedInstructionsMax}));
+  RETURN_IF_ERROR(Reserve(*module, options));
   ASSIGN_OR_RETURN(std::unique_ptr<PlanImpl> plan, MakePlan(std::move(module), options));
   plan->set_compile_us(MicrosecondsSince(start));
   return plan;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ struct CompileOptions {
   // CANCELLED.
   absl::Time deadline = absl::InfiniteFuture();
   const std::atomic<bool>* cancel = nullptr;  // Not owned.
+  // Called with an estimate of the most bytes that the compilation takes at one time besides the module,
+  // before it takes them. Compile returns its error. With null, the memory is not limited.
+  std::function<absl::Status(int64_t bytes)> reserve = nullptr;
 };
 
 // The bytes that a run needs. Outputs that alias an argument need none.
@@ -88,7 +92,7 @@ class Plan {
 
 // Compiles a module, which is not kept. Returns INVALID_ARGUMENT from the verifier; UNIMPLEMENTED naming the
 // opcode, custom-call target, collective or dynamic dimension that this build cannot run; RESOURCE_EXHAUSTED
-// when its memory overflows; CANCELLED and DEADLINE_EXCEEDED as the options say.
+// when its memory overflows; the error of `reserve`; CANCELLED and DEADLINE_EXCEEDED as the options say.
 absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& module, const CompileOptions& options = {});
 
 }  // namespace hlod::engine

@@ -116,23 +116,21 @@ absl::Status CheckCustomCall(Instruction instruction, const NativeKernels* kerne
       kernels == nullptr ? NativeKernels().Nearest(target) : kernels->Nearest(target));
 }
 
-// Returns the number of instructions after each computation is laid out at every place that calls it, at most
-// INT64_MAX / 2. Computations that are applied to elements are not counted. Callees come before their
-// callers, so one pass is enough.
-int64_t LaidOutInstructions(const hlo::Module& module) {
-  constexpr int64_t kMost = INT64_MAX / 2;
-  std::vector<int64_t> counts;
+// Callees come before their callers, so one pass is enough.
+int64_t SumLaidOut(const hlo::Module& module, absl::FunctionRef<int64_t(hlo::Instruction)> weight) {
+  std::vector<int64_t> sums;
   for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
     const hlo::Computation& computation = module.computation(c);
-    int64_t count = computation.size();
+    int64_t sum = 0;
     for (hlo::NodeId id = 0; id < computation.size(); ++id) {
+      sum = std::min(kLaidOutSumMax, sum + weight(computation[id]));
       if (AppliesToElements(computation[id].opcode())) continue;
       for (const hlo::ComputationId called : computation[id].called())
-        count = std::min(kMost, count + counts[called]);
+        sum = std::min(kLaidOutSumMax, sum + sums[called]);
     }
-    counts.push_back(count);
+    sums.push_back(sum);
   }
-  return counts[module.entry_id()];
+  return sums[module.entry_id()];
 }
 
 // A few kilobytes of nested calls can expand to a million instructions, seconds of work and a gigabyte of
@@ -140,7 +138,7 @@ int64_t LaidOutInstructions(const hlo::Module& module) {
 // limit.
 absl::Status CheckLaidOut(const hlo::Module& module) {
   const int64_t most = LaidOutInstructionsMax(module.instruction_count()),
-                count = LaidOutInstructions(module);
+                count = SumLaidOut(module, [](Instruction) { return 1; });
   if (count <= most) return absl::OkStatus();
   return ResourceExhausted(
       "Module %s, which has (%d) instructions, has (%d) once calls, loops and branches stand where they are "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "common/hlo/module.h"
 #include "server/engine/native/native_kernels.h"
@@ -17,6 +18,12 @@ namespace hlod::engine {
 absl::Status CheckRunnable(const hlo::Module& module, const NativeKernels* kernels);
 // Checks one custom-call in the same way.
 absl::Status CheckCustomCall(hlo::Instruction instruction, const NativeKernels* kernels);
+
+// Returns the sum of the weights of all instructions after each computation is laid out at every place that
+// calls it, at most kLaidOutSumMax. Computations that are applied to elements are not counted. REQUIRES:
+// weights are between 0 and kLaidOutSumMax.
+inline constexpr int64_t kLaidOutSumMax = INT64_MAX / 2;
+int64_t SumLaidOut(const hlo::Module& module, absl::FunctionRef<int64_t(hlo::Instruction)> weight);
 
 // The limit on the instructions of a module of the given size, after computations are laid out at each place
 // that calls them.

@@ -88,7 +88,33 @@ TEST_F(Errors, PartialPlansAreFew) {
   EXPECT_EQ(alive, static_cast<std::ptrdiff_t>(Executable::kPartialMax));
 }
 
-// In a session with many handles the error examines only some of them, because the error may occur often.
+TEST_F(Errors, APartialPlanIsChargedUntilASessionFreesItsProgram) {
+  ASSERT_TRUE(session
+                  .Await(session.Compile(1, ProgramOf(R"(HloModule two
+ENTRY main {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] add(a, a)
+  d = f32[] add(b, b)
+  ROOT t = (f32[], f32[]) tuple(c, d)
+}
+)")))
+                  .ok());
+  const std::shared_ptr<Executable> executable = devices->executables().List().at(0);
+  SideMemory memory(1'000'000);
+  const std::shared_ptr<MemoryShare> share = memory.ShareOf("user 1");
+  const engine::CompileOptions& options = devices->executables().options().compile;
+  ASSERT_TRUE(executable->PartialPlan({true, false}, options, share).ok());
+  EXPECT_GT(share->used_bytes(), 0);
+  session.Free({1});
+  EXPECT_EQ(share->used_bytes(), 0);
+  share->Charge(999'000);
+  const absl::Status refused = executable->PartialPlan({false, true}, options, share).status();
+  EXPECT_EQ(KindOf(refused), ErrorKind::kLimit) << refused;
+  share->Release(999'000);
+}
+
+// In a session with many handles the error searches only some, because it may occur often.
 TEST_F(Errors, WantOfMemoryNamesTheLargestBuffersOfAFewOrSomeOfMany) {
   // The device has half of this much memory.
   const hlo::Shape large = hlo::Shape::Array(hlo::kU8, {128 << 20});

@@ -200,7 +200,33 @@ TEST(Hostile, NestedConditionalsAreBoundedByWhatWasSent) {
               ::testing::HasSubstr("stand where they are called; the limit for one of its size is"));
 }
 
-// Twenty functions, each of which calls the one below twice, are a million instructions in two kilobytes of
+// Ten levels of functions, each of which calls the one below it twice, become 1024 sines.
+TEST(Hostile, TheMemoryOfACompilationIsReservedBeforeItIsTaken) {
+  std::string text = "HloModule fan\n\nf0 {\n x = f32[] parameter(0)\n ROOT y = f32[] sine(x)\n}\n";
+  constexpr int kLevels = 11;
+  for (int level = 1; level < kLevels; ++level) {
+    const std::string below = absl::StrCat("), to_apply=f", level - 1, "\n");
+    absl::StrAppend(&text, "f", level, " {\n x = f32[] parameter(0)\n a = f32[] call(x", below,
+                    " ROOT b = f32[] call(a", below, "}\n");
+  }
+  absl::StrAppend(&text, "ENTRY e {\n x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=f10\n}\n");
+  const auto module = hlo::ParseModule(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  std::vector<int64_t> reserved;
+  CompileOptions options{.threads = 1};
+  options.reserve = [&](int64_t bytes) {
+    reserved.push_back(bytes);
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(Compile(**module, options).ok());
+  ASSERT_EQ(reserved.size(), 1u);
+  EXPECT_GT(reserved[0], 1024 * static_cast<int64_t>(sizeof(void*)));
+  EXPECT_LT(reserved[0], 64 << 20);
+  options.reserve = [](int64_t) { return absl::ResourceExhaustedError("no room"); };
+  EXPECT_EQ(Compile(**module, options).status().message(), "no room");
+}
+
+// Twenty functions, each of which calls the one below it twice: a million instructions from two kilobytes of
 // text. The count by hand: f0 has 2 instructions; each function above has a parameter, two calls and the
 // callees' instructions.
 TEST(Hostile, AFanOfCallsIsRefusedBeforeItIsLaidOut) {

@@ -193,6 +193,37 @@ TEST(Charges, AModuleIsChargedWithWhatItTakesParsedBeforeItIsParsed) {
   EXPECT_FALSE(client.Do(client.CompileOf(2, device::AddProgram())).has_error());
 }
 
+// Returns a function of 1024 sines, written as ten functions that each call the one below twice.
+std::string FanOfSines() {
+  std::string text = "HloModule fan\nf0 {\n x = f32[4] parameter(0)\n ROOT y = f32[4] sine(x)\n}\n";
+  for (int level = 1; level <= 10; ++level) {
+    const std::string below = absl::StrCat("), to_apply=f", level - 1, "\n");
+    absl::StrAppend(&text, "f", level, " {\n x = f32[4] parameter(0)\n a = f32[4] call(x", below,
+                    " ROOT b = f32[4] call(a", below, "}\n");
+  }
+  absl::StrAppend(&text, "ENTRY e {\n x = f32[4] parameter(0)\n ROOT y = f32[4] call(x), to_apply=f10\n}\n");
+  return device::ProgramOf(text);
+}
+
+// A small module with calls becomes a large program: the memory for that is charged before it is taken.
+TEST(Charges, ACompilationIsChargedWithWhatItsCallsBecome) {
+  const std::string fan = FanOfSines();
+  ASSERT_LT(fan.size(), 10'000u);
+  Daemon daemon(Limits{}, 64 << 20, 1, /*leases=*/true, /*side_bytes=*/1'000'000);
+  Client client(daemon, 0, "user 1"), other(daemon, 0, "user 2");
+  const ErrorDetails refused = client.Fails(client.CompileOf(1, fan));
+  EXPECT_EQ(refused.kind, ErrorKind::kLimit);
+  EXPECT_THAT(refused.text, HasSubstr("Memory to compile a program of"));
+  EXPECT_THAT(refused.text, HasSubstr("side_memory is 1000000"));
+  EXPECT_FALSE(client.Do(client.CompileOf(2, device::AddProgram())).has_error());
+  EXPECT_FALSE(other.Do(other.CompileOf(1, device::AddProgram())).has_error());
+  Daemon large(Limits{}, 64 << 20, 1, /*leases=*/true, /*side_bytes=*/50'000'000);
+  Client richer(large);
+  EXPECT_FALSE(richer.Do(richer.CompileOf(1, fan)).has_error());
+  EXPECT_LT(large.devices->side_memory().used_bytes(), 5'000'000)
+      << "What it took to compile is charged still.";
+}
+
 TEST(Charges, WhoLeavesRefusalsUnacknowledgedWhileNothingIsFreeIsEnded) {
   Daemon daemon(Limits{}, 64 << 20, 1, /*leases=*/true, /*side_bytes=*/16'000'000);
   Client client(daemon, 0, "user 1"), other(daemon, 0, "user 2");
