@@ -38,7 +38,7 @@ struct SessionState {
   const uint64_t session;
   Devices& devices;
   const Limits& limits;
-  const std::shared_ptr<MemoryShare> share;  // The share of the session's user.
+  const std::shared_ptr<MemoryShare> share;  // The session's share of its user's share.
   const std::shared_ptr<MemoryAccount> account;
   SessionLedger ledger;
   const std::shared_ptr<ByteBudget> kept;  // The budget session_bytes_max.

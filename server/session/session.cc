@@ -14,7 +14,7 @@ Session::Session(Identity identity, device::Devices& devices, device::MemoryChar
       limits_(devices.limits()),
       created_(devices.clock().Now()),
       session_device_(std::make_shared<device::SessionDevice>(
-          identity_.id, devices, devices.side_memory().ShareOf(identity_.owner))),
+          identity_.id, devices, devices.side_memory().ShareForSession(identity_.owner))),
       charge_(std::move(charge)),
       budgets_(limits_, session_device_->share()),
       answers_(limits_, devices.clock(), session_device_->ledger(), budgets_),

@@ -9,20 +9,30 @@
 namespace hlod::device {
 namespace {
 
-// The most that an owner may hold, as a multiple of the bytes that then remain free.
+// The most that an owner may hold, as a multiple of what then remains free, and that a session may hold, as a
+// multiple of what its owner can then still take.
 constexpr int64_t kTimesFree = 3;
 
 }  // namespace
 
 absl::Status MemoryShare::CheckBeside(int64_t all, int64_t bytes, std::string_view taker) const {
-  const int64_t own = used_, free = sum_->max - all;
-  if (bytes <= free && own + bytes <= kTimesFree * (free - bytes)) return absl::OkStatus();
+  const int64_t own = used_, owners = owner_ != nullptr ? owner_->used_bytes() : own, free = sum_->max - all;
+  if (bytes <= free && owners + bytes <= kTimesFree * (free - bytes)) {
+    const int64_t room = (kTimesFree * free - owners) / (kTimesFree + 1);  // Of the owner.
+    if (owner_ == nullptr || own + bytes <= kTimesFree * (room - bytes)) return absl::OkStatus();
+    return MakeError(
+        ErrorKind::kLimit,
+        absl::StrFormat("%s of %d bytes beside %d of this session, where this user can take %d more: the "
+                        "limit side_memory is %d, and a session has at most %d times what its user can "
+                        "still take.",
+                        taker, bytes, own, room, sum_->max, kTimesFree));
+  }
   return MakeError(
       ErrorKind::kLimit,
       absl::StrFormat("%s of %d bytes beside %d of this user's sessions and %d of all sessions: "
                       "the limit side_memory is %d, and a user has at most %d times what is left "
                       "free.",
-                      taker, bytes, own, all, sum_->max, kTimesFree));
+                      taker, bytes, owners, all, sum_->max, kTimesFree));
 }
 
 absl::Status MemoryShare::Reserve(int64_t bytes, std::string_view taker) {
@@ -31,12 +41,14 @@ absl::Status MemoryShare::Reserve(int64_t bytes, std::string_view taker) {
     RETURN_IF_ERROR(CheckBeside(all, bytes, taker));
   } while (!sum_->used.compare_exchange_weak(all, all + bytes));
   used_ += bytes;
+  if (owner_ != nullptr) owner_->used_ += bytes;
   return absl::OkStatus();
 }
 
 void MemoryShare::Charge(int64_t bytes) {
   sum_->used += bytes;
   used_ += bytes;
+  if (owner_ != nullptr) owner_->used_ += bytes;
 }
 
 absl::StatusOr<MemoryCharge> MemoryCharge::Take(const std::shared_ptr<MemoryShare>& share, int64_t bytes,

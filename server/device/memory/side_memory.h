@@ -1,5 +1,6 @@
-// The daemon's memory besides that of its devices, as one total over all sessions: programs, replies, source
-// lines, handles, waiting commands. Each owner (a user, or a host over TCP) has a share of it.
+// The daemon's memory beside that of its devices, as one sum over all sessions: programs, replies, source
+// lines, handles, waiting commands. Each owner (a user, or a host over TCP) has a share of it, and each
+// session a share of its owner's.
 #pragma once
 
 #include <atomic>
@@ -15,8 +16,10 @@
 
 namespace hlod::device {
 
-// The bytes that an owner's sessions hold. An owner may hold at most three times what all owners leave free:
-// alone it gets three quarters of the total, and the next owner still finds room. Thread-safe.
+// The bytes that an owner's sessions take, or one of them. An owner may take at most three times what all
+// owners leave free: alone it gets three quarters of the sum, and the next owner still finds room. Likewise a
+// session may take at most three times what its owner can still take, so that a session that hoards leaves
+// room for the others of its user. Thread-safe.
 class MemoryShare {
  public:
   struct Sum {
@@ -24,7 +27,9 @@ class MemoryShare {
     const int64_t max;
     std::atomic<int64_t> used{0};
   };
-  explicit MemoryShare(std::shared_ptr<Sum> sum) : sum_(std::move(sum)) {}
+  // With an `owner`, a share of that share.
+  explicit MemoryShare(std::shared_ptr<Sum> sum, std::shared_ptr<MemoryShare> owner = nullptr)
+      : sum_(std::move(sum)), owner_(std::move(owner)) {}
   MemoryShare(const MemoryShare&) = delete;
   MemoryShare& operator=(const MemoryShare&) = delete;
 
@@ -43,6 +48,7 @@ class MemoryShare {
   absl::Status CheckBeside(int64_t all, int64_t bytes, std::string_view taker) const;
 
   const std::shared_ptr<Sum> sum_;
+  const std::shared_ptr<MemoryShare> owner_;
   std::atomic<int64_t> used_{0};
 };
 
@@ -79,6 +85,10 @@ class SideMemory {
 
   // Returns the share of an owner. All sessions of an owner at a time use the same object.
   std::shared_ptr<MemoryShare> ShareOf(const std::string& owner);
+  // Returns a new share of the owner's share, for a session.
+  std::shared_ptr<MemoryShare> ShareForSession(const std::string& owner) {
+    return std::make_shared<MemoryShare>(sum_, ShareOf(owner));
+  }
   int64_t used_bytes() const { return sum_->used; }
   int64_t max_bytes() const { return sum_->max; }
 

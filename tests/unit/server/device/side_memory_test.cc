@@ -28,6 +28,29 @@ TEST(SideMemory, AUserAloneHasThreeQuartersAndTheNextThreeQuartersOfTheRest) {
   EXPECT_TRUE(second->Reserve(900, "A program").ok()) << "1200 of 1600 bytes.";
 }
 
+// Of the 1200 bytes that a user may take alone, a session has 900; of the 300 that are left, the next has
+// 225.
+TEST(SideMemory, ASessionLeavesRoomForTheOthersOfItsUser) {
+  SideMemory memory(1600);
+  const std::shared_ptr<MemoryShare> user = memory.ShareOf("user 1");
+  const std::shared_ptr<MemoryShare> first = memory.ShareForSession("user 1"),
+                                     second = memory.ShareForSession("user 1");
+  EXPECT_TRUE(first->Reserve(900, "A reply").ok());
+  const absl::Status refused = first->Reserve(1, "A reply");
+  EXPECT_EQ(KindOf(refused), ErrorKind::kLimit);
+  EXPECT_THAT(std::string(refused.message()),
+              AllOf(HasSubstr("A reply of 1 bytes beside 900 of this session"),
+                    HasSubstr("can take 300 more"), HasSubstr("side_memory is 1600")));
+  EXPECT_EQ(first->Check(1, "A reply"), refused);
+  EXPECT_FALSE(second->Reserve(226, "A reply").ok());
+  EXPECT_TRUE(second->Reserve(225, "A reply").ok());
+  EXPECT_EQ(user->used_bytes(), 1125);
+  EXPECT_EQ(memory.used_bytes(), 1125);
+  first->Release(900);
+  EXPECT_EQ(user->used_bytes(), 225);
+  EXPECT_TRUE(user->Reserve(975, "A connection").ok()) << "What is no session's has the user's limit.";
+}
+
 TEST(SideMemory, ARefusalNamesWhatIsTooMuchAndTheLimit) {
   SideMemory memory(1000);
   const std::shared_ptr<MemoryShare> share = memory.ShareOf("user 1"), other = memory.ShareOf("user 2");
