@@ -14,11 +14,17 @@
 namespace hlod::device {
 namespace {
 
-// One program runs on the device, and waiting ones start beside a long one: all have reserved their memory,
-// so they share only the cores.
+// A run of a few microseconds that waits for more than this waits for a longer run, or for one whose thread
+// the kernel has set aside: it costs neither of them much.
+constexpr int64_t kTinyRunWaitUs = 100;
+
+// One program holds the device, and waiting ones start beside one that runs long: all have reserved their
+// memory, so they share only the cores.
 FairQueue::Options DeviceQueueOptions(uint32_t ordinal) {
   return {.name = "device-" + std::to_string(ordinal),
-          .schedule = {.width = 1, .beside_us_max = std::numeric_limits<double>::infinity()},
+          .schedule = {.width = 1,
+                       .beside_us_max = std::numeric_limits<double>::infinity(),
+                       .beside_wait_us_min = kTinyRunWaitUs},
           .inline_us_max = Executable::kShortRunUs};
 }
 

@@ -29,8 +29,10 @@ int64_t FairSchedule::StartableUs(uint64_t session, double expected_us) const {
   if (running_.size() < static_cast<size_t>(options_.width)) return 0;
   if (options_.beside_us_max <= 0 || expected_us > options_.beside_us_max || IsRunning(session))
     return kNever;
-  const auto wait_us = static_cast<int64_t>(
-      std::clamp<double>(expected_us, static_cast<double>(kBesideMinUs), static_cast<double>(kBesideMaxUs)));
+  const double usual_us =
+      std::max(expected_us, std::min(10 * expected_us, static_cast<double>(kBesideMinUs)));
+  const auto wait_us = static_cast<int64_t>(std::clamp(
+      usual_us, static_cast<double>(options_.beside_wait_us_min), static_cast<double>(kBesideMaxUs)));
   int64_t at_us = 0;
   for (const Running& running : running_) at_us = std::max(at_us, running.start_us + wait_us);
   return at_us;

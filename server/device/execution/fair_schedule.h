@@ -23,15 +23,17 @@ namespace hlod::device {
 class FairSchedule {
  public:
   using Job = std::function<void()>;
+  static constexpr int64_t kBesideMinUs = 10'000, kBesideMaxUs = 100'000;
   struct Options {
     // The number of jobs that run side by side, of one session or several.
     int width = 1;
-    // A job beyond `width` that is expected to take at most this time starts beside jobs of other sessions,
-    // when all of these have been running for as long as it is expected to take (within the bounds below). 0:
-    // never.
+    // Beyond `width`, a job that is expected to take at most this time starts beside jobs of other sessions,
+    // once all of these have been running for long: for the time that it is expected to take, or for ten
+    // times that where this is below kBesideMinUs, and within the bounds `beside_wait_us_min` and
+    // kBesideMaxUs. 0: no job does.
     double beside_us_max = 0;
+    int64_t beside_wait_us_min = kBesideMinUs;
   };
-  static constexpr int64_t kBesideMinUs = 10'000, kBesideMaxUs = 100'000;
   static constexpr int64_t kDebtMaxUs = 1'000'000;
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 

@@ -155,6 +155,26 @@ TEST(FairSchedule, AShortJobStartsBesideOneThatRunsLong) {
   EXPECT_EQ(s.Start(), 'c') << "a's runs long already.";
 }
 
+// A tiny job does not wait for a long one, nor for a short one whose thread does not get a core.
+TEST(FairSchedule, ATinyJobWaitsForTenTimesItsOwnTime) {
+  FairSchedule::Options options = kBeside;
+  options.beside_wait_us_min = 100;
+  const auto wait_us = [&](double expected_us) {
+    Simulation s(options);
+    s.schedule.Add(1, 1e9, [] {});
+    EXPECT_TRUE(s.schedule.Start(s.now_us).has_value());
+    s.schedule.Add(2, expected_us, [] {});
+    return s.schedule.NextStartUs() - s.now_us;
+  };
+  EXPECT_EQ(wait_us(0.5), 100);
+  EXPECT_EQ(wait_us(10), 100);
+  EXPECT_EQ(wait_us(50), 500);
+  EXPECT_EQ(wait_us(1'000), 10'000);
+  EXPECT_EQ(wait_us(5'000), 10'000);
+  EXPECT_EQ(wait_us(30'000), 30'000);
+  EXPECT_EQ(wait_us(1e9), 100'000);
+}
+
 TEST(FairSchedule, WhatIsExpectedToRunLongerWaitsLonger) {
   Simulation s(kBeside);
   s.Add('a', 1, 1e9);
