@@ -13,8 +13,8 @@
 
 namespace hlod::device {
 
-// Taken by estimates before the memory is, and corrected when more is known. The destructor releases it. Not
-// thread-safe.
+// A charge that is estimated before the memory is taken, and corrected when more is known. The destructor
+// releases it. Not thread-safe.
 class CompileCharge {
  public:
   CompileCharge() = default;

@@ -16,9 +16,9 @@
 
 namespace hlod::device {
 
-// The bytes that an owner's sessions take, or one of them. An owner may take at most three times what all
-// owners leave free: alone it gets three quarters of the sum, and the next owner still finds room. Likewise a
-// session may take at most three times what its owner can still take, so that a session that hoards leaves
+// The bytes that an owner's sessions hold, or one of them. An owner may hold at most three times what all
+// owners leave free: alone it gets three quarters of the total, and the next owner still finds room. A
+// session may hold at most three times what its owner can still take, so that a session that hoards leaves
 // room for the others of its user. Thread-safe.
 class MemoryShare {
  public:

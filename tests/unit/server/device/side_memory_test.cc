@@ -28,7 +28,7 @@ TEST(SideMemory, AUserAloneHasThreeQuartersAndTheNextThreeQuartersOfTheRest) {
   EXPECT_TRUE(second->Reserve(900, "A program").ok()) << "1200 of 1600 bytes.";
 }
 
-// Of the 1200 bytes that a user may take alone, a session has 900; of the 300 that are left, the next has
+// A session has 900 of the 1200 bytes that a user may take alone; of the 300 that are left, the next has
 // 225.
 TEST(SideMemory, ASessionLeavesRoomForTheOthersOfItsUser) {
   SideMemory memory(1600);
