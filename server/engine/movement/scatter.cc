@@ -4,9 +4,10 @@
 // Threads divide the operand instead of the updates (unless the updates are declared to be disjoint): each
 // thread scans all indices and applies the updates in its share of the operand.
 //
-// Where windows lie side by side in the updates, as columns do that are added by number, threads divide the
-// window: each element of it is combined for all windows in turn, because by windows every element would be
-// on a cache line of its own. Elements of different places in the window never meet there.
+// When windows are interleaved in the updates (columns that are added by number), threads divide the
+// positions in the window instead: all windows' elements of one position are combined before those of the
+// next. One window after another would read a separate cache line for each element. Elements of different
+// positions are never combined.
 #include <cmath>
 #include <cstring>
 #include <type_traits>
