@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/analysis/module/budget.h"
-#include "client/analysis/module/chips.h"
+#include "client/analysis/module/chips/chips.h"
 #include "client/cli/commands.h"
 
 namespace hlod::cli {

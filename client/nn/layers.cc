@@ -6,12 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "hlod/ops/creation.h"
-#include "hlod/ops/distance.h"
 #include "hlod/ops/elementwise.h"
-#include "hlod/ops/embedding.h"
 #include "hlod/ops/indexing.h"
 #include "hlod/ops/linear_algebra.h"
-#include "hlod/ops/normalization.h"
+#include "hlod/ops/nn/distance.h"
+#include "hlod/ops/nn/embedding.h"
+#include "hlod/ops/nn/normalization.h"
 #include "hlod/ops/random.h"
 #include "hlod/tensor/autograd.h"
 

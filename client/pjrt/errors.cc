@@ -9,7 +9,7 @@
 namespace hlod::pjrt {
 namespace {
 
-const abi::ErrorFunctions& Functions() {
+const abi::ErrorFunctions& ErrorTable() {
   static const abi::ErrorFunctions functions = {
       .struct_size = sizeof(abi::ErrorFunctions),
       .instance_size = sizeof(Error),
@@ -30,7 +30,7 @@ const abi::ErrorFunctions& Functions() {
 }  // namespace
 
 Error::Error(absl::Status status)
-    : functions_(&Functions()), status_(std::move(status)), message_(FromAbsl(status_.message())) {}
+    : functions_(&ErrorTable()), status_(std::move(status)), message_(FromAbsl(status_.message())) {}
 
 Error* ToError(absl::Status status) { return status.ok() ? nullptr : new Error(std::move(status)); }
 

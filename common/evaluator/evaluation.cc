@@ -5,7 +5,7 @@
 #include "common/base/errors/status.h"
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/dynamic_shapes.h"
-#include "common/evaluator/rules.h"
+#include "common/evaluator/rules/rules.h"
 #include "common/hlo/collectives/channels.h"
 #include "common/hlo/collectives/collective.h"
 

@@ -10,9 +10,9 @@
 #include "common/base/errors/status.h"
 #include "common/evaluator/custom_calls.h"
 #include "common/evaluator/dynamic_shapes.h"
+#include "common/evaluator/elements/kernel.h"
 #include "common/evaluator/evaluation.h"
-#include "common/evaluator/kernel.h"
-#include "common/evaluator/rules.h"
+#include "common/evaluator/rules/rules.h"
 #include "common/hlo/dynamic/dynamic_result.h"
 #include "common/lapack/call.h"
 

@@ -8,7 +8,7 @@
 
 #include "common/base/errors/status.h"
 #include "common/evaluator/local_channels.h"
-#include "common/evaluator/rules.h"
+#include "common/evaluator/rules/rules.h"
 
 namespace hlod {
 namespace evaluator {

@@ -18,7 +18,7 @@
 #include "absl/time/clock.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/message_size.h"
-#include "server/grpc/reflection.h"
+#include "server/grpc/handlers/reflection.h"
 #include "server/session/admin.h"
 
 namespace hlod::grpc_server {

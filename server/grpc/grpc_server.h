@@ -16,7 +16,7 @@
 #include "absl/synchronization/notification.h"
 #include "server/grpc/call.h"
 #include "server/grpc/connections.h"
-#include "server/grpc/health.h"
+#include "server/grpc/handlers/health.h"
 #include "server/grpc/receive_quota.h"
 #include "server/grpc/reset_budget.h"
 #include "server/grpc/silent_calls.h"

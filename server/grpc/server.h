@@ -16,7 +16,7 @@
 #include "server/grpc/connection_servers.h"
 #include "server/grpc/connections.h"
 #include "server/grpc/grpc_server.h"
-#include "server/grpc/health.h"
+#include "server/grpc/handlers/health.h"
 #include "server/grpc/listener.h"
 #include "server/grpc/refusal.h"
 #include "server/session/processes.h"

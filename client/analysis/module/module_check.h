@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/analysis/module/budget.h"
-#include "client/analysis/module/chips.h"
+#include "client/analysis/module/chips/chips.h"
 #include "client/analysis/module/cost.h"
 #include "client/analysis/module/peak.h"
 

@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/analysis/module/budget.h"
-#include "client/analysis/module/chips.h"
+#include "client/analysis/module/chips/chips.h"
 #include "client/analysis/module/module_check.h"
 #include "client/analysis/module/source_lines.h"
 #include "client/analysis/preflight/preflight_log.h"

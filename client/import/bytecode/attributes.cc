@@ -2,7 +2,7 @@
 #include "client/import/bytecode/attributes.h"
 
 #include "client/import/bytecode/fields.h"
-#include "client/import/text/attributes.h"
+#include "client/import/text/attributes/attributes.h"
 
 namespace hlod::stablehlo::bytecode {
 namespace {

@@ -1,7 +1,7 @@
 // Reads the values of aliases once, where they are defined, and measures them.
 #include <algorithm>
 
-#include "client/import/text/attributes.h"
+#include "client/import/text/attributes/attributes.h"
 #include "client/import/text/location.h"
 #include "client/import/text/source.h"
 #include "client/import/text/types.h"

@@ -1,6 +1,6 @@
 // Reads the pretty forms that no format describes, and chooses the reader of each operation.
 #include "absl/strings/str_cat.h"
-#include "client/import/text/attributes.h"
+#include "client/import/text/attributes/attributes.h"
 #include "client/import/text/forms.h"
 #include "client/import/text/types.h"
 

@@ -2,7 +2,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
-#include "client/import/text/attributes.h"
+#include "client/import/text/attributes/attributes.h"
 #include "client/import/text/forms.h"
 #include "client/import/text/kinds.h"
 #include "client/import/text/types.h"

@@ -1,5 +1,5 @@
 // Reads the pretty forms of func.func and module.
-#include "client/import/text/attributes.h"
+#include "client/import/text/attributes/attributes.h"
 #include "client/import/text/forms.h"
 #include "client/import/text/location.h"
 #include "client/import/text/types.h"

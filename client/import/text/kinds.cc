@@ -4,9 +4,9 @@
 #include <charconv>
 
 #include "absl/strings/str_cat.h"
-#include "client/import/text/attributes.h"
-#include "client/import/text/dense.h"
-#include "client/import/text/structures.h"
+#include "client/import/text/attributes/attributes.h"
+#include "client/import/text/attributes/dense.h"
+#include "client/import/text/attributes/structures.h"
 
 namespace hlod::stablehlo::text {
 namespace {

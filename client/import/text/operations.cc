@@ -2,7 +2,7 @@
 #include "client/import/text/operations.h"
 
 #include "absl/strings/str_cat.h"
-#include "client/import/text/attributes.h"
+#include "client/import/text/attributes/attributes.h"
 #include "client/import/text/location.h"
 #include "client/import/text/types.h"
 

@@ -10,7 +10,7 @@
 namespace hlod::pjrt {
 namespace {
 
-const abi::MemoryFunctions& Functions() {
+const abi::MemoryFunctions& MemoryTable() {
   static const abi::MemoryFunctions functions = [] {
     abi::MemoryFunctions table = {};
     table.struct_size = sizeof(table);
@@ -27,7 +27,7 @@ const abi::MemoryFunctions& Functions() {
 }  // namespace
 
 Memory::Memory(Device& device, int id, int kind)
-    : functions_(&Functions()),
+    : functions_(&MemoryTable()),
       device_(&device),
       id_(id),
       kind_(kind),

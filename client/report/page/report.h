@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "client/analysis/module/chips.h"
+#include "client/analysis/module/chips/chips.h"
 #include "client/analysis/module/cost.h"
 #include "client/report/page/log.h"
 #include "client/report/page/memory.h"

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "hlod/nn/module.h"
-#include "hlod/ops/activation.h"
 #include "hlod/ops/math.h"
-#include "hlod/ops/softmax.h"
+#include "hlod/ops/nn/activation.h"
+#include "hlod/ops/nn/softmax.h"
 
 namespace hlod::nn {
 

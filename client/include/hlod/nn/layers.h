@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "hlod/nn/module.h"
-#include "hlod/ops/attention.h"
-#include "hlod/ops/convolution.h"
-#include "hlod/ops/dropout.h"
-#include "hlod/ops/embedding.h"
+#include "hlod/ops/nn/attention.h"
+#include "hlod/ops/nn/convolution.h"
+#include "hlod/ops/nn/dropout.h"
+#include "hlod/ops/nn/embedding.h"
 
 namespace hlod::nn {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "hlod/nn/module.h"
-#include "hlod/ops/loss.h"
+#include "hlod/ops/nn/loss.h"
 
 namespace hlod::nn {
 

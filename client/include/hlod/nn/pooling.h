@@ -6,8 +6,8 @@
 
 #include "hlod/nn/activations.h"
 #include "hlod/ops/arrangement.h"
-#include "hlod/ops/interpolation.h"
-#include "hlod/ops/pooling.h"
+#include "hlod/ops/nn/interpolation.h"
+#include "hlod/ops/nn/pooling.h"
 #include "hlod/ops/shape.h"
 
 namespace hlod::nn {

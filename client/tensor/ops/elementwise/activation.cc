@@ -1,5 +1,5 @@
 // Activations. Types of 16 bits are computed in f32 and rounded once.
-#include "hlod/ops/activation.h"
+#include "hlod/ops/nn/activation.h"
 
 #include <cmath>
 #include <numbers>

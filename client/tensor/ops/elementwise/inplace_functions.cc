@@ -2,13 +2,13 @@
 #include "hlod/ops/inplace.h"
 
 #include "client/tensor/dispatch/apply.h"
-#include "hlod/ops/activation.h"
 #include "hlod/ops/arrangement.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/cumulative.h"
 #include "hlod/ops/indexing.h"
 #include "hlod/ops/linear_algebra.h"
 #include "hlod/ops/math.h"
+#include "hlod/ops/nn/activation.h"
 #include "hlod/ops/random.h"
 
 namespace hlod {

@@ -11,10 +11,10 @@
 #include "client/tensor/value/throw.h"
 #include "common/base/text/edit_distance.h"
 #include "common/base/text/strings.h"
-#include "hlod/ops/activation.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/linear_algebra.h"
 #include "hlod/ops/math.h"
+#include "hlod/ops/nn/activation.h"
 #include "hlod/ops/reduction.h"
 
 namespace hlod {

@@ -1,5 +1,5 @@
 // Embedding: rows of a table, and bags of rows.
-#include "hlod/ops/embedding.h"
+#include "hlod/ops/nn/embedding.h"
 
 #include "client/tensor/autograd/own_derivative.h"
 #include "client/tensor/function/function.h"

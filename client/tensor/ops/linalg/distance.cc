@@ -1,5 +1,5 @@
 // Distances between vectors, and vectors of unit length.
-#include "hlod/ops/distance.h"
+#include "hlod/ops/nn/distance.h"
 
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/shape/movement.h"

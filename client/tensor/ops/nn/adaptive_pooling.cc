@@ -2,7 +2,7 @@
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/ops/nn/pooling.h"
 #include "client/tensor/ops/shape/movement.h"
-#include "hlod/ops/pooling.h"
+#include "hlod/ops/nn/pooling.h"
 
 namespace hlod {
 namespace {

@@ -1,5 +1,5 @@
 // Scaled dot product attention.
-#include "hlod/ops/attention.h"
+#include "hlod/ops/nn/attention.h"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // Convolutions and their transposes.
-#include "hlod/ops/convolution.h"
+#include "hlod/ops/nn/convolution.h"
 
 #include <string>
 

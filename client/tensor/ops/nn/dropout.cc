@@ -1,5 +1,5 @@
 // Dropout: elements or whole channels replaced at random.
-#include "hlod/ops/dropout.h"
+#include "hlod/ops/nn/dropout.h"
 
 #include <cmath>
 

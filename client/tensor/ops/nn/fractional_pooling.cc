@@ -8,7 +8,7 @@
 #include "hlod/ops/indexing.h"
 #include "hlod/ops/joining.h"
 #include "hlod/ops/math.h"
-#include "hlod/ops/pooling.h"
+#include "hlod/ops/nn/pooling.h"
 #include "hlod/ops/random.h"
 #include "hlod/ops/reduction.h"
 #include "hlod/ops/shape.h"

@@ -5,10 +5,10 @@
 #include "client/tensor/ops/shape/movement.h"
 #include "hlod/ops/arrangement.h"
 #include "hlod/ops/creation.h"
-#include "hlod/ops/interpolation.h"
 #include "hlod/ops/joining.h"
 #include "hlod/ops/linear_algebra.h"
 #include "hlod/ops/math.h"
+#include "hlod/ops/nn/interpolation.h"
 
 namespace hlod {
 

@@ -1,5 +1,5 @@
 // Resizing images: one dimension after the other; each element is the weighted sum of a few.
-#include "hlod/ops/interpolation.h"
+#include "hlod/ops/nn/interpolation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/nn/interpolation.h"
 #include "client/tensor/ops/shape/movement.h"
-#include "hlod/ops/pooling.h"
+#include "hlod/ops/nn/pooling.h"
 
 namespace hlod {
 

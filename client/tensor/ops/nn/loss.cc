@@ -1,5 +1,5 @@
 // Losses composed of public operations, so that gradients and autocast apply to their parts.
-#include "hlod/ops/loss.h"
+#include "hlod/ops/nn/loss.h"
 
 #include <numbers>
 
@@ -7,13 +7,13 @@
 #include "client/tensor/dispatch/autocast.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/nn/loss.h"
-#include "hlod/ops/activation.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/math.h"
+#include "hlod/ops/nn/activation.h"
+#include "hlod/ops/nn/softmax.h"
 #include "hlod/ops/reduction.h"
-#include "hlod/ops/softmax.h"
 
 namespace hlod {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "client/tensor/dispatch/apply.h"
-#include "hlod/ops/loss.h"
+#include "hlod/ops/nn/loss.h"
 #include "hlod/runtime/caller.h"
 
 namespace hlod::lazy {

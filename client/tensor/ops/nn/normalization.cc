@@ -1,5 +1,5 @@
 // Normalisation: statistics are computed in f32 at least and rounded once at the end.
-#include "hlod/ops/normalization.h"
+#include "hlod/ops/nn/normalization.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 #include "hlod/ops/arrangement.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/math.h"
-#include "hlod/ops/pooling.h"
+#include "hlod/ops/nn/pooling.h"
 #include "hlod/ops/reduction.h"
 #include "hlod/tensor/autograd.h"
 

@@ -8,7 +8,7 @@
 #include "client/tensor/ops/shape/movement.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/math.h"
-#include "hlod/ops/pooling.h"
+#include "hlod/ops/nn/pooling.h"
 
 namespace hlod {
 

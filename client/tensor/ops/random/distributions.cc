@@ -9,9 +9,9 @@
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/indexing.h"
+#include "hlod/ops/nn/softmax.h"
 #include "hlod/ops/random.h"
 #include "hlod/ops/reduction.h"
-#include "hlod/ops/softmax.h"
 
 namespace hlod {
 namespace {

@@ -6,8 +6,8 @@
 #include "client/tensor/ops/reduction/reduction.h"
 #include "client/tensor/ops/shape/stop.h"
 #include "client/tensor/value/numbers.h"
+#include "hlod/ops/nn/softmax.h"
 #include "hlod/ops/reduction.h"
-#include "hlod/ops/softmax.h"
 
 namespace hlod {
 

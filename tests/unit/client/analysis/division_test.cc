@@ -1,5 +1,5 @@
 // Shardings propagated through a module; the expected parts are computed by hand.
-#include "client/analysis/module/division.h"
+#include "client/analysis/module/chips/division.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
