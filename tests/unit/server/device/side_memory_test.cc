@@ -48,7 +48,8 @@ TEST(SideMemory, ASessionLeavesRoomForTheOthersOfItsUser) {
   EXPECT_EQ(memory.used_bytes(), 1125);
   first->Release(900);
   EXPECT_EQ(user->used_bytes(), 225);
-  EXPECT_TRUE(user->Reserve(975, "A connection").ok()) << "What is no session's has the user's limit.";
+  EXPECT_TRUE(user->Reserve(975, "A connection").ok())
+      << "Memory that does not belong to a session has the user's limit.";
 }
 
 TEST(SideMemory, ARefusalNamesWhatIsTooMuchAndTheLimit) {
