@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/command_line.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
+#include "client/cli/options/command_line.h"
 #include "client/cli/table.h"
 #include "common/base/errors/error.h"
 #include "common/base/system/file.h"

@@ -1,4 +1,4 @@
-"""Writes the .npz files of tests/unit/client/tensor/npz_test.cc beside this script. Needs numpy and ml_dtypes."""
+"""Writes the .npz files of tests/unit/client/tensor/nn/npz_test.cc beside this script. Needs numpy and ml_dtypes."""
 from pathlib import Path
 
 import ml_dtypes

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records what JAX computes for programs that it exports for the CPU, for foreign_derivatives_test.cc: the programs,
+"""Records what JAX computes for programs that it exports for the CPU, for functions_test.cc: the programs,
 values, gradients, derivatives in a direction, and gradients of the gradients. Functions of numbers are exported in f64,
 f32 and bf16; their expected values are of f64. Writes functions.json and matrices.json here; needs jax."""
 import functools

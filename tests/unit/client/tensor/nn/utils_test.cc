@@ -1,5 +1,5 @@
 // Normalised weights, compared with PyTorch's numbers; parameters as one vector.
-#include "tests/unit/client/tensor/nn_case.h"
+#include "tests/unit/client/tensor/nn/case.h"
 
 namespace hlod {
 namespace {

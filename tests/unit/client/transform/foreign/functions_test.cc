@@ -1,5 +1,5 @@
 // Derivatives of scalar functions in programs that JAX exported, compared with JAX's in f64: forward and
-// reverse mode, the second derivative, and over a batch; in f64, f32 and bf16 (foreign/generate.py records
+// reverse mode, the second derivative, and over a batch; in f64, f32 and bf16 (generate.py records
 // them).
 #include <cmath>
 #include <fstream>

@@ -2,7 +2,7 @@
 #include <map>
 #include <memory>
 
-#include "client/cli/command_line.h"
+#include "client/cli/options/command_line.h"
 #include "client/cli/reports.h"
 
 namespace hlod::cli {

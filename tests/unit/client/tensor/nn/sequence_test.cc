@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/unit/client/tensor/nn_case.h"
+#include "tests/unit/client/tensor/nn/case.h"
 
 namespace hlod {
 namespace {

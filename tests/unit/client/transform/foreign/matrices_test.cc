@@ -1,6 +1,6 @@
 // Derivatives of linear algebra, and of functions along a dimension, in programs that JAX exported for the
 // CPU, where its LAPACK routines are custom calls. The expected values are JAX's gradients, directional
-// derivatives and gradients of the gradients, in f64 (foreign/generate.py records them), also over a batch.
+// derivatives and gradients of the gradients, in f64 (generate.py records them), also over a batch.
 #include <fstream>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // Padding layers return what PyTorch's return.
-#include "tests/unit/client/tensor/nn_case.h"
+#include "tests/unit/client/tensor/nn/case.h"
 
 namespace hlod {
 namespace {

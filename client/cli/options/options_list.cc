@@ -1,7 +1,7 @@
 // Options of the commands that show what a daemon holds and has done, and of help.
 #include <memory>
 
-#include "client/cli/command_line.h"
+#include "client/cli/options/command_line.h"
 #include "client/cli/table.h"
 
 namespace hlod::cli {

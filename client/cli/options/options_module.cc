@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "absl/strings/numbers.h"
-#include "client/cli/command_line.h"
+#include "client/cli/options/command_line.h"
 
 namespace hlod::cli {
 

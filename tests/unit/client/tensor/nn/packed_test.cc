@@ -1,6 +1,6 @@
 // Sequences of several lengths: packing, padding and recurrent layers over them, compared with PyTorch's
 // numbers.
-#include "tests/unit/client/tensor/nn_case.h"
+#include "tests/unit/client/tensor/nn/case.h"
 
 namespace hlod {
 namespace {

@@ -1,5 +1,5 @@
 // Texts of --help and of `hloctl help`.
-#include "client/cli/command_line.h"
+#include "client/cli/options/command_line.h"
 
 namespace hlod::cli {
 
