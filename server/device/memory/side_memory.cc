@@ -18,8 +18,8 @@ constexpr int64_t kTimesFree = 3;
 absl::Status MemoryShare::CheckBeside(int64_t all, int64_t bytes, std::string_view taker) const {
   const int64_t own = used_, owners = owner_ != nullptr ? owner_->used_bytes() : own, free = sum_->max - all;
   if (bytes <= free && owners + bytes <= kTimesFree * (free - bytes)) {
-    const int64_t room =
-        (kTimesFree * free - owners) / (kTimesFree + 1);  // The bytes that the owner can still take.
+    // The bytes that the owner can still take.
+    const int64_t room = (kTimesFree * free - owners) / (kTimesFree + 1);
     if (owner_ == nullptr || own + bytes <= kTimesFree * (room - bytes)) return absl::OkStatus();
     return MakeError(
         ErrorKind::kLimit,
