@@ -79,6 +79,10 @@ Tangents Zeta(const TangentArgs& c) {
   return {c.t[2] * Negative(l, x * ZetaOps(l, x + N(l, x, 1), q))};
 }
 
+Tangents GammaVariate(const TangentArgs&) {
+  Refuse("gamma and beta variates have no derivative rule for their concentrations: Detach() these");
+}
+
 // The regularised incomplete gamma functions; the rule has only the derivative by x.
 template <bool kUpper>
 Tangents Igamma(const TangentArgs& c) {
@@ -245,6 +249,7 @@ const OwnRules& ArrayRules() {
       {"eigh", OwnEigh},
       {"pinv", OwnPinv},
       {"determinant", OwnDeterminant},
+      {"gamma_variate", GammaVariate},
       {"reflected_qr", OwnReflectedQr},
   };
   return *rules;

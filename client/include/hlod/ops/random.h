@@ -34,7 +34,9 @@ Tensor RandintLike(const Operand& x, int64_t low, int64_t high, LikeOptions opti
 // 1 with probability p, else 0; the type is p's. Values outside [0, 1] are clamped, NaN is 0.
 Tensor Bernoulli(const Operand& p);
 Tensor Bernoulli(const Operand& x, double p);  // Has x's shape and type.
-// Normal; mean and standard deviation are numbers or tensors, at least one of them a tensor.
+// Normal. Mean and standard deviation are numbers or floating tensors whose shapes broadcast; the result has
+// their common shape, and of two numbers it is a scalar of f32 on the host. A negative deviation is refused
+// when it is a number, and mirrors the distribution in a tensor. Gradients flow to both.
 Tensor Normal(const Operand& mean, const Operand& deviation);
 Tensor Normal(double mean, double deviation, DimList dims, TensorOptions options = {},
               Caller caller = Caller::Here());
@@ -44,9 +46,9 @@ Tensor Exponential(const Operand& rate);
 // The number of events at the given rate (the Poisson distribution), in the rate's floating type. A rate that
 // is negative or NaN gives NaN. The gradient of the rate is 0, as PyTorch's.
 Tensor Poisson(const Operand& rate);
-// The gamma distribution with mean concentration / rate (Marsaglia and Tsang 2000), and the beta
-// distribution; of numbers or tensors, at least one of them a tensor. Parameters that are not positive give
-// NaN. There is no derivative: the gradient of a concentration is refused.
+// The gamma distribution of mean concentration / rate (Marsaglia and Tsang 2000) and the beta distribution of
+// mean a / (a + b), computed in f64. Parameters are as in Normal(). Those that are not positive give NaN. The
+// gradient of the rate is computed; those of concentrations, of a and of b are refused: Detach() these.
 Tensor Gamma(const Operand& concentration, const Operand& rate = 1);
 Tensor Beta(const Operand& a, const Operand& b);
 // -log(-log(u)) for uniform u.

@@ -287,6 +287,27 @@ TEST_F(Random, TheSeedDecidesAndWhereSyncFallsDoesNot) {
   });
 }
 
+// Parameters are numbers or tensors that broadcast; of numbers alone the result is a scalar on the host.
+TEST_F(Random, ParametersAreNumbersOrTensors) {
+  ForEachPlace(device(), [](const Device& at) {
+    const Tensor row = Ones({3}, {kF32, at}), column = Ones({2, 1}, {kF32, at});
+    for (const Tensor& x : {Gamma(row, column), Beta(row, column), Normal(row, column),
+                            Gamma(2, column + row), Beta(2, column + row), Normal(column + row, 2)}) {
+      EXPECT_EQ(x.dims(), (Dims{2, 3}));
+      EXPECT_TRUE(x.device() == at);
+    }
+  });
+  for (const Tensor& x : {Gamma(2.0, 3.0), Beta(2.0, 3.0), Normal(2.0, 3.0)}) {
+    EXPECT_EQ(x.dims(), Dims{});
+    EXPECT_EQ(x.dtype(), kF32);
+  }
+  // The derivative by the rate: of a variate of rate 1, divided by the rate, it is minus the result / rate.
+  Tensor rate = OnDevice({2, 4}, {2}).RequiresGrad_();
+  const Tensor drawn = Gamma(3, rate);
+  Sum(drawn).Backward();
+  EXPECT_TRUE(Allclose(rate.Grad(), -drawn.Detach() / rate.Detach(), 1e-5, 1e-6));
+}
+
 TEST_F(Random, RefusalsNameTheValues) {
   const Tensor x = OnDevice({1, 2}, {2});
   const std::vector<std::pair<std::function<void()>, const char*>> cases = {
@@ -305,6 +326,9 @@ TEST_F(Random, RefusalsNameTheValues) {
       {[&] { TruncatedNormal({2}, 1, 1); }, "no number lies between 1 and 1"},
       {[&] { Categorical(x[0]); }, "logits of shape [] have no classes"},
       {[&] { GumbelSoftmax(x, 0); }, "tau (0) is not positive"},
+      {[&] { Sum(Gamma(x.Detach().Clone().RequiresGrad_())).Backward(); },
+       "gamma and beta variates have no derivative rule for their concentrations: Detach() these"},
+      {[&] { Sum(Beta(1.0, x.Detach().Clone().RequiresGrad_())).Backward(); }, "gamma and beta variates"},
   };
   for (const auto& [body, text] : cases) {
     EXPECT_EQ(KindOf(Thrown(body)), ErrorKind::kArgument) << text;
