@@ -17,7 +17,7 @@ namespace hlod::nn {
 namespace {
 
 [[noreturn]] void Throw(std::string text, const char* operation, const Caller& caller) {
-  throw Error(MakeError(ErrorKind::kArgument, std::move(text)), operation, caller);
+  throw Error(MakeError(ErrorKind::kArgument, std::move(text)), operation, CallerScope::Of(caller));
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 // called themselves.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "hlod/nn/module.h"
+#include "hlod/runtime/caller.h"
 
 namespace hlod::nn {
 
@@ -21,9 +23,10 @@ class ModuleList : public Module {
  public:
   using Module::Module;
 
-  // Makes T(*this, "<place>", arguments...) behind the others.
+  // Makes T(*this, "<place>", arguments...) behind the others. Its errors name no line: none is known here.
   template <typename T = M, typename... Args>
   T& Append(Args&&... args) {
+    const CallerScope scope(Caller{});
     auto part = std::make_unique<T>(*this, std::to_string(parts_.size()), std::forward<Args>(args)...);
     T& made = *part;
     parts_.push_back(std::move(part));
@@ -73,6 +76,22 @@ class ModuleList : public Module {
   std::vector<std::unique_ptr<M>> parts_;
 };
 
+// A key together with the source line, because ModuleDict::Add() takes the arguments of any part.
+class PartKey {
+ public:
+  template <typename T>
+  requires std::convertible_to<T, std::string> PartKey(T&& key,
+                                                       Caller caller = Caller::Here())  // NOLINT: implicit.
+      : key_(std::forward<T>(key)), caller_(caller) {}
+
+  const std::string& key() const { return key_; }
+  const Caller& caller() const { return caller_; }
+
+ private:
+  std::string key_;
+  Caller caller_;
+};
+
 // Submodules by key, in the order in which they were added. A key must not be empty or contain a dot.
 //
 //   nn::ModuleDict<nn::Linear> heads{*this, "heads"};
@@ -85,10 +104,11 @@ class ModuleDict : public Module {
 
   // Makes T(*this, key, arguments...). Throws when the key is taken.
   template <typename T = M, typename... Args>
-  T& Add(const std::string& key, Args&&... args) {
-    auto part = std::make_unique<T>(*this, key, std::forward<Args>(args)...);
+  T& Add(const PartKey& key, Args&&... args) {
+    const CallerScope scope(key.caller());
+    auto part = std::make_unique<T>(*this, key.key(), std::forward<Args>(args)...);
     T& made = *part;
-    parts_.emplace_back(key, std::move(part));
+    parts_.emplace_back(key.key(), std::move(part));
     return made;
   }
   // Destroys the part with that key. Throws when there is none.

@@ -49,6 +49,7 @@ bool IsComplexType(const Tensor& x) { return hlo::IsComplex(x.dtype()); }
 }  // namespace
 
 Tensor Stft(const Operand& x, int64_t n_fft, const StftOptions& options) {
+  const CallerScope scope(x.caller());
   const Tensor& in = lazy::TensorOf(lazy::ops::Stft, x);
   std::optional<Frames> frames;
   bool one_sided = false;
@@ -74,6 +75,7 @@ Tensor Stft(const Operand& x, int64_t n_fft, const StftOptions& options) {
 }
 
 Tensor Istft(const Operand& x, int64_t n_fft, const StftOptions& options, std::optional<int64_t> length) {
+  const CallerScope scope(x.caller());
   const Tensor& in = lazy::TensorOf(lazy::ops::Istft, x);
   std::optional<Frames> frames;
   int64_t total = 0;

@@ -123,6 +123,19 @@ const lazy::Operation* Find(std::string_view name) {
   return nullptr;
 }
 
+// Returns the function's name in C++: "hlod::linalg::Eig" of the row LinalgEig.
+std::string CppName(const lazy::Operation& operation) {
+  std::string_view name = operation.name, space = operation.pytorch;
+  space = space.substr(0, space.find('.'));
+  for (const auto& [prefix, of] : {std::pair<std::string_view, std::string_view>{"Linalg", "linalg"},
+                                   std::pair<std::string_view, std::string_view>{"Fft", "fft"}}) {
+    if (space == of && name.starts_with(prefix)) {
+      return absl::StrCat("hlod::", ToAbsl(of), "::", ToAbsl(name.substr(prefix.size())));
+    }
+  }
+  return absl::StrCat("hlod::", operation.name);
+}
+
 const Callable* FindCallable(const lazy::Operation& operation) {
   static const auto* const table = new Table(MakeTable());
   const auto found = table->find(operation.pytorch);
@@ -151,7 +164,8 @@ Tensor Apply(std::string_view name, const std::vector<Operand>& operands, Caller
   const Callable* const callable = FindCallable(*operation);
   if (callable == nullptr) {
     lazy::Throw(ErrorKind::kArgument,
-                absl::StrCat(operation->pytorch, " takes more than operands: call hlod::", operation->name),
+                absl::StrCat(operation->pytorch, " takes more than operands, or has several results: call ",
+                             CppName(*operation)),
                 "apply", caller);
   }
   if (operands.size() != callable->operands) {

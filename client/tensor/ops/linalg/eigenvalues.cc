@@ -230,7 +230,7 @@ std::vector<Op> EigOps(Lowering& l, Op x, bool vectors) {
 std::vector<Tensor> EigParts(const Operand& x, bool vectors) {
   return lazy::CallSeveral(lazy::ops::LinalgEig, {x}, [&](Lowering& l, Operands o) {
     const Op in = AsBatch(l, o[0]);
-    lazy::RequireSquare(l, in);
+    lazy::RequireSquare(l, o[0]);
     const PrimitiveType type = l.type(in);
     if (!lazy::HasRoutines(type)) {
       lazy::Refuse("eigenvalues of matrices of %s are not computed: convert them to f32", hlo::Name(type));

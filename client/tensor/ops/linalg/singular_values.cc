@@ -379,7 +379,7 @@ std::vector<Op> EighOps(Lowering& l, Op x) {
 EighParts Eigh(const Operand& x, bool upper) {
   std::vector<Tensor> parts = lazy::CallSeveral(lazy::ops::LinalgEigh, {x}, [&](Lowering& l, Operands o) {
     const Op given = AsBatch(l, o[0]);
-    lazy::RequireSquare(l, given);
+    lazy::RequireSquare(l, o[0]);
     const Dims dims = l.dims(given), batch = BatchOf(l.dims(o[0]));
     const int64_t n = dims[1];
     const PrimitiveType type = l.type(given), real = RealType(l, given);

@@ -143,6 +143,12 @@ TEST_F(Fourier, ABatchIsTransformedAsOne) {
   EXPECT_LT(Distance(Vmap(one)(x), fft::Irfft(fft::Rfft(x) * 2, 5)), 1e-12);
 }
 
+// The padding of a short signal is refused by another operation, at the line that called this one.
+TEST_F(Fourier, AnInnerRefusalHasTheCallersLine) {
+  (void)Thrown([&] { Stft(Ones({8}), 20); });
+  EXPECT_THAT(last_what_, HasSubstr("fourier_test.cc"));
+}
+
 TEST_F(Fourier, WhatHasNoTransformIsRefusedByName) {
   const auto expect = [](const std::function<void()>& body, const std::string& text) {
     EXPECT_EQ(KindOf(Thrown(body)), ErrorKind::kArgument);

@@ -127,6 +127,18 @@ TEST_F(LinearAlgebra, WhatIsNotANumberStaysIt) {
   }
 }
 
+TEST_F(LinearAlgebra, RefusalsShowTheShapeThatWasGiven) {
+  const Tensor x = Ones({2, 3});
+  for (const auto& body :
+       std::vector<std::function<void()>>{[&] { linalg::Eig(x); }, [&] { linalg::Eigvals(x); },
+                                          [&] { linalg::Eigh(x); }, [&] { linalg::Eigvalsh(x); }}) {
+    (void)Thrown(body);
+    EXPECT_THAT(last_what_, HasSubstr("the matrices of shape [2, 3] are not square"));
+  }
+  (void)Thrown([&] { Apply("linalg.eig", {x}); });
+  EXPECT_THAT(last_what_, HasSubstr("has several results: call hlod::linalg::Eig"));
+}
+
 TEST_F(LinearAlgebra, ABatchIsOneRoutine) {
   const Tensor x = FromValues<double>({2, 1, 1, 2, /**/ 5, 0, 0, 3}, Dims{2, 2, 2}, device());
   const Tensor values = Vmap([](const Tensor& one) { return linalg::Eigvalsh(one); })(x);

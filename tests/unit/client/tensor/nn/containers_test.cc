@@ -81,6 +81,12 @@ TEST_F(NnContainers, PartsAreFoundAndRemoved) {
   EXPECT_THAT(last_what_, HasSubstr("part table is of another type"));
   (void)Thrown([&] { model.heads.Add<nn::Linear>("table", 1, 1); });
   EXPECT_THAT(last_what_, HasSubstr("is taken"));
+  EXPECT_THAT(last_what_, HasSubstr("nn_containers_test.cc"));
+  (void)Thrown([&] { model.heads.Add<nn::Linear>("other", -1, 1); });
+  EXPECT_THAT(last_what_, HasSubstr("nn_containers_test.cc"));
+  // Append() has the arguments of any part, and no place for a line: it names none rather than its own.
+  (void)Thrown([&] { model.layers.Append(-1); });
+  EXPECT_THAT(last_what_, ::testing::Not(HasSubstr("unique_ptr")));
   model.layers.Pop();
   model.heads.Pop("policy");
   EXPECT_FALSE(model.heads.Contains("policy"));
