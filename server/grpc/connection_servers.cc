@@ -51,11 +51,15 @@ absl::Status ConnectionServers::CheckRoom(const std::string& owner) const {
 }
 
 void ConnectionServers::Tick() {
+  const absl::Time now = absl::Now();
   MutexLock lock(&mu_);
   for (auto next = servers_.begin(); next != servers_.end();) {
     const auto entry = next++;
-    if (connections_.IsOpen(entry->connection) || entry->server->HasCalls()) continue;
-    ending_.splice(ending_.end(), servers_, entry);  // This does not need memory.
+    if (connections_.IsOpen(entry->connection) || entry->server->HasCalls()) {
+      entry->server->Tick(now);
+      continue;
+    }
+    ending_.splice(ending_.end(), servers_, entry);  // Needs no memory.
   }
   if (!ending_.empty()) changed_.SignalAll();
 }

@@ -39,8 +39,8 @@ class ConnectionServers {
   // connections and are still to be ended: this limits a client that keeps connecting and closing faster than
   // that.
   absl::Status CheckRoom(const std::string& owner) const;
-  // Passes the servers of closed connections to the thread that ends them. Must be called a few times a
-  // second.
+  // Hands the servers of closed connections to the thread that ends them, and ticks the others. To be called
+  // a few times a second.
   void Tick();
   // Ends all servers. No connections may be added after it.
   void Shutdown();

@@ -65,6 +65,8 @@ class GrpcServer {
   bool Start(ConnectedSocket socket);
   // Returns true while a call has not ended or is still held by a job of the daemon.
   bool HasCalls() const;
+  // Gives back memory that the connection does not need any more. To be called a few times a second.
+  void Tick(absl::Time now) { quota_->Tick(now); }
   // Ends all calls and the thread. Finished calls may send their pending messages until `last_words`; holders
   // of calls are awaited until `patience`.
   void Shutdown(absl::Time last_words, absl::Time patience);

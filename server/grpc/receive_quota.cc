@@ -13,8 +13,9 @@ ReceiveLimits ReceiveLimits::Of(const Limits& limits) {
   const int64_t message = rpc::MessageBytesMax(limits),
                 common = std::max(limits.chunk_bytes_max, limits.inline_bytes_max);
   ReceiveLimits received;
-  received.session_bytes_max = std::max(received.session_bytes_max, 4 * common);
-  received.resumed_bytes_max = message + received.session_bytes_max;
+  received.session_bytes_max = std::max(received.session_bytes_max, 4 * limits.inline_bytes_max);
+  received.busy_bytes_max = std::max({received.busy_bytes_max, received.session_bytes_max, 4 * common});
+  received.resumed_bytes_max = message + received.busy_bytes_max;
   received.turn_bytes = 2 * limits.chunk_bytes_max;
   return received;
 }
@@ -65,6 +66,20 @@ absl::Status ReceiveQuota::CheckAdmission() {
   RETURN_IF_ERROR(Grow(limits_.session_bytes_max - base_));
   ShrinkTo(before);
   return absl::OkStatus();
+}
+
+void ReceiveQuota::OnLargeMessage(absl::Time now) {
+  MutexLock lock(&mu_);
+  large_ = now;
+  if (!admitted_ || base_ >= limits_.busy_bytes_max || !Grow(limits_.busy_bytes_max - base_).ok()) return;
+  base_ = limits_.busy_bytes_max;
+}
+
+void ReceiveQuota::Tick(absl::Time now) {
+  MutexLock lock(&mu_);
+  if (base_ != limits_.busy_bytes_max || now - large_ < kBusy) return;
+  ShrinkTo(granted_ - (base_ - limits_.session_bytes_max));
+  base_ = limits_.session_bytes_max;
 }
 
 bool ReceiveQuota::TakeTurn() {

@@ -6,10 +6,12 @@
 // much of it is in use. So quotas are small, and grow with the messages that are expected:
 // - Until a call has shown the secret of a session, or opened one, the connection is a stranger's: messages
 //   are not larger than a Hello.
-// - Then there is room for a message of commands.
+// - Then there is room for messages of ordinary commands, which have some 64 KiB. The first larger one makes
+//   the room for several of its kind, until there was none for a while: many sessions that are idle, or send
+//   tiny executes, take little.
 // - Chunks of bulk streams would fill the quota of an honest client with many uploads. So their reads take
 //   turns, and the quota grows by each turn, while there is memory for further ones.
-// - The largest messages, executes of a million arguments, are rare. A session whose stream was reset for
+// - The largest messages, executes of many thousand arguments, are rare. A session whose stream was reset for
 //   lack of room resumes, and then gets room for one.
 #pragma once
 
@@ -22,6 +24,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/time/clock.h"
 #include "common/base/limits.h"
 #include "common/base/system/mutex.h"
 #include "server/device/memory/side_memory.h"
@@ -30,10 +33,12 @@ namespace hlod::grpc_server {
 
 struct ReceiveLimits {
   int64_t stranger_bytes_max = 1 << 20;
-  // For a connection with a session, for one whose session was resumed, and for each turn of a bulk upload.
-  int64_t session_bytes_max = 8 << 20, resumed_bytes_max = 24 << 20, turn_bytes = 4 << 20;
-  // The limit on chunks of bulk uploads that are being read or wait to be copied, over all uploads of a
-  // connection.
+  // For a connection with a session, for one that has lately sent a message of more than
+  // small_message_bytes_max, for one whose session was resumed, and for each turn of a bulk upload.
+  int64_t session_bytes_max = 2 << 20, busy_bytes_max = 8 << 20, resumed_bytes_max = 24 << 20,
+          turn_bytes = 4 << 20;
+  int64_t small_message_bytes_max = 128 << 10;
+  // Chunks of bulk uploads that are being read or wait to be copied, over all uploads of a connection.
   int64_t turns_max = 12;
 
   // Returns limits with which the messages and chunks of a daemon's limits pass.
@@ -57,6 +62,15 @@ class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
   absl::Status Admit(How how = How::kOpened);
   // Returns the status that Admit would return, before there is a session.
   absl::Status CheckAdmission();
+  // Called with the size of each message of a session: makes room for more of them after a large one, while
+  // there is memory for that.
+  void OnMessage(int64_t bytes) {
+    if (bytes > limits_.small_message_bytes_max) OnLargeMessage(absl::Now());
+  }
+  void OnLargeMessage(absl::Time now);
+  // Gives the room back when the last large message came more than kBusy ago. To be called now and then.
+  static constexpr absl::Duration kBusy = absl::Seconds(10);
+  void Tick(absl::Time now);
 
   // The right to have one chunk in memory, released when the last copy is destroyed.
   using Turn = std::shared_ptr<const void>;
@@ -80,6 +94,7 @@ class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
   // The quota without turns, and the quota with the largest number of turns since there was last none.
   int64_t base_ ABSL_GUARDED_BY(mu_), granted_ ABSL_GUARDED_BY(mu_);
   bool admitted_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Time large_ ABSL_GUARDED_BY(mu_);  // When the last large message came.
   int64_t turns_ ABSL_GUARDED_BY(mu_) = 0;
   std::deque<std::function<void(Turn)>> waiting_ ABSL_GUARDED_BY(mu_);
 };

@@ -64,20 +64,25 @@ absl::Status ReadSignature(const Module& module, ExecutableState& state) {
   return absl::OkStatus();
 }
 
+// The size of the largest program that is sent in one message, and of the first piece of a larger one: it
+// fits the room that a daemon has for a connection before it has received a large message.
+constexpr int64_t kFirstPieceBytes = 256 << 10;
+
 void AddProgram(Session::Sender& sender, const Limits& limits, const std::string& bytes,
                 v1::Command&& command, Command& sent) {
   v1::Compile& compile = *command.mutable_compile();
-  const size_t chunk = static_cast<size_t>(limits.chunk_bytes_max);
-  if (bytes.size() <= chunk) {
+  const auto first = static_cast<size_t>(std::min(kFirstPieceBytes, limits.chunk_bytes_max));
+  if (bytes.size() <= first) {
     compile.set_module(bytes);
     sent = sender.Add(std::move(command));
     return;
   }
   compile.set_module_bytes(bytes.size());
   sent = sender.Add(std::move(command));
-  for (size_t offset = 0; offset < bytes.size(); offset += chunk) {
+  for (size_t offset = 0, size = first; offset < bytes.size(); offset += size) {
+    if (offset > 0) size = static_cast<size_t>(limits.chunk_bytes_max);
     v1::Command next;
-    next.mutable_program_chunk()->set_data(bytes.substr(offset, chunk));
+    next.mutable_program_chunk()->set_data(bytes.substr(offset, size));
     sender.Add(std::move(next));
   }
 }

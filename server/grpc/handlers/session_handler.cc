@@ -74,6 +74,7 @@ class SessionHandler : public CallHandler {
   void OnRead(grpc::ByteBuffer& message) override {
     const auto bytes = static_cast<int64_t>(message.Length());
     registry_.wire_bytes_in += bytes;
+    quota_->OnMessage(bytes);
     if (const absl::Status intact = checksums_.Check(message); !intact.ok()) return EndStream(intact);
     parsed_bytes = 0;
     bool resumed = false;

@@ -24,6 +24,7 @@ using testing::HasSubstr;
 constexpr int64_t kMiB = 1 << 20;
 constexpr ReceiveLimits kLimits{.stranger_bytes_max = kMiB,
                                 .session_bytes_max = 4 * kMiB,
+                                .busy_bytes_max = 10 * kMiB,
                                 .resumed_bytes_max = 20 * kMiB,
                                 .turn_bytes = 3 * kMiB,
                                 .turns_max = 3};
@@ -65,6 +66,40 @@ TEST(ReceiveQuota, OfAResumedSessionHasRoomForTheLargestMessageWhereThereIsMemor
   EXPECT_EQ(large.used_bytes(), 20 * kMiB);
   EXPECT_TRUE(second->Admit(ReceiveQuota::How::kResumed).ok());
   EXPECT_EQ(small.used_bytes(), 4 * kMiB);
+}
+
+TEST(ReceiveQuota, GrowsWithTheFirstLargeMessageAndShrinksWhenNoneFollows) {
+  device::SideMemory memory(100 * kMiB);
+  const auto quota = MakeQuota(memory);
+  quota->OnMessage(kMiB);
+  EXPECT_EQ(memory.used_bytes(), kMiB) << "a stranger's";
+  EXPECT_TRUE(quota->Admit().ok());
+  quota->OnMessage(kLimits.small_message_bytes_max);
+  EXPECT_EQ(memory.used_bytes(), 4 * kMiB);
+  const absl::Time start = absl::Now();
+  quota->OnLargeMessage(start);
+  quota->OnLargeMessage(start + absl::Seconds(5));
+  EXPECT_EQ(memory.used_bytes(), 10 * kMiB);
+  {
+    ReceiveQuota::Turn turn;
+    quota->AwaitTurn([&turn](ReceiveQuota::Turn given) { turn = std::move(given); });
+    EXPECT_EQ(memory.used_bytes(), (10 + 3) * kMiB);
+    quota->Tick(start + absl::Seconds(5) + ReceiveQuota::kBusy / 2);
+    EXPECT_EQ(memory.used_bytes(), (10 + 3) * kMiB);
+    quota->Tick(start + absl::Seconds(5) + ReceiveQuota::kBusy);
+    EXPECT_EQ(memory.used_bytes(), (4 + 3) * kMiB) << "The turn keeps its room.";
+  }
+  EXPECT_EQ(memory.used_bytes(), 4 * kMiB);
+  quota->OnMessage(kLimits.small_message_bytes_max + 1);
+  EXPECT_EQ(memory.used_bytes(), 10 * kMiB);
+}
+
+TEST(ReceiveQuota, StaysAsItIsWithoutMemoryForLargeMessages) {
+  device::SideMemory memory(10 * kMiB);
+  const auto quota = MakeQuota(memory);
+  EXPECT_TRUE(quota->Admit().ok());
+  quota->OnMessage(kMiB);
+  EXPECT_EQ(memory.used_bytes(), 4 * kMiB);
 }
 
 // Bulk uploads proceed one after the other when there is no memory to read several at once.
@@ -160,7 +195,7 @@ class ReceivedBytes : public testing::Test {
 };
 
 TEST_F(ReceivedBytes, AreWithinTheSumOfSideMemory) {
-  const int64_t sum = 128 * kMiB, of_one_user = sum / 4 * 3;
+  const int64_t sum = 48 * kMiB, of_one_user = sum / 4 * 3;
   Start(sum);
   std::vector<std::unique_ptr<Stream>> open;
   absl::Status refused;
@@ -172,15 +207,26 @@ TEST_F(ReceivedBytes, AreWithinTheSumOfSideMemory) {
       refused = next->status.ok() ? rpc::FromGrpc(next->stream->Finish()) : next->status;
     }
     EXPECT_LE(devices_->side_memory().used_bytes(), of_one_user);
-    EXPECT_GE(devices_->side_memory().used_bytes(), static_cast<int64_t>(open.size()) * 8 * kMiB);
+    EXPECT_GE(devices_->side_memory().used_bytes(), static_cast<int64_t>(open.size()) * 2 * kMiB);
   }
   EXPECT_EQ(KindOf(refused), ErrorKind::kLimit) << refused;
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("the limit side_memory is 134217728"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("the limit side_memory is 50331648"));
   EXPECT_GE(open.size(), 8u);
   for (uint64_t id = 2; const auto& stream : open) EXPECT_TRUE(Answers(*stream, Ping(id)));
 }
 
-// An execute with a million arguments is larger than a session's initial allowance.
+// So the sessions_per_user_max (64) of a user that are quiet leave its share for other things.
+TEST_F(ReceivedBytes, OfManyQuietSessionsAreFew) {
+  Start(device::Devices::Options{}.side_bytes);
+  std::vector<std::unique_ptr<Stream>> open;
+  for (int i = 0; i < 64; ++i) {
+    open.push_back(Open());
+    ASSERT_TRUE(open.back()->status.ok() && Answers(*open.back(), Ping(1))) << open.back()->status;
+  }
+  EXPECT_LE(devices_->side_memory().used_bytes(), 64 * (2 * kMiB + kMiB / 2));
+}
+
+// An execute of a million arguments is larger than the room that a session has at first.
 TEST_F(ReceivedBytes, OfTheLargestMessagesComeWithAResume) {
   Start(device::Devices::Options{}.side_bytes);
   auto stream = Open();
