@@ -1,9 +1,9 @@
 // The wire's benchmarks: round trips, pipelined commands, training steps, bulk bytes, footprint.
 //
-//   wire_bench [--repeats N] [--messages | --profile | --bystander]
+//   wire_bench [--repeats N] [--messages | --profile | --bystander [ATTACK]]
 //
 // --messages: without bulk bytes and footprint. --profile: the parts of a round trip's time. --bystander:
-// tiny executes beside other clients that attack.
+// tiny executes beside other clients that attack; ATTACK is a part of the name of one of the attacks.
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -421,14 +421,18 @@ int main(int argc, char** argv) {
   }
   int repeats = 5;
   bool bystander = false, messages_only = false, profile = false;
+  std::string attack;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) repeats = std::atoi(argv[++i]);
     if (std::strcmp(argv[i], "--messages") == 0) messages_only = true;
     if (std::strcmp(argv[i], "--profile") == 0) profile = true;
-    if (std::strcmp(argv[i], "--bystander") == 0) bystander = true;
+    if (std::strcmp(argv[i], "--bystander") == 0) {
+      bystander = true;
+      if (i + 1 < argc && argv[i + 1][0] != '-') attack = argv[++i];
+    }
   }
   if (bystander) {
-    hlod::bench::Bystander(repeats);
+    hlod::bench::Bystander(repeats, attack);
     return 0;
   }
   hlod::bench::Run(repeats, messages_only, profile);
