@@ -70,6 +70,10 @@ absl::Status ReceiveQuota::CheckAdmission() {
 
 void ReceiveQuota::OnLargeMessage(absl::Time now) {
   MutexLock lock(&mu_);
+  MakeRoom(now);
+}
+
+void ReceiveQuota::MakeRoom(absl::Time now) {
   large_ = now;
   if (!admitted_ || base_ >= limits_.busy_bytes_max || !Grow(limits_.busy_bytes_max - base_).ok()) return;
   base_ = limits_.busy_bytes_max;
@@ -77,13 +81,14 @@ void ReceiveQuota::OnLargeMessage(absl::Time now) {
 
 void ReceiveQuota::Tick(absl::Time now) {
   MutexLock lock(&mu_);
-  if (base_ != limits_.busy_bytes_max || now - large_ < kBusy) return;
+  if (base_ != limits_.busy_bytes_max || turns_ > 0 || now - large_ < kBusy) return;
   ShrinkTo(granted_ - (base_ - limits_.session_bytes_max));
   base_ = limits_.session_bytes_max;
 }
 
 bool ReceiveQuota::TakeTurn() {
   if (turns_ >= limits_.turns_max) return false;
+  MakeRoom(absl::Now());  // A chunk takes about twice its bytes while it arrives.
   const bool granted = granted_ >= base_ + (turns_ + 1) * limits_.turn_bytes;
   // If there is no memory for it, the bytes of the first turn fit into the room for a message.
   if (!granted && !Grow(limits_.turn_bytes).ok() && turns_ > 0) return false;

@@ -63,12 +63,13 @@ class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
   // Returns the status that Admit would return, before there is a session.
   absl::Status CheckAdmission();
   // Called with the size of each message of a session: makes room for more of them after a large one, while
-  // there is memory for that.
+  // there is memory for that. A turn does so, too.
   void OnMessage(int64_t bytes) {
     if (bytes > limits_.small_message_bytes_max) OnLargeMessage(absl::Now());
   }
   void OnLargeMessage(absl::Time now);
-  // Gives the room back when the last large message came more than kBusy ago. To be called now and then.
+  // Gives the room back when the last large message or turn came more than kBusy ago. To be called now and
+  // then.
   static constexpr absl::Duration kBusy = absl::Seconds(10);
   void Tick(absl::Time now);
 
@@ -79,6 +80,7 @@ class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
   void AwaitTurn(std::function<void(Turn turn)> ready);
 
  private:
+  void MakeRoom(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void GiveBack();
   Turn MakeTurn();
   // Takes a turn. Returns false if there is no further one; the first always exists.

@@ -49,12 +49,12 @@ TEST(ReceiveQuota, IsChargedAndGrowsWithWhatComes) {
   };
   for (int i = 0; i < 4; ++i) take();
   ASSERT_EQ(turns.size(), 3u);
-  EXPECT_EQ(memory.used_bytes(), (4 + 3 * 3) * kMiB);
-  std::exchange(turns[0], nullptr).reset();  // The waiting request gets the turn.
+  EXPECT_EQ(memory.used_bytes(), (10 + 3 * 3) * kMiB);
+  std::exchange(turns[0], nullptr).reset();  // The waiting request gets it.
   ASSERT_EQ(turns.size(), 4u);
-  EXPECT_EQ(memory.used_bytes(), (4 + 3 * 3) * kMiB);
+  EXPECT_EQ(memory.used_bytes(), (10 + 3 * 3) * kMiB);
   turns.clear();
-  EXPECT_EQ(memory.used_bytes(), 4 * kMiB);
+  EXPECT_EQ(memory.used_bytes(), 10 * kMiB);
   quota.reset();
   EXPECT_EQ(memory.used_bytes(), 0);
 }
@@ -80,15 +80,19 @@ TEST(ReceiveQuota, GrowsWithTheFirstLargeMessageAndShrinksWhenNoneFollows) {
   quota->OnLargeMessage(start);
   quota->OnLargeMessage(start + absl::Seconds(5));
   EXPECT_EQ(memory.used_bytes(), 10 * kMiB);
+  quota->Tick(start + absl::Seconds(5) + ReceiveQuota::kBusy / 2);
+  EXPECT_EQ(memory.used_bytes(), 10 * kMiB);
+  quota->Tick(start + absl::Seconds(5) + ReceiveQuota::kBusy);
+  EXPECT_EQ(memory.used_bytes(), 4 * kMiB);
   {
     ReceiveQuota::Turn turn;
     quota->AwaitTurn([&turn](ReceiveQuota::Turn given) { turn = std::move(given); });
     EXPECT_EQ(memory.used_bytes(), (10 + 3) * kMiB);
-    quota->Tick(start + absl::Seconds(5) + ReceiveQuota::kBusy / 2);
-    EXPECT_EQ(memory.used_bytes(), (10 + 3) * kMiB);
-    quota->Tick(start + absl::Seconds(5) + ReceiveQuota::kBusy);
-    EXPECT_EQ(memory.used_bytes(), (4 + 3) * kMiB) << "The turn keeps its room.";
+    quota->Tick(absl::InfiniteFuture());
+    EXPECT_EQ(memory.used_bytes(), (10 + 3) * kMiB) << "It has a turn.";
   }
+  EXPECT_EQ(memory.used_bytes(), 10 * kMiB);
+  quota->Tick(absl::InfiniteFuture());
   EXPECT_EQ(memory.used_bytes(), 4 * kMiB);
   quota->OnMessage(kLimits.small_message_bytes_max + 1);
   EXPECT_EQ(memory.used_bytes(), 10 * kMiB);

@@ -161,7 +161,13 @@ TEST_F(GrpcServer, GarbageEndsTheStreamNotTheDaemon) {
 TEST_F(GrpcServer, AMessageOfMillionsOfPartsIsNotParsed) {
   std::string parts;  // Empty commands (field 6).
   for (int i = 0; i < 3'000'000; ++i) parts += std::string_view("\x32\0", 2);
-  const Outcome outcome = CallMethod("/hlod.v1.Session/Connect", {HelloMessage().SerializeAsString(), parts});
+  // After a large message there is room for such a one.
+  v1::ClientMessage large;
+  large.mutable_command()->set_id(1);
+  large.mutable_command()->mutable_compile()->set_executable(1);
+  large.mutable_command()->mutable_compile()->set_module(std::string(200'000, 'x'));
+  const Outcome outcome = CallMethod("/hlod.v1.Session/Connect",
+                                     {HelloMessage().SerializeAsString(), large.SerializeAsString(), parts});
   const absl::Status& status = outcome.status;
   EXPECT_EQ(KindOf(status), ErrorKind::kLimit) << status;
   EXPECT_NE(status.message().find("too many parts"), status.message().npos) << status;
