@@ -23,9 +23,17 @@ alignas(64) std::byte no_bytes[64];  // The address of empty pieces: engines may
 
 absl::StatusOr<std::unique_ptr<BackingPool>> BackingPool::Create(int64_t host_bytes) {
   const int64_t bytes = AlignUp(std::max<int64_t>(host_bytes, kExtent), kExtent);
-  // One extent more than needed, so that the base can be aligned to a huge page.
-  void* range = mmap(nullptr, static_cast<size_t>(bytes + kExtent), PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  // One extent more than needed, so that the base can be aligned to a huge page. Opening extents one by one
+  // is for kernels that do not overcommit: the call waits until no thread touches new pages, which took a
+  // tenth of a second each time beside programs with large results, and all allocations waited for it.
+  void* range = MAP_FAILED;
+  bool open = true;
+  for (const int protection : {PROT_READ | PROT_WRITE, PROT_NONE}) {
+    open = protection != PROT_NONE;
+    range = mmap(nullptr, static_cast<size_t>(bytes + kExtent), protection,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range != MAP_FAILED) break;
+  }
   if (range == MAP_FAILED) {
     return ResourceExhausted("The kernel refuses an address range of %d bytes for host_memory.", bytes);
   }
@@ -37,10 +45,11 @@ absl::StatusOr<std::unique_ptr<BackingPool>> BackingPool::Create(int64_t host_by
   auto* base = reinterpret_cast<std::byte*>(aligned);
   madvise(base, static_cast<size_t>(bytes), MADV_HUGEPAGE);  // Without huge pages, small ones are used.
   madvise(base, static_cast<size_t>(bytes), MADV_DONTFORK);
-  return std::unique_ptr<BackingPool>(new BackingPool(base, bytes));
+  return std::unique_ptr<BackingPool>(new BackingPool(base, bytes, open));
 }
 
-BackingPool::BackingPool(std::byte* base, int64_t host_bytes) : base_(base), host_bytes_(host_bytes) {
+BackingPool::BackingPool(std::byte* base, int64_t host_bytes, bool open)
+    : base_(base), host_bytes_(host_bytes), open_(open) {
   std::fill(std::begin(lists_), std::end(lists_), kNoNode);
 }
 
@@ -109,7 +118,8 @@ bool BackingPool::Grow(int64_t units) {
   const int64_t missing = units - (last_free ? nodes_[last_].size : 0);
   const int64_t bytes = AlignUp(missing * kUnit, kExtent);
   if (bytes > host_bytes_ - grown_bytes_) return false;
-  if (mprotect(base_ + grown_bytes_, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE) != 0) return false;
+  if (!open_ && mprotect(base_ + grown_bytes_, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE) != 0)
+    return false;
   if (last_free) {
     Unlink(last_);
     nodes_[last_].size += bytes / kUnit;

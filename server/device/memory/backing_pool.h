@@ -1,6 +1,6 @@
-// The memory that backs the simulated devices: one reserved range of addresses, opened in 2 MiB extents, on
-// huge pages. The pool keeps pages that were touched, because a first touch costs more than a copy, until the
-// devices have been unused for a while (ReturnFree).
+// The memory that backs the simulated devices: one reserved range of addresses, used in 2 MiB extents, on
+// huge pages. The pool keeps pages once they were touched, because a first touch costs more than a copy,
+// until the devices have been unused for a while (ReturnFree).
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class BackingPool {
   void ReturnFree();
 
   int64_t host_bytes() const { return host_bytes_; }
-  int64_t used_bytes() const;   // The bytes in pieces, each rounded up to a multiple of 64.
-  int64_t grown_bytes() const;  // The bytes opened so far.
+  int64_t used_bytes() const;   // In pieces, each rounded up to 64.
+  int64_t grown_bytes() const;  // In extents that were used so far.
 
  private:
   static constexpr uint32_t kNoNode = UINT32_MAX;
@@ -51,7 +51,7 @@ class BackingPool {
     bool free = false;
   };
 
-  BackingPool(std::byte* base, int64_t host_bytes);
+  BackingPool(std::byte* base, int64_t host_bytes, bool open);
   static int ClassOf(int64_t units);
   uint32_t NewNode() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Link(uint32_t node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -65,6 +65,7 @@ class BackingPool {
   // Constant after construction.
   std::byte* const base_;
   const int64_t host_bytes_;
+  const bool open_;  // True when all extents may be written from the start; else Grow opens them.
   // State below is guarded by mu_.
   mutable Mutex mu_;
   std::vector<Node> nodes_ ABSL_GUARDED_BY(mu_);

@@ -4,9 +4,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <random>
+#include <string>
 
 #include "common/base/errors/error.h"
 #include "server/device/memory/backing_pool.h"
@@ -103,6 +106,25 @@ TEST(BackingPool, MemoryIsReusedNotGrown) {
   const std::unique_ptr<BackingPool> pool = BackingPool::Create(1 << 30).value();
   for (int i = 0; i < 1000; ++i) pool->Free(pool->Allocate(5'000'000).value());
   EXPECT_EQ(pool->grown_bytes(), 6 << 20);
+}
+
+// Opening pages when they are first used waits for all threads that touch new ones.
+TEST(BackingPool, ItsPagesNeedNotBeOpened) {
+  int overcommit = 0;
+  std::ifstream("/proc/sys/vm/overcommit_memory") >> overcommit;
+  if (overcommit == 2) GTEST_SKIP() << "This kernel refuses memory that nobody uses yet.";
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(64 << 20).value();
+  const Piece piece = pool->Allocate(1 << 20).value();
+  const auto unused = reinterpret_cast<uintptr_t>(piece.data) + (32 << 20);
+  std::ifstream maps("/proc/self/maps");
+  std::string access;
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin = 0, end = 0;
+    char rights[5] = {};
+    ASSERT_EQ(std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, rights), 3) << line;
+    if (begin <= unused && unused < end) access = rights;
+  }
+  EXPECT_EQ(access, "rw-p");
 }
 
 TEST(BackingPool, NoBytesNeedNoMemory) {
