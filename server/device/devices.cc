@@ -24,7 +24,8 @@ FairQueue::Options DeviceQueueOptions(uint32_t ordinal) {
   return {.name = "device-" + std::to_string(ordinal),
           .schedule = {.width = 1,
                        .beside_us_max = std::numeric_limits<double>::infinity(),
-                       .beside_wait_us_min = kTinyRunWaitUs},
+                       .beside_wait_us_min = kTinyRunWaitUs,
+                       .tiny_us = Executable::kShortRunUs},
           .inline_us_max = Executable::kShortRunUs};
 }
 

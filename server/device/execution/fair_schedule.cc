@@ -34,7 +34,10 @@ int64_t FairSchedule::StartableUs(uint64_t session, double expected_us) const {
   const auto wait_us = static_cast<int64_t>(std::clamp(
       usual_us, static_cast<double>(options_.beside_wait_us_min), static_cast<double>(kBesideMaxUs)));
   int64_t at_us = 0;
-  for (const Running& running : running_) at_us = std::max(at_us, running.start_us + wait_us);
+  const bool tiny = expected_us < options_.tiny_us;
+  for (const Running& running : running_) {
+    if (!tiny || !running.tiny) at_us = std::max(at_us, running.start_us + wait_us);
+  }
   return at_us;
 }
 
@@ -65,9 +68,10 @@ FairSchedule::Session& FairSchedule::Activate(uint64_t session) {
   return entry;
 }
 
-uint64_t FairSchedule::Run(uint64_t session, int64_t now_us) {
+uint64_t FairSchedule::Run(uint64_t session, double expected_us, int64_t now_us) {
   for (Running& other : running_) other.accompanied = true;
-  running_.push_back({++last_id_, session, now_us, !running_.empty(), OwnerOf(session)});
+  running_.push_back(
+      {++last_id_, session, now_us, !running_.empty(), OwnerOf(session), expected_us < options_.tiny_us});
   return last_id_;
 }
 
@@ -85,7 +89,7 @@ std::optional<uint64_t> FairSchedule::StartHere(uint64_t session, double expecte
   }
   // A job that runs alone needs no entry: its time is not charged if no job waits at its end.
   if (!running_.empty()) Activate(session).turn = ++last_turn_;
-  return Run(session, now_us);
+  return Run(session, expected_us, now_us);
 }
 
 std::optional<FairSchedule::Started> FairSchedule::Start(int64_t now_us) {
@@ -106,7 +110,8 @@ std::optional<FairSchedule::Started> FairSchedule::Start(int64_t now_us) {
   if (best == nullptr) return std::nullopt;
   virtual_us_ = std::max(virtual_us_, best_us);
   best->turn = ++last_turn_;
-  Started started{Run(best_id, now_us), best_id, std::move(best->waiting.front().job)};
+  const double expected_us = best->waiting.front().expected_us;
+  Started started{Run(best_id, expected_us, now_us), best_id, std::move(best->waiting.front().job)};
   best->waiting.pop_front();
   --waiting_;
   return started;
@@ -157,7 +162,7 @@ void FairSchedule::Complete(uint64_t id, int64_t now_us) {
 
 uint64_t FairSchedule::Resume(uint64_t session, int64_t now_us) {
   if (!running_.empty()) Activate(session).turn = ++last_turn_;
-  return Run(session, now_us);
+  return Run(session, options_.tiny_us, now_us);
 }
 
 bool FairSchedule::Postpone(uint64_t session, double expected_us, Job again) {

@@ -33,6 +33,9 @@ class FairSchedule {
     // kBesideMaxUs. 0: no job does.
     double beside_us_max = 0;
     int64_t beside_wait_us_min = kBesideMinUs;
+    // Jobs that are expected to take less than this start beside one another at once: a thread that runs one
+    // may wait for a core for many times as long.
+    double tiny_us = 0;
   };
   static constexpr int64_t kDebtMaxUs = 1'000'000;
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
@@ -94,6 +97,7 @@ class FairSchedule {
     int64_t start_us = 0;
     bool accompanied = false;  // True when another job ran at the same time.
     std::optional<uint64_t> owner;
+    bool tiny = false;
   };
 
   bool IsRunning(uint64_t session) const;
@@ -102,7 +106,7 @@ class FairSchedule {
   int64_t StartableUs(uint64_t session, double expected_us) const;
   // Returns the entry of a session that gets a job.
   Session& Activate(uint64_t session);
-  uint64_t Run(uint64_t session, int64_t now_us);
+  uint64_t Run(uint64_t session, double expected_us, int64_t now_us);
   std::optional<uint64_t> OwnerOf(uint64_t session) const;
   // Returns the virtual time that a new session begins at.
   int64_t StartingUs(uint64_t session) const;

@@ -175,6 +175,22 @@ TEST(FairSchedule, ATinyJobWaitsForTenTimesItsOwnTime) {
   EXPECT_EQ(wait_us(1e9), 100'000);
 }
 
+TEST(FairSchedule, TinyJobsRunBesideOneAnotherAtOnce) {
+  FairSchedule::Options options = kBeside;
+  options.tiny_us = 20;
+  FairSchedule schedule(options);
+  const std::optional<uint64_t> first = schedule.StartHere(1, 5, 1000);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_FALSE(schedule.StartHere(1, 5, 1000).has_value()) << "Jobs of one session keep their order.";
+  const std::optional<uint64_t> second = schedule.StartHere(2, 5, 1000);
+  ASSERT_TRUE(second.has_value());
+  EXPECT_FALSE(schedule.StartHere(3, 20, 1000).has_value()) << "This one is not tiny.";
+  schedule.Complete(*first, 1005);
+  schedule.Complete(*second, 1005);
+  ASSERT_TRUE(schedule.StartHere(3, 20, 1010).has_value());
+  EXPECT_FALSE(schedule.StartHere(1, 5, 1010).has_value()) << "A longer one runs.";
+}
+
 TEST(FairSchedule, WhatIsExpectedToRunLongerWaitsLonger) {
   Simulation s(kBeside);
   s.Add('a', 1, 1e9);
