@@ -33,12 +33,13 @@ namespace hlod::grpc_server {
 
 struct ReceiveLimits {
   int64_t stranger_bytes_max = 1 << 20;
-  // For a connection with a session, for one that has lately sent a message of more than
+  // The limits for a connection with a session, for one that has lately sent a message of more than
   // small_message_bytes_max, for one whose session was resumed, and for each turn of a bulk upload.
   int64_t session_bytes_max = 2 << 20, busy_bytes_max = 8 << 20, resumed_bytes_max = 24 << 20,
           turn_bytes = 4 << 20;
   int64_t small_message_bytes_max = 128 << 10;
-  // Chunks of bulk uploads that are being read or wait to be copied, over all uploads of a connection.
+  // The limit on chunks of bulk uploads that are being read or wait to be copied, over all uploads of a
+  // connection.
   int64_t turns_max = 12;
 
   // Returns limits with which the messages and chunks of a daemon's limits pass.
@@ -96,7 +97,7 @@ class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
   // The quota without turns, and the quota with the largest number of turns since there was last none.
   int64_t base_ ABSL_GUARDED_BY(mu_), granted_ ABSL_GUARDED_BY(mu_);
   bool admitted_ ABSL_GUARDED_BY(mu_) = false;
-  absl::Time large_ ABSL_GUARDED_BY(mu_);  // When the last large message came.
+  absl::Time large_ ABSL_GUARDED_BY(mu_);  // The time of the last large message.
   int64_t turns_ ABSL_GUARDED_BY(mu_) = 0;
   std::deque<std::function<void(Turn)>> waiting_ ABSL_GUARDED_BY(mu_);
 };

@@ -24,8 +24,8 @@ alignas(64) std::byte no_bytes[64];  // The address of empty pieces: engines may
 absl::StatusOr<std::unique_ptr<BackingPool>> BackingPool::Create(int64_t host_bytes) {
   const int64_t bytes = AlignUp(std::max<int64_t>(host_bytes, kExtent), kExtent);
   // One extent more than needed, so that the base can be aligned to a huge page. Opening extents one by one
-  // is for kernels that do not overcommit: the call waits until no thread touches new pages, which took a
-  // tenth of a second each time beside programs with large results, and all allocations waited for it.
+  // is for kernels that do not overcommit: the call waits until no thread touches new pages, up to 0.1 s each
+  // time beside programs with large results, and all allocations wait for it.
   void* range = MAP_FAILED;
   bool open = true;
   for (const int protection : {PROT_READ | PROT_WRITE, PROT_NONE}) {

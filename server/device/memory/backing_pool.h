@@ -1,6 +1,6 @@
 // The memory that backs the simulated devices: one reserved range of addresses, used in 2 MiB extents, on
-// huge pages. The pool keeps pages once they were touched, because a first touch costs more than a copy,
-// until the devices have been unused for a while (ReturnFree).
+// huge pages. The pool keeps pages that were touched, because a first touch costs more than a copy, until the
+// devices have been unused for a while (ReturnFree).
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class BackingPool {
   void ReturnFree();
 
   int64_t host_bytes() const { return host_bytes_; }
-  int64_t used_bytes() const;   // In pieces, each rounded up to 64.
-  int64_t grown_bytes() const;  // In extents that were used so far.
+  int64_t used_bytes() const;   // The bytes in pieces, each rounded up to a multiple of 64.
+  int64_t grown_bytes() const;  // The bytes of the extents used so far.
 
  private:
   static constexpr uint32_t kNoNode = UINT32_MAX;
