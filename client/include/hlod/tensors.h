@@ -74,6 +74,7 @@
 #include "hlod/transform/collectives.h"
 #include "hlod/transform/control.h"
 #include "hlod/transform/custom_rule.h"
+#include "hlod/transform/debug_print.h"
 #include "hlod/transform/foreign.h"
 #include "hlod/transform/function.h"
 #include "hlod/transform/jacobian.h"

@@ -7,6 +7,7 @@
 
 #include "client/tensor/dispatch/generator.h"
 #include "client/tensor/function/function.h"
+#include "client/tensor/function/prints.h"
 #include "hlod/tensor/tensor.h"
 
 namespace hlod::lazy {
@@ -49,6 +50,7 @@ class FunctionTrace {
   Function Finish(absl::Span<const Tensor> results);
 
   const char* what() const { return what_; }
+  Printed& printed() { return printed_; }  // By its body.
   Place place() const { return place_.value_or(Place{}); }
   Trace& graph();
 
@@ -63,6 +65,7 @@ class FunctionTrace {
   std::vector<Ref<Storage>> argument_storages_;
   bool grad_mode_;
   RandomState stream_;
+  Printed printed_;
   std::optional<uint64_t> steps_;  // The steps drawn before the first Reseed().
   FunctionTrace* const around_;
   // The largest value id at the beginning: this thread's later values have larger ids.

@@ -400,6 +400,7 @@ std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, C
   auto literal =
       std::make_shared<const Literal>(ValueOrThrow(buffer.ToLiteral(ledger, caller), operation, caller));
   internal::EmitWait(*buffer.internal_state()->session, WaitCause::kRead, caller, watch.us(), value->id);
+  ShowPrinted();
   return literal;
 }
 
@@ -454,6 +455,7 @@ void Sync(Caller own) {
     runtime->Throttle(static_cast<size_t>(lazy::Current().closes_unsettled_max), caller);
   }
   lazy::EndSteps(caller);
+  lazy::ShowPrinted();
   const lazy::TraceLock lock;
   // A program that seldom reads learns here that its daemon has ended.
   for (const lazy::Runtime* runtime : runtimes) lazy::ThrowIfError(runtime->status(), "sync", caller);

@@ -31,8 +31,9 @@ std::string ElementText(const Literal& literal, int64_t index) {
   return std::isnan(value) ? "nan" : absl::StrFormat("%.6g", value);  // NaN is printed without a sign.
 }
 
+// `indent`: the width of what stands before the text.
 void Append(const Literal& literal, size_t dim, int64_t offset, int64_t stride, bool summarise,
-            std::string& text) {
+            size_t indent, std::string& text) {
   const Dims& dims = literal.shape().dims;
   if (dim == dims.size()) {
     text += ElementText(literal, offset);
@@ -41,22 +42,31 @@ void Append(const Literal& literal, size_t dim, int64_t offset, int64_t stride, 
   const int64_t size = dims[dim], inner = size == 0 ? 0 : stride / size;
   text += '[';
   for (int64_t i = 0; i < size; ++i) {
-    if (i > 0) text += dim + 1 < dims.size() ? absl::StrCat(",\n", std::string(dim + 8, ' ')) : ", ";
+    if (i > 0) text += dim + 1 < dims.size() ? absl::StrCat(",\n", std::string(dim + 1 + indent, ' ')) : ", ";
     if (summarise && size > 2 * kEdge && i == kEdge) {
       text += "...";
       i = size - kEdge - 1;
       continue;
     }
-    Append(literal, dim + 1, offset + i * inner, inner, summarise, text);
+    Append(literal, dim + 1, offset + i * inner, inner, summarise, indent, text);
   }
   text += ']';
 }
 
 }  // namespace
 
+std::string ValueText(const Literal& literal) {
+  std::string text;
+  const bool summarise = literal.element_count() > kSummarisedAbove;
+  Append(literal, 0, 0, literal.element_count(), summarise, 0, text);
+  return text;
+}
+
 std::string TensorText(const Literal& literal) {
-  std::string text = "tensor(";
-  Append(literal, 0, 0, literal.element_count(), literal.element_count() > kSummarisedAbove, text);
+  constexpr std::string_view kOpening = "tensor(";
+  std::string text(kOpening);
+  const bool summarise = literal.element_count() > kSummarisedAbove;
+  Append(literal, 0, 0, literal.element_count(), summarise, kOpening.size(), text);
   return absl::StrCat(text, ", ", hlo::ToStringNoLayout(literal.shape()), ")");
 }
 

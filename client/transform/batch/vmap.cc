@@ -11,6 +11,7 @@
 #include "client/transform/batch/axis.h"
 #include "client/transform/batch/batch.h"
 #include "client/transform/functions/mask.h"
+#include "client/transform/functions/prints_of.h"
 #include "client/transform/functions/suspend.h"
 #include "common/base/text/strings.h"
 
@@ -256,7 +257,7 @@ std::vector<Tensor> CallBatched(const Traced& traced, const std::vector<Tensor>&
   const std::vector<Tensor> captured = function.Captured();
   std::vector<Operand> operands = OperandsOf(arguments, caller);
   for (const Tensor& tensor : captured) operands.emplace_back(tensor, caller);
-  return CallSeveral(kVmap, operands, [&](Lowering& l, Operands o) {
+  std::vector<Tensor> values = CallSeveral(kVmap, operands, [&](Lowering& l, Operands o) {
     if (function.random_steps > 0 && options.randomness == Randomness::kError) {
       Refuse("the function takes random numbers: say whether examples have the same or different ones");
     }
@@ -272,6 +273,7 @@ std::vector<Tensor> CallBatched(const Traced& traced, const std::vector<Tensor>&
       parameters.push_back({extra, false});
     }
     std::vector<Op> results;
+    const size_t returned = traced.result_count();
     for (const Batched& result :
          Batch(l, *function.computation, size, parameters, function.outputs, settings)) {
       const Shape one = l.shape(result.op);
@@ -279,7 +281,8 @@ std::vector<Tensor> CallBatched(const Traced& traced, const std::vector<Tensor>&
       const BatchArgs whole{l, size, hlo::kCopy, one, none, {}, absl::MakeConstSpan(&result, 1)};
       const Op with = whole.With(0);
       const auto rank = static_cast<int64_t>(l.dims(with).size());
-      const int64_t out = options.out < 0 ? options.out + rank : options.out;
+      const int64_t wanted = results.size() < returned ? options.out : 0;  // Printed values stay in front.
+      const int64_t out = wanted < 0 ? wanted + rank : wanted;
       if (out < 0 || out >= rank) {
         Refuse("a result of shape %s cannot have its examples at dimension %d", ListText(l.dims(with)),
                options.out);
@@ -288,6 +291,10 @@ std::vector<Tensor> CallBatched(const Traced& traced, const std::vector<Tensor>&
     }
     return results;
   });
+  if (!traced.prints().empty()) {
+    EmitPrintsOf(traced, {{.kind = Print::Kind::kRepeat, .size = size, .parts = traced.prints()}}, values);
+  }
+  return values;
 }
 
 }  // namespace hlod::lazy

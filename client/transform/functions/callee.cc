@@ -39,11 +39,20 @@ std::vector<NodeId> Callee::Append(const hlo::Computation& from, absl::Span<cons
   return results;
 }
 
-NodeId Callee::AddConstant(NodeId x, Literal literal) {
-  const hlo::ShapeId shape = computation_[x].shape_id();
+NodeId Callee::Constant(Literal literal) {
+  const hlo::ShapeId shape = Intern(literal.shape());
   const hlo::LiteralId id = computation_.tables().Intern(std::make_shared<const Literal>(std::move(literal)));
-  const NodeId constant = computation_.Append(hlo::kConstant, shape, Intern(hlo::ConstantAttributes{id}), {});
-  return computation_.Append(hlo::kAdd, shape, 0, {x, constant});
+  return computation_.Append(hlo::kConstant, shape, Intern(hlo::ConstantAttributes{id}), {});
+}
+
+NodeId Callee::Zeros(const Shape& shape) {
+  const NodeId zero = Constant(NumberLiteral(shape.type, 0));
+  if (shape.dims.empty()) return zero;
+  return computation_.Append(hlo::kBroadcast, Intern(shape), Intern(hlo::DimensionsAttributes{}), {zero});
+}
+
+NodeId Callee::AddConstant(NodeId x, Literal literal) {
+  return computation_.Append(hlo::kAdd, computation_[x].shape_id(), 0, {x, Constant(std::move(literal))});
 }
 
 hlo::ComputationId Callee::FinishTuple(const std::vector<NodeId>& elements) {

@@ -27,6 +27,8 @@ class Callee {
   std::vector<NodeId> Append(const Function& function, absl::Span<const NodeId> parameters) {
     return Append(*function.computation, parameters, function.outputs);
   }
+  NodeId Constant(Literal literal);
+  NodeId Zeros(const Shape& shape);
   // Appends x + a constant.
   NodeId AddConstant(NodeId x, Literal literal);
   hlo::ComputationId FinishTuple(const std::vector<NodeId>& elements);

@@ -7,6 +7,7 @@
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/function/function.h"
 #include "client/transform/autodiff/control_rules.h"
+#include "client/transform/functions/prints_of.h"
 #include "client/transform/functions/suspend.h"
 
 namespace hlod {
@@ -56,6 +57,7 @@ hlo::ComputationId CalleeOf(const Function& function, const CheckpointPolicy& po
 std::vector<Tensor> CallCheckpointed(const Traced& traced, const std::vector<Tensor>& arguments,
                                      const CheckpointPolicy& policy, const Caller& caller) {
   if (policy.everything) return CallTraced(traced, arguments, caller);
+  RefusePrints(traced, "checkpoint", caller);
   static constexpr Operation kCheckpoint = {"Checkpoint", "checkpoint", Promotion::kNone,
                                             "computed again for gradients"};
   const AutocastSuspension suspension;

@@ -11,6 +11,7 @@
 #include "client/tensor/value/throw.h"
 #include "client/transform/functions/callee.h"
 #include "client/transform/functions/loop.h"
+#include "client/transform/functions/prints_of.h"
 #include "common/base/text/strings.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/joining.h"
@@ -153,6 +154,28 @@ Op Selector(Lowering& l, Op selector, size_t branches) {
       hlo::kS32);
 }
 
+// Returns a branch's results, then what each branch prints, after a pred that is true for this branch: zeros
+// for the others.
+std::vector<NodeId> WithPrints(Callee& callee, const std::vector<NodeId>& outputs, const Traced& branch,
+                               const std::vector<std::shared_ptr<const Traced>>& branches) {
+  const auto first = outputs.begin() + static_cast<ptrdiff_t>(branch.result_count());
+  std::vector<NodeId> all(outputs.begin(), first);
+  for (const auto& other : branches) {
+    if (other->prints().empty()) continue;
+    const bool own = other.get() == &branch;
+    all.push_back(callee.Constant(NumberLiteral(hlo::kPred, own)));
+    if (own) {
+      all.insert(all.end(), first, outputs.end());
+      continue;
+    }
+    const Function& function = other->function();
+    for (size_t i = other->result_count(); i < function.outputs.size(); ++i) {
+      all.push_back(callee.Zeros((*function.computation)[function.outputs[i]].shape()));
+    }
+  }
+  return all;
+}
+
 std::vector<Op> LowerBranches(Lowering& l, Operands o,
                               const std::vector<std::shared_ptr<const Traced>>& branches,
                               size_t argument_count) {
@@ -171,11 +194,12 @@ std::vector<Op> LowerBranches(Lowering& l, Operands o,
     std::vector<NodeId> parameters;
     for (size_t i = 0; i < given.size(); ++i)
       parameters.push_back(callee.Element(parameter, static_cast<int64_t>(i)));
-    callees.push_back(callee.FinishTuple(callee.Append(branch->function(), parameters)));
+    const std::vector<NodeId> outputs = callee.Append(branch->function(), parameters);
+    callees.push_back(callee.FinishTuple(WithPrints(callee, outputs, *branch, branches)));
     operands.push_back(l.b.Tuple(given));
   }
   const Op result = l.b.Conditional(Selector(l, o[0], branches.size()), operands, callees);
-  return ElementsOf(l, result, 0, branches[0]->function().outputs.size());
+  return ElementsOf(l, result, 0, l.shape(result).tuple.size());
 }
 
 void AddCaptured(const Traced& traced, std::vector<Tensor>& tensors) {
@@ -245,8 +269,17 @@ std::vector<Tensor> CallLoop(const Operation& operation, const Traced& body, con
   tensors.insert(tensors.end(), inputs.stacks.begin(), inputs.stacks.end());
   tensors.insert(tensors.end(), inputs.constants.begin(), inputs.constants.end());
   AddCaptured(body, tensors);
-  return CallSeveral(operation, OperandsOf(tensors, caller),
-                     [&](Lowering& l, Operands o) { return LowerScan(l, o, body.function(), inputs); });
+  std::vector<Tensor> results =
+      CallSeveral(operation, OperandsOf(tensors, caller),
+                  [&](Lowering& l, Operands o) { return LowerScan(l, o, body.function(), inputs); });
+  if (body.prints().empty()) return results;
+  EmitPrintsOf(body,
+               {{.kind = Print::Kind::kRepeat,
+                 .size = inputs.length,
+                 .reverse = inputs.reverse,
+                 .parts = body.prints()}},
+               results);
+  return results;
 }
 
 std::vector<Tensor> CallScan(const Traced& body, const ScanInputs& inputs, bool reverse) {
@@ -274,6 +307,8 @@ void CheckCondition(const Traced& condition, const Caller& caller) {
 std::vector<Tensor> CallWhile(const Traced& condition, const Traced& body, const std::vector<Tensor>& carries,
                               const Caller& caller) {
   CheckCondition(condition, caller);
+  RefusePrints(condition, kWhile.pytorch, caller);
+  RefusePrints(body, kWhile.pytorch, caller);
   std::vector<Tensor> tensors = carries;
   AddCaptured(condition, tensors);
   AddCaptured(body, tensors);
@@ -290,9 +325,16 @@ std::vector<Tensor> CallBranches(const Operand& selector,
   std::vector<Tensor> tensors = {TensorOf(kCond, selector)};
   tensors.insert(tensors.end(), arguments.begin(), arguments.end());
   for (const auto& branch : branches) AddCaptured(*branch, tensors);
-  return CallSeveral(kCond, OperandsOf(tensors, selector.caller()), [&](Lowering& l, Operands o) {
-    return LowerBranches(l, o, branches, arguments.size());
-  });
+  std::vector<Tensor> results =
+      CallSeveral(kCond, OperandsOf(tensors, selector.caller()),
+                  [&](Lowering& l, Operands o) { return LowerBranches(l, o, branches, arguments.size()); });
+  std::vector<Print> prints;
+  for (const auto& branch : branches) {
+    if (branch->prints().empty()) continue;
+    prints.push_back({.kind = Print::Kind::kMaybe, .parts = branch->prints()});
+  }
+  EmitPrintsOf(*branches[0], std::move(prints), results);
+  return results;
 }
 
 Tensor Counter(int64_t lower, int64_t length, const std::vector<Tensor>& like, const Caller& caller) {

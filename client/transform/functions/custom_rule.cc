@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/value/throw.h"
+#include "client/transform/functions/prints_of.h"
 #include "client/transform/functions/suspend.h"
 #include "common/base/text/strings.h"
 #include "hlod/transform/custom_rule.h"
@@ -70,6 +71,9 @@ std::vector<Tensor> CallCustom(const CustomCallee& callee, const std::vector<Ten
                                      "a function with a gradient of its own"};
   static constexpr Operation kJvp = {"CustomJvp", "custom_jvp", Promotion::kNone,
                                      "a function with a derivative of its own"};
+  for (const auto& traced : {callee.f, callee.forward, callee.backward}) {
+    if (traced != nullptr) RefusePrints(*traced, is_vjp ? kVjp.pytorch : kJvp.pytorch, caller);
+  }
   const AutocastSuspension suspension;
   std::vector<const Function*> parts = {&callee.f->function(), &callee.forward->function()};
   if (is_vjp) parts.push_back(&callee.backward->function());

@@ -9,6 +9,7 @@
 #include "client/tensor/trace/runtime.h"
 #include "client/tensor/value/throw.h"
 #include "client/transform/batch/axis_scope.h"
+#include "client/transform/functions/prints_of.h"
 #include "client/transform/functions/suspend.h"
 #include "hlod/tensor/autocast.h"
 #include "hlod/transform/jit.h"
@@ -48,11 +49,15 @@ Operation CallOf(const char* what) { return {what, what, Promotion::kNone, "a ca
 
 }  // namespace
 
-Traced::Traced(Function function, const char* what)
-    : function_(std::make_unique<Function>(std::move(function))), what_(what) {
+Traced::Traced(Function function, const char* what, std::vector<Print> prints)
+    : function_(std::make_unique<Function>(std::move(function))),
+      prints_(std::make_unique<std::vector<Print>>(std::move(prints))),
+      what_(what) {
   for (const Tensor& tensor : function_->Captured()) captured_.push_back(LeafText(tensor));
 }
 Traced::~Traced() = default;
+
+size_t Traced::result_count() const { return function_->outputs.size() - ValuesOf(*prints_); }
 
 bool Traced::StillFits() const {
   const std::vector<Tensor> captured = function_->Captured();
@@ -98,9 +103,26 @@ std::vector<Tensor> CallTraced(const Traced& traced, const std::vector<Tensor>& 
     });
     return results;
   }
-  return CallSeveral(operation, operands, [&](Lowering& l, Operands o) {
+  std::vector<Tensor> results = CallSeveral(operation, operands, [&](Lowering& l, Operands o) {
     return Inline(l, function, o.subspan(0, arguments.size()), o.subspan(arguments.size(), captured.size()));
   });
+  EmitPrintsOf(traced, traced.prints(), results);
+  return results;
+}
+
+void EmitPrintsOf(const Traced& traced, std::vector<Print> prints, std::vector<Tensor>& results) {
+  const auto first = results.begin() + static_cast<ptrdiff_t>(traced.result_count());
+  Emit(std::move(prints), std::vector<Tensor>(first, results.end()));
+  results.erase(first, results.end());
+}
+
+void RefusePrints(const Traced& traced, const char* what, const Caller& caller) {
+  if (traced.prints().empty()) return;
+  Throw(ErrorKind::kArgument,
+        "the function prints (DebugPrint), and its body can return nothing but its results; return the value "
+        "and "
+        "print it outside",
+        what, caller);
 }
 
 Body::Body(const char* what, const std::vector<Tensor>& arguments, const std::vector<std::string>& paths,
@@ -115,20 +137,25 @@ Body::~Body() = default;
 std::shared_ptr<const Traced> Body::Finish(const std::vector<Tensor>& results,
                                            const std::vector<std::string>& paths) {
   std::vector<Tensor> placed = results;
+  Printed printed = std::move(trace_->printed());
+  placed.insert(placed.end(), printed.values.begin(), printed.values.end());
+  printed.values.clear();
+  const auto path = [&](size_t i) { return i < paths.size() ? paths[i] : std::string("a printed value"); };
   for (size_t i = 0; i < placed.size(); ++i) {
     const Place place = placed[i].impl()->value().place;
     if (place == trace_->place()) continue;
     if (!place.is_host()) {
       Throw(ErrorKind::kArgument,
-            absl::StrCat(paths[i], " is on ", PlaceText(place, trace_->place()), " and the arguments are on ",
+            absl::StrCat(path(i), " is on ", PlaceText(place, trace_->place()), " and the arguments are on ",
                          PlaceText(trace_->place(), place)),
             what_, caller_);
     }
     placed[i] = placed[i].To(DeviceOf(trace_->place()), caller_);
   }
   std::shared_ptr<const Traced> traced;
-  Explain(CallOf(what_), {}, caller_,
-          [&] { traced = std::make_shared<const Traced>(trace_->Finish(placed), what_); });
+  Explain(CallOf(what_), {}, caller_, [&] {
+    traced = std::make_shared<const Traced>(trace_->Finish(placed), what_, std::move(printed.prints));
+  });
   arguments_.clear();
   placed.clear();
   trace_.reset();

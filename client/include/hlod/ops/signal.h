@@ -19,6 +19,8 @@ Tensor Correlate(const Operand& a, const Operand& v, ConvolveMode mode = Convolv
 struct InterpOptions {
   // The values for x below the first point and above the last; nullopt: the values at these points.
   std::optional<double> left = {}, right = {};
+  // Extends the first and the last line there instead: JAX's left="extrapolate" and right="extrapolate".
+  bool extrapolate_left = false, extrapolate_right = false;
   // The period of x: points are taken modulo it and sorted, and left and right are ignored.
   std::optional<double> period = {};
 };

@@ -34,22 +34,28 @@ struct VmapOptions;
 namespace lazy {
 
 struct Function;
+struct Print;  // client/tensor/function/prints.h
 class FunctionTrace;
 class TransposedFunction;
 
 // A traced function and the data that calls of it need. Immutable; shared by its callers.
 class Traced {
  public:
-  explicit Traced(Function function, const char* what);
+  // The last outputs of the function are the values of `prints`.
+  Traced(Function function, const char* what, std::vector<Print> prints);
   ~Traced();
 
   const Function& function() const { return *function_; }
   const char* what() const { return what_; }  // "jit"
+  const std::vector<Print>& prints() const { return *prints_; }
+  // The number of outputs without those of prints.
+  size_t result_count() const;
   // Returns true when captured tensors still have the shapes, types and devices that they had.
   bool StillFits() const;
 
  private:
   std::unique_ptr<Function> function_;
+  std::unique_ptr<std::vector<Print>> prints_;
   const char* what_;
   std::vector<std::string> captured_;
 };

@@ -157,7 +157,10 @@ Tensor Interp(const Operand& x, const Tensor& points, const Tensor& values, cons
   const Tensor first = lines.values.Select(0, 0, caller), last = lines.values.Select(0, -1, caller);
   const Tensor low = Lt(of(lines.x), of(lines.points.Select(0, 0, caller)));
   const Tensor high = Gt(of(lines.x), of(lines.points.Select(0, -1, caller)));
-  y = hlod::Where(of(low), options.left.has_value() ? of(*options.left) : of(first), of(y));
+  if (!options.extrapolate_left) {
+    y = hlod::Where(of(low), options.left.has_value() ? of(*options.left) : of(first), of(y));
+  }
+  if (options.extrapolate_right) return y;
   return hlod::Where(of(high), options.right.has_value() ? of(*options.right) : of(last), of(y));
 }
 

@@ -175,6 +175,11 @@ const std::map<std::string, Function>& Cases() {
       {"interp", [](const Ts& x) { return Weighted(Interp(x[0], x[1], x[2])); }},
       {"interp_ends",
        [](const Ts& x) { return Weighted(Interp(x[0], x[1], x[2], {.left = -3, .right = 5})); }},
+      {"interp_extrapolate",
+       [](const Ts& x) {
+         return Weighted(Interp(x[0], x[1], x[2], {.extrapolate_left = true, .extrapolate_right = true})) +
+                Weighted(Interp(x[0], x[1], x[2], {.extrapolate_left = true}));
+       }},
       {"interp_period", [](const Ts& x) { return Weighted(Interp(x[0], x[1], x[2], {.period = 0.9})); }},
       {"interp_equal",
        [](const Ts& x) {

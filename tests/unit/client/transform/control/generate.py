@@ -130,6 +130,11 @@ def interp_ends(x, points, values):
     return weighted(jnp.interp(x, points, values, left=-3.0, right=5.0))
 
 
+def interp_extrapolate(x, points, values):
+    both = jnp.interp(x, points, values, left="extrapolate", right="extrapolate")
+    return weighted(both) + weighted(jnp.interp(x, points, values, left="extrapolate"))
+
+
 def interp_period(x, points, values):
     return weighted(jnp.interp(x, points, values, period=0.9))
 
@@ -173,6 +178,7 @@ CASES = {
     "mapped_by_many": (mapped_by_many, [ramp(5, 2), ramp(2, 3, start=1)]),
     "interp": (interp, [ramp(2, 3), jnp.sort(ramp(4, start=1)), ramp(4, start=2)]),
     "interp_ends": (interp_ends, [ramp(2, 3), jnp.array([-0.3, 0.05, 0.2]), ramp(3, start=2)]),
+    "interp_extrapolate": (interp_extrapolate, [ramp(2, 3), jnp.array([-0.3, 0.05, 0.2]), ramp(3, start=2)]),
     "interp_period": (interp_period, [ramp(2, 3), ramp(4, start=1), ramp(4, start=2)]),
     "interp_equal": (interp_equal, [ramp(5), ramp(4, start=2)]),
     "interp_one": (interp_one, [ramp(3), ramp(1, start=2)]),
