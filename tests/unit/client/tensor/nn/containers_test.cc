@@ -81,9 +81,9 @@ TEST_F(NnContainers, PartsAreFoundAndRemoved) {
   EXPECT_THAT(last_what_, HasSubstr("part table is of another type"));
   (void)Thrown([&] { model.heads.Add<nn::Linear>("table", 1, 1); });
   EXPECT_THAT(last_what_, HasSubstr("is taken"));
-  EXPECT_THAT(last_what_, HasSubstr("nn_containers_test.cc"));
+  EXPECT_THAT(last_what_, HasSubstr("containers_test.cc"));
   (void)Thrown([&] { model.heads.Add<nn::Linear>("other", -1, 1); });
-  EXPECT_THAT(last_what_, HasSubstr("nn_containers_test.cc"));
+  EXPECT_THAT(last_what_, HasSubstr("containers_test.cc"));
   // Append() has the arguments of any part, and no place for a line: it names none rather than its own.
   (void)Thrown([&] { model.layers.Append(-1); });
   EXPECT_THAT(last_what_, ::testing::Not(HasSubstr("unique_ptr")));
@@ -159,7 +159,7 @@ TEST_F(NnContainers, ARecurrentLayersHookSeesItsStates) {
 TEST_F(NnContainers, ErrorsNameTheLayerBesideTheLine) {
   Model model;
   (void)Thrown([&] { model.layers[1](Ones({3})); });
-  EXPECT_THAT(last_what_, HasSubstr("nn_containers_test.cc:"));
+  EXPECT_THAT(last_what_, HasSubstr("containers_test.cc:"));
   EXPECT_THAT(last_what_, HasSubstr("), in layers.1.up: "));
   (void)Thrown([] { Ones({3}) + Ones({2}); });
   EXPECT_THAT(last_what_, ::testing::Not(HasSubstr("), in "))) << "outside of layers";
