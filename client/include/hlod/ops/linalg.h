@@ -40,8 +40,9 @@ Tensor LuSolve(const Operand& lu, const Operand& pivots, const Operand& b, bool 
 // P, L and U of LuFactorEx's results.
 LuParts LuUnpack(const Operand& lu, const Operand& pivots);
 // CholeskyInverse: the inverse of A. CholeskySolve: X with A X = B. `factor` is A's factor L (or U).
-Tensor CholeskyInverse(const Tensor& factor, bool upper = false);
-Tensor CholeskySolve(const Tensor& b, const Tensor& factor, bool upper = false);
+Tensor CholeskyInverse(const Tensor& factor, bool upper = false, Caller caller = Caller::Here());
+Tensor CholeskySolve(const Tensor& b, const Tensor& factor, bool upper = false,
+                     Caller caller = Caller::Here());
 
 // Returns X with A X = B. B is a matrix, or a vector per matrix.
 Tensor Solve(const Operand& a, const Operand& b);
@@ -76,8 +77,8 @@ Tensor MatrixPower(const Operand& x, int64_t n);
 Tensor MatrixExp(const Operand& x);  // torch.matrix_exp
 // The product of several matrices, multiplied in the cheapest order. The first and the last may be vectors.
 Tensor MultiDot(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
-Tensor Tensorinv(const Tensor& x, int64_t ind = 2);
-Tensor Tensorsolve(const Tensor& a, const Tensor& b, DimList dims = {});
+Tensor Tensorinv(const Tensor& x, int64_t ind = 2, Caller caller = Caller::Here());
+Tensor Tensorsolve(const Tensor& a, const Tensor& b, DimList dims = {}, Caller caller = Caller::Here());
 
 Tensor Cross(const Operand& x, const Operand& y, int64_t dim = -1);
 // The dot products of vectors along a dimension; x is conjugated.

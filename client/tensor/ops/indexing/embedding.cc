@@ -161,6 +161,7 @@ Tensor Embedding(const Operand& indices, const Operand& weight, const EmbeddingO
 }
 
 Tensor EmbeddingBag(const Operand& indices, const Operand& weight, const EmbeddingBagOptions& options) {
+  const CallerScope scope(indices.caller());
   const lazy::Operation& operation = lazy::ops::EmbeddingBag;
   const Tensor& index = lazy::TensorOf(operation, indices);
   const bool matrix = index.rank() == 2;

@@ -67,7 +67,8 @@ Tensor Normalize(const Operand& x, double p, int64_t dim, double eps) {
   return Div(x, Clamp(VectorNorm(x, p, along, true), Operand(eps)));
 }
 
-Tensor Bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {
+Tensor Bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias, Caller caller) {
+  const CallerScope scope(caller);
   const Tensor product = Einsum("...i,kij,...j->...k", {x1, weight, x2});
   return bias.defined() ? product + bias : product;
 }

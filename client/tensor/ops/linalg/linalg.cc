@@ -236,13 +236,15 @@ LuParts LuUnpack(const Operand& lu, const Operand& pivots) {
   return {parts[0], parts[1], parts[2]};
 }
 
-Tensor CholeskySolve(const Tensor& b, const Tensor& factor, bool upper) {
+Tensor CholeskySolve(const Tensor& b, const Tensor& factor, bool upper, Caller caller) {
+  const CallerScope scope(caller);
   const Tensor adjoint = Conj(factor.Transpose(-2, -1));
   const Tensor& first = upper ? adjoint : factor;
   const Tensor& second = upper ? factor : adjoint;
   return SolveTriangular(second, SolveTriangular(first, b, false), true);
 }
-Tensor CholeskyInverse(const Tensor& factor, bool upper) {
+Tensor CholeskyInverse(const Tensor& factor, bool upper, Caller caller) {
+  const CallerScope scope(caller);
   const Tensor identity = Eye(factor.size(-1), {}, {.type = factor.dtype(), .device = factor.device()});
   return CholeskySolve(identity.Expand(factor.dims()), factor, upper);
 }

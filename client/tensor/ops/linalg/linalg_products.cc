@@ -36,6 +36,7 @@ int64_t Product(DimList dims, size_t from, size_t to) {
 }  // namespace
 
 Tensor MatrixPower(const Operand& x, int64_t n) {
+  const CallerScope scope(x.caller());
   const Tensor& in = lazy::TensorOf(lazy::ops::LinalgMatrixPower, x);
   Check(lazy::ops::LinalgMatrixPower, x, [&] {
     if (in.rank() < 2 || in.size(-1) != in.size(-2))
@@ -101,7 +102,8 @@ Tensor MultiDot(const std::vector<Tensor>& tensors, Caller caller) {
   return product;
 }
 
-Tensor Tensorinv(const Tensor& x, int64_t ind) {
+Tensor Tensorinv(const Tensor& x, int64_t ind, Caller caller) {
+  const CallerScope scope(caller);
   const Dims& dims = x.dims();
   const auto at = static_cast<size_t>(ind);
   Check(lazy::ops::LinalgInv, Operand(x), [&] {
@@ -115,7 +117,8 @@ Tensor Tensorinv(const Tensor& x, int64_t ind) {
   return Inv(x.Reshape({n, n})).Reshape(to);
 }
 
-Tensor Tensorsolve(const Tensor& a, const Tensor& b, DimList moved) {
+Tensor Tensorsolve(const Tensor& a, const Tensor& b, DimList moved, Caller caller) {
+  const CallerScope scope(caller);
   Tensor matrix = a;
   if (!moved.empty()) {  // The reduced dimensions go to the end.
     Dims order, last;

@@ -16,6 +16,7 @@ using lazy::ListText;
 using lazy::Refuse;
 
 LeastSquares Lstsq(const Operand& a, const Operand& b, const Tolerance& tolerance) {
+  const CallerScope scope(a.caller());
   const Tensor &left = lazy::TensorOf(lazy::ops::LinalgLstsq, a),
                &right = lazy::TensorOf(lazy::ops::LinalgLstsq, b);
   const bool is_vector = right.rank() == left.rank() - 1;
@@ -44,6 +45,7 @@ LeastSquares Lstsq(const Operand& a, const Operand& b, const Tolerance& toleranc
 // Scaling and squaring: exp(x) = exp(x / 2^s)^(2^s), where s is chosen so that x / 2^s has a norm below 1 and
 // its Taylor polynomial is accurate.
 Tensor MatrixExp(const Operand& x) {
+  const CallerScope scope(x.caller());
   // Norms above 2^kSquaringsMax overflow in every type, except for matrices whose exponential is hardly ever
   // taken.
   constexpr int kSquaringsMax = 20;

@@ -14,6 +14,7 @@ Tensor Pdist(const Operand& x, double p = 2);
 // x divided by its norm along `dim`, or by eps where the norm is less.
 Tensor Normalize(const Operand& x, double p = 2, int64_t dim = 1, double eps = 1e-12);
 // sum over i and j of x1[..., i] weight[k, i, j] x2[..., j], plus bias[k].
-Tensor Bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {});
+Tensor Bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {},
+                Caller caller = Caller::Here());
 
 }  // namespace hlod

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 
 #include "client/tensor/dispatch/operation.h"
@@ -135,6 +136,43 @@ class Operation : public TensorTest {
 TEST_F(Operation, OnTheHostGivesPyTorchsResults) { ExpectAsRecorded(RunAll(Device())); }
 
 TEST_F(Operation, OnADeviceGivesPyTorchsResults) { ExpectAsRecorded(RunAll(device())); }
+
+// Returns the lines of a dump that are of files of the library: "stft.cc:67".
+std::set<std::string> LibraryLines(const std::string& dump) {
+  std::set<std::string> lines;
+  static const std::regex kLine("[(, ]([A-Za-z0-9_]+[.](?:cc|h)):([0-9]+)");
+  for (std::sregex_iterator at(dump.begin(), dump.end(), kLine), end; at != end; ++at) {
+    const std::string file = (*at)[1];
+    if (!file.starts_with("bindings") && file != "arguments.cc" && file != "arguments.h") {
+      lines.insert(file + ":" + (*at)[2].str());
+    }
+  }
+  return lines;
+}
+
+// What an operation is composed of belongs to the line that called it: in errors, reports and the ledger.
+TEST_F(Operation, EveryInstructionHasTheCallersLine) {
+  std::map<std::string, int> seen;
+  std::map<std::string, std::set<std::string>> wrong;
+  for (const Case& one : BoundCases()) {
+    if (++seen[one.name] > 3) continue;
+    const Binding& binding = *BindingOf(one.record);
+    try {
+      Arguments arguments(one.record, binding.parameters, device());
+      const Results results = binding.call(arguments);
+      for (const Tensor& result : results.tensors) {
+        if (!result.defined() || result.device() == Device()) continue;
+        wrong[one.name].merge(LibraryLines(Dump(result)));
+      }
+      arguments.End();
+    } catch (const std::exception&) {
+      continue;  // The comparison above names what fails.
+    }
+  }
+  for (const auto& [name, lines] : wrong) {
+    for (const std::string& line : lines) ADD_FAILURE() << name << " records " << line;
+  }
+}
 
 // The reasons why operations of PyTorch's table are not in hlod.
 const std::map<std::string, std::string>& NotThere() {
