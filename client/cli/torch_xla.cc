@@ -62,7 +62,7 @@ Json RecompileJson(const torch_xla::Recompile& recompile) {
 Json ToJson(const torch_xla::Report& report) {
   Json graphs = Json::array(), places = Json::array(), recompiles = Json::array(), fallbacks = Json::array();
   for (const torch_xla::Graph& graph : report.graphs) graphs.push_back(GraphJson(graph));
-  for (const torch_xla::Place& place : report.places) {
+  for (const torch_xla::GraphEnd& place : report.places) {
     places.push_back({{"at", LineJson(place.at)},
                       {"cause", CauseJson(place.cause)},
                       {"graphs", place.graphs},
