@@ -1,4 +1,4 @@
-// What functions print: values that travel as further results of the function, from the innermost body to the
+// The prints of functions. Printed values are further results of the function, from the innermost body to the
 // program, where they are read and shown (hlod/transform/debug_print.h).
 #pragma once
 
@@ -15,13 +15,13 @@ namespace hlod::lazy {
 struct Print {
   enum class Kind {
     kText,    // One line with `values` values.
-    kRepeat,  // Its parts once per index of a leading dimension of all their values.
-    kMaybe,   // Its parts where the first value, a pred, is true.
+    kRepeat,  // Prints its parts once per index of a leading dimension of all their values.
+    kMaybe,   // Prints its parts if the first value, a pred, is true.
   };
   Kind kind = Kind::kText;
   std::string text = {};
   size_t values = 0;
-  int64_t size = 0;  // Of kRepeat.
+  int64_t size = 0;  // For kRepeat: the size of the leading dimension.
   bool reverse = false;
   std::vector<Print> parts = {};
 };

@@ -162,8 +162,8 @@ LogFactorial LogFactorialOf(const Draws& m, Op n) {
   const auto number = [&](double value) { return m.Number(value); };
   const Op small = m.Less(n, number(9));
   const Op z = m.b.Select(small, n + number(9), n + number(1));
-  const Op pairs =
-      (n + number(1)) * (n + number(8));  // Those of (n + 2)(n + 7) and so on are larger by 6, 10, 12.
+  // (n + 2)(n + 7), (n + 3)(n + 6) and (n + 4)(n + 5) are larger by 6, 10 and 12.
+  const Op pairs = (n + number(1)) * (n + number(8));
   const Op eight = pairs * (pairs + number(6)) * (pairs + number(10)) * (pairs + number(12));
   const Op r = number(1) / z, r2 = r * r;
   const Op series =

@@ -150,7 +150,7 @@ std::set<std::string> LibraryLines(const std::string& dump) {
   return lines;
 }
 
-// What an operation is composed of belongs to the line that called it: in errors, reports and the ledger.
+// The parts of an operation belong to the line that called it: in errors, reports and the ledger.
 TEST_F(Operation, EveryInstructionHasTheCallersLine) {
   std::map<std::string, int> seen;
   std::map<std::string, std::set<std::string>> wrong;
