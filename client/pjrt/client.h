@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "client/pjrt/abi/client.h"
+#include "client/pjrt/callbacks/callback_run.h"
 #include "client/pjrt/devices/device.h"
 #include "client/pjrt/events/completion.h"
 #include "client/pjrt/events/worker.h"
@@ -33,6 +34,7 @@ class Client {
   // Returns the device, or null.
   Device* FindDevice(int64_t id) const;
 
+  const std::shared_ptr<CallbackTurn>& callback_turn() const { return callback_turn_; }
   // Downloads of many bytes run here.
   Worker& transfers() { return transfers_; }
   // Returns a completion for a command of the session.
@@ -42,6 +44,7 @@ class Client {
   const hlod::Client runtime_;
   const std::string version_;
   const std::shared_ptr<internal::Completions> completions_;
+  const std::shared_ptr<CallbackTurn> callback_turn_ = std::make_shared<CallbackTurn>();
   Worker transfers_;
   std::vector<std::unique_ptr<Device>> owned_;
   std::vector<Device*> devices_;

@@ -26,11 +26,16 @@ internal::Command ProducerOf(const hlod::Buffer& buffer) {
   return state.producer;
 }
 
-Buffer::Buffer(Memory& memory, hlod::Buffer value)
+Buffer::Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> end)
     : memory_(memory),
       shape_(value.shape()),
       minor_to_major_(Descending(shape_.dims.size())),
-      value_(std::move(value)) {}
+      end_(std::move(end)),
+      value_(std::move(value)) {
+  device().Held(hlo::ByteSize(shape_).value_or(0));
+}
+
+Buffer::~Buffer() { Delete(); }
 
 Buffer::Buffer(Memory& memory, const hlo::Shape& shape, absl::Status error)
     : memory_(memory),
@@ -48,6 +53,7 @@ absl::StatusOr<hlod::Buffer> Buffer::value() const {
 std::shared_ptr<Completion> Buffer::ready() const {
   const absl::StatusOr<hlod::Buffer> value = this->value();
   if (!value.ok()) return Completion::Done(value.status());
+  if (end_ != nullptr) return end_;
   return client().CompletionOf(ProducerOf(*value));
 }
 
@@ -58,9 +64,12 @@ bool Buffer::IsDeleted() const {
 
 void Buffer::Delete() {
   std::optional<hlod::Buffer> value;
-  absl::MutexLock lock(&mu_);
-  deleted_ = true;
-  value.swap(value_);
+  {
+    absl::MutexLock lock(&mu_);
+    deleted_ = true;
+    value.swap(value_);
+  }
+  if (value.has_value()) device().Held(-hlo::ByteSize(shape_).value_or(0));
 }
 
 bool Buffer::IsSoleUser(const hlod::Buffer& value) const {

@@ -18,7 +18,9 @@ namespace hlod::pjrt {
 // Thread-safe. What is asked often (memory, shape) never locks.
 class Buffer {
  public:
-  Buffer(Memory& memory, hlod::Buffer value);
+  // `end` is the end of what makes the value, when that is not the end of the command alone.
+  Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> end = nullptr);
+  ~Buffer();
   // One without a value: its use and its end report `error`.
   Buffer(Memory& memory, const hlo::Shape& shape, absl::Status error);
 
@@ -30,6 +32,8 @@ class Buffer {
 
   // Returns the value; the error of a buffer that has none, was deleted or donated.
   absl::StatusOr<hlod::Buffer> value() const;
+  // Null when the value is there, or failed, with the command that makes it.
+  const std::shared_ptr<Completion>& end() const { return end_; }
   // Returns the end of what makes the value.
   std::shared_ptr<Completion> ready() const;
   bool IsDeleted() const;
@@ -49,6 +53,7 @@ class Buffer {
   const hlo::Shape shape_;
   const std::vector<int64_t> minor_to_major_;
   const absl::Status error_;
+  const std::shared_ptr<Completion> end_;
   mutable absl::Mutex mu_;
   std::optional<hlod::Buffer> value_ ABSL_GUARDED_BY(mu_);
   bool deleted_ ABSL_GUARDED_BY(mu_) = false;

@@ -1,6 +1,7 @@
 // The entries that read a buffer. None of them waits: frameworks hold locks that the end of the wait may
 // need.
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -42,8 +43,8 @@ absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod
 }
 
 // Reads a value on a thread that may wait.
-std::shared_ptr<Completion> ReadBeside(Client& client, const Buffer& buffer, const hlod::Buffer& value,
-                                       absl::Span<std::byte> out, Sink sink) {
+std::shared_ptr<Completion> ReadBeside(Client& client, const hlod::Buffer& value, absl::Span<std::byte> out,
+                                       Sink sink) {
   std::shared_ptr<Completion> completion = Completion::Open();
   client.transfers().Run([=, held = value]() mutable {
     absl::Status status;
@@ -59,10 +60,25 @@ std::shared_ptr<Completion> ReadBeside(Client& client, const Buffer& buffer, con
   return completion;
 }
 
+// Reads a value that is not there before its execution's callbacks have ended.
+std::shared_ptr<Completion> ReadAtEnd(Client& client, const Buffer& buffer, const hlod::Buffer& value,
+                                      absl::Span<std::byte> out, Sink sink) {
+  std::shared_ptr<Completion> completion = Completion::Open();
+  buffer.end()->OnReady([=, &client](const absl::Status& ended) {
+    if (!ended.ok()) {
+      completion->Set(ended);
+    } else {
+      ReadBeside(client, value, out, sink)->OnReady([=](const absl::Status& read) { completion->Set(read); });
+    }
+  });
+  return completion;
+}
+
 absl::StatusOr<std::shared_ptr<Completion>> Read(const Buffer& buffer, absl::Span<std::byte> out, Sink sink) {
   Client& client = buffer.client();
   ASSIGN_OR_RETURN(const hlod::Buffer value, buffer.value());
   RETURN_IF_ERROR(internal::CheckReadable(*value.internal_state(), "a read", Caller{}));
+  if (buffer.end() != nullptr) return ReadAtEnd(client, buffer, value, out, std::move(sink));
   if (ComesInline(client, value.byte_size()) && !value.shape().HasDynamicDimension() &&
       client.session()->options().abstract == nullptr) {
     Sink take = sink != nullptr ? sink : [out](absl::Span<const std::byte> bytes) {
@@ -74,7 +90,7 @@ absl::StatusOr<std::shared_ptr<Completion>> Read(const Buffer& buffer, absl::Spa
     ASSIGN_OR_RETURN(std::shared_ptr<Completion> completion, AskInline(client, value, std::move(take)));
     if (completion != nullptr) return completion;
   }
-  return ReadBeside(client, buffer, value, out, std::move(sink));
+  return ReadBeside(client, value, out, std::move(sink));
 }
 
 }  // namespace

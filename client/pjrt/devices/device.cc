@@ -24,6 +24,13 @@ Device::Device(Client& client, hlod::Device runtime)
   }
 }
 
+void Device::Held(int64_t bytes) {
+  const int64_t now = held_.fetch_add(bytes) + bytes;
+  int64_t peak = peak_.load();
+  while (now > peak && !peak_.compare_exchange_weak(peak, now)) {
+  }
+}
+
 absl::Status Serve(abi::DeviceDescription_Id_Args& args) {
   RETURN_IF_ERROR(Given(args.device_description, "device_description"));
   args.id = args.device_description->id();
@@ -104,10 +111,15 @@ absl::Status Serve(abi::Device_GetAttributes_Args& args) {
   return absl::OkStatus();
 }
 
+// The figures of this process: the daemon's, which programs and other processes share, would take a round
+// trip, and frameworks ask before every compilation.
 absl::Status Serve(abi::Device_MemoryStats_Args& args) {
   RETURN_IF_ERROR(Given(args.device, "device"));
   abi::Device_MemoryStats_Args stats = {};  // The caller's struct need not be clear.
   stats.device = args.device;
+  stats.bytes_in_use = args.device->held_bytes();
+  stats.peak_bytes_in_use = args.device->peak_bytes();
+  stats.peak_bytes_in_use_is_set = true;
   stats.bytes_limit = args.device->runtime().info().memory_bytes;
   stats.bytes_limit_is_set = true;
   args = stats;

@@ -1,6 +1,7 @@
 // A device of the daemon, and its description.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,12 +41,18 @@ class Device {
   const std::vector<Memory*>& memories() const { return memories_; }
   Memory& default_memory() const { return *memories_.front(); }
 
+  // Counts the bytes of the buffers that the framework holds on the device; negative when it lets go.
+  void Held(int64_t bytes);
+  int64_t held_bytes() const { return held_; }
+  int64_t peak_bytes() const { return peak_; }
+
  private:
   Client& client_;
   const hlod::Device runtime_;
   DeviceDescription description_;
   std::vector<std::unique_ptr<Memory>> owned_;
   std::vector<Memory*> memories_;  // By kind.
+  std::atomic<int64_t> held_ = 0, peak_ = 0;
 };
 
 }  // namespace hlod::pjrt

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/pjrt/buffers/buffer.h"
+#include "client/pjrt/callbacks/callback_run.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
@@ -123,17 +124,34 @@ absl::Status AddArguments(Run& run, const abi::LoadedExecutable_Execute_Args& ar
   return absl::OkStatus();
 }
 
-// Hands the results and the ends of the participants to the caller.
-void Give(const Run& run, const Execution& execution, abi::LoadedExecutable_Execute_Args& args) {
+// Returns the caller's callbacks, which it keeps for the time of the call alone.
+std::vector<ParticipantCallbacks> CallbacksOf(const Run& run, const abi::ExecuteOptions& options) {
+  std::vector<ParticipantCallbacks> participants;
+  for (size_t i = 0; i < run.devices.size(); ++i) {
+    ParticipantCallbacks& callbacks = participants.emplace_back();
+    callbacks.device = run.devices[i];
+    if (options.num_send_ops > 0 && options.send_callbacks != nullptr)
+      callbacks.sends.assign(options.send_callbacks[i], options.send_callbacks[i] + options.num_send_ops);
+    if (options.num_recv_ops > 0 && options.recv_callbacks != nullptr)
+      callbacks.receives.assign(options.recv_callbacks[i], options.recv_callbacks[i] + options.num_recv_ops);
+  }
+  return participants;
+}
+
+// Hands the results and the ends of the participants to the caller. `end` is null unless there are callbacks.
+void Give(const Run& run, const Execution& execution, const std::shared_ptr<Completion>& end,
+          abi::LoadedExecutable_Execute_Args& args) {
   const size_t count = run.program.output_types().size();
   for (size_t participant = 0; participant < run.devices.size(); ++participant) {
     Device& device = *run.devices[participant];
     for (size_t i = 0; i < count; ++i) {
       args.output_lists[participant][i] =
-          new Buffer(device.default_memory(), execution.results[participant * count + i]);
+          new Buffer(device.default_memory(), execution.results[participant * count + i], end);
     }
-    if (args.device_complete_events != nullptr)
-      args.device_complete_events[participant] = new Event(device.client().CompletionOf(execution.sent));
+    if (args.device_complete_events != nullptr) {
+      args.device_complete_events[participant] =
+          new Event(end != nullptr ? end : device.client().CompletionOf(execution.sent));
+    }
   }
 }
 
@@ -149,12 +167,23 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   if (!run.program.output_types().empty()) RETURN_IF_ERROR(Given(args.output_lists, "output_lists"));
   RETURN_IF_ERROR(ChooseDevices(executable, args, run));
   RETURN_IF_ERROR(AddArguments(run, args, options));
-  ASSIGN_OR_RETURN(
-      const Execution execution,
-      run.program.runtime().Start(run.arguments, run.options, ReadCallLocation(options.call_location)));
+  Client& client = run.program.client();
+  const bool calls_back = !run.program.channels().empty();
+  if (calls_back) client.callback_turn()->Take();
+  const absl::StatusOr<Execution> execution =
+      run.program.runtime().Start(run.arguments, run.options, ReadCallLocation(options.call_location));
+  if (!execution.ok()) {
+    if (calls_back) client.callback_turn()->Give();
+    return execution.status();
+  }
   run.arguments.clear();
   for (Buffer* const buffer : run.consumed) buffer->Delete();
-  Give(run, execution, args);
+  std::shared_ptr<Completion> end;
+  if (calls_back) {
+    end =
+        ServeCallbacks(run.program.channels(), CallbacksOf(run, options), *execution, client.callback_turn());
+  }
+  Give(run, *execution, end, args);
   return absl::OkStatus();
 }
 

@@ -65,6 +65,7 @@ absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(
   const std::shared_ptr<CompiledProgram> program(new CompiledProgram(client));
   ASSIGN_OR_RETURN(program->module_, ReadProgram(code, format));
   RETURN_IF_ERROR(SetParticipants(*program->module_, options));
+  ASSIGN_OR_RETURN(program->channels_, HostChannelsOf(*program->module_));
   program->options_ = std::move(options);
   ASSIGN_OR_RETURN(program->runtime_,
                    client.runtime().Compile(*program->module_, {.describe = true}, Caller{}));

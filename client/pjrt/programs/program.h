@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/pjrt/abi/executable.h"
+#include "client/pjrt/callbacks/host_channels.h"
 #include "client/pjrt/devices/device.h"
 #include "client/pjrt/programs/compile_options.h"
 #include "common/hlo/module.h"
@@ -31,6 +32,8 @@ class CompiledProgram {
   const std::string& fingerprint() const { return fingerprint_; }
   const std::string& assignment() const { return assignment_; }
   std::vector<Device*> devices() const;
+
+  const HostChannels& channels() const { return channels_; }
 
   // Per argument: true when the program may consume it.
   const std::vector<bool>& donated() const { return donated_; }
@@ -58,6 +61,7 @@ class CompiledProgram {
   hlod::Executable runtime_;
   CompileResult figures_;
   std::string fingerprint_, assignment_;
+  HostChannels channels_;
   std::vector<bool> donated_;
   std::vector<abi::BufferType> output_types_;
   std::vector<int64_t> output_dims_;

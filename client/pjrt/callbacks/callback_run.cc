@@ -1,0 +1,170 @@
+// Serves the callbacks of an execution, on a thread.
+#include "client/pjrt/callbacks/callback_run.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "client/pjrt/buffers/buffer.h"
+#include "client/pjrt/callbacks/to_device_stream.h"
+#include "client/pjrt/client.h"
+#include "client/pjrt/entry.h"
+#include "common/base/errors/status.h"
+
+namespace hlod::pjrt {
+namespace {
+
+// A channel to the host, and the request for its next value.
+struct Listener {
+  const ParticipantCallbacks* participant = nullptr;
+  const abi::SendCallbackInfo* send = nullptr;
+  hlo::Shape shape;
+  hlod::Buffer value;
+  internal::Command command;  // Null when nothing is asked for.
+};
+
+class CallbackRun {
+ public:
+  CallbackRun(const HostChannels& channels, std::vector<ParticipantCallbacks> participants,
+              const Execution& execution, std::shared_ptr<CallbackTurn> turn)
+      : channels_(channels),
+        participants_(std::move(participants)),
+        client_(participants_.front().device->client()),
+        execution_(execution.sent),
+        turn_(std::move(turn)) {}
+
+  const std::shared_ptr<Completion>& end() const { return end_; }
+
+  void Run() {
+    Listen();
+    while (!execution_->done.load(std::memory_order_acquire) && lost_.ok()) {
+      std::vector<internal::Command> awaited = {execution_};
+      for (const Listener& listener : listeners_) {
+        if (listener.command != nullptr) awaited.push_back(listener.command);
+      }
+      lost_ = client_.session()->WaitAny(awaited);
+      for (Listener& listener : listeners_) {
+        if (listener.command != nullptr && listener.command->done.load(std::memory_order_acquire))
+          Take(listener);
+      }
+    }
+    for (Listener& listener : listeners_) TakeRest(listener);
+    turn_->Give();
+    End();
+  }
+
+ private:
+  void Listen() {
+    for (const ParticipantCallbacks& participant : participants_) {
+      for (const abi::SendCallbackInfo& send : participant.sends) {
+        const auto channel = channels_.to_host.find(send.channel_id);
+        if (channel == channels_.to_host.end()) continue;  // The program does not use it.
+        listeners_.push_back({&participant, &send, channel->second, {}, nullptr});
+        Ask(listeners_.back());
+      }
+    }
+  }
+
+  void Ask(Listener& listener) {
+    listener.command = nullptr;
+    absl::StatusOr<std::vector<hlod::Buffer>> asked =
+        listener.participant->device->runtime().TransferFromOutfeed({&listener.shape, 1},
+                                                                    listener.send->channel_id, Caller{});
+    if (!asked.ok()) return Note(asked.status());
+    listener.value = asked->front();
+    listener.command = ProducerOf(listener.value);
+  }
+
+  // Takes the value that has come, hands it on, and asks for the next one.
+  void Take(Listener& listener) {
+    const hlod::Buffer value = std::exchange(listener.value, hlod::Buffer());
+    const absl::Status come = listener.command->status;
+    listener.command = nullptr;
+    if (!come.ok()) return Note(come);
+    const absl::StatusOr<Literal> literal = value.ToLiteral(Cause::kImplicitDownload, Caller{});
+    if (!literal.ok()) return Note(literal.status());
+    Note(Call(*listener.send, *literal));
+    Answer(*listener.participant, listener.send->channel_id);
+    Ask(listener);
+  }
+
+  // The program has ended: takes values that wait in the channel, and takes the last request back.
+  void TakeRest(Listener& listener) {
+    while (listener.command != nullptr && lost_.ok()) {
+      client_.session()->Cancel(listener.command->id);
+      const absl::Status come = client_.session()->Wait(*listener.command);
+      if (!listener.command->done.load(std::memory_order_acquire)) {
+        lost_ = come;
+      } else if (!come.ok()) {
+        return;
+      } else {
+        Take(listener);
+      }
+    }
+  }
+
+  absl::Status Call(const abi::SendCallbackInfo& send, const Literal& value) {
+    const size_t size = value.bytes().size();
+    void* const data = std::malloc(std::max<size_t>(size, 1));
+    if (size > 0) std::memcpy(data, value.bytes().data(), size);
+    abi::Chunk chunk = {data, size, [](void* owned, void*) { std::free(owned); }, nullptr};
+    Error* (*make_error)(abi::ErrorCode, const char*, size_t) = [](abi::ErrorCode code, const char* message,
+                                                                   size_t message_size) {
+      return ToError(ToStatus(code, message, message_size));
+    };
+    const std::unique_ptr<Error> error(
+        send.send_callback(&chunk, &make_error, size, /*done=*/true, send.user_arg));
+    return error == nullptr ? absl::OkStatus() : error->status();
+  }
+
+  // Opens the streams of a callback's results after its last operand, whose channel comes before theirs.
+  void Answer(const ParticipantCallbacks& participant, int64_t channel) {
+    for (;;) {
+      ++channel;
+      const auto info = std::find_if(participant.receives.begin(), participant.receives.end(),
+                                     [&](const auto& each) { return each.channel_id == channel; });
+      const auto found = channels_.from_host.find(channel);
+      if (info == participant.receives.end() || found == channels_.from_host.end()) return;
+      info->recv_callback(new CopyToDeviceStream(*participant.device, channel, found->second, end_),
+                          info->user_arg);
+    }
+  }
+
+  // Keeps the first error.
+  void Note(absl::Status status) {
+    if (first_error_.ok()) first_error_ = std::move(status);
+  }
+
+  void End() {
+    const bool done = execution_->done.load(std::memory_order_acquire);
+    if (!first_error_.ok()) {
+      end_->Set(first_error_);
+    } else {
+      end_->Set(done ? execution_->status : lost_);
+    }
+  }
+
+  const HostChannels channels_;
+  const std::vector<ParticipantCallbacks> participants_;
+  Client& client_;
+  const internal::Command execution_;
+  const std::shared_ptr<CallbackTurn> turn_;
+  const std::shared_ptr<Completion> end_ = Completion::Open();
+  std::vector<Listener> listeners_;
+  absl::Status lost_, first_error_;
+};
+
+}  // namespace
+
+std::shared_ptr<Completion> ServeCallbacks(const HostChannels& channels,
+                                           std::vector<ParticipantCallbacks> participants,
+                                           const Execution& execution, std::shared_ptr<CallbackTurn> turn) {
+  auto run = std::make_unique<CallbackRun>(channels, std::move(participants), execution, std::move(turn));
+  std::shared_ptr<Completion> end = run->end();
+  std::thread([run = std::move(run)] { run->Run(); }).detach();
+  return end;
+}
+
+}  // namespace hlod::pjrt

@@ -1,0 +1,22 @@
+// The channels by which a program exchanges values with the host while it runs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "absl/status/statusor.h"
+#include "common/hlo/module.h"
+
+namespace hlod::pjrt {
+
+// By channel_id, the array that each value of the channel is.
+struct HostChannels {
+  std::map<int64_t, hlo::Shape> to_host, from_host;
+  bool empty() const { return to_host.empty() && from_host.empty(); }
+};
+
+// Returns the channels of the module's sends to the host and recvs from it. UNIMPLEMENTED for a value of
+// several arrays: frameworks send one array at a time.
+absl::StatusOr<HostChannels> HostChannelsOf(const hlo::Module& module);
+
+}  // namespace hlod::pjrt

@@ -1,0 +1,82 @@
+// Streams to a running program, and the entries about them.
+#include "client/pjrt/callbacks/to_device_stream.h"
+
+#include <utility>
+
+#include "client/pjrt/abi/transfer.h"
+#include "client/pjrt/client.h"
+#include "client/pjrt/entry.h"
+#include "client/pjrt/events/event.h"
+
+namespace hlod::pjrt {
+
+CopyToDeviceStream::CopyToDeviceStream(Device& device, int64_t channel, hlo::Shape shape,
+                                       std::shared_ptr<Completion> end)
+    : device_(device),
+      channel_(channel),
+      shape_(std::move(shape)),
+      total_(hlo::ByteSize(shape_).value_or(0)),
+      end_(std::move(end)) {}
+
+absl::Status CopyToDeviceStream::Add(const void* data, size_t size) {
+  std::vector<std::byte> whole;
+  {
+    absl::MutexLock lock(&mu_);
+    if (static_cast<int64_t>(bytes_.size() + size) > total_) {
+      return InvalidArgument("A chunk of %d bytes after %d is too large: the value has %d.", size,
+                             bytes_.size(), total_);
+    }
+    const auto* const from = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), from, from + size);
+    if (static_cast<int64_t>(bytes_.size()) < total_) return absl::OkStatus();
+    whole = bytes_;
+  }
+  // A framework ends the process when a chunk fails, so a failure is told at the end of the execution.
+  const absl::StatusOr<hlod::Buffer> value =
+      device_.runtime().Upload(whole, shape_, Cause::kUpload, Caller{});
+  absl::Status sent = value.status();
+  if (sent.ok()) sent = device_.runtime().TransferToInfeed({&*value, 1}, channel_, Caller{});
+  if (!sent.ok()) end_->Set(std::move(sent));
+  return absl::OkStatus();
+}
+
+int64_t CopyToDeviceStream::current_bytes() const {
+  absl::MutexLock lock(&mu_);
+  return static_cast<int64_t>(bytes_.size());
+}
+
+absl::Status Serve(abi::CopyToDeviceStream_Destroy_Args& args) {
+  delete args.stream;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::CopyToDeviceStream_AddChunk_Args& args) {
+  RETURN_IF_ERROR(Given(args.stream, "stream"));
+  RETURN_IF_ERROR(Given(args.chunk, "chunk"));
+  const abi::Chunk& chunk = *args.chunk;
+  const absl::Status added = args.stream->Add(chunk.data, chunk.size);
+  if (chunk.deleter != nullptr) chunk.deleter(chunk.data, chunk.deleter_arg);
+  RETURN_IF_ERROR(added);
+  args.transfer_complete = new Event(Completion::Done(absl::OkStatus()));
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::CopyToDeviceStream_TotalBytes_Args& args) {
+  RETURN_IF_ERROR(Given(args.stream, "stream"));
+  args.total_bytes = args.stream->total_bytes();
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::CopyToDeviceStream_GranuleSize_Args& args) {
+  RETURN_IF_ERROR(Given(args.stream, "stream"));
+  args.granule_size_in_bytes = 1;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::CopyToDeviceStream_CurrentBytes_Args& args) {
+  RETURN_IF_ERROR(Given(args.stream, "stream"));
+  args.current_bytes = args.stream->current_bytes();
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::pjrt

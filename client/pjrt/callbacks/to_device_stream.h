@@ -1,0 +1,40 @@
+// A value that the framework gives to a running program, chunk by chunk.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "client/pjrt/abi/executable.h"
+#include "client/pjrt/devices/device.h"
+#include "client/pjrt/events/completion.h"
+#include "common/hlo/shape.h"
+
+namespace hlod::pjrt {
+
+// Sends the value when its last byte has come. Thread-safe; the framework destroys it.
+class CopyToDeviceStream {
+ public:
+  // `end` is that of the execution: a value that cannot be sent ends it.
+  CopyToDeviceStream(Device& device, int64_t channel, hlo::Shape shape, std::shared_ptr<Completion> end);
+
+  // Takes the bytes, which the caller may free afterwards. INVALID_ARGUMENT when they are more than are
+  // wanted.
+  absl::Status Add(const void* data, size_t size);
+  int64_t total_bytes() const { return total_; }
+  int64_t current_bytes() const;
+
+ private:
+  Device& device_;
+  const int64_t channel_;
+  const hlo::Shape shape_;
+  const int64_t total_;
+  const std::shared_ptr<Completion> end_;
+  mutable absl::Mutex mu_;
+  std::vector<std::byte> bytes_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod::pjrt
