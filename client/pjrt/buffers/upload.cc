@@ -33,10 +33,10 @@ void SetUpperBits(absl::Span<std::byte> elements, hlo::PrimitiveType type) {
 // Uploads an array whose elements have to be brought into order, or into form, on the way.
 absl::StatusOr<hlod::Buffer> UploadRearranged(const hlod::Device& device, const std::byte* data,
                                               const Strides& strides, const hlo::Shape& shape) {
-  ASSIGN_OR_RETURN(hlod::StagedUpload staged, device.Stage(shape));
+  ASSIGN_OR_RETURN(hlod::StagedUpload staged, device.Stage(shape, Caller{}));
   CopyStrided(staged.bytes().data(), RowMajorStrides(shape), data, strides, shape);
   if (hlo::Info(shape.type).bits < 8) SetUpperBits(staged.bytes(), shape.type);
-  return staged.Commit();
+  return staged.Commit(Cause::kUpload, Caller{});
 }
 
 }  // namespace
@@ -71,8 +71,8 @@ absl::Status Serve(abi::Client_BufferFromHostBuffer_Args& args) {
     dense = dense && (bytes == 0 || given == strides);
     strides = std::move(given);
   }
-  absl::StatusOr<hlod::Buffer> value =
-      dense ? device.Upload({data, bytes}, shape) : UploadRearranged(device, data, strides, shape);
+  absl::StatusOr<hlod::Buffer> value = dense ? device.Upload({data, bytes}, shape, Cause::kUpload, Caller{})
+                                             : UploadRearranged(device, data, strides, shape);
   RETURN_IF_ERROR(value.status());
   auto done = std::make_unique<Event>(Completion::Done(absl::OkStatus()));
   args.buffer = new Buffer(*memory, *std::move(value));
