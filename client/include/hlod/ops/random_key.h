@@ -37,4 +37,35 @@ Tensor Bernoulli(const Operand& key, const Operand& p, DimList dims);
 // Draws classes (s64) along the last dimension by unnormalised log probabilities.
 Tensor Categorical(const Operand& key, const Operand& logits);
 
+// Distributions of parameters that are numbers or tensors, which broadcast to `dims`, or to one another
+// without it. They have no gradient.
+// Gamma variates of the concentration a, which is positive, and rate 1; LogGamma() has their logarithm, which
+// is exact for small concentrations, too.
+Tensor Gamma(const Operand& key, const Operand& a, const std::optional<Dims>& dims = {},
+             PrimitiveType type = kF32);
+Tensor LogGamma(const Operand& key, const Operand& a, const std::optional<Dims>& dims = {},
+                PrimitiveType type = kF32);
+Tensor Beta(const Operand& key, const Operand& a, const Operand& b, const std::optional<Dims>& dims = {},
+            PrimitiveType type = kF32);
+// [dims..., n] with rows that sum to 1; alpha is [..., n].
+Tensor Dirichlet(const Operand& key, const Operand& alpha, const std::optional<Dims>& dims = {},
+                 PrimitiveType type = kF32);
+// Counts of s32 or s64, of a rate that is at least 0; -1 for NaN and infinity.
+Tensor Poisson(const Operand& key, const Operand& rate, const std::optional<Dims>& dims = {},
+               PrimitiveType type = kS32);
+
+// 0 to n - 1 in random order, s64; or x with its slices along `dim` in random order. `independent`: each
+// vector along `dim` has an order of its own.
+Tensor Permutation(const Operand& key, int64_t n);
+Tensor Permutation(const Operand& key, const Tensor& x, int64_t dim = 0, bool independent = false);
+
+struct ChoiceOptions {
+  bool replace = true;  // An element may be taken again.
+  Tensor p = {};        // The probability of each, f32 or f64; undefined: all are equal.
+  int64_t dim = 0;      // The dimension of x whose slices are chosen among.
+};
+// Elements of 0 to n - 1, s64; or slices of x, whose dimension `dim` is replaced by `dims`.
+Tensor Choice(const Operand& key, int64_t n, DimList dims = {}, const ChoiceOptions& options = {});
+Tensor Choice(const Operand& key, const Tensor& x, DimList dims = {}, const ChoiceOptions& options = {});
+
 }  // namespace hlod::random

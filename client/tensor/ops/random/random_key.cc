@@ -1,6 +1,4 @@
-// Random numbers from explicit keys: Threefry-2x32 (Salmon et al., "Parallel random numbers: as easy as 1, 2,
-// 3", 2011), assigned to elements as in JAX. The block encrypted for an element is its flat position as two
-// words. 32 bits are the exclusive or of the two resulting words; 64 bits are both.
+// Random numbers from explicit keys that take one draw per element.
 #include "hlod/ops/random_key.h"
 
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include "client/tensor/ops/creation/factories.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
+#include "client/tensor/ops/random/key_words.h"
 #include "client/tensor/ops/random/random.h"
 #include "client/tensor/ops/shape/movement.h"
 #include "common/hlo/math/special_functions.h"
@@ -23,85 +22,15 @@ using lazy::Op;
 using lazy::Operands;
 using lazy::Order;
 using lazy::Refuse;
-
-struct Words {
-  Op first, second;
-};
-
-// Returns the words of a key, u32[2], as two scalars. Refuses other keys.
-Words KeyWords(Lowering& l, Op key) {
-  if (l.type(key) != hlo::kU32 || l.dims(key) != Dims{2}) {
-    Refuse("a key is u32[2], as random::Key() makes it, not %s", hlo::ToStringNoLayout(l.shape(key)));
-  }
-  const auto word = [&](int64_t i) { return l.Reshape(lazy::SliceDim(l, key, 0, i, i + 1), {}); };
-  return {word(0), word(1)};
-}
-
-Op Rotated(Lowering& l, Op x, int by) {
-  const Op left = l.b.Binary(hlo::kShiftLeft, x, l.Full(hlo::kU32, l.dims(x), by));
-  const Op right = l.b.Binary(hlo::kShiftRightLogical, x, l.Full(hlo::kU32, l.dims(x), 32 - by));
-  return l.b.Binary(hlo::kOr, left, right);
-}
-
-// Runs five groups of four rounds; after each group the next two of the key's three words are added.
-Words Threefry(Lowering& l, const Words& key, Words x) {
-  constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
-  constexpr int64_t kParity = 0x1BD11BDA;
-  const Dims dims = l.dims(x.first);
-  const auto exclusive_or = [&](Op a, Op b) { return l.b.Binary(hlo::kXor, a, b); };
-  const Op third = exclusive_or(exclusive_or(key.first, key.second), l.Number(hlo::kU32, kParity));
-  const Op words[] = {l.BroadcastTo(key.first, dims), l.BroadcastTo(key.second, dims),
-                      l.BroadcastTo(third, dims)};
-  x = {x.first + words[0], x.second + words[1]};
-  for (int group = 0; group < 5; ++group) {
-    for (const int rotation : kRotations[group % 2]) {
-      x.first = x.first + x.second;
-      x.second = exclusive_or(Rotated(l, x.second, rotation), x.first);
-    }
-    x.first = x.first + words[(group + 1) % 3];
-    x.second = x.second + words[(group + 2) % 3] + l.Full(hlo::kU32, dims, group + 1);
-  }
-  return x;
-}
-
-// Returns the blocks of `dims` elements.
-Words Blocks(Lowering& l, const Dims& dims) {
-  const Op place = l.Reshape(l.b.Iota(Shape::Array(hlo::kU64, {lazy::Count(dims)}), 0), dims);
-  const Op high = l.b.Binary(hlo::kShiftRightLogical, place, l.Full(hlo::kU64, dims, 32));
-  return {l.Convert(high, hlo::kU32), l.Convert(place, hlo::kU32)};
-}
+using lazy::Words;
 
 Op KeyOps(Lowering& l, Op first, Op second) {
   const Op parts[] = {l.Reshape(first, {1}), l.Reshape(second, {1})};
   return lazy::Joined(l, parts, 0);
 }
 
-Op BitsOps(Lowering& l, const Words& key, const Dims& dims, PrimitiveType type) {
-  const Words words = Threefry(l, key, Blocks(l, dims));
-  if (type != hlo::kU64) return l.Convert(l.b.Binary(hlo::kXor, words.first, words.second), type);
-  const Op high = l.b.Binary(hlo::kShiftLeft, l.Convert(words.first, type), l.Full(type, dims, 32));
-  return l.b.Binary(hlo::kOr, high, l.Convert(words.second, type));
-}
-
-void RequireF32OrF64(PrimitiveType type) {
-  if (type != hlo::kF32 && type != hlo::kF64) Refuse("numbers are f32 or f64, not %s", hlo::Name(type));
-}
-
-// Returns uniform numbers in [low, high), by drawing the mantissa of a number in [1, 2). low and high are
-// scalars.
 Op UniformOps(Lowering& l, const Words& key, const Dims& dims, PrimitiveType type, Op low, Op high) {
-  RequireF32OrF64(type);
-  const bool wide = type == hlo::kF64;
-  const PrimitiveType bits_type = wide ? hlo::kU64 : hlo::kU32;
-  const Op bits = BitsOps(l, key, dims, bits_type);
-  const Op mantissa = l.b.Binary(hlo::kShiftRightLogical, bits, l.Full(bits_type, dims, wide ? 12 : 9));
-  const Op one = l.Full(bits_type, dims, wide ? int64_t{0x3FF0000000000000} : int64_t{0x3F800000});
-  const Shape shape = Shape::Array(type, dims);
-  const Op float_bits = l.b.Binary(hlo::kOr, mantissa, one);
-  const Op unit =
-      l.b.Add(hlo::kBitcastConvert, {float_bits}, hlo::NoAttributes{}, {}, &shape) - l.Full(type, dims, 1);
-  const Op spread_low = l.BroadcastTo(low, dims);
-  return l.b.Binary(hlo::kMaximum, spread_low, unit * l.BroadcastTo(high - low, dims) + spread_low);
+  return lazy::UniformFromBits(l.b, lazy::KeyBits(l.b, key, dims, lazy::BitsFor(type)), type, low, high);
 }
 Op UnitOps(Lowering& l, const Words& key, const Dims& dims, PrimitiveType type) {
   return UniformOps(l, key, dims, type, l.Number(type, 0), l.Number(type, 1));
@@ -116,13 +45,32 @@ Op GumbelOps(Lowering& l, const Words& key, const Dims& dims, PrimitiveType type
 template <typename F>
 Tensor FromKey(const Operand& key, DimList dims, F lower) {
   return lazy::Call(lazy::ops::RandomKey, {key}, [&](Lowering& l, Operands o) {
-    const absl::Status valid = hlo::ValidateShape(Shape::Array(hlo::kU64, lazy::Copied(dims)));
-    if (!valid.ok()) Refuse("%s", std::string(valid.message()));
-    return lower(l, KeyWords(l, o[0]), lazy::Copied(dims));
+    lazy::CheckDrawn(lazy::Copied(dims));
+    return lower(l, lazy::WordsOf(l, o[0]), lazy::Copied(dims));
   });
 }
 
 }  // namespace
+}  // namespace hlod::random
+
+namespace hlod::lazy {
+
+Words WordsOf(Lowering& l, Op key) {
+  if (l.type(key) != hlo::kU32 || l.dims(key) != Dims{2}) {
+    Refuse("a key is u32[2], as random::Key() makes it, not %s", hlo::ToStringNoLayout(l.shape(key)));
+  }
+  const auto word = [&](int64_t i) { return l.Reshape(SliceDim(l, key, 0, i, i + 1), {}); };
+  return {word(0), word(1)};
+}
+
+void CheckDrawn(const Dims& dims) {
+  const absl::Status valid = hlo::ValidateShape(Shape::Array(hlo::kU64, dims));
+  if (!valid.ok()) Refuse("%s", std::string(valid.message()));
+}
+
+}  // namespace hlod::lazy
+
+namespace hlod::random {
 
 Tensor Key(uint64_t seed, std::optional<Device> device, Caller caller) {
   return lazy::Create(
@@ -137,7 +85,7 @@ Tensor Key(uint64_t seed, std::optional<Device> device, Caller caller) {
 Tensor Split(const Operand& key, int64_t count) {
   return lazy::Call(lazy::ops::RandomKey, {key}, [&](Lowering& l, Operands o) {
     if (count < 0) Refuse("the number of keys (%d) is negative", count);
-    const Words words = Threefry(l, KeyWords(l, o[0]), Blocks(l, {count}));
+    const Words words = lazy::Threefry(l.b, lazy::WordsOf(l, o[0]), lazy::Blocks(l.b, {count}));
     const Op parts[] = {l.Reshape(words.first, {count, 1}), l.Reshape(words.second, {count, 1})};
     return lazy::Joined(l, parts, 1);
   });
@@ -147,7 +95,8 @@ Tensor FoldIn(const Operand& key, const Operand& data) {
   return lazy::Call(lazy::ops::RandomKey, {key, data}, [](Lowering& l, Operands o) {
     lazy::RequireIndex(l, o[1]);
     if (!l.dims(o[1]).empty()) Refuse("data of shape %s are not one number", lazy::ListText(l.dims(o[1])));
-    const Words made = Threefry(l, KeyWords(l, o[0]), {l.Number(hlo::kU32, 0), l.Convert(o[1], hlo::kU32)});
+    const Words made =
+        lazy::Threefry(l.b, lazy::WordsOf(l, o[0]), {l.Number(hlo::kU32, 0), l.Convert(o[1], hlo::kU32)});
     return KeyOps(l, made.first, made.second);
   });
 }
@@ -157,7 +106,7 @@ Tensor Bits(const Operand& key, DimList dims, PrimitiveType type) {
     if (type != hlo::kU8 && type != hlo::kU16 && type != hlo::kU32 && type != hlo::kU64) {
       Refuse("bits are u8, u16, u32 or u64, not %s", hlo::Name(type));
     }
-    return BitsOps(l, key, dims, type);
+    return lazy::KeyBits(l.b, key, dims, type);
   });
 }
 
@@ -169,16 +118,14 @@ Tensor Uniform(const Operand& key, DimList dims, double low, double high, Primit
 
 Tensor Normal(const Operand& key, DimList dims, PrimitiveType type) {
   return FromKey(key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
-    const double low = type == hlo::kF64 ? std::nextafter(-1.0, 0.0) : double{std::nextafter(-1.0F, 0.0F)};
-    const Op u = UniformOps(l, key, dims, type, l.Number(type, low), l.Number(type, 1));
-    return hlo::ErfInv(u) * l.Full(type, dims, std::numbers::sqrt2);
+    return lazy::NormalFromBits(l.b, lazy::KeyBits(l.b, key, dims, lazy::BitsFor(type)), type);
   });
 }
 
 Tensor TruncatedNormal(const Operand& key, DimList dims, double low, double high, PrimitiveType type) {
   return FromKey(key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
     if (!(low < high)) Refuse("no number lies between %g and %g", low, high);
-    RequireF32OrF64(type);
+    lazy::BitsFor(type);
     const Op first = l.Varying(type, low), last = l.Varying(type, high);
     const Op root = l.Number(type, std::numbers::sqrt2);
     const Op a = l.b.Unary(hlo::kErf, first / root), b = l.b.Unary(hlo::kErf, last / root);
@@ -213,10 +160,10 @@ Tensor Randint(const Operand& key, DimList dims, int64_t low, int64_t high, Prim
     if (low >= high || !fits)
       Refuse("no integer of %s is at least %d and below %d", hlo::Name(type), low, high);
     const PrimitiveType bits = type == hlo::kS32 ? hlo::kU32 : hlo::kU64;
-    const Words keys = Threefry(l, key, Blocks(l, {2}));
+    const Words keys = lazy::Threefry(l.b, key, lazy::Blocks(l.b, {2}));
     const auto draw = [&](int64_t i) {
       const auto word = [&](Op x) { return l.Reshape(lazy::SliceDim(l, x, 0, i, i + 1), {}); };
-      return BitsOps(l, {word(keys.first), word(keys.second)}, dims, bits);
+      return lazy::KeyBits(l.b, {word(keys.first), word(keys.second)}, dims, bits);
     };
     const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
     const Op by = l.BroadcastTo(l.Convert(l.Varying(hlo::kS64, static_cast<int64_t>(span)), bits), dims);
@@ -229,7 +176,7 @@ Tensor Randint(const Operand& key, DimList dims, int64_t low, int64_t high, Prim
 
 Tensor Bernoulli(const Operand& key, const Operand& p, DimList dims) {
   const auto below = [&](Lowering& l, Op key, Op p) {
-    const Op unit = UnitOps(l, KeyWords(l, key), lazy::Copied(dims), l.type(p));
+    const Op unit = UnitOps(l, lazy::WordsOf(l, key), lazy::Copied(dims), l.type(p));
     return l.b.Compare(unit, l.BroadcastTo(p, lazy::Copied(dims)), Order::kLt);
   };
   if (p.tensor() == nullptr) {
@@ -246,7 +193,7 @@ Tensor Categorical(const Operand& key, const Operand& logits) {
   const Tensor noisy = lazy::Call(lazy::ops::RandomKey, {key, logits}, [](Lowering& l, Operands o) {
     const Dims dims = l.dims(o[1]);
     if (dims.empty() || dims.back() == 0) Refuse("logits of shape %s have no classes", lazy::ListText(dims));
-    return GumbelOps(l, KeyWords(l, o[0]), dims, l.type(o[1])) + o[1];
+    return GumbelOps(l, lazy::WordsOf(l, o[0]), dims, l.type(o[1])) + o[1];
   });
   return Argmax(noisy, -1);
 }

@@ -60,6 +60,65 @@ TEST_F(RandomKeys, KeysAndBitsAreJaxs) {
   });
 }
 
+// Rejection loops draw as JAX's do, so that every number is JAX's within rounding.
+TEST_F(RandomKeys, DistributionsOfParametersAreJaxs) {
+  ForEachSeed([](const json& expected, const Tensor& key) {
+    const Tensor a = FromValues<double>({0.01, 0.3, 1, 2.5, 40, 1000}, Dims{2, 3}, key.device());
+    const std::pair<const char*, PrimitiveType> types[] = {{"", kF32}, {"64", kF64}};
+    for (const auto& [suffix, type] : types) {
+      const auto wanted = [&](const char* name) { return expected.at(std::string(name) + suffix); };
+      const double tolerance = type == kF64 ? 1e-12 : 2e-5;
+      const Tensor x = a.To(type);
+      ExpectNear(random::Gamma(key, x, {}, type), wanted("gamma"), tolerance);
+      ExpectNear(random::Gamma(key, 0.7, Dims{9}, type), wanted("gammas"), tolerance);
+      ExpectNear(random::LogGamma(key, x, {}, type), wanted("loggamma"), tolerance);
+      ExpectNear(random::Beta(key, x, 2, {}, type), wanted("beta"), tolerance);
+      ExpectNear(random::Dirichlet(key, x.Slice(1, 0, 2), Dims{3, 2}, type), wanted("dirichlet"), tolerance);
+    }
+    const Tensor rates = FromValues<float>({0, 0.4F, 3, 9.5F, 10, 35, 2000, 1e6F}, Dims{8}, key.device());
+    ExpectSame<int32_t>(random::Poisson(key, rates), expected.at("poisson"));
+    ExpectSame<int64_t>(random::Poisson(key, 7, Dims{20}, kS64), expected.at("poissons"));
+  });
+}
+
+TEST_F(RandomKeys, PermutationsAndChoicesAreJaxs) {
+  ForEachSeed([](const json& expected, const Tensor& key) {
+    ExpectSame<int64_t>(random::Permutation(key, 2000), expected.at("permutation"));
+    ExpectSame<int64_t>(random::Permutation(key, 1), expected.at("permutation_of_one"));
+    const Tensor x = Arange(0, 24, 1, {.type = kF32, .device = key.device()}).Reshape({4, 6});
+    ExpectSame<float>(random::Permutation(key, x, 1), expected.at("permuted"));
+    ExpectSame<float>(random::Permutation(key, x, 0, true), expected.at("permuted_independently"));
+    const Tensor p = FromValues<float>({0.1F, 0, 0.4F, 0.2F, 0.3F}, Dims{5}, key.device());
+    ExpectSame<int64_t>(random::Choice(key, 10, {3, 4}), expected.at("choice"));
+    ExpectSame<int64_t>(random::Choice(key, 10, {2, 3}, {.replace = false}), expected.at("choice_without"));
+    ExpectSame<int64_t>(random::Choice(key, 5, {12}, {.p = p}), expected.at("choice_by_p"));
+    ExpectSame<int64_t>(random::Choice(key, 5, {4}, {.replace = false, .p = p}),
+                        expected.at("choice_by_p_without"));
+    ExpectSame<float>(random::Choice(key, x, {2, 2}, {.dim = 1}), expected.at("choice_of_rows"));
+    ExpectSame<float>(random::Choice(key, x, {3}, {.replace = false}), expected.at("choice_of_rows_without"));
+  });
+}
+
+TEST_F(RandomKeys, DistributionsTakeTheirEdges) {
+  const Tensor key = random::Key(3, device());
+  const double infinite = std::numeric_limits<double>::infinity();
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(
+      random::Poisson(key, FromValues<double>({infinite, unknown, 0}, Dims{3}, device())).ToVector<int32_t>(),
+      ElementsAre(-1, -1, 0));
+  EXPECT_THAT(random::Gamma(key, FromValues<double>({-3, unknown}, Dims{2}, device())).ToVector<float>(),
+              ::testing::Each(::testing::IsNan()));
+  EXPECT_EQ(random::Choice(key, 3, {0}).dims(), Dims{0});
+  Thrown([&] { random::Choice(key, 2, {3}, {.replace = false}); });
+  EXPECT_THAT(last_what_, HasSubstr("3 elements cannot be taken from 2 without putting them back"));
+  Thrown([&] { random::Choice(key, 0, {3}); });
+  EXPECT_THAT(last_what_, HasSubstr("there is nothing to choose from"));
+  Thrown([&] { random::Choice(key, 3, {3}, {.p = Ones({2}, {.device = device()})}); });
+  EXPECT_THAT(last_what_, HasSubstr("p has the shape [2]; it has a probability for each of 3"));
+  Thrown([&] { random::Gamma(key, Ones({2}, {.device = device()}), Dims{3}); });
+  EXPECT_THAT(last_what_, HasSubstr("shapes [2] and [3] do not broadcast"));
+}
+
 TEST_F(RandomKeys, NumbersAreJaxs) {
   ForEachSeed([](const json& expected, const Tensor& key) {
     ExpectNear(random::Uniform(key, {2, 3}), expected.at("uniform"), 0);
