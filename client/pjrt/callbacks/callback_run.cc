@@ -22,7 +22,7 @@ struct Listener {
   const abi::SendCallbackInfo* send = nullptr;
   hlo::Shape shape;
   hlod::Buffer value;
-  internal::Command command;  // Null when nothing is asked for.
+  internal::Command command;  // Null without a command.
 };
 
 class CallbackRun {
