@@ -1,15 +1,79 @@
-// One function per type, which has the type's keys.
+// Keys are the names of fields, each listed once.
 #include "client/cli/json.h"
 
 #include "common/base/errors/error.h"
+#include "common/base/fields.h"
 #include "common/base/text/printable.h"
 
 namespace hlod::cli {
 
-Json ToJson(const Amount& amount) { return {{"bytes", amount.bytes}, {"calls", amount.calls}}; }
+namespace {
 
-Json ToJson(const Origin& origin) {
-  return {{"file", origin.file}, {"line", origin.line}, {"function", origin.function}};
+HLOD_NAMED_FIELDS(Amount, bytes, calls)
+HLOD_NAMED_FIELDS(Origin, file, line, function)
+HLOD_CHOSEN_FIELDS(CompileResult, digest, cached, persistent, compile_us, argument_bytes, output_bytes,
+                   alias_bytes, temporary_bytes, steps, reference_steps, reference_opcodes, slow_steps)
+HLOD_NAMED_FIELDS(BufferRow, session, handle, device, shape, bytes, state, origin)
+HLOD_NAMED_FIELDS(ExecutableRow, digest, name, instructions, steps, fused_steps, library_steps,
+                  movement_steps, reference_steps, reference_opcodes, slow_steps, temporary_bytes, compile_us,
+                  executes, execute_us, sessions)
+HLOD_NAMED_FIELDS(SessionRow, session, client, pid, state, age_us, stats)
+HLOD_NAMED_FIELDS(Distribution, min_us, max_us, sum_us)
+HLOD_NAMED_FIELDS(TransferSum, key, host_to_device, device_to_host, device_to_device)
+
+// The structures whose figures are rows of common/base/stats.inc.
+template <typename V>
+void Fields(V& visitor, const SessionStats& stats) {
+#define HLOD_SESSION_AMOUNT(name, direction, meaning) visitor(#name, stats.name);
+#define HLOD_SESSION_COUNTER(name, unit, metric, meaning) visitor(#name, stats.name);
+#define HLOD_SESSION_MEMORY(name, unit, meaning) visitor(#name, stats.name);
+#include "common/base/stats.inc"
+}
+template <typename V>
+void Fields(V& visitor, const DeviceRow& row) {
+  visitor("ordinal", row.ordinal);
+  visitor("kind", row.kind);
+#define HLOD_DEVICE_FIGURE(name, unit, type, metric, meaning) visitor(#name, row.name);
+#include "common/base/stats.inc"
+  visitor("cpu_features", row.cpu_features);
+}
+template <typename V>
+void Fields(V& visitor, const DaemonStats& stats) {
+  visitor("version", stats.version);
+  visitor("epoch", stats.epoch);
+  visitor("pid", stats.pid);
+#define HLOD_DAEMON_FIGURE(name, unit, type, metric, meaning) visitor(#name, stats.name);
+#include "common/base/stats.inc"
+  visitor("totals", stats.totals);
+}
+
+template <typename T>
+Json FieldsToJson(const T& structure) {
+  Json json;
+  const auto add = [&json](const char* name, const auto& field) {
+    if constexpr (requires { cli::ToJson(field); }) json[name] = cli::ToJson(field);
+    else json[name] = field;
+  };
+  Fields(add, structure);
+  return json;
+}
+
+}  // namespace
+
+Json ToJson(const Amount& amount) { return FieldsToJson(amount); }
+Json ToJson(const Origin& origin) { return FieldsToJson(origin); }
+Json ToJson(const CompileResult& result) { return FieldsToJson(result); }
+Json ToJson(const DeviceRow& row) { return FieldsToJson(row); }
+Json ToJson(const BufferRow& row) { return FieldsToJson(row); }
+Json ToJson(const ExecutableRow& row) { return FieldsToJson(row); }
+Json ToJson(const SessionRow& row) { return FieldsToJson(row); }
+Json ToJson(const DaemonStats& stats) { return FieldsToJson(stats); }
+Json ToJson(const TransferSum& sum) { return FieldsToJson(sum); }
+
+Json ToJson(const SessionStats& stats) {
+  Json json = FieldsToJson(stats);
+  if (!stats.rows.empty()) json["rows"] = ToJson(stats.rows);
+  return json;
 }
 
 Json ToJson(const LedgerRow& row) {
@@ -19,120 +83,13 @@ Json ToJson(const LedgerRow& row) {
           {"session", row.session},       {"device", row.device}};
 }
 
-Json ToJson(const SessionStats& stats) {
-  Json json = {{"host_to_device", ToJson(stats.host_to_device)},
-               {"device_to_host", ToJson(stats.device_to_host)},
-               {"device_to_device", ToJson(stats.device_to_device)},
-               {"compiles", stats.compiles},
-               {"compile_cache_hits", stats.compile_cache_hits},
-               {"persistent_cache_hits", stats.persistent_cache_hits},
-               {"compile_us", stats.compile_us},
-               {"executes", stats.executes},
-               {"execute_us", stats.execute_us},
-               {"queue_us", stats.queue_us},
-               {"refused_reads", stats.refused_reads},
-               {"failed_commands", stats.failed_commands},
-               {"live_bytes", stats.live_bytes},
-               {"peak_bytes", stats.peak_bytes},
-               {"live_buffers", stats.live_buffers},
-               {"placeholders", stats.placeholders},
-               {"simulated_live_bytes", stats.simulated_live_bytes},
-               {"simulated_peak_bytes", stats.simulated_peak_bytes},
-               {"program_bytes", stats.program_bytes},
-               {"inline_argument_bytes", stats.inline_argument_bytes},
-               {"aborted_bytes", stats.aborted_bytes},
-               {"replayed_commands", stats.replayed_commands}};
-  if (!stats.rows.empty()) json["rows"] = ToJson(stats.rows);
-  return json;
-}
-
-Json ToJson(const CompileResult& result) {
-  return {{"digest", result.digest},
-          {"cached", result.cached},
-          {"persistent", result.persistent},
-          {"compile_us", result.compile_us},
-          {"argument_bytes", result.argument_bytes},
-          {"output_bytes", result.output_bytes},
-          {"alias_bytes", result.alias_bytes},
-          {"temporary_bytes", result.temporary_bytes},
-          {"steps", result.steps},
-          {"reference_steps", result.reference_steps},
-          {"reference_opcodes", result.reference_opcodes},
-          {"slow_steps", result.slow_steps}};
-}
-
-Json ToJson(const DeviceRow& row) {
-  return {{"ordinal", row.ordinal},
-          {"kind", row.kind},
-          {"capacity_bytes", row.capacity_bytes},
-          {"used_bytes", row.used_bytes},
-          {"peak_bytes", row.peak_bytes},
-          {"temporary_bytes", row.temporary_bytes},
-          {"buffers", row.buffers},
-          {"placeholders", row.placeholders},
-          {"queued_executes", row.queued_executes},
-          {"cpu_features", row.cpu_features}};
-}
-
-Json ToJson(const BufferRow& row) {
-  return {{"session", row.session},      {"handle", row.handle}, {"device", row.device},
-          {"shape", row.shape},          {"bytes", row.bytes},   {"state", row.state},
-          {"origin", ToJson(row.origin)}};
-}
-
-Json ToJson(const ExecutableRow& row) {
-  return {{"digest", row.digest},
-          {"name", row.name},
-          {"instructions", row.instructions},
-          {"steps", row.steps},
-          {"fused_steps", row.fused_steps},
-          {"library_steps", row.library_steps},
-          {"movement_steps", row.movement_steps},
-          {"reference_steps", row.reference_steps},
-          {"reference_opcodes", row.reference_opcodes},
-          {"slow_steps", row.slow_steps},
-          {"temporary_bytes", row.temporary_bytes},
-          {"compile_us", row.compile_us},
-          {"executes", row.executes},
-          {"execute_us", row.execute_us},
-          {"sessions", row.sessions}};
-}
-
-Json ToJson(const SessionRow& row) {
-  return {{"session", row.session}, {"client", row.client}, {"pid", row.pid},
-          {"state", row.state},     {"age_us", row.age_us}, {"stats", ToJson(row.stats)}};
-}
-
-Json ToJson(const DaemonStats& stats) {
-  return {{"version", stats.version},
-          {"epoch", stats.epoch},
-          {"pid", stats.pid},
-          {"uptime_us", stats.uptime_us},
-          {"sessions", stats.sessions},
-          {"sessions_ended", stats.sessions_ended},
-          {"host_memory_bytes", stats.host_memory_bytes},
-          {"side_memory_bytes", stats.side_memory_bytes},
-          {"side_memory_bytes_max", stats.side_memory_bytes_max},
-          {"resident_bytes", stats.resident_bytes},
-          {"wire_bytes_in", stats.wire_bytes_in},
-          {"wire_bytes_out", stats.wire_bytes_out},
-          {"totals", ToJson(stats.totals)}};
-}
-
-Json ToJson(const TransferSum& sum) {
-  return {{"key", sum.key},
-          {"host_to_device", ToJson(sum.host_to_device)},
-          {"device_to_host", ToJson(sum.device_to_host)},
-          {"device_to_device", ToJson(sum.device_to_device)}};
-}
-
 Json ToJson(const RunSum& sum) {
-  const auto spread = [](const Distribution& s) {
-    return Json{{"min_us", s.min_us}, {"max_us", s.max_us}, {"sum_us", s.sum_us}};
-  };
-  return {{"key", sum.key},         {"program", sum.program},
-          {"executes", sum.count},  {"queue", spread(sum.queue)},
-          {"run", spread(sum.run)}, {"peak_bytes", sum.peak_bytes}};
+  return {{"key", sum.key},
+          {"program", sum.program},
+          {"executes", sum.count},
+          {"queue", FieldsToJson(sum.queue)},
+          {"run", FieldsToJson(sum.run)},
+          {"peak_bytes", sum.peak_bytes}};
 }
 
 Json ToJson(const CompileRow& row) {

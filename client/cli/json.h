@@ -38,6 +38,7 @@ std::string Dump(const Json& json);
 Json ErrorToJson(const absl::Status& status);
 
 template <typename T>
+requires requires(const T& row) { ToJson(row); }
 Json ToJson(const std::vector<T>& rows) {
   Json list = Json::array();
   for (const T& row : rows) list.push_back(ToJson(row));

@@ -16,7 +16,12 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
+enum class Unit { kNumber, kBytes, kMicroseconds };  // The units in common/base/stats.inc.
+
+// Returns a figure as Prometheus has it: times are in seconds.
+double In(Unit unit, int64_t figure) {
+  return unit == Unit::kMicroseconds ? static_cast<double>(figure) / 1e6 : static_cast<double>(figure);
+}
 
 void Add(MetricFamily& family, double value, std::vector<ClientMetric::Label> labels = {}) {
   ClientMetric metric;
@@ -26,33 +31,26 @@ void Add(MetricFamily& family, double value, std::vector<ClientMetric::Label> la
   family.metric.push_back(std::move(metric));
 }
 
-struct DaemonMetric {
+template <typename Message>
+struct Metric {
   const char* name;
   MetricType type;
-  double (*value)(const v1::DaemonStats& stats);
+  double (*value)(const Message& message);
   const char* help;
 };
-struct DeviceMetric {
-  const char* name;
-  MetricType type;
-  double (*value)(const v1::Device& device);
-  const char* help;
+constexpr Metric<v1::DaemonStats> kDaemonMetrics[] = {
+#define HLOD_DAEMON_FIGURE(name, unit, type, metric, meaning)                                           \
+  {metric, MetricType::type, [](const v1::DaemonStats& stats) { return In(Unit::unit, stats.name()); }, \
+   meaning},
+#define HLOD_SESSION_COUNTER(name, unit, metric, meaning) \
+  {metric, MetricType::Counter,                           \
+   [](const v1::DaemonStats& stats) { return In(Unit::unit, stats.totals().name()); }, meaning},
+#include "common/base/stats.inc"
 };
-constexpr DaemonMetric kDaemonMetrics[] = {
-#define HLOD_DAEMON_METRIC(name, type, value, help) \
-  {name, MetricType::type, [](const v1::DaemonStats& stats) { return static_cast<double>(value); }, help},
-#define HLOD_DEVICE_METRIC(name, type, value, help)
-#include "server/metrics/metrics.inc"
-#undef HLOD_DAEMON_METRIC
-#undef HLOD_DEVICE_METRIC
-};
-constexpr DeviceMetric kDeviceMetrics[] = {
-#define HLOD_DAEMON_METRIC(name, type, value, help)
-#define HLOD_DEVICE_METRIC(name, type, value, help) \
-  {name, MetricType::type, [](const v1::Device& device) { return static_cast<double>(value); }, help},
-#include "server/metrics/metrics.inc"
-#undef HLOD_DAEMON_METRIC
-#undef HLOD_DEVICE_METRIC
+constexpr Metric<v1::Device> kDeviceMetrics[] = {
+#define HLOD_DEVICE_FIGURE(name, unit, type, metric, meaning) \
+  {metric, MetricType::type, [](const v1::Device& device) { return In(Unit::unit, device.name()); }, meaning},
+#include "common/base/stats.inc"
 };
 
 // Every device with every cause is a series from the start: a rate over a series that appears with its first
@@ -111,11 +109,11 @@ std::vector<MetricFamily> Collector::Ask() const {
   std::vector<MetricFamily> families;
   families.push_back({"hlod_build_info", "1; the label says which hlod this is.", MetricType::Gauge, {}});
   Add(families.back(), 1, {{"version", stats.version()}});
-  for (const DaemonMetric& row : kDaemonMetrics) {
+  for (const Metric<v1::DaemonStats>& row : kDaemonMetrics) {
     families.push_back({row.name, row.help, row.type, {}});
     Add(families.back(), row.value(stats));
   }
-  for (const DeviceMetric& row : kDeviceMetrics) {
+  for (const Metric<v1::Device>& row : kDeviceMetrics) {
     families.push_back({row.name, row.help, row.type, {}});
     for (const v1::Device& device : devices.devices())
       Add(families.back(), row.value(device), {{"device", std::to_string(device.ordinal())}});

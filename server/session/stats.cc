@@ -37,13 +37,10 @@ int64_t ResidentBytes() {
 }  // namespace
 
 void FillAccount(const device::Account& account, v1::SessionStats* stats) {
-  using enum Direction;
-  ToProto(account.directions[static_cast<int>(kHostToDevice)], stats->mutable_host_to_device());
-  ToProto(account.directions[static_cast<int>(kDeviceToHost)], stats->mutable_device_to_host());
-  ToProto(account.directions[static_cast<int>(kDeviceToDevice)], stats->mutable_device_to_device());
-#define HLOD_COUNTER(name, meaning) stats->set_##name(account.counters.name);
-#include "server/device/ledger/counters.inc"
-#undef HLOD_COUNTER
+#define HLOD_SESSION_AMOUNT(name, direction, meaning) \
+  ToProto(account.directions[static_cast<int>(Direction::direction)], stats->mutable_##name());
+#define HLOD_SESSION_COUNTER(name, unit, metric, meaning) stats->set_##name(account.counters.name);
+#include "common/base/stats.inc"
 }
 
 v1::Origin LineOf(const device::SessionDevice& session_device, uint32_t id) {

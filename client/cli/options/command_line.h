@@ -61,6 +61,7 @@ CLI::Validator Seconds();
 void AddStablehloOptions(CLI::App& command, StablehloOptions& options);
 
 extern const char kFooter[];
-extern const char kJsonKeys[];
+// Returns the text of `hloctl help json`.
+std::string JsonKeys();
 
 }  // namespace hlod::cli

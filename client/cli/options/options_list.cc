@@ -101,7 +101,7 @@ Action AddPing(CLI::App& command, Words) {
 Action AddHelp(CLI::App& command, Words) {
   command.add_option("topic", "json: the keys of --json")->required()->check(CLI::IsMember({"json"}));
   return [](const CommonOptions&) -> absl::StatusOr<CheckOutcome> {
-    Show(std::string(kJsonKeys) + "\n");
+    Show(JsonKeys() + "\n");
     return CheckOutcome::kPassed;
   };
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/runtime/handles/admin_connection.h"
+#include "common/base/fields.h"
 #include "common/hlo/proto/codec.h"
 #include "common/rpc/wire.h"
 
@@ -27,6 +28,16 @@ absl::Status internal::AdminConnection::Open(const ConnectOptions& options) {
 
 namespace {
 
+// ordinal, kind and cpu_features are not figures; nor are version, epoch, pid and totals.
+static_assert(CountFields<DeviceRow>() == 3
+#define HLOD_DEVICE_FIGURE(name, unit, type, metric, meaning) +1
+#include "common/base/stats.inc"
+              , "A figure of DeviceRow is not in common/base/stats.inc.");
+static_assert(CountFields<DaemonStats>() == 4
+#define HLOD_DAEMON_FIGURE(name, unit, type, metric, meaning) +1
+#include "common/base/stats.inc"
+              , "A figure of DaemonStats is not in common/base/stats.inc.");
+
 std::string ShapeText(const xla::ShapeProto& proto) {
   const absl::StatusOr<Shape> shape = hlo::FromProto(proto);
   return shape.ok() ? hlo::ToStringNoLayout(*shape) : "?";
@@ -44,10 +55,12 @@ absl::StatusOr<std::vector<DeviceRow>> Admin::Devices() const {
   ASSIGN_OR_RETURN(const v1::DeviceList list, connection_->Call(&v1::Admin::Stub::ListDevices, 0, 0));
   std::vector<DeviceRow> rows;
   for (const v1::Device& device : list.devices()) {
-    rows.push_back({static_cast<int>(device.ordinal()), device.kind(), device.capacity_bytes(),
-                    device.used_bytes(), device.peak_bytes(), device.temporary_bytes(), device.buffers(),
-                    device.placeholders(), device.queued_executes()});
-    rows.back().cpu_features.assign(device.cpu_features().begin(), device.cpu_features().end());
+    DeviceRow& row = rows.emplace_back();
+    row.ordinal = static_cast<int>(device.ordinal());
+    row.kind = device.kind();
+#define HLOD_DEVICE_FIGURE(name, unit, type, metric, meaning) row.name = device.name();
+#include "common/base/stats.inc"
+    row.cpu_features.assign(device.cpu_features().begin(), device.cpu_features().end());
   }
   return rows;
 }
@@ -114,16 +127,9 @@ absl::StatusOr<DaemonStats> Admin::Stats() const {
   stats.version = proto.version();
   stats.epoch = proto.epoch();
   stats.pid = proto.pid();
-  stats.uptime_us = proto.uptime_us();
+#define HLOD_DAEMON_FIGURE(name, unit, type, metric, meaning) stats.name = proto.name();
+#include "common/base/stats.inc"
   stats.totals = internal::StatsFromProto(proto.totals());
-  stats.sessions = proto.sessions();
-  stats.sessions_ended = proto.sessions_ended();
-  stats.host_memory_bytes = proto.host_memory_bytes();
-  stats.side_memory_bytes = proto.side_memory_bytes();
-  stats.side_memory_bytes_max = proto.side_memory_bytes_max();
-  stats.resident_bytes = proto.resident_bytes();
-  stats.wire_bytes_in = proto.wire_bytes_in();
-  stats.wire_bytes_out = proto.wire_bytes_out();
   return stats;
 }
 

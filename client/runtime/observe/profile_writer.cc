@@ -119,18 +119,11 @@ auto ByKey(const std::vector<Row>& rows) {
 }  // namespace
 
 SessionAccount AccountSince(const SessionAccount& earlier, SessionAccount later) {
-  static constexpr Amount SessionStats::* kAmounts[] = {
-      &SessionStats::host_to_device, &SessionStats::device_to_host, &SessionStats::device_to_device};
-  static constexpr int64_t SessionStats::* kSums[] = {
-      &SessionStats::compiles,        &SessionStats::compile_cache_hits,
-      &SessionStats::compile_us,      &SessionStats::persistent_cache_hits,
-      &SessionStats::executes,        &SessionStats::execute_us,
-      &SessionStats::queue_us,        &SessionStats::refused_reads,
-      &SessionStats::failed_commands, &SessionStats::refused_before_sending,
-      &SessionStats::program_bytes,   &SessionStats::inline_argument_bytes,
-      &SessionStats::aborted_bytes,   &SessionStats::replayed_commands};
-  for (const auto amount : kAmounts) later.stats.*amount = Minus(later.stats.*amount, earlier.stats.*amount);
-  for (const auto sum : kSums) later.stats.*sum -= earlier.stats.*sum;
+  SessionStats& now = later.stats;
+#define HLOD_SESSION_AMOUNT(name, direction, meaning) now.name = Minus(now.name, earlier.stats.name);
+#define HLOD_SESSION_COUNTER(name, unit, metric, meaning) now.name -= earlier.stats.name;
+#define HLOD_SESSION_CLIENT_COUNTER(name, unit, meaning) now.name -= earlier.stats.name;
+#include "common/base/stats.inc"
 
   const auto transfers = ByKey(earlier.transfers);
   for (TransferRow& row : later.transfers) {

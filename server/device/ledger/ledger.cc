@@ -57,9 +57,8 @@ void AppendOthers(const CompileRow (&others)[kCompileOutcomes], std::vector<Comp
 }  // namespace
 
 Counters& Counters::operator+=(const Counters& other) {
-#define HLOD_COUNTER(name, meaning) name += other.name;
-#include "server/device/ledger/counters.inc"
-#undef HLOD_COUNTER
+#define HLOD_SESSION_COUNTER(name, unit, metric, meaning) name += other.name;
+#include "common/base/stats.inc"
   return *this;
 }
 

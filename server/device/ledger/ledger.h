@@ -32,9 +32,8 @@ struct Amount {
 };
 
 struct Counters {
-#define HLOD_COUNTER(name, meaning) int64_t name = 0;
-#include "server/device/ledger/counters.inc"
-#undef HLOD_COUNTER
+#define HLOD_SESSION_COUNTER(name, unit, metric, meaning) int64_t name = 0;
+#include "common/base/stats.inc"
   Counters& operator+=(const Counters& other);
 };
 
