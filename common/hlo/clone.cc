@@ -1,5 +1,5 @@
 // Copies a module over fresh Tables: every shape, attribute and literal that it uses is interned again.
-#include "common/hlo/translation.h"
+#include "common/hlo/instruction_cloner.h"
 
 namespace hlod::hlo {
 
@@ -10,14 +10,7 @@ std::unique_ptr<Module> Clone(const Module& module) {
     const Computation& from = module.computation(c);
     Computation& to = clone->AddComputation(from.name());
     to.config = from.config;
-    for (NodeId id = 0; id < from.size(); ++id) {
-      const Instruction instruction = from[id];
-      to.Append(instruction.opcode(), translation.shape(instruction.shape_id()),
-                translation.attributes(instruction.attributes_id()), instruction.operands(),
-                instruction.called());
-      to.ShareNotes(id, from, id);
-    }
-    to.set_root(from.root_id());
+    InstructionCloner(from, to, {.translation = &translation}).CloneAll();
   }
   clone->set_entry(module.entry_id());
   clone->config = module.config;

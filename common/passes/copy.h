@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/hlo/instruction_cloner.h"
 #include "common/hlo/module.h"
 #include "common/passes/passes.h"
 
@@ -21,7 +22,8 @@ class ComputationCopy {
         from_(from),
         to_(to),
         computations_(computations),
-        nodes_(from.size(), hlo::Computation::kNoNode) {}
+        cloner_(from, to, {.callee = [&computations](hlo::ComputationId old) { return computations[old]; }}) {
+  }
 
   // The module that is being copied.
   const hlo::Module& module() const { return module_; }
@@ -29,39 +31,34 @@ class ComputationCopy {
   hlo::Tables& tables() const { return to_.tables(); }
 
   // Returns the new instruction that replaces an old one; kNoNode when it was dropped.
-  hlo::NodeId node(hlo::NodeId old) const { return nodes_[old]; }
-  void set_node(hlo::NodeId old, hlo::NodeId now) { nodes_[old] = now; }
+  hlo::NodeId node(hlo::NodeId old) const { return cloner_.node(old); }
+  void set_node(hlo::NodeId old, hlo::NodeId now) { cloner_.set_node(old, now); }
   // Returns the new instruction that replaces operand `i` of an old one. The view is valid until the next
   // Append.
-  hlo::Instruction operand(hlo::Instruction old, uint32_t i) const { return to_[nodes_[old.operands()[i]]]; }
-  absl::InlinedVector<hlo::NodeId, 8> operands(hlo::Instruction old) const;
+  hlo::Instruction operand(hlo::Instruction old, uint32_t i) const { return to_[node(old.operands()[i])]; }
+  absl::InlinedVector<hlo::NodeId, 8> operands(hlo::Instruction old) const { return cloner_.operands(old); }
   // Returns the number of times that an old instruction is used as an operand or as the root.
   uint32_t use_count(hlo::NodeId old);
   hlo::ComputationId computation(hlo::ComputationId old) const { return computations_[old]; }
 
   // Appends a copy of the instruction over its new operands and callees, with its notes.
-  hlo::NodeId Clone(hlo::Instruction old) { return Clone(old, old.shape_id()); }
+  hlo::NodeId Clone(hlo::Instruction old) { return cloner_.Append(old); }
   // Appends a copy with another shape.
-  hlo::NodeId Clone(hlo::Instruction old, hlo::ShapeId shape);
+  hlo::NodeId Clone(hlo::Instruction old, hlo::ShapeId shape) {
+    return cloner_.Append(old, {.shape = shape});
+  }
   // Appends another instruction in its place, with the same metadata.
   hlo::NodeId Replace(hlo::Instruction old, hlo::Opcode opcode, hlo::ShapeId shape,
                       const hlo::Attributes& attributes, absl::Span<const hlo::NodeId> operands);
 
  private:
-  void CopyNotes(hlo::Instruction old, hlo::NodeId now, bool all);
-
   const hlo::Module& module_;
   const hlo::Computation& from_;
   hlo::Computation& to_;
   const std::vector<hlo::ComputationId>& computations_;
-  std::vector<hlo::NodeId> nodes_;
+  hlo::InstructionCloner cloner_;
   std::vector<uint32_t> use_counts_;  // Computed at the first call of use_count.
 };
-
-// Gives the new instruction `now` the notes of an old one. Control predecessors are mapped by nodes[]; those
-// mapped to kNoNode are dropped.
-void ShareNotesMapped(hlo::Instruction old, absl::Span<const hlo::NodeId> nodes, hlo::Computation& to,
-                      hlo::NodeId now);
 
 // Returns an empty module with the name, layout, aliases, donors and attributes of `module`, over the same
 // Tables. A schedule is dropped.

@@ -31,22 +31,13 @@ bool IsStateful(const Computation& computation, const std::vector<bool>& statefu
 // makes them unique. Returns an arbitrary node if it was stopped.
 NodeId CopyBody(const Computation& callee, absl::Span<const NodeId> arguments, Computation& caller,
                 PassWatch* watch) {
-  std::vector<NodeId> nodes(callee.size());
-  absl::InlinedVector<NodeId, 8> operands;
+  InstructionCloner cloner(callee, caller);
   for (NodeId id = 0; id < callee.size(); ++id) {
     if (watch != nullptr && watch->Stops()) return 0;
-    const Instruction instruction = callee[id];
-    if (instruction.opcode() == kParameter) {
-      nodes[id] = arguments[instruction.parameter_number()];
-      continue;
-    }
-    operands.clear();
-    for (const NodeId operand : instruction.operands()) operands.push_back(nodes[operand]);
-    nodes[id] = caller.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
-                              operands, instruction.called());
-    ShareNotesMapped(instruction, nodes, caller, nodes[id]);
+    if (callee[id].opcode() == kParameter) cloner.set_node(id, arguments[callee[id].parameter_number()]);
+    else cloner.Clone(id);
   }
-  return nodes[callee.root_id()];
+  return cloner.node(callee.root_id());
 }
 
 }  // namespace

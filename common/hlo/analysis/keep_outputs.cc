@@ -52,6 +52,7 @@
 
 #include "common/hlo/analysis/dependence.h"
 #include "common/hlo/analysis/dependence_analysis.h"
+#include "common/hlo/instruction_cloner.h"
 
 namespace hlod::hlo {
 namespace {
@@ -79,8 +80,7 @@ class Narrower {
     Body body(entry, NewComputation(entry), Needs(entry, keep));
     for (const NodeId id : entry.parameters()) {
       const Instruction parameter = entry[id];
-      const NodeId now = body.to.Append(kParameter, parameter.shape_id(), parameter.attributes_id(), {});
-      body.to.ShareNotes(now, entry, id);
+      const NodeId now = CloneInstruction(parameter, {}, body.to, ClonedNotes::kAll);
       body.values[id] = TakenApart(body.to, now, body.needs[id]);
     }
     Fill(body);
@@ -275,9 +275,10 @@ class Narrower {
       operands.push_back(PutTogether(body.to, body.from[id].shape(), body.values[id], leaf));
     }
     for (const ComputationId callee : instruction.called()) called.push_back(CopyWhole(callee));
-    const NodeId now = body.to.Append(instruction.opcode(), instruction.shape_id(),
-                                      instruction.attributes_id(), operands, called);
-    ShareNotes(body, instruction, now);
+    // Control predecessors are dropped, because they may have been removed; the remaining instructions keep
+    // their old order anyway.
+    const NodeId now =
+        CloneInstruction(instruction, operands, body.to, ClonedNotes::kWithoutControl, {.called = called});
     return TakenApart(body.to, now, body.needs[instruction.id()]);
   }
 
@@ -324,16 +325,8 @@ class Narrower {
     if (const auto found = whole_.find(c); found != whole_.end()) return found->second;
     const Computation& from = from_.computation(c);
     Computation copy = NewComputation(from);
-    std::vector<ComputationId> called;
-    for (NodeId id = 0; id < from.size(); ++id) {
-      const Instruction instruction = from[id];
-      called.clear();
-      for (const ComputationId callee : instruction.called()) called.push_back(CopyWhole(callee));
-      copy.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
-                  instruction.operands(), called);
-      copy.ShareNotes(id, from, id);
-    }
-    copy.set_root(from.root_id());
+    InstructionCloner(from, copy, {.callee = [this](ComputationId callee) { return CopyWhole(callee); }})
+        .CloneAll();
     return whole_[c] = AddComputation(std::move(copy));
   }
 
@@ -349,7 +342,7 @@ class Narrower {
     Tables& tables = to_.tables();
     const NodeId now = body.to.Append(opcode, tables.Intern(Shape::Tuple(std::move(shapes))),
                                       tables.Intern(attributes), operands, called);
-    ShareNotes(body, old, now);
+    CloneNotes(old, body.to, now, ClonedNotes::kWithoutControl);
     return now;
   }
 
@@ -412,15 +405,6 @@ class Narrower {
     std::vector<NodeId> elements;
     for (const Shape& element : shape.tuple) elements.push_back(PutTogether(to, element, value, leaf));
     return to.Append(kTuple, to_.tables().Intern(shape), 0, elements);
-  }
-
-  // Control predecessors may have been removed, so they are dropped; the remaining instructions keep their
-  // order anyway.
-  static void ShareNotes(Body& body, Instruction old, NodeId now) {
-    body.to.ShareNotes(now, body.from, old.id());
-    const Notes* notes = body.to.notes(now);
-    if (notes != nullptr && !notes->control_predecessors.empty())
-      body.to.mutable_notes(now).control_predecessors.clear();
   }
 
   const Module& from_;

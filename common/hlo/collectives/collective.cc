@@ -9,7 +9,7 @@
 #include "common/base/errors/status.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/collectives/replica_groups.h"
-#include "common/hlo/translation.h"
+#include "common/hlo/instruction_cloner.h"
 
 namespace hlod::hlo {
 namespace {
@@ -226,14 +226,11 @@ class Extraction {
       for (const ComputationId called : from[node].called()) Copy(called);  // Callees first.
     }
     Computation& to = to_.AddComputation(from.name());
-    for (NodeId node = 0; node < from.size(); ++node) {
-      const Instruction instruction = from[node];
-      std::vector<ComputationId> called;
-      for (const ComputationId c : instruction.called()) called.push_back(copies_.at(c));
-      to.Append(instruction.opcode(), translation_.shape(instruction.shape_id()),
-                translation_.attributes(instruction.attributes_id()), instruction.operands(), called);
-    }
-    to.set_root(from.root_id());
+    InstructionCloner(from, to,
+                      {.callee = [this](ComputationId callee) { return copies_.at(callee); },
+                       .translation = &translation_,
+                       .notes = false})
+        .CloneAll();
     const auto copy = static_cast<ComputationId>(to_.computation_count() - 1);
     copies_.emplace(id, copy);
     return copy;

@@ -103,21 +103,19 @@ ComputationId ExpandMap(const Module& module, Instruction instruction, Module& t
   const Computation& body = module.computation(instruction.called()[0]);
   Computation& arrays = AddEmptyCopy(to, body);
   Tables& tables = to.tables();
-  std::vector<NodeId> nodes;
+  InstructionCloner cloner(body, arrays, {.notes = false});
   for (NodeId id = 0; id < body.size(); ++id) {
     const Instruction inner = body[id];
     const ShapeId shape = tables.Intern(Shape::Array(inner.shape().type, instruction.shape().dims));
-    absl::InlinedVector<NodeId, 3> operands;
-    if (inner.opcode() == kConstant) {
-      operands.push_back(arrays.Append(kConstant, inner.shape_id(), inner.attributes_id(), {}));
-      nodes.push_back(
-          arrays.Append(kBroadcast, shape, tables.Intern(Attributes(DimensionsAttributes{})), operands));
+    if (inner.opcode() != kConstant) {
+      cloner.Clone(id, {.shape = shape});
       continue;
     }
-    for (const NodeId operand : inner.operands()) operands.push_back(nodes[operand]);
-    nodes.push_back(arrays.Append(inner.opcode(), shape, inner.attributes_id(), operands));
+    const NodeId operands[] = {cloner.Clone(id)};
+    const AttributesId no_dimensions = tables.Intern(Attributes(DimensionsAttributes{}));
+    cloner.set_node(id, arrays.Append(kBroadcast, shape, no_dimensions, operands));
   }
-  arrays.set_root(nodes[body.root_id()]);
+  arrays.set_root(cloner.node(body.root_id()));
   return to.computation_count() - 1;
 }
 
