@@ -13,16 +13,16 @@
 // THE COMMAND LOG. A connection may break at any time, and each command must still take effect once. So every
 // command is serialized once, under the next id, and those bytes are shared by the Outbox, which sends them,
 // and by the command log (log_), which keeps them for a replay. The log holds all commands from the first
-// unsettled one to the last one added, without gaps, so that an id is an index (FindInLog). An entry is done
-// when the daemon sent its Reply, named it in `settled`, or counted it into `settled_through`, whichever
+// unsettled one to the last one added, without gaps, so that an id is an index (ReplayLog::Find). An entry is
+// done when the daemon sent its Reply, named it in `settled`, or counted it into `settled_through`, whichever
 // comes first. Its bytes are then released, and its waiting callers return; the entry itself leaves the log
 // when `settled_through` reaches it. New transactions wait while the log is full (HasRoom): half the limit of
 // unsettled commands, 64 MiB of unsettled bytes, or too many commands behind the oldest unsettled one.
 //
 // ACKNOWLEDGEMENT. The daemon keeps every reply until the client acknowledges it, because the reply may be
 // lost with the connection. Each message carries `ack_through`, the settled_through that the client has
-// seen, and names in `acknowledged` the replies beyond it (answered_beyond_). A download on a bulk stream
-// holds its acknowledgement (held_) until its bytes are in, and `ack_through` stays below it. An
+// seen, and names in `acknowledged` the replies beyond it. A download on a bulk stream
+// holds its acknowledgement until its bytes are in, and `ack_through` stays below it. An
 // acknowledgement travels with the next message; it is sent alone only for more than 1 MiB of replies, or
 // when a held one is released.
 //
@@ -57,28 +57,30 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "client/runtime/observe/program_history.h"
+#include "client/runtime/session/acknowledgements.h"
+#include "client/runtime/session/command.h"
+#include "client/runtime/session/dropped_handles.h"
 #include "client/runtime/session/heart.h"
 #include "client/runtime/session/outbox.h"
 #include "client/runtime/session/pipe.h"
 #include "client/runtime/session/process.h"
+#include "client/runtime/session/replay_log.h"
+#include "client/runtime/session/sent_origins.h"
 #include "client/runtime/session/sent_programs.h"
+#include "client/runtime/session/silence.h"
 #include "common/base/errors/error.h"
 #include "common/base/limits.h"
 #include "common/base/sha256.h"
@@ -89,17 +91,6 @@
 namespace hlod::internal {
 
 class Arena;
-
-// One command in flight. `done` is set once, after the other fields, which never change again.
-struct CommandState {
-  uint64_t id = 0;
-  uint32_t origin = 0;
-  bool has_reply = false;  // True when it is answered by a Reply even if it succeeds.
-  std::atomic<bool> done = false;
-  absl::Status status;  // OK, or the command's error.
-  v1::Reply reply;      // The Reply; default if the command succeeded without one.
-};
-using Command = std::shared_ptr<CommandState>;
 
 class AbstractSession;
 class BackgroundCloser;
@@ -168,7 +159,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // handle is freed only if that execute fails. For destructors: never waits.
   void Drop(uint64_t handle, int64_t bytes, const Command& donor = nullptr);
   // Dropped handles that together hold this many bytes are freed at once.
-  static constexpr int64_t kDroppedBytesMax = 64 << 10;
+  static constexpr int64_t kDroppedBytesMax = DroppedHandles::kBytesMax;
 
   // Waits until the command is done and returns its status; DEADLINE_EXCEEDED (kind none) when `deadline`
   // comes first.
@@ -227,17 +218,6 @@ class Session : public std::enable_shared_from_this<Session> {
   ProgramHistory programs;
 
  private:
-  struct LogEntry {
-    // The bytes that the Outbox encoded; null when the command is done.
-    std::shared_ptr<const std::string> bytes;
-    Command command;
-    bool piece = false;  // True for a piece of an upload or a program, which does not count in the window.
-  };
-  struct Dropped {
-    uint64_t handle;
-    int64_t bytes;
-  };
-
   Session(std::unique_ptr<Connector> connector, const SessionOptions& options);
   absl::Status Greet(absl::Time deadline);
   absl::Status AcceptWelcome(const v1::Welcome& welcome);
@@ -246,14 +226,9 @@ class Session : public std::enable_shared_from_this<Session> {
   MessageParts NextMessage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint32_t InternLocked(const Caller& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Command AddCommand(v1::Command&& command, uint32_t origin) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // True when the command log has room, so that the daemon will not refuse the next command.
-  bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return log_.HasRoom(limits_); }
   // Adds one Free of the dropped handles if there is room.
   void AddDropped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Returns true when the dropped handles are too many or too large for their Free to wait for another
-  // command.
-  bool MustFree() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void NoteDropped(const Dropped& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The first part of every transaction: waits for room, frees dropped handles, runs `body`.
   absl::Status Add(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -291,11 +266,10 @@ class Session : public std::enable_shared_from_this<Session> {
   void Lose(absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Marks the command as done and releases its bytes, which are not needed for a replay any more. `status`
   // and `reply` must be set.
-  void MarkDone(LogEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  LogEntry* FindInLog(uint64_t command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  uint64_t AckThrough() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // True when a message sent now would acknowledge more than the last one.
-  bool MayAcknowledge() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void MarkDone(ReplayLog::Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The parts of HandleMessage: a reply, and the id up to which all commands are settled.
+  void HandleReply(v1::Reply& reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void HandleSettledThrough(uint64_t command) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Constant after Open.
   const OwnerProcess owner_;
@@ -320,41 +294,21 @@ class Session : public std::enable_shared_from_this<Session> {
   // The pause before the next attempt to connect: it grows while connections break without completing a
   // command, so that a message that breaks each of them is not sent in a busy loop.
   absl::Duration backoff_ ABSL_GUARDED_BY(mu_) = absl::ZeroDuration();
-  // For connections that may stall: the last event, the last poll, and the ping that is not answered yet.
-  absl::Time heard_ ABSL_GUARDED_BY(mu_), polled_ ABSL_GUARDED_BY(mu_);
-  std::optional<absl::Time> asked_ ABSL_GUARDED_BY(mu_);
+  Silence silence_ ABSL_GUARDED_BY(mu_);  // For connections that may stall.
   // The number of streams in a row that ended for reasons that may pass, without a command that completed.
   int mishaps_ ABSL_GUARDED_BY(mu_) = 0;
   Outbox outbox_ ABSL_GUARDED_BY(mu_);
-  // The command log: the commands from the first unsettled one on, in order of id, without gaps.
-  std::deque<LogEntry> log_ ABSL_GUARDED_BY(mu_);
-  int64_t unsettled_ ABSL_GUARDED_BY(mu_) = 0;  // The number of entries that are not done.
-  int64_t pieces_ ABSL_GUARDED_BY(mu_) = 0;     // The number of entries that are pieces.
-  int64_t log_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // The sum of the entries' bytes.
-  uint64_t next_command_ ABSL_GUARDED_BY(mu_) = 1;
+  ReplayLog log_ ABSL_GUARDED_BY(mu_);
+  Acknowledgements acknowledgements_ ABSL_GUARDED_BY(mu_);
   uint64_t next_handle_ ABSL_GUARDED_BY(mu_) = 1;
-  uint64_t settled_through_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t ack_sent_ ABSL_GUARDED_BY(mu_) = 0;
-  int64_t unacknowledged_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   int sends_since_drain_ ABSL_GUARDED_BY(mu_) = 0;
   int waiting_ ABSL_GUARDED_BY(mu_) = 0;  // The number of threads in WaitUntil with `progress`.
   // The number of following messages that request progress although no thread waits.
   int progress_requests_ ABSL_GUARDED_BY(mu_) = 0;
-  bool told_idle_ ABSL_GUARDED_BY(mu_) = false;         // The value of `quiet` in the last message.
-  std::set<uint64_t> held_ ABSL_GUARDED_BY(mu_);        // Commands that must not be acknowledged yet.
-  std::set<uint64_t> cancels_ ABSL_GUARDED_BY(mu_);     // Cancelled commands that are not done.
-  std::vector<uint64_t> dropped_ ABSL_GUARDED_BY(mu_);  // Handles to free.
-  int64_t dropped_bytes_ ABSL_GUARDED_BY(mu_) = 0;      // The bytes of the dropped handles.
-  // Handles that were dropped while an execute to which they were donated was in flight, by that command's
-  // id.
-  absl::flat_hash_map<uint64_t, std::vector<Dropped>> donated_ ABSL_GUARDED_BY(mu_);
-  // Commands whose replies have arrived but are beyond `ack_through`.
-  std::set<uint64_t> answered_beyond_ ABSL_GUARDED_BY(mu_);
-  // The lines; that of id i is at i - 1. The keys of origin_ids_ point into both deques.
-  std::deque<Origin> origins_ ABSL_GUARDED_BY(mu_);
-  std::deque<std::string> names_ ABSL_GUARDED_BY(mu_);  // The tensor names, parallel to origins_.
-  absl::flat_hash_map<std::tuple<std::string_view, int, std::string_view, std::string_view>, uint32_t>
-      origin_ids_ ABSL_GUARDED_BY(mu_);
+  bool told_idle_ ABSL_GUARDED_BY(mu_) = false;      // The `quiet` of the last message.
+  std::set<uint64_t> cancels_ ABSL_GUARDED_BY(mu_);  // Cancelled commands that are not done.
+  DroppedHandles dropped_ ABSL_GUARDED_BY(mu_);
+  SentOrigins origins_ ABSL_GUARDED_BY(mu_);
   SentPrograms programs_ ABSL_GUARDED_BY(mu_);
 
   absl::Mutex arena_mu_;

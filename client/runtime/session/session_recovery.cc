@@ -146,7 +146,7 @@ absl::Status Session::Greet(absl::Time deadline) {
     devices_.push_back({static_cast<int>(device.ordinal()), device.kind(), device.memory_bytes()});
   }
   absl::MutexLock lock(&mu_);
-  heard_ = polled_ = absl::Now();
+  silence_.Restart(absl::Now());
   outbox_.set_commands_per_message_max(limits_.commands_per_message_max);
   pipe_ = std::move(pipe);
   connected_ = true;
@@ -199,17 +199,14 @@ void Session::Lose(absl::Status why) {
   lost_ = std::move(why);
   connected_ = false;
   outbox_.Clear();
-  for (LogEntry& entry : log_) {
+  for (const ReplayLog::Entry& entry : log_.entries()) {
     if (entry.command->done.load(std::memory_order_relaxed)) continue;
     entry.command->status = lost_;
     entry.command->done.store(true, std::memory_order_release);
   }
-  log_.clear();
-  dropped_.clear();
-  dropped_bytes_ = 0;
-  donated_.clear();
+  log_.Clear();
+  dropped_.Clear();
   cancels_.clear();
-  log_bytes_ = unsettled_ = pieces_ = 0;
   changed_.SignalAll();
 }
 
@@ -262,14 +259,13 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   }
   pipe_ = *std::move(pipe);
   outbox_.Clear();
-  for (const LogEntry& entry : log_) {
+  for (const ReplayLog::Entry& entry : log_.entries()) {
     if (entry.command->id > welcome->received_through() && entry.bytes != nullptr)
       outbox_.AddCommand(entry.bytes);
   }
   for (const uint64_t command : cancels_) outbox_.AddCancel(command);
   writing_ = false;
-  asked_.reset();
-  heard_ = polled_ = absl::Now();
+  silence_.Restart(absl::Now());
   told_idle_ = false;  // A new stream begins as if its last message had not been quiet.
   connected_ = true;
   StartWrites();

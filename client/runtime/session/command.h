@@ -1,0 +1,24 @@
+// A command in flight, as those who wait for it see it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "proto/hlod/v1/session.pb.h"
+
+namespace hlod::internal {
+
+// `done` is set once, after the other fields, which never change again.
+struct CommandState {
+  uint64_t id = 0;
+  uint32_t origin = 0;
+  bool has_reply = false;  // True when it is answered by a Reply even if it succeeds.
+  std::atomic<bool> done = false;
+  absl::Status status;  // OK, or the command's error.
+  v1::Reply reply;      // The Reply; default if the command succeeded without one.
+};
+using Command = std::shared_ptr<CommandState>;
+
+}  // namespace hlod::internal

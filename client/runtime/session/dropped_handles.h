@@ -1,0 +1,43 @@
+// Handles that a program no longer refers to. They are freed together: with the next command, or at once when
+// they are many or large.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace hlod::internal {
+
+// Not thread-safe.
+class DroppedHandles {
+ public:
+  // Handles that together hold this many bytes are freed at once.
+  static constexpr int64_t kBytesMax = 64 << 10;
+
+  void Add(uint64_t handle, int64_t bytes);
+  // Adds a handle that is freed only if command `execute`, to which it was donated, fails.
+  void AddDonated(uint64_t execute, uint64_t handle, int64_t bytes);
+  // The command is done; donated handles are the device's, or again the program's.
+  void CommandIsDone(uint64_t command, bool failed);
+
+  bool empty() const { return handles_.empty(); }
+  // Returns true when they must not wait for another command.
+  bool MustFree() const;
+  // Removes and returns as many handles as one Free may name.
+  std::vector<uint64_t> Take();
+  void Clear();
+
+ private:
+  struct Dropped {
+    uint64_t handle;
+    int64_t bytes;
+  };
+  std::vector<uint64_t> handles_;
+  int64_t bytes_ = 0;  // The bytes that they hold.
+  // By the id of an execute under way.
+  absl::flat_hash_map<uint64_t, std::vector<Dropped>> donated_;
+};
+
+}  // namespace hlod::internal
