@@ -9,9 +9,7 @@ with Shardy's operations) and, where jax.export takes it, `module.mlirbc`; whole
 
 import os
 import pathlib
-import shutil
 import sys
-import zlib
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 --xla_cpu_enable_fast_math=false"
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -25,23 +23,15 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 from jax import export  # noqa: E402
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P  # noqa: E402
-import pack  # noqa: E402
-from programs import harness, npy  # noqa: E402
+from seeded import Cases  # noqa: E402
 
-CASES = {}
+CASES = Cases()
+case = CASES.case
 
 
 def mesh(**axes):
     count = int(np.prod(list(axes.values())))
     return Mesh(np.array(jax.devices()[:count]).reshape(*axes.values()), tuple(axes))
-
-
-def case(about, *shapes):
-    def add(f):
-        CASES[f.__name__] = (about, f, shapes)
-        return f
-
-    return add
 
 
 @case("A sum over all partitions, of rows.", (8, 3))
@@ -131,46 +121,18 @@ def gradient():
     return jax.grad(loss, (0, 1))
 
 
-def write(name, about, f, shapes):
-    rng = np.random.default_rng(zlib.crc32(name.encode()))
-    arguments = [rng.normal(size=s).astype(np.float32) for s in shapes]
+def write_program(name, f, arguments, folder):
     function = f()
     jitted = function if hasattr(function, "lower") else jax.jit(function)
-    results = [np.asarray(r) for r in jax.tree.leaves(jitted(*arguments))]
     lowered = jitted.lower(*arguments)
-    folder = HERE / "cases" / name
-    folder.mkdir(parents=True)
     (folder / "module.pb").write_bytes(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
     (folder / "module.mlir").write_text(lowered.as_text())
     try:
         (folder / "module.mlirbc").write_bytes(export.export(jitted)(*arguments).mlir_module_serialized)
     except Exception as error:
         print(name, "is not exported:", str(error).splitlines()[0])
-    for i, array in enumerate(arguments):
-        npy.write(folder / f"arg{i}.npy", array)
-    for i, array in enumerate(results):
-        npy.write(folder / f"out{i}.npy", array)
-    tolerance = {"class": "f32_contraction", "rtol": 1e-4, "atol": 1e-5}
-    describe = lambda a: {"dtype": npy.hlo_name(a), "shape": list(a.shape)}
-    record = {
-        "name": name,
-        "about": about,
-        "source": "jax",
-        "reference": f"XLA CPU of jax {jax.__version__}",
-        "parameters": [describe(a) for a in arguments],
-        "results": [describe(a) | {"tolerance": tolerance} for a in results],
-        "donated": [],
-        "opcodes": [],
-    }
-    (folder / "case.json").write_text(harness.to_json(record))
-
-
-def main():
-    shutil.rmtree(HERE / "cases", ignore_errors=True)
-    for name, (about, f, shapes) in CASES.items():
-        write(name, about, f, shapes)
-    pack.pack_all(HERE / "cases")
+    return jitted(*arguments)
 
 
 if __name__ == "__main__":
-    main()
+    CASES.write(HERE / "cases", write_program)

@@ -9,9 +9,7 @@ between layouts stand for transposes. With inputs, and what the compiled program
 import os
 import pathlib
 import re
-import shutil
 import sys
-import zlib
 
 os.environ["XLA_FLAGS"] = "--xla_cpu_enable_fast_math=false --xla_cpu_multi_thread_eigen=false"
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -22,20 +20,11 @@ sys.path.insert(1, str(HERE.parent))
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
 from jax import lax  # noqa: E402
-import pack  # noqa: E402
-from programs import harness, npy  # noqa: E402
+from seeded import Cases  # noqa: E402
 
-CASES = {}
-
-
-def case(about, *shapes):
-    def add(f):
-        CASES[f.__name__] = (about, f, shapes)
-        return f
-
-    return add
+CASES = Cases()
+case = CASES.case
 
 
 def convolution(x, k, dimensions, **options):
@@ -114,41 +103,13 @@ def solve(a, b):
     return jnp.linalg.solve(a @ a.T + 5 * jnp.eye(4), b)
 
 
-def write(name, about, f, shapes):
-    rng = np.random.default_rng(zlib.crc32(name.encode()))
-    arguments = [rng.normal(size=s).astype(np.float32) for s in shapes]
+def write_program(_, f, arguments, folder):
     compiled = jax.jit(f).lower(*arguments).compile()
-    results = [np.asarray(r) for r in jax.tree.leaves(compiled(*arguments))]
-    folder = HERE / "cases" / name
-    folder.mkdir(parents=True)
     # Without the tables of source files, which name where this one lies.
     text = re.sub(r"^FileNames$.*?(?=^(%|ENTRY))", "", compiled.as_text(), flags=re.MULTILINE | re.DOTALL)
     (folder / "module.txt").write_text(re.sub(r" ?stack_frame_id=\d+", "", text))
-    for i, array in enumerate(arguments):
-        npy.write(folder / f"arg{i}.npy", array)
-    for i, array in enumerate(results):
-        npy.write(folder / f"out{i}.npy", array)
-    tolerance = {"class": "f32_contraction", "rtol": 1e-4, "atol": 1e-5}
-    describe = lambda a: {"dtype": npy.hlo_name(a), "shape": list(a.shape)}
-    record = {
-        "name": name,
-        "about": about,
-        "source": "jax",
-        "reference": f"XLA CPU of jax {jax.__version__}",
-        "parameters": [describe(a) for a in arguments],
-        "results": [describe(a) | {"tolerance": tolerance} for a in results],
-        "donated": [],
-        "opcodes": [],
-    }
-    (folder / "case.json").write_text(harness.to_json(record))
-
-
-def main():
-    shutil.rmtree(HERE / "cases", ignore_errors=True)
-    for name, (about, f, shapes) in CASES.items():
-        write(name, about, f, shapes)
-    pack.pack_all(HERE / "cases")
+    return compiled(*arguments)
 
 
 if __name__ == "__main__":
-    main()
+    CASES.write(HERE / "cases", write_program)
