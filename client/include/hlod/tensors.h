@@ -59,6 +59,8 @@
 #include "hlod/optim/lbfgs.h"
 #include "hlod/optim/lr_scheduler.h"
 #include "hlod/optim/optim.h"
+#include "hlod/optim/optim_losses.h"
+#include "hlod/optim/optim_scaling.h"
 #include "hlod/optim/optim_wrappers.h"
 #include "hlod/optim/optimizers.h"
 #include "hlod/optim/train.h"

@@ -1,0 +1,22 @@
+// Losses of Optax that PyTorch does not have: a value per example, not reduced. They have gradients.
+#pragma once
+
+#include "hlod/tensor/operand.h"
+#include "hlod/tensor/tensor.h"
+
+namespace hlod::optim {
+
+Tensor L2Loss(const Operand& predictions, const Operand& targets);   // Half the squared error.
+Tensor LogCosh(const Operand& predictions, const Operand& targets);  // log(cosh(error)).
+// max(0, 1 - output * target), for targets of -1 and 1.
+Tensor HingeLoss(const Operand& outputs, const Operand& targets);
+// 1 less the cosine of the angle along `dim`; squared norms are at least `eps`.
+Tensor CosineDistance(const Operand& predictions, const Operand& targets, double eps = 0, int64_t dim = -1);
+// The sum along `dim` of target * (log(target) - log_prediction); the last adds exp(log_prediction) - target
+// to each, for what does not sum to 1.
+Tensor KlDivergence(const Operand& log_predictions, const Operand& targets, int64_t dim = -1);
+Tensor GeneralizedKlDivergence(const Operand& log_predictions, const Operand& targets, int64_t dim = -1);
+// (1 - alpha) labels + alpha / classes.
+Tensor SmoothLabels(const Operand& labels, double alpha);
+
+}  // namespace hlod::optim

@@ -1,0 +1,104 @@
+// Optax's transformations without state, and the optimizers made of those that scale.
+#include <cmath>
+
+#include "client/transform/optimizer/transformation.h"
+#include "hlod/ops/comparison.h"
+#include "hlod/ops/creation.h"
+#include "hlod/ops/elementwise.h"
+#include "hlod/ops/math.h"
+#include "hlod/ops/reduction.h"
+#include "hlod/optim/optim_scaling.h"
+
+namespace hlod::optim {
+
+Optimizer ScaleBySign() {
+  return Elementwise([](const Tensor& update, const Tensor&) { return Sgn(update); });
+}
+
+Optimizer ScaleByParamBlockNorm(double min_scale) {
+  return Elementwise([=](const Tensor& update, const Tensor& param) {
+    return update * Maximum(Sqrt(Sum(SquaredModulus(param))), min_scale);
+  });
+}
+
+Optimizer Centralize() {
+  return Elementwise([](const Tensor& update, const Tensor&) {
+    Dims others;
+    for (int64_t dim = 1; dim < update.rank(); ++dim) others.push_back(dim);
+    return others.empty() ? update : update - Mean(update, others, true);
+  });
+}
+
+Optimizer ZeroNans() {
+  return Elementwise(
+      [](const Tensor& update, const Tensor&) { return Where(Isnan(update), ZerosLike(update), update); });
+}
+
+Optimizer KeepParamsNonnegative() {
+  return Elementwise([](const Tensor& update, const Tensor& param) {
+    return Where(Lt(param + update, 0), -param, update.To(param.dtype()));
+  });
+}
+
+Optimizer AdaptiveGradClip(double clipping, double eps) {
+  const auto norm = [](const Tensor& x) {
+    int64_t long_dims = 0;
+    for (const int64_t size : x.dims()) long_dims += size == 1 ? 0 : 1;
+    Dims dims;  // All of a vector.
+    if (long_dims > 1) {
+      const int64_t summed = x.rank() == 3 ? 1 : x.rank() - 1;
+      for (int64_t dim = 0; dim < summed; ++dim) dims.push_back(dim);
+    }
+    return x.rank() == 0 ? Abs(x) : Sqrt(Sum(SquaredModulus(x), dims, true));
+  };
+  return Elementwise([=](const Tensor& update, const Tensor& param) {
+    const Tensor most = Maximum(norm(param), eps) * clipping, given = norm(update);
+    return Where(Lt(given, most), update, update * (most / Maximum(given, 1e-6)));
+  });
+}
+
+Optimizer Amsgrad(Rate rate, const AmsgradOptions& options) {
+  return Chain({ScaleByAmsgrad(options), ScaleByLearningRate(std::move(rate))});
+}
+Optimizer AdamaxW(Rate rate, double b1, double b2, double eps, Rate weight_decay, const Mask& mask) {
+  return Chain({ScaleByAdamax(b1, b2, eps), AddDecayedWeights(std::move(weight_decay), mask),
+                ScaleByLearningRate(std::move(rate))});
+}
+Optimizer NadamW(Rate rate, double weight_decay, AdamOptions options, const Mask& mask) {
+  options.nesterov = true;
+  return AdamW(std::move(rate), weight_decay, options, mask);
+}
+Optimizer Novograd(Rate rate, const NovogradOptions& options) {
+  return Chain({ScaleByNovograd(options), ScaleByLearningRate(std::move(rate))});
+}
+Optimizer Yogi(Rate rate, double b1, double b2, double eps) {
+  return Chain({ScaleByYogi({.b1 = b1, .b2 = b2, .eps = eps}), ScaleByLearningRate(std::move(rate))});
+}
+Optimizer Sm3(double rate, double momentum) { return Chain({ScaleBySm3(momentum), Scale(-rate)}); }
+Optimizer SignSgd(Rate rate) { return Chain({ScaleBySign(), ScaleByLearningRate(std::move(rate))}); }
+Optimizer Signum(Rate rate, double beta) {
+  return Chain({Ema(beta, false), ScaleBySign(), ScaleByLearningRate(std::move(rate))});
+}
+Optimizer Adan(Rate rate, const AdanOptions& options, Rate weight_decay, const Mask& mask) {
+  return Chain({ScaleByAdan(options), AddDecayedWeights(std::move(weight_decay), mask),
+                ScaleByLearningRate(std::move(rate))});
+}
+Optimizer Fromage(double rate, double min_norm) {
+  const double factor = 1 / std::sqrt(1 + rate * rate);
+  return Chain(
+      {ScaleByTrustRatio(min_norm), ScaleByLearningRate(rate * factor), AddDecayedWeights(factor - 1)});
+}
+Optimizer NoisySgd(Rate rate, double eta, double gamma, uint64_t seed) {
+  return Chain({AddNoise(eta, gamma, seed), ScaleByLearningRate(std::move(rate))});
+}
+
+Tensor GlobalNormOf(const std::vector<Tensor>& leaves) {
+  Tensor squares;
+  for (const Tensor& leaf : leaves) {
+    const Tensor sum = Sum(SquaredModulus(leaf));
+    squares = squares.defined() ? squares + sum : sum;
+  }
+  return squares.defined() ? Sqrt(squares) : Zeros({});
+}
+
+}  // namespace hlod::optim
