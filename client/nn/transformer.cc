@@ -1,6 +1,7 @@
 // Transformer layers.
 #include "hlod/nn/transformer.h"
 
+#include "hlod/nn/init.h"
 #include "hlod/ops/elementwise.h"
 
 namespace hlod::nn {
@@ -107,6 +108,22 @@ Tensor TransformerDecoder::operator()(const Tensor& x, const Tensor& memory, con
     Tensor y = in[0];
     for (const TransformerDecoderLayer& layer : layers) y = layer(y, in[1], self, cross);
     return norm_ == nullptr ? y : (*norm_)(y);
+  });
+}
+
+Transformer::Transformer(Module& parent, std::string name, int64_t size, int64_t heads,
+                         int64_t encoder_layers, int64_t decoder_layers, const TransformerOptions& options)
+    : Module(parent, std::move(name)),
+      encoder(*this, "encoder", encoder_layers, size, heads, options, true),
+      decoder(*this, "decoder", decoder_layers, size, heads, options, true) {
+  for (Tensor& parameter : Parameters()) {
+    if (parameter.rank() > 1) init::XavierUniform_(parameter);
+  }
+}
+Tensor Transformer::operator()(const Tensor& source, const Tensor& target, const TransformerMasks& masks,
+                               Caller caller) const {
+  return Forward(caller, {source, target}, [&](Tensors in) {
+    return decoder(in[1], encoder(in[0], masks.source), masks.target, masks.memory);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include "hlod/hlod.h"
 #include "hlod/nn/activations.h"
+#include "hlod/nn/adaptive_softmax.h"
 #include "hlod/nn/containers.h"
 #include "hlod/nn/data.h"
 #include "hlod/nn/init.h"
@@ -20,6 +21,7 @@
 #include "hlod/observe/metrics.h"
 #include "hlod/ops/arrangement.h"
 #include "hlod/ops/by_name.h"
+#include "hlod/ops/channel_shuffle.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/cumulative.h"

@@ -6,6 +6,7 @@
 
 #include "hlod/nn/activations.h"
 #include "hlod/ops/arrangement.h"
+#include "hlod/ops/channel_shuffle.h"
 #include "hlod/ops/nn/interpolation.h"
 #include "hlod/ops/nn/pooling.h"
 #include "hlod/ops/shape.h"
@@ -73,6 +74,10 @@ struct PixelShuffle : Function {
 };
 struct PixelUnshuffle : Function {
   PixelUnshuffle(Module& parent, std::string name, int64_t factor);
+};
+struct ChannelShuffle : Function {
+  ChannelShuffle(Module& parent, std::string name, int64_t groups)
+      : Function(parent, std::move(name), [=](const Tensor& x) { return hlod::ChannelShuffle(x, groups); }) {}
 };
 // Joins all dimensions from `start` on into one; the default keeps the batch dimension.
 struct Flatten : Function {

@@ -80,4 +80,25 @@ class TransformerDecoder : public Module {
   std::unique_ptr<LayerNorm> norm_;
 };
 
+// The attention options of the parts of a Transformer.
+struct TransformerMasks {
+  AttentionOptions source = {}, target = {}, memory = {};
+};
+
+// An encoder and a decoder, each with a normalisation at its end. Matrices begin with Xavier's uniform
+// numbers. torch.nn.Transformer.
+//   nn::Transformer model{*this, "model", 512, 8};
+//   const Tensor y = model(source, target, {.target = {.is_causal = true}});
+class Transformer : public Module {
+ public:
+  Transformer(Module& parent, std::string name, int64_t size = 512, int64_t heads = 8,
+              int64_t encoder_layers = 6, int64_t decoder_layers = 6, const TransformerOptions& options = {});
+  // source is [batch, source length, size], target [batch, target length, size] as the result.
+  Tensor operator()(const Tensor& source, const Tensor& target, const TransformerMasks& masks = {},
+                    Caller caller = Caller::Here()) const;
+
+  TransformerEncoder encoder;
+  TransformerDecoder decoder;
+};
+
 }  // namespace hlod::nn

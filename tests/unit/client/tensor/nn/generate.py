@@ -159,6 +159,12 @@ normed_case("spectral_norm", torch.nn.utils.spectral_norm(torch.nn.Linear(3, 2))
 normed_case("spectral_norm_transposed", torch.nn.utils.spectral_norm(torch.nn.ConvTranspose1d(2, 3, 2), n_power_iterations=3),
             torch.randn(1, 2, 4))
 
+case("channel_shuffle", torch.nn.ChannelShuffle(3), torch.randn(2, 6, 2, 2))
+case("transformer", torch.nn.Transformer(8, 2, 1, 2, 12, dropout=0, batch_first=True).eval(),
+     torch.randn(2, 3, 8), torch.randn(2, 4, 8))
+case("adaptive_softmax", torch.nn.AdaptiveLogSoftmaxWithLoss(8, 12, [3, 7], div_value=2, head_bias=True),
+     torch.randn(5, 8), torch.tensor([0, 2, 3, 8, 11]))
+
 path = pathlib.Path(__file__).with_name("layers.json")
 path.write_text(json.dumps(cases, separators=(",", ":")).replace('},"', '},\n"') + "\n")
 print(f"{path.name}: {path.stat().st_size} bytes")
