@@ -1,4 +1,5 @@
-// The extension about the shardings of a program's arguments and results. Programs of one device have none.
+// The extension about the shardings of a program's arguments and results. Programs of one partition have
+// none.
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/extensions/extensions.h"
@@ -7,12 +8,23 @@
 namespace hlod::pjrt {
 namespace {
 
-absl::Status NoShardings(abi::Shardings_Args& args) {
-  RETURN_IF_ERROR(Given(args.executable, "executable"));
-  args.num_shardings = 0;
-  args.shardings = nullptr;
-  args.sharding_sizes = nullptr;
+// Null lists say that the program has none.
+absl::Status Give(const ListOfBytes& shardings, abi::Shardings_Args& args) {
+  const bool none = shardings.data.empty();
+  args.num_shardings = shardings.data.size();
+  args.shardings = none ? nullptr : shardings.data.data();
+  args.sharding_sizes = none ? nullptr : shardings.sizes.data();
   return absl::OkStatus();
+}
+
+absl::Status ShardingsOfParameters(abi::Shardings_Args& args) {
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  return Give(args.executable->argument_shardings(), args);
+}
+
+absl::Status ShardingsOfOutputs(abi::Shardings_Args& args) {
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  return Give(args.executable->result_shardings(), args);
 }
 
 }  // namespace
@@ -20,8 +32,8 @@ absl::Status NoShardings(abi::Shardings_Args& args) {
 abi::Extension& ShardingsExtension() {
   static abi::ShardingsExtension extension = {
       .base = {sizeof(abi::ShardingsExtension), abi::kShardings, nullptr},
-      .of_parameters = HLOD_PJRT_CALL("PJRT_Shardings_Executable_ParameterShardings", NoShardings),
-      .of_outputs = HLOD_PJRT_CALL("PJRT_Shardings_Executable_OutputShardings", NoShardings),
+      .of_parameters = HLOD_PJRT_CALL("PJRT_Shardings_Executable_ParameterShardings", ShardingsOfParameters),
+      .of_outputs = HLOD_PJRT_CALL("PJRT_Shardings_Executable_OutputShardings", ShardingsOfOutputs),
   };
   return extension.base;
 }

@@ -9,11 +9,26 @@
 
 namespace hlod::pjrt {
 
+namespace {
+
+ListOfBytes BytesOf(const std::vector<std::string>& strings) {
+  ListOfBytes list;
+  for (const std::string& string : strings) {
+    list.data.push_back(string.data());
+    list.sizes.push_back(string.size());
+  }
+  return list;
+}
+
+}  // namespace
+
 Executable::Executable(std::shared_ptr<const CompiledProgram> program) : program_(std::move(program)) {
   for (const Shape& shape : program_->runtime().result_shapes())
     output_layouts_.push_back(&layouts_.emplace_back(shape.dims.size()));
   for (const Shape& shape : program_->runtime().argument_shapes())
     parameter_layouts_.push_back(&layouts_.emplace_back(shape.dims.size()));
+  argument_shardings_ = BytesOf(program_->argument_shardings());
+  result_shardings_ = BytesOf(program_->result_shardings());
 }
 
 absl::Status Serve(abi::Executable_Destroy_Args& args) {
@@ -66,18 +81,18 @@ absl::Status Serve(abi::Executable_OutputDimensions_Args& args) {
 absl::Status Serve(abi::Executable_OutputMemoryKinds_Args& args) {
   RETURN_IF_ERROR(Given(args.executable, "executable"));
   const CompiledProgram& program = *args.executable->program();
-  args.num_outputs = program.output_kinds().size();
-  args.memory_kinds = program.output_kinds().data();
-  args.memory_kind_sizes = program.output_kind_sizes().data();
+  args.num_outputs = program.output_kinds().names.size();
+  args.memory_kinds = program.output_kinds().names.data();
+  args.memory_kind_sizes = program.output_kinds().sizes.data();
   return absl::OkStatus();
 }
 
 absl::Status Serve(abi::Executable_ParameterMemoryKinds_Args& args) {
   RETURN_IF_ERROR(Given(args.executable, "executable"));
   const CompiledProgram& program = *args.executable->program();
-  args.num_parameters = program.parameter_kinds().size();
-  args.memory_kinds = program.parameter_kinds().data();
-  args.memory_kind_sizes = program.parameter_kind_sizes().data();
+  args.num_parameters = program.parameter_kinds().names.size();
+  args.memory_kinds = program.parameter_kinds().names.data();
+  args.memory_kind_sizes = program.parameter_kinds().sizes.data();
   return absl::OkStatus();
 }
 

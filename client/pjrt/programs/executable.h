@@ -13,6 +13,12 @@
 
 namespace hlod::pjrt {
 
+// Strings as the interface wants them; they belong to the program.
+struct ListOfBytes {
+  std::vector<const char*> data;
+  std::vector<size_t> sizes;
+};
+
 // The program by itself; outlives the loaded one that it came from.
 class Executable {
  public:
@@ -21,6 +27,9 @@ class Executable {
 
   std::vector<MemoryLayout*>& output_layouts() { return output_layouts_; }
   std::vector<MemoryLayout*>& parameter_layouts() { return parameter_layouts_; }
+
+  const ListOfBytes& argument_shardings() const { return argument_shardings_; }
+  const ListOfBytes& result_shardings() const { return result_shardings_; }
 
   // Returns the properties of its cost, which `estimate` finds the first time.
   template <typename Estimate>
@@ -33,6 +42,7 @@ class Executable {
   const std::shared_ptr<const CompiledProgram> program_;
   std::deque<MemoryLayout> layouts_;
   std::vector<MemoryLayout*> output_layouts_, parameter_layouts_;
+  ListOfBytes argument_shardings_, result_shardings_;
   std::once_flag estimated_;
   std::vector<abi::NamedValue> cost_;
 };

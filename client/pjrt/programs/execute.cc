@@ -145,8 +145,8 @@ void Give(const Run& run, const Execution& execution, const std::shared_ptr<Comp
   for (size_t participant = 0; participant < run.devices.size(); ++participant) {
     Device& device = *run.devices[participant];
     for (size_t i = 0; i < count; ++i) {
-      args.output_lists[participant][i] =
-          new Buffer(device.default_memory(), execution.results[participant * count + i], end);
+      args.output_lists[participant][i] = new Buffer(*device.memories()[run.program.output_kinds().ids[i]],
+                                                     execution.results[participant * count + i], end);
     }
     if (args.device_complete_events != nullptr) {
       args.device_complete_events[participant] =

@@ -2,38 +2,17 @@
 #include "client/pjrt/programs/program.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "client/import/import.h"
 #include "client/pjrt/buffers/element_type.h"
 #include "client/pjrt/client.h"
+#include "client/pjrt/programs/partition.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/flat_signature.h"
-#include "common/hlo/proto/codec.h"
 
 namespace hlod::pjrt {
 namespace {
-
-absl::StatusOr<std::unique_ptr<hlo::Module>> ReadProgram(std::string_view code, std::string_view format) {
-  if (format == "mlir" || format == "hlo") return ReadModule(code, {.for_execution = true});
-  return InvalidArgument("The program's format is \"%s\"; hlod takes \"mlir\" (StableHLO) and \"hlo\".",
-                         format);
-}
-
-// Sets how many participants run the module.
-absl::Status SetParticipants(hlo::Module& module, const CompileOptions& options) {
-  const bool annotated = options.partitions > 1 && module.config.partition_count != options.partitions;
-  if (annotated) {
-    return Unimplemented(
-        "%s is divided into %d partitions by sharding annotations alone, which hlod does not do. Programs "
-        "that "
-        "divide their work themselves (shard_map, pmap) run on several devices.",
-        module.name(), options.partitions);
-  }
-  module.config.replica_count = options.replicas;
-  module.config.partition_count = options.partitions;
-  return absl::OkStatus();
-}
 
 // Returns, per flat argument, true when the module lets a program consume it.
 std::vector<bool> Donated(const hlo::Module& module) {
@@ -50,6 +29,21 @@ std::vector<bool> Donated(const hlo::Module& module) {
   return donated;
 }
 
+// Kinds that hlod does not have are taken for the default one: a device's memories are one.
+MemoryKinds KindsOf(const std::vector<std::string>& stated, size_t count) {
+  MemoryKinds kinds;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view kind = i < stated.size() ? std::string_view(stated[i]) : std::string_view();
+    const auto* const found = std::find(std::begin(kMemoryKinds), std::end(kMemoryKinds), kind);
+    const size_t id =
+        found == std::end(kMemoryKinds) ? 0 : static_cast<size_t>(found - std::begin(kMemoryKinds));
+    kinds.ids.push_back(id);
+    kinds.names.push_back(kMemoryKinds[id].data());
+    kinds.sizes.push_back(kMemoryKinds[id].size());
+  }
+  return kinds;
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(Client& client,
@@ -63,19 +57,28 @@ absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(
     }
   }
   const std::shared_ptr<CompiledProgram> program(new CompiledProgram(client));
-  ASSIGN_OR_RETURN(program->module_, ReadProgram(code, format));
-  RETURN_IF_ERROR(SetParticipants(*program->module_, options));
+  ASSIGN_OR_RETURN(ReadProgram read, ReadProgramFrom(code, format));
+  if (options.partitions > 1) {
+    RETURN_IF_ERROR(Partition(read, options.partitions));
+    program->argument_shardings_ = std::move(read.argument_shardings);
+    program->result_shardings_ = std::move(read.result_shardings);
+  }
+  read.module->config.replica_count = options.replicas;
+  read.module->config.partition_count = options.partitions;
+  program->module_ = std::move(read.module);
+  program->code_ = std::string(code);
+  program->format_ = std::string(format);
   ASSIGN_OR_RETURN(program->channels_, HostChannelsOf(*program->module_));
   program->options_ = std::move(options);
   ASSIGN_OR_RETURN(program->runtime_,
                    client.runtime().Compile(*program->module_, {.describe = true}, Caller{}));
   // The framework expects errors of the program here, not where its results are used.
   ASSIGN_OR_RETURN(program->figures_, program->runtime_.Describe(Caller{}));
-  program->Describe();
+  program->Describe(read);
   return program;
 }
 
-void CompiledProgram::Describe() {
+void CompiledProgram::Describe(const ReadProgram& read) {
   donated_ = Donated(*module_);
   assignment_ = SerializedAssignment(options_);
   fingerprint_ = figures_.digest;
@@ -84,10 +87,8 @@ void CompiledProgram::Describe() {
     output_dims_.insert(output_dims_.end(), shape.dims.begin(), shape.dims.end());
     output_ranks_.push_back(shape.dims.size());
   }
-  output_kinds_.assign(runtime_.result_shapes().size(), kMemoryKinds[0].data());
-  output_kind_sizes_.assign(runtime_.result_shapes().size(), kMemoryKinds[0].size());
-  parameter_kinds_.assign(runtime_.argument_shapes().size(), kMemoryKinds[0].data());
-  parameter_kind_sizes_.assign(runtime_.argument_shapes().size(), kMemoryKinds[0].size());
+  output_kinds_ = KindsOf(read.result_kinds, runtime_.result_shapes().size());
+  parameter_kinds_ = KindsOf(read.argument_kinds, runtime_.argument_shapes().size());
 }
 
 std::vector<Device*> CompiledProgram::devices() const {

@@ -10,10 +10,18 @@
 #include "client/pjrt/callbacks/host_channels.h"
 #include "client/pjrt/devices/device.h"
 #include "client/pjrt/programs/compile_options.h"
+#include "client/pjrt/programs/read_program.h"
 #include "common/hlo/module.h"
 #include "hlod/runtime/executable.h"
 
 namespace hlod::pjrt {
+
+// The kinds of memory of arguments or results: ids, and their names as the interface wants them.
+struct MemoryKinds {
+  std::vector<size_t> ids;
+  std::vector<const char*> names;
+  std::vector<size_t> sizes;
+};
 
 // Constant after Compile. Its vectors of pointers point into itself.
 class CompiledProgram {
@@ -41,10 +49,11 @@ class CompiledProgram {
   const std::vector<abi::BufferType>& output_types() const { return output_types_; }
   const std::vector<int64_t>& output_dims() const { return output_dims_; }  // One after another.
   const std::vector<size_t>& output_ranks() const { return output_ranks_; }
-  const std::vector<const char*>& output_kinds() const { return output_kinds_; }
-  const std::vector<size_t>& output_kind_sizes() const { return output_kind_sizes_; }
-  const std::vector<const char*>& parameter_kinds() const { return parameter_kinds_; }
-  const std::vector<size_t>& parameter_kind_sizes() const { return parameter_kind_sizes_; }
+  const MemoryKinds& output_kinds() const { return output_kinds_; }
+  const MemoryKinds& parameter_kinds() const { return parameter_kinds_; }
+  // Serialized OpShardings, one per flat argument and result; empty for a program of one partition.
+  const std::vector<std::string>& argument_shardings() const { return argument_shardings_; }
+  const std::vector<std::string>& result_shardings() const { return result_shardings_; }
 
   // The program in a form that DeserializeAndLoad takes.
   std::string Serialize() const;
@@ -53,10 +62,11 @@ class CompiledProgram {
 
  private:
   explicit CompiledProgram(Client& client) : client_(client) {}
-  void Describe();
+  void Describe(const ReadProgram& read);
 
   Client& client_;
   CompileOptions options_;
+  std::string code_, format_;  // As they came.
   std::unique_ptr<hlo::Module> module_;
   hlod::Executable runtime_;
   CompileResult figures_;
@@ -66,8 +76,8 @@ class CompiledProgram {
   std::vector<abi::BufferType> output_types_;
   std::vector<int64_t> output_dims_;
   std::vector<size_t> output_ranks_;
-  std::vector<const char*> output_kinds_, parameter_kinds_;
-  std::vector<size_t> output_kind_sizes_, parameter_kind_sizes_;
+  MemoryKinds output_kinds_, parameter_kinds_;
+  std::vector<std::string> argument_shardings_, result_shardings_;
 };
 
 // Reads what Serialize wrote, and compiles it. `options` replaces the program's own unless it is empty.

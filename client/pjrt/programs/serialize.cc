@@ -51,7 +51,8 @@ void AppendNumberField(std::string& bytes, int number, int64_t value) {
 std::string CompiledProgram::Serialize() const {
   std::string bytes(kMagic);
   AppendField(bytes, options_.serialized);
-  AppendField(bytes, hlo::Serialize(*module_));
+  AppendField(bytes, format_);
+  AppendField(bytes, code_);
   return bytes;
 }
 
@@ -74,9 +75,10 @@ absl::StatusOr<std::shared_ptr<const CompiledProgram>> Deserialize(Client& clien
     return InvalidArgument("The serialized program was not written by this version of hlod.");
   bytes.remove_prefix(kMagic.size());
   ASSIGN_OR_RETURN(const std::string_view own_options, TakeField(bytes));
-  ASSIGN_OR_RETURN(const std::string_view module, TakeField(bytes));
+  ASSIGN_OR_RETURN(const std::string_view format, TakeField(bytes));
+  ASSIGN_OR_RETURN(const std::string_view code, TakeField(bytes));
   ASSIGN_OR_RETURN(CompileOptions read, ReadCompileOptions(options.empty() ? own_options : options));
-  return CompiledProgram::Compile(client, module, "hlo", std::move(read));
+  return CompiledProgram::Compile(client, code, format, std::move(read));
 }
 
 }  // namespace hlod::pjrt
