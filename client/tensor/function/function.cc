@@ -10,19 +10,20 @@
 #include "client/tensor/ops/shape/stop.h"
 #include "client/tensor/trace/copy_nodes.h"
 #include "client/tensor/value/impl.h"
+#include "common/hlo/instruction_cloner.h"
 
 namespace hlod::lazy {
 namespace {
 
 // Marks the nodes that the outputs need, stopping at the inputs.
-std::vector<bool> Needed(const hlo::Computation& from, const std::vector<NodeId>& copy_of,
+std::vector<bool> Needed(const hlo::Computation& from, const hlo::InstructionCloner& cloner,
                          absl::Span<const NodeId> outputs) {
   NodeId last = 0;
   for (const NodeId output : outputs) last = std::max(last, output);
   std::vector<bool> needed(from.size() == 0 ? 0 : last + 1, false);
   for (const NodeId output : outputs) needed[output] = true;
   for (NodeId node = static_cast<NodeId>(needed.size()); node-- > 0;) {
-    if (!needed[node] || copy_of[node] != kNoNode) continue;
+    if (!needed[node] || cloner.has(node)) continue;
     for (const NodeId operand : from[node].operands()) needed[operand] = true;
   }
   return needed;
@@ -44,7 +45,7 @@ Function Extract(const Trace& graph, absl::Span<const NodeId> inputs, absl::Span
   function.computation = std::make_unique<hlo::Computation>(from.shared_tables(), "function");
   function.arguments = inputs.size();
   hlo::Computation& to = *function.computation;
-  std::vector<NodeId> copy_of(from.size(), kNoNode);
+  hlo::InstructionCloner cloner(from, to);
   uint32_t number = 0;
   const auto append_parameter = [&](hlo::ShapeId shape) {
     return to.Append(hlo::kParameter, shape, TraceTables::Get().ParameterNumber(number++), {});
@@ -52,18 +53,17 @@ Function Extract(const Trace& graph, absl::Span<const NodeId> inputs, absl::Span
   for (const NodeId input : inputs) {
     const NodeId copy = append_parameter(from[input].shape_id());
     // An input that is listed twice is represented by its first occurrence.
-    if (copy_of[input] == kNoNode) copy_of[input] = copy;
+    if (!cloner.has(input)) cloner.set_node(input, copy);
   }
-  const std::vector<bool> needed = Needed(from, copy_of, outputs);
-  absl::InlinedVector<NodeId, 8> operands;
+  const std::vector<bool> needed = Needed(from, cloner, outputs);
   for (NodeId node = 0; node < needed.size(); ++node) {
-    if (!needed[node] || copy_of[node] != kNoNode) continue;
-    const hlo::Instruction instruction = from[node];
+    if (!needed[node] || cloner.has(node)) continue;
     if (const Parameter* parameter = graph.ParameterAt(node); parameter != nullptr) {
       Parameter extra = *parameter;
       if (extra.value && !extra.captured.defined()) extra.captured = MakeTensor(extra.value);
       extra.value = Ref<Value>();
-      copy_of[node] = extra.node = append_parameter(instruction.shape_id());
+      extra.node = append_parameter(from[node].shape_id());
+      cloner.set_node(node, extra.node);
       function.extra.push_back(std::move(extra));
       continue;
     }
@@ -71,13 +71,9 @@ Function Extract(const Trace& graph, absl::Span<const NodeId> inputs, absl::Span
     if (function.origins.empty() || function.origins.back().second != origin) {
       function.origins.emplace_back(to.size(), origin);
     }
-    operands.clear();
-    for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
-    copy_of[node] = to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
-                              operands, instruction.called());
-    to.ShareNotes(copy_of[node], from, node);
+    cloner.Clone(node);
   }
-  for (const NodeId output : outputs) function.outputs.push_back(copy_of[output]);
+  for (const NodeId output : outputs) function.outputs.push_back(cloner.node(output));
   return function;
 }
 

@@ -7,19 +7,11 @@
 
 #include "client/tensor/ops/linalg/routine.h"
 #include "client/tensor/trace/decompose_for_xla.h"
+#include "common/hlo/instruction_cloner.h"
 #include "common/lapack/routine_call.h"
 
 namespace hlod::lazy {
 namespace {
-
-// Appends `instruction` to `to` with the copies of its operands.
-NodeId AppendCopy(hlo::Computation& to, const hlo::Instruction& instruction,
-                  const std::vector<NodeId>& copy_of, absl::Span<const hlo::ComputationId> called) {
-  absl::InlinedVector<NodeId, 8> operands;
-  for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
-  return to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(), operands,
-                   called);
-}
 
 // Appends `instruction` in the form for the daemon's module: the instruction itself, or a call that replaces
 // it.
@@ -37,8 +29,7 @@ NodeId AppendPortable(hlo::Computation& to, const hlo::Instruction& instruction,
     lapack::NameRoutine(to.mutable_notes(call), instruction.attributes<hlo::CustomCallAttributes>());
     return call;
   }
-  return to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(), operands,
-                   called);
+  return hlo::CloneInstruction(instruction, operands, to, hlo::ClonedNotes::kNone, {.called = called});
 }
 
 // Copies the computations that `computation` calls, directly or not, into `module`, in the order of their
@@ -80,32 +71,31 @@ Canonical Canonicalise(const Trace& graph, absl::Span<const NodeId> outputs) {
   const hlo::Computation& from = graph.computation();
   Canonical result;
   result.computation = std::make_unique<hlo::Computation>(from.shared_tables(), "main");
-  std::vector<NodeId> copy_of(from.size(), kNoNode);
+  hlo::InstructionCloner cloner(from, *result.computation, {.notes = false});
   std::vector<std::pair<NodeId, uint32_t>> stack;  // Pairs of a node and the number of its operands visited.
   for (const NodeId output : outputs) {
     stack.emplace_back(output, 0);
     while (!stack.empty()) {
       auto& [node, visited] = stack.back();
       const hlo::Instruction instruction = from[node];
-      if (copy_of[node] != kNoNode) {
+      if (cloner.has(node)) {
         stack.pop_back();
       } else if (visited < instruction.operand_count()) {
         const NodeId operand = instruction.operands()[visited++];
-        if (copy_of[operand] == kNoNode) stack.emplace_back(operand, 0);
+        if (!cloner.has(operand)) stack.emplace_back(operand, 0);
       } else {
         if (instruction.opcode() == hlo::kParameter) {
           const auto number = static_cast<uint32_t>(result.parameters.size());
           result.parameters.push_back(static_cast<uint32_t>(instruction.parameter_number()));
-          copy_of[node] = result.computation->Append(hlo::kParameter, instruction.shape_id(),
-                                                     TraceTables::Get().ParameterNumber(number), {});
+          cloner.Clone(node, {.attributes = TraceTables::Get().ParameterNumber(number)});
         } else {
-          copy_of[node] = AppendCopy(*result.computation, instruction, copy_of, instruction.called());
+          cloner.Clone(node);
         }
         result.nodes.push_back(node);
         stack.pop_back();
       }
     }
-    result.outputs.push_back(copy_of[output]);
+    result.outputs.push_back(cloner.node(output));
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "client/tensor/trace/trace.h"
+#include "common/hlo/instruction_cloner.h"
 
 namespace hlod::lazy {
 
@@ -41,11 +42,7 @@ inline auto InPlaceOfParameters(absl::Span<const NodeId> parameters) {
 // An `append` for CopyNodes that copies into `to`, a computation over the same tables.
 inline auto AppendingTo(hlo::Computation& to, const hlo::Computation& from) {
   return [&to, &from](NodeId node, absl::Span<const NodeId> operands) {
-    const hlo::Instruction instruction = from[node];
-    const NodeId copy = to.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
-                                  operands, instruction.called());
-    to.ShareNotes(copy, from, node);
-    return copy;
+    return hlo::CloneInstruction(from[node], operands, to, hlo::ClonedNotes::kAll);
   };
 }
 

@@ -8,6 +8,7 @@
 #include "client/tensor/value/host.h"
 #include "client/tensor/value/impl.h"
 #include "client/tensor/value/throw.h"
+#include "common/hlo/instruction_cloner.h"
 
 namespace hlod::lazy {
 namespace {
@@ -137,18 +138,11 @@ NodeId Trace::AppendCopy(const hlo::Computation& from, NodeId node, absl::Span<c
     const hlo::LiteralId id = instruction.attributes<hlo::ConstantAttributes>().literal;
     const auto [found, added] = constants_.try_emplace(id, kNoNode);
     if (added) {
-      found->second =
-          computation_.Append(hlo::kConstant, instruction.shape_id(), instruction.attributes_id(), {});
+      found->second = hlo::CloneInstruction(instruction, {}, computation_, hlo::ClonedNotes::kNone);
     }
     return found->second;
   }
-  // `from` may be this computation, whose arena may be reallocated, so this is copied before appending.
-  const absl::InlinedVector<hlo::ComputationId, 2> called(instruction.called().begin(),
-                                                          instruction.called().end());
-  const NodeId copy = computation_.Append(instruction.opcode(), instruction.shape_id(),
-                                          instruction.attributes_id(), operands, called);
-  if (from.notes(node) != nullptr) computation_.ShareNotes(copy, from, node);
-  return copy;
+  return hlo::CloneInstruction(instruction, operands, computation_, hlo::ClonedNotes::kAll);
 }
 
 NodeId Trace::CaptureParameter(TensorImpl& tensor, bool& is_whole) {
@@ -221,8 +215,7 @@ NodeId Trace::CopyFrom(Trace& other, NodeId root) {
       }
       const OriginRow& row = other.origin(node);
       SetOrigin(row.caller, row.operation);
-      copy = computation_.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
-                                 operands, instruction.called());
+      copy = hlo::CloneInstruction(instruction, operands, computation_, hlo::ClonedNotes::kNone);
     } else if (parameter->value) {
       copy = NodeOf(*parameter->value);
     } else {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/tensor/dispatch/lowering.h"
 #include "common/base/text/strings.h"
+#include "common/hlo/instruction_cloner.h"
 #include "xxhash.h"
 
 namespace hlod::lazy {
@@ -76,13 +77,7 @@ hlo::ComputationId TraceTables::Callee(const hlo::Computation& candidate) {
   }
   hlo::Computation& added =
       callees_->AddComputation(absl::StrCat(candidate.name(), ".", callees_->computation_count()));
-  for (hlo::NodeId node = 0; node < candidate.size(); ++node) {
-    const hlo::Instruction instruction = candidate[node];
-    added.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
-                 instruction.operands(), instruction.called());
-    if (candidate.notes(node) != nullptr) added.ShareNotes(node, candidate, node);
-  }
-  added.set_root(candidate.root_id());
+  hlo::InstructionCloner(candidate, added).CloneAll();
   same.push_back(callees_->computation_count() - 1);
   return same.back();
 }

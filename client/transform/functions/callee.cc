@@ -5,6 +5,7 @@
 
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/trace/copy_nodes.h"
+#include "common/hlo/instruction_cloner.h"
 
 namespace hlod::lazy {
 
@@ -180,8 +181,8 @@ bool ExtendTuple(hlo::Computation& computation, NodeId node, const TupleExtensio
         attributes = tables.Intern(hlo::Attributes(moved));
       }
     }
-    wide.Append(instruction.opcode(), shape, attributes, instruction.operands(), called);
-    wide.ShareNotes(id, computation, id);
+    hlo::CloneInstruction(instruction, instruction.operands(), wide, hlo::ClonedNotes::kAll,
+                          {.shape = shape, .attributes = attributes, .called = called});
     if (id == node && wider.mark) wider.mark(wide.mutable_notes(id));
   }
   computation = std::move(wide);

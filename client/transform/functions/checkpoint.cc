@@ -9,6 +9,7 @@
 #include "client/transform/autodiff/control_rules.h"
 #include "client/transform/functions/prints_of.h"
 #include "client/transform/functions/suspend.h"
+#include "common/hlo/instruction_cloner.h"
 
 namespace hlod {
 namespace lazy {
@@ -31,12 +32,7 @@ hlo::ComputationId CalleeOf(const Function& function, const CheckpointPolicy& po
                             std::vector<size_t>& kept) {
   const hlo::Computation& from = *function.computation;
   hlo::Computation callee(from.shared_tables(), "checkpoint");
-  for (NodeId node = 0; node < from.size(); ++node) {
-    const hlo::Instruction instruction = from[node];
-    callee.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
-                  instruction.operands(), instruction.called());
-    if (from.notes(node) != nullptr) callee.ShareNotes(node, from, node);
-  }
+  hlo::InstructionCloner(from, callee).CloneAll();
   std::vector<NodeId> elements = function.outputs;
   for (NodeId node = 0; node < from.size(); ++node) {
     const bool result = std::find(elements.begin(), elements.end(), node) != elements.end();

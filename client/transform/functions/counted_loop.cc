@@ -46,6 +46,7 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "common/hlo/analysis/trip_count.h"
+#include "common/hlo/instruction_cloner.h"
 #include "common/hlo/literal.h"
 
 namespace hlod::lazy {
@@ -250,7 +251,7 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
     return step.Append(hlo::kParameter, step.tables().Intern(shape),
                        TraceTables::Get().ParameterNumber(number++), {});
   };
-  std::vector<NodeId> copy_of(body.computation.size(), hlo::Computation::kNoNode);
+  hlo::InstructionCloner cloner(body.computation, step);
   std::vector<NodeId> operands, outputs, carried;
   std::vector<Shape> results;
   for (const auto& [element, use] : slices.uses()) {
@@ -258,7 +259,7 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
     operands.push_back(state[element]);
     const NodeId slice = parameter(Sliced(body.ParameterShape(element)));
     // Reshaped below, when their users are copied.
-    for (const NodeId node : use.nodes) copy_of[node] = slice;
+    for (const NodeId node : use.nodes) cloner.set_node(node, slice);
   }
   if (operands.empty()) {
     operands.push_back(appender.Falses(length));
@@ -269,42 +270,30 @@ NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBod
     if (slices.uses().contains(i)) continue;
     ++attributes.num_carries;
     operands.push_back(state[i]);
-    copy_of[body.parameters[i]] = parameter(body.ParameterShape(i));
+    cloner.set_node(body.parameters[i], parameter(body.ParameterShape(i)));
   }
   absl::flat_hash_map<NodeId, bool> updates;
   for (const auto& [element, use] : slices.uses()) {
     for (const NodeId node : use.nodes) {
-      if (use.is_input) copy_of[node] = in_step.Reshape(copy_of[node], body.computation[node].shape());
-      else updates[node] = true;
+      if (!use.is_input) updates[node] = true;
+      else cloner.set_node(node, in_step.Reshape(cloner.node(node), body.computation[node].shape()));
     }
   }
-  absl::InlinedVector<NodeId, 8> of;
   for (NodeId node = 0; node < body.computation.size(); ++node) {
-    const hlo::Instruction instruction = body.computation[node];
-    if (copy_of[node] != hlo::Computation::kNoNode || updates.contains(node) ||
-        instruction.opcode() == hlo::kParameter) {
-      continue;
-    }
-    of.clear();
-    bool whole = true;  // False for the tuple of parameters, which is not copied, unlike its elements.
-    for (const NodeId operand : instruction.operands()) {
-      of.push_back(copy_of[operand]);
-      whole = whole && of.back() != hlo::Computation::kNoNode;
-    }
-    if (!whole) continue;
-    copy_of[node] = step.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(), of,
-                                instruction.called());
-    step.ShareNotes(copy_of[node], body.computation, node);
+    const bool replaced = cloner.has(node) || updates.contains(node);
+    if (replaced || body.computation[node].opcode() == hlo::kParameter) continue;
+    // The tuple of parameters is not copied, unlike its elements.
+    if (cloner.HasOperands(node)) cloner.Clone(node);
   }
   for (const auto& [element, use] : slices.uses()) {
     if (use.is_input) continue;
-    const NodeId update = copy_of[body.computation[use.nodes[0]].operands()[1]];
+    const NodeId update = cloner.node(body.computation[use.nodes[0]].operands()[1]);
     outputs.push_back(in_step.Reshape(update, Sliced(body.ParameterShape(element))));
     results.push_back(body.ParameterShape(element));
   }
   for (size_t i = 0; i < state.size(); ++i) {
     if (slices.uses().contains(i)) continue;
-    carried.push_back(copy_of[body.outputs[i]]);
+    carried.push_back(cloner.node(body.outputs[i]));
     results.push_back(body.ParameterShape(i));
   }
   const size_t stacked = outputs.size();

@@ -29,6 +29,7 @@
 #include "common/base/text/strings.h"
 #include "common/hlo/flat_signature.h"
 #include "common/hlo/inference/verifier.h"
+#include "common/hlo/instruction_cloner.h"
 #include "common/hlo/translation.h"
 #include "common/passes/expand/expand_functions.h"
 #include "common/passes/passes.h"
@@ -58,36 +59,33 @@ class LoadedProgram {
       hlo::Computation callee(TraceTables::Get().tables(), from.name());
       const bool is_entry = c == module.entry_id();
       hlo::Computation& to = is_entry ? *entry_ : callee;
-      std::vector<NodeId> copy_of(from.size());
-      absl::InlinedVector<NodeId, 8> operands;
+      hlo::InstructionCloner cloner(from, to,
+                                    {.callee = [&ids](hlo::ComputationId id) { return ids[id]; },
+                                     .translation = &translation,
+                                     .notes = false});
       for (NodeId node = 0; node < from.size(); ++node) {
         const hlo::Instruction instruction = from[node];
-        operands.clear();
-        for (const NodeId operand : instruction.operands()) operands.push_back(copy_of[operand]);
-        absl::InlinedVector<hlo::ComputationId, 2> called;
-        for (const hlo::ComputationId id : instruction.called()) called.push_back(ids[id]);
-        const std::optional<NodeId> replaced = Replaced(to, instruction, operands, called);
+        const std::optional<NodeId> replaced =
+            Replaced(to, instruction, cloner.operands(instruction), cloner.called(instruction));
         if (replaced.has_value()) {
-          copy_of[node] = *replaced;
+          cloner.set_node(node, *replaced);
           continue;
         }
-        copy_of[node] = to.Append(instruction.opcode(), translation.shape(instruction.shape_id()),
-                                  translation.attributes(instruction.attributes_id()), operands, called);
-        if (instruction.opcode() == hlo::kCustomCall) {
-          copy_of[node] = AppendReflectedQr(to, copy_of[node]).value_or(copy_of[node]);
-        }
+        NodeId copy = cloner.Clone(node);
+        if (instruction.opcode() == hlo::kCustomCall) copy = AppendReflectedQr(to, copy).value_or(copy);
         if (instruction.opcode() == hlo::kSelect) {
-          MarkMasking(to.mutable_notes(copy_of[node]));
-          copy_of[node] = AppendBesselI0e(to, copy_of[node]).value_or(copy_of[node]);
+          MarkMasking(to.mutable_notes(copy));
+          copy = AppendBesselI0e(to, copy).value_or(copy);
         }
-        if (instruction.opcode() == hlo::kWhile) MarkReversible(to.mutable_notes(copy_of[node]));
+        if (instruction.opcode() == hlo::kWhile) MarkReversible(to.mutable_notes(copy));
+        cloner.set_node(node, copy);
         const hlo::Notes* const notes = from.notes(node);
         if (notes == nullptr) continue;
-        hlo::Notes& kept = to.mutable_notes(copy_of[node]);
+        hlo::Notes& kept = to.mutable_notes(copy);
         kept.frontend_attributes.insert(notes->frontend_attributes.begin(), notes->frontend_attributes.end());
         kept.sharding = notes->sharding;
       }
-      to.set_root(copy_of[from.root_id()]);
+      to.set_root(cloner.node(from.root_id()));
       ids.push_back(is_entry ? 0 : TraceTables::Get().Callee(callee));
     }
     for (const auto& leaf : signature_.arguments) parameters_.push_back(leaf.shape);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/tensor/function/function.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
+#include "common/hlo/instruction_cloner.h"
 #include "common/lapack/call.h"
 
 namespace hlod::lazy {
@@ -20,12 +21,7 @@ hlo::ComputationId CalleeOfRoutine(const std::string& name, const Trace& scratch
   const Function function = Extract(scratch, parameters, outputs);
   hlo::Computation callee(TraceTables::Get().tables(), name);
   const hlo::Computation& from = *function.computation;
-  for (NodeId node = 0; node < from.size(); ++node) {
-    const hlo::Instruction instruction = from[node];
-    callee.Append(instruction.opcode(), instruction.shape_id(), instruction.attributes_id(),
-                  instruction.operands(), instruction.called());
-    callee.ShareNotes(node, from, node);
-  }
+  hlo::InstructionCloner(from, callee).CloneAll();
   std::vector<Shape> shapes;
   for (const NodeId output : function.outputs) shapes.push_back(from[output].shape());
   const hlo::ShapeId tuple = callee.tables().Intern(Shape::Tuple(std::move(shapes)));
