@@ -31,7 +31,7 @@ absl::Status CopyToDeviceStream::Add(const void* data, size_t size) {
     if (static_cast<int64_t>(bytes_.size()) < total_) return absl::OkStatus();
     whole = bytes_;
   }
-  // A framework ends the process when a chunk fails, so a failure is told at the end of the execution.
+  // A framework ends the process when a chunk fails, so the failure becomes the error of the execution.
   const absl::StatusOr<hlod::Buffer> value =
       device_.runtime().Upload(whole, shape_, Cause::kUpload, Caller{});
   absl::Status sent = value.status();

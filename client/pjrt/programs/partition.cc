@@ -123,7 +123,8 @@ class Wrapper {
   }
 
   void TakeResults() {
-    const hlo::Meshes meshes = hlo::ParseMeshes(AttributeOr(module_.config.frontend_attributes, "xla.sdy.meshes"));
+    const hlo::Meshes meshes =
+        hlo::ParseMeshes(AttributeOr(module_.config.frontend_attributes, "xla.sdy.meshes"));
     const hlo::Computation& entry = module_.entry();
     const bool is_tuple = signature_.result.IsTuple();
     program_.result_shardings.resize(is_tuple ? signature_.result.tuple.size() : 1);
@@ -145,8 +146,8 @@ class Wrapper {
     return Convert(b, "SPMDFullToShardShape", Convert(b, "Sharding", whole, sharding, shape), sharding, part);
   }
 
-  // A result whose part has another shape than the argument's cannot take its memory; the argument is
-  // consumed all the same.
+  // A result whose part has another shape than the argument's cannot take its memory. The program still
+  // consumes the argument.
   void KeepAliases(const std::vector<hlo::Shape>& arguments, const std::vector<hlo::Shape>& results,
                    bool is_tuple) {
     std::vector<hlo::InputOutputAlias> kept;
