@@ -58,7 +58,7 @@ AdaptiveLogSoftmaxWithLoss::Result AdaptiveLogSoftmaxWithLoss::operator()(const 
                                                                           const Tensor& target,
                                                                           Caller caller) const {
   std::vector<Tensor> both = ForwardAll(caller, {x, target}, [&](Tensors in) {
-    const Tensor log_head = LogSoftmax(head(in[0]), -1);
+    const Tensor log_head = hlod::LogSoftmax(head(in[0]), -1);
     const auto at = [](const Tensor& table, const Tensor& index) {
       return Gather(table, -1, index.Unsqueeze(-1)).Squeeze(-1);
     };
@@ -66,7 +66,7 @@ AdaptiveLogSoftmaxWithLoss::Result AdaptiveLogSoftmaxWithLoss::operator()(const 
     Tensor output = at(log_head, Clamp(in[1], Operand(0), Operand(frequent - 1)));
     for (size_t i = 0; i + 1 < cutoffs_.size(); ++i) {
       const int64_t first = cutoffs_[i], end = cutoffs_[i + 1];
-      const Tensor log_tail = LogSoftmax(tail[static_cast<int64_t>(i)](in[0]), -1);
+      const Tensor log_tail = hlod::LogSoftmax(tail[static_cast<int64_t>(i)](in[0]), -1);
       const Tensor within = Clamp(in[1] - first, Operand(0), Operand(end - first - 1));
       const Tensor whole = log_head.Select(-1, frequent + static_cast<int64_t>(i)) + at(log_tail, within);
       output = Where(Ge(in[1], first), whole, output);
@@ -78,10 +78,10 @@ AdaptiveLogSoftmaxWithLoss::Result AdaptiveLogSoftmaxWithLoss::operator()(const 
 
 Tensor AdaptiveLogSoftmaxWithLoss::LogProb(const Tensor& x, Caller caller) const {
   const CallerScope scope(caller);
-  const Tensor log_head = LogSoftmax(head(x), -1);
+  const Tensor log_head = hlod::LogSoftmax(head(x), -1);
   std::vector<Tensor> parts = {log_head.Slice(-1, 0, cutoffs_[0])};
   for (size_t i = 0; i + 1 < cutoffs_.size(); ++i) {
-    const Tensor log_tail = LogSoftmax(tail[static_cast<int64_t>(i)](x), -1);
+    const Tensor log_tail = hlod::LogSoftmax(tail[static_cast<int64_t>(i)](x), -1);
     parts.push_back(log_tail + log_head.Select(-1, cutoffs_[0] + static_cast<int64_t>(i)).Unsqueeze(-1));
   }
   return Cat(parts, -1);
