@@ -3,6 +3,9 @@
 
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
 
 #include "client/pjrt/entry.h"
 
@@ -33,6 +36,17 @@ absl::StatusOr<ConnectOptions> ReadOptions(absl::Span<const abi::NamedValue> opt
   return read;
 }
 
+// The clients of this process, in the order in which they were made.
+struct Clients {
+  absl::Mutex mu;
+  std::vector<const Client*> list ABSL_GUARDED_BY(mu);
+
+  static Clients& Get() {
+    static auto* const clients = new Clients;  // Never destroyed: frameworks leave clients behind at exit.
+    return *clients;
+  }
+};
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(absl::Span<const abi::NamedValue> options) {
@@ -53,6 +67,19 @@ Client::Client(hlod::Client runtime)
     memories_.insert(memories_.end(), device.memories().begin(), device.memories().end());
     topology_.Add(device.description());
   }
+  absl::MutexLock lock(&Clients::Get().mu);
+  Clients::Get().list.push_back(this);
+}
+
+Client::~Client() {
+  absl::MutexLock lock(&Clients::Get().mu);
+  std::erase(Clients::Get().list, this);
+}
+
+std::optional<hlod::Client> Client::Latest() {
+  absl::MutexLock lock(&Clients::Get().mu);
+  if (Clients::Get().list.empty()) return std::nullopt;
+  return Clients::Get().list.back()->runtime();
 }
 
 Device* Client::FindDevice(int64_t id) const {

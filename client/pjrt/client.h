@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ class Client {
   // and ignores others, which frameworks add.
   static absl::StatusOr<std::unique_ptr<Client>> Create(absl::Span<const abi::NamedValue> options);
   explicit Client(hlod::Client runtime);
+  ~Client();
 
   const hlod::Client& runtime() const { return runtime_; }
   const std::shared_ptr<internal::Session>& session() const { return runtime_.internal_session(); }
@@ -35,6 +37,9 @@ class Client {
   Device* FindDevice(int64_t id) const;
 
   const std::shared_ptr<CallbackTurn>& callback_turn() const { return callback_turn_; }
+  // Returns the connection of the client that was made last, nullopt when none is left.
+  static std::optional<hlod::Client> Latest();
+
   // Downloads of many bytes run here.
   Worker& transfers() { return transfers_; }
   // Returns a completion for a command of the session.

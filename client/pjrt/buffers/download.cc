@@ -10,6 +10,7 @@
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
+#include "client/pjrt/programs/call_location.h"
 #include "client/runtime/session/state.h"
 #include "client/runtime/transfer/transfer.h"
 
@@ -30,7 +31,7 @@ absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod
   command.mutable_download()->set_inline_(true);
   internal::Command sent;
   const absl::Status status = client.session()->Transact(
-      Caller{}, [&](internal::Session::Sender& sender) { sent = sender.Add(std::move(command)); },
+      CurrentLine(), [&](internal::Session::Sender& sender) { sent = sender.Add(std::move(command)); },
       /*may_wait=*/false);
   if (absl::IsResourceExhausted(status)) return nullptr;
   RETURN_IF_ERROR(status);
@@ -46,12 +47,12 @@ absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod
 std::shared_ptr<Completion> ReadBeside(Client& client, const hlod::Buffer& value, absl::Span<std::byte> out,
                                        Sink sink) {
   std::shared_ptr<Completion> completion = Completion::Open();
-  client.transfers().Run([=, held = value]() mutable {
+  client.transfers().Run([=, held = value, line = CurrentLine()]() mutable {
     absl::Status status;
     if (sink == nullptr) {
-      status = held.Download(out, Cause::kDownload, Caller{});
+      status = held.Download(out, Cause::kDownload, line);
     } else {
-      absl::StatusOr<Literal> literal = held.ToLiteral(Cause::kDownload, Caller{});
+      absl::StatusOr<Literal> literal = held.ToLiteral(Cause::kDownload, line);
       status = literal.ok() ? sink(std::as_const(*literal).bytes()) : literal.status();
     }
     held = hlod::Buffer();
@@ -77,7 +78,7 @@ std::shared_ptr<Completion> ReadAtEnd(Client& client, const Buffer& buffer, cons
 absl::StatusOr<std::shared_ptr<Completion>> Read(const Buffer& buffer, absl::Span<std::byte> out, Sink sink) {
   Client& client = buffer.client();
   ASSIGN_OR_RETURN(const hlod::Buffer value, buffer.value());
-  RETURN_IF_ERROR(internal::CheckReadable(*value.internal_state(), "a read", Caller{}));
+  RETURN_IF_ERROR(internal::CheckReadable(*value.internal_state(), "a read", CurrentLine()));
   if (buffer.end() != nullptr) return ReadAtEnd(client, buffer, value, out, std::move(sink));
   if (ComesInline(client, value.byte_size()) && !value.shape().HasDynamicDimension() &&
       client.session()->options().abstract == nullptr) {

@@ -9,6 +9,7 @@
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
+#include "client/pjrt/programs/call_location.h"
 
 namespace hlod::pjrt {
 namespace {
@@ -33,10 +34,10 @@ void SetUpperBits(absl::Span<std::byte> elements, hlo::PrimitiveType type) {
 // Uploads an array whose elements have to be brought into order, or into form, on the way.
 absl::StatusOr<hlod::Buffer> UploadRearranged(const hlod::Device& device, const std::byte* data,
                                               const Strides& strides, const hlo::Shape& shape) {
-  ASSIGN_OR_RETURN(hlod::StagedUpload staged, device.Stage(shape, Caller{}));
+  ASSIGN_OR_RETURN(hlod::StagedUpload staged, device.Stage(shape, CurrentLine()));
   CopyStrided(staged.bytes().data(), RowMajorStrides(shape), data, strides, shape);
   if (hlo::Info(shape.type).bits < 8) SetUpperBits(staged.bytes(), shape.type);
-  return staged.Commit(Cause::kUpload, Caller{});
+  return staged.Commit(Cause::kUpload, CurrentLine());
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ absl::Status Serve(abi::Client_BufferFromHostBuffer_Args& args) {
     dense = dense && (bytes == 0 || given == strides);
     strides = std::move(given);
   }
-  absl::StatusOr<hlod::Buffer> value = dense ? device.Upload({data, bytes}, shape, Cause::kUpload, Caller{})
+  absl::StatusOr<hlod::Buffer> value = dense ? device.Upload({data, bytes}, shape, Cause::kUpload, CurrentLine())
                                              : UploadRearranged(device, data, strides, shape);
   RETURN_IF_ERROR(value.status());
   auto done = std::make_unique<Event>(Completion::Done(absl::OkStatus()));

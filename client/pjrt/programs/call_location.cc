@@ -20,7 +20,13 @@ const char* Kept(std::string_view file) {
   return found->c_str();
 }
 
+thread_local Caller current;
+
 }  // namespace
+
+const Caller& CurrentLine() { return current; }
+
+void SetCurrentLine(const char* location) { current = ReadCallLocation(location); }
 
 Caller ReadCallLocation(const char* location) {
   if (location == nullptr || *location == '\0') return Caller{};

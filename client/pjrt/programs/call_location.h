@@ -9,4 +9,9 @@ namespace hlod::pjrt {
 // for the life of the process.
 Caller ReadCallLocation(const char* location);
 
+// The line of the user's program that this thread works for, where the framework does not state it: of transfers and
+// compilations. The Python package sets it around JAX's calls.
+const Caller& CurrentLine();
+void SetCurrentLine(const char* location);
+
 }  // namespace hlod::pjrt

@@ -7,6 +7,7 @@
 
 #include "client/pjrt/buffers/element_type.h"
 #include "client/pjrt/client.h"
+#include "client/pjrt/programs/call_location.h"
 #include "client/pjrt/programs/partition.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/flat_signature.h"
@@ -71,9 +72,9 @@ absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(
   ASSIGN_OR_RETURN(program->channels_, HostChannelsOf(*program->module_));
   program->options_ = std::move(options);
   ASSIGN_OR_RETURN(program->runtime_,
-                   client.runtime().Compile(*program->module_, {.describe = true}, Caller{}));
+                   client.runtime().Compile(*program->module_, {.describe = true}, CurrentLine()));
   // The framework expects errors of the program here, not where its results are used.
-  ASSIGN_OR_RETURN(program->figures_, program->runtime_.Describe(Caller{}));
+  ASSIGN_OR_RETURN(program->figures_, program->runtime_.Describe(CurrentLine()));
   program->Describe(read);
   return program;
 }

@@ -40,9 +40,10 @@ def initialize() -> None:
         os.environ.setdefault("HLOD_DAEMON", daemon)
     xla_bridge.register_plugin(NAME, priority=500, library_path=library, options=options)
 
-    from . import _lowerings
+    from . import _lowerings, _plugin
 
     _lowerings.register()
+    _plugin.name_lines_of_transfers()
     _name_lines_of_programs()
 
 

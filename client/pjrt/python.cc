@@ -1,0 +1,63 @@
+// The functions of the library that client/python calls beside the PJRT API, by ctypes.
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "nlohmann/json.hpp"
+#include "client/pjrt/client.h"
+#include "client/pjrt/programs/call_location.h"
+#include "hlod/observe/metrics.h"
+
+namespace hlod::pjrt {
+namespace {
+
+using Json = nlohmann::json;
+
+// Returns a copy that the caller gives back to hlod_free.
+char* Copied(const std::string& text) {
+  auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+Json ToJson(const Amount& amount) { return {{"bytes", amount.bytes}, {"calls", amount.calls}}; }
+
+Json ToJson(const LedgerRow& row) {
+  return {{"cause", Name(row.cause)},  {"bytes", row.amount.bytes}, {"calls", row.amount.calls},
+          {"file", row.origin.file},        {"line", row.origin.line},   {"step", row.step},
+          {"device", row.device}};
+}
+
+Json Ledger() {
+  const std::optional<hlod::Client> client = Client::Latest();
+  if (!client.has_value()) return {{"error", "no client of hlod exists in this process"}};
+  const absl::StatusOr<SessionStats> stats = client->Stats(Caller{});
+  if (!stats.ok()) return {{"error", stats.status().message()}};
+  Json rows = Json::array();
+  for (const LedgerRow& row : stats->rows) rows.push_back(ToJson(row));
+  return {{"address", client->address()},
+          {"session", client->session_id()},
+          {"host_to_device", ToJson(stats->host_to_device)},
+          {"device_to_host", ToJson(stats->device_to_host)},
+          {"device_to_device", ToJson(stats->device_to_device)},
+          {"rows", std::move(rows)}};
+}
+
+}  // namespace
+}  // namespace hlod::pjrt
+
+#define HLOD_EXPORTED extern "C" __attribute__((visibility("default")))
+
+// Sets the line of the program, "FILE:LINE", for which this thread transfers and compiles until the next call; null: unknown.
+HLOD_EXPORTED void hlod_set_line(const char* location) { hlod::pjrt::SetCurrentLine(location); }
+
+// Returns the metrics and counters of this process as text (hlod/observe/metrics.h). Waits for the commands sent before.
+HLOD_EXPORTED char* hlod_metrics_report() { return hlod::pjrt::Copied(hlod::MetricsReport()); }
+
+// Returns the daemon's account of this process's session as JSON: the totals of each direction and a row per cause, line, step
+// and device; {"error": TEXT} when there is none. Waits for the commands sent before.
+HLOD_EXPORTED char* hlod_ledger() { return hlod::pjrt::Copied(hlod::pjrt::Ledger().dump()); }
+
+HLOD_EXPORTED void hlod_free(char* text) { std::free(text); }

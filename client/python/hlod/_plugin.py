@@ -1,0 +1,127 @@
+"""What the plugin says of this process, and the lines of the program that it is told."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import os
+import sys
+
+from . import _files, _hloctl
+
+
+@functools.lru_cache(maxsize=None)
+def _library() -> ctypes.CDLL:
+    path = _files.plugin()
+    if path is None:
+        raise _hloctl.Error("libpjrt_hlod.so is neither at $HLOD_PJRT_LIBRARY nor in this package: install hlod's wheel")
+    library = ctypes.CDLL(path)
+    for name in ("hlod_metrics_report", "hlod_ledger"):
+        getattr(library, name).restype = ctypes.c_void_p
+    library.hlod_free.argtypes = [ctypes.c_void_p]
+    library.hlod_set_line.argtypes = [ctypes.c_char_p]
+    return library
+
+
+def _text(function) -> str:
+    pointer = function()
+    if not pointer:
+        raise MemoryError
+    try:
+        return ctypes.string_at(pointer).decode(errors="replace")
+    finally:
+        _library().hlod_free(pointer)
+
+
+def metrics() -> str:
+    """The metrics and counters of this process and of the daemon's work for it, as text in PyTorch/XLA's layout
+    (`torch_xla.debug.metrics.metrics_report`). Waits for what was sent to the daemon before."""
+    return _text(_library().hlod_metrics_report)
+
+
+class Ledger(dict):
+    """The daemon's account of this process: what crossed, by cause, line of the program, step and device. Keys: `host_to_device`,
+    `device_to_host` and `device_to_device` (`bytes` and `calls`), `rows` (`cause`, `file`, `line`, `bytes`, `calls`, `step`, `device`),
+    `address`, `session`."""
+
+    def __str__(self) -> str:
+        lines = [f"{'bytes':>14} {'calls':>8}  cause     line"]
+        for row in sorted(self["rows"], key=lambda row: -row["bytes"]):
+            lines.append(f"{row['bytes']:>14} {row['calls']:>8}  {row['cause']:<9} {_place(row)}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The table as a notebook shows it."""
+        import html
+
+        cells = lambda row: (row["bytes"], row["calls"], row["cause"], html.escape(_place(row)))
+        rows = sorted(self["rows"], key=lambda row: -row["bytes"])
+        body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells(row)) + "</tr>" for row in rows)
+        return f"<table><tr><th>bytes</th><th>calls</th><th>cause</th><th>line</th></tr>{body}</table>"
+
+
+def _place(row: dict) -> str:
+    return f"{row['file']}:{row['line']}" if row["file"] else "an unknown line"
+
+
+def ledger() -> Ledger:
+    """Returns the daemon's account of this process's JAX arrays. Waits for what was sent to the daemon before.
+
+    Raises hlod.Error when no JAX program of this process uses hlod, or when the daemon is lost.
+    """
+    account = json.loads(_text(_library().hlod_ledger))
+    if "error" in account:
+        raise _hloctl.Error(account["error"])
+    return Ledger(account)
+
+
+def name_lines_of_transfers() -> None:
+    """Has the plugin note the line of the user's program for transfers and compilations, which JAX does not pass on."""
+    from jax._src import array, compiler
+    from jax._src.lib import xla_client
+
+    xla_client.batched_device_put = _noting(xla_client.batched_device_put)
+    if hasattr(compiler, "compile_or_get_cached"):
+        compiler.compile_or_get_cached = _noting(compiler.compile_or_get_cached)
+    value = array.ArrayImpl._value
+    try:
+        array.ArrayImpl._value = property(_noting(value.fget))
+    except (AttributeError, TypeError):
+        pass  # Where the class does not take it, downloads are counted without lines.
+
+
+def _noting(function):
+    """The function, with the line of the nearest caller outside JAX noted while it runs."""
+    set_line = _library().hlod_set_line
+
+    @functools.wraps(function)
+    def noting(*arguments, **parameters):
+        set_line(_line())
+        try:
+            return function(*arguments, **parameters)
+        finally:
+            set_line(None)
+
+    return noting
+
+
+def _line() -> bytes | None:
+    """Returns "FILE:LINE" of the nearest frame that is neither JAX's nor this package's; None when there is none."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_skipped()):
+            return f"{name}:{frame.f_lineno}".encode()
+        frame = frame.f_back
+    return None
+
+
+@functools.lru_cache(maxsize=None)
+def _skipped() -> tuple[str, ...]:
+    import contextlib
+
+    import jax
+
+    own = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    return (os.path.dirname(jax.__file__) + os.sep, own, contextlib.__file__, functools.__file__, "<")

@@ -1,0 +1,52 @@
+"""hlod.ledger and hlod.metrics of a JAX program: what crossed, and the line that asked for it."""
+
+import sys
+
+import hlod
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from support import PluginTest, array, main
+
+
+def here() -> int:
+    """The line of the caller."""
+    return sys._getframe(1).f_lineno
+
+
+class Observe(PluginTest):
+
+    def rows(self, line):
+        """The ledger's rows of a line of this file, as (cause, bytes, calls)."""
+        rows = [row for row in hlod.ledger()["rows"] if row["file"].endswith("observe_test.py") and row["line"] == line]
+        return [(row["cause"], row["bytes"], row["calls"]) for row in rows]
+
+    def test_an_upload_has_its_line(self):
+        x, line = jax.device_put(array(10, 10), jax.devices()[0]), here()
+        self.assertEqual(self.rows(line), [("upload", 400, 1)])
+        self.assertEqual(x.shape, (10, 10))
+
+    def test_a_download_has_its_line(self):
+        x = jnp.ones((5, 7))
+        np.asarray(x), here()
+        y, line = float((x * 2).sum()), here()
+        self.assertEqual(y, 70.0)
+        self.assertEqual([row for row in self.rows(line) if row[0] == "download"], [("download", 4, 1)])
+
+    def test_sums_are_those_of_the_rows(self):
+        ledger = hlod.ledger()
+        total = sum(ledger[direction]["bytes"] for direction in ("host_to_device", "device_to_host", "device_to_device"))
+        self.assertEqual(total, sum(row["bytes"] for row in ledger["rows"]))
+        self.assertIn("cause", str(ledger))
+        self.assertIn("<table>", ledger._repr_html_())
+
+    def test_metrics(self):
+        jax.jit(lambda x: x * 3 + 1)(jnp.ones(4)).block_until_ready()
+        report = hlod.metrics()
+        self.assertIn("Metric: CompileTime", report)
+        self.assertIn("Metric: ExecuteTime", report)
+
+
+if __name__ == "__main__":
+    main()
