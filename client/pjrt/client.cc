@@ -19,6 +19,8 @@ absl::StatusOr<std::string> Text(const abi::NamedValue& option) {
 
 absl::StatusOr<ConnectOptions> ReadOptions(absl::Span<const abi::NamedValue> options) {
   ConnectOptions read;
+  // A host callback may take minutes. A daemon of one's own holds up nobody else then.
+  read.daemon_flags = {"--channel-wait-us", "3600000000"};
   for (const abi::NamedValue& option : options) {
     const std::string_view name(option.name, option.name_size);
     if (name == "address") {

@@ -2,11 +2,30 @@
 #include "client/pjrt/topology.h"
 
 #include <iterator>
+#include <string>
+#include <utility>
 
 #include "client/pjrt/devices/device.h"
 #include "client/pjrt/entry.h"
+#include "client/pjrt/programs/bytes.h"
 
 namespace hlod::pjrt {
+
+// Frameworks look for these words to learn that a platform compiles for present devices alone.
+absl::Status Serve(abi::TopologyDescription_Create_Args& args) {
+  return Unimplemented("topology not implemented: hlod compiles for the devices of a daemon that is there.");
+}
+
+// Frameworks compare the bytes; they are not read again.
+absl::Status Serve(abi::TopologyDescription_Serialize_Args& args) {
+  RETURN_IF_ERROR(Given(args.topology, "topology"));
+  std::string bytes = args.topology->version();
+  for (const DeviceDescription* const description : args.topology->descriptions())
+    absl::StrAppend(&bytes, "\n", description->details());
+  ReturnBytes(std::move(bytes), &args.serialized_bytes, &args.serialized_bytes_size,
+              &args.serialized_topology, &args.serialized_topology_deleter);
+  return absl::OkStatus();
+}
 
 absl::Status Serve(abi::TopologyDescription_Destroy_Args& args) {
   return absl::OkStatus();  // A client's topology belongs to the client.

@@ -30,6 +30,8 @@ class Buffer {
   const hlo::Shape& shape() const { return shape_; }
   absl::Span<const int64_t> minor_to_major() const { return minor_to_major_; }
 
+  // Returns the error of a buffer that was made without a value; OK for others.
+  const absl::Status& error() const { return error_; }
   // Returns the value; the error of a buffer that has none, was deleted or donated.
   absl::StatusOr<hlod::Buffer> value() const;
   // Null when the value is there, or failed, with the command that makes it.

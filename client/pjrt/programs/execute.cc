@@ -13,6 +13,7 @@
 #include "client/pjrt/events/event.h"
 #include "client/pjrt/programs/call_location.h"
 #include "client/pjrt/programs/executable.h"
+#include "common/base/errors/error.h"
 
 namespace hlod::pjrt {
 
@@ -27,6 +28,7 @@ struct Run {
   std::vector<Device*> devices;  // One per participant.
   std::vector<Argument> arguments;
   std::vector<Buffer*> consumed;
+  absl::Status poison;  // The error of an argument, which its results have, too.
   ExecuteOptions options;
 };
 
@@ -83,6 +85,10 @@ absl::Status AddArgument(Run& run, DonationCheck& donations, Buffer* buffer, boo
     return InvalidArgument("Argument %d of participant %d is null.", argument, participant);
   const hlo::Shape& wanted = run.program.runtime().argument_shapes()[argument];
   absl::StatusOr<hlod::Buffer> value = buffer->value();
+  if (!value.ok() && !buffer->IsDeleted()) {
+    run.poison.Update(value.status());
+    return absl::OkStatus();
+  }
   if (!value.ok()) {
     return absl::Status(
         value.status().code(),
@@ -155,6 +161,20 @@ void Give(const Run& run, const Execution& execution, const std::shared_ptr<Comp
   }
 }
 
+// Gives results and ends that carry an error. Frameworks expect what befalls an execution there, not from the
+// call.
+void GiveFailed(const Run& run, const absl::Status& error, abi::LoadedExecutable_Execute_Args& args) {
+  const std::vector<Shape>& shapes = run.program.runtime().result_shapes();
+  for (size_t participant = 0; participant < run.devices.size(); ++participant) {
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      args.output_lists[participant][i] = new Buffer(
+          *run.devices[participant]->memories()[run.program.output_kinds().ids[i]], shapes[i], error);
+    }
+    if (args.device_complete_events != nullptr)
+      args.device_complete_events[participant] = new Event(Completion::Done(error));
+  }
+}
+
 }  // namespace
 
 absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
@@ -167,6 +187,10 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   if (!run.program.output_types().empty()) RETURN_IF_ERROR(Given(args.output_lists, "output_lists"));
   RETURN_IF_ERROR(ChooseDevices(executable, args, run));
   RETURN_IF_ERROR(AddArguments(run, args, options));
+  if (!run.poison.ok()) {
+    GiveFailed(run, run.poison, args);
+    return absl::OkStatus();
+  }
   Client& client = run.program.client();
   const bool calls_back = !run.program.channels().empty();
   if (calls_back) client.callback_turn()->Take();
@@ -174,7 +198,9 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
       run.program.runtime().Start(run.arguments, run.options, ReadCallLocation(options.call_location));
   if (!execution.ok()) {
     if (calls_back) client.callback_turn()->Give();
-    return execution.status();
+    if (hlod::KindOf(execution.status()) != ErrorKind::kLostSession) return execution.status();
+    GiveFailed(run, execution.status(), args);
+    return absl::OkStatus();
   }
   run.arguments.clear();
   for (Buffer* const buffer : run.consumed) buffer->Delete();

@@ -8,22 +8,35 @@
 #include "client/import/import.h"
 #include "client/import/program/attribute_text.h"
 #include "client/import/program/operation.h"
+#include "client/pjrt/buffers/memory_layout.h"
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::pjrt {
 namespace {
 
+// Buffers are row-major: another layout that a program asks for is refused.
+absl::Status CheckLayout(const stablehlo::AttributeMap& attributes, const stablehlo::Type& type) {
+  const stablehlo::Attribute* const stated = stablehlo::Find(attributes, "mhlo.layout_mode");
+  if (stated == nullptr) return absl::OkStatus();
+  const std::string mode = stablehlo::PlainText(*stated);
+  if (mode == "default" || mode == "auto" || mode == MemoryLayout(type.dims.size()).text())
+    return absl::OkStatus();
+  return Unimplemented("The layout %s of %s: hlod's arrays are row-major.", mode,
+                       hlo::ToStringNoLayout(type));
+}
+
 struct Stated {
   std::vector<std::string> kinds, shardings;
 };
 
-Stated StatedBy(const std::vector<stablehlo::AttributeMap>& values, const std::vector<stablehlo::Type>& types,
-                const stablehlo::Meshes& meshes) {
+absl::StatusOr<Stated> StatedBy(const std::vector<stablehlo::AttributeMap>& values,
+                                const std::vector<stablehlo::Type>& types, const stablehlo::Meshes& meshes) {
   Stated stated;
   for (size_t i = 0; i < types.size(); ++i) {
     static const stablehlo::AttributeMap kNone;
     const stablehlo::AttributeMap& attributes = i < values.size() ? values[i] : kNone;
+    RETURN_IF_ERROR(CheckLayout(attributes, types[i]));
     const stablehlo::Attribute* const kind = stablehlo::Find(attributes, "mhlo.memory_kind");
     stated.kinds.push_back(kind == nullptr ? "" : stablehlo::PlainText(*kind));
     stablehlo::Decoration decoration;
@@ -55,8 +68,8 @@ absl::StatusOr<ReadProgram> ReadProgramFrom(std::string_view code, std::string_v
   const auto entry = std::ranges::find(program->functions, "main", &stablehlo::Function::name);
   if (entry == program->functions.end()) return read;
   const stablehlo::Meshes meshes = stablehlo::MeshesOf(*program);
-  Stated arguments = StatedBy(entry->argument_attributes, entry->type.inputs, meshes);
-  Stated results = StatedBy(entry->result_attributes, entry->type.results, meshes);
+  ASSIGN_OR_RETURN(Stated arguments, StatedBy(entry->argument_attributes, entry->type.inputs, meshes));
+  ASSIGN_OR_RETURN(Stated results, StatedBy(entry->result_attributes, entry->type.results, meshes));
   read.argument_kinds = std::move(arguments.kinds);
   read.argument_shardings = std::move(arguments.shardings);
   read.result_kinds = std::move(results.kinds);

@@ -207,10 +207,53 @@ TEST_F(PjrtClient, SetsEvents) {
   EXPECT_EQ(Await(create->event), "INTERNAL: broken");
 }
 
+TEST_F(PjrtClient, PassesAnArgumentsErrorOn) {
+  LoadedExecutable* executable = nullptr;
+  ASSERT_EQ(TryCompile(kDouble, &executable), "");
+  Call<abi::Device_DefaultMemory_Args> memory;
+  memory->device = devices_[0];
+  memory.Run(api().Device_DefaultMemory);
+  const int64_t dims[] = {4};
+  Call<abi::Client_CreateErrorBuffer_Args> create;
+  create->client = client_;
+  create->error_code = abi::ErrorCode(15);
+  create->error_message = "gone";
+  create->error_message_size = 4;
+  create->shape_dims = dims;
+  create->shape_num_dims = 1;
+  create->shape_element_type = abi::BufferType(kF32);
+  create->memory = memory->memory;
+  create.Run(api().Client_CreateErrorBuffer);
+  std::vector<Buffer*> results(1);
+  Event* done = nullptr;
+  ASSERT_EQ(TryExecute(executable, {create->buffer}, results, &done), "");
+  EXPECT_EQ(Await(done), "DATA_LOSS: gone");
+  float out[4];
+  EXPECT_EQ(Download(results[0], out, sizeof(out)), "DATA_LOSS: gone");
+  Destroy(create->buffer);
+  Destroy(results[0]);
+  Call<abi::LoadedExecutable_Destroy_Args> destroy;
+  destroy->executable = executable;
+  destroy.Run(api().LoadedExecutable_Destroy);
+}
+
 TEST_F(PjrtClient, SurvivesTheDaemonsDeath) {
   const float values[] = {1, 2, 3, 4};
   Buffer* const x = Upload(values, kF32, {4});
+  Buffer* const y = Upload(values, kF32, {4});
+  LoadedExecutable* doubled = nullptr;
+  ASSERT_EQ(TryCompile(kDouble, &doubled), "");
   daemon_->Kill(SIGKILL);
+  // The results of an execution carry the error, before and after the client has noticed.
+  for (int i = 0; i < 2; ++i) {
+    std::vector<Buffer*> results(1);
+    Event* done = nullptr;
+    Buffer* const argument = i == 0 ? y : x;
+    ASSERT_EQ(TryExecute(doubled, {argument}, results, &done), "");
+    EXPECT_NE(Await(done).find("UNAVAILABLE"), std::string::npos);
+    Destroy(results[0]);
+  }
+  Destroy(y);
   float out[4];
   EXPECT_NE(Download(x, out, sizeof(out)).find("UNAVAILABLE"), std::string::npos);
   Call<abi::Buffer_Memory_Args> memory;

@@ -1,0 +1,48 @@
+// The entries that make buffers without bytes of the host.
+#include <memory>
+
+#include "client/pjrt/buffers/buffer.h"
+#include "client/pjrt/buffers/element_type.h"
+#include "client/pjrt/client.h"
+#include "client/pjrt/entry.h"
+
+namespace hlod::pjrt {
+namespace {
+
+template <typename Arguments>
+absl::StatusOr<hlo::Shape> ShapeFrom(const Arguments& args) {
+  if (args.shape_num_dims > 0) RETURN_IF_ERROR(Given(args.shape_dims, "shape_dims"));
+  ASSIGN_OR_RETURN(const hlo::PrimitiveType type, FromBufferType(args.shape_element_type));
+  hlo::Shape shape = type == hlo::kTokenType
+                         ? hlo::Shape::Token()
+                         : hlo::Shape::Array(type, {args.shape_dims, args.shape_num_dims});
+  RETURN_IF_ERROR(hlo::ValidateShape(shape));
+  return shape;
+}
+
+}  // namespace
+
+absl::Status Serve(abi::Client_CreateErrorBuffer_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  RETURN_IF_ERROR(Given(args.memory, "memory"));
+  ASSIGN_OR_RETURN(const hlo::Shape shape, ShapeFrom(args));
+  absl::Status error = ToStatus(args.error_code, args.error_message, args.error_message_size);
+  if (error.ok()) return InvalidArgument("The error of an error buffer is OK.");
+  args.buffer = new Buffer(*args.memory, shape, std::move(error));
+  return absl::OkStatus();
+}
+
+// The elements are zeros.
+absl::Status Serve(abi::Client_CreateUninitializedBuffer_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  if (args.memory == nullptr) RETURN_IF_ERROR(Given(args.device, "memory"));
+  Memory& memory = args.memory != nullptr ? *args.memory : args.device->default_memory();
+  ASSIGN_OR_RETURN(const hlo::Shape shape, ShapeFrom(args));
+  ASSIGN_OR_RETURN(const Literal zeros,
+                   Literal::Make(shape, args.client->runtime().limits().buffer_bytes_max));
+  ASSIGN_OR_RETURN(hlod::Buffer value, memory.device().runtime().Upload(zeros, Cause::kUpload, Caller{}));
+  args.buffer = new Buffer(memory, std::move(value));
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::pjrt
