@@ -20,6 +20,7 @@ namespace {
 struct Listener {
   const ParticipantCallbacks* participant = nullptr;
   const abi::SendCallbackInfo* send = nullptr;
+  bool calls = true;  // False when another participant makes the callback with the same value.
   hlo::Shape shape;
   hlod::Buffer value;
   internal::Command command;  // Null without a command.
@@ -33,7 +34,9 @@ class CallbackRun {
         participants_(std::move(participants)),
         client_(participants_.front().device->client()),
         execution_(execution.sent),
-        turn_(std::move(turn)) {}
+        turn_(std::move(turn)) {
+    for (const ParticipantCallbacks& participant : participants_) devices_.push_back(participant.device);
+  }
 
   const std::shared_ptr<Completion>& end() const { return end_; }
 
@@ -61,7 +64,9 @@ class CallbackRun {
       for (const abi::SendCallbackInfo& send : participant.sends) {
         const auto channel = channels_.to_host.find(send.channel_id);
         if (channel == channels_.to_host.end()) continue;  // The program does not use it.
-        listeners_.push_back({&participant, &send, channel->second, {}, nullptr});
+        const bool calls =
+            &participant == &participants_.front() || !channels_.once.contains(send.channel_id);
+        listeners_.push_back({&participant, &send, calls, channel->second, {}, nullptr});
         Ask(listeners_.back());
       }
     }
@@ -83,6 +88,7 @@ class CallbackRun {
     const absl::Status come = listener.command->status;
     listener.command = nullptr;
     if (!come.ok()) return Note(come);
+    if (!listener.calls) return Ask(listener);
     const absl::StatusOr<Literal> literal = value.ToLiteral(Cause::kImplicitDownload, Caller{});
     if (!literal.ok()) return Note(literal.status());
     Note(Call(*listener.send, *literal));
@@ -127,7 +133,9 @@ class CallbackRun {
                                      [&](const auto& each) { return each.channel_id == channel; });
       const auto found = channels_.from_host.find(channel);
       if (info == participant.receives.end() || found == channels_.from_host.end()) return;
-      info->recv_callback(new CopyToDeviceStream(*participant.device, channel, found->second, end_),
+      std::vector<Device*> devices = {participant.device};
+      if (channels_.once.contains(channel)) devices = devices_;
+      info->recv_callback(new CopyToDeviceStream(std::move(devices), channel, found->second, end_),
                           info->user_arg);
     }
   }
@@ -148,6 +156,7 @@ class CallbackRun {
 
   const HostChannels channels_;
   const std::vector<ParticipantCallbacks> participants_;
+  std::vector<Device*> devices_;  // Of all participants.
   Client& client_;
   const internal::Command execution_;
   const std::shared_ptr<CallbackTurn> turn_;

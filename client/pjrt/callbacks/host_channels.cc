@@ -1,6 +1,8 @@
 // Finds a program's channels to and from the host.
 #include "client/pjrt/callbacks/host_channels.h"
 
+#include <string>
+
 #include "common/base/errors/status.h"
 #include "common/hlo/collectives/channels.h"
 #include "common/hlo/collectives/collective.h"
@@ -8,7 +10,15 @@
 namespace hlod::pjrt {
 namespace {
 
-absl::Status Add(const hlo::Transfer& transfer, HostChannels& channels) {
+bool IsOnOneDevice(hlo::Instruction instruction) {
+  const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
+  if (notes == nullptr) return false;
+  const auto sharding = notes->frontend_attributes.find("xla.sdy.sharding");
+  return sharding != notes->frontend_attributes.end() &&
+         sharding->second.find("<@maximal_mesh_") != std::string::npos;
+}
+
+absl::Status Add(hlo::Instruction instruction, const hlo::Transfer& transfer, HostChannels& channels) {
   if (transfer.action == hlo::Transfer::Action::kNothing) return absl::OkStatus();
   const bool to_host = transfer.channel.kind == hlo::Channel::Kind::kToHost;
   if (!to_host && transfer.channel.kind != hlo::Channel::Kind::kFromHost) return absl::OkStatus();
@@ -16,6 +26,7 @@ absl::Status Add(const hlo::Transfer& transfer, HostChannels& channels) {
     return Unimplemented("%s carries %d arrays at once; callbacks take one.", transfer.channel.ToString(),
                          transfer.shapes.size());
   }
+  if (IsOnOneDevice(instruction)) channels.once.insert(transfer.channel.id);
   (to_host ? channels.to_host : channels.from_host).emplace(transfer.channel.id, transfer.shapes[0]);
   return absl::OkStatus();
 }
@@ -30,7 +41,7 @@ absl::StatusOr<HostChannels> HostChannelsOf(const hlo::Module& module) {
     for (hlo::NodeId node = 0; node < computation.size(); ++node) {
       if (!hlo::IsTransfer(computation[node].opcode())) continue;
       ASSIGN_OR_RETURN(const hlo::Transfer transfer, hlo::ReadTransfer(computation[node], participants));
-      RETURN_IF_ERROR(Add(transfer, channels));
+      RETURN_IF_ERROR(Add(computation[node], transfer, channels));
     }
   }
   return channels;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 
 #include "absl/status/statusor.h"
 #include "common/hlo/module.h"
@@ -12,6 +13,9 @@ namespace hlod::pjrt {
 // By channel_id, the array that each value of the channel is.
 struct HostChannels {
   std::map<int64_t, hlo::Shape> to_host, from_host;
+  // Channels of values that belong to one device by the program's annotations. Each participant of such a
+  // program computes the same, so the callback is made for the first one, and its results are for all.
+  std::set<int64_t> once;
   bool empty() const { return to_host.empty() && from_host.empty(); }
 };
 

@@ -10,9 +10,9 @@
 
 namespace hlod::pjrt {
 
-CopyToDeviceStream::CopyToDeviceStream(Device& device, int64_t channel, hlo::Shape shape,
+CopyToDeviceStream::CopyToDeviceStream(std::vector<Device*> devices, int64_t channel, hlo::Shape shape,
                                        std::shared_ptr<Completion> end)
-    : device_(device),
+    : devices_(std::move(devices)),
       channel_(channel),
       shape_(std::move(shape)),
       total_(hlo::ByteSize(shape_).value_or(0)),
@@ -32,11 +32,13 @@ absl::Status CopyToDeviceStream::Add(const void* data, size_t size) {
     whole = bytes_;
   }
   // A framework ends the process when a chunk fails, so the failure becomes the error of the execution.
-  const absl::StatusOr<hlod::Buffer> value =
-      device_.runtime().Upload(whole, shape_, Cause::kUpload, Caller{});
-  absl::Status sent = value.status();
-  if (sent.ok()) sent = device_.runtime().TransferToInfeed({&*value, 1}, channel_, Caller{});
-  if (!sent.ok()) end_->Set(std::move(sent));
+  for (const Device* const device : devices_) {
+    const absl::StatusOr<hlod::Buffer> value =
+        device->runtime().Upload(whole, shape_, Cause::kUpload, Caller{});
+    absl::Status sent = value.status();
+    if (sent.ok()) sent = device->runtime().TransferToInfeed({&*value, 1}, channel_, Caller{});
+    if (!sent.ok()) end_->Set(std::move(sent));
+  }
   return absl::OkStatus();
 }
 

@@ -19,7 +19,8 @@ namespace hlod::pjrt {
 class CopyToDeviceStream {
  public:
   // `end` is that of the execution: a value that cannot be sent ends it.
-  CopyToDeviceStream(Device& device, int64_t channel, hlo::Shape shape, std::shared_ptr<Completion> end);
+  CopyToDeviceStream(std::vector<Device*> devices, int64_t channel, hlo::Shape shape,
+                     std::shared_ptr<Completion> end);
 
   // Takes the bytes, which the caller may free afterwards. INVALID_ARGUMENT when they are more than are
   // wanted.
@@ -28,7 +29,7 @@ class CopyToDeviceStream {
   int64_t current_bytes() const;
 
  private:
-  Device& device_;
+  const std::vector<Device*> devices_;  // All of which are given the value.
   const int64_t channel_;
   const hlo::Shape shape_;
   const int64_t total_;

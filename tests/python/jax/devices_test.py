@@ -88,6 +88,25 @@ class Devices(PluginTest):
         expected = w - 0.1 * (2 * x.T @ (x @ w - y) / y.size)
         np.testing.assert_allclose(np.asarray(jax.jit(step)(w, x, y)), expected, rtol=1e-4, atol=1e-5)
 
+    def test_callbacks_of_a_divided_program_are_made_once(self):
+        seen = []
+
+        def f(x):
+            jax.debug.callback(lambda total: seen.append(float(total)), x.sum())
+            return x + jax.pure_callback(lambda total: np.float32(total) * 2, jax.ShapeDtypeStruct((), jnp.float32), x.sum())
+
+        x = array(8, 6)
+        np.testing.assert_allclose(np.asarray(jax.jit(f)(self.sharded(x, "x", "y"))), x + x.sum() * 2, rtol=1e-4, atol=1e-4)
+        jax.effects_barrier()
+        self.assertEqual(len(seen), 1)
+
+    def test_callbacks_of_parts_are_made_by_each(self):
+        seen = []
+        f = lambda v: (jax.debug.callback(lambda part: seen.append(np.asarray(part).shape), v), v)[1]
+        jax.jit(jax.shard_map(f, mesh=self.mesh, in_specs=P("x", "y"), out_specs=P("x", "y")))(array(8, 6)).block_until_ready()
+        jax.effects_barrier()
+        self.assertEqual(seen, [(2, 3)] * 8)
+
 
 class Annotated(Devices):
     """Programs that are only annotated: XLA would cut them up, and the results are the same."""
