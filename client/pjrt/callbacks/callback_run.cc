@@ -156,7 +156,7 @@ class CallbackRun {
 
   const HostChannels channels_;
   const std::vector<ParticipantCallbacks> participants_;
-  std::vector<Device*> devices_;  // Of all participants.
+  std::vector<Device*> devices_;  // The devices of all participants.
   Client& client_;
   const internal::Command execution_;
   const std::shared_ptr<CallbackTurn> turn_;

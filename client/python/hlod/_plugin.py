@@ -1,4 +1,4 @@
-"""What the plugin says of this process, and the lines of the program that it is told."""
+"""The figures that the plugin keeps of this process, and the line of the program that is told to it."""
 
 from __future__ import annotations
 
