@@ -40,13 +40,24 @@ inline constexpr size_t kNeeded<abi::Executable_DeserializeAndLoad_Args> = 48;
 template <>
 inline constexpr size_t kNeeded<abi::Client_CreateErrorBuffer_Args> = 96;
 
+// A size that frameworks of some versions state although they know the whole struct, because their headers
+// named the wrong field as its last one; else 0.
+template <typename Arguments>
+inline constexpr size_t kMisstated = 0;
+template <>
+inline constexpr size_t kMisstated<abi::Plugin_Attributes_Args> = 24;
+
 // Copies as much as the caller knows of its struct; the rest of the copy is zero.
 template <typename Struct>
-Struct Widened(const Struct& given) {
+Struct Widened(const Struct& given, size_t size) {
   Struct whole;
   std::memset(static_cast<void*>(&whole), 0, sizeof(whole));
-  std::memcpy(static_cast<void*>(&whole), &given, std::min(given.struct_size, sizeof(whole)));
+  std::memcpy(static_cast<void*>(&whole), &given, std::min(size, sizeof(whole)));
   return whole;
+}
+template <typename Struct>
+Struct Widened(const Struct& given) {
+  return Widened(given, given.struct_size);
 }
 
 // Returns INVALID_ARGUMENT when a pointer that an entry needs is null.
@@ -63,14 +74,16 @@ absl::Status Unforeseen(std::string_view entry, const std::exception& exception)
 template <typename Arguments>
 Error* Enter(std::string_view entry, Arguments* args, absl::Status (*serve)(Arguments&)) {
   if (args == nullptr) return ToError(InvalidArgument("%s was called without arguments.", entry));
+  const size_t stated = args->struct_size;
+  const size_t size = stated != 0 && stated == kMisstated<Arguments> ? sizeof(Arguments) : stated;
   // Padding at the end of a struct does not count.
-  if (args->struct_size + alignof(Arguments) - 1 < kNeeded<Arguments>)
-    return ToError(TooSmall(entry, args->struct_size, kNeeded<Arguments>));
+  if (size + alignof(Arguments) - 1 < kNeeded<Arguments>)
+    return ToError(TooSmall(entry, size, kNeeded<Arguments>));
   try {
-    const size_t known = std::min(args->struct_size, sizeof(Arguments));
-    Arguments whole = Widened(*args);
+    const size_t known = std::min(size, sizeof(Arguments));
+    Arguments whole = Widened(*args, size);
     if (absl::Status status = serve(whole); !status.ok()) return ToError(std::move(status));
-    whole.struct_size = args->struct_size;
+    whole.struct_size = stated;
     std::memcpy(static_cast<void*>(args), &whole, known);
     return nullptr;
   } catch (const std::exception& exception) {

@@ -86,6 +86,14 @@ TEST(Table, TakesNullWhereNothingIsToBeDestroyed) {
   api().Error_Destroy(nullptr);
 }
 
+// The headers of jaxlib up to 0.6 state 24 for a struct of 32 bytes, whose last field they read.
+TEST(Table, FillsAttributesForFrameworksThatMisstateTheirSize) {
+  abi::Plugin_Attributes_Args args = {{24, nullptr}, nullptr, 1234};
+  ASSERT_EQ(Take(api().Plugin_Attributes(&args)), "");
+  ASSERT_EQ(args.num_attributes, 3);
+  EXPECT_EQ(std::string(args.attributes[0].name, args.attributes[0].name_size), "stablehlo_current_version");
+}
+
 TEST(Table, ChainsItsExtensions) {
   std::set<int> types;
   for (const abi::Extension* e = api().extension_start; e != nullptr; e = e->next) types.insert(e->type);
