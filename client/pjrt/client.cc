@@ -1,6 +1,7 @@
 // Clients, and the entries about them.
 #include "client/pjrt/client.h"
 
+#include <atomic>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,7 +93,14 @@ std::shared_ptr<Completion> Client::CompletionOf(internal::Command command, Comp
   return Completion::Of(session(), completions_, std::move(command), std::move(finish));
 }
 
+namespace {
+std::atomic<bool> framework_is_old = false;
+}  // namespace
+
+bool FrameworkIsOld() { return framework_is_old; }
+
 absl::Status Serve(abi::Client_Create_Args& args) {
+  framework_is_old = args.struct_size < sizeof(args);
   if (args.num_options > 0) RETURN_IF_ERROR(Given(args.create_options, "create_options"));
   ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create({args.create_options, args.num_options}));
   args.client = client.release();

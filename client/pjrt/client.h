@@ -57,4 +57,8 @@ class Client {
   Topology topology_;
 };
 
+// Returns true when this process's framework is one of the first that the plugin works with, as far as it has
+// shown.
+bool FrameworkIsOld();
+
 }  // namespace hlod::pjrt

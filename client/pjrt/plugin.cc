@@ -3,6 +3,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 
 namespace hlod::pjrt {
@@ -28,7 +29,9 @@ abi::NamedValue ListAttribute(std::string_view name, const int64_t (&values)[cou
   return attribute;
 }
 
-// The versions of StableHLO that client/import reads: frameworks send programs no newer than the current one.
+// The versions of StableHLO that client/import reads: frameworks send programs no newer than the current one,
+// or than their own. Frameworks that are older than the last fields of Client_Create's arguments (jaxlib 0.4)
+// take the plugin's even when they do not have it; without one they choose one of theirs.
 constexpr int64_t kStablehloCurrent[] = {1, 20, 0};
 constexpr int64_t kStablehloMinimum[] = {0, 9, 0};
 
@@ -42,8 +45,9 @@ absl::Status Serve(abi::Plugin_Attributes_Args& args) {
       ListAttribute("stablehlo_minimum_version", kStablehloMinimum),
       NumberAttribute("xla_version", 2),
   };
-  args.attributes = attributes;
-  args.num_attributes = std::size(attributes);
+  const size_t first = FrameworkIsOld() ? 1 : 0;
+  args.attributes = attributes + first;
+  args.num_attributes = std::size(attributes) - first;
   return absl::OkStatus();
 }
 

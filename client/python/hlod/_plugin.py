@@ -1,4 +1,4 @@
-"""The figures that the plugin keeps of this process, and the line of the program that is told to it."""
+"""The figures that the plugin keeps of this process, and the line of the program that it records."""
 
 from __future__ import annotations
 

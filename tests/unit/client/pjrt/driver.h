@@ -64,6 +64,18 @@ class PjrtClient : public ::testing::Test {
     absl::StatusOr<testing::Daemon> daemon = testing::Daemon::Start({.flags = {"--devices", "2"}});
     ASSERT_TRUE(daemon.ok()) << daemon.status();
     daemon_ = std::make_unique<testing::Daemon>(*std::move(daemon));
+    client_ = Create(sizeof(abi::Client_Create_Args));
+    Call<abi::Client_Devices_Args> devices;
+    devices->client = client_;
+    devices.Run(api().Client_Devices);
+    devices_.assign(devices->devices, devices->devices + devices->num_devices);
+  }
+  void TearDown() override {
+    if (client_ != nullptr) Destroy(client_);
+  }
+
+  // Connects, as a framework whose arguments have this size.
+  Client* Create(size_t struct_size) {
     const std::string address = daemon_->address();
     abi::NamedValue option = {};
     option.struct_size = sizeof(option);
@@ -72,20 +84,15 @@ class PjrtClient : public ::testing::Test {
     option.type = abi::NamedValueType::kString;
     option.string_value = address.data();
     option.value_size = address.size();
-    Call<abi::Client_Create_Args> create(72);
+    Call<abi::Client_Create_Args> create(struct_size);
     create->create_options = &option;
     create->num_options = 1;
-    create.Run(api().Client_Create);
-    client_ = create->client;
-    Call<abi::Client_Devices_Args> devices;
-    devices->client = client_;
-    devices.Run(api().Client_Devices);
-    devices_.assign(devices->devices, devices->devices + devices->num_devices);
+    EXPECT_EQ(create.Try(api().Client_Create), "");
+    return create->client;
   }
-  void TearDown() override {
-    if (client_ == nullptr) return;
+  void Destroy(Client* client) {
     Call<abi::Client_Destroy_Args> destroy;
-    destroy->client = client_;
+    destroy->client = client;
     destroy.Run(api().Client_Destroy);
   }
 

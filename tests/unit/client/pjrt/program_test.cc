@@ -44,6 +44,19 @@ TEST_F(PjrtClient, ListsDevicesAndMemories) {
   EXPECT_NE(lookup.Try(api().Client_LookupDevice).find("Device 2 does not exist"), std::string::npos);
 }
 
+// jaxlib 0.4 would write programs in a version of StableHLO that it does not have.
+TEST_F(PjrtClient, NamesItsStablehloOnlyToFrameworksThatCompareIt) {
+  const auto first_attribute = [] {
+    Call<abi::Plugin_Attributes_Args> call;
+    EXPECT_EQ(call.Try(api().Plugin_Attributes), "");
+    return std::string(call->attributes[0].name, call->attributes[0].name_size);
+  };
+  Destroy(Create(72));
+  EXPECT_EQ(first_attribute(), "stablehlo_minimum_version");
+  Destroy(Create(sizeof(abi::Client_Create_Args)));
+  EXPECT_EQ(first_attribute(), "stablehlo_current_version");
+}
+
 TEST_F(PjrtClient, UploadsInAnyOrderAndDownloads) {
   const int32_t values[] = {1, 2, 3, 4, 5, 6};
   Buffer* const transposed = Upload(values, kS32, {3, 2}, {4, 12});
