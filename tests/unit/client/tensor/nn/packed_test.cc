@@ -97,7 +97,7 @@ TEST_F(NnPacked, WrongLengthsAreNamed) {
   const auto refused = [&](const std::function<void()>& body, const char* why) {
     EXPECT_EQ(KindOf(Thrown(body)), ErrorKind::kArgument);
     EXPECT_THAT(last_what_, HasSubstr(why));
-    EXPECT_THAT(last_what_, HasSubstr("nn_packed_test.cc:"));
+    EXPECT_THAT(last_what_, HasSubstr("packed_test.cc:"));
   };
   refused([&] { rnn::PackPaddedSequence(x, {3}); }, "there are 1 lengths for 2 sequences");
   refused([&] { rnn::PackPaddedSequence(x, {3, 0}); }, "the length 0 is not between 1 and the input's 3");
