@@ -34,9 +34,8 @@ int64_t FairSchedule::StartableUs(uint64_t session, double expected_us) const {
   const auto wait_us = static_cast<int64_t>(std::clamp(
       usual_us, static_cast<double>(options_.beside_wait_us_min), static_cast<double>(kBesideMaxUs)));
   int64_t at_us = 0;
-  const bool tiny = expected_us < options_.tiny_us;
   for (const Running& running : running_) {
-    if (!tiny || !running.tiny) at_us = std::max(at_us, running.start_us + wait_us);
+    if (!running.tiny) at_us = std::max(at_us, running.start_us + wait_us);
   }
   return at_us;
 }
@@ -69,9 +68,13 @@ FairSchedule::Session& FairSchedule::Activate(uint64_t session) {
 }
 
 uint64_t FairSchedule::Run(uint64_t session, double expected_us, int64_t now_us) {
-  for (Running& other : running_) other.accompanied = true;
-  running_.push_back(
-      {++last_id_, session, now_us, !running_.empty(), OwnerOf(session), expected_us < options_.tiny_us});
+  Running added{++last_id_, session, now_us, false, OwnerOf(session), expected_us < options_.tiny_us};
+  for (Running& other : running_) {
+    // A tiny job holds too little memory to be the reason why a longer one finds none.
+    added.accompanied |= added.tiny || !other.tiny;
+    other.accompanied |= other.tiny || !added.tiny;
+  }
+  running_.push_back(added);
   return last_id_;
 }
 

@@ -33,8 +33,9 @@ class FairSchedule {
     // kBesideMaxUs. 0: no job does.
     double beside_us_max = 0;
     int64_t beside_wait_us_min = kBesideMinUs;
-    // Jobs that are expected to take less than this start beside one another at once: a thread that runs one
-    // may wait for a core for many times as long.
+    // A running job that was expected to take less than this holds up no other session, for its thread may
+    // wait for a core for many times as long. If it held up longer jobs, they would not start as long as the
+    // tiny jobs of several sessions overlap.
     double tiny_us = 0;
   };
   static constexpr int64_t kDebtMaxUs = 1'000'000;
@@ -68,7 +69,7 @@ class FairSchedule {
   uint64_t Resume(uint64_t session, int64_t now_us);
   // For a running job that found too little memory beside others. `again` starts before the session's other
   // jobs, once another of the running jobs has completed. Returns false when no other session's job ran
-  // beside it. REQUIRES: width 1 and a running job of the session.
+  // beside it, or only tiny ones beside a longer one. REQUIRES: width 1 and a running job of the session.
   bool Postpone(uint64_t session, double expected_us, Job again);
   // Return the jobs that have not started, of a session that ends or of all. The caller destroys them without
   // holding a lock.
@@ -95,7 +96,8 @@ class FairSchedule {
   struct Running {
     uint64_t id = 0, session = 0;
     int64_t start_us = 0;
-    bool accompanied = false;  // True when another job ran at the same time.
+    // True when a job ran at the same time that may hold the memory which this one needs.
+    bool accompanied = false;
     std::optional<uint64_t> owner;
     bool tiny = false;
   };

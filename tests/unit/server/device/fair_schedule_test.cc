@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace hlod::device {
 namespace {
@@ -184,11 +185,50 @@ TEST(FairSchedule, TinyJobsRunBesideOneAnotherAtOnce) {
   EXPECT_FALSE(schedule.StartHere(1, 5, 1000).has_value()) << "Jobs of one session keep their order.";
   const std::optional<uint64_t> second = schedule.StartHere(2, 5, 1000);
   ASSERT_TRUE(second.has_value());
-  EXPECT_FALSE(schedule.StartHere(3, 20, 1000).has_value()) << "This one is not tiny.";
+  ASSERT_TRUE(schedule.StartHere(3, 20, 1000).has_value()) << "Tiny ones hold up no longer one.";
   schedule.Complete(*first, 1005);
   schedule.Complete(*second, 1005);
-  ASSERT_TRUE(schedule.StartHere(3, 20, 1010).has_value());
   EXPECT_FALSE(schedule.StartHere(1, 5, 1010).has_value()) << "A longer one runs.";
+}
+
+// Two sessions between them always have a tiny job running, and never none.
+TEST(FairSchedule, TinyJobsThatOverlapHoldUpNoLongerOne) {
+  FairSchedule::Options options = kBeside;
+  options.beside_wait_us_min = 100;
+  options.tiny_us = 20;
+  FairSchedule schedule(options);
+  uint64_t tiny = schedule.StartHere(1, 5, 1000).value();
+  schedule.Add(3, 1e9, [] {});
+  EXPECT_EQ(schedule.NextStartUs(), 0);
+  EXPECT_FALSE(schedule.StartHere(2, 5, 1000).has_value()) << "The longer one is first.";
+  const std::optional<FairSchedule::Started> longer = schedule.Start(1000);
+  ASSERT_TRUE(longer.has_value());
+  EXPECT_EQ(longer->session, 3u);
+  // Nor do they hold up the next long one, which starts beside the first after its time.
+  schedule.Add(4, 1e9, [] {});
+  int64_t now_us = 1000;
+  for (uint64_t session = 2; now_us < 1000 + FairSchedule::kBesideMaxUs; now_us += 5'000) {
+    EXPECT_EQ(schedule.NextStartUs(), 1000 + FairSchedule::kBesideMaxUs);
+    const std::optional<uint64_t> next = schedule.StartHere(session, 5, now_us);
+    EXPECT_EQ(next.has_value(), now_us > 1000) << now_us;
+    if (!next.has_value()) continue;
+    schedule.Complete(std::exchange(tiny, *next), now_us);
+    session = 3 - session;
+  }
+  EXPECT_EQ(schedule.Start(now_us).value().session, 4u);
+}
+
+// The job then gets its error, instead of trying again and again between the tiny jobs of others.
+TEST(FairSchedule, OnlyATinyJobIsPostponedForTinyOnes) {
+  FairSchedule::Options options = kBeside;
+  options.tiny_us = 20;
+  FairSchedule schedule(options);
+  ASSERT_TRUE(schedule.StartHere(1, 5, 1000).has_value());
+  ASSERT_TRUE(schedule.StartHere(2, 5, 1000).has_value());
+  ASSERT_TRUE(schedule.StartHere(3, 1e9, 1000).has_value());
+  EXPECT_FALSE(schedule.Postpone(3, 1e9, [] {}));
+  EXPECT_TRUE(schedule.Postpone(1, 5, [] {}));
+  EXPECT_TRUE(schedule.Postpone(2, 5, [] {}));
 }
 
 TEST(FairSchedule, WhatIsExpectedToRunLongerWaitsLonger) {
