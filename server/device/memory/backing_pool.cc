@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <fstream>
 
 #include "common/base/arithmetic.h"
 #include "common/base/errors/error.h"
@@ -21,18 +22,26 @@ alignas(64) std::byte no_bytes[64];  // The address of empty pieces: engines may
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BackingPool>> BackingPool::Create(int64_t host_bytes) {
+bool BackingPool::KernelOvercommits() {
+  int mode = 0;
+  std::ifstream("/proc/sys/vm/overcommit_memory") >> mode;
+  return mode != 2;
+}
+
+absl::StatusOr<std::unique_ptr<BackingPool>> BackingPool::Create(int64_t host_bytes, bool open) {
   const int64_t bytes = AlignUp(std::max<int64_t>(host_bytes, kExtent), kExtent);
   // One extent more than needed, so that the base can be aligned to a huge page. Opening extents one by one
-  // is for kernels that do not overcommit: the call waits until no thread touches new pages, up to 0.1 s each
-  // time beside programs with large results, and all allocations wait for it.
-  void* range = MAP_FAILED;
-  bool open = true;
-  for (const int protection : {PROT_READ | PROT_WRITE, PROT_NONE}) {
-    open = protection != PROT_NONE;
-    range = mmap(nullptr, static_cast<size_t>(bytes + kExtent), protection,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range != MAP_FAILED) break;
+  // waits until no thread touches new pages, up to 0.1 s each time beside programs with large results, and
+  // all allocations wait for it. But where the kernel does not overcommit, or limits the process's data, a
+  // range that is writable counts in full from the start.
+  const auto map = [&](int protection) {
+    return mmap(nullptr, static_cast<size_t>(bytes + kExtent), protection,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  };
+  void* range = open ? map(PROT_READ | PROT_WRITE) : MAP_FAILED;
+  if (range == MAP_FAILED) {
+    open = false;
+    range = map(PROT_NONE);
   }
   if (range == MAP_FAILED) {
     return ResourceExhausted("The kernel refuses an address range of %d bytes for host_memory.", bytes);

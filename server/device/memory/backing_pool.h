@@ -25,8 +25,13 @@ struct Piece {
 // outside of the memory, so that no stray write of a kernel can damage it. Thread-safe.
 class BackingPool {
  public:
-  // Reserves addresses for `host_bytes` without touching pages. RESOURCE_EXHAUSTED if the kernel refuses.
-  static absl::StatusOr<std::unique_ptr<BackingPool>> Create(int64_t host_bytes);
+  // Reserves addresses for `host_bytes` without touching pages: writable from the start if `open` and the
+  // kernel permits it, else extent by extent. RESOURCE_EXHAUSTED if the kernel refuses the addresses.
+  static absl::StatusOr<std::unique_ptr<BackingPool>> Create(int64_t host_bytes,
+                                                             bool open = KernelOvercommits());
+  // Returns false for a kernel that sets memory aside for all that a process may write
+  // (vm.overcommit_memory 2), so that a pool which is open from the start would keep it from others.
+  static bool KernelOvercommits();
   ~BackingPool();
   BackingPool(const BackingPool&) = delete;
   BackingPool& operator=(const BackingPool&) = delete;

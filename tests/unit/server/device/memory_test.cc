@@ -108,23 +108,42 @@ TEST(BackingPool, MemoryIsReusedNotGrown) {
   EXPECT_EQ(pool->grown_bytes(), 6 << 20);
 }
 
-// Opening pages when they are first used waits for all threads that touch new ones.
-TEST(BackingPool, ItsPagesNeedNotBeOpened) {
-  int overcommit = 0;
-  std::ifstream("/proc/sys/vm/overcommit_memory") >> overcommit;
-  if (overcommit == 2) GTEST_SKIP() << "This kernel refuses memory that nobody uses yet.";
-  const std::unique_ptr<BackingPool> pool = BackingPool::Create(64 << 20).value();
-  const Piece piece = pool->Allocate(1 << 20).value();
-  const auto unused = reinterpret_cast<uintptr_t>(piece.data) + (32 << 20);
+// Returns the access to the page at an address, as "rw-p".
+std::string AccessTo(const std::byte* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
   std::ifstream maps("/proc/self/maps");
-  std::string access;
   for (std::string line; std::getline(maps, line);) {
     uintptr_t begin = 0, end = 0;
     char rights[5] = {};
-    ASSERT_EQ(std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, rights), 3) << line;
-    if (begin <= unused && unused < end) access = rights;
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, rights) != 3) return "unreadable: " + line;
+    if (begin <= at && at < end) return rights;
   }
-  EXPECT_EQ(access, "rw-p");
+  return "none";
+}
+
+// Opening pages when they are first used waits for all threads that touch new ones.
+TEST(BackingPool, ItsPagesNeedNotBeOpened) {
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(64 << 20, /*open=*/true).value();
+  const Piece piece = pool->Allocate(1 << 20).value();
+  EXPECT_EQ(AccessTo(piece.data + (32 << 20)), "rw-p");
+}
+
+// Pages that are writable count as used where the kernel does not overcommit, so the pool opens what it uses.
+TEST(BackingPool, ItsPagesAreOpenedWhenUsedWhereTheKernelDoesNotOvercommit) {
+  int overcommit = 0;
+  std::ifstream("/proc/sys/vm/overcommit_memory") >> overcommit;
+  EXPECT_EQ(BackingPool::KernelOvercommits(), overcommit != 2);
+  const std::unique_ptr<BackingPool> pool = BackingPool::Create(64 << 20, /*open=*/false).value();
+  const Piece first = pool->Allocate(1 << 20).value();
+  EXPECT_EQ(AccessTo(first.data + (32 << 20)), "---p");
+  const Piece second = pool->Allocate(48 << 20).value();
+  std::memset(first.data, 1, 1 << 20);
+  std::memset(second.data, 2, 48 << 20);
+  EXPECT_EQ(pool->Allocate(32 << 20).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(pool->grown_bytes(), 50 << 20);
+  EXPECT_EQ(AccessTo(first.data + (60 << 20)), "---p");
+  pool->Free(first);
+  pool->Free(second);
 }
 
 TEST(BackingPool, NoBytesNeedNoMemory) {
