@@ -32,6 +32,7 @@ class CompileCharge {
   std::function<absl::Status(int64_t)> reserve() {
     return [this](int64_t bytes) { return Take(bytes, "Memory to compile a program"); };
   }
+  int64_t bytes() const { return bytes_; }
   // Makes the charge `bytes`, even beyond the limit: they are in use.
   void CorrectTo(int64_t bytes) {
     charge_.Grow(bytes - bytes_);

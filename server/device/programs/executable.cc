@@ -113,13 +113,19 @@ absl::StatusOr<std::shared_ptr<const engine::Plan>> Executable::PartialPlan(
   const std::unique_ptr<hlo::Module> part = hlo::KeepOutputs(*module, keep);
   engine::CompileOptions part_options = options;
   part_options.verify = false;
-  CompileCharge charge(share);
-  part_options.reserve = charge.reserve();
-  ASSIGN_OR_RETURN(std::shared_ptr<const engine::Plan> plan, engine::Compile(*part, part_options));
-  charge.CorrectTo(engine::ConstantBytes(*part) + PlanBytes(plan->stats()));
+  // The plan takes its charge along: executes that wait hold it even when it is not kept here any more.
+  struct ChargedPlan {
+    CompileCharge charge;
+    std::unique_ptr<const engine::Plan> plan;
+  };
+  const auto charged = std::make_shared<ChargedPlan>(ChargedPlan{CompileCharge(share), nullptr});
+  part_options.reserve = charged->charge.reserve();
+  ASSIGN_OR_RETURN(charged->plan, engine::Compile(*part, part_options));
+  charged->charge.CorrectTo(engine::ConstantBytes(*part) + PlanBytes(charged->plan->stats()));
+  const std::shared_ptr<const engine::Plan> plan(charged, charged->plan.get());
   std::list<Partial> gone;  // Destroyed after the lock is released.
   MutexLock lock(&mu_);
-  partial_.push_front({keep, plan, std::move(charge)});
+  partial_.push_front({keep, plan});
   if (partial_.size() > kPartialMax) gone.splice(gone.begin(), partial_, std::prev(partial_.end()));
   return plan;
 }

@@ -1,7 +1,9 @@
 // Compiles each program once, keeps the programs that are held, and evicts others.
 #include "server/device/programs/executable_cache.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -166,8 +168,18 @@ void ExecutableCache::CompileHashed(const Digest& digest, const std::string& pro
   Build(digest, program, request->share);
 }
 
+std::vector<std::shared_ptr<ExecutableCache::Request>> ExecutableCache::TakeRequestsOf(
+    const std::shared_ptr<MemoryShare>& share, Slot& slot) {
+  const auto others = std::ranges::stable_partition(
+      slot.waiting, [&share](const std::shared_ptr<Request>& request) { return request->share == share; });
+  std::vector<std::shared_ptr<Request>> taken(std::make_move_iterator(slot.waiting.begin()),
+                                              std::make_move_iterator(others.begin()));
+  slot.waiting.erase(slot.waiting.begin(), others.begin());
+  return taken;
+}
+
 void ExecutableCache::Build(const Digest& digest, const std::string& program,
-                            const std::shared_ptr<MemoryShare>& share) {
+                            std::shared_ptr<MemoryShare> share) {
   absl::StatusOr<Built> built = absl::InternalError("not compiled");
   std::vector<std::shared_ptr<Request>> waiting;
   std::vector<std::shared_ptr<Executable>> gone;
@@ -178,25 +190,34 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
       Slot& slot = slots_[digest];
       slot.stop = stop;
       *stop = slot.waiting.empty();
+      if (!slot.waiting.empty()) share = slot.waiting.front()->share;
     }
     try {
       built = BuildExecutable(digest, program, *stop, share);
     } catch (const std::exception& e) {  // For example bad_alloc, or an exception of a library.
       built = Internal("Compilation failed: %s.", e.what());
     }
-    MutexLock lock(&mu_);
-    Slot& slot = slots_[digest];
-    // Compiles again if it was stopped and then requested once more.
-    again = !built.ok() && *stop && !slot.waiting.empty();
-    if (again) continue;
-    waiting = std::exchange(slot.waiting, {});
-    if (built.ok()) {
-      slot.executable = built->executable;
-      slot.recent = recent_.insert(recent_.end(), digest);
-      Evict(gone);
-    } else {
-      slots_.erase(digest);
+    std::vector<std::shared_ptr<Request>> refused;
+    {
+      MutexLock lock(&mu_);
+      Slot& slot = slots_[digest];
+      // A share that is used up refuses only those who have it.
+      if (share != nullptr && KindOf(built.status()) == ErrorKind::kLimit)
+        refused = TakeRequestsOf(share, slot);
+      // Compiles again if it was stopped and then requested once more.
+      again = !built.ok() && (*stop || !refused.empty()) && !slot.waiting.empty();
+      if (!again) {
+        waiting = std::exchange(slot.waiting, {});
+        if (built.ok()) {
+          slot.executable = built->executable;
+          slot.recent = recent_.insert(recent_.end(), digest);
+          Evict(gone);
+        } else {
+          slots_.erase(digest);
+        }
+      }
     }
+    for (const std::shared_ptr<Request>& request : refused) request->done(built.status());
   }
   bool cached = false;
   for (const std::shared_ptr<Request>& request : waiting) {
@@ -268,11 +289,13 @@ absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
     RETURN_IF_ERROR(charge.Take(program_bytes, kTaker));
     stripped = hlo::codec::StripMetadata(program);
   }
+  const int64_t unloaded_bytes = charge.bytes();
   if (stripped.has_value()) {
     built.key = options_.persistent->KeyOf(stripped->module);
     built.executable = Load(digest, *stripped, program_bytes, built.key, compile, charge);
     built.persistent = built.executable != nullptr;
     if (built.persistent) return built;
+    charge.CorrectTo(unloaded_bytes);  // What the load has taken is free again.
   }
   const auto interrupted = [&stop] {
     return stop ? absl::CancelledError("The program was cancelled while it was read.") : absl::OkStatus();

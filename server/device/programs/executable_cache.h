@@ -51,7 +51,7 @@ class Executable {
   absl::StatusOr<std::vector<bool>> ComputableResults(const std::vector<bool>& absent);
   // Returns the plan that computes only the results in `keep`. It is compiled on first use, and again when
   // kPartialMax other plans were used since. What it takes is charged to `share`, unless that is null, as
-  // long as the plan is kept. REQUIRES: `keep` has a true element.
+  // long as the plan exists. REQUIRES: `keep` has a true element.
   static constexpr size_t kPartialMax = 16;
   absl::StatusOr<std::shared_ptr<const engine::Plan>> PartialPlan(
       const std::vector<bool>& keep, const engine::CompileOptions& options,
@@ -90,7 +90,6 @@ class Executable {
   struct Partial {
     std::vector<bool> keep;
     std::shared_ptr<const engine::Plan> plan;
-    CompileCharge charge;
   };
   std::list<Partial> partial_ ABSL_GUARDED_BY(mu_);  // Most recently used first.
 };
@@ -172,7 +171,12 @@ class ExecutableCache {
   void Release(uint64_t session, int64_t bytes);
   void CompileHashed(const Digest& digest, const std::string& program,
                      const std::shared_ptr<Request>& request);
-  void Build(const Digest& digest, const std::string& program, const std::shared_ptr<MemoryShare>& share);
+  // Compiles for all requests that wait for the program. The memory is charged to the first of them; when
+  // that one's share is used up, to the next one with another share. `share` is that of the first.
+  void Build(const Digest& digest, const std::string& program, std::shared_ptr<MemoryShare> share);
+  // Removes and returns the waiting requests of a share.
+  static std::vector<std::shared_ptr<Request>> TakeRequestsOf(const std::shared_ptr<MemoryShare>& share,
+                                                              Slot& slot);
   struct Built {
     std::shared_ptr<Executable> executable;
     // The module to store in the persistent cache; null when it was loaded from there, or there is no such

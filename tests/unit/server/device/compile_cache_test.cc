@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "common/base/system/file.h"
+#include "common/hlo/proto/wire_count.h"
 #include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
@@ -186,6 +187,32 @@ TEST_F(PersistentCache, AModuleThatCannotBePlannedIsCompiledAgain) {
   EXPECT_EQ(Run(ScaleProgram(3), 3).compiles, 1);
   EXPECT_THAT(log_.str(), HasSubstr("cannot be used"));
   EXPECT_EQ(Run(ScaleProgram(3), 3).compiles, 0);
+}
+
+// A complete file whose module takes more memory than there is; the program itself takes little.
+TEST_F(PersistentCache, WhatAnUnusableFileTookIsFreeForTheCompilation) {
+  const std::shared_ptr<CompileCache> files = CompileCache::Open(Options()).value();
+  std::string text = "HloModule long\nENTRY main {\n  v0 = f32[4] parameter(0)\n";
+  for (int i = 1; i < 1000; ++i) absl::StrAppend(&text, "  v", i, " = f32[4] sine(v", i - 1, ")\n");
+  const std::string file = ProgramOf(absl::StrCat(text, "  ROOT r = f32[4] negate(v999)\n}\n")),
+                    program = ScaleProgram(3);
+  files->Store(files->KeyOf(hlo::codec::StripMetadata(program)->module), file);
+  const int64_t parsed =
+      hlo::codec::CountWire(program)->memory_bytes + hlo::codec::CountWire(file)->memory_bytes;
+  ExecutableCache cache({.persistent = files});
+  // The three quarters that a user may have: both modules, and less than a compilation takes beside them.
+  SideMemory memory((parsed + static_cast<int64_t>(program.size()) + 1000) / 3 * 4);
+  absl::Notification compiled;
+  cache.Compile(
+      1, program,
+      [&](const absl::StatusOr<ExecutableCache::Compiled>& c) {
+        EXPECT_TRUE(c.ok() && !c->persistent) << c.status();
+        compiled.Notify();
+      },
+      memory.ShareOf("user 1"));
+  EXPECT_TRUE(compiled.WaitForNotificationWithTimeout(absl::Seconds(60)));
+  EXPECT_TRUE(Eventually([&] { return cache.queued() == 0; }));
+  EXPECT_EQ(memory.used_bytes(), 0);
 }
 
 // Acceptance row LT15.

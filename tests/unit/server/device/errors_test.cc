@@ -106,7 +106,11 @@ ENTRY main {
   const engine::CompileOptions& options = devices->executables().options().compile;
   ASSERT_TRUE(executable->PartialPlan({true, false}, options, share).ok());
   EXPECT_GT(share->used_bytes(), 0);
+  absl::StatusOr<std::shared_ptr<const engine::Plan>> waiting =
+      executable->PartialPlan({true, false}, options, share);
   session.Free({1});
+  EXPECT_GT(share->used_bytes(), 0) << "An execute that waits holds the plan.";
+  waiting = nullptr;
   EXPECT_EQ(share->used_bytes(), 0);
   share->Charge(999'000);
   const absl::Status refused = executable->PartialPlan({false, true}, options, share).status();

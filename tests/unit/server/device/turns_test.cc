@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/errors/error.h"
+#include "common/hlo/proto/wire_count.h"
 #include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
@@ -224,6 +225,38 @@ TEST_F(CompileTurns, ACompilationWithoutARequestThatWaitsForItStops) {
   cache.Cancel(request);
   EXPECT_TRUE(Eventually([&] { return cache.queued() == 0; }));
   EXPECT_EQ(cache.Find(Sha256(program)), nullptr);
+}
+
+// Both want one program. The first may take its parsed module, and not what compiling takes.
+TEST_F(CompileTurns, AUsedUpShareRefusesOnlyThoseWhoHaveIt) {
+  std::string text = "HloModule long\nENTRY main {\n  v0 = f32[4] parameter(0)\n";
+  constexpr int kSteps = 20'000;  // It is still being parsed when the second request comes.
+  for (int i = 1; i < kSteps; ++i) absl::StrAppend(&text, "  v", i, " = f32[4] sine(v", i - 1, ")\n");
+  const std::string program =
+      ProgramOf(absl::StrCat(text, "  ROOT r = f32[4] negate(v", kSteps - 1, ")\n}\n"));
+  const int64_t parsed = hlo::codec::CountWire(program)->memory_bytes;
+  SideMemory small((parsed + (1 << 20)) / 3 * 4), large(int64_t{1} << 30);
+  ExecutableCache cache({});
+  absl::Notification first, second;
+  cache.Compile(
+      1, program,
+      [&](const absl::StatusOr<ExecutableCache::Compiled>& c) {
+        EXPECT_EQ(KindOf(c.status()), ErrorKind::kLimit) << c.status();
+        first.Notify();
+      },
+      small.ShareForSession("user 1"));
+  cache.Compile(
+      2, program,
+      [&](const absl::StatusOr<ExecutableCache::Compiled>& c) {
+        EXPECT_TRUE(c.ok()) << c.status();
+        second.Notify();
+      },
+      large.ShareForSession("user 2"));
+  EXPECT_TRUE(first.WaitForNotificationWithTimeout(absl::Seconds(60)));
+  EXPECT_TRUE(second.WaitForNotificationWithTimeout(absl::Seconds(60)));
+  EXPECT_TRUE(Eventually([&] { return cache.queued() == 0; }));
+  EXPECT_EQ(small.used_bytes(), 0);
+  EXPECT_EQ(large.used_bytes(), 0);
 }
 
 TEST_F(CompileTurns, WhatWaitsIsBoundedOverAllSessions) {
