@@ -34,6 +34,13 @@ bool HasReply(const v1::Command& command) {
   }
 }
 
+// Returns true for a command that the daemon does not count in its window: pieces of uploads, and chunks of
+// programs that are as large as they may be.
+bool IsPiece(const v1::Command& command, const Limits& limits) {
+  return command.has_upload_piece() ||
+         static_cast<int64_t>(command.program_chunk().data().size()) >= limits.chunk_bytes_max;
+}
+
 }  // namespace
 
 absl::Status SessionIsClosed() {
@@ -97,7 +104,7 @@ Command Session::AddCommand(v1::Command&& command, uint32_t origin) {
   command.set_id(state->id);
   command.set_origin(origin);
   if (CommandLogWriter::any()) CommandLogWriter::Record(this, command);
-  const bool piece = command.has_upload_piece() || command.has_program_chunk();
+  const bool piece = IsPiece(command, limits_);
   std::shared_ptr<const std::string> bytes = outbox_.Encode(command);
   log_.Append({bytes, state, piece});
   outbox_.AddCommand(std::move(bytes));

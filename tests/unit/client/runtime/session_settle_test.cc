@@ -87,5 +87,33 @@ TEST_F(Settlement, FinishedCommandsBehindALongOneDoNotHoldUpTheSender) {
   for (int i = 0; i < many; ++i) ASSERT_TRUE(session->Send({}, Ping()).ok());
 }
 
+// The daemon ends a session that is 17 times the limit ahead of a command that is not settled. It counts
+// chunks of programs that are smaller than they could be.
+TEST_F(Settlement, SmallChunksOfProgramsKeepTheirPlaceBehindALongOne) {
+  shared_->limits["commands_in_flight_max"] = 8;
+  shared_->on_command = [](const v1::Command& command, FakePipe& pipe) {
+    v1::ServerMessage message;
+    if (command.id() > 1) message.add_settled(command.id());
+    pipe.Answer(std::move(message));
+  };
+  const std::shared_ptr<Session> session = Open();
+  ASSERT_TRUE(session->Send({}, Ping()).ok());
+  const auto compile = [](Session::Sender& sender) {
+    v1::Command command;
+    command.mutable_compile()->set_module_bytes(2);
+    sender.Add(std::move(command));
+    for (int i = 0; i < 2; ++i) {
+      v1::Command chunk;
+      chunk.mutable_program_chunk()->set_data("x");
+      sender.Add(std::move(chunk));
+    }
+  };
+  while (session->Transact({}, compile, /*may_wait=*/false).ok()) {
+    session->Drain();
+    ASSERT_LE(shared_->commands().size(), 16u * 8);
+  }
+  EXPECT_GE(shared_->commands().size(), 8u * 8);
+}
+
 }  // namespace
 }  // namespace hlod::internal
