@@ -295,7 +295,7 @@ absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
     built.executable = Load(digest, *stripped, program_bytes, built.key, compile, charge);
     built.persistent = built.executable != nullptr;
     if (built.persistent) return built;
-    charge.CorrectTo(unloaded_bytes);  // What the load has taken is free again.
+    charge.CorrectTo(unloaded_bytes);  // Gives back what the load took.
   }
   const auto interrupted = [&stop] {
     return stop ? absl::CancelledError("The program was cancelled while it was read.") : absl::OkStatus();
