@@ -5,28 +5,34 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/tensor/ops/nn/loss.h"
 #include "client/tensor/value/throw.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/indexing.h"
 #include "hlod/ops/joining.h"
 #include "hlod/ops/math.h"
-#include "hlod/ops/reduction.h"
 #include "hlod/ops/nn/softmax.h"
+#include "hlod/ops/reduction.h"
 
 namespace hlod::nn {
 namespace {
+
+constexpr char kName[] = "adaptive_log_softmax_with_loss";
 
 // Returns the cutoffs followed by the number of classes; throws unless they ascend between 1 and it.
 std::vector<int64_t> Ascending(std::vector<int64_t> cutoffs, int64_t classes, const Caller& caller) {
   cutoffs.push_back(classes);
   for (size_t i = 0; i < cutoffs.size(); ++i) {
     if (cutoffs.size() > 1 && cutoffs[i] > (i == 0 ? 0 : cutoffs[i - 1])) continue;
-    lazy::Throw(
-        ErrorKind::kArgument,
-        absl::StrCat("the cutoffs are at least one, and ascend from 1 to below the number of classes, ",
-                     classes),
-        "adaptive_log_softmax_with_loss", caller);
+    cutoffs.pop_back();
+    lazy::Throw(ErrorKind::kArgument,
+                absl::StrCat("the cutoffs [", absl::StrJoin(cutoffs, ", "),
+                             "] are not one or more numbers that ascend from 1 to below the number of "
+                             "classes, ",
+                             classes),
+                kName, caller);
   }
   return cutoffs;
 }
@@ -41,13 +47,17 @@ AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(Module& parent, std::stri
            head_bias),
       tail(*this, "tail"),
       cutoffs_(Ascending(cutoffs, classes, caller)) {
+  if (!(div_value > 0)) {
+    lazy::Throw(ErrorKind::kArgument, absl::StrCat("div_value (", div_value, ") is not positive"), kName,
+                caller);
+  }
   for (size_t i = 0; i + 1 < cutoffs_.size(); ++i) {
     const double divisor = std::pow(div_value, static_cast<double>(i + 1));
     const auto width = static_cast<int64_t>(std::floor(static_cast<double>(size) / divisor));
     if (width < 1) {
       lazy::Throw(ErrorKind::kArgument,
-                  absl::StrCat("tail ", i, " would have no width: ", size, " is divided by ", divisor),
-                  "adaptive_log_softmax_with_loss", caller);
+                  absl::StrCat("tail ", i, " would have no width: ", size, " is divided by ", divisor), kName,
+                  caller);
     }
     Sequential& projection = tail.Append();
     projection.Add<Linear>(size, width, false).Add<Linear>(width, cutoffs_[i + 1] - cutoffs_[i], false);
@@ -58,6 +68,12 @@ AdaptiveLogSoftmaxWithLoss::Result AdaptiveLogSoftmaxWithLoss::operator()(const 
                                                                           const Tensor& target,
                                                                           Caller caller) const {
   std::vector<Tensor> both = ForwardAll(caller, {x, target}, [&](Tensors in) {
+    const lazy::LossCall call(kName, {&in[0], &in[1]}, caller);
+    call.Require(in[0].rank() == 1 || in[0].rank() == 2,
+                 "the input of shape %s is neither rows, [rows, size], nor one vector",
+                 lazy::ListText(in[0].dims()));
+    call.RequireClasses(in[0], in[1], {});
+    call.CheckClasses(in[1], cutoffs_.back());
     const Tensor log_head = hlod::LogSoftmax(head(in[0]), -1);
     const auto at = [](const Tensor& table, const Tensor& index) {
       return Gather(table, -1, index.Unsqueeze(-1)).Squeeze(-1);

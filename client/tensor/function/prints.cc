@@ -6,6 +6,7 @@
 #include <deque>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/function/function_trace.h"
@@ -179,6 +180,7 @@ void Emit(std::vector<Print> prints, const std::vector<Tensor>& values) {
 void ShowPrinted() {
   if (waiting.empty() || showing || FunctionTrace::Innermost() != nullptr) return;
   showing = true;
+  const absl::Cleanup shown = [] { showing = false; };  // Also when the printer throws.
   while (!waiting.empty() && !IsOpen(waiting.front())) {
     const Printed printed = std::move(waiting.front());
     waiting.pop_front();
@@ -186,7 +188,6 @@ void ShowPrinted() {
     for (const Tensor& value : printed.values) values.push_back(ReadFor(value));
     Show(values).All(printed.prints, 0, 0);
   }
-  showing = false;
 }
 
 void DebugPrint(const PrintFormat& format, const std::vector<Operand>& values) {

@@ -1,8 +1,12 @@
 // The collectives of Vmap, from the five that axis.h has.
 #include "hlod/transform/collectives.h"
 
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/ops/shape/movement.h"
+#include "client/tensor/value/throw.h"
 #include "client/transform/batch/axis.h"
 #include "client/transform/batch/axis_scope.h"
 #include "hlod/ops/elementwise.h"
@@ -85,6 +89,12 @@ std::vector<int64_t> Sources(const std::vector<std::pair<int64_t, int64_t>>& pai
 template <typename F>
 Tensor OverEach(const Operand& x, const AxisNames& axis, F one) {
   Tensor result = lazy::TensorOf(kPsum, x);
+  const std::vector<std::string>& names = axis.names();
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) == name) continue;
+    lazy::Throw(ErrorKind::kArgument, absl::StrCat("the axis \"", *name, "\" is named twice"), "psum",
+                x.caller());
+  }
   for (const std::string& name : axis.names()) result = one(Operand(result, x.caller()), name);
   return result;
 }
@@ -99,6 +109,7 @@ int64_t AxisSize(const AxisNames& axis, Caller caller) {
 
 Tensor AxisIndex(const AxisNames& axis, Caller caller) {
   const CallerScope scope(caller);
+  if (axis.names().empty()) lazy::Throw(ErrorKind::kArgument, "no axis is named", "axis_index", caller);
   Tensor index;
   for (const std::string& name : axis.names()) {
     const NamedAxis& found = lazy::AxisOfName("axis_index", name, caller);

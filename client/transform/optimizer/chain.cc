@@ -205,7 +205,28 @@ std::vector<Tensor> ApplyLeaves(const Tensors& params, const Tensors& updates) {
   return results;
 }
 
-Number::Number(const Rate& rate) : value_(rate.value()), is_tensor_(rate.tensor_.has_value()) {
+namespace {
+
+constexpr char kTensorOnly[] =
+    "the setting is a tensor, as InjectHyperparams() hands it out, and has no value yet: it can stand only "
+    "where a Number or a Rate is taken";
+
+}  // namespace
+
+double Number::value(Caller caller) const {
+  if (is_tensor_) lazy::Throw(ErrorKind::kArgument, kTensorOnly, "optimizer", caller);
+  return value_;
+}
+double Rate::value(Caller caller) const {
+  if (schedule_) {
+    lazy::Throw(ErrorKind::kArgument,
+                tensor_.has_value() ? kTensorOnly : "a schedule has a value per step, not one value",
+                "optimizer", caller);
+  }
+  return value_;
+}
+
+Number::Number(const Rate& rate) : value_(rate.value_), is_tensor_(rate.tensor_.has_value()) {
   if (is_tensor_) tensor_ = *rate.tensor_;
   else if (rate.schedule()) {
     lazy::Throw(ErrorKind::kArgument,
@@ -214,8 +235,11 @@ Number::Number(const Rate& rate) : value_(rate.value()), is_tensor_(rate.tensor_
                 "optimizer", Caller{});
   }
 }
-Rate::Rate(const Number& number) : value_(number.value()) {
-  if (!number.is_tensor()) return;
+Rate::Rate(const Number& number) {
+  if (!number.is_tensor()) {
+    value_ = number.value();
+    return;
+  }
   tensor_ = number.tensor();
   schedule_ = [scalar = number.tensor()](const Tensor&) { return scalar; };
 }

@@ -47,15 +47,22 @@ void RequireSteps(int64_t steps, const char* what, const Caller& caller) {
 }
 int64_t Part(double part, int64_t steps) { return static_cast<int64_t>(part * static_cast<double>(steps)); }
 
+// Of boundaries at one step the last counts: a phase without steps leaves no trace.
+std::map<int64_t, double> LastOfEach(const std::vector<std::pair<int64_t, double>>& boundaries_and_scales) {
+  std::map<int64_t, double> last;
+  for (const auto& [boundary, scale] : boundaries_and_scales) last[boundary] = scale;
+  return last;
+}
+
 }  // namespace
 
 Schedule LinearOnecycleSchedule(int64_t transition_steps, double peak_value, double pct_start,
                                 double pct_final, double div_factor, double final_div_factor, Caller caller) {
   RequireSteps(transition_steps, "linear_onecycle_schedule", caller);
   return PiecewiseInterpolateSchedule(Interpolation::kLinear, peak_value / div_factor,
-                                      {{Part(pct_start, transition_steps), div_factor},
-                                       {Part(pct_final, transition_steps), 1 / div_factor},
-                                       {transition_steps, 1 / final_div_factor}},
+                                      LastOfEach({{Part(pct_start, transition_steps), div_factor},
+                                                  {Part(pct_final, transition_steps), 1 / div_factor},
+                                                  {transition_steps, 1 / final_div_factor}}),
                                       caller);
 }
 
@@ -63,8 +70,8 @@ Schedule CosineOnecycleSchedule(int64_t transition_steps, double peak_value, dou
                                 double div_factor, double final_div_factor, Caller caller) {
   RequireSteps(transition_steps, "cosine_onecycle_schedule", caller);
   return PiecewiseInterpolateSchedule(Interpolation::kCosine, peak_value / div_factor,
-                                      {{Part(pct_start, transition_steps), div_factor},
-                                       {transition_steps, 1 / (div_factor * final_div_factor)}},
+                                      LastOfEach({{Part(pct_start, transition_steps), div_factor},
+                                                  {transition_steps, 1 / (div_factor * final_div_factor)}}),
                                       caller);
 }
 

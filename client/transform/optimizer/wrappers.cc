@@ -175,6 +175,11 @@ class InjectedWrapper : public Transformation {
     size_t i = 0;
     for (const auto& [name, rate] : hyperparams_) {
       if (rate.schedule()) own[i] = Scheduled(rate, count, own[i].dtype());
+      RequireThat(own[i].defined() && own[i].rank() == 0,
+                  absl::StrCat("the hyperparameter \"", name, "\" is ",
+                               own[i].defined() ? hlo::ToStringNoLayout(own[i].shape()) : "undefined",
+                               ", and must be a scalar"),
+                  "inject_hyperparams", Caller{});
       ++i;
     }
     const Tensors given = updates;

@@ -23,7 +23,8 @@ class AdaptiveLogSoftmaxWithLoss : public Module {
     Tensor output;  // The log probability of each row's target.
     Tensor loss;    // Their mean, negated.
   };
-  // x is [rows, size], target [rows]; or a vector and a scalar.
+  // x is [rows, size], target [rows]; or a vector and a scalar. Throws for other shapes, and for a class that
+  // does not exist. On a device, where values are not checked, such a class counts as the nearest.
   Result operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const;
   // The log probabilities of all classes, [rows, classes].
   Tensor LogProb(const Tensor& x, Caller caller = Caller::Here()) const;

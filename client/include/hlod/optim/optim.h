@@ -50,7 +50,8 @@ class Number {
   Number(const Rate& rate);  // NOLINT
 
   bool is_tensor() const { return is_tensor_; }
-  double value() const { return value_; }
+  // Throws Error (kind argument) for a tensor.
+  double value(Caller caller = Caller::Here()) const;
   const Tensor& tensor() const { return tensor_; }
   operator Operand() const { return is_tensor_ ? Operand(tensor_) : Operand(value_); }  // NOLINT
 
@@ -67,7 +68,8 @@ class Rate {
   Rate(Schedule schedule) : schedule_(std::move(schedule)) {}  // NOLINT
   Rate(const Number& number);                                  // NOLINT
 
-  double value() const { return value_; }
+  // Throws Error (kind argument) for a schedule or a tensor.
+  double value(Caller caller = Caller::Here()) const;
   const Schedule& schedule() const { return schedule_; }  // Empty when the rate is the number `value`.
 
  private:

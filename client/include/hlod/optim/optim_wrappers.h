@@ -70,10 +70,10 @@ Optimizer MultiSteps(const Optimizer& inner, Rate every_k, bool use_grad_mean = 
 //       },
 //       {{"learning_rate", 1e-3}, {"b1", optim::LinearSchedule(.8, .9, 100)}});
 //   optim::State state = optimizer.Init(params);
-//   optim::Hyperparam(optimizer, state, "learning_rate") = FromValues<float>({1e-4}, {}, device);
+//   optim::Hyperparam(optimizer, state, "learning_rate") = Full({}, 1e-4, {.device = device});
 //
 // Any setting that is a Number or a Rate may be one of them. `make` is called at each update and must return
-// the same chain of transformations.
+// the same chain of transformations. Update() throws when a hyperparameter that was changed is not a scalar.
 Optimizer InjectHyperparams(std::function<Optimizer(const std::map<std::string, Rate>&)> make,
                             const std::map<std::string, Rate>& hyperparams);
 // Returns the hyperparameter of that name in the state of an optimizer that InjectHyperparams() made, or of a

@@ -19,7 +19,8 @@
 
 namespace hlod {
 
-// The name of one axis, or of several: collectives over {"i", "j"} are over all pairs of examples.
+// The name of one axis, or of several, which differ: collectives over {"i", "j"} are over all pairs of
+// examples.
 class AxisNames {
  public:
   AxisNames(const char* name) : names_{name} {}             // NOLINT: implicit.
@@ -33,7 +34,7 @@ class AxisNames {
 
 // The number of examples; of several axes, their product.
 int64_t AxisSize(const AxisNames& axis, Caller caller = Caller::Here());
-// The index of the example, an s64 scalar; of several axes, the last one's varies fastest.
+// The index of the example, an s64 scalar; of several axes, the last one's varies fastest. At least one.
 Tensor AxisIndex(const AxisNames& axis, Caller caller = Caller::Here());
 
 // The sum over the examples; of bools an s64.

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hlod/tensor/operand.h"
@@ -44,7 +45,8 @@ void DebugPrint(const PrintFormat& format, const Values&... values) {
   lazy::DebugPrint(format, {Operand(values, format.caller())...});
 }
 
-// Receives the lines; the default writes them to standard output. Returns the one before. For all threads.
+// Receives the lines; the default writes them to standard output. Returns the one before. For all threads, of
+// which one calls it at a time. It must not set another printer. What it throws leaves the call that read.
 using DebugPrinter = std::function<void(const std::string& line)>;
 DebugPrinter SetDebugPrinter(DebugPrinter printer);
 

@@ -113,6 +113,7 @@ Tensor Choice(const Operand& key, const Tensor& x, DimList dims, const ChoiceOpt
     int64_t draws = 1;
     for (const int64_t size : dims) draws *= size;
     Explain(ops::RandomKey, {&key, 1}, key.caller(), [&] {
+      lazy::CheckDrawn(lazy::Copied(dims));
       if (draws > x.size(at)) {
         Refuse("%d elements cannot be taken from %d without putting them back", draws, x.size(at));
       }

@@ -111,6 +111,8 @@ TEST_F(RandomKeys, DistributionsTakeTheirEdges) {
   EXPECT_EQ(random::Choice(key, 3, {0}).dims(), Dims{0});
   Thrown([&] { random::Choice(key, 2, {3}, {.replace = false}); });
   EXPECT_THAT(last_what_, HasSubstr("3 elements cannot be taken from 2 without putting them back"));
+  Thrown([&] { random::Choice(key, Ones({4}, {.device = device()}), {-1}, {.replace = false}); });
+  EXPECT_THAT(last_what_, HasSubstr("-1"));
   Thrown([&] { random::Choice(key, 0, {3}); });
   EXPECT_THAT(last_what_, HasSubstr("there is nothing to choose from"));
   Thrown([&] { random::Choice(key, 3, {3}, {.p = Ones({2}, {.device = device()})}); });

@@ -225,7 +225,7 @@ TEST_F(Collectives, WhereOnlySomeExamplesComeAreRefused) {
               HasSubstr("a collective over \"i\" stands in a branch that only some examples take"));
   const auto looped = [](const Tensor& x, bool together) {
     return While([=](const Tensor& x) { return (together ? Pmax(x, "i") : x) < 10; },
-                     [](const Tensor& x) { return x + Pmin(x, "i"); }, x);
+                 [](const Tensor& x) { return x + Pmin(x, "i"); }, x);
   };
   Thrown([&] { Vmap([&](const Tensor& x) { return looped(x, false); }, {.axis_name = "i"})(x); });
   EXPECT_THAT(last_what_, HasSubstr("a loop that does not end for all examples at once"));
@@ -239,6 +239,10 @@ TEST_F(Collectives, UnknownAxesAndWrongSizesAreRefused) {
   EXPECT_THAT(last_what_, HasSubstr("the axis \"i\" is unknown: no Vmap with an axis_name is around it"));
   Thrown([&] { Vmap([](const Tensor& x) { return Psum(x, "k"); }, {.axis_name = "i"})(x); });
   EXPECT_THAT(last_what_, HasSubstr("the axis \"k\" is unknown: the Vmaps around it have \"i\""));
+  Thrown([&] { AxisIndex({}); });
+  EXPECT_THAT(last_what_, HasSubstr("no axis is named"));
+  Thrown([&] { Vmap([](const Tensor& x) { return Pmax(x, {"i", "i"}); }, {.axis_name = "i"})(x); });
+  EXPECT_THAT(last_what_, HasSubstr("the axis \"i\" is named twice"));
   const auto refused = [&](const Function& f) {
     Thrown([&] { Vmap(f, {.axis_name = "i"})(x); });
     return last_what_;

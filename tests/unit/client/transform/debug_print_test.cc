@@ -1,5 +1,6 @@
 // DebugPrint: one line each time that the values are computed, with the numbers that hand arithmetic gives.
 #include <iostream>
+#include <stdexcept>
 
 #include "tests/unit/client/tensor/fixture.h"
 
@@ -41,6 +42,16 @@ TEST_F(DebugPrints, OfAProgramAppearWhenItReads) {
   lines_.clear();
   DebugPrint("host {}", At(Device(), {7}));
   EXPECT_THAT(lines_, ElementsAre("host [7]"));
+}
+
+TEST_F(DebugPrints, GoOnAfterAPrinterThrew) {
+  const DebugPrinter good = SetDebugPrinter([](const std::string&) { throw std::runtime_error("full"); });
+  const Tensor x = OnDevice({1, 2}, {2});
+  DebugPrint("lost {}", x * 2);
+  EXPECT_THROW(Sync(), std::runtime_error);
+  SetDebugPrinter(good);
+  DebugPrint("seen {}", x * 3);
+  EXPECT_THAT(Lines(), ElementsAre("seen [3, 6]"));
 }
 
 TEST_F(DebugPrints, OfAFunctionAppearPerCallWithPrimals) {

@@ -154,6 +154,20 @@ TEST_F(OptimizerScaling, SchedulesAreOptaxs) {
   }
 }
 
+// Values of Optax 0.2.8, where the last of the boundaries at a step counts.
+TEST_F(OptimizerScaling, PhasesWithoutStepsLeaveNoTrace) {
+  const auto at = [&](const optim::Schedule& schedule, int32_t count) {
+    return schedule(Full({}, count, {.type = kS32, .device = device()})).Item<double>();
+  };
+  const optim::Schedule two = optim::LinearOnecycleSchedule(10, 1, 0.3, 1);
+  EXPECT_NEAR(at(two, 3), 1, 1e-6);
+  EXPECT_NEAR(at(two, 9), 0.14294284582138062, 1e-6);
+  EXPECT_NEAR(at(two, 10), 1e-4, 1e-9);
+  const optim::Schedule down = optim::CosineOnecycleSchedule(10, 1, 1);
+  EXPECT_NEAR(at(down, 5), 0.020000077784061432, 1e-7);
+  EXPECT_NEAR(at(down, 10), 1.6e-7, 1e-12);
+}
+
 TEST_F(OptimizerScaling, LossesAndTheirGradientsAreOptaxs) {
   const json& all = Expected()["losses"];
   const Tensor x = OnDevice(all["x"].get<std::vector<float>>(), {3, 4});

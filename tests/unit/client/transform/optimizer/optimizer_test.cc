@@ -282,6 +282,33 @@ TEST_F(Optimizer, AMaskMayBeAListByThePathsOfLeaves) {
 }
 
 // By hand: steps along the gradient 1 at the rates in the state.
+TEST_F(Optimizer, AnInjectedNumberStaysAScalar) {
+  const optim::Optimizer optimizer = optim::InjectHyperparams(
+      [](const auto& h) { return optim::Sgd(h.at("learning_rate")); }, {{"learning_rate", 0.5}});
+  const std::vector<Tensor> params = {OnDevice({4}, {1})};
+  optim::State state = optimizer.Init(params);
+  optim::Hyperparam(optimizer, state, "learning_rate") = OnDevice({0.25}, {1});
+  Thrown([&] { optimizer.Update(params, state, params); });
+  EXPECT_THAT(last_what_,
+              AllOf(HasSubstr("the hyperparameter \"learning_rate\" is f32[1], and must be a scalar"),
+                    HasSubstr("optimizer_test.cc")));
+}
+
+// A setting that is a plain number in C++ would become 0.
+TEST_F(Optimizer, AnInjectedNumberHasNoValueWhenTheChainIsMade) {
+  Thrown([] {
+    optim::InjectHyperparams([](const auto& h) { return optim::AdaptiveGradClip(h.at("clipping").value()); },
+                             {{"clipping", 0.1}});
+  });
+  EXPECT_THAT(last_what_, AllOf(HasSubstr("it can stand only where a Number or a Rate is taken"),
+                                HasSubstr("optimizer_test.cc")));
+  Thrown([] { optim::Number(Ones({})).value(); });
+  EXPECT_THAT(last_what_, HasSubstr("it can stand only where a Number or a Rate is taken"));
+  Thrown([] { optim::Rate(optim::ConstantSchedule(1)).value(); });
+  EXPECT_THAT(last_what_, HasSubstr("a schedule has a value per step, not one value"));
+  EXPECT_EQ(optim::Rate(optim::Number(0.25)).value(), 0.25);
+}
+
 TEST_F(Optimizer, AnInjectedNumberIsReadAndChangedInTheState) {
   const optim::Optimizer optimizer =
       optim::Chain({optim::Clip(10),
