@@ -231,7 +231,12 @@ std::vector<Tensor> FirstExamples(const std::vector<Tensor>& leaves,
     const int64_t size = leaves[i].size(axis);
     if (!first.has_value()) first = i;
     const int64_t other = leaves[*first].size(Axis(leaves[*first], *axes[*first]));
-    if (size != other || size == 0) {
+    if (size == 0) {
+      Throw(ErrorKind::kArgument,
+            absl::StrCat(paths[i], " is ", hlo::ToStringNoLayout(leaves[i].shape()), " and has no examples"),
+            "vmap", caller);
+    }
+    if (size != other) {
       Throw(ErrorKind::kArgument,
             absl::StrCat(paths[i], " has ", size, " examples, ", paths[*first], " has ", other), "vmap",
             caller);

@@ -1,6 +1,8 @@
 // Optax's transformations without state, and the optimizers made of those that scale.
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
+#include "client/transform/optimizer/limits.h"
 #include "client/transform/optimizer/transformation.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
@@ -99,6 +101,18 @@ Tensor GlobalNormOf(const std::vector<Tensor>& leaves) {
     squares = squares.defined() ? squares + sum : sum;
   }
   return squares.defined() ? Sqrt(squares) : Zeros({});
+}
+
+std::vector<Tensor> IncrementallyUpdated(const std::vector<Tensor>& next, const std::vector<Tensor>& old,
+                                         double step_size) {
+  RequireThat(next.size() == old.size(),
+              absl::StrCat("the new tree has ", next.size(), " tensors, and the old one ", old.size()),
+              "incremental_update", Caller{});
+  std::vector<Tensor> moved;
+  for (size_t i = 0; i < next.size(); ++i) {
+    moved.push_back(next[i] * step_size + old[i] * (1 - step_size));
+  }
+  return moved;
 }
 
 }  // namespace hlod::optim

@@ -112,13 +112,12 @@ Tensor GlobalNorm(const T& tree, Caller caller = Caller::Here()) {
   return GlobalNormOf(Leaves(tree));
 }
 // old + step_size (new - old), for each leaf: a slow copy of parameters. optax.incremental_update.
+std::vector<Tensor> IncrementallyUpdated(const std::vector<Tensor>& next, const std::vector<Tensor>& old,
+                                         double step_size);
 template <typename T>
 T IncrementalUpdate(const T& next, const T& old, double step_size, Caller caller = Caller::Here()) {
   const CallerScope scope(caller);
-  std::vector<Tensor> moved = Leaves(next);
-  const std::vector<Tensor> before = Leaves(old);
-  for (size_t i = 0; i < moved.size(); ++i) moved[i] = moved[i] * step_size + before[i] * (1 - step_size);
-  return WithLeaves(old, moved);
+  return WithLeaves(old, IncrementallyUpdated(Leaves(next), Leaves(old), step_size));
 }
 
 }  // namespace hlod::optim

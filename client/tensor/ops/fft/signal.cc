@@ -77,9 +77,11 @@ Tensor Floating(const Tensor& tensor, const Caller& caller) {
 
 void Check(const Operand& x, const Tensor& points, const Tensor& values) {
   lazy::Explain(kInterp, {&x, 1}, x.caller(), [&] {
-    if (!points.defined() || !values.defined() || points.rank() != 1 || values.dims() != points.dims() ||
-        points.numel() == 0)
-      Refuse("points and values are vectors of one size, at least 1");
+    if (!points.defined() || !values.defined()) Refuse("points or values are an undefined tensor");
+    if (points.rank() != 1 || values.dims() != points.dims() || points.numel() == 0) {
+      Refuse("points and values are vectors of one size, at least 1, not of shapes %s and %s",
+             lazy::ListText(points.dims()), lazy::ListText(values.dims()));
+    }
     if (hlo::IsComplex(points.dtype()) || (x.tensor() != nullptr && hlo::IsComplex(x.tensor()->dtype())))
       Refuse("complex numbers have no order");
   });

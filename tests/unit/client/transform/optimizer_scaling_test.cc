@@ -207,6 +207,8 @@ TEST_F(OptimizerScaling, OptionsAreChecked) {
   EXPECT_THAT(last_what_, HasSubstr("transition_steps (0) is not positive"));
   Thrown([] { optim::PiecewiseInterpolateSchedule(optim::Interpolation::kLinear, 1, {{3, -1}}); });
   EXPECT_THAT(last_what_, HasSubstr("the scale (-1) at 3 is negative"));
+  Thrown([] { optim::IncrementalUpdate(std::vector<Tensor>{Ones({2})}, std::vector<Tensor>{}, 0.1); });
+  EXPECT_THAT(last_what_, HasSubstr("the new tree has 1 tensors, and the old one 0"));
   Thrown([] { optim::SgdrSchedule({}); });
   EXPECT_THAT(last_what_, HasSubstr("there is no cycle"));
 }

@@ -170,6 +170,8 @@ TEST_F(Batches, SizesMustAgree) {
   EXPECT_THAT(last_what_, HasSubstr("argument.1 has 3 examples, argument.0 has 2"));
   Thrown([&] { Vmap([](const Tensor& x) { return x; }, {.in = {1}})(OnDevice({1, 2}, {2})); });
   EXPECT_THAT(last_what_, HasSubstr("argument.0 is f32[2] and has no dimension 1"));
+  Thrown([&] { f(OnDevice({}, {0}), OnDevice({}, {0})); });
+  EXPECT_THAT(last_what_, HasSubstr("argument.0 is f32[0] and has no examples"));
 }
 
 TEST_F(Batches, RandomNumbersAreTheSameOrDifferent) {
