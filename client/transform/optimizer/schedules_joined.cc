@@ -47,7 +47,7 @@ void RequireSteps(int64_t steps, const char* what, const Caller& caller) {
 }
 int64_t Part(double part, int64_t steps) { return static_cast<int64_t>(part * static_cast<double>(steps)); }
 
-// Of boundaries at one step the last counts: a phase without steps leaves no trace.
+// Keeps the last of the boundaries at one step: a phase without steps leaves no trace.
 std::map<int64_t, double> LastOfEach(const std::vector<std::pair<int64_t, double>>& boundaries_and_scales) {
   std::map<int64_t, double> last;
   for (const auto& [boundary, scale] : boundaries_and_scales) last[boundary] = scale;

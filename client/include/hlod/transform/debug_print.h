@@ -46,7 +46,7 @@ void DebugPrint(const PrintFormat& format, const Values&... values) {
 }
 
 // Receives the lines; the default writes them to standard output. Returns the one before. For all threads, of
-// which one calls it at a time. It must not set another printer. What it throws leaves the call that read.
+// which one calls it at a time. It must not set another printer. Its exceptions leave the call that read.
 using DebugPrinter = std::function<void(const std::string& line)>;
 DebugPrinter SetDebugPrinter(DebugPrinter printer);
 
