@@ -415,6 +415,16 @@ TEST(Plan, AReferenceStepIsChargedWhatTheEvaluatorTakes) {
   EXPECT_THAT((*plan)->stats().slow_steps, ElementsAre("add: it is left to the evaluator"));
 }
 
+TEST(Plan, AStepWithoutElementsIsNotSlow) {
+  Module module("empty");
+  Builder b(module, "main");
+  const Shape none = Shape::Array(hlo::kF32, {0, 80});
+  Finish(b, b.Parameter(0, none) + b.Parameter(1, none));
+  const auto plan = Compile(module, {.reference_only = true});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT((*plan)->stats().slow_steps, IsEmpty());
+}
+
 TEST(Plan, SlowStepsAreNamedWithTheirLines) {
   const auto sorted_by = [](const std::string& comparison) {
     const auto module = hlo::ParseModule(R"(HloModule m
