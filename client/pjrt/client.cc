@@ -1,6 +1,7 @@
 // Clients, and the entries about them.
 #include "client/pjrt/client.h"
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <utility>
@@ -14,7 +15,11 @@ namespace hlod::pjrt {
 namespace {
 
 absl::StatusOr<std::string> Text(const abi::NamedValue& option) {
-  if (option.type == abi::NamedValueType::kString) return std::string(option.string_value, option.value_size);
+  if (option.type == abi::NamedValueType::kString) {
+    if (option.value_size == 0) return "";
+    RETURN_IF_ERROR(Given(option.string_value, "string_value"));
+    return std::string(option.string_value, option.value_size);
+  }
   return InvalidArgument("The option %s is not a string.", std::string_view(option.name, option.name_size));
 }
 
@@ -23,6 +28,7 @@ absl::StatusOr<ConnectOptions> ReadOptions(absl::Span<const abi::NamedValue> opt
   // A host callback may take minutes. A daemon of one's own holds up nobody else then.
   read.daemon_flags = {"--channel-wait-us", "3600000000"};
   for (const abi::NamedValue& option : options) {
+    RETURN_IF_ERROR(Given(option.name, "name"));
     const std::string_view name(option.name, option.name_size);
     if (name == "address") {
       ASSIGN_OR_RETURN(read.address, Text(option));
@@ -39,10 +45,10 @@ absl::StatusOr<ConnectOptions> ReadOptions(absl::Span<const abi::NamedValue> opt
   return read;
 }
 
-// The clients of this process, in the order in which they were made.
+// The clients that the frameworks of this process hold, in the order in which they were made.
 struct Clients {
   absl::Mutex mu;
-  std::vector<const Client*> list ABSL_GUARDED_BY(mu);
+  std::vector<std::shared_ptr<Client>> list ABSL_GUARDED_BY(mu);
 
   static Clients& Get() {
     static auto* const clients = new Clients;  // Never destroyed: frameworks leave clients behind at exit.
@@ -52,10 +58,12 @@ struct Clients {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Client>> Client::Create(absl::Span<const abi::NamedValue> options) {
+absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options) {
   ASSIGN_OR_RETURN(const ConnectOptions read, ReadOptions(options));
   ASSIGN_OR_RETURN(hlod::Client runtime, hlod::Client::Connect(read));
-  return std::make_unique<Client>(std::move(runtime));
+  auto client = std::make_shared<Client>(std::move(runtime));
+  absl::MutexLock lock(&Clients::Get().mu);
+  return Clients::Get().list.emplace_back(std::move(client)).get();
 }
 
 Client::Client(hlod::Client runtime)
@@ -70,13 +78,26 @@ Client::Client(hlod::Client runtime)
     memories_.insert(memories_.end(), device.memories().begin(), device.memories().end());
     topology_.Add(device.description());
   }
-  absl::MutexLock lock(&Clients::Get().mu);
-  Clients::Get().list.push_back(this);
 }
 
-Client::~Client() {
-  absl::MutexLock lock(&Clients::Get().mu);
-  std::erase(Clients::Get().list, this);
+absl::Status Client::Destroy(Client* client) {
+  std::shared_ptr<Client> held;
+  {
+    absl::MutexLock lock(&Clients::Get().mu);
+    auto& list = Clients::Get().list;
+    const auto found =
+        std::find_if(list.begin(), list.end(), [&](const auto& each) { return each.get() == client; });
+    if (found == list.end()) return InvalidArgument("The client was destroyed before.");
+    held = std::move(*found);
+    list.erase(found);
+  }
+  for (Memory* const memory : held->memories()) memory->DropData();
+  return absl::OkStatus();
+}
+
+absl::Status Client::CheckOwn(const Device& device) const {
+  if (&device.client() == this) return absl::OkStatus();
+  return InvalidArgument("Device %d belongs to another client.", device.ordinal());
 }
 
 std::optional<hlod::Client> Client::Latest() {
@@ -102,14 +123,12 @@ bool FrameworkIsOld() { return framework_is_old; }
 absl::Status Serve(abi::Client_Create_Args& args) {
   framework_is_old = args.struct_size < sizeof(args);
   if (args.num_options > 0) RETURN_IF_ERROR(Given(args.create_options, "create_options"));
-  ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create({args.create_options, args.num_options}));
-  args.client = client.release();
+  ASSIGN_OR_RETURN(args.client, Client::Create({args.create_options, args.num_options}));
   return absl::OkStatus();
 }
 
 absl::Status Serve(abi::Client_Destroy_Args& args) {
-  delete args.client;
-  return absl::OkStatus();
+  return args.client == nullptr ? absl::OkStatus() : Client::Destroy(args.client);
 }
 
 absl::Status Serve(abi::Client_PlatformName_Args& args) {

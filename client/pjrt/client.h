@@ -18,14 +18,17 @@
 
 namespace hlod::pjrt {
 
-// Thread-safe. Outlives its devices, memories, buffers and executables: frameworks keep to that.
-class Client {
+// Thread-safe. The framework's reference is one of several: buffers, programs, and callbacks under way have
+// others, because frameworks destroy some of them after the client when the process ends. Devices and
+// memories live as long as the client.
+class Client : public std::enable_shared_from_this<Client> {
  public:
-  // Understands the options "address", "name", "token" and "daemon_flags" (a string, separated by blanks),
-  // and ignores others, which frameworks add.
-  static absl::StatusOr<std::unique_ptr<Client>> Create(absl::Span<const abi::NamedValue> options);
+  // Connects, and keeps the framework's reference until Destroy. Understands the options "address", "name"
+  // and "token" (strings) and "devices" (a number), and ignores others, which frameworks add.
+  static absl::StatusOr<Client*> Create(absl::Span<const abi::NamedValue> options);
   explicit Client(hlod::Client runtime);
-  ~Client();
+  // Gives up the framework's reference. INVALID_ARGUMENT when the client was destroyed before.
+  static absl::Status Destroy(Client* client);
 
   const hlod::Client& runtime() const { return runtime_; }
   const std::shared_ptr<internal::Session>& session() const { return runtime_.internal_session(); }
@@ -33,6 +36,8 @@ class Client {
   const std::vector<Device*>& devices() const { return devices_; }  // By ordinal.
   const std::vector<Memory*>& memories() const { return memories_; }
   Topology& topology() { return topology_; }
+  // Returns INVALID_ARGUMENT when the device is that of another client.
+  absl::Status CheckOwn(const Device& device) const;
   // Returns the device, or null.
   Device* FindDevice(int64_t id) const;
 

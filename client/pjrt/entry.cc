@@ -8,8 +8,4 @@ absl::Status TooSmall(std::string_view entry, size_t struct_size, size_t needed)
                          struct_size, needed);
 }
 
-absl::Status Unforeseen(std::string_view entry, const std::exception& exception) {
-  return Internal("%s failed: %s.", entry, exception.what());
-}
-
 }  // namespace hlod::pjrt

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <string_view>
 #include <type_traits>
 
 #include "absl/status/status.h"
 #include "client/pjrt/abi/api.h"
 #include "client/pjrt/errors.h"
+#include "client/pjrt/exceptions.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::pjrt {
@@ -67,7 +67,6 @@ inline absl::Status Given(const void* pointer, std::string_view field) {
 }
 
 absl::Status TooSmall(std::string_view entry, size_t struct_size, size_t needed);
-absl::Status Unforeseen(std::string_view entry, const std::exception& exception);
 
 // Answers a call: gives `serve` a whole struct, and writes back what the caller knows of it. Exceptions end
 // here.
@@ -79,16 +78,13 @@ Error* Enter(std::string_view entry, Arguments* args, absl::Status (*serve)(Argu
   // Padding at the end of a struct does not count.
   if (size + alignof(Arguments) - 1 < kNeeded<Arguments>)
     return ToError(TooSmall(entry, size, kNeeded<Arguments>));
-  try {
-    const size_t known = std::min(size, sizeof(Arguments));
-    Arguments whole = Widened(*args, size);
-    if (absl::Status status = serve(whole); !status.ok()) return ToError(std::move(status));
-    whole.struct_size = stated;
-    std::memcpy(static_cast<void*>(args), &whole, known);
-    return nullptr;
-  } catch (const std::exception& exception) {
-    return ToError(Unforeseen(entry, exception));
-  }
+  const size_t known = std::min(size, sizeof(Arguments));
+  Arguments whole = Widened(*args, size);
+  if (absl::Status status = Caught(entry, [&] { return serve(whole); }); !status.ok())
+    return ToError(std::move(status));
+  whole.struct_size = stated;
+  std::memcpy(static_cast<void*>(args), &whole, known);
+  return nullptr;
 }
 
 // An entry of an extension: `serve` is the name of a function or of a function template.

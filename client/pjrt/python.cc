@@ -7,6 +7,7 @@
 
 #include "nlohmann/json.hpp"
 #include "client/pjrt/client.h"
+#include "client/pjrt/exceptions.h"
 #include "client/pjrt/programs/call_location.h"
 #include "hlod/observe/metrics.h"
 
@@ -30,6 +31,17 @@ Json ToJson(const LedgerRow& row) {
           {"device", row.device}};
 }
 
+// Returns a function's text for the caller to free; null when it fails.
+template <typename Function>
+char* TextOf(Function function) {
+  char* text = nullptr;
+  const absl::Status status = Caught("A report", [&] {
+    text = Copied(function());
+    return absl::OkStatus();
+  });
+  return status.ok() ? text : nullptr;
+}
+
 Json Ledger() {
   const std::optional<hlod::Client> client = Client::Latest();
   if (!client.has_value()) return {{"error", "no client of hlod exists in this process"}};
@@ -51,13 +63,23 @@ Json Ledger() {
 #define HLOD_EXPORTED extern "C" __attribute__((visibility("default")))
 
 // Sets the line of the program, "FILE:LINE", for which this thread transfers and compiles until the next call; null: unknown.
-HLOD_EXPORTED void hlod_set_line(const char* location) { hlod::pjrt::SetCurrentLine(location); }
+HLOD_EXPORTED void hlod_set_line(const char* location) {
+  (void)hlod::pjrt::Caught("hlod_set_line", [&] {
+    hlod::pjrt::SetCurrentLine(location);
+    return absl::OkStatus();
+  });
+}
 
 // Returns the metrics and counters of this process as text (hlod/observe/metrics.h). Waits for the commands sent before.
-HLOD_EXPORTED char* hlod_metrics_report() { return hlod::pjrt::Copied(hlod::MetricsReport()); }
+HLOD_EXPORTED char* hlod_metrics_report() { return hlod::pjrt::TextOf(hlod::MetricsReport); }
 
 // Returns the daemon's account of this process's session as JSON: the totals of each direction and a row per cause, line, step
 // and device; {"error": TEXT} when there is none. Waits for the commands sent before.
-HLOD_EXPORTED char* hlod_ledger() { return hlod::pjrt::Copied(hlod::pjrt::Ledger().dump()); }
+HLOD_EXPORTED char* hlod_ledger() {
+  // The name of a file need not be UTF-8.
+  return hlod::pjrt::TextOf([] {
+    return hlod::pjrt::Ledger().dump(-1, ' ', false, hlod::pjrt::Json::error_handler_t::replace);
+  });
+}
 
 HLOD_EXPORTED void hlod_free(char* text) { std::free(text); }

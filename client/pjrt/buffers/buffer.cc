@@ -27,7 +27,8 @@ internal::Command ProducerOf(const hlod::Buffer& buffer) {
 }
 
 Buffer::Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> end)
-    : memory_(memory),
+    : client_(memory.device().client().shared_from_this()),
+      memory_(memory),
       shape_(value.shape()),
       minor_to_major_(Descending(shape_.dims.size())),
       end_(std::move(end)),
@@ -38,7 +39,8 @@ Buffer::Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> e
 Buffer::~Buffer() { Delete(); }
 
 Buffer::Buffer(Memory& memory, const hlo::Shape& shape, absl::Status error)
-    : memory_(memory),
+    : client_(memory.device().client().shared_from_this()),
+      memory_(memory),
       shape_(shape),
       minor_to_major_(Descending(shape.dims.size())),
       error_(std::move(error)) {}

@@ -26,7 +26,7 @@ class Buffer {
 
   Memory& memory() const { return memory_; }
   Device& device() const { return memory_.device(); }
-  Client& client() const { return device().client(); }
+  Client& client() const { return *client_; }
   const hlo::Shape& shape() const { return shape_; }
   absl::Span<const int64_t> minor_to_major() const { return minor_to_major_; }
 
@@ -51,6 +51,7 @@ class Buffer {
   absl::Status RemoveHold();
 
  private:
+  const std::shared_ptr<Client> client_;  // The memory is the client's.
   Memory& memory_;
   const hlo::Shape shape_;
   const std::vector<int64_t> minor_to_major_;

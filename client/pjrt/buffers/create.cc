@@ -25,6 +25,7 @@ absl::StatusOr<hlo::Shape> ShapeFrom(const Arguments& args) {
 absl::Status Serve(abi::Client_CreateErrorBuffer_Args& args) {
   RETURN_IF_ERROR(Given(args.client, "client"));
   RETURN_IF_ERROR(Given(args.memory, "memory"));
+  RETURN_IF_ERROR(args.client->CheckOwn(args.memory->device()));
   ASSIGN_OR_RETURN(const hlo::Shape shape, ShapeFrom(args));
   absl::Status error = ToStatus(args.error_code, args.error_message, args.error_message_size);
   if (error.ok()) return InvalidArgument("The error of an error buffer is OK.");
@@ -37,6 +38,7 @@ absl::Status Serve(abi::Client_CreateUninitializedBuffer_Args& args) {
   RETURN_IF_ERROR(Given(args.client, "client"));
   if (args.memory == nullptr) RETURN_IF_ERROR(Given(args.device, "memory"));
   Memory& memory = args.memory != nullptr ? *args.memory : args.device->default_memory();
+  RETURN_IF_ERROR(args.client->CheckOwn(memory.device()));
   ASSIGN_OR_RETURN(const hlo::Shape shape, ShapeFrom(args));
   ASSIGN_OR_RETURN(const Literal zeros,
                    Literal::Make(shape, args.client->runtime().limits().buffer_bytes_max));

@@ -48,13 +48,11 @@ std::shared_ptr<Completion> ReadBeside(Client& client, const hlod::Buffer& value
                                        Sink sink) {
   std::shared_ptr<Completion> completion = Completion::Open();
   client.transfers().Run([=, held = value, line = CurrentLine()]() mutable {
-    absl::Status status;
-    if (sink == nullptr) {
-      status = held.Download(out, Cause::kDownload, line);
-    } else {
-      absl::StatusOr<Literal> literal = held.ToLiteral(Cause::kDownload, line);
-      status = literal.ok() ? sink(std::as_const(*literal).bytes()) : literal.status();
-    }
+    absl::Status status = Caught("A download", [&] {
+      if (sink == nullptr) return held.Download(out, Cause::kDownload, line);
+      const absl::StatusOr<Literal> literal = held.ToLiteral(Cause::kDownload, line);
+      return literal.ok() ? sink(literal->bytes()) : literal.status();
+    });
     held = hlod::Buffer();
     completion->Set(std::move(status));
   });
@@ -65,11 +63,13 @@ std::shared_ptr<Completion> ReadBeside(Client& client, const hlod::Buffer& value
 std::shared_ptr<Completion> ReadAtEnd(Client& client, const Buffer& buffer, const hlod::Buffer& value,
                                       absl::Span<std::byte> out, Sink sink) {
   std::shared_ptr<Completion> completion = Completion::Open();
-  buffer.end()->OnReady([=, &client](const absl::Status& ended) {
+  buffer.end()->OnReady([=, client = client.shared_from_this()](const absl::Status& ended) {
     if (!ended.ok()) {
       completion->Set(ended);
     } else {
-      ReadBeside(client, value, out, sink)->OnReady([=](const absl::Status& read) { completion->Set(read); });
+      ReadBeside(*client, value, out, sink)->OnReady([=](const absl::Status& read) {
+        completion->Set(read);
+      });
     }
   });
   return completion;

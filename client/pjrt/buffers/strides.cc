@@ -45,6 +45,8 @@ absl::StatusOr<Strides> StridesOf(const abi::Buffer_MemoryLayout& layout, const 
     const abi::Buffer_MemoryLayout_Strides& strides = layout.strides;
     if (strides.num_byte_strides != rank)
       return InvalidArgument("A layout has %d strides for %d dimensions.", strides.num_byte_strides, rank);
+    if (rank > 0 && strides.byte_strides == nullptr)
+      return InvalidArgument("The field byte_strides is null.");
     return Strides(strides.byte_strides, strides.byte_strides + rank);
   }
   const abi::Buffer_MemoryLayout_Tiled& tiled = layout.tiled;
@@ -53,6 +55,8 @@ absl::StatusOr<Strides> StridesOf(const abi::Buffer_MemoryLayout& layout, const 
     return InvalidArgument("A layout orders %d dimensions of an array that has %d.",
                            tiled.minor_to_major_size, rank);
   }
+  if (rank > 0 && tiled.minor_to_major == nullptr)
+    return InvalidArgument("The field minor_to_major is null.");
   Strides strides(rank, 0);
   int64_t stride = ElementBytes(shape);
   for (size_t i = 0; i < rank; ++i) {

@@ -16,8 +16,9 @@ namespace {
 
 // Returns the requested memory: newer frameworks name the memory, older ones only the device.
 absl::StatusOr<Memory*> MemoryOf(Client& client, Device* device, Memory* memory) {
-  if (memory == nullptr && device == nullptr) return client.memories().front();
-  return memory != nullptr ? memory : &device->default_memory();
+  if (memory == nullptr) memory = device == nullptr ? client.memories().front() : &device->default_memory();
+  RETURN_IF_ERROR(client.CheckOwn(memory->device()));
+  return memory;
 }
 
 // Elements of less than a byte have one each. Frameworks leave its upper bits as they come; hlod keeps a
@@ -72,8 +73,9 @@ absl::Status Serve(abi::Client_BufferFromHostBuffer_Args& args) {
     dense = dense && (bytes == 0 || given == strides);
     strides = std::move(given);
   }
-  absl::StatusOr<hlod::Buffer> value = dense ? device.Upload({data, bytes}, shape, Cause::kUpload, CurrentLine())
-                                             : UploadRearranged(device, data, strides, shape);
+  absl::StatusOr<hlod::Buffer> value =
+      dense ? device.Upload({data, bytes}, shape, Cause::kUpload, CurrentLine())
+            : UploadRearranged(device, data, strides, shape);
   RETURN_IF_ERROR(value.status());
   auto done = std::make_unique<Event>(Completion::Done(absl::OkStatus()));
   args.buffer = new Buffer(*memory, *std::move(value));

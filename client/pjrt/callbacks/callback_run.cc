@@ -32,13 +32,20 @@ class CallbackRun {
               const Execution& execution, std::shared_ptr<CallbackTurn> turn)
       : channels_(channels),
         participants_(std::move(participants)),
-        client_(participants_.front().device->client()),
+        client_(participants_.front().device->client().shared_from_this()),
         execution_(execution.sent),
         turn_(std::move(turn)) {
     for (const ParticipantCallbacks& participant : participants_) devices_.push_back(participant.device);
   }
 
   const std::shared_ptr<Completion>& end() const { return end_; }
+
+  // Ends an execution whose callbacks cannot be served.
+  void GiveUp(const absl::Status& error) {
+    client_->session()->Cancel(execution_->id);
+    turn_->Give();
+    end_->Set(error);
+  }
 
   void Run() {
     Listen();
@@ -47,7 +54,7 @@ class CallbackRun {
       for (const Listener& listener : listeners_) {
         if (listener.command != nullptr) awaited.push_back(listener.command);
       }
-      lost_ = client_.session()->WaitAny(awaited);
+      lost_ = client_->session()->WaitAny(awaited);
       for (Listener& listener : listeners_) {
         if (listener.command != nullptr && listener.command->done.load(std::memory_order_acquire))
           Take(listener);
@@ -99,8 +106,8 @@ class CallbackRun {
   // The program has ended: takes values that wait in the channel, and takes the last request back.
   void TakeRest(Listener& listener) {
     while (listener.command != nullptr && lost_.ok()) {
-      client_.session()->Cancel(listener.command->id);
-      const absl::Status come = client_.session()->Wait(*listener.command);
+      client_->session()->Cancel(listener.command->id);
+      const absl::Status come = client_->session()->Wait(*listener.command);
       if (!listener.command->done.load(std::memory_order_acquire)) {
         lost_ = come;
       } else if (!come.ok()) {
@@ -114,15 +121,18 @@ class CallbackRun {
   absl::Status Call(const abi::SendCallbackInfo& send, const Literal& value) {
     const size_t size = value.bytes().size();
     void* const data = std::malloc(std::max<size_t>(size, 1));
+    if (data == nullptr) return ResourceExhausted("A callback's operand of %d bytes finds no memory.", size);
     if (size > 0) std::memcpy(data, value.bytes().data(), size);
     abi::Chunk chunk = {data, size, [](void* owned, void*) { std::free(owned); }, nullptr};
     Error* (*make_error)(abi::ErrorCode, const char*, size_t) = [](abi::ErrorCode code, const char* message,
                                                                    size_t message_size) {
       return ToError(ToStatus(code, message, message_size));
     };
-    const std::unique_ptr<Error> error(
-        send.send_callback(&chunk, &make_error, size, /*done=*/true, send.user_arg));
-    return error == nullptr ? absl::OkStatus() : error->status();
+    return Caught("A send_callback", [&] {
+      const std::unique_ptr<Error> error(
+          send.send_callback(&chunk, &make_error, size, /*done=*/true, send.user_arg));
+      return error == nullptr ? absl::OkStatus() : error->status();
+    });
   }
 
   // Opens the streams of a callback's results after its last operand, whose channel comes before theirs.
@@ -135,8 +145,11 @@ class CallbackRun {
       if (info == participant.receives.end() || found == channels_.from_host.end()) return;
       std::vector<Device*> devices = {participant.device};
       if (channels_.once.contains(channel)) devices = devices_;
-      info->recv_callback(new CopyToDeviceStream(std::move(devices), channel, found->second, end_),
-                          info->user_arg);
+      Note(Caught("A recv_callback", [&] {
+        info->recv_callback(new CopyToDeviceStream(std::move(devices), channel, found->second, end_),
+                            info->user_arg);
+        return absl::OkStatus();
+      }));
     }
   }
 
@@ -157,7 +170,7 @@ class CallbackRun {
   const HostChannels channels_;
   const std::vector<ParticipantCallbacks> participants_;
   std::vector<Device*> devices_;  // The devices of all participants.
-  Client& client_;
+  const std::shared_ptr<Client> client_;
   const internal::Command execution_;
   const std::shared_ptr<CallbackTurn> turn_;
   const std::shared_ptr<Completion> end_ = Completion::Open();
@@ -170,10 +183,14 @@ class CallbackRun {
 std::shared_ptr<Completion> ServeCallbacks(const HostChannels& channels,
                                            std::vector<ParticipantCallbacks> participants,
                                            const Execution& execution, std::shared_ptr<CallbackTurn> turn) {
-  auto run = std::make_unique<CallbackRun>(channels, std::move(participants), execution, std::move(turn));
-  std::shared_ptr<Completion> end = run->end();
-  std::thread([run = std::move(run)] { run->Run(); }).detach();
-  return end;
+  const auto run =
+      std::make_shared<CallbackRun>(channels, std::move(participants), execution, std::move(turn));
+  const absl::Status started = Caught("The thread of a program's callbacks", [&] {
+    std::thread([run] { run->Run(); }).detach();
+    return absl::OkStatus();
+  });
+  if (!started.ok()) run->GiveUp(started);
+  return run->end();
 }
 
 }  // namespace hlod::pjrt

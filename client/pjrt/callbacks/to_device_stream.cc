@@ -12,7 +12,8 @@ namespace hlod::pjrt {
 
 CopyToDeviceStream::CopyToDeviceStream(std::vector<Device*> devices, int64_t channel, hlo::Shape shape,
                                        std::shared_ptr<Completion> end)
-    : devices_(std::move(devices)),
+    : client_(devices.front()->client().shared_from_this()),
+      devices_(std::move(devices)),
       channel_(channel),
       shape_(std::move(shape)),
       total_(hlo::ByteSize(shape_).value_or(0)),
@@ -22,13 +23,14 @@ absl::Status CopyToDeviceStream::Add(const void* data, size_t size) {
   std::vector<std::byte> whole;
   {
     absl::MutexLock lock(&mu_);
-    if (static_cast<int64_t>(bytes_.size() + size) > total_) {
+    if (size > static_cast<size_t>(total_) - bytes_.size()) {
       return InvalidArgument("A chunk of %d bytes after %d is too large: the value has %d.", size,
                              bytes_.size(), total_);
     }
+    if (size > 0) RETURN_IF_ERROR(Given(data, "chunk.data"));
     const auto* const from = static_cast<const std::byte*>(data);
     bytes_.insert(bytes_.end(), from, from + size);
-    if (static_cast<int64_t>(bytes_.size()) < total_) return absl::OkStatus();
+    if (static_cast<int64_t>(bytes_.size()) < total_ || std::exchange(sent_, true)) return absl::OkStatus();
     whole = bytes_;
   }
   // A framework ends the process when a chunk fails, so the failure becomes the error of the execution.

@@ -29,12 +29,14 @@ class CopyToDeviceStream {
   int64_t current_bytes() const;
 
  private:
-  const std::vector<Device*> devices_;  // All of which are given the value.
+  const std::shared_ptr<Client> client_;  // The devices are the client's.
+  const std::vector<Device*> devices_;    // All of which are given the value.
   const int64_t channel_;
   const hlo::Shape shape_;
   const int64_t total_;
   const std::shared_ptr<Completion> end_;
   mutable absl::Mutex mu_;
+  bool sent_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<std::byte> bytes_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -33,8 +33,15 @@ Memory::Memory(Device& device, int id, int kind)
       kind_(kind),
       text_(absl::StrCat("hlod:", device.ordinal(), " ", ToAbsl(kMemoryKinds[kind]))) {}
 
-Memory::~Memory() {
-  for (const auto& [key, entry] : data_) {
+Memory::~Memory() { DropData(); }
+
+void Memory::DropData() {
+  std::map<const void*, Data> dropped;
+  {
+    absl::MutexLock lock(&mu_);
+    dropped.swap(data_);
+  }
+  for (const auto& [key, entry] : dropped) {
     if (entry.destroy != nullptr) entry.destroy(entry.data);
   }
 }

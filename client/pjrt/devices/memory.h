@@ -31,9 +31,10 @@ class Memory {
   const std::string& text() const { return text_; }
 
   // The framework's own data, by the address of its key. `destroy` is called with `data` when it is replaced,
-  // or the memory ends; it may be null.
+  // or the framework's client ends; it may be null.
   void* GetData(const void* key);
   void SetData(const void* key, void* data, void (*destroy)(void* data));
+  void DropData();
 
  private:
   struct Data {

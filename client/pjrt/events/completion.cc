@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "client/pjrt/exceptions.h"
+
 namespace hlod::pjrt {
 
 std::shared_ptr<Completion> Completion::Open() { return std::shared_ptr<Completion>(new Completion); }
@@ -81,7 +83,9 @@ void Completion::SetFromCommand(absl::Status status) {
     finishing_ = true;
     finish = std::move(finish_);
   }
-  if (finish != nullptr) status = finish(*command_, std::move(status));
+  if (finish != nullptr) {
+    status = Caught("The end of a command", [&] { return finish(*command_, std::move(status)); });
+  }
   Set(std::move(status));
 }
 

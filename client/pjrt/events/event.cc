@@ -12,15 +12,18 @@ absl::Status Serve(abi::Event_Destroy_Args& args) {
 
 absl::Status Serve(abi::Event_IsReady_Args& args) {
   RETURN_IF_ERROR(Given(args.event, "event"));
-  args.is_ready = args.event->completion()->IsReady();
+  // A callback that runs meanwhile may destroy the event.
+  const std::shared_ptr<Completion> completion = args.event->completion();
+  args.is_ready = completion->IsReady();
   return absl::OkStatus();
 }
 
 absl::Status Serve(abi::Event_Error_Args& args) {
   RETURN_IF_ERROR(Given(args.event, "event"));
-  if (!args.event->completion()->IsReady())
+  const std::shared_ptr<Completion> completion = args.event->completion();
+  if (!completion->IsReady())
     return FailedPrecondition("The event's error was asked for before the event was ready.");
-  return args.event->completion()->Await();
+  return completion->Await();
 }
 
 absl::Status Serve(abi::Event_Await_Args& args) {

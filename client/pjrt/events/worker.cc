@@ -15,10 +15,9 @@ Worker::~Worker() {
 
 void Worker::Run(std::function<void()> job) {
   absl::MutexLock lock(&state_->mu);
+  if (!state_->running) std::thread([state = state_] { Loop(state); }).detach();
+  state_->running = true;  // Only now: starting a thread may fail, and the next job tries again.
   state_->jobs.push_back(std::move(job));
-  if (state_->running) return;
-  state_->running = true;
-  std::thread([state = state_] { Loop(state); }).detach();
 }
 
 void Worker::Loop(const std::shared_ptr<State>& state) {

@@ -11,11 +11,12 @@
 namespace hlod::pjrt {
 
 // Runs jobs in order. Its thread starts with the first job; it ends when the object is gone and every job has
-// run. Thread-safe.
+// run. Jobs do not throw. Thread-safe.
 class Worker {
  public:
   Worker();
   ~Worker();
+  // Throws std::system_error, and drops the job, when the thread cannot be started.
   void Run(std::function<void()> job);
 
  private:

@@ -75,7 +75,10 @@ absl::Status ChooseDevices(const LoadedExecutable& executable, const abi::Loaded
     return InvalidArgument("%s runs on %d devices; arguments of %d are given.", run.program.module().name(),
                            run.devices.size(), args.num_devices);
   }
-  for (const Device* const device : run.devices) run.options.devices.push_back(device->ordinal());
+  for (const Device* const device : run.devices) {
+    RETURN_IF_ERROR(run.program.client().CheckOwn(*device));
+    run.options.devices.push_back(device->ordinal());
+  }
   return absl::OkStatus();
 }
 
@@ -83,6 +86,10 @@ absl::Status AddArgument(Run& run, DonationCheck& donations, Buffer* buffer, boo
                          size_t argument) {
   if (buffer == nullptr)
     return InvalidArgument("Argument %d of participant %d is null.", argument, participant);
+  if (&buffer->client() != &run.program.client()) {
+    return InvalidArgument("Argument %d of participant %d is a buffer of another client.", argument,
+                           participant);
+  }
   const hlo::Shape& wanted = run.program.runtime().argument_shapes()[argument];
   absl::StatusOr<hlod::Buffer> value = buffer->value();
   if (!value.ok() && !buffer->IsDeleted()) {
@@ -114,6 +121,8 @@ absl::Status AddArguments(Run& run, const abi::LoadedExecutable_Execute_Args& ar
     return InvalidArgument("%s takes %d arguments; %d were given.", run.program.module().name(),
                            donate.size(), args.num_args);
   }
+  if (options.num_non_donatable_input_indices > 0)
+    RETURN_IF_ERROR(Given(options.non_donatable_input_indices, "non_donatable_input_indices"));
   for (size_t i = 0; i < options.num_non_donatable_input_indices; ++i) {
     const int64_t index = options.non_donatable_input_indices[i];
     if (index >= 0 && index < static_cast<int64_t>(donate.size())) donate[static_cast<size_t>(index)] = false;
@@ -122,6 +131,7 @@ absl::Status AddArguments(Run& run, const abi::LoadedExecutable_Execute_Args& ar
   run.arguments.reserve(args.num_args * run.devices.size());
   DonationCheck donations;
   for (size_t participant = 0; participant < run.devices.size(); ++participant) {
+    if (args.num_args > 0) RETURN_IF_ERROR(Given(args.argument_lists[participant], "argument_lists[i]"));
     for (size_t i = 0; i < args.num_args; ++i) {
       RETURN_IF_ERROR(
           AddArgument(run, donations, args.argument_lists[participant][i], donate[i], participant, i));
@@ -131,17 +141,40 @@ absl::Status AddArguments(Run& run, const abi::LoadedExecutable_Execute_Args& ar
 }
 
 // Returns the caller's callbacks, which it keeps for the time of the call alone.
-std::vector<ParticipantCallbacks> CallbacksOf(const Run& run, const abi::ExecuteOptions& options) {
+absl::StatusOr<std::vector<ParticipantCallbacks>> CallbacksOf(const Run& run,
+                                                              const abi::ExecuteOptions& options) {
   std::vector<ParticipantCallbacks> participants;
   for (size_t i = 0; i < run.devices.size(); ++i) {
     ParticipantCallbacks& callbacks = participants.emplace_back();
     callbacks.device = run.devices[i];
-    if (options.num_send_ops > 0 && options.send_callbacks != nullptr)
+    if (options.num_send_ops > 0 && options.send_callbacks != nullptr) {
+      RETURN_IF_ERROR(Given(options.send_callbacks[i], "send_callbacks[i]"));
       callbacks.sends.assign(options.send_callbacks[i], options.send_callbacks[i] + options.num_send_ops);
-    if (options.num_recv_ops > 0 && options.recv_callbacks != nullptr)
+    }
+    if (options.num_recv_ops > 0 && options.recv_callbacks != nullptr) {
+      RETURN_IF_ERROR(Given(options.recv_callbacks[i], "recv_callbacks[i]"));
       callbacks.receives.assign(options.recv_callbacks[i], options.recv_callbacks[i] + options.num_recv_ops);
+    }
   }
   return participants;
+}
+
+// Returns INVALID_ARGUMENT unless each participant has a place for its results, and callbacks that can be
+// called.
+absl::Status CheckPlaces(const Run& run, const abi::LoadedExecutable_Execute_Args& args,
+                         const std::vector<ParticipantCallbacks>& callbacks) {
+  for (size_t i = 0; i < run.devices.size(); ++i) {
+    if (!run.program.output_types().empty()) RETURN_IF_ERROR(Given(args.output_lists[i], "output_lists[i]"));
+    for (const abi::SendCallbackInfo& send : callbacks[i].sends) {
+      if (send.send_callback == nullptr)
+        return InvalidArgument("The send_callback of channel %d is null.", send.channel_id);
+    }
+    for (const abi::RecvCallbackInfo& receive : callbacks[i].receives) {
+      if (receive.recv_callback == nullptr)
+        return InvalidArgument("The recv_callback of channel %d is null.", receive.channel_id);
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Hands the results and the ends of the participants to the caller. `end` is null unless there are callbacks.
@@ -186,6 +219,8 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   Run run = {.program = *executable.program()};
   if (!run.program.output_types().empty()) RETURN_IF_ERROR(Given(args.output_lists, "output_lists"));
   RETURN_IF_ERROR(ChooseDevices(executable, args, run));
+  ASSIGN_OR_RETURN(std::vector<ParticipantCallbacks> callbacks, CallbacksOf(run, options));
+  RETURN_IF_ERROR(CheckPlaces(run, args, callbacks));
   RETURN_IF_ERROR(AddArguments(run, args, options));
   if (!run.poison.ok()) {
     GiveFailed(run, run.poison, args);
@@ -206,8 +241,7 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   for (Buffer* const buffer : run.consumed) buffer->Delete();
   std::shared_ptr<Completion> end;
   if (calls_back) {
-    end =
-        ServeCallbacks(run.program.channels(), CallbacksOf(run, options), *execution, client.callback_turn());
+    end = ServeCallbacks(run.program.channels(), std::move(callbacks), *execution, client.callback_turn());
   }
   Give(run, *execution, end, args);
   return absl::OkStatus();

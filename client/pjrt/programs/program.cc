@@ -47,6 +47,8 @@ MemoryKinds KindsOf(const std::vector<std::string>& stated, size_t count) {
 
 }  // namespace
 
+CompiledProgram::CompiledProgram(Client& client) : client_(client.shared_from_this()) {}
+
 absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(Client& client,
                                                                                 std::string_view code,
                                                                                 std::string_view format,
@@ -94,7 +96,7 @@ void CompiledProgram::Describe(const ReadProgram& read) {
 
 std::vector<Device*> CompiledProgram::devices() const {
   std::vector<Device*> devices;
-  for (const int device : options_.devices) devices.push_back(client_.FindDevice(device));
+  for (const int device : options_.devices) devices.push_back(client_->FindDevice(device));
   return devices;
 }
 

@@ -32,7 +32,7 @@ class CompiledProgram {
                                                                         std::string_view format,
                                                                         CompileOptions options);
 
-  Client& client() const { return client_; }
+  Client& client() const { return *client_; }
   const CompileOptions& options() const { return options_; }
   const hlo::Module& module() const { return *module_; }
   const hlod::Executable& runtime() const { return runtime_; }
@@ -61,10 +61,10 @@ class CompiledProgram {
   std::string WithConfig() const;
 
  private:
-  explicit CompiledProgram(Client& client) : client_(client) {}
+  explicit CompiledProgram(Client& client);
   void Describe(const ReadProgram& read);
 
-  Client& client_;
+  const std::shared_ptr<Client> client_;
   CompileOptions options_;
   std::string code_, format_;  // As they came.
   std::unique_ptr<hlo::Module> module_;

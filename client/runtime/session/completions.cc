@@ -23,11 +23,9 @@ void Completions::WhenDone(Command command, Callback callback) {
   if (command->done.load(std::memory_order_acquire)) return callback(command->status);
   {
     absl::MutexLock lock(&state.mu);
+    if (!state.running) std::thread([shared = state_] { Run(shared); }).detach();
+    state.running = true;  // Only now: starting a thread may fail, and the next command tries again.
     state.waiting.push_back({command, std::move(callback)});
-    if (!state.running) {
-      state.running = true;
-      std::thread([shared = state_] { Run(shared); }).detach();
-    }
   }
   // The thread may have looked at the list before the command was in it, and after the command was done: then
   // no event would wake it.
