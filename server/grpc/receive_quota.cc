@@ -81,7 +81,7 @@ void ReceiveQuota::MakeRoom(absl::Time now) {
 
 void ReceiveQuota::Tick(absl::Time now) {
   MutexLock lock(&mu_);
-  if (base_ != limits_.busy_bytes_max || turns_ > 0 || now - large_ < kBusy) return;
+  if (base_ != limits_.busy_bytes_max || turns_ > 0 || next_may_be_large_ || now - large_ < kBusy) return;
   ShrinkTo(granted_ - (base_ - limits_.session_bytes_max));
   base_ = limits_.session_bytes_max;
 }

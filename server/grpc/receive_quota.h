@@ -17,6 +17,7 @@
 
 #include <grpcpp/resource_quota.h>
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -66,10 +67,13 @@ class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
   // Called with the size of each message of a session: makes room for more of them after a large one, while
   // there is memory for that. A turn does so, too.
   void OnMessage(int64_t bytes) {
-    if (bytes > limits_.small_message_bytes_max) OnLargeMessage(absl::Now());
+    const bool large = bytes > limits_.small_message_bytes_max;
+    if (large) OnLargeMessage(absl::Now());
+    next_may_be_large_.store(large, std::memory_order_relaxed);
   }
   void OnLargeMessage(absl::Time now);
-  // Gives the room back when the last large message or turn came more than kBusy ago. To be called now and
+  // Gives the room back when the last large message or turn came more than kBusy ago, and a small message
+  // since: otherwise the next large one may be half received, over a slow connection. To be called now and
   // then.
   static constexpr absl::Duration kBusy = absl::Seconds(10);
   void Tick(absl::Time now);
@@ -97,7 +101,8 @@ class ReceiveQuota : public std::enable_shared_from_this<ReceiveQuota> {
   // The quota without turns, and the quota with the largest number of turns since there was last none.
   int64_t base_ ABSL_GUARDED_BY(mu_), granted_ ABSL_GUARDED_BY(mu_);
   bool admitted_ ABSL_GUARDED_BY(mu_) = false;
-  absl::Time large_ ABSL_GUARDED_BY(mu_);  // The time of the last large message.
+  absl::Time large_ ABSL_GUARDED_BY(mu_);       // The time of the last large message.
+  std::atomic<bool> next_may_be_large_{false};  // True when the last message was.
   int64_t turns_ ABSL_GUARDED_BY(mu_) = 0;
   std::deque<std::function<void(Turn)>> waiting_ ABSL_GUARDED_BY(mu_);
 };

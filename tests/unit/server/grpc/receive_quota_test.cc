@@ -98,6 +98,20 @@ TEST(ReceiveQuota, GrowsWithTheFirstLargeMessageAndShrinksWhenNoneFollows) {
   EXPECT_EQ(memory.used_bytes(), 10 * kMiB);
 }
 
+// The pieces of a program come one after the other. Over a slow connection each takes longer than kBusy.
+TEST(ReceiveQuota, KeepsTheRoomWhileTheNextLargeMessageMayBeUnderWay) {
+  device::SideMemory memory(100 * kMiB);
+  const auto quota = MakeQuota(memory);
+  EXPECT_TRUE(quota->Admit().ok());
+  quota->OnMessage(kMiB);
+  const absl::Time later = absl::Now() + 2 * ReceiveQuota::kBusy;
+  quota->Tick(later);
+  EXPECT_EQ(memory.used_bytes(), 10 * kMiB);
+  quota->OnMessage(100);
+  quota->Tick(later);
+  EXPECT_EQ(memory.used_bytes(), 4 * kMiB);
+}
+
 TEST(ReceiveQuota, StaysAsItIsWithoutMemoryForLargeMessages) {
   device::SideMemory memory(10 * kMiB);
   const auto quota = MakeQuota(memory);
