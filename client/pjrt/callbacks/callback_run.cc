@@ -146,8 +146,9 @@ class CallbackRun {
       std::vector<Device*> devices = {participant.device};
       if (channels_.once.contains(channel)) devices = devices_;
       Note(Caught("A recv_callback", [&] {
-        info->recv_callback(new CopyToDeviceStream(std::move(devices), channel, found->second, end_),
-                            info->user_arg);
+        info->recv_callback(
+            new CopyToDeviceStream(std::move(devices), channel, found->second, execution_, end_),
+            info->user_arg);
         return absl::OkStatus();
       }));
     }

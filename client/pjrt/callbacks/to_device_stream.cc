@@ -11,13 +11,29 @@
 namespace hlod::pjrt {
 
 CopyToDeviceStream::CopyToDeviceStream(std::vector<Device*> devices, int64_t channel, hlo::Shape shape,
-                                       std::shared_ptr<Completion> end)
+                                       internal::Command execution, std::shared_ptr<Completion> end)
     : client_(devices.front()->client().shared_from_this()),
       devices_(std::move(devices)),
       channel_(channel),
       shape_(std::move(shape)),
       total_(hlo::ByteSize(shape_).value_or(0)),
+      execution_(std::move(execution)),
       end_(std::move(end)) {}
+
+CopyToDeviceStream::~CopyToDeviceStream() {
+  absl::Status cut_short;
+  {
+    absl::MutexLock lock(&mu_);
+    if (sent_) return;
+    cut_short = FailedPrecondition("The stream to channel %d was destroyed after %d of %d bytes.", channel_,
+                                   bytes_.size(), total_);
+  }
+  Fail(std::move(cut_short));
+}
+
+void CopyToDeviceStream::Fail(absl::Status error) {
+  if (end_->Set(std::move(error))) client_->session()->Cancel(execution_->id);
+}
 
 absl::Status CopyToDeviceStream::Add(const void* data, size_t size) {
   std::vector<std::byte> whole;
@@ -39,7 +55,7 @@ absl::Status CopyToDeviceStream::Add(const void* data, size_t size) {
         device->runtime().Upload(whole, shape_, Cause::kUpload, Caller{});
     absl::Status sent = value.status();
     if (sent.ok()) sent = device->runtime().TransferToInfeed({&*value, 1}, channel_, Caller{});
-    if (!sent.ok()) end_->Set(std::move(sent));
+    if (!sent.ok()) Fail(std::move(sent));
   }
   return absl::OkStatus();
 }

@@ -18,9 +18,11 @@ namespace hlod::pjrt {
 // Sends the value when its last byte has come. Thread-safe; the framework destroys it.
 class CopyToDeviceStream {
  public:
-  // `end` is that of the execution: a value that cannot be sent ends it.
+  // `execution` is the command that wants the value, and `end` its end for the framework. A value that cannot
+  // be sent, or that is not whole when the stream is destroyed, ends both: the program would wait for it.
   CopyToDeviceStream(std::vector<Device*> devices, int64_t channel, hlo::Shape shape,
-                     std::shared_ptr<Completion> end);
+                     internal::Command execution, std::shared_ptr<Completion> end);
+  ~CopyToDeviceStream();
 
   // Takes the bytes, which the caller may free afterwards. INVALID_ARGUMENT when they are more than are
   // wanted.
@@ -29,11 +31,14 @@ class CopyToDeviceStream {
   int64_t current_bytes() const;
 
  private:
+  void Fail(absl::Status error);
+
   const std::shared_ptr<Client> client_;  // The devices are the client's.
   const std::vector<Device*> devices_;    // All of which are given the value.
   const int64_t channel_;
   const hlo::Shape shape_;
   const int64_t total_;
+  const internal::Command execution_;
   const std::shared_ptr<Completion> end_;
   mutable absl::Mutex mu_;
   bool sent_ ABSL_GUARDED_BY(mu_) = false;

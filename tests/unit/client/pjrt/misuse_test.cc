@@ -357,6 +357,21 @@ TEST_F(PjrtMisuse, ReportsCallbacksThatFailAndRunsTheNextProgram) {
   Destroy(executable);
 }
 
+TEST_F(PjrtMisuse, EndsAProgramWhoseValueNeverComes) {
+  LoadedExecutable* executable = nullptr;
+  ASSERT_EQ(TryCompile(kCallback, &executable), "");
+  const abi::RecvCallback cuts_short = [](CopyToDeviceStream* stream, void*) {
+    EXPECT_EQ(AddChunk(stream, kOneToFour, 6), "");
+    Call<abi::CopyToDeviceStream_Destroy_Args> destroy;
+    destroy->stream = stream;
+    destroy.Run(api().CopyToDeviceStream_Destroy);
+  };
+  EXPECT_EQ(RunCallback(executable, Takes, cuts_short),
+            "FAILED_PRECONDITION: The stream to channel 2 was destroyed after 6 of 16 bytes.");
+  EXPECT_EQ(RunCallback(executable, Takes, Gives), "");
+  Destroy(executable);
+}
+
 // An empty chunk after the last one must not send the value once more: the next execution would receive it.
 TEST_F(PjrtMisuse, SendsAValueOnceHoweverItsChunksCome) {
   LoadedExecutable* executable = nullptr;

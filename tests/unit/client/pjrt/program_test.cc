@@ -278,6 +278,9 @@ TEST_F(PjrtClient, SurvivesTheDaemonsDeath) {
   Destroy(x);
   LoadedExecutable* executable = nullptr;
   EXPECT_NE(TryCompile(kDouble, &executable).find("UNAVAILABLE"), std::string::npos);
+  Call<abi::LoadedExecutable_Destroy_Args> destroy;
+  destroy->executable = doubled;
+  destroy.Run(api().LoadedExecutable_Destroy);
 }
 
 TEST_F(PjrtClient, IsUsedFromManyThreads) {

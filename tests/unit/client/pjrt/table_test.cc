@@ -63,6 +63,20 @@ const std::set<std::string>& WorkWithNulls() {
   return *names;
 }
 
+// Destroys what an entry has made.
+template <typename Arguments>
+void DestroyMade(Arguments&) {}
+void DestroyMade(abi::Event_Create_Args& made) {
+  Call<abi::Event_Destroy_Args> destroy;
+  destroy->event = made.event;
+  destroy.Run(api().Event_Destroy);
+}
+void DestroyMade(abi::ExecuteContext_Create_Args& made) {
+  Call<abi::ExecuteContext_Destroy_Args> destroy;
+  destroy->context = made.context;
+  destroy.Run(api().ExecuteContext_Destroy);
+}
+
 TEST(Table, NamesWhatIsNullOrMissing) {
 #define HLOD_PJRT_ENTRY(name)                                                             \
   if (std::string(#name) != "Client_Create") {                                            \
@@ -71,6 +85,7 @@ TEST(Table, NamesWhatIsNullOrMissing) {
       const std::string text = call.Try(api().name);                                      \
       EXPECT_EQ(text.empty(), WorkWithNulls().contains(#name)) << #name << ": " << text;  \
       EXPECT_EQ(text.find("wrote beyond"), std::string::npos) << #name;                   \
+      DestroyMade(call.args());                                                           \
     }                                                                                     \
   }
 #include "client/pjrt/abi/entries.inc"
