@@ -13,7 +13,7 @@ namespace hlod::pjrt {
 
 // Returns the status that `function` returns, or INTERNAL with the text of the exception that it throws.
 // `what` names the function in that text. The end of a thread by pthread_exit, by which Python ends threads
-// that ask for its lock while it exits, is no exception: it passes.
+// that ask for its lock while it exits, is not an exception: it passes.
 template <typename Function>
 absl::Status Caught(std::string_view what, Function&& function) {
   try {
