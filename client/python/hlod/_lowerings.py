@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import collections.abc
 import dataclasses
 import functools
 
@@ -15,10 +16,33 @@ def register() -> None:
 
     tables = mlir._platform_specific_lowerings
     # Rules that JAX adds later, when a module is first imported, are seen through the ChainMap as well.
-    tables[NAME] = collections.ChainMap(_own_rules(), tables["cpu"])
+    tables[NAME] = collections.ChainMap(_own_rules(), _RulesOfTheCpu(tables["cpu"]))
     if NAME not in mlir._platforms_with_donation:
         mlir._platforms_with_donation.append(NAME)
     _call_back_by_send_and_recv()
+
+
+class _RulesOfTheCpu(collections.abc.Mapping):
+    """JAX's lowerings for the CPU, but for those that become a custom call which jaxlib alone has: for these JAX's general rule holds.
+
+    The primitives go by their names, since the modules that define them may never be imported.
+    """
+
+    ONLY_IN_JAXLIB = frozenset({"bcsr_dot_general"})  # cpu_csr_sparse_dense_ffi
+
+    def __init__(self, rules):
+        self._rules = rules
+
+    def __getitem__(self, primitive):
+        if primitive.name in self.ONLY_IN_JAXLIB:
+            raise KeyError(primitive)
+        return self._rules[primitive]
+
+    def __iter__(self):
+        return (primitive for primitive in self._rules if primitive.name not in self.ONLY_IN_JAXLIB)
+
+    def __len__(self):
+        return sum(1 for _ in self)
 
 
 def _own_rules() -> dict:

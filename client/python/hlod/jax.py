@@ -53,8 +53,15 @@ def options() -> dict[str, str | int]:
     if os.environ.get("HLOD_ADDRESS"):
         result["address"] = os.environ["HLOD_ADDRESS"]
     if os.environ.get("HLOD_DEVICES"):
-        result["devices"] = int(os.environ["HLOD_DEVICES"])
+        result["devices"] = _devices(os.environ["HLOD_DEVICES"])
     return result
+
+
+def _devices(text: str) -> int:
+    """Reads HLOD_DEVICES. The daemon says which numbers it takes; here are only those that an option can carry."""
+    if not (text.isascii() and text.isdecimal()) or int(text[:20]) >= 1 << 63:
+        raise ValueError(f'HLOD_DEVICES ("{text}") is not a number of devices, such as 8')
+    return int(text)
 
 
 def _name_lines_of_programs() -> None:

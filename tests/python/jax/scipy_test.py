@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import jax.scipy as jsp
 import jax.scipy.optimize
 import numpy as np
+from jax.experimental import sparse
 
 from support import PluginTest, array, integers, main
 
@@ -236,6 +237,20 @@ class Others(PluginTest):
             ],
             rtol=1e-4,
             atol=1e-4,
+        )
+
+    def test_products_of_sparse_arrays(self):
+        dense = np.where(integers(5, 7) > 1, array(5, 7), 0).astype(np.float32)
+        csr, coo = sparse.BCSR.fromdense(dense), sparse.BCOO.fromdense(dense)
+        self.each(
+            [
+                ("csr times a vector", lambda a, b: a @ b, csr, array(7)),
+                ("csr times a matrix", lambda a, b: a @ b, csr, array(7, 3)),
+                ("coo times a vector", lambda a, b: a @ b, coo, array(7)),
+                ("coo transposed", lambda a, b: a.T @ b, coo, array(5, 3)),
+                ("coo times coo", lambda a: (a @ a.T).todense(), coo),
+                ("gradient", jax.grad(lambda b, a: jnp.sum((a @ b) ** 2)), array(7, 3), csr),
+            ]
         )
 
     def test_sparse_solvers_and_optimization(self):
