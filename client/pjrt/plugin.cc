@@ -5,27 +5,21 @@
 
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
+#include "client/pjrt/named_value.h"
 
 namespace hlod::pjrt {
 namespace {
 
 abi::NamedValue NumberAttribute(std::string_view name, int64_t value) {
-  abi::NamedValue attribute = {};
-  attribute.struct_size = sizeof(attribute);
-  attribute.name = name.data();
-  attribute.name_size = name.size();
-  attribute.type = abi::NamedValueType::kInt64;
+  abi::NamedValue attribute = Named(name, abi::NamedValueType::kInt64);
   attribute.int64_value = value;
-  attribute.value_size = 1;
   return attribute;
 }
 
 template <size_t count>
 abi::NamedValue ListAttribute(std::string_view name, const int64_t (&values)[count]) {
-  abi::NamedValue attribute = NumberAttribute(name, 0);
-  attribute.type = abi::NamedValueType::kInt64List;
+  abi::NamedValue attribute = Named(name, abi::NamedValueType::kInt64List, count);
   attribute.int64_array_value = values;
-  attribute.value_size = count;
   return attribute;
 }
 

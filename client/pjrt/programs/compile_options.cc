@@ -52,7 +52,7 @@ absl::StatusOr<int> Count(int64_t stated, std::string_view field) {
 absl::StatusOr<CompileOptions> ReadCompileOptions(std::string_view bytes) {
   xla::CompileOptionsProto proto;
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return InvalidArgument("The compile options cannot be read: %d bytes that are no CompileOptionsProto.",
+    return InvalidArgument("The compile options cannot be read: %d bytes that are not a CompileOptionsProto.",
                            bytes.size());
   const xla::ExecutableBuildOptionsProto& build = proto.executable_build_options();
   CompileOptions options;

@@ -5,19 +5,15 @@
 #include "client/analysis/module/cost.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
+#include "client/pjrt/named_value.h"
 #include "client/pjrt/programs/executable.h"
 
 namespace hlod::pjrt {
 namespace {
 
 abi::NamedValue FloatValue(std::string_view name, double value) {
-  abi::NamedValue named = {};
-  named.struct_size = sizeof(named);
-  named.name = name.data();
-  named.name_size = name.size();
-  named.type = abi::NamedValueType::kFloat;
+  abi::NamedValue named = Named(name, abi::NamedValueType::kFloat);
   named.float_value = static_cast<float>(value);
-  named.value_size = 1;
   return named;
 }
 

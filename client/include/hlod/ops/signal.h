@@ -25,7 +25,7 @@ struct InterpOptions {
   std::optional<double> period = {};
 };
 // Linear interpolation: the values at x of the lines through (points[i], values[i]), where points ascend.
-// Where two points are equal, the first one's value. Integers become f32. jax.numpy.interp.
+// The first of equal points counts. Integers become f32. jax.numpy.interp.
 Tensor Interp(const Operand& x, const Tensor& points, const Tensor& values,
               const InterpOptions& options = {});
 
