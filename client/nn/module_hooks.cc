@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "client/tensor/autograd/grad_hooks.h"
 #include "client/tensor/value/layer_scope.h"
 #include "client/tensor/value/throw.h"
 
@@ -18,6 +19,29 @@ void CheckCount(const char* what, size_t left, size_t given) {
 
 std::string PathOf(const void* module) { return static_cast<const Module*>(module)->Path(); }
 
+// What the backward hooks of one call of a module need. The tape holds it, and may outlive the module.
+struct BackwardCall {
+  std::vector<ModuleHooks::Hook<FullBackwardHook>> hooks;
+  const Module* module;
+  std::weak_ptr<const ModuleHooks> of;  // Ends with the module.
+  std::vector<Tensor> grad_outputs;
+
+  void Run(std::vector<Tensor>& grad_inputs) {
+    if (of.expired()) return;
+    const size_t count = grad_inputs.size();
+    for (const auto& hook : hooks) {
+      hook.call(*module, grad_inputs, grad_outputs);
+      CheckCount("gradients of inputs", grad_inputs.size(), count);
+    }
+    grad_outputs.clear();
+  }
+};
+
+bool RequireGrad(Tensors tensors) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const Tensor& tensor) { return tensor.defined() && tensor.requires_grad(); });
+}
+
 }  // namespace
 
 std::vector<Tensor> ModuleHooks::Around(const Module& module, Tensors inputs,
@@ -29,13 +53,25 @@ std::vector<Tensor> ModuleHooks::Around(const Module& module, Tensors inputs,
     hook.call(module, given);
     CheckCount("inputs", given.size(), inputs.size());
   }
+  const auto call = std::make_shared<BackwardCall>(BackwardCall{backward, &module, weak_from_this(), {}});
+  const bool has_inputs = RequireGrad(given);
+  if (!backward.empty()) {
+    given = lazy::Watched(
+        given, [call](std::vector<Tensor>& gradients) { call->Run(gradients); }, Caller{});
+  }
   std::vector<Tensor> outputs = body(given);
   for (const auto& hook : std::vector(after)) {
     const size_t count = outputs.size();
     hook.call(module, given, outputs);
     CheckCount("outputs", outputs.size(), count);
   }
-  return outputs;
+  if (backward.empty()) return outputs;
+  const auto watch = [call, has_inputs, count = given.size()](std::vector<Tensor>& gradients) {
+    call->grad_outputs = gradients;
+    std::vector<Tensor> none(count);
+    if (!has_inputs) call->Run(none);
+  };
+  return lazy::Watched(outputs, watch, Caller{});
 }
 
 Tensor* ModuleHooks::Unregister(Module& module, const std::string& name) {
@@ -58,6 +94,7 @@ void RemovableHandle::Remove() {
   const auto is_it = [&](const auto& hook) { return hook.id == id_; };
   std::erase_if(hooks->before, is_it);
   std::erase_if(hooks->after, is_it);
+  std::erase_if(hooks->backward, is_it);
 }
 
 ModuleHooks& Module::hooks() {
@@ -74,6 +111,12 @@ RemovableHandle Module::RegisterForwardPreHook(ForwardPreHook hook) {
 RemovableHandle Module::RegisterForwardHook(ForwardHook hook) {
   const int64_t id = hooks().next_id++;
   hooks_->after.push_back({id, std::move(hook)});
+  return {hooks_, id};
+}
+
+RemovableHandle Module::RegisterFullBackwardHook(FullBackwardHook hook) {
+  const int64_t id = hooks().next_id++;
+  hooks_->backward.push_back({id, std::move(hook)});
   return {hooks_, id};
 }
 

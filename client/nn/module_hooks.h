@@ -27,7 +27,7 @@ class Reparametrization {
   Tensor& weight_;
 };
 
-struct ModuleHooks {
+struct ModuleHooks : std::enable_shared_from_this<ModuleHooks> {
   template <typename F>
   struct Hook {
     int64_t id;
@@ -36,6 +36,7 @@ struct ModuleHooks {
   std::vector<std::unique_ptr<Reparametrization>> weights;
   std::vector<Hook<ForwardPreHook>> before;
   std::vector<Hook<ForwardHook>> after;
+  std::vector<Hook<FullBackwardHook>> backward;
   int64_t next_id = 1;
 
   std::vector<Tensor> Around(const Module& module, Tensors inputs,

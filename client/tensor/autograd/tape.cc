@@ -126,6 +126,7 @@ void TapeEntry::Release() {
   kept.clear();
   function.reset();
   backward = nullptr;
+  hooks.clear();  // They may refer to tensors that depend on this entry.
 }
 
 void KeepResiduals(Trace& graph, const Caller& caller) {

@@ -15,6 +15,7 @@
 namespace hlod::lazy {
 
 class TapeEntry;
+struct GradHooks;  // client/tensor/autograd/grad_hooks.h
 
 // Differentiates the entries of a tape. The rules of derivatives are in a higher layer than tensors
 // (client/transform), so a leaf brings the engine with it when it first requires a gradient, and each entry
@@ -38,6 +39,7 @@ class GradLeaf : public RefCounted {
   const GradientEngine& engine;  // Lives as long as the process.
   const bool in_function;        // True when the leaf was made while a function was traced.
   Tensor gradient;
+  std::shared_ptr<GradHooks> hooks;  // Null without hooks.
 };
 
 // Determines where the gradients of a tensor and of its views flow. A tensor without a lineage has the
@@ -92,6 +94,8 @@ class TapeEntry : public RefCounted {
   std::vector<NodeId> outputs;  // Nodes of `graph`.
   std::vector<Shape> output_shapes;
   std::vector<Ref<GradLeaf>> retained;  // By output, the leaf in which RetainGrad() collects the gradient.
+  // By output, the hooks of its gradient; after them, if there are more, those of all gradients together.
+  std::vector<std::shared_ptr<GradHooks>> hooks;
 
   Trace* graph = nullptr;  // Null after the trace was cleared.
   uint32_t graph_index = 0;

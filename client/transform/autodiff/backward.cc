@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/tensor/autograd/grad_hooks.h"
 #include "client/tensor/autograd/tape.h"
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/function/function_trace.h"
@@ -100,19 +101,12 @@ class BackwardPass {
   std::vector<Tensor> results;
 
   void AddGradient(const GradEdge& edge, Tensor gradient) {
-    for (const auto& [want, index] : wanted_) {
-      if (want.leaf.get() == edge.leaf.get() && want.entry.get() == edge.entry.get() &&
-          want.output == edge.output) {
-        Tensor& result = results[index];
-        const Tensor conjugate = Conjugate(gradient);
-        result = result.defined() ? Sum(result, conjugate) : conjugate;
-      }
-    }
     if (edge.leaf) {
-      if (wanted_.empty()) {
-        CheckLeaf(*edge.leaf);
-        leaves_.emplace_back(edge.leaf, Conjugate(gradient));
-      }
+      if (wanted_.empty()) CheckLeaf(*edge.leaf);
+      else if (!IsWanted(*edge.leaf)) return;
+      const auto [found, is_new] = leaf_places_.try_emplace(edge.leaf.get(), leaves_.size());
+      if (is_new) leaves_.emplace_back(edge.leaf, std::move(gradient));
+      else leaves_[found->second].second = Sum(leaves_[found->second].second, gradient);
       return;
     }
     if (!edge.entry) return;
@@ -137,13 +131,48 @@ class BackwardPass {
                                      [](const TapeInput& input) { return bool{input.value}; });
       if (keeps && !options_.retain_graph && !options_.create_graph) spent_.push_back(entry);
     }
+    for (auto& [leaf, gradient] : leaves_) {
+      if (leaf->hooks != nullptr) gradient = Hooked(*leaf->hooks, {gradient})[0];
+      gradient = Conjugate(gradient);
+      for (const auto& [want, index] : wanted_) {
+        if (want.leaf.get() == leaf.get()) results[index] = gradient;
+      }
+    }
     // Leaves and tape are changed only here, after everything that can fail.
-    for (const auto& [leaf, gradient] : leaves_) Accumulate(*leaf, gradient);
+    for (const auto& [leaf, gradient] : leaves_) {
+      if (wanted_.empty()) Accumulate(*leaf, gradient);
+    }
     for (const Ref<TapeEntry>& entry : spent_) entry->Release();
   }
 
  private:
   Tensor Sum(const Tensor& x, const Tensor& y) { return Add(Operand(x, caller_), Operand(y, caller_)); }
+
+  bool IsWanted(const GradLeaf& leaf) const {
+    return std::any_of(wanted_.begin(), wanted_.end(),
+                       [&](const auto& wanted) { return wanted.first.leaf.get() == &leaf; });
+  }
+  // Returns the gradients that the hooks leave. They get copies, which they may keep and change.
+  std::vector<Tensor> Hooked(const GradHooks& hooks, const std::vector<Tensor>& gradients) const {
+    std::vector<Tensor> given;
+    for (const Tensor& gradient : gradients) {
+      given.push_back(gradient.defined() ? Conjugate(gradient).Clone(caller_) : Tensor());
+    }
+    hooks.Run(given, caller_);
+    for (Tensor& gradient : given) {
+      if (gradient.defined()) gradient = Conjugate(gradient);
+    }
+    return given;
+  }
+  void RunHooks(const TapeEntry& entry, std::vector<Tensor>& gradients) const {
+    const size_t outputs = gradients.size();
+    for (size_t i = 0; i < std::min(outputs, entry.hooks.size()); ++i) {
+      if (entry.hooks[i] != nullptr && gradients[i].defined()) {
+        gradients[i] = Hooked(*entry.hooks[i], {gradients[i]})[0];
+      }
+    }
+    if (entry.hooks.size() > outputs) gradients = Hooked(*entry.hooks[outputs], gradients);
+  }
 
   void CheckLeaf(const GradLeaf& leaf) {
     if (!leaf.in_function && FunctionTrace::Innermost() != nullptr) {
@@ -168,6 +197,12 @@ class BackwardPass {
                          ") was computed before, and what it needs was given up then; the first Backward() "
                          "takes retain_graph"),
             "backward", caller_);
+    }
+    RunHooks(entry, gradients);
+    for (const auto& [want, index] : wanted_) {
+      if (want.entry.get() == &entry && gradients[want.output].defined()) {
+        results[index] = Conjugate(gradients[want.output]);
+      }
     }
     for (size_t i = 0; i < entry.retained.size(); ++i) {
       if (entry.retained[i] && gradients[i].defined() && wanted_.empty()) {
@@ -335,8 +370,9 @@ class BackwardPass {
   const Caller& caller_;
   std::vector<std::pair<GradEdge, size_t>> wanted_;
   std::map<uint64_t, std::pair<Ref<TapeEntry>, std::vector<Tensor>>> pending_;
-  // The leaves' gradients, which Finish() accumulates at its end.
+  // The leaves' gradients, in the order of the pass, which Finish() accumulates at its end; and their places.
   std::vector<std::pair<Ref<GradLeaf>, Tensor>> leaves_;
+  std::map<const GradLeaf*, size_t> leaf_places_;
   std::vector<Ref<TapeEntry>> spent_;
 };
 

@@ -29,6 +29,12 @@ using ForwardPreHook = std::function<void(const Module&, std::vector<Tensor>& in
 // results of a recurrent layer are its output and the tensors of its state.
 using ForwardHook = std::function<void(const Module&, Tensors inputs, std::vector<Tensor>& outputs)>;
 
+// A function that is called during Backward() with the gradients of a layer's inputs, which it may replace,
+// and those of its results; undefined where there is none. When no input requires a gradient, all of them are
+// undefined.
+using FullBackwardHook =
+    std::function<void(const Module&, std::vector<Tensor>& grad_inputs, Tensors grad_outputs)>;
+
 // Removes a hook: torch.utils.hooks.RemovableHandle. It may outlive the module.
 class RemovableHandle {
  public:
@@ -96,6 +102,9 @@ class Module {
   // be added or removed while another thread calls the module.
   RemovableHandle RegisterForwardPreHook(ForwardPreHook hook);
   RemovableHandle RegisterForwardHook(ForwardHook hook);
+  // The hook is called once in each backward pass through a call that is made while it is registered, also
+  // when it is removed meanwhile, but not when the module has ended.
+  RemovableHandle RegisterFullBackwardHook(FullBackwardHook hook);
 
   // Moves or converts every parameter and buffer (a conversion skips tensors that are not floating). A tensor
   // shared by two parts stays shared. requires_grad is kept.

@@ -3,7 +3,28 @@
 // autograd_kinks.md, beside this file.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <utility>
+
 namespace hlod {
+
+namespace lazy {
+struct GradHooks;
+}  // namespace lazy
+
+// Removes a hook that Tensor::RegisterHook() registered. It may outlive the tensor.
+class GradHookHandle {
+ public:
+  GradHookHandle() = default;
+  void Remove();  // Has no effect once the hook or its tensor is gone.
+
+ private:
+  friend class Tensor;
+  GradHookHandle(std::weak_ptr<lazy::GradHooks> hooks, int64_t id) : hooks_(std::move(hooks)), id_(id) {}
+  std::weak_ptr<lazy::GradHooks> hooks_;
+  int64_t id_ = 0;
+};
 
 // While one exists in this thread, operations are not recorded for Backward(): their results do not require
 // gradients, and tensors that require one may be updated in place.

@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <concepts>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -51,6 +52,12 @@ class DimList : public absl::Span<const int64_t> {
   void Refer(Span sizes) { Span::operator=(sizes); }
   int64_t only_ = 0;
 };
+
+class Tensor;
+class GradHookHandle;  // hlod/tensor/autograd.h
+// A function that is called with a gradient, which it may replace by another of the same shape, type and
+// device.
+using GradHook = std::function<void(Tensor& gradient)>;
 
 // The state of a tensor, which decides what a read of it does.
 enum class TensorState {
@@ -126,6 +133,11 @@ class Tensor {
   void Backward(const BackwardOptions& options, Caller caller = Caller::Here()) const;
   // Keeps the gradient also of a tensor that is not a leaf.
   Tensor& RetainGrad(Caller caller = Caller::Here());
+  // Calls `hook` with this tensor's gradient each time that Backward() or Gradients() has computed it: the
+  // sum of all that flows to the tensor, before it flows on, is kept by RetainGrad(), or is added to Grad().
+  // Hooks run in order of registration, those of leaves after all others. Throws for a view, and for a tensor
+  // that requires no gradient. torch.Tensor.register_hook.
+  GradHookHandle RegisterHook(GradHook hook, Caller caller = Caller::Here()) const;
 
   // Returns the value on the host: closes the open trace, and waits. A host tensor is returned as it is.
   Tensor ToHost(Caller caller = Caller::Here()) const;
