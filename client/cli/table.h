@@ -10,9 +10,9 @@
 
 namespace hlod::cli {
 
-class Table : public analysis::Table {
+class Table : public report::Table {
  public:
-  using analysis::Table::Table;
+  using report::Table::Table;
   void Print() const;
 };
 

@@ -69,7 +69,7 @@ absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options
 Client::Client(hlod::Client runtime)
     : runtime_(std::move(runtime)),
       version_(runtime_.daemon()),
-      completions_(std::make_shared<internal::Completions>(session())),
+      completions_(std::make_shared<runtime::Completions>(session())),
       topology_(version_) {
   for (int ordinal = 0; ordinal < runtime_.device_count(); ++ordinal) {
     owned_.push_back(std::make_unique<Device>(*this, runtime_.device(ordinal)));
@@ -110,7 +110,7 @@ Device* Client::FindDevice(int64_t id) const {
   return id < 0 || id >= static_cast<int64_t>(devices_.size()) ? nullptr : devices_[static_cast<size_t>(id)];
 }
 
-std::shared_ptr<Completion> Client::CompletionOf(internal::Command command, Completion::Finish finish) {
+std::shared_ptr<Completion> Client::CompletionOf(runtime::Command command, Completion::Finish finish) {
   return Completion::Of(session(), completions_, std::move(command), std::move(finish));
 }
 

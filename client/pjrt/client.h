@@ -31,7 +31,7 @@ class Client : public std::enable_shared_from_this<Client> {
   static absl::Status Destroy(Client* client);
 
   const hlod::Client& runtime() const { return runtime_; }
-  const std::shared_ptr<internal::Session>& session() const { return runtime_.internal_session(); }
+  const std::shared_ptr<runtime::Session>& session() const { return runtime_.internal_session(); }
   const std::string& version() const { return version_; }
   const std::vector<Device*>& devices() const { return devices_; }  // By ordinal.
   const std::vector<Memory*>& memories() const { return memories_; }
@@ -48,12 +48,12 @@ class Client : public std::enable_shared_from_this<Client> {
   // Downloads of many bytes run here.
   Worker& transfers() { return transfers_; }
   // Returns a completion for a command of the session.
-  std::shared_ptr<Completion> CompletionOf(internal::Command command, Completion::Finish finish = nullptr);
+  std::shared_ptr<Completion> CompletionOf(runtime::Command command, Completion::Finish finish = nullptr);
 
  private:
   const hlod::Client runtime_;
   const std::string version_;
-  const std::shared_ptr<internal::Completions> completions_;
+  const std::shared_ptr<runtime::Completions> completions_;
   const std::shared_ptr<CallbackTurn> callback_turn_ = std::make_shared<CallbackTurn>();
   Worker transfers_;
   std::vector<std::unique_ptr<Device>> owned_;

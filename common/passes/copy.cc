@@ -1,7 +1,7 @@
 // Copies modules, instructions and their notes.
 #include "common/passes/copy.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;  // The passes are functions over the IR.
 
@@ -36,4 +36,4 @@ Computation& AddEmptyCopy(Module& to, const Computation& from) {
   return copy;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -10,7 +10,7 @@
 #include "common/hlo/module.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 // A computation that is being copied into a new module. node(id) returns the new instruction for each
 // instruction before the current one.
@@ -87,4 +87,4 @@ std::unique_ptr<hlo::Module> Rewritten(const hlo::Module& module, PassWatch* wat
   return result;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

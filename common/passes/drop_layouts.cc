@@ -5,7 +5,7 @@
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -88,4 +88,4 @@ absl::StatusOr<std::unique_ptr<Module>> DropLayouts(const Module& module, PassWa
   return result;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -4,7 +4,7 @@
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -75,4 +75,4 @@ std::unique_ptr<Module> InlineCalls(const Module& module, PassWatch* watch) {
   return result;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "common/hlo/module.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 // Lets long passes be stopped: a pass over a large module asks it periodically. A pass that was stopped
 // returns null.
@@ -95,4 +95,4 @@ std::unique_ptr<hlo::Module> RemoveDead(const hlo::Module& module, PassWatch* wa
 absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& module,
                                                          PassWatch* watch = nullptr);
 
-}  // namespace hlod
+}  // namespace hlod::passes

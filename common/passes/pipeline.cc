@@ -5,7 +5,7 @@
 #include "common/passes/expand/use_routines.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& given, PassWatch* watch) {
   using Pass = std::unique_ptr<hlo::Module> (*)(const hlo::Module&, PassWatch*);
@@ -30,4 +30,4 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& give
   return module;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -222,7 +222,7 @@ int Fork(const Client& client) {
     absl::MutexLock buffer_lock(&objects->buffer.internal_state()->mu);
     client.internal_session()
         ->Transact({},
-                   [&](internal::Session::Sender&) {
+                   [&](runtime::Session::Sender&) {
                      held.Notify();
                      forked.WaitForNotification();
                    })

@@ -229,6 +229,67 @@ TEST(Tidy, RoomsIncludeOnlyTheirNeighbours) {
   }
 }
 
+// Namespaces follow folders: which namespaces the files of a folder may open (the first row that matches is
+// the file's). Public classes are in `hlod` itself, wherever their members are defined.
+TEST(Tidy, NamespacesFollowFolders) {
+  struct Row {
+    std::string folder, namespaces;
+  };
+  static const std::vector<Row> rows = {
+      {"common/base/", "hlod|fields_internal"},
+      {"common/hlo/text/", "hlod::hlo(::text)?|text"},
+      {"common/hlo/proto/", "hlod::hlo(::codec)?|codec"},
+      {"common/hlo/", "hlod::hlo(::codec)?"},
+      {"common/lapack/", "hlod::lapack"},
+      {"common/evaluator/elements/", "hlod::evaluator"},
+      {"common/evaluator/rules/", "hlod::evaluator"},
+      {"common/evaluator/", "hlod(::evaluator)?|evaluator|hlo"},
+      {"common/passes/", "hlod::passes(::dynamic_rules)?|dynamic_rules"},
+      {"common/rpc/", "hlod::rpc"},
+      {"client/import/bytecode/", "hlod::stablehlo::bytecode"},
+      {"client/import/exported/", "hlod::stablehlo(::exported)?"},
+      {"client/import/text/", "hlod::stablehlo::text"},
+      {"client/import/write/", "hlod::stablehlo::write"},
+      {"client/import/", "hlod(::stablehlo)?|stablehlo"},
+      {"client/runtime/", "hlod(::runtime|::testing)?|runtime"},
+      {"client/analysis/torch_xla/", "hlod::analysis::torch_xla"},
+      {"client/analysis/", "hlod::analysis"},
+      {"client/report/page/", "hlod::report"},
+      {"client/report/", "hlod(::report)?"},
+      {"client/cli/", "hlod::cli|torch_xla"},
+      {"client/pjrt/", "hlod::pjrt(::abi)?"},
+      {"client/nn/", "hlod::nn(::init|::utils(::rnn)?)?"},
+      {"client/data/", "hlod::data"},
+      {"client/tensor/", "hlod(::lazy|::fft|::linalg|::random)?|lazy|ops"},
+      {"client/transform/optimizer/", "hlod(::optim)?"},
+      {"client/transform/", "hlod(::lazy|::tree)?|lazy"},
+      {"server/device/", "hlod(::device)?"},
+      {"server/engine/fft/", "hlod::engine(::fft)?|HLOD_FFT_SET"},
+      {"server/engine/tile/", "hlod::engine|HLOD_TILE_SET"},
+      {"server/engine/reduce/", "hlod::engine|reducer_internal"},
+      {"server/engine/", "hlod::engine|hlod|hlo"},
+      {"server/session/", "hlod::session"},
+      {"server/grpc/", "hlod::grpc_server|hlod::session"},
+      {"server/metrics/", "hlod::metrics"},
+      {"server/", "hlod"},
+  };
+  static const std::regex opens(R"(^namespace ([\w:]+) \{.*)");
+  for (const SourceFile& file : Sources()) {
+    if (!IsCpp(file)) continue;
+    const auto row =
+        std::ranges::find_if(rows, [&](const Row& r) { return file.path.starts_with(r.folder); });
+    if (row == rows.end()) continue;
+    const std::regex allowed(row->namespaces);
+    for (const std::string& line : file.lines) {
+      std::smatch match;
+      if (!std::regex_match(line, match, opens)) continue;
+      EXPECT_TRUE(std::regex_match(match[1].str(), allowed))
+          << file.path << " opens namespace " << match[1] << "; " << row->folder << " has "
+          << row->namespaces;
+    }
+  }
+}
+
 // A pattern that lines of some files must not match, unless they say why: "// tidy: reason".
 struct Rule {
   std::string name;

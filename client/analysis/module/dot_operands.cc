@@ -40,8 +40,8 @@ Groups GroupsOf(const hlo::Shape& shape, const Dims& batch, const Dims& contract
 
 // Transposes an operand to the order batch, free, contracted, and writes the new numbers of its dimensions to
 // `batch` and `contracted`.
-NodeId Transposed(ComputationCopy& copy, Instruction dot, uint32_t operand, const Groups& groups, Dims& batch,
-                  Dims& contracted) {
+NodeId Transposed(passes::ComputationCopy& copy, Instruction dot, uint32_t operand, const Groups& groups,
+                  Dims& batch, Dims& contracted) {
   const hlo::Shape& from = dot.operand(operand).shape();
   const Dims order = groups.Order(groups.free, groups.contracted);
   hlo::Shape to = hlo::Shape::Array(from.type, std::initializer_list<int64_t>{});
@@ -53,7 +53,7 @@ NodeId Transposed(ComputationCopy& copy, Instruction dot, uint32_t operand, cons
                       {copy.node(dot.operands()[operand])});
 }
 
-NodeId Rewrite(ComputationCopy& copy, Instruction dot) {
+NodeId Rewrite(passes::ComputationCopy& copy, Instruction dot) {
   hlo::DotAttributes attributes = dot.attributes<hlo::DotAttributes>();
   const Groups left = GroupsOf(dot.operand(0).shape(), attributes.lhs_batch, attributes.lhs_contracting),
                right = GroupsOf(dot.operand(1).shape(), attributes.rhs_batch, attributes.rhs_contracting);
@@ -71,7 +71,7 @@ NodeId Rewrite(ComputationCopy& copy, Instruction dot) {
 }  // namespace
 
 std::unique_ptr<hlo::Module> WithDotCopies(const hlo::Module& module) {
-  return Rewritten(module, nullptr, [](ComputationCopy& copy, Instruction instruction) {
+  return passes::Rewritten(module, nullptr, [](passes::ComputationCopy& copy, Instruction instruction) {
     return instruction.opcode() == hlo::kDot ? Rewrite(copy, instruction) : copy.Clone(instruction);
   });
 }

@@ -20,8 +20,8 @@ std::vector<int64_t> Descending(size_t rank) {
 
 }  // namespace
 
-internal::Command ProducerOf(const hlod::Buffer& buffer) {
-  internal::BufferState& state = *buffer.internal_state();
+runtime::Command ProducerOf(const hlod::Buffer& buffer) {
+  runtime::BufferState& state = *buffer.internal_state();
   absl::MutexLock lock(&state.mu);
   return state.producer;
 }

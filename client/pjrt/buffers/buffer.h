@@ -64,6 +64,6 @@ class Buffer {
 };
 
 // Returns the command that makes a buffer's value.
-internal::Command ProducerOf(const hlod::Buffer& buffer);
+runtime::Command ProducerOf(const hlod::Buffer& buffer);
 
 }  // namespace hlod::pjrt

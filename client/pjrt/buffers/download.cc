@@ -27,16 +27,16 @@ bool ComesInline(const Client& client, int64_t bytes) {
 
 // Asks for a small value. Null when as many commands are under way as may be, so that asking would wait.
 absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod::Buffer& value, Sink sink) {
-  v1::Command command = internal::MakeDownload(value.handle(), Cause::kDownload);
+  v1::Command command = runtime::MakeDownload(value.handle(), Cause::kDownload);
   command.mutable_download()->set_inline_(true);
-  internal::Command sent;
+  runtime::Command sent;
   const absl::Status status = client.session()->Transact(
-      CurrentLine(), [&](internal::Session::Sender& sender) { sent = sender.Add(std::move(command)); },
+      CurrentLine(), [&](runtime::Session::Sender& sender) { sent = sender.Add(std::move(command)); },
       /*may_wait=*/false);
   if (absl::IsResourceExhausted(status)) return nullptr;
   RETURN_IF_ERROR(status);
   return client.CompletionOf(
-      std::move(sent), [sink = std::move(sink)](const internal::CommandState& command, absl::Status status) {
+      std::move(sent), [sink = std::move(sink)](const runtime::CommandState& command, absl::Status status) {
         if (!status.ok()) return status;
         const std::string& bytes = command.reply.download().inline_();
         return sink({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
@@ -78,7 +78,7 @@ std::shared_ptr<Completion> ReadAtEnd(Client& client, const Buffer& buffer, cons
 absl::StatusOr<std::shared_ptr<Completion>> Read(const Buffer& buffer, absl::Span<std::byte> out, Sink sink) {
   Client& client = buffer.client();
   ASSIGN_OR_RETURN(const hlod::Buffer value, buffer.value());
-  RETURN_IF_ERROR(internal::CheckReadable(*value.internal_state(), "a read", CurrentLine()));
+  RETURN_IF_ERROR(runtime::CheckReadable(*value.internal_state(), "a read", CurrentLine()));
   if (buffer.end() != nullptr) return ReadAtEnd(client, buffer, value, out, std::move(sink));
   if (ComesInline(client, value.byte_size()) && !value.shape().HasDynamicDimension() &&
       client.session()->options().abstract == nullptr) {

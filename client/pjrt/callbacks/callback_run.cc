@@ -23,7 +23,7 @@ struct Listener {
   bool calls = true;  // False when another participant makes the callback with the same value.
   hlo::Shape shape;
   hlod::Buffer value;
-  internal::Command command;  // Null without a command.
+  runtime::Command command;  // Null without a command.
 };
 
 class CallbackRun {
@@ -50,7 +50,7 @@ class CallbackRun {
   void Run() {
     Listen();
     while (!execution_->done.load(std::memory_order_acquire) && lost_.ok()) {
-      std::vector<internal::Command> awaited = {execution_};
+      std::vector<runtime::Command> awaited = {execution_};
       for (const Listener& listener : listeners_) {
         if (listener.command != nullptr) awaited.push_back(listener.command);
       }
@@ -172,7 +172,7 @@ class CallbackRun {
   const std::vector<ParticipantCallbacks> participants_;
   std::vector<Device*> devices_;  // The devices of all participants.
   const std::shared_ptr<Client> client_;
-  const internal::Command execution_;
+  const runtime::Command execution_;
   const std::shared_ptr<CallbackTurn> turn_;
   const std::shared_ptr<Completion> end_ = Completion::Open();
   std::vector<Listener> listeners_;

@@ -11,7 +11,7 @@
 namespace hlod::pjrt {
 
 CopyToDeviceStream::CopyToDeviceStream(std::vector<Device*> devices, int64_t channel, hlo::Shape shape,
-                                       internal::Command execution, std::shared_ptr<Completion> end)
+                                       runtime::Command execution, std::shared_ptr<Completion> end)
     : client_(devices.front()->client().shared_from_this()),
       devices_(std::move(devices)),
       channel_(channel),

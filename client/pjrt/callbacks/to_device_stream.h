@@ -21,7 +21,7 @@ class CopyToDeviceStream {
   // `execution` is the command that wants the value, and `end` its end for the framework. A value that cannot
   // be sent, or that is not whole when the stream is destroyed, ends both: the program would wait for it.
   CopyToDeviceStream(std::vector<Device*> devices, int64_t channel, hlo::Shape shape,
-                     internal::Command execution, std::shared_ptr<Completion> end);
+                     runtime::Command execution, std::shared_ptr<Completion> end);
   ~CopyToDeviceStream();
 
   // Takes the bytes, which the caller may free afterwards. INVALID_ARGUMENT when they are more than are
@@ -38,7 +38,7 @@ class CopyToDeviceStream {
   const int64_t channel_;
   const hlo::Shape shape_;
   const int64_t total_;
-  const internal::Command execution_;
+  const runtime::Command execution_;
   const std::shared_ptr<Completion> end_;
   mutable absl::Mutex mu_;
   bool sent_ ABSL_GUARDED_BY(mu_) = false;

@@ -15,9 +15,9 @@ std::shared_ptr<Completion> Completion::Done(absl::Status status) {
   return completion;
 }
 
-std::shared_ptr<Completion> Completion::Of(std::shared_ptr<internal::Session> session,
-                                           std::shared_ptr<internal::Completions> completions,
-                                           internal::Command command, Finish finish) {
+std::shared_ptr<Completion> Completion::Of(std::shared_ptr<runtime::Session> session,
+                                           std::shared_ptr<runtime::Completions> completions,
+                                           runtime::Command command, Finish finish) {
   std::shared_ptr<Completion> completion = Open();
   completion->session_ = std::move(session);
   completion->completions_ = std::move(completions);

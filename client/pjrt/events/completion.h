@@ -17,16 +17,16 @@ class Completion : public std::enable_shared_from_this<Completion> {
  public:
   using Callback = std::function<void(const absl::Status&)>;
   // Turns the end of a command into that of the completion; called once, before anybody hears of it.
-  using Finish = std::function<absl::Status(const internal::CommandState&, absl::Status)>;
+  using Finish = std::function<absl::Status(const runtime::CommandState&, absl::Status)>;
 
   // One that is done.
   static std::shared_ptr<Completion> Done(absl::Status status);
   // One that is done when Set is called.
   static std::shared_ptr<Completion> Open();
   // One that is done when the command is.
-  static std::shared_ptr<Completion> Of(std::shared_ptr<internal::Session> session,
-                                        std::shared_ptr<internal::Completions> completions,
-                                        internal::Command command, Finish finish = nullptr);
+  static std::shared_ptr<Completion> Of(std::shared_ptr<runtime::Session> session,
+                                        std::shared_ptr<runtime::Completions> completions,
+                                        runtime::Command command, Finish finish = nullptr);
 
   // Never waits. Handles messages that have arrived.
   bool IsReady();
@@ -41,9 +41,9 @@ class Completion : public std::enable_shared_from_this<Completion> {
   // Ends it with the command's status.
   void SetFromCommand(absl::Status status);
 
-  std::shared_ptr<internal::Session> session_;  // Null unless it is that of a command.
-  std::shared_ptr<internal::Completions> completions_;
-  internal::Command command_;
+  std::shared_ptr<runtime::Session> session_;  // Null unless it is that of a command.
+  std::shared_ptr<runtime::Completions> completions_;
+  runtime::Command command_;
 
   absl::Mutex mu_;
   Finish finish_ ABSL_GUARDED_BY(mu_);

@@ -31,9 +31,9 @@ Total TotalOf(const GraphReport& report) {
 std::string ToText(const TracingComparison& comparison) {
   const auto n = [](int64_t value) { return absl::StrCat(value); };
   const auto us = [](double value) { return absl::StrCat(std::llround(value)); };
-  analysis::Table table({"way", "captured", "modules", "compiles", "hits", "executes", "breaks", "to device",
-                         "to host", "held", "fusion lost", "trace us", "lower us", "compile us", "queue us",
-                         "execute us", "wait us"});
+  report::Table table({"way", "captured", "modules", "compiles", "hits", "executes", "breaks", "to device",
+                       "to host", "held", "fusion lost", "trace us", "lower us", "compile us", "queue us",
+                       "execute us", "wait us"});
   const TracingProfile* const profiles[] = {&comparison.lazy, &comparison.captured, &comparison.phases};
   for (const TracingProfile* profile : profiles) {
     const GraphReport& r = profile->report;
@@ -56,8 +56,8 @@ std::string ToText(const TracingComparison& comparison) {
 
 std::string ToTable(const std::vector<std::pair<std::string, TracingComparison>>& models) {
   const auto n = [](int64_t value) { return absl::StrCat(value); };
-  analysis::Table table({"model", "way", "captured", "modules", "compiles", "executes", "breaks", "to device",
-                         "to host", "held", "fusion lost", "client us", "device us", "remove first"});
+  report::Table table({"model", "way", "captured", "modules", "compiles", "executes", "breaks", "to device",
+                       "to host", "held", "fusion lost", "client us", "device us", "remove first"});
   for (const auto& [model, comparison] : models) {
     for (const TracingProfile* profile : {&comparison.lazy, &comparison.captured, &comparison.phases}) {
       const GraphReport& r = profile->report;

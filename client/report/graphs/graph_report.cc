@@ -14,10 +14,10 @@
 namespace hlod {
 namespace {
 
-using analysis::Piece;
-using analysis::SlowRows;
-using analysis::Timeline;
-using analysis::WaitPoint;
+using report::Piece;
+using report::SlowRows;
+using report::Timeline;
+using report::WaitPoint;
 
 struct BreakKind {
   TraceCause cause;

@@ -14,7 +14,7 @@
 namespace hlod {
 namespace {
 
-using analysis::Table;
+using report::Table;
 
 std::string N(int64_t n) { return absl::StrCat(n); }
 std::string Us(double us) { return N(std::llround(us)); }

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/text/strings.h"
 
-namespace hlod::analysis {
+namespace hlod::report {
 namespace {
 
 constexpr const char* kStepRemedy =
@@ -85,4 +85,4 @@ std::vector<SlowRow> SlowRows(const Profile& run) {
   return rows;
 }
 
-}  // namespace hlod::analysis
+}  // namespace hlod::report

@@ -5,10 +5,10 @@
 
 #include "hlod/observe/graph_report.h"
 
-namespace hlod::analysis {
+namespace hlod::report {
 
 // Returns a row for each slow step of each program that the accounts have, and for each line that took a slow
 // path of the process. The one that took the most time is first.
 std::vector<SlowRow> SlowRows(const Profile& run);
 
-}  // namespace hlod::analysis
+}  // namespace hlod::report

@@ -5,7 +5,7 @@
 
 #include "common/base/text/printable.h"
 
-namespace hlod::analysis {
+namespace hlod::report {
 
 void Table::Add(std::vector<std::string> row) {
   for (std::string& cell : row) cell = Printable(cell);
@@ -31,4 +31,4 @@ std::string Table::ToString() const {
   return text;
 }
 
-}  // namespace hlod::analysis
+}  // namespace hlod::report

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace hlod::analysis {
+namespace hlod::report {
 
 // A table whose columns are as wide as their widest cell, with numbers aligned to the right. Cells are shown
 // by Printable, because names in them are often another user's.
@@ -18,4 +18,4 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace hlod::analysis
+}  // namespace hlod::report

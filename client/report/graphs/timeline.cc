@@ -41,7 +41,7 @@
 #include <tuple>
 #include <utility>
 
-namespace hlod::analysis {
+namespace hlod::report {
 namespace {
 
 bool IsRead(WaitCause cause) { return cause == WaitCause::kRead || cause == WaitCause::kSettle; }
@@ -411,4 +411,4 @@ double Timeline::SavedWithout(const WaitPoint& line) const {
   return std::max(0.0, saved);
 }
 
-}  // namespace hlod::analysis
+}  // namespace hlod::report

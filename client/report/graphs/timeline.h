@@ -10,7 +10,7 @@
 #include "hlod/observe/profile.h"
 #include "hlod/tensor/trace.h"
 
-namespace hlod::analysis {
+namespace hlod::report {
 
 // A line of the program that separates two graphs.
 struct WaitPoint {
@@ -95,4 +95,4 @@ class Timeline {
   std::vector<ThreadLane> lanes_;
 };
 
-}  // namespace hlod::analysis
+}  // namespace hlod::report

@@ -11,9 +11,9 @@
 
 namespace hlod {
 
-struct Admin::Connection : internal::AdminConnection {};
+struct Admin::Connection : runtime::AdminConnection {};
 
-absl::Status internal::AdminConnection::Open(const ConnectOptions& options) {
+absl::Status runtime::AdminConnection::Open(const ConnectOptions& options) {
   RETURN_IF_ERROR(CheckGrpc());
   RETURN_IF_ERROR(CheckCredentials(options));
   ASSIGN_OR_RETURN(endpoint, FindAddress(options.address));
@@ -84,7 +84,7 @@ absl::StatusOr<std::vector<ExecutableRow>> Admin::Executables(uint64_t session, 
   std::vector<ExecutableRow> rows;
   for (const v1::ExecutableRow& proto : list.executables()) {
     ExecutableRow& row = rows.emplace_back();
-    row.digest = internal::HexDigest(proto.digest());
+    row.digest = runtime::HexDigest(proto.digest());
     row.name = proto.name();
     row.instructions = proto.instructions();
     row.steps = proto.steps();
@@ -108,7 +108,7 @@ absl::StatusOr<std::vector<SessionRow>> Admin::Sessions(int limit) const {
   std::vector<SessionRow> rows;
   for (const v1::SessionRow& session : list.sessions()) {
     rows.push_back({session.session(), session.client(), session.pid(), session.state(), session.age_us(),
-                    internal::StatsFromProto(session.stats())});
+                    runtime::StatsFromProto(session.stats())});
   }
   return rows;
 }
@@ -118,7 +118,7 @@ absl::StatusOr<TransferList> Admin::Transfers(uint64_t session, int limit) const
                    connection_->Call(&v1::Admin::Stub::ListTransfers, session, limit));
   v1::SessionStats as_stats;
   *as_stats.mutable_rows() = list.rows();
-  return TransferList{internal::StatsFromProto(as_stats).rows, list.total()};
+  return TransferList{runtime::StatsFromProto(as_stats).rows, list.total()};
 }
 
 absl::StatusOr<DaemonStats> Admin::Stats() const {
@@ -129,7 +129,7 @@ absl::StatusOr<DaemonStats> Admin::Stats() const {
   stats.pid = proto.pid();
 #define HLOD_DAEMON_FIGURE(name, unit, type, metric, meaning) stats.name = proto.name();
 #include "common/base/stats.inc"
-  stats.totals = internal::StatsFromProto(proto.totals());
+  stats.totals = runtime::StatsFromProto(proto.totals());
   return stats;
 }
 

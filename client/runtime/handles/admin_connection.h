@@ -16,7 +16,7 @@
 #include "hlod/runtime/client.h"
 #include "proto/hlod/v1/admin.grpc.pb.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 struct AdminConnection {
   ~AdminConnection() {
@@ -53,4 +53,4 @@ struct AdminConnection {
   absl::Duration timeout;
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -17,7 +17,7 @@
 #include "hlod/tensor/tensor_name.h"
 
 namespace hlod {
-namespace internal {
+namespace runtime {
 namespace {
 
 // A download into a new literal.
@@ -284,7 +284,7 @@ void EmitWait(Session& session, WaitCause cause, const Caller& caller, double us
   Emit(WaitEvent{cause, OriginOf(caller), session.id(), session.step, value, us});
 }
 
-}  // namespace internal
+}  // namespace runtime
 
 const Shape& Buffer::shape() const { return state_->shape; }
 int64_t Buffer::byte_size() const { return state_->bytes; }
@@ -299,7 +299,7 @@ bool Buffer::is_placeholder() const {
 }
 
 absl::Status Buffer::state() const {
-  RETURN_IF_ERROR(internal::CheckAlive(*state_, "anything"));
+  RETURN_IF_ERROR(runtime::CheckAlive(*state_, "anything"));
   absl::MutexLock lock(&state_->mu);
   if (!state_->producer->done.load(std::memory_order_acquire)) return absl::OkStatus();
   return state_->producer->status;
@@ -312,9 +312,9 @@ std::string Buffer::ToString() const {
 
 Future<void> Buffer::ready() const {
   if (absl::Status status = state_->session->CheckProcess(); !status.ok())
-    return internal::FailedFuture<void>(std::move(status));
+    return runtime::FailedFuture<void>(std::move(status));
   absl::MutexLock lock(&state_->mu);
-  return internal::FutureOf(state_->session, state_->producer);
+  return runtime::FutureOf(state_->session, state_->producer);
 }
 
 absl::StatusOr<Literal> Buffer::ToLiteral(Cause cause, Caller caller) const {
@@ -325,98 +325,98 @@ absl::StatusOr<Literal> Buffer::ToLiteral(Cause cause, Caller caller) const {
 constexpr int64_t kMemoryFirstBytes = int64_t{64} << 20;
 
 Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
-  internal::BufferState& buffer = *state_;
-  if (std::optional<absl::StatusOr<Literal>> asked = internal::AskAbstract(*this, cause, caller)) {
-    if (!asked->ok()) return internal::FailedFuture<Literal>(asked->status());
-    return Future<Literal>(std::make_shared<internal::LiteralAtHand>(**std::move(asked)));
+  runtime::BufferState& buffer = *state_;
+  if (std::optional<absl::StatusOr<Literal>> asked = runtime::AskAbstract(*this, cause, caller)) {
+    if (!asked->ok()) return runtime::FailedFuture<Literal>(asked->status());
+    return Future<Literal>(std::make_shared<runtime::LiteralAtHand>(**std::move(asked)));
   }
-  if (absl::Status status = internal::CheckReadable(buffer, "a read", caller); !status.ok()) {
-    return internal::FailedFuture<Literal>(std::move(status));
+  if (absl::Status status = runtime::CheckReadable(buffer, "a read", caller); !status.ok()) {
+    return runtime::FailedFuture<Literal>(std::move(status));
   }
   // Memory for a large value is allocated when the value exists, because a failed buffer may have a shape
   // that does not fit into any machine.
   if (buffer.bytes > kMemoryFirstBytes) {
     if (absl::Status made = ready().Await(); !made.ok())
-      return internal::FailedFuture<Literal>(std::move(made));
+      return runtime::FailedFuture<Literal>(std::move(made));
   }
   try {
-    return Future<Literal>(std::make_shared<internal::LiteralDownload>(state_, cause, caller));
+    return Future<Literal>(std::make_shared<runtime::LiteralDownload>(state_, cause, caller));
   } catch (const std::bad_alloc&) {
-    return internal::FailedFuture<Literal>(MakeError(
+    return runtime::FailedFuture<Literal>(MakeError(
         ErrorKind::kNoMemory,
         absl::StrCat("This process has no memory for the ", buffer.bytes, " bytes of ", ToString(), ".")));
   }
 }
 
 absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller caller) const {
-  internal::BufferState& buffer = *state_;
-  if (std::optional<absl::StatusOr<Literal>> asked = internal::AskAbstract(*this, cause, caller)) {
+  runtime::BufferState& buffer = *state_;
+  if (std::optional<absl::StatusOr<Literal>> asked = runtime::AskAbstract(*this, cause, caller)) {
     RETURN_IF_ERROR(asked->status());
     if (out.size() == (*asked)->bytes().size()) {
       std::copy((*asked)->bytes().begin(), (*asked)->bytes().end(), out.begin());
       return absl::OkStatus();
     }
   } else {
-    RETURN_IF_ERROR(internal::CheckReadable(buffer, "a read", caller));
+    RETURN_IF_ERROR(runtime::CheckReadable(buffer, "a read", caller));
   }
   if (static_cast<int64_t>(out.size()) != buffer.bytes) {
-    return internal::ArgumentError(
+    return runtime::ArgumentError(
         caller,
         absl::StrFormat("The memory for a read of %s at %s has %d bytes; it takes %d.",
-                        internal::Describe(buffer), hlod::ToString(internal::OriginOf(caller)), out.size(),
+                        runtime::Describe(buffer), hlod::ToString(runtime::OriginOf(caller)), out.size(),
                         buffer.bytes),
         &buffer);
   }
-  const internal::DeliverEventsAtExit events;
-  const internal::Stopwatch watch;
-  RETURN_IF_ERROR(internal::ChooseTransfer(*buffer.session, buffer.bytes)
+  const runtime::DeliverEventsAtExit events;
+  const runtime::Stopwatch watch;
+  RETURN_IF_ERROR(runtime::ChooseTransfer(*buffer.session, buffer.bytes)
                       .Download(buffer.session, buffer.handle, cause, out, caller)
                       ->Await(absl::InfiniteFuture()));
-  internal::EmitTransfer(*buffer.session, cause, caller, buffer.handle, buffer.shape, buffer.bytes,
-                         buffer.device, buffer.origin, watch.us());
+  runtime::EmitTransfer(*buffer.session, cause, caller, buffer.handle, buffer.shape, buffer.bytes,
+                        buffer.device, buffer.origin, watch.us());
   return absl::OkStatus();
 }
 
 absl::Status Buffer::RefuseItem(PrimitiveType type, const Caller& caller) const {
-  return internal::ArgumentError(
+  return runtime::ArgumentError(
       caller,
-      absl::StrFormat("%s, given to Item() at %s: it reads one %s.", internal::Describe(*state_),
-                      hlod::ToString(internal::OriginOf(caller)), hlo::Name(type)),
+      absl::StrFormat("%s, given to Item() at %s: it reads one %s.", runtime::Describe(*state_),
+                      hlod::ToString(runtime::OriginOf(caller)), hlo::Name(type)),
       state_.get());
 }
 
 absl::Status Buffer::Fill(const Literal& value, Caller caller) const {
   RETURN_IF_ERROR(state_->session->CheckProcess());
   if (!hlo::Compatible(value.shape(), shape()) && !state_->session->options().skip_local_checks) {
-    return internal::ArgumentError(
+    return runtime::ArgumentError(
         caller,
-        absl::StrFormat("%s cannot be filled with %s at %s.", internal::Describe(*state_),
-                        hlo::ToStringNoLayout(value.shape()), hlod::ToString(internal::OriginOf(caller))),
+        absl::StrFormat("%s cannot be filled with %s at %s.", runtime::Describe(*state_),
+                        hlo::ToStringNoLayout(value.shape()), hlod::ToString(runtime::OriginOf(caller))),
         state_.get());
   }
   return Fill(value.bytes(), caller);
 }
 
 absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) const {
-  internal::BufferState& buffer = *state_;
-  RETURN_IF_ERROR(internal::CheckAlive(buffer, "a fill"));
-  internal::AbstractSession* const abstract = buffer.session->options().abstract.get();
+  runtime::BufferState& buffer = *state_;
+  RETURN_IF_ERROR(runtime::CheckAlive(buffer, "a fill"));
+  runtime::AbstractSession* const abstract = buffer.session->options().abstract.get();
   if (abstract != nullptr && is_placeholder() && abstract->IsLarge(static_cast<int64_t>(bytes.size()))) {
-    RETURN_IF_ERROR(internal::CheckUpload(*buffer.session, buffer.shape, bytes, caller));
+    RETURN_IF_ERROR(runtime::CheckUpload(*buffer.session, buffer.shape, bytes, caller));
     abstract->Made(*this, Cause::kPlaceholderFill, caller);  // Records that the buffer remains a placeholder.
     return absl::OkStatus();
   }
   if (!is_placeholder() && !buffer.session->options().skip_local_checks) {
-    return internal::ArgumentError(
+    return runtime::ArgumentError(
         caller,
-        absl::StrFormat("%s cannot be filled at %s: it has a value already.", internal::Describe(buffer),
-                        hlod::ToString(internal::OriginOf(caller))),
+        absl::StrFormat("%s cannot be filled at %s: it has a value already.", runtime::Describe(buffer),
+                        hlod::ToString(runtime::OriginOf(caller))),
         &buffer);
   }
   uint64_t handle = 0;
-  ASSIGN_OR_RETURN(internal::Command sent,
-                   internal::UploadBytes(*buffer.session, buffer.shape, buffer.device, bytes,
-                                         Cause::kPlaceholderFill, caller, &buffer, &handle));
+  ASSIGN_OR_RETURN(runtime::Command sent,
+                   runtime::UploadBytes(*buffer.session, buffer.shape, buffer.device, bytes,
+                                        Cause::kPlaceholderFill, caller, &buffer, &handle));
   {
     absl::MutexLock lock(&buffer.mu);
     buffer.placeholder = false;
@@ -427,14 +427,14 @@ absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) cons
 }
 
 absl::Status Buffer::Delete(Caller caller) const {
-  internal::BufferState& buffer = *state_;
-  RETURN_IF_ERROR(internal::CheckAlive(buffer, "a delete"));
+  runtime::BufferState& buffer = *state_;
+  RETURN_IF_ERROR(runtime::CheckAlive(buffer, "a delete"));
   v1::Command command;
   command.mutable_free()->add_handles(buffer.handle);
-  ASSIGN_OR_RETURN(internal::Command sent, buffer.session->Send(caller, std::move(command)));
+  ASSIGN_OR_RETURN(runtime::Command sent, buffer.session->Send(caller, std::move(command)));
   {
     absl::MutexLock lock(&buffer.mu);
-    buffer.death = internal::Death{ErrorKind::kDeleted, sent};
+    buffer.death = runtime::Death{ErrorKind::kDeleted, sent};
   }
   // A client that skips its own checks wants the daemon's answer.
   return buffer.session->options().skip_local_checks ? buffer.session->Wait(*sent) : absl::OkStatus();

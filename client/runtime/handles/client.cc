@@ -23,8 +23,8 @@
 #include "common/hlo/text/text.h"
 
 namespace hlod {
-using internal::Command;
-using internal::Session;
+using runtime::Command;
+using runtime::Session;
 
 namespace {
 
@@ -60,11 +60,11 @@ std::unique_ptr<Module> WithPartitions(const Module& module) {
 // Returns the closer of all sessions of this process. A program that ends right after its last session waits
 // briefly for it: over TCP a daemon that never received the goodbye would keep the session for its grace
 // period.
-const std::shared_ptr<internal::BackgroundCloser>& Closer() {
+const std::shared_ptr<runtime::BackgroundCloser>& Closer() {
   // The time limit for all streams together.
   constexpr absl::Duration kExitTimeout = absl::Milliseconds(500);
   static const auto* const closer =
-      new std::shared_ptr<internal::BackgroundCloser>(std::make_shared<internal::BackgroundCloser>());
+      new std::shared_ptr<runtime::BackgroundCloser>(std::make_shared<runtime::BackgroundCloser>());
   struct FlushAtExit {
     ~FlushAtExit() { (*closer)->Flush(kExitTimeout); }
   };
@@ -73,8 +73,8 @@ const std::shared_ptr<internal::BackgroundCloser>& Closer() {
 }
 
 absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<AbstractOptions>& abstract) {
-  ASSIGN_OR_RETURN(std::unique_ptr<internal::Connector> connector, internal::FindDaemon(options));
-  internal::SessionOptions session_options;
+  ASSIGN_OR_RETURN(std::unique_ptr<runtime::Connector> connector, runtime::FindDaemon(options));
+  runtime::SessionOptions session_options;
   session_options.closer = Closer();
   session_options.name = options.name.empty()
                              ? absl::StrFormat("%s pid %d", program_invocation_short_name, getpid())
@@ -84,21 +84,21 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
   session_options.skip_local_checks = options.skip_local_checks;
   if (abstract.has_value()) {
     ASSIGN_OR_RETURN(session_options.abstract,
-                     internal::AbstractSession::Open(*abstract, session_options.name));
+                     runtime::AbstractSession::Open(*abstract, session_options.name));
   }
   ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
-  if (abstract.has_value() && !abstract->log.empty()) internal::EndAtExit(session);
-  internal::ReportSession(session);
-  RETURN_IF_ERROR(internal::BeginDebugAnalysis());
-  RETURN_IF_ERROR(internal::RecordSession(session));
+  if (abstract.has_value() && !abstract->log.empty()) runtime::EndAtExit(session);
+  runtime::ReportSession(session);
+  RETURN_IF_ERROR(runtime::BeginDebugAnalysis());
+  RETURN_IF_ERROR(runtime::RecordSession(session));
   return Client(std::move(session));
 }
 
 }  // namespace
 
 absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
-  RETURN_IF_ERROR(internal::CheckGrpc());
-  ASSIGN_OR_RETURN(const std::optional<internal::AbstractRun> run, internal::AbstractRunOfEnvironment());
+  RETURN_IF_ERROR(runtime::CheckGrpc());
+  ASSIGN_OR_RETURN(const std::optional<runtime::AbstractRun> run, runtime::AbstractRunOfEnvironment());
   if (!run.has_value()) return Open(options, std::nullopt);
   // The program's own choice of a daemon is ignored.
   ConnectOptions here;
@@ -108,7 +108,7 @@ absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
 }
 
 absl::StatusOr<Client> ConnectAbstract(const AbstractOptions& abstract, const ConnectOptions& options) {
-  RETURN_IF_ERROR(internal::CheckGrpc());
+  RETURN_IF_ERROR(runtime::CheckGrpc());
   return Open(options, abstract);
 }
 
@@ -126,7 +126,7 @@ absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOp
   RETURN_IF_ERROR(hlo::CheckBuilt(module));
   const std::unique_ptr<Module> stated = WithPartitions(module);
   const Module& run = stated != nullptr ? *stated : module;
-  return internal::CompileBytes(session_, &run, hlo::Serialize(run), options.describe, caller);
+  return runtime::CompileBytes(session_, &run, hlo::Serialize(run), options.describe, caller);
 }
 
 absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, const CompileOptions& options,
@@ -135,11 +135,10 @@ absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, con
   if (!module.ok() && !session_->options().skip_local_checks) return AsProgramError(module.status(), bytes);
   if (module.ok()) {
     if (const std::unique_ptr<Module> stated = WithPartitions(**module); stated != nullptr)
-      return internal::CompileBytes(session_, stated.get(), hlo::Serialize(*stated), options.describe,
-                                    caller);
+      return runtime::CompileBytes(session_, stated.get(), hlo::Serialize(*stated), options.describe, caller);
   }
-  return internal::CompileBytes(session_, module.ok() ? module->get() : nullptr, std::string(bytes),
-                                options.describe, caller);
+  return runtime::CompileBytes(session_, module.ok() ? module->get() : nullptr, std::string(bytes),
+                               options.describe, caller);
 }
 
 absl::StatusOr<Executable> Client::CompileText(std::string_view text, const CompileOptions& options,
@@ -153,13 +152,13 @@ absl::StatusOr<Executable> Client::CompileText(std::string_view text, const Comp
 
 absl::Status Client::StepMark(uint64_t step, Caller caller) const {
   session_->program_counts_steps = true;
-  RETURN_IF_ERROR(internal::MarkStep(*session_, step, caller));
-  if (internal::AbstractSession* const abstract = session_->options().abstract.get(); abstract != nullptr)
+  RETURN_IF_ERROR(runtime::MarkStep(*session_, step, caller));
+  if (runtime::AbstractSession* const abstract = session_->options().abstract.get(); abstract != nullptr)
     abstract->EndStep(*session_, /*marked=*/true, caller);
   return absl::OkStatus();
 }
 
-absl::Status internal::MarkStep(Session& session, uint64_t step, const Caller& caller) {
+absl::Status runtime::MarkStep(Session& session, uint64_t step, const Caller& caller) {
   session.step = step;
   v1::Command command;
   command.mutable_step_mark()->set_step(step);
@@ -167,13 +166,13 @@ absl::Status internal::MarkStep(Session& session, uint64_t step, const Caller& c
 }
 
 absl::Status Client::Sync(Caller caller) const {
-  const internal::DeliverEventsAtExit events;
-  const internal::Stopwatch watch;
+  const runtime::DeliverEventsAtExit events;
+  const runtime::Stopwatch watch;
   v1::Command command;
   command.mutable_ping();
   ASSIGN_OR_RETURN(const Command sent, session_->Send(caller, std::move(command)));
   const absl::Status status = session_->Wait(*sent);
-  internal::EmitWait(*session_, WaitCause::kSettle, caller, watch.us());
+  runtime::EmitWait(*session_, WaitCause::kSettle, caller, watch.us());
   return status;
 }
 
@@ -191,15 +190,15 @@ absl::StatusOr<SessionStats> Client::Stats(Caller caller) const {
   command.mutable_stats();
   ASSIGN_OR_RETURN(const Command sent, session_->Send(caller, std::move(command)));
   RETURN_IF_ERROR(session_->Wait(*sent));
-  SessionStats stats = internal::StatsFromProto(sent->reply.stats());
+  SessionStats stats = runtime::StatsFromProto(sent->reply.stats());
   stats.refused_before_sending = session_->refused_before_sending;
   return stats;
 }
 
 absl::Status Client::Close(absl::Duration timeout) const {
   const absl::Time deadline = absl::Now() + timeout;
-  internal::RecordSessionEnd(session_);
-  if (internal::AbstractSession* const abstract = session_->options().abstract.get(); abstract != nullptr)
+  runtime::RecordSessionEnd(session_);
+  if (runtime::AbstractSession* const abstract = session_->options().abstract.get(); abstract != nullptr)
     abstract->End(*session_, "closed", {}, "");
   return session_->Close(deadline);
 }

@@ -14,7 +14,7 @@
 #include "common/hlo/proto/codec.h"
 
 namespace hlod {
-namespace internal {
+namespace runtime {
 namespace {
 
 // The size above which a program is analysed at once, so that its bytes need not be kept for the analysis.
@@ -194,20 +194,20 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
   return Executable(state);
 }
 
-}  // namespace internal
+}  // namespace runtime
 
-using internal::Command;
-using internal::Session;
+using runtime::Command;
+using runtime::Session;
 
 Future<void> Executable::ready() const {
-  const absl::StatusOr<internal::Compilation> compilation = state_->Current({});
-  if (!compilation.ok()) return internal::FailedFuture<void>(compilation.status());
-  return internal::FutureOf(state_->session, compilation->command);
+  const absl::StatusOr<runtime::Compilation> compilation = state_->Current({});
+  if (!compilation.ok()) return runtime::FailedFuture<void>(compilation.status());
+  return runtime::FutureOf(state_->session, compilation->command);
 }
 
 absl::StatusOr<CompileResult> Executable::Describe(Caller caller) const {
-  internal::ExecutableState& state = *state_;
-  ASSIGN_OR_RETURN(internal::Compilation compilation, state.Current(caller));
+  runtime::ExecutableState& state = *state_;
+  ASSIGN_OR_RETURN(runtime::Compilation compilation, state.Current(caller));
   absl::Status compiled = state.session->Wait(*compilation.command);
   if (compilation.by_digest && absl::IsNotFound(compiled)) {
     ASSIGN_OR_RETURN(compilation, state.Current(caller));

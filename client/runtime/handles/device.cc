@@ -10,7 +10,7 @@
 #include "common/hlo/proto/codec.h"
 
 namespace hlod {
-namespace internal {
+namespace runtime {
 namespace {
 
 absl::Status CheckDevice(const Session* session, int ordinal) {
@@ -70,9 +70,9 @@ StagingState::~StagingState() {
   if (range.has_value()) arena->Give(*range);
 }
 
-}  // namespace internal
+}  // namespace runtime
 
-using internal::Command;
+using runtime::Command;
 
 std::string Device::ToString() const { return is_host() ? "host" : absl::StrCat("hlod:", ordinal_); }
 
@@ -80,18 +80,18 @@ const DeviceInfo& Device::info() const { return session_->devices()[static_cast<
 
 absl::StatusOr<Buffer> Device::Upload(absl::Span<const std::byte> bytes, const Shape& shape, Cause cause,
                                       Caller caller) const {
-  RETURN_IF_ERROR(internal::CheckDevice(session_.get(), ordinal_));
-  const internal::AbstractSession* const abstract = session_->options().abstract.get();
+  RETURN_IF_ERROR(runtime::CheckDevice(session_.get(), ordinal_));
+  const runtime::AbstractSession* const abstract = session_->options().abstract.get();
   if (abstract != nullptr && abstract->IsLarge(static_cast<int64_t>(bytes.size()))) {
-    RETURN_IF_ERROR(internal::CheckUpload(*session_, shape, bytes, caller));
-    return internal::UploadWithoutBytes(*this, shape, cause, caller);
+    RETURN_IF_ERROR(runtime::CheckUpload(*session_, shape, bytes, caller));
+    return runtime::UploadWithoutBytes(*this, shape, cause, caller);
   }
   uint64_t handle = 0;
   ASSIGN_OR_RETURN(Command sent,
-                   internal::UploadBytes(*session_, shape, ordinal_, bytes, cause, caller, nullptr, &handle));
-  return internal::Recorded(*session_,
-                            internal::MakeBuffer(session_, handle, shape, ordinal_, std::move(sent), false),
-                            cause, caller);
+                   runtime::UploadBytes(*session_, shape, ordinal_, bytes, cause, caller, nullptr, &handle));
+  return runtime::Recorded(*session_,
+                           runtime::MakeBuffer(session_, handle, shape, ordinal_, std::move(sent), false),
+                           cause, caller);
 }
 
 absl::StatusOr<Buffer> Device::Upload(const Literal& literal, Cause cause, Caller caller) const {
@@ -99,10 +99,10 @@ absl::StatusOr<Buffer> Device::Upload(const Literal& literal, Cause cause, Calle
 }
 
 absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) const {
-  RETURN_IF_ERROR(internal::CheckDevice(session_.get(), ordinal_));
+  RETURN_IF_ERROR(runtime::CheckDevice(session_.get(), ordinal_));
   if (!session_->options().skip_local_checks) {
     if (!shape.IsArray()) {
-      return internal::ArgumentError(
+      return runtime::ArgumentError(
           caller, absl::StrFormat("Only arrays have placeholders; %s is not one.", hlo::ToString(shape)));
     }
     RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
@@ -115,23 +115,23 @@ absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) co
                           hlo::ToStringNoLayout(shape), bytes, limit));
     }
   }
-  return internal::Recorded(*session_, internal::Declare(session_, shape, ordinal_, caller), std::nullopt,
-                            caller);
+  return runtime::Recorded(*session_, runtime::Declare(session_, shape, ordinal_, caller), std::nullopt,
+                           caller);
 }
 
 absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
-  RETURN_IF_ERROR(internal::CheckDevice(session_.get(), ordinal_));
+  RETURN_IF_ERROR(runtime::CheckDevice(session_.get(), ordinal_));
   RETURN_IF_ERROR(session_->status());
   RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
   StagedUpload staged;
-  staged.state_ = std::make_unique<internal::StagingState>();
-  internal::StagingState& state = *staged.state_;
+  staged.state_ = std::make_unique<runtime::StagingState>();
+  runtime::StagingState& state = *staged.state_;
   state.session = session_;
   state.shape = shape;
   state.shape.layout.reset();
   state.device = ordinal_;
   const int64_t bytes = hlo::ByteSize(shape).value_or(0);
-  const internal::AbstractSession* const abstract = session_->options().abstract.get();
+  const runtime::AbstractSession* const abstract = session_->options().abstract.get();
   // A value that would become a placeholder is not staged in the arena, because its bytes are never sent.
   if (abstract == nullptr || !abstract->IsLarge(bytes)) state.arena = session_->arena();
   if (bytes > session_->limits().inline_bytes_max && state.arena != nullptr && bytes <= state.arena->size()) {
@@ -157,26 +157,26 @@ absl::Span<std::byte> StagedUpload::bytes() const {
 
 absl::StatusOr<Buffer> StagedUpload::Commit(Cause cause, Caller caller) {
   if (state_ == nullptr) return FailedPrecondition("The staged upload was committed already.");
-  const std::unique_ptr<internal::StagingState> state = std::move(state_);
+  const std::unique_ptr<runtime::StagingState> state = std::move(state_);
   if (!state->range.has_value())
     return Device(state->session, state->device).Upload(state->own, cause, caller);
 
-  internal::UploadRequest request;
+  runtime::UploadRequest request;
   v1::Upload& declaration = request.declaration;
   declaration.set_device(static_cast<uint32_t>(state->device));
   *declaration.mutable_shape() = hlo::ToProto(state->shape);
   declaration.set_bytes(static_cast<uint64_t>(state->range->length));
   declaration.set_cause(static_cast<int>(cause));
-  const internal::DeliverEventsAtExit events;
-  const internal::Stopwatch watch;
-  ASSIGN_OR_RETURN(Command sent, internal::SendStaged(*state->session, request, *state->range, caller));
-  internal::EmitTransfer(*state->session, cause, caller, request.handle, state->shape, state->range->length,
-                         state->device, sent->origin, watch.us());
+  const runtime::DeliverEventsAtExit events;
+  const runtime::Stopwatch watch;
+  ASSIGN_OR_RETURN(Command sent, runtime::SendStaged(*state->session, request, *state->range, caller));
+  runtime::EmitTransfer(*state->session, cause, caller, request.handle, state->shape, state->range->length,
+                        state->device, sent->origin, watch.us());
   state->range.reset();  // The range belongs to the daemon until every piece is done.
-  return internal::Recorded(*state->session,
-                            internal::MakeBuffer(state->session, request.handle, state->shape, state->device,
-                                                 std::move(sent), false),
-                            cause, caller);
+  return runtime::Recorded(*state->session,
+                           runtime::MakeBuffer(state->session, request.handle, state->shape, state->device,
+                                               std::move(sent), false),
+                           cause, caller);
 }
 
 }  // namespace hlod

@@ -12,7 +12,7 @@
 #include "common/hlo/proto/codec.h"
 
 namespace hlod {
-namespace internal {
+namespace runtime {
 namespace {
 
 // Returns, per result of an abstract execute, true when it becomes a placeholder: because it depends on one
@@ -198,9 +198,9 @@ class ExecuteCall {
 
 }  // namespace
 
-}  // namespace internal
+}  // namespace runtime
 
-using internal::ExecutableState;
+using runtime::ExecutableState;
 
 const std::string& Executable::name() const { return state_->name; }
 int Executable::replica_count() const { return static_cast<int>(state_->participants.replicas); }
@@ -219,14 +219,14 @@ absl::StatusOr<std::vector<std::vector<Buffer>>> Executable::ExecuteParticipants
   const auto participants = static_cast<size_t>(participant_count());
   const size_t takes = argument_shapes().size(), gives = result_shapes().size();
   if (arguments.size() != participants) {
-    return internal::ArgumentError(
+    return runtime::ArgumentError(
         caller, absl::StrFormat("%s has %d participants, but arguments of %d are given.", name(),
                                 participants, arguments.size()));
   }
   std::vector<Argument> all;
   for (size_t m = 0; m < participants; ++m) {
     if (arguments[m].size() != takes) {
-      return internal::ArgumentError(
+      return runtime::ArgumentError(
           caller, absl::StrFormat("%s takes %d arguments; participant %d was given %d.", name(), takes, m,
                                   arguments[m].size()));
     }
@@ -245,12 +245,12 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
                                             const ExecuteOptions& options, Caller caller) const {
   ExecutableState& executable = *state_;
   const bool is_abstract = options.abstract || executable.session->options().abstract != nullptr;
-  const std::vector<int> devices = internal::DevicesOf(executable, arguments, options);
+  const std::vector<int> devices = runtime::DevicesOf(executable, arguments, options);
   RETURN_IF_ERROR(executable.session->status());
   if (!executable.session->options().skip_local_checks) {
-    RETURN_IF_ERROR(internal::CheckExecute(executable, arguments, options, is_abstract, devices, caller));
+    RETURN_IF_ERROR(runtime::CheckExecute(executable, arguments, options, is_abstract, devices, caller));
   }
-  internal::ExecuteCall call(state_, arguments, options, is_abstract, devices);
+  runtime::ExecuteCall call(state_, arguments, options, is_abstract, devices);
   RETURN_IF_ERROR(call.Send(caller));
   return call.Finish(caller);
 }

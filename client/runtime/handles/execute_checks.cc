@@ -6,7 +6,7 @@
 
 #include "common/base/errors/status.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 // An execute that is checked, and what its errors name.
@@ -159,4 +159,4 @@ absl::Status CheckExecute(ExecutableState& executable, absl::Span<const Argument
   return absl::OkStatus();
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

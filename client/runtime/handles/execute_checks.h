@@ -8,7 +8,7 @@
 #include "client/runtime/session/state.h"
 #include "hlod/runtime/executable.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Returns an error about the first wrong argument, option or device that the client knows of. `devices` has
 // one per participant, if the program and the options agree.
@@ -16,4 +16,4 @@ absl::Status CheckExecute(ExecutableState& executable, absl::Span<const Argument
                           const ExecuteOptions& options, bool is_abstract, const std::vector<int>& devices,
                           const Caller& caller);
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -3,7 +3,7 @@
 #include "common/base/fields.h"
 #include "common/rpc/wire.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 Amount AmountFromProto(const v1::Amount& proto) { return {proto.bytes(), proto.calls()}; }
@@ -33,4 +33,4 @@ SessionStats StatsFromProto(const v1::SessionStats& proto) {
   return stats;
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -48,7 +48,7 @@ struct Daemon::State {
   DaemonOptions options;
   TemporaryFolder folder;  // Not removed in a forked child.
   std::string binary, address, tcp_address;
-  const internal::OwnerProcess owner;
+  const runtime::OwnerProcess owner;
   pid_t pid = -1;
   std::optional<int> exit;
 
@@ -130,7 +130,7 @@ struct Daemon::State {
     for (const std::string& where : {address, tcp_address}) {
       if (where.empty()) continue;
       ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, rpc::ParseEndpoint(where));
-      RETURN_IF_ERROR(internal::OpenChannel(endpoint, {}, "", absl::Now() + absl::Seconds(1)).status());
+      RETURN_IF_ERROR(runtime::OpenChannel(endpoint, {}, "", absl::Now() + absl::Seconds(1)).status());
     }
     return absl::OkStatus();
   }
@@ -142,12 +142,12 @@ Daemon& Daemon::operator=(Daemon&&) noexcept = default;
 Daemon::~Daemon() = default;
 
 absl::StatusOr<Daemon> Daemon::Start(const DaemonOptions& options) {
-  RETURN_IF_ERROR(internal::CheckGrpc());  // Fails at once if no connection can be made.
+  RETURN_IF_ERROR(runtime::CheckGrpc());  // Fails at once if no connection can be made.
   std::unique_ptr<State> state = std::make_unique<State>();
   state->options = options;
   state->binary = options.binary;
   if (state->binary.empty()) {
-    ASSIGN_OR_RETURN(state->binary, internal::FindDaemonBinary());
+    ASSIGN_OR_RETURN(state->binary, runtime::FindDaemonBinary());
   }
   ASSIGN_OR_RETURN(state->folder, TemporaryFolder::Make("hlod-test-daemon"));
   state->address = "unix:" + state->folder.path() + "/hlod.sock";

@@ -10,7 +10,7 @@
 #include "common/rpc/wire.h"
 
 namespace hlod {
-namespace internal {
+namespace runtime {
 
 std::string HexDigest(std::string_view bytes) {
   if (bytes.empty()) return "";
@@ -92,7 +92,7 @@ AccountRows<Row> RowsOf(const List& list, Row (*from_proto)(const Proto&)) {
 }
 
 }  // namespace
-}  // namespace internal
+}  // namespace runtime
 
 std::string_view Name(CompileOutcome outcome) {
   switch (outcome) {
@@ -104,19 +104,19 @@ std::string_view Name(CompileOutcome outcome) {
 }
 
 absl::StatusOr<SessionAccount> GetAccount(const Client& client, Caller caller) {
-  internal::Session& session = *client.internal_session();
+  runtime::Session& session = *client.internal_session();
   v1::Command command;
   command.mutable_stats();
-  ASSIGN_OR_RETURN(const internal::Command sent, session.Send(caller, std::move(command)));
+  ASSIGN_OR_RETURN(const runtime::Command sent, session.Send(caller, std::move(command)));
   RETURN_IF_ERROR(session.Wait(*sent));
   const v1::SessionStats& stats = sent->reply.stats();
   SessionAccount account;
-  account.stats = internal::StatsFromProto(stats);
+  account.stats = runtime::StatsFromProto(stats);
   account.stats.refused_before_sending = session.refused_before_sending;
-  for (const v1::LedgerRow& row : stats.rows()) account.transfers.push_back(internal::TransferFromProto(row));
-  for (const v1::RunRow& row : stats.runs()) account.runs.push_back(internal::RunFromProto(row));
+  for (const v1::LedgerRow& row : stats.rows()) account.transfers.push_back(runtime::TransferFromProto(row));
+  for (const v1::RunRow& row : stats.runs()) account.runs.push_back(runtime::RunFromProto(row));
   for (const v1::CompileRow& row : stats.compiled())
-    account.compiles.push_back(internal::CompileFromProto(row));
+    account.compiles.push_back(runtime::CompileFromProto(row));
   const v1::RunSamples& samples = stats.run_samples();
   const int count = std::min({samples.at_us_size(), samples.queue_us_size(), samples.run_us_size()});
   for (int i = 0; i < count; ++i)
@@ -124,7 +124,7 @@ absl::StatusOr<SessionAccount> GetAccount(const Client& client, Caller caller) {
   return account;
 }
 
-struct AccountAdmin::Connection : internal::AdminConnection {};
+struct AccountAdmin::Connection : runtime::AdminConnection {};
 
 absl::StatusOr<AccountAdmin> AccountAdmin::Connect(const ConnectOptions& options) {
   auto connection = std::make_shared<Connection>();
@@ -135,19 +135,19 @@ absl::StatusOr<AccountAdmin> AccountAdmin::Connect(const ConnectOptions& options
 absl::StatusOr<AccountRows<TransferRow>> AccountAdmin::Transfers(uint64_t session, int limit) const {
   ASSIGN_OR_RETURN(const v1::TransferList list,
                    connection_->Call(&v1::Admin::Stub::ListTransfers, session, limit, /*fold=*/true));
-  return internal::RowsOf(list, internal::TransferFromProto);
+  return runtime::RowsOf(list, runtime::TransferFromProto);
 }
 
 absl::StatusOr<AccountRows<RunRow>> AccountAdmin::Runs(uint64_t session, int limit) const {
   ASSIGN_OR_RETURN(const v1::RunList list,
                    connection_->Call(&v1::Admin::Stub::ListRuns, session, limit, /*fold=*/true));
-  return internal::RowsOf(list, internal::RunFromProto);
+  return runtime::RowsOf(list, runtime::RunFromProto);
 }
 
 absl::StatusOr<AccountRows<CompileRow>> AccountAdmin::Compiles(uint64_t session, int limit) const {
   ASSIGN_OR_RETURN(const v1::CompileList list,
                    connection_->Call(&v1::Admin::Stub::ListCompiles, session, limit, /*fold=*/true));
-  return internal::RowsOf(list, internal::CompileFromProto);
+  return runtime::RowsOf(list, runtime::CompileFromProto);
 }
 
 }  // namespace hlod

@@ -72,7 +72,7 @@ void DebugAnalysis::OnEvent(const Event& event) {
   if (level_ >= kExecutions) write_(TextOf(*close, nullptr));
 }
 
-namespace internal {
+namespace runtime {
 namespace {
 
 absl::StatusOr<DebugAnalysis::Level> LevelOfEnvironment() {
@@ -131,5 +131,5 @@ bool WarningsAreOn() {
   return on;
 }
 
-}  // namespace internal
+}  // namespace runtime
 }  // namespace hlod

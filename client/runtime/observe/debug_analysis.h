@@ -3,7 +3,7 @@
 
 #include "absl/status/status.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // The first call begins the analysis that $HLOD_DEBUG and $HLOD_DEBUG_FILE request; every call returns its
 // error.
@@ -12,4 +12,4 @@ absl::Status BeginDebugAnalysis();
 // Returns false with HLOD_WARNINGS=0.
 bool WarningsAreOn();
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -12,7 +12,7 @@
 #include "client/runtime/session/process.h"
 
 namespace hlod {
-namespace internal {
+namespace runtime {
 namespace {
 
 constinit thread_local int held = 0;  // The number of scopes of this thread that defer delivery.
@@ -150,11 +150,11 @@ absl::Span<const Origin> ArgumentLines::Current() {
 uint64_t TransferOf::value() { return transfer_value; }
 uint64_t TransferOf::close() { return transfer_close; }
 
-}  // namespace internal
+}  // namespace runtime
 
 Observation::Observation(Observer& observer) : observer_(observer) {
-  internal::EventQueue::Get().Add(&observer);
+  runtime::EventQueue::Get().Add(&observer);
 }
-Observation::~Observation() { internal::EventQueue::Get().Remove(&observer_); }
+Observation::~Observation() { runtime::EventQueue::Get().Remove(&observer_); }
 
 }  // namespace hlod

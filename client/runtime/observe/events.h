@@ -11,7 +11,7 @@
 #include "hlod/observe/events.h"
 #include "hlod/runtime/caller.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // The number of observers. While it is 0, reading it is the only cost of events.
 inline constinit std::atomic<uint32_t> observers = 0;
@@ -92,4 +92,4 @@ class Stopwatch {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -21,7 +21,7 @@
 #include "hlod/observe/account.h"
 
 namespace hlod {
-namespace internal {
+namespace runtime {
 namespace {
 
 struct MetricRow {
@@ -298,11 +298,11 @@ void AddSample(Metric metric, double value) { MetricStore::Get().Add(metric, val
 void CountMetric(MetricCounter counter, int64_t amount) { MetricStore::Get().Count(counter, amount); }
 void ReportSession(const std::shared_ptr<Session>& session) { MetricStore::Get().Report(session); }
 
-}  // namespace internal
+}  // namespace runtime
 
-using internal::kCounters;
-using internal::kMetrics;
-using internal::MetricStore;
+using runtime::kCounters;
+using runtime::kMetrics;
+using runtime::MetricStore;
 
 double MetricData::Percentile(double fraction) const {
   std::vector<double> values;
@@ -331,7 +331,7 @@ std::vector<std::string> CounterNames() {
 }
 
 std::optional<MetricData> GetMetric(std::string_view name) {
-  const int row = internal::Find(kMetrics, name);
+  const int row = runtime::Find(kMetrics, name);
   if (row < 0) return std::nullopt;
   MetricData data = MetricStore::Get().Take().metrics[static_cast<size_t>(row)];
   if (data.total_samples == 0) return std::nullopt;
@@ -339,7 +339,7 @@ std::optional<MetricData> GetMetric(std::string_view name) {
 }
 
 std::optional<int64_t> GetCounter(std::string_view name) {
-  const int row = internal::Find(kCounters, name);
+  const int row = runtime::Find(kCounters, name);
   if (row < 0) return std::nullopt;
   const int64_t value = MetricStore::Get().Take().counters[static_cast<size_t>(row)];
   return value == 0 ? std::nullopt : std::optional<int64_t>(value);
@@ -350,11 +350,11 @@ std::string MetricsReport() {
   const MetricStore::Snapshot snapshot = MetricStore::Get().Take();
   for (size_t i = 0; i < std::size(kMetrics); ++i) {
     if (snapshot.metrics[i].total_samples > 0)
-      internal::AppendMetric(kMetrics[i].reported(), snapshot.metrics[i], text);
+      runtime::AppendMetric(kMetrics[i].reported(), snapshot.metrics[i], text);
   }
   for (size_t i = 0; i < std::size(kCounters); ++i) {
     if (snapshot.counters[i] != 0)
-      internal::AppendCounter(kCounters[i].reported(), snapshot.counters[i], text);
+      runtime::AppendCounter(kCounters[i].reported(), snapshot.counters[i], text);
   }
   return text;
 }
@@ -368,14 +368,14 @@ std::string ShortMetricsReport(const std::vector<std::string>& counters,
   std::string text;
   const MetricStore::Snapshot snapshot = MetricStore::Get().Take();
   for (const std::string& name : all ? *all_metrics : metrics) {
-    const int row = internal::Find(kMetrics, name);
+    const int row = runtime::Find(kMetrics, name);
     if (row < 0 || snapshot.metrics[static_cast<size_t>(row)].total_samples == 0) continue;
-    internal::AppendMetric(kMetrics[row].reported(), snapshot.metrics[static_cast<size_t>(row)], text);
+    runtime::AppendMetric(kMetrics[row].reported(), snapshot.metrics[static_cast<size_t>(row)], text);
   }
   for (const std::string& name : all ? *all_counters : counters) {
-    const int row = internal::Find(kCounters, name);
+    const int row = runtime::Find(kCounters, name);
     if (row < 0 || snapshot.counters[static_cast<size_t>(row)] == 0) continue;
-    internal::AppendCounter(kCounters[row].reported(), snapshot.counters[static_cast<size_t>(row)], text);
+    runtime::AppendCounter(kCounters[row].reported(), snapshot.counters[static_cast<size_t>(row)], text);
   }
   return text;
 }

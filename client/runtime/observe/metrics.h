@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 class Session;
 
@@ -24,4 +24,4 @@ void CountMetric(MetricCounter counter, int64_t amount = 1);
 // Includes the session's account in the report as long as the session is open.
 void ReportSession(const std::shared_ptr<Session>& session);
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -8,7 +8,7 @@
 #include "hlod/observe/events.h"
 #include "hlod/tensor/trace.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 HLOD_NAMED_FIELDS(Origin, file, line, function)
 HLOD_NAMED_FIELDS(EventValue, value, buffer, shape, bytes, close, origin)
@@ -48,4 +48,4 @@ void Fields(V& visitor, E& stats) {
 }
 HLOD_NAMED_FIELDS(SessionAccount, stats, transfers, runs, compiles, samples)
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

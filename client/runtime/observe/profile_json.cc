@@ -18,7 +18,7 @@
 #include "common/hlo/text/text.h"
 
 namespace hlod {
-namespace internal {
+namespace runtime {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -384,11 +384,11 @@ std::string RunEndLine(size_t events, size_t accounts) {
   return Line({{"end", true}, {"events", events}, {"accounts", accounts}});
 }
 
-}  // namespace internal
+}  // namespace runtime
 
 absl::StatusOr<Profile> ParseProfile(std::string_view text, std::string_view name,
                                      const ReadProfileOptions& options) {
-  return internal::RunReader(text, name, options).Read();
+  return runtime::RunReader(text, name, options).Read();
 }
 
 absl::StatusOr<Profile> ReadProfile(const std::string& path, const ReadProfileOptions& options) {
@@ -400,10 +400,10 @@ absl::StatusOr<Profile> ReadProfile(const std::string& path, const ReadProfileOp
 }
 
 std::string ToJsonLines(const Profile& run) {
-  std::string text = internal::RunHeaderLine(run);
-  for (const Event& event : run.events) text += internal::RunEventLine(event);
-  for (const ProfileAccount& account : run.accounts) text += internal::RunAccountLine(account);
-  if (run.complete) text += internal::RunEndLine(run.events.size(), run.accounts.size());
+  std::string text = runtime::RunHeaderLine(run);
+  for (const Event& event : run.events) text += runtime::RunEventLine(event);
+  for (const ProfileAccount& account : run.accounts) text += runtime::RunAccountLine(account);
+  if (run.complete) text += runtime::RunEndLine(run.events.size(), run.accounts.size());
   return text;
 }
 

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "hlod/observe/profile.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 inline constexpr int kRunVersion = 1;
 
@@ -17,4 +17,4 @@ std::string RunEventLine(const Event& event);
 std::string RunAccountLine(const ProfileAccount& account);
 std::string RunEndLine(size_t events, size_t accounts);
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -19,7 +19,7 @@
 #include "common/base/errors/status.h"
 
 namespace hlod {
-namespace internal {
+namespace runtime {
 namespace {
 
 // The open sessions of the process, and the recordings in progress. Never destroyed.
@@ -237,9 +237,9 @@ absl::Status ProfileWriter::Finish() {
   return status_;
 }
 
-}  // namespace internal
+}  // namespace runtime
 
-ProfileRecorder::ProfileRecorder() : recorder_(std::make_unique<internal::ProfileWriter>(-1)) {}
+ProfileRecorder::ProfileRecorder() : recorder_(std::make_unique<runtime::ProfileWriter>(-1)) {}
 ProfileRecorder::~ProfileRecorder() = default;
 Profile ProfileRecorder::Finish() {
   recorder_->Finish().IgnoreError();
@@ -247,11 +247,10 @@ Profile ProfileRecorder::Finish() {
 }
 
 absl::StatusOr<std::unique_ptr<ProfileFile>> ProfileFile::Open(const std::string& path) {
-  ASSIGN_OR_RETURN(const int fd, internal::OpenFile(path));
-  return std::unique_ptr<ProfileFile>(new ProfileFile(std::make_unique<internal::ProfileWriter>(fd)));
+  ASSIGN_OR_RETURN(const int fd, runtime::OpenFile(path));
+  return std::unique_ptr<ProfileFile>(new ProfileFile(std::make_unique<runtime::ProfileWriter>(fd)));
 }
-ProfileFile::ProfileFile(std::unique_ptr<internal::ProfileWriter> recorder)
-    : recorder_(std::move(recorder)) {}
+ProfileFile::ProfileFile(std::unique_ptr<runtime::ProfileWriter> recorder) : recorder_(std::move(recorder)) {}
 ProfileFile::~ProfileFile() = default;
 absl::Status ProfileFile::Finish() { return recorder_->Finish(); }
 

@@ -16,7 +16,7 @@
 #include "hlod/observe/events.h"
 #include "hlod/observe/profile.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 class Session;
 
@@ -58,4 +58,4 @@ class ProfileWriter : public Observer {
   std::optional<Observation> observation_;
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

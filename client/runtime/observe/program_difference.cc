@@ -11,7 +11,7 @@
 #include "common/hlo/opcode.h"
 #include "common/hlo/text/text.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 using hlo::Computation;
@@ -300,4 +300,4 @@ Difference FirstDifference(const Module& before, const Module& after, absl::Span
   return {CompileReason::kNames, "only names and source lines differ"};
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

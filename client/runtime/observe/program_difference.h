@@ -9,7 +9,7 @@
 #include "common/base/errors/error.h"
 #include "common/hlo/module.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 struct Difference {
   CompileReason reason = CompileReason::kNames;
@@ -22,4 +22,4 @@ struct Difference {
 Difference FirstDifference(const hlo::Module& before, const hlo::Module& after,
                            absl::Span<const Origin> made);
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

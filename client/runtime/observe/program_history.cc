@@ -10,7 +10,7 @@
 #include "common/hlo/opcode.h"
 #include "common/hlo/proto/codec.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 uint64_t ProgramHistory::Distance(const Past& a, const Past& b) {
   if (a.form == b.form) return 0;
@@ -107,4 +107,4 @@ CompileCause ProgramHistory::Compare(const hlo::Module& module, std::string_view
   return {difference.reason, absl::StrCat(difference.text, "; ", which), nearest->name};
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

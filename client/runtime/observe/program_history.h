@@ -18,7 +18,7 @@
 #include "common/base/sha256.h"
 #include "common/hlo/module.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // The explanation of a compile.
 struct CompileCause {
@@ -67,4 +67,4 @@ class ProgramHistory {
   absl::flat_hash_map<std::pair<std::string, int>, int> recompiles_ ABSL_GUARDED_BY(mu_);
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -9,7 +9,7 @@
 #include "client/runtime/observe/debug_analysis.h"
 #include "common/base/text/printable.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 struct Said {
@@ -29,4 +29,4 @@ void Warn(const std::string& text) {
   std::fprintf(stderr, "hlod: %s\n", Printable(text).c_str());
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

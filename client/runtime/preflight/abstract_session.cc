@@ -18,7 +18,7 @@
 #include "common/hlo/proto/codec.h"
 #include "common/rpc/wire.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 constexpr uint32_t kRecordVersion = 1;
@@ -285,7 +285,7 @@ absl::StatusOr<std::optional<AbstractRun>> ParseAbstractRun(std::string_view tex
   return run;
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime
 
 namespace hlod {
 

@@ -14,7 +14,7 @@
 #include "hlod/runtime/abstract.h"
 #include "hlod/runtime/buffer.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 struct BufferState;
 class Session;
@@ -89,4 +89,4 @@ struct AbstractRun {
 // Returns nullopt when `text` is empty.
 absl::StatusOr<std::optional<AbstractRun>> ParseAbstractRun(std::string_view text);
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -9,7 +9,7 @@
 
 #include "common/base/errors/status.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 PreflightLogWriter::~PreflightLogWriter() {
   if (file_ >= 0) close(file_);
@@ -37,4 +37,4 @@ void PreflightLogWriter::Write(const v1::PreflightEvent& event) {
   }
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -8,7 +8,7 @@
 #include "absl/synchronization/mutex.h"
 #include "proto/hlod/v1/preflight_log.pb.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // A file to which each event is appended at once, so that the file is valid however the process ends.
 // Thread-safe; does not call other code while it holds its lock.
@@ -31,4 +31,4 @@ class PreflightLogWriter {
   bool failed_ ABSL_GUARDED_BY(mu_) = false;
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 // The bytes of unacknowledged replies above which an acknowledgement is sent at once.
@@ -43,4 +43,4 @@ void Acknowledgements::AddTo(v1::ClientMessage& message) {
   }
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

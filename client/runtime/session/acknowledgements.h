@@ -7,7 +7,7 @@
 
 #include "proto/hlod/v1/session.pb.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Not thread-safe.
 class Acknowledgements {
@@ -41,4 +41,4 @@ class Acknowledgements {
   std::set<uint64_t> answered_beyond_;
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -7,7 +7,7 @@
 
 #include "absl/time/clock.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 constexpr absl::Duration kTimeout = absl::Seconds(2);  // The time limit per stream.
@@ -65,4 +65,4 @@ void BackgroundCloser::EndStream(ClosingPipe closing) {
   closing.pipe->Cancel();
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

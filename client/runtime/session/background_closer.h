@@ -11,7 +11,7 @@
 #include "client/runtime/session/pipe.h"
 #include "client/runtime/session/process.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Shared by sessions. Its thread runs only while a stream has to be ended. Thread-safe.
 class BackgroundCloser : public std::enable_shared_from_this<BackgroundCloser> {
@@ -38,4 +38,4 @@ class BackgroundCloser : public std::enable_shared_from_this<BackgroundCloser> {
   std::deque<ClosingPipe> waiting_ ABSL_GUARDED_BY(mu_);
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -9,10 +9,10 @@
 namespace hlod {
 namespace {
 
-using internal::ArgumentError;
-using internal::BufferState;
+using runtime::ArgumentError;
+using runtime::BufferState;
 
-absl::Status CheckArrays(const std::shared_ptr<internal::Session>& session, int device,
+absl::Status CheckArrays(const std::shared_ptr<runtime::Session>& session, int device,
                          absl::Span<const Buffer> arrays, const Caller& caller) {
   for (const Buffer& array : arrays) {
     if (!array.valid()) return ArgumentError(caller, "A buffer given to an infeed names nothing.");
@@ -62,8 +62,8 @@ absl::StatusOr<std::vector<Buffer>> Device::TransferFromOutfeed(absl::Span<const
   }
   if (channel.has_value()) outfeed.set_channel(*channel);
   std::vector<uint64_t> handles;
-  internal::Command sent;
-  RETURN_IF_ERROR(session_->Transact(caller, [&](internal::Session::Sender& sender) {
+  runtime::Command sent;
+  RETURN_IF_ERROR(session_->Transact(caller, [&](runtime::Session::Sender& sender) {
     for (size_t i = 0; i < shapes.size(); ++i) outfeed.add_results(handles.emplace_back(sender.NewHandle()));
     sent = sender.Add(std::move(command));
   }));

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "proto/hlod/v1/session.pb.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // `done` is set once, after the other fields, which never change again.
 struct CommandState {
@@ -21,4 +21,4 @@ struct CommandState {
 };
 using Command = std::shared_ptr<CommandState>;
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -18,7 +18,7 @@
 #include "absl/time/clock.h"
 #include "common/base/errors/status.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 std::string NextPath(const std::string& path) {
@@ -179,4 +179,4 @@ absl::Status CommandLogWriter::WriteEntry(const v1::CommandLogEntry& entry) {
   return Write(text);
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

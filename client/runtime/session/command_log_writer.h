@@ -15,7 +15,7 @@
 #include "common/rpc/shared_memory.h"
 #include "proto/hlod/v1/command_log.pb.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 inline constexpr char kCommandLogMagic[] = "hlod command log 1\n";
 
@@ -71,4 +71,4 @@ class EndOfCommandLog {
   const void* const session_;
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

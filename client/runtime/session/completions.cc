@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 Completions::Completions(std::shared_ptr<Session> session)
     : state_(std::make_shared<State>(std::move(session))) {}
@@ -69,4 +69,4 @@ void Completions::Run(const std::shared_ptr<State>& state) {
   }
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

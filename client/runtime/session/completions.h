@@ -10,7 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "client/runtime/session/session.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // One per session. Its thread starts with the first command that is waited for, and ends when the object is
 // gone and every callback was called. Thread-safe.
@@ -45,4 +45,4 @@ class Completions {
   const std::shared_ptr<State> state_;
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

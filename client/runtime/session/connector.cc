@@ -35,7 +35,7 @@
 #include "common/rpc/keepalive.h"
 #include "common/rpc/shared_memory.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 constexpr int kMessageBytesMax = 64 << 20;  // The limit on a received message; a ledger may have many lines.
@@ -334,4 +334,4 @@ std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const Tl
   return std::make_unique<AddressConnector>(endpoint, tls, token);
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -16,7 +16,7 @@
 #include "common/rpc/endpoint.h"
 #include "hlod/runtime/client.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Connects now, and returns a gRPC channel over which `token` may be sent. Fails with INVALID_ARGUMENT,
 // before connecting, when the token would be sent unencrypted to another host; with kind lost_session when no
@@ -57,4 +57,4 @@ absl::Status ExplainPrivateDaemon(const absl::Status& status, const std::vector<
 // $PATH. NOT_FOUND naming the places.
 absl::StatusOr<std::string> FindDaemonBinary();
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 constexpr size_t kHandlesPerFree = 32 << 10;
@@ -45,4 +45,4 @@ void DroppedHandles::Clear() {
   donated_.clear();
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

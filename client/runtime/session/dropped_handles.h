@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Not thread-safe.
 class DroppedHandles {
@@ -40,4 +40,4 @@ class DroppedHandles {
   absl::flat_hash_map<uint64_t, std::vector<Dropped>> donated_;
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

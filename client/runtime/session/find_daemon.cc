@@ -29,7 +29,7 @@
 
 extern char** environ;
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 // The address that asks for a private daemon.
@@ -334,4 +334,4 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
   return ours.Release();
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -14,7 +14,7 @@
 #include "common/rpc/grpc/chunk.h"
 #include "common/rpc/grpc/status.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 // One call on its own queue. Every operation is waited for, at most for `silence`. The destructor cancels the
@@ -148,4 +148,4 @@ std::shared_ptr<BulkChannel> MakeGrpcBulk(std::shared_ptr<grpc::Channel> channel
   return std::make_shared<GrpcBulk>(std::move(channel), token, silence);
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

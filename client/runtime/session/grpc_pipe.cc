@@ -18,7 +18,7 @@
 #include "common/rpc/grpc/checksum.h"
 #include "common/rpc/grpc/status.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 // The size up to which a copy is cheaper than a slice that refers to the bytes.
@@ -160,4 +160,4 @@ absl::StatusOr<std::shared_ptr<Pipe>> OpenGrpcPipe(std::shared_ptr<grpc::Channel
   return pipe;
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

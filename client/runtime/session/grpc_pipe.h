@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "client/runtime/session/pipe.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Opens Session.Connect on the channel. `token` may be empty.
 absl::StatusOr<std::shared_ptr<Pipe>> OpenGrpcPipe(std::shared_ptr<grpc::Channel> channel,
@@ -19,4 +19,4 @@ absl::StatusOr<std::shared_ptr<Pipe>> OpenGrpcPipe(std::shared_ptr<grpc::Channel
 std::shared_ptr<BulkChannel> MakeGrpcBulk(std::shared_ptr<grpc::Channel> channel, const std::string& token,
                                           absl::Duration silence);
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -11,7 +11,7 @@
 #include "absl/time/clock.h"
 #include "client/runtime/session/session.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 class Heart {
@@ -89,4 +89,4 @@ void StopBeating() { Heart::Of().LookAgain(); }
 
 int BeatingThreads() { return Heart::Of().threads(); }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

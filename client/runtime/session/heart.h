@@ -6,7 +6,7 @@
 
 #include "absl/time/time.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 class Session;
 
@@ -22,4 +22,4 @@ void StopBeating();
 // Returns the number of threads that beat.
 int BeatingThreads();
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

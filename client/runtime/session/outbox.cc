@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 // The size up to which commands are gathered. A larger message costs the same per byte, and its first command
@@ -59,4 +59,4 @@ MessageParts Outbox::Next(v1::ClientMessage header) {
   return parts;
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -11,7 +11,7 @@
 #include "client/runtime/session/pipe.h"
 #include "proto/hlod/v1/session.pb.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Not thread-safe; the session locks.
 class Outbox {
@@ -52,4 +52,4 @@ class Outbox {
   int64_t commands_per_message_max_ = 0;
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

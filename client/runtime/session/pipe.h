@@ -15,7 +15,7 @@
 #include "proto/hlod/v1/bulk.pb.h"
 #include "proto/hlod/v1/session.pb.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // One serialized message: the concatenation of its parts, which may be shared with the command log.
 using MessageParts = std::vector<std::shared_ptr<const std::string>>;
@@ -79,4 +79,4 @@ class Connector {
   virtual bool local() const = 0;
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

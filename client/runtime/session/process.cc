@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "common/base/errors/error.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 // Maps such a page. Null where the kernel does not have them (before 4.14).
@@ -67,4 +67,4 @@ absl::Status ClaimGrpc() {
   return CheckGrpc();
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

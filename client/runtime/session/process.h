@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Remembers the process in which it was constructed.
 class OwnerProcess {
@@ -28,4 +28,4 @@ absl::Status ClaimGrpc();
 // Returns the same error, but does not claim gRPC.
 absl::Status CheckGrpc();
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 constexpr int64_t kBytesMax = 64 << 20;  // The maximum size of commands kept for a replay.
@@ -45,4 +45,4 @@ bool ReplayLog::HasRoom(const Limits& limits) const {
          static_cast<int64_t>(entries_.size()) - pieces_ < kWindow * limits.commands_in_flight_max;
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -10,7 +10,7 @@
 #include "client/runtime/session/command.h"
 #include "common/base/limits.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Not thread-safe.
 class ReplayLog {
@@ -48,4 +48,4 @@ class ReplayLog {
   int64_t bytes_ = 0;      // The sum of the entries' bytes.
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 uint32_t SentOrigins::Find(std::string_view file, int line, std::string_view function,
                            std::string_view name) const {
@@ -19,4 +19,4 @@ uint32_t SentOrigins::Add(Origin origin, std::string_view name) {
   return id;
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

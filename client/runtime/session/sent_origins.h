@@ -10,7 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "common/base/errors/error.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Not thread-safe.
 class SentOrigins {
@@ -31,4 +31,4 @@ class SentOrigins {
   absl::flat_hash_map<Key, uint32_t> ids_;
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

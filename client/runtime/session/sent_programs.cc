@@ -5,7 +5,7 @@
 
 #include "client/runtime/session/session.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 // The number of programs remembered here; the daemon remembers twice as many digests per session.
@@ -34,4 +34,4 @@ void SentPrograms::Remember(const Digest& digest, const Command& compile) {
   programs_[digest] = {.compile = compile, .number = ++sent_};
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

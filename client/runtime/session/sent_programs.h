@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "common/base/sha256.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 struct CommandState;
 
@@ -37,4 +37,4 @@ class SentPrograms {
   size_t purge_at_ = kPurgeFirst;
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -16,7 +16,7 @@
 #include "common/rpc/wire.h"
 #include "hlod/tensor/tensor_name.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 constexpr int kSendsPerDrain = 16;  // A sender that does not wait polls for answers once in this many sends.
@@ -317,4 +317,4 @@ Arena* Session::arena() {
   return arena_.get();
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -88,7 +88,7 @@
 #include "hlod/runtime/types.h"
 #include "proto/hlod/v1/session.pb.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 class Arena;
 
@@ -316,4 +316,4 @@ class Session : public std::enable_shared_from_this<Session> {
   std::unique_ptr<Arena> arena_ ABSL_GUARDED_BY(arena_mu_);
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

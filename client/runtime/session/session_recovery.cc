@@ -16,7 +16,7 @@
 #include "common/rpc/message_size.h"
 #include "common/rpc/wire.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 constexpr absl::Duration kBackoffFirst = absl::Milliseconds(20), kBackoffMax = absl::Milliseconds(500);
@@ -272,4 +272,4 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   return absl::OkStatus();
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -11,7 +11,7 @@
 #include "common/base/errors/status.h"
 #include "common/rpc/wire.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 // The number of messages after a wait for progress that request progress in advance, because another wait is
@@ -180,4 +180,4 @@ void Session::HandleSettledThrough(uint64_t command) {
   acknowledgements_.set_settled_through(through);
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Not thread-safe.
 class Silence {
@@ -50,4 +50,4 @@ class Silence {
   std::optional<absl::Time> asked_;  // When the question was asked that is not answered yet.
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

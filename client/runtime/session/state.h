@@ -21,7 +21,7 @@
 #include "hlod/runtime/device.h"
 #include "hlod/runtime/executable.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // The reason why a buffer is dead: the command that deleted or consumed it.
 struct Death {
@@ -176,4 +176,4 @@ SessionStats StatsFromProto(const v1::SessionStats& proto);
 std::string HexDigest(std::string_view bytes);
 Origin OriginOf(const Caller& caller);
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -9,7 +9,7 @@
 
 #include "common/base/errors/status.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 size_t Granules(int64_t bytes) {
@@ -97,4 +97,4 @@ void Arena::Collect() {
   });
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -17,7 +17,7 @@
 #include "common/rpc/shared_memory.h"
 #include "proto/hlod/v1/session.pb.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // A range of the arena. Offsets are multiples of Arena::kGranule.
 struct ArenaRange {
@@ -62,4 +62,4 @@ class Arena {
   std::deque<UnderWay> under_way_ ABSL_GUARDED_BY(mu_);
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -8,7 +8,7 @@
 #include "common/hlo/analysis/dependence.h"
 #include "common/hlo/flat_signature.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 constexpr size_t kExactMax = 64;  // The number of results that are examined exactly.
@@ -72,4 +72,4 @@ std::vector<bool> LargeResults(const hlo::Module& module, int64_t bytes_max) {
   return results;
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

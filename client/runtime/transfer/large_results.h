@@ -6,11 +6,11 @@
 
 #include "common/hlo/module.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // Returns, per result leaf, true when the leaf, or a value that it depends on (other than arguments), has
 // more than `bytes_max` bytes. When an exact answer would take too long, every result of a call or loop that
 // makes large arrays counts as large.
 std::vector<bool> LargeResults(const hlo::Module& module, int64_t bytes_max);
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

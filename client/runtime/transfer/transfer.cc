@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 class Refused : public PendingDownload {
@@ -50,4 +50,4 @@ std::unique_ptr<PendingDownload> FailedDownload(absl::Status status) {
   return std::make_unique<Refused>(std::move(status));
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -14,7 +14,7 @@
 #include "hlod/runtime/caller.h"
 #include "proto/hlod/v1/session.pb.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 // A download in flight, which fills the span that was passed to Download().
 class PendingDownload {
@@ -87,4 +87,4 @@ std::unique_ptr<PendingDownload> DownloadOnStream(std::shared_ptr<Session> sessi
                                                   Cause cause, absl::Span<std::byte> out, int64_t offset,
                                                   const Caller& caller);
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -8,7 +8,7 @@
 #include "common/base/errors/status.h"
 #include "common/base/system/copy.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 constexpr int64_t kPieceBytes = 1 << 20;
@@ -218,4 +218,4 @@ absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, Are
   return upload;
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

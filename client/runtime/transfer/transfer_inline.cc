@@ -5,7 +5,7 @@
 #include "client/runtime/transfer/transfer.h"
 #include "common/base/errors/status.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 class InlineDownload : public CommandDownload {
@@ -54,4 +54,4 @@ Transfer& InlineTransfer() {
   return transfer;
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

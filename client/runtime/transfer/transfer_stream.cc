@@ -6,7 +6,7 @@
 #include "client/runtime/transfer/transfer.h"
 #include "common/base/errors/status.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 // The number of attempts per transfer, because the connection may break and be re-established meanwhile.
@@ -119,4 +119,4 @@ std::unique_ptr<PendingDownload> DownloadOnStream(std::shared_ptr<Session> sessi
   return std::make_unique<StreamDownload>(std::move(session), std::move(sent), rest);
 }
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

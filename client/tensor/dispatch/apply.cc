@@ -230,7 +230,7 @@ void RecordIn(Trace& graph, const Operation& operation, OperandSpan operands, co
 }
 
 void Record(const Operation& operation, OperandSpan operands, Body body) {
-  const internal::DeliverEventsAtExit events;
+  const runtime::DeliverEventsAtExit events;
   std::vector<Parameter> garbage;
   const RecordingTime time;
   Explain(operation, operands, CallerOf(operands), [&] {

@@ -22,7 +22,7 @@ namespace {
 void UploadMissing(const Operation& operation, const Caller& caller, const Missing& missing, Place place) {
   const Value& shown = *missing.shown;
   auto copy = MakeRef<Value>(shown.type, shown.dims, place, caller);
-  const internal::TransferOf transfer(copy->id);
+  const runtime::TransferOf transfer(copy->id);
   absl::StatusOr<Buffer> buffer = DeviceOf(place).Upload(*shown.literal, Cause::kImplicitUpload, caller);
   if (!buffer.ok()) throw Refusal{buffer.status()};
   if (Current().mixed_devices == MixedDevices::kWarn) {
@@ -32,7 +32,7 @@ void UploadMissing(const Operation& operation, const Caller& caller, const Missi
   }
   const TraceLock lock;
   ++Stats().implicit_copies;
-  internal::CountMetric(internal::MetricCounter::kImplicitCopies);
+  runtime::CountMetric(runtime::MetricCounter::kImplicitCopies);
   Stats().implicit_copy_bytes += buffer->byte_size();
   copy->Become(*std::move(buffer));
   TensorImpl& tensor = *missing.tensor;

@@ -238,11 +238,11 @@ void Environment::End() {
     state_->ended = true;
   }
   if (!client.has_value()) return;
-  const internal::DeliverEventsAtExit events;
+  const runtime::DeliverEventsAtExit events;
   lazy::Runtime::Of(client->device(0))->End();
-  const internal::Stopwatch watch;
+  const runtime::Stopwatch watch;
   static_cast<void>(client->Close());
-  internal::EmitWait(*client->internal_session(), WaitCause::kTeardown, Caller{}, watch.us());
+  runtime::EmitWait(*client->internal_session(), WaitCause::kTeardown, Caller{}, watch.us());
 }
 
 Device DefaultDevice(Caller caller) { return DefaultEnvironment().device(0, caller); }

@@ -31,13 +31,13 @@ absl::flat_hash_map<uint64_t, Known>& Roles() {
 
 }  // namespace
 
-internal::AbstractSession* AbstractOf(const Place& place) {
+runtime::AbstractSession* AbstractOf(const Place& place) {
   if (place.is_host() || place.runtime->ended()) return nullptr;
   return place.runtime->device(place.ordinal).internal_session()->options().abstract.get();
 }
 
 void SetRole(const Tensor& tensor, Role role, std::string_view name) {
-  if (!internal::MayBeAbstract() || !tensor.defined()) return;
+  if (!runtime::MayBeAbstract() || !tensor.defined()) return;
   const TraceLock lock;
   Known& known = Roles()[tensor.impl()->value().id];
   if (known.role == Role::kUnknown) known.role = role;
@@ -45,7 +45,7 @@ void SetRole(const Tensor& tensor, Role role, std::string_view name) {
 }
 
 void CopyRole(const Tensor& from, const Tensor& to, std::string_view name) {
-  if (!internal::MayBeAbstract() || !from.defined() || !to.defined()) return;
+  if (!runtime::MayBeAbstract() || !from.defined() || !to.defined()) return;
   const TraceLock lock;
   CopyRole(from.impl()->value(), to.impl()->value());
   const auto found = Roles().find(to.impl()->value().id);
@@ -53,7 +53,7 @@ void CopyRole(const Tensor& from, const Tensor& to, std::string_view name) {
 }
 
 void CopyRole(const Value& from, const Value& to) {
-  if (!internal::MayBeAbstract() || &from == &to) return;
+  if (!runtime::MayBeAbstract() || &from == &to) return;
   const auto found = Roles().find(from.id);
   if (found == Roles().end()) return;
   Known known = found->second;
@@ -62,12 +62,12 @@ void CopyRole(const Value& from, const Value& to) {
 }
 
 void ForgetRole(const Value& value) {
-  if (internal::MayBeAbstract()) Roles().erase(value.id);
+  if (runtime::MayBeAbstract()) Roles().erase(value.id);
 }
 
 bool IsLargeIn(const Place& place, const Value& value) {
   const TraceLock lock;
-  const internal::AbstractSession* const abstract = AbstractOf(place);
+  const runtime::AbstractSession* const abstract = AbstractOf(place);
   return abstract != nullptr && abstract->IsLarge(hlo::ByteSize(value.shape()).value_or(INT64_MAX));
 }
 
@@ -79,7 +79,7 @@ std::string PrintAbstract(TensorImpl& tensor, const Caller& caller) {
   const Ref<Value> shown = ShownValue(tensor, "print", caller);
   Force(shown, TraceCause::kPrint, "print", caller);
   const TraceLock lock;
-  internal::AbstractSession* const abstract = AbstractOf(tensor.place());
+  runtime::AbstractSession* const abstract = AbstractOf(tensor.place());
   if (abstract == nullptr || !shown->IsPlaceholder()) return "";
   abstract->ReadValue(hlo::ByteSize(shown->shape()).value_or(0), Cause::kPrint, /*absent=*/true,
                       CallerScope::Of(caller));
@@ -102,7 +102,7 @@ void InheritFromDonated(const std::vector<Value*>& arguments, const std::vector<
     const Value* const value = arguments[static_cast<size_t>(index)];
     return value != nullptr && value->sharding != nullptr;
   };
-  if (!internal::MayBeAbstract() && std::none_of(donated.begin(), donated.end(), is_sharded)) return;
+  if (!runtime::MayBeAbstract() && std::none_of(donated.begin(), donated.end(), is_sharded)) return;
   std::vector<bool> taken(results.size(), false);
   for (const int index : donated) {
     const Value* const from = arguments[static_cast<size_t>(index)];
@@ -120,7 +120,7 @@ void InheritFromDonated(const std::vector<Value*>& arguments, const std::vector<
   }
 }
 
-void RecordRole(internal::AbstractSession& session, const Value& value) {
+void RecordRole(runtime::AbstractSession& session, const Value& value) {
   if (value.state != Value::State::kData) return;
   const auto found = Roles().find(value.id);
   if (found == Roles().end() && value.sharding == nullptr) return;

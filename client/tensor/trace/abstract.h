@@ -11,7 +11,7 @@
 
 #include "client/tensor/trace/trace.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 class AbstractSession;
 }
 
@@ -21,7 +21,7 @@ class TensorImpl;
 
 // Returns the abstract session of `place`; null when its session is not abstract, and for the host. REQUIRES:
 // TraceLock.
-internal::AbstractSession* AbstractOf(const Place& place);
+runtime::AbstractSession* AbstractOf(const Place& place);
 
 enum class Role : uint8_t { kUnknown, kWeight, kGradient, kOptimizer };
 
@@ -53,6 +53,6 @@ void InheritFromDonated(const std::vector<Value*>& arguments, const std::vector<
                         const std::vector<std::vector<Value*>>& results);
 // Writes the value's role, name and sharding into the preflight log, once per value that is data. REQUIRES:
 // TraceLock.
-void RecordRole(internal::AbstractSession& session, const Value& value);
+void RecordRole(runtime::AbstractSession& session, const Value& value);
 
 }  // namespace hlod::lazy

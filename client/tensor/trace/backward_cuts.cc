@@ -24,7 +24,7 @@ BackwardCuts::~BackwardCuts() { cuts = before_; }
 
 void CutAtPhase(const Caller& caller) {
   if (!cuts || FunctionTrace::Innermost() != nullptr) return;
-  const internal::DeliverEventsAtExit events;
+  const runtime::DeliverEventsAtExit events;
   std::vector<Parameter> garbage;  // Destroyed after the lock is released.
   const TraceLock lock;
   for (const auto& graph : ThreadTraces::Get().graphs()) {

@@ -166,7 +166,7 @@ std::vector<Origin> LinesOf(const Trace& graph, absl::Span<const uint32_t> param
   for (const uint32_t number : parameters) {
     const Parameter& parameter = graph.parameters()[number];
     lines.push_back(
-        internal::OriginOf(parameter.value ? parameter.value->origin : graph.origin(parameter.node).caller));
+        runtime::OriginOf(parameter.value ? parameter.value->origin : graph.origin(parameter.node).caller));
   }
   return lines;
 }
@@ -198,16 +198,16 @@ Program FindOrCompile(Trace& graph, const Outputs& outputs, const std::vector<bo
   const std::string name = absl::StrCat("trace_", LineText(caller));
   const std::unique_ptr<Module> module = MakeModule(name, graph, canonical, donors);
   auto compiled = std::make_shared<Compiled>();
-  const internal::ArgumentLines lines(LinesOf(graph, canonical.parameters));
-  const internal::Stopwatch watch;
+  const runtime::ArgumentLines lines(LinesOf(graph, canonical.parameters));
+  const runtime::Stopwatch watch;
   compiled->executable = ValueOrThrow(
       Client(runtime.device(0).internal_session()).Compile(*module, {}, caller), "compile", caller);
   report.compile_us = watch.us();
   report.found = ProgramSource::kCompiled;
   ++Stats().compiles;
-  internal::CountMetric(internal::MetricCounter::kCompiledGraphs);
-  internal::AddSample(internal::Metric::kGraphSize, canonical.computation->size());
-  internal::AddSample(internal::Metric::kDonated, static_cast<double>(donors.size()));
+  runtime::CountMetric(runtime::MetricCounter::kCompiledGraphs);
+  runtime::AddSample(runtime::Metric::kGraphSize, canonical.computation->size());
+  runtime::AddSample(runtime::Metric::kDonated, static_cast<double>(donors.size()));
   program.compiled = runtime.canonical.Add(words, tail, std::move(compiled));
   return program;
 }
@@ -239,7 +239,7 @@ void Start(Trace& graph, const Program& program, const Outputs& outputs, const C
     for (Value* value : outputs.values[i]) value->Become(execution.results[i]);
   }
   InheritFromDonated(values, program.donate, outputs.values);
-  if (internal::AbstractSession* const abstract = AbstractOf(graph.place); abstract != nullptr) {
+  if (runtime::AbstractSession* const abstract = AbstractOf(graph.place); abstract != nullptr) {
     for (const Value* value : values) {
       if (value != nullptr) RecordRole(*abstract, *value);
     }
@@ -267,14 +267,14 @@ bool IsFull(const Trace& graph) {
   for (const Parameter& parameter : parameters) {
     if (parameter.literal != nullptr) bytes += static_cast<int64_t>(parameter.literal->bytes().size());
   }
-  const internal::Session& session = *graph.place.runtime->device(0).internal_session();
+  const runtime::Session& session = *graph.place.runtime->device(0).internal_session();
   return bytes > session.limits().inline_bytes_max / 2;
 }
 
 std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& own, const char* operation,
                              const Value* forced) {
   const Caller& caller = CallerScope::Of(own);
-  const internal::DeferEvents events;
+  const runtime::DeferEvents events;
   FailWhatDependsOnDead(graph);
   CloseReport report(graph);
   KeepResiduals(graph, caller);
@@ -288,10 +288,10 @@ std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& own, 
     return graph.Clear();
   }
   CountClose(graph, cause);
-  internal::AbstractSession* const abstract = AbstractOf(graph.place);
+  runtime::AbstractSession* const abstract = AbstractOf(graph.place);
   if (abstract != nullptr) abstract->Closed(Name(cause), caller);
   report.Begin(cause, caller, operation, forced);
-  const internal::Stopwatch lowering;
+  const runtime::Stopwatch lowering;
   try {
     if (abstract != nullptr) DeclarePlaceholders(graph, caller);
     const std::vector<bool> donated = Donated(graph);
@@ -308,11 +308,10 @@ std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& own, 
     } else {
       program = &recorded.Add(words, tail, FindOrCompile(graph, outputs, donated, caller, report));
     }
-    if (report.found != ProgramSource::kCompiled)
-      internal::CountMetric(internal::MetricCounter::kCachedGraphs);
+    if (report.found != ProgramSource::kCompiled) runtime::CountMetric(runtime::MetricCounter::kCachedGraphs);
     report.lower_us = lowering.us() - report.compile_us;
     report.Take(*program);
-    const internal::Stopwatch sending;
+    const runtime::Stopwatch sending;
     Start(graph, *program, outputs, caller, report);
     report.send_us = sending.us();
   } catch (const Error& error) {
@@ -329,7 +328,7 @@ std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& own, 
 
 void Force(const Ref<Value>& value, TraceCause cause, const char* operation, const Caller& own) {
   const Caller& caller = CallerScope::Of(own);
-  const internal::DeliverEventsAtExit events;
+  const runtime::DeliverEventsAtExit events;
   ForceReport report(*value, cause, operation, caller);
   try {
     LoadFile(value);
@@ -383,7 +382,7 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
 std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, Cause ledger,
                                     const char* operation, const Caller& own) {
   const Caller& caller = CallerScope::Of(own);
-  const internal::DeliverEventsAtExit events;
+  const runtime::DeliverEventsAtExit events;
   Force(value, cause, operation, caller);
   Buffer buffer;
   uint64_t close = 0;
@@ -395,11 +394,11 @@ std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, C
     buffer = value->buffer;
     close = CloseOf(*value);
   }
-  const internal::TransferOf transfer(value->id, close);
-  const internal::Stopwatch watch;
+  const runtime::TransferOf transfer(value->id, close);
+  const runtime::Stopwatch watch;
   auto literal =
       std::make_shared<const Literal>(ValueOrThrow(buffer.ToLiteral(ledger, caller), operation, caller));
-  internal::EmitWait(*buffer.internal_state()->session, WaitCause::kRead, caller, watch.us(), value->id);
+  runtime::EmitWait(*buffer.internal_state()->session, WaitCause::kRead, caller, watch.us(), value->id);
   ShowPrinted();
   return literal;
 }
@@ -408,12 +407,12 @@ namespace {
 
 // Counts the end of a step in the abstract sessions that this thread has traces for. May end the process.
 void EndSteps(const Caller& caller) {
-  std::vector<std::shared_ptr<internal::Session>> sessions;
+  std::vector<std::shared_ptr<runtime::Session>> sessions;
   {
     const TraceLock lock;
     for (const auto& graph : ThreadTraces::Get().graphs()) {
       if (AbstractOf(graph->place) == nullptr) continue;
-      std::shared_ptr<internal::Session> session = DeviceOf(graph->place).internal_session();
+      std::shared_ptr<runtime::Session> session = DeviceOf(graph->place).internal_session();
       if (std::find(sessions.begin(), sessions.end(), session) == sessions.end())
         sessions.push_back(std::move(session));
     }
@@ -430,7 +429,7 @@ namespace hlod {
 
 void Sync(Caller own) {
   const Caller& caller = CallerScope::Of(own);
-  const internal::DeliverEventsAtExit events;
+  const runtime::DeliverEventsAtExit events;
   lazy::FunctionTrace::CheckSync(caller);
   std::vector<lazy::Parameter> garbage;
   // The runtimes with recorded operations, and those that the thread uses.
@@ -449,7 +448,7 @@ void Sync(Caller own) {
     }
   }
   garbage.clear();
-  internal::CountMetric(internal::MetricCounter::kSteps);
+  runtime::CountMetric(runtime::MetricCounter::kSteps);
   for (lazy::Runtime* runtime : all) runtime->BeginStep(caller);
   for (lazy::Runtime* runtime : runtimes) {
     runtime->Throttle(static_cast<size_t>(lazy::Current().closes_unsettled_max), caller);

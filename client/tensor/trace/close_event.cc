@@ -21,7 +21,7 @@ struct Recording {
   int depth = 0;           // Nesting of operations; only the outermost is timed.
   int64_t operations = 0;  // The number of operations recorded in this trace so far.
   double us = 0;
-  std::optional<internal::Stopwatch> since;  // Set while an operation is timed.
+  std::optional<runtime::Stopwatch> since;  // Set while an operation is timed.
 
   void Begin() {
     ++operations;
@@ -39,7 +39,7 @@ struct Recording {
 };
 thread_local Recording recording;
 
-Origin OriginOf(const Caller& caller) { return internal::OriginOf(CallerScope::Of(caller)); }
+Origin OriginOf(const Caller& caller) { return runtime::OriginOf(CallerScope::Of(caller)); }
 
 // Returns the live values of the trace that only operations remembered for Backward() refer to.
 absl::flat_hash_set<const Value*> HeldByTapeAlone(const Trace& graph) {
@@ -83,7 +83,7 @@ EventValue EventValueOf(const Value& value) {
   event.shape = value.shape();
   event.bytes = hlo::ByteSize(event.shape).value_or(0);
   event.close = CloseOf(value);
-  event.origin = internal::OriginOf(value.origin);
+  event.origin = runtime::OriginOf(value.origin);
   return event;
 }
 
@@ -94,7 +94,7 @@ void RecordingTime::End() {
   if (--recording.depth == 0) recording.End();
 }
 
-CloseReport::CloseReport(Trace& graph) : graph_(graph), on_(internal::Observed()) {
+CloseReport::CloseReport(Trace& graph) : graph_(graph), on_(runtime::Observed()) {
   if (!on_) return;
   for (const Value* value : graph.LiveInOrder()) live_.insert(value);
   backward_ = HeldByTapeAlone(graph);
@@ -104,7 +104,7 @@ void CloseReport::Begin(TraceCause cause, const Caller& caller, const char* oper
   static uint64_t closes = 0;  // Guarded by TraceLock.
   close = ++closes;
   if (!on_) return;
-  const std::shared_ptr<internal::Session> session = DeviceOf(graph_.place).internal_session();
+  const std::shared_ptr<runtime::Session> session = DeviceOf(graph_.place).internal_session();
   event_.emplace();
   event_->close = close;
   event_->cause = cause;
@@ -130,7 +130,7 @@ void CloseReport::Take(const Program& program) {
     } else {
       input.shape = parameter.literal->shape();
       input.bytes = static_cast<int64_t>(parameter.literal->bytes().size());
-      input.origin = internal::OriginOf(graph_.origin(parameter.node).caller);
+      input.origin = runtime::OriginOf(graph_.origin(parameter.node).caller);
       input.number = true;
     }
     input.recorded_as = number;
@@ -161,7 +161,7 @@ void CloseReport::End(const std::vector<std::vector<Value*>>& values) {
   event_->compile_us = compile_us;
   event_->send_us = send_us;
   event_->status = std::move(status);
-  internal::Emit(*std::move(event_));
+  runtime::Emit(*std::move(event_));
 }
 
 ForceReport::ForceReport(const Value& value, TraceCause cause, const char* operation, const Caller& caller)
@@ -169,7 +169,7 @@ ForceReport::ForceReport(const Value& value, TraceCause cause, const char* opera
       cause_(cause),
       operation_(operation),
       caller_(caller),
-      on_(internal::Observed() && !value.place.is_host()) {}
+      on_(runtime::Observed() && !value.place.is_host()) {}
 
 ForceReport::~ForceReport() {
   if (!on_) return;
@@ -178,17 +178,17 @@ ForceReport::~ForceReport() {
     const TraceLock lock;
     event.value = EventValueOf(value_);
   }
-  internal::Emit(std::move(event));
+  runtime::Emit(std::move(event));
 }
 
 void EmitDeath(const Value& value) {
   ValueFreedEvent event{EventValueOf(value), "released"};
   if (value.buffer.valid()) {
-    internal::BufferState& buffer = *value.buffer.internal_state();
+    runtime::BufferState& buffer = *value.buffer.internal_state();
     const absl::MutexLock lock(&buffer.mu);
     if (buffer.death.has_value()) event.how = std::string(Name(buffer.death->kind));
   }
-  internal::Emit(std::move(event));
+  runtime::Emit(std::move(event));
 }
 
 }  // namespace hlod::lazy

@@ -23,7 +23,7 @@ EventValue EventValueOf(const Value& value);
 // load without an observer.
 class RecordingTime {
  public:
-  RecordingTime() : on_(internal::Observed()) {
+  RecordingTime() : on_(runtime::Observed()) {
     if (on_) Begin();
   }
   ~RecordingTime() {

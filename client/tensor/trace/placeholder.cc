@@ -61,7 +61,7 @@ absl::Status PlaceholderError(const Value& placeholder, std::string text) {
 
 void ThrowPlaceholder(const Value& value, const char* operation, const Caller& caller) {
   ++Stats().refused_reads;
-  internal::CountMetric(internal::MetricCounter::kRefusedReads);
+  runtime::CountMetric(runtime::MetricCounter::kRefusedReads);
   Throw(PlaceholderError(value, absl::StrCat("the tensor has no value: it is ", Describe(value))), operation,
         caller);
 }
@@ -70,7 +70,7 @@ void CheckNoPlaceholder(const Value& value, const char* operation, const Caller&
   const std::vector<NodeId> path = value.graph->PathToPlaceholder(value.node);
   if (path.empty()) return;
   ++Stats().refused_reads;
-  internal::CountMetric(internal::MetricCounter::kRefusedReads);
+  runtime::CountMetric(runtime::MetricCounter::kRefusedReads);
   const Value& placeholder = *value.graph->ParameterAt(path.back())->value;
   Throw(PlaceholderError(placeholder, absl::StrCat("the tensor has no value: ", Way(*value.graph, path))),
         operation, caller);
@@ -154,7 +154,7 @@ Tensor& Tensor::Fill(const Literal& literal, Caller caller) {
         kName, caller);
   }
   // Sending may have to wait, so the lock is not held meanwhile.
-  const internal::TransferOf transfer(value->id);
+  const runtime::TransferOf transfer(value->id);
   if (buffer.valid()) {
     lazy::ThrowIfError(buffer.Fill(literal, caller), kName, caller);
     return *this;

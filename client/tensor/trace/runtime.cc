@@ -14,7 +14,7 @@ namespace hlod::lazy {
 Runtime* Runtime::Of(const Device& device) {
   if (device.is_host()) return nullptr;
   const TraceLock lock;
-  static auto* const runtimes = new absl::flat_hash_map<internal::Session*, Runtime*>;
+  static auto* const runtimes = new absl::flat_hash_map<runtime::Session*, Runtime*>;
   static auto* const all = new std::vector<std::unique_ptr<Runtime>>;  // Includes those of ended connections.
   Runtime*& runtime = (*runtimes)[device.internal_session().get()];
   // A new session may have the address of one that has ended.
@@ -26,7 +26,7 @@ Runtime* Runtime::Of(const Device& device) {
 }
 
 void Runtime::End() {
-  std::shared_ptr<internal::Session> session;
+  std::shared_ptr<runtime::Session> session;
   {
     const TraceLock lock;
     session = std::exchange(session_, nullptr);
@@ -37,8 +37,8 @@ void Runtime::End() {
 }
 
 void Runtime::Throttle(size_t most, const Caller& caller) {
-  std::optional<internal::Stopwatch> waiting;
-  std::shared_ptr<internal::Session> session;
+  std::optional<runtime::Stopwatch> waiting;
+  std::shared_ptr<runtime::Session> session;
   while (true) {
     Future<void> oldest;
     {
@@ -53,11 +53,11 @@ void Runtime::Throttle(size_t most, const Caller& caller) {
     static_cast<void>(oldest.Await());
   }
   if (waiting.has_value() && session != nullptr)
-    internal::EmitWait(*session, WaitCause::kThrottle, caller, waiting->us());
+    runtime::EmitWait(*session, WaitCause::kThrottle, caller, waiting->us());
 }
 
 void Runtime::BeginStep(const Caller& caller) {
-  std::shared_ptr<internal::Session> session;
+  std::shared_ptr<runtime::Session> session;
   {
     const TraceLock lock;
     session = session_;
@@ -65,8 +65,8 @@ void Runtime::BeginStep(const Caller& caller) {
   if (session == nullptr || session->program_counts_steps) return;
   const uint64_t step = session->step + 1;
   // The next operation reports a lost session.
-  if (!internal::MarkStep(*session, step, caller).ok() || !internal::Observed()) return;
-  internal::Emit(StepEvent{session->id(), step, internal::OriginOf(caller)});
+  if (!runtime::MarkStep(*session, step, caller).ok() || !runtime::Observed()) return;
+  runtime::Emit(StepEvent{session->id(), step, runtime::OriginOf(caller)});
 }
 
 Place PlaceOf(const Device& device) {

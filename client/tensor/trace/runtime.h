@@ -42,9 +42,9 @@ class Runtime {
  private:
   static constexpr size_t kCachedWords = size_t{16} << 20;
 
-  explicit Runtime(std::shared_ptr<internal::Session> session) : session_(std::move(session)) {}
+  explicit Runtime(std::shared_ptr<runtime::Session> session) : session_(std::move(session)) {}
 
-  std::shared_ptr<internal::Session> session_;
+  std::shared_ptr<runtime::Session> session_;
   std::deque<Future<void>> under_way_;
 };
 

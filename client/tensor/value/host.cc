@@ -25,12 +25,12 @@ constexpr double kWarningUs = 1e6;
 
 // Emits the event of a slow operation, and warns of the first one in the process.
 void TellOfSlow(const OriginRow& row, double us) {
-  if (us >= kEventUs && internal::Observed()) {
-    internal::Emit(SlowEvent{SlowPath::kHostTensor, row.operation, internal::OriginOf(row.caller), us});
+  if (us >= kEventUs && runtime::Observed()) {
+    runtime::Emit(SlowEvent{SlowPath::kHostTensor, row.operation, runtime::OriginOf(row.caller), us});
   }
   static std::atomic<bool> warned = false;
   if (us < kWarningUs || warned.exchange(true)) return;
-  internal::Warn(absl::StrFormat(
+  runtime::Warn(absl::StrFormat(
       "%s (%s) took %.1f s on host tensors, which are computed by one thread, slowly: move them to a device "
       "with To(device). Said once.",
       row.operation, LineText(row.caller), us / 1e6));
@@ -48,7 +48,7 @@ std::vector<std::shared_ptr<const Literal>> Evaluate(const Trace& graph, absl::S
                                                      : parameter.value->literal.get());
   }
   ++Stats().host_operations;
-  const internal::Stopwatch watch;
+  const runtime::Stopwatch watch;
   absl::StatusOr<Literal> result = hlod::Evaluate(*module, arguments);
   if (!result.ok()) throw Refusal{result.status()};
   TellOfSlow(graph.origin(nodes[0]), watch.us());

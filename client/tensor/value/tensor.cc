@@ -117,7 +117,7 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
     return tensor;
   }
   auto moved = MakeRef<Value>(tensor.dtype(), tensor.dims(), to, caller);
-  const internal::TransferOf transfer(moved->id);
+  const runtime::TransferOf transfer(moved->id);
   const Ref<Value> shown = ShownValue(Defined(tensor), "to", caller);
   Value::State state;
   Load load;
@@ -144,7 +144,7 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
     });
   } else if (is_large_file) {
     moved->Become(
-        ValueOrThrow(internal::UploadWithoutBytes(device, shown->shape(), cause, caller), "to", caller));
+        ValueOrThrow(runtime::UploadWithoutBytes(device, shown->shape(), cause, caller), "to", caller));
   } else if (state == Value::State::kFile) {
     // Sent from the file to the device; the host does not keep the bytes.
     const Literal literal = ValueOrThrow(load(), "to", caller);

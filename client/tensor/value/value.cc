@@ -33,7 +33,7 @@ void Value::Destroy(Value* value) {
     // changing its state.
     const TraceLock lock;
     if (value->state == State::kNode) value->graph->RemoveLive(*value);
-    else if (value->state == State::kData && internal::Observed()) EmitDeath(*value);
+    else if (value->state == State::kData && runtime::Observed()) EmitDeath(*value);
     ForgetRole(*value);
   }
   delete value;

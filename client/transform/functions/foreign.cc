@@ -216,11 +216,11 @@ LoadedFunction Loaded(std::string_view bytes, std::string_view source, const Cal
   check(module.status());
   check(hlo::Verify(**module));
   // A trace's instructions have no layouts.
-  module = DropLayouts(**module);
+  module = passes::DropLayouts(**module);
   check(module.status());
   // Expands batch norms, maps and scaled dots to instructions that have rules for transforms.
-  if (HasFunctions(**module)) *module = ExpandFunctions(**module);
-  if (HasOtherScans(**module)) *module = ScansAlongDimension0(**module);
+  if (passes::HasFunctions(**module)) *module = passes::ExpandFunctions(**module);
+  if (passes::HasOtherScans(**module)) *module = passes::ScansAlongDimension0(**module);
   hlo::FlatSignature signature((*module)->entry());
   const lazy::TraceLock lock;
   return LoadedFunction(std::make_shared<const lazy::LoadedProgram>(**module, std::move(signature)));
@@ -271,7 +271,7 @@ Tensor CustomCall(const std::string& target, const std::vector<Tensor>& inputs, 
 std::vector<Tensor> HostFunction(const std::string& name,
                                  const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& f,
                                  const std::vector<Tensor>& inputs, Caller caller) {
-  const internal::DeliverEventsAtExit events;
+  const runtime::DeliverEventsAtExit events;
   HostFunctionEvent event;
   Device device;
   std::vector<Tensor> on_host;
@@ -281,11 +281,11 @@ std::vector<Tensor> HostFunction(const std::string& name,
     auto copy = lazy::MakeRef<lazy::Value>(input.dtype(), input.dims(), lazy::Place{}, caller);
     copy->Become(lazy::Read(value, TraceCause::kHostFunction, Cause::kDownload, lazy::kHost, caller));
     on_host.push_back(lazy::MakeTensor(std::move(copy)));
-    if (!internal::Observed()) continue;
+    if (!runtime::Observed()) continue;
     const lazy::TraceLock lock;
     event.inputs.push_back(lazy::EventValueOf(*value));
   }
-  const internal::Stopwatch watch;
+  const runtime::Stopwatch watch;
   std::vector<Tensor> results = f(on_host);
   event.us = watch.us();
   for (size_t i = 0; i < results.size(); ++i) {
@@ -295,19 +295,19 @@ std::vector<Tensor> HostFunction(const std::string& name,
     }
     results[i] = lazy::CopyTo(results[i], device, Cause::kUpload, caller);
   }
-  internal::CountMetric(internal::MetricCounter::kHostFunctions);
+  runtime::CountMetric(runtime::MetricCounter::kHostFunctions);
   {
     const lazy::TraceLock lock;
     ++lazy::Stats().host_functions;
-    if (internal::Observed()) {
+    if (runtime::Observed()) {
       for (const Tensor& result : results)
         event.outputs.push_back(lazy::EventValueOf(result.impl()->value()));
     }
   }
-  if (internal::Observed()) {
+  if (runtime::Observed()) {
     event.name = name;
-    event.origin = internal::OriginOf(CallerScope::Of(caller));
-    internal::Emit(std::move(event));
+    event.origin = runtime::OriginOf(CallerScope::Of(caller));
+    runtime::Emit(std::move(event));
   }
   return results;
 }

@@ -6,7 +6,7 @@
 
 #include "common/evaluator/custom_calls.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;  // The passes are functions over the IR.
 
@@ -117,4 +117,4 @@ Op DynamicArrays::PlacesOfReshaped(const Dims& from, const std::vector<Op>& from
   return source;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

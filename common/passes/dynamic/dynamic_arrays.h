@@ -9,7 +9,7 @@
 
 #include "common/hlo/builder.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 // An array at its bounds. sizes[d] is the s32 size of dimension d; nullopt if that is static.
 struct DynamicArray {
@@ -63,4 +63,4 @@ class DynamicArrays {
   hlo::Builder& b_;
 };
 
-}  // namespace hlod
+}  // namespace hlod::passes

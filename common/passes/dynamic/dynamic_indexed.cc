@@ -5,7 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "common/passes/dynamic/dynamic_rules.h"
 
-namespace hlod::dynamic_rules {
+namespace hlod::passes::dynamic_rules {
 
 using namespace hlo;  // The passes are functions over the IR.
 
@@ -159,4 +159,4 @@ absl::Status Scatter(DynamicRewrite& w, Instruction instruction, Operands x) {
   return w.DoneTuple(instruction, w.Same(instruction, operands, std::move(attributes)), count);
 }
 
-}  // namespace hlod::dynamic_rules
+}  // namespace hlod::passes::dynamic_rules

@@ -5,7 +5,7 @@
 #include "common/hlo/dynamic/dynamic_reshape.h"
 #include "common/passes/dynamic/dynamic_rules.h"
 
-namespace hlod::dynamic_rules {
+namespace hlod::passes::dynamic_rules {
 
 using namespace hlo;  // The passes are functions over the IR.
 
@@ -170,4 +170,4 @@ absl::Status Concatenate(DynamicRewrite& w, Instruction instruction, Operands x)
   return w.Done(instruction, result, std::move(sizes));
 }
 
-}  // namespace hlod::dynamic_rules
+}  // namespace hlod::passes::dynamic_rules

@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "common/passes/dynamic/dynamic_rules.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;  // The passes are functions over the IR.
 
@@ -186,4 +186,4 @@ absl::Status Convolution(DynamicRewrite& w, Instruction instruction, Operands x)
 }
 
 }  // namespace dynamic_rules
-}  // namespace hlod
+}  // namespace hlod::passes

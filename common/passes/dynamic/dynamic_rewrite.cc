@@ -9,7 +9,7 @@
 #include "common/hlo/dynamic/dynamic_result.h"
 #include "common/passes/dynamic/dynamic_rules.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;  // The passes are functions over the IR.
 
@@ -246,4 +246,4 @@ absl::Status DynamicRewrite::DoneTuple(Instruction instruction, Op result, size_
   return DoneAll(instruction, elements, DynamicSizes(instruction.shape().tuple[0].dims.size()));
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -11,7 +11,7 @@
 #include "common/passes/copy.h"
 #include "common/passes/dynamic/dynamic_arrays.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using DynamicSizes = std::vector<std::optional<hlo::Op>>;
 
@@ -76,4 +76,4 @@ class DynamicRewrite {
   std::vector<std::optional<DynamicArray>> unpacked_;
 };
 
-}  // namespace hlod
+}  // namespace hlod::passes

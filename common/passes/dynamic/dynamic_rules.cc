@@ -5,7 +5,7 @@
 
 #include "common/evaluator/custom_calls.h"
 
-namespace hlod {
+namespace hlod::passes {
 namespace dynamic_rules {
 namespace {
 
@@ -89,4 +89,4 @@ DynamicRule DynamicRuleOf(hlo::Opcode opcode) {
   }
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -3,7 +3,7 @@
 
 #include "common/passes/dynamic/dynamic_rewrite.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 // Makes the instruction's array at its bounds, and states its sizes. The operands are arrays.
 using DynamicRule = absl::Status (*)(DynamicRewrite& w, hlo::Instruction instruction,
@@ -42,4 +42,4 @@ absl::Status Dot(DynamicRewrite& w, hlo::Instruction instruction, Operands x);
 absl::Status Convolution(DynamicRewrite& w, hlo::Instruction instruction, Operands x);
 
 }  // namespace dynamic_rules
-}  // namespace hlod
+}  // namespace hlod::passes

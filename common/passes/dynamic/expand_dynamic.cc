@@ -57,7 +57,7 @@
 #include "common/base/text/strings.h"
 #include "common/passes/dynamic/dynamic_rules.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;  // The passes are functions over the IR.
 
@@ -117,4 +117,4 @@ absl::StatusOr<std::unique_ptr<Module>> ExpandDynamic(const Module& module) {
   return result;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

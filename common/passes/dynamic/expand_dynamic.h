@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "common/hlo/module.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 // Returns true when an instruction has a dynamic dimension, bounded or not.
 bool HasDynamicDimensions(const hlo::Module& module);
@@ -21,4 +21,4 @@ bool HasDynamicDimensions(const hlo::Module& module);
 // error (custom_calls.h).
 absl::StatusOr<std::unique_ptr<hlo::Module>> ExpandDynamic(const hlo::Module& module);
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -9,7 +9,7 @@
 #include "common/passes/copy.h"
 #include "common/passes/expand/expand_random.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -230,4 +230,4 @@ std::unique_ptr<Module> ExpandFunctions(const Module& module) {
   return result;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

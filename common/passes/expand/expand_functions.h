@@ -5,7 +5,7 @@
 
 #include "common/hlo/module.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 // batch-norm-training, -inference and -grad become sums and elementwise instructions, in f32 for narrower
 // types; each of these is rounded, whereas a batch norm itself is rounded once. rng becomes
@@ -14,4 +14,4 @@ namespace hlod {
 bool HasFunctions(const hlo::Module& module);
 std::unique_ptr<hlo::Module> ExpandFunctions(const hlo::Module& module);
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -16,7 +16,7 @@
 #include "common/hlo/text/shardy.h"
 #include "common/passes/copy.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -243,4 +243,4 @@ absl::StatusOr<std::unique_ptr<Module>> ExpandManual(const Module& module) {
   return result;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

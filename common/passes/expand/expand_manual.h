@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "common/hlo/module.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 // Returns true when arrays are split or joined: SPMDFullToShardShape, SPMDShardToFullShape,
 // xla.sdy.GlobalToLocalShape, xla.sdy.LocalToGlobalShape.
@@ -20,4 +20,4 @@ bool HasManualComputations(const hlo::Module& module);
 // arrays is too large.
 absl::StatusOr<std::unique_ptr<hlo::Module>> ExpandManual(const hlo::Module& module);
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -5,7 +5,7 @@
 
 #include "common/hlo/builder.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -90,4 +90,4 @@ int64_t WordsDrawn(Instruction rng) {
   return Info(rng.shape().type).bits == 64 ? 2 * count : count;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

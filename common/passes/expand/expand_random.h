@@ -5,7 +5,7 @@
 
 #include "common/hlo/module.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 // Adds to `to` the computation of an rng. It takes the rng's two operands and the 128-bit state u64[2] from
 // which it draws.
@@ -15,4 +15,4 @@ hlo::ComputationId ExpandRng(hlo::Module& to, hlo::Instruction rng, uint64_t key
 // element of a smaller type takes a word.
 int64_t WordsDrawn(hlo::Instruction rng);
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -6,7 +6,7 @@
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -223,4 +223,4 @@ std::unique_ptr<Module> ExpandScans(const Module& module) {
   return result;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -6,7 +6,7 @@
 #include "common/hlo/dynamic/ragged_dot.h"
 #include "common/passes/copy.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -138,4 +138,4 @@ std::unique_ptr<Module> ExpandWrappers(const Module& module, PassWatch* watch) {
   });
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

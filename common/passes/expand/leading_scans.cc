@@ -4,7 +4,7 @@
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -93,4 +93,4 @@ std::unique_ptr<Module> ScansAlongDimension0(const Module& module) {
   });
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

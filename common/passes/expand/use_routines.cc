@@ -6,7 +6,7 @@
 #include "common/lapack/routine_call.h"
 #include "common/passes/copy.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -61,4 +61,4 @@ std::unique_ptr<Module> UseRoutines(const Module& module, PassWatch* watch) {
   });
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

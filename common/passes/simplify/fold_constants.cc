@@ -7,7 +7,7 @@
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -144,4 +144,4 @@ std::unique_ptr<Module> FoldConstants(const Module& module, PassWatch* watch) {
   });
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

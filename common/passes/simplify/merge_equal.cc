@@ -8,7 +8,7 @@
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -100,4 +100,4 @@ std::unique_ptr<Module> MergeEqual(const Module& module, PassWatch* watch) {
   return RemoveDead(*result, watch);
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -2,7 +2,7 @@
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 std::unique_ptr<hlo::Module> RemoveBarriers(const hlo::Module& module, PassWatch* watch) {
   return Rewritten(module, watch, [](ComputationCopy& copy, hlo::Instruction instruction) {
@@ -11,4 +11,4 @@ std::unique_ptr<hlo::Module> RemoveBarriers(const hlo::Module& module, PassWatch
   });
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

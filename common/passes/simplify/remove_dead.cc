@@ -3,7 +3,7 @@
 #include "common/passes/copy.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -58,4 +58,4 @@ std::unique_ptr<Module> RemoveDead(const Module& module, PassWatch* watch) {
   return result;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -3,7 +3,7 @@
 
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -30,4 +30,4 @@ std::unique_ptr<Module> Simplify(const Module& module, PassWatch* watch) {
   });
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -6,7 +6,7 @@
 
 #include "common/passes/copy.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 // Simplifies reshapes, transposes, broadcasts, slices, pads, concatenations, tuples.
 hlo::NodeId SimplifyMovement(ComputationCopy& copy, hlo::Instruction instruction);
@@ -22,4 +22,4 @@ std::optional<double> SplatValue(hlo::Instruction instruction);
 
 inline constexpr hlo::NodeId kUnchanged = hlo::Computation::kNoNode;
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -6,7 +6,7 @@
 
 #include "common/passes/simplify/simplify.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -138,4 +138,4 @@ NodeId SimplifyArithmetic(ComputationCopy& copy, Instruction instruction) {
   return binary ? SimplifyBinary(copy, instruction) : kUnchanged;
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -6,7 +6,7 @@
 
 #include "common/passes/simplify/simplify.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -122,4 +122,4 @@ NodeId SimplifyContraction(ComputationCopy& copy, Instruction instruction) {
   }
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

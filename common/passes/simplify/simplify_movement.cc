@@ -7,7 +7,7 @@
 #include "common/hlo/bitcast.h"
 #include "common/passes/simplify/simplify.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 using namespace hlo;
 
@@ -200,4 +200,4 @@ NodeId SimplifyMovement(ComputationCopy& copy, Instruction instruction) {
   }
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -77,7 +77,7 @@ struct Buffer {
 
 class Assigner {
  public:
-  Assigner(const FlatProgram& program, PassWatch* watch)
+  Assigner(const FlatProgram& program, passes::PassWatch* watch)
       : program_(program), watch_(watch), parent_(program.values.size()) {
     std::iota(parent_.begin(), parent_.end(), 0);
     std::vector<Segments> segments = ComputeLiveness(program);
@@ -130,7 +130,7 @@ class Assigner {
   std::vector<BufferCopy> SequenceMoves(const Op& op, int32_t scratch, int64_t& cycle_bytes);
 
   const FlatProgram& program_;
-  PassWatch* const watch_;  // May be null.
+  passes::PassWatch* const watch_;  // May be null.
   std::vector<ValueId> parent_;
   std::vector<Buffer> buffers_;
 };
@@ -359,7 +359,7 @@ absl::StatusOr<Assignment> Assigner::Finish() {
 
 }  // namespace
 
-absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program, PassWatch* watch) {
+absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program, passes::PassWatch* watch) {
   Assigner assigner(program, watch);
   RETURN_IF_ERROR(assigner.Coalesce());
   return assigner.Finish();

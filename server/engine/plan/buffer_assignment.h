@@ -40,7 +40,7 @@ struct Assignment {
 
 // Returns RESOURCE_EXHAUSTED when the arena's size overflows, and the watch's error when the watch stopped
 // it.
-absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program, PassWatch* watch = nullptr);
+absl::StatusOr<Assignment> AssignBuffers(const FlatProgram& program, passes::PassWatch* watch = nullptr);
 
 // Runs the program symbolically: each value is a tag on the bytes that it was written to. Returns INTERNAL
 // when an op would read bytes that hold another value, write bytes that it may not write, or overlap its own

@@ -135,7 +135,7 @@ absl::Status PlanImpl::Account() {
 absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Module> module,
                                                    const CompileOptions& options) {
   const int threads = TeamSize(options.threads);
-  PassWatch watch([&options] { return Interrupted(options); });
+  passes::PassWatch watch([&options] { return Interrupted(options); });
   const hlo::Participants participants = hlo::ParticipantsOf(*module);
   const bool transfers = hlo::HasTransfers(*module);
 
@@ -192,15 +192,15 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
   // Bounded dimensions become static ones, with their sizes as separate values; later stages have no dynamic
   // dimensions.
   std::unique_ptr<hlo::Module> expanded;
-  if (HasDynamicDimensions(given)) {
-    ASSIGN_OR_RETURN(expanded, ExpandDynamic(given));
+  if (passes::HasDynamicDimensions(given)) {
+    ASSIGN_OR_RETURN(expanded, passes::ExpandDynamic(given));
     RETURN_IF_ERROR(hlo::Verify(*expanded));
   }
   const hlo::Module& cut = expanded != nullptr ? *expanded : given;
   // The conversions between whole arrays and the parts of partitions become slices and collectives.
   std::unique_ptr<hlo::Module> joined;
-  if (hlo::ParticipantsOf(cut).partitions > 1 && HasManualComputations(cut)) {
-    ASSIGN_OR_RETURN(joined, ExpandManual(cut));
+  if (hlo::ParticipantsOf(cut).partitions > 1 && passes::HasManualComputations(cut)) {
+    ASSIGN_OR_RETURN(joined, passes::ExpandManual(cut));
     RETURN_IF_ERROR(hlo::Verify(*joined));
   }
   const hlo::Module& module = joined != nullptr ? *joined : cut;
@@ -210,12 +210,12 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
   RETURN_IF_ERROR(Reserve(module, options));
   RETURN_IF_ERROR(Interrupted(options));
 
-  PassWatch watch([&options] { return Interrupted(options); });
+  passes::PassWatch watch([&options] { return Interrupted(options); });
   // Inlines, folds and simplifies. The cross-check uses the module unchanged.
   std::shared_ptr<const hlo::Module> simplified;
   if (options.reference_only && hlo::ParticipantsOf(module).count() > 1) {
     // Participants meet in steps, so they cannot meet inside a computation that the evaluator runs.
-    simplified = ExpandWrappers(module, &watch);
+    simplified = passes::ExpandWrappers(module, &watch);
   } else if (options.reference_only) {
     simplified = hlo::Clone(module);
   } else {
@@ -232,7 +232,8 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
 absl::StatusOr<std::unique_ptr<Plan>> PlanOptimised(std::shared_ptr<const hlo::Module> module,
                                                     const CompileOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  if (options.verify) RETURN_IF_ERROR(hlo::Verify(*module, {.instructions_max = kInlinedInstructionsMax}));
+  if (options.verify)
+    RETURN_IF_ERROR(hlo::Verify(*module, {.instructions_max = passes::kInlinedInstructionsMax}));
   RETURN_IF_ERROR(Reserve(*module, options));
   ASSIGN_OR_RETURN(std::unique_ptr<PlanImpl> plan, MakePlan(std::move(module), options));
   plan->set_compile_us(MicrosecondsSince(start));

@@ -67,7 +67,7 @@ absl::StatusOr<Profile> ParseProfile(std::string_view text, std::string_view nam
 // Returns the file's text.
 std::string ToJsonLines(const Profile& run);
 
-namespace internal {
+namespace runtime {
 class ProfileWriter;
 }
 
@@ -84,7 +84,7 @@ class ProfileRecorder {
   Profile Finish();
 
  private:
-  std::unique_ptr<internal::ProfileWriter> recorder_;
+  std::unique_ptr<runtime::ProfileWriter> recorder_;
 };
 
 // Records into a file, line by line as events happen.
@@ -100,8 +100,8 @@ class ProfileFile {
   absl::Status Finish();
 
  private:
-  explicit ProfileFile(std::unique_ptr<internal::ProfileWriter> recorder);
-  std::unique_ptr<internal::ProfileWriter> recorder_;
+  explicit ProfileFile(std::unique_ptr<runtime::ProfileWriter> recorder);
+  std::unique_ptr<runtime::ProfileWriter> recorder_;
 };
 
 }  // namespace hlod

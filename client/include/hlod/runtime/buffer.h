@@ -13,7 +13,7 @@
 
 namespace hlod {
 
-namespace internal {
+namespace runtime {
 struct BufferState;
 }
 
@@ -26,7 +26,7 @@ struct BufferState;
 class Buffer {
  public:
   Buffer() = default;  // Refers to no buffer: only valid() may be called.
-  explicit Buffer(std::shared_ptr<internal::BufferState> state) : state_(std::move(state)) {}
+  explicit Buffer(std::shared_ptr<runtime::BufferState> state) : state_(std::move(state)) {}
 
   bool valid() const { return state_ != nullptr; }
   const Shape& shape() const;
@@ -68,12 +68,12 @@ class Buffer {
   absl::Status Delete(Caller caller = Caller::Here()) const;
 
   // For the library.
-  const std::shared_ptr<internal::BufferState>& internal_state() const { return state_; }
+  const std::shared_ptr<runtime::BufferState>& internal_state() const { return state_; }
 
  private:
   absl::Status RefuseItem(PrimitiveType type, const Caller& caller) const;
 
-  std::shared_ptr<internal::BufferState> state_;
+  std::shared_ptr<runtime::BufferState> state_;
 };
 
 template <typename T>

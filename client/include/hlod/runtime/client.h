@@ -118,11 +118,11 @@ class Client {
   bool has_shared_memory() const;
 
   // For the library.
-  explicit Client(std::shared_ptr<internal::Session> session) : session_(std::move(session)) {}
-  const std::shared_ptr<internal::Session>& internal_session() const { return session_; }
+  explicit Client(std::shared_ptr<runtime::Session> session) : session_(std::move(session)) {}
+  const std::shared_ptr<runtime::Session>& internal_session() const { return session_; }
 
  private:
-  std::shared_ptr<internal::Session> session_;
+  std::shared_ptr<runtime::Session> session_;
 };
 
 }  // namespace hlod

@@ -15,10 +15,10 @@
 
 namespace hlod {
 
-namespace internal {
+namespace runtime {
 class Session;
 struct StagingState;
-}  // namespace internal
+}  // namespace runtime
 
 // Memory for the program to fill, which the daemon then reads directly: an upload with one copy less.
 // Movable.
@@ -43,7 +43,7 @@ class StagedUpload {
 
  private:
   friend class Device;
-  std::unique_ptr<internal::StagingState> state_;
+  std::unique_ptr<runtime::StagingState> state_;
 };
 
 // Cheap to copy. Thread-safe.
@@ -51,7 +51,7 @@ class Device {
  public:
   // The host, whose tensors are ordinary values of this process. It does not have buffers.
   Device() : ordinal_(0) {}
-  Device(std::shared_ptr<internal::Session> session, int ordinal)
+  Device(std::shared_ptr<runtime::Session> session, int ordinal)
       : session_(std::move(session)), ordinal_(ordinal) {}
 
   bool is_host() const { return session_ == nullptr; }
@@ -105,10 +105,10 @@ class Device {
                                                           Caller caller = Caller::Here()) const;
 
   // For the library.
-  const std::shared_ptr<internal::Session>& internal_session() const { return session_; }
+  const std::shared_ptr<runtime::Session>& internal_session() const { return session_; }
 
  private:
-  std::shared_ptr<internal::Session> session_;  // Null: the host.
+  std::shared_ptr<runtime::Session> session_;  // Null: the host.
   int ordinal_;
 };
 

@@ -19,10 +19,10 @@
 
 namespace hlod {
 
-namespace internal {
+namespace runtime {
 struct CommandState;
 struct ExecutableState;
-}
+}  // namespace runtime
 
 // An argument: a buffer, or a small literal, which is sent in the command and does not count as an upload.
 // Both convert to it implicitly.
@@ -80,9 +80,9 @@ struct Execution {
   // completed already.
   void Cancel() const;
 
-  std::shared_ptr<internal::ExecutableState> executable;  // For the library.
+  std::shared_ptr<runtime::ExecutableState> executable;  // For the library.
   uint64_t command = 0;
-  std::shared_ptr<internal::CommandState> sent;
+  std::shared_ptr<runtime::CommandState> sent;
 };
 
 // Refers to one compiled program; copies refer to the same one. Freed when the last copy is destroyed.
@@ -90,7 +90,7 @@ struct Execution {
 class Executable {
  public:
   Executable() = default;  // Refers to no program: only valid() may be called.
-  explicit Executable(std::shared_ptr<internal::ExecutableState> state) : state_(std::move(state)) {}
+  explicit Executable(std::shared_ptr<runtime::ExecutableState> state) : state_(std::move(state)) {}
 
   bool valid() const { return state_ != nullptr; }
   const std::string& name() const;  // The module's name.
@@ -133,7 +133,7 @@ class Executable {
   absl::StatusOr<CompileResult> Describe(Caller caller = Caller::Here()) const;
 
  private:
-  std::shared_ptr<internal::ExecutableState> state_;
+  std::shared_ptr<runtime::ExecutableState> state_;
 };
 
 }  // namespace hlod

@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 
 namespace hlod {
-namespace internal {
+namespace runtime {
 
 // The interface behind a future, implemented inside the library. Thread-safe.
 template <typename T>
@@ -24,17 +24,17 @@ class Awaitable {
   virtual Result Await(absl::Time deadline) = 0;
 };
 
-}  // namespace internal
+}  // namespace runtime
 
 // Copies share one result. The first Await that returns OK takes the value: a later Await, also on a copy, is
 // FAILED_PRECONDITION. A Future<void> may be awaited repeatedly. Thread-safe.
 template <typename T>
 class Future {
  public:
-  using Result = typename internal::Awaitable<T>::Result;
+  using Result = typename runtime::Awaitable<T>::Result;
 
   Future() = default;  // Refers to no command: only valid() may be called.
-  explicit Future(std::shared_ptr<internal::Awaitable<T>> awaitable) : awaitable_(std::move(awaitable)) {}
+  explicit Future(std::shared_ptr<runtime::Awaitable<T>> awaitable) : awaitable_(std::move(awaitable)) {}
 
   bool valid() const { return awaitable_ != nullptr; }
   // Returns true when Await would return without waiting. Handles messages that have arrived; never waits.
@@ -47,7 +47,7 @@ class Future {
   }
 
  private:
-  std::shared_ptr<internal::Awaitable<T>> awaitable_;
+  std::shared_ptr<runtime::Awaitable<T>> awaitable_;
 };
 
 }  // namespace hlod

@@ -6,7 +6,7 @@
 #include "common/base/errors/error.h"
 #include "tests/unit/client/runtime/fake_daemon.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 class CompileByDigest : public ::testing::Test {
@@ -93,4 +93,4 @@ TEST(ProgramsSent, ThoseWhoseExecutablesAreGoneAreForgotten) {
 }
 
 }  // namespace
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -11,7 +11,7 @@
 #include "common/base/errors/error.h"
 #include "tests/unit/client/runtime/fake_daemon.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 class Drops : public ::testing::Test {
@@ -140,4 +140,4 @@ TEST_F(Drops, ACallThatDoesNotWaitDoesNotWaitForABrokenConnection) {
 }
 
 }  // namespace
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -14,7 +14,7 @@
 #include "client/runtime/session/pipe.h"
 #include "common/base/errors/error.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 
 class FakePipe : public Pipe {
  public:
@@ -173,4 +173,4 @@ class FakeConnector : public Connector {
   const std::string address_ = "fake";
 };
 
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

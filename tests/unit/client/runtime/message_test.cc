@@ -10,7 +10,7 @@
 #include "client/runtime/transfer/transfer.h"
 #include "tests/unit/client/runtime/fake_daemon.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 using testing::ElementsAre;
@@ -277,4 +277,4 @@ TEST_F(Messages, ADaemonThatDoesNotNameTheLimitGetsOneCommandAMessage) {
 }
 
 }  // namespace
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

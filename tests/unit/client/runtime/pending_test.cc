@@ -16,7 +16,7 @@
 #include "common/base/errors/error.h"
 #include "tests/unit/client/runtime/fake_daemon.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 class PendingCommands : public ::testing::Test {
@@ -298,4 +298,4 @@ TEST_F(PendingCommands, ADownloadThatLosesItsRoomMidwayReadsOnlyTheRestOnAStream
 }
 
 }  // namespace
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

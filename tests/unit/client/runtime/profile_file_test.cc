@@ -146,7 +146,7 @@ TEST(RunFiles, AnAccountSinceAnotherHasWhatWasAdded) {
   later.runs = {run};
   later.compiles = {{.digest = "bb", .at_us = 30}, {.digest = "aa", .at_us = 10}};
   earlier.compiles = {{.digest = "aa", .at_us = 10}};
-  const SessionAccount since = internal::AccountSince(earlier, later);
+  const SessionAccount since = runtime::AccountSince(earlier, later);
   EXPECT_EQ(since.stats.host_to_device, (Amount{30, 3}));
   ASSERT_EQ(since.transfers.size(), 1u);
   EXPECT_EQ(since.transfers[0].amount, (Amount{30, 3}));
@@ -155,7 +155,7 @@ TEST(RunFiles, AnAccountSinceAnotherHasWhatWasAdded) {
   EXPECT_EQ(since.runs[0].run.sum_us, 17);
   ASSERT_EQ(since.compiles.size(), 1u);
   EXPECT_EQ(since.compiles[0].digest, "bb");
-  EXPECT_TRUE(internal::AccountSince(later, later).runs.empty());
+  EXPECT_TRUE(runtime::AccountSince(later, later).runs.empty());
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 using ::testing::HasSubstr;
@@ -156,4 +156,4 @@ TEST_F(Reasons, OnlyNamesMayDiffer) {
 }
 
 }  // namespace
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

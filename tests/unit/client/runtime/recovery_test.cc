@@ -10,7 +10,7 @@
 #include "common/base/errors/error.h"
 #include "tests/unit/client/runtime/fake_daemon.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 class Recovery : public ::testing::Test {
@@ -184,4 +184,4 @@ TEST_F(Recovery, AHandshakeThatFailsOnceIsTriedAgain) {
 }
 
 }  // namespace
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

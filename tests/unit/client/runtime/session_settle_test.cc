@@ -4,7 +4,7 @@
 #include "client/runtime/session/session.h"
 #include "tests/unit/client/runtime/fake_daemon.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 class Settlement : public ::testing::Test {
@@ -116,4 +116,4 @@ TEST_F(Settlement, SmallChunksOfProgramsKeepTheirPlaceBehindALongOne) {
 }
 
 }  // namespace
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -8,7 +8,7 @@
 #include "common/base/errors/error.h"
 #include "tests/unit/client/runtime/fake_daemon.h"
 
-namespace hlod::internal {
+namespace hlod::runtime {
 namespace {
 
 class SessionMachine : public ::testing::Test {
@@ -239,4 +239,4 @@ TEST(Arena, GivesTheLowestFreeRangeAndTakesItBack) {
 }
 
 }  // namespace
-}  // namespace hlod::internal
+}  // namespace hlod::runtime

@@ -81,11 +81,11 @@ std::set<std::string> KeysOf(const cli::Json& json) {
 
 TEST(Figures, OfASessionReachJsonAndProfilesWithTheirValues) {
   EXPECT_EQ(FiguresOfSession().size(), 22u);
-  const SessionStats stats = internal::StatsFromProto(Numbered());
+  const SessionStats stats = runtime::StatsFromProto(Numbered());
   ExpectNumbered(cli::ToJson(stats));
   ProfileAccount account;
   account.account.stats = stats;
-  ExpectNumbered(nlohmann::ordered_json::parse(internal::RunAccountLine(account))["stats"]);
+  ExpectNumbered(nlohmann::ordered_json::parse(runtime::RunAccountLine(account))["stats"]);
 }
 
 TEST(Figures, OfTheDaemonAndOfADeviceAreInJson) {
@@ -111,12 +111,12 @@ TEST(Figures, AreInTheHelpOfJson) {
 // The counts since an earlier account are differences; the memory is what the session holds now.
 TEST(Figures, ThatCountAreSubtractedAndThoseOfMemoryAreNot) {
   SessionAccount earlier, later;
-  earlier.stats = later.stats = internal::StatsFromProto(Numbered());
+  earlier.stats = later.stats = runtime::StatsFromProto(Numbered());
   earlier.stats.refused_before_sending = 3;
   later.stats.refused_before_sending = 5;
   const std::set<std::string> memory = {"live_bytes",   "peak_bytes",           "live_buffers",
                                         "placeholders", "simulated_live_bytes", "simulated_peak_bytes"};
-  const SessionStats since = internal::AccountSince(earlier, later).stats;
+  const SessionStats since = runtime::AccountSince(earlier, later).stats;
   EXPECT_EQ(since.refused_before_sending, 2);
   const cli::Json json = cli::ToJson(since);
   for (const std::string& name : FiguresOfSession()) {

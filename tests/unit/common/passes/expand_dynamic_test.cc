@@ -13,7 +13,7 @@
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/text/text.h"
 
-namespace hlod {
+namespace hlod::passes {
 namespace {
 
 using namespace hlo;  // NOLINT: tests are about opcodes and types.
@@ -288,4 +288,4 @@ TEST(ExpandDynamic, DynamicParametersAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace hlod
+}  // namespace hlod::passes

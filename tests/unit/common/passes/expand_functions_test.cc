@@ -13,7 +13,7 @@
 #include "common/hlo/text/text.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 namespace {
 
 using hlo::Literal;
@@ -127,4 +127,4 @@ ENTRY main {
 }
 
 }  // namespace
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -10,7 +10,7 @@
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/text/text.h"
 
-namespace hlod {
+namespace hlod::passes {
 namespace {
 
 using hlo::Literal;
@@ -166,4 +166,4 @@ TEST(ExpandManual, OperandsAndResultsAgree) {
 }
 
 }  // namespace
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -5,7 +5,7 @@
 
 #include "tests/unit/common/passes/golden.h"
 
-namespace hlod {
+namespace hlod::passes {
 namespace {
 
 using ::testing::HasSubstr;
@@ -66,4 +66,4 @@ TEST(ExpandWrappers, ARaggedDotOverABatchIsADot) {
 }
 
 }  // namespace
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -13,7 +13,7 @@
 #include "common/hlo/text/text.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 // Returns the text of the instructions with names derived from their opcodes and positions.
 inline std::string Nameless(const hlo::Module& module) {
@@ -70,4 +70,4 @@ inline void ExpectBody(const Pass& pass, const std::string& before, const std::s
   ExpectGolden(pass, "ENTRY e {\n" + before + "\n}\n", "ENTRY e {\n" + after + "\n}\n");
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

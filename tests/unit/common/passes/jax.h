@@ -17,7 +17,7 @@
 #include "common/hlo/proto/codec.h"
 #include "tests/support/source_dir.h"
 
-namespace hlod {
+namespace hlod::passes {
 
 // Calls f(module) for each case of the conformance tests.
 template <typename F>
@@ -63,4 +63,4 @@ inline void ExpectSame(const hlo::Literal& got, const hlo::Literal& want) {
   }
 }
 
-}  // namespace hlod
+}  // namespace hlod::passes

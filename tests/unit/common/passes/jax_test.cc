@@ -7,7 +7,7 @@
 #include "common/passes/expand/expand_functions.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 namespace {
 
 TEST(RunPipeline, LeavesJaxModulesMeaningTheSame) {
@@ -67,4 +67,4 @@ TEST(KeepOutputs, OfJaxModulesGivesTheOutputAndReadsOnlyWhatItDependsOn) {
 }
 
 }  // namespace
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -5,7 +5,7 @@
 #include "common/hlo/builder.h"
 #include "tests/unit/common/passes/golden.h"
 
-namespace hlod {
+namespace hlod::passes {
 namespace {
 
 using ::testing::HasSubstr;
@@ -254,4 +254,4 @@ TEST(RunPipeline, StopsInsideOfEachPass) {
 }
 
 }  // namespace
-}  // namespace hlod
+}  // namespace hlod::passes

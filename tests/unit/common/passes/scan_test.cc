@@ -8,7 +8,7 @@
 #include "common/hlo/text/text.h"
 #include "common/passes/passes.h"
 
-namespace hlod {
+namespace hlod::passes {
 namespace {
 
 using ::testing::HasSubstr;
@@ -127,4 +127,4 @@ TEST(Scan, WhatDoesNotFitIsNamed) {
 }
 
 }  // namespace
-}  // namespace hlod
+}  // namespace hlod::passes

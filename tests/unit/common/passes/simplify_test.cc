@@ -1,7 +1,7 @@
 // Simplify: the instructions that are removed, and those that must stay because the last bit depends on them.
 #include "tests/unit/common/passes/golden.h"
 
-namespace hlod {
+namespace hlod::passes {
 namespace {
 
 std::unique_ptr<hlo::Module> SimplifyAndClean(const hlo::Module& module) {
@@ -225,4 +225,4 @@ TEST(Simplify, LeavesDynamicDimensionsAlone) {
 }
 
 }  // namespace
-}  // namespace hlod
+}  // namespace hlod::passes

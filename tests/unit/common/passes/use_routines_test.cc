@@ -13,7 +13,7 @@
 #include "common/hlo/text/text.h"
 #include "common/lapack/library.h"
 
-namespace hlod {
+namespace hlod::passes {
 namespace {
 
 using hlo::Literal;
@@ -111,4 +111,4 @@ TEST_F(Routines, VectorsThatNobodyNeedsAreNotComputed) {
 }
 
 }  // namespace
-}  // namespace hlod
+}  // namespace hlod::passes

@@ -573,7 +573,7 @@ TEST(Packing, ASizeThatOverflowsIsNoSize) {
 
 TEST(Assignment, StopsWhenItHasTo) {
   FlatProgram program = Generator(1).Make();
-  PassWatch watch([] { return absl::CancelledError("here"); });
+  passes::PassWatch watch([] { return absl::CancelledError("here"); });
   EXPECT_EQ(AssignBuffers(program, &watch).status(), absl::CancelledError("here"));
 }
 
