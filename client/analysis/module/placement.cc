@@ -138,7 +138,7 @@ bool Placements::KeepsLeaf(hlo::ComputationId body, size_t leaf) const {
 
 absl::StatusOr<std::unique_ptr<hlo::Module>> Canonical(const hlo::Module& module) {
   const std::unique_ptr<hlo::Module> own = hlo::Clone(module);
-  ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, RunPipeline(*own));
+  ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, passes::RunPipeline(*own));
   return WithDotCopies(*canonical);
 }
 

@@ -31,7 +31,7 @@ PrimitiveType PromoteFloats(PrimitiveType a, PrimitiveType b) {
 
 // Returns the type of a result of higher rank combined with one of lower rank: it changes only if the kind of
 // the lower one is higher.
-PrimitiveType Combine(PrimitiveType higher, PrimitiveType lower) {
+PrimitiveType HigherType(PrimitiveType higher, PrimitiveType lower) {
   if (higher == hlo::kInvalid) return lower;
   if (lower == hlo::kInvalid || hlo::IsComplex(higher)) return higher;
   if (IsFloating(higher)) {
@@ -64,7 +64,7 @@ PrimitiveType ResultType(absl::Span<const Promoted> operands) {
     PrimitiveType& type = by_rank[static_cast<size_t>(operand.rank)];
     type = type == hlo::kInvalid ? operand.type : PromoteTypes(type, operand.type);
   }
-  return Combine(Combine(by_rank[0], by_rank[1]), by_rank[2]);
+  return HigherType(HigherType(by_rank[0], by_rank[1]), by_rank[2]);
 }
 
 PrimitiveType NumberType(const Scalar& value) {

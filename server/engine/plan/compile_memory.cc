@@ -36,14 +36,14 @@ int64_t FoldedBytes(const hlo::Module& module) {
   int64_t bytes = 0;
   for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
     const hlo::Computation& computation = module.computation(c);
-    for (hlo::NodeId id = 0; id < computation.size() && bytes < kFoldedBytesTotal; ++id) {
+    for (hlo::NodeId id = 0; id < computation.size() && bytes < passes::kFoldedBytesTotal; ++id) {
       const hlo::Instruction instruction = computation[id];
       if (instruction.opcode() == hlo::kConstant || instruction.opcode() == hlo::kParameter) continue;
       const int64_t own = instruction.shape().IsArray() ? hlo::ByteSize(instruction.shape()).value_or(0) : 0;
-      if (own <= kFoldedBytesMax) bytes += own;
+      if (own <= passes::kFoldedBytesMax) bytes += own;
     }
   }
-  return std::min(bytes, kFoldedBytesTotal);
+  return std::min(bytes, passes::kFoldedBytesTotal);
 }
 
 }  // namespace

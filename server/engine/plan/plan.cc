@@ -219,7 +219,7 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
   } else if (options.reference_only) {
     simplified = hlo::Clone(module);
   } else {
-    ASSIGN_OR_RETURN(simplified, RunPipeline(module, &watch));
+    ASSIGN_OR_RETURN(simplified, passes::RunPipeline(module, &watch));
   }
   RETURN_IF_ERROR(Interrupted(options));
   if (optimised != nullptr) *optimised = simplified;

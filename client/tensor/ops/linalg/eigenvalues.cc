@@ -33,7 +33,7 @@ using lazy::With;
 constexpr int64_t kIterations = 12;
 
 // Helpers for the body of the loop: matrices [batch, n, n] of c128.
-struct Square {
+struct SquareMatrix {
   hlo::Builder& b;
   int64_t batch, n;
   hlo::ComputationId add;  // A sum of c128.
@@ -66,7 +66,7 @@ struct Square {
 
 // Returns Wilkinson's shift: the eigenvalue of the 2 x 2 block that ends at `last` which is nearer to the
 // last diagonal element.
-Op Shift(const Square& m, Op h, Op last) {
+Op Shift(const SquareMatrix& m, Op h, Op last) {
   hlo::Builder& b = m.b;
   const Op one = lazy::FullLike(b, last, 1), zero = lazy::FullLike(b, last, 0);
   const Op before = b.Binary(hlo::kMaximum, last - one, zero);
@@ -83,7 +83,7 @@ Op Shift(const Square& m, Op h, Op last) {
 
 // Returns the index of the last active row, after deflating trailing rows that are nearly 0 left of the
 // diagonal.
-Op Deflated(const Square& m, Op h, Op last) {
+Op Deflated(const SquareMatrix& m, Op h, Op last) {
   hlo::Builder& b = m.b;
   const Op one = lazy::FullLike(b, last, 1), zero = lazy::FullLike(b, last, 0);
   const Op before = b.Binary(hlo::kMaximum, last - one, zero);
@@ -113,7 +113,7 @@ SchurOps SchurByLoop(Lowering& l, Op x) {
   const Op last = l.Full(hlo::kS64, {batch}, n - 1), zero = l.Number(hlo::kS64, 0);
   const State start = {x, lazy::Identity(l, hlo::kC128, batch, n), x, last, zero};
   const State done = lazy::ForEach(l, kIterations * n * n, start, [&](hlo::Builder& b, Op, const State& s) {
-    const Square m{b, batch, n, add};
+    const SquareMatrix m{b, batch, n, add};
     const Op h = s[0], z = s[1], k = s[4];
     const Op begins = b.Broadcast(b.Compare(k, lazy::NumberIn(b, hlo::kS64, 0), Order::kEq), {batch}, {});
     const Op last = b.Select(begins, Deflated(m, h, s[3]), s[3]);
@@ -147,7 +147,7 @@ SchurOps SchurByLoop(Lowering& l, Op x) {
     return State{from_right(from_left(h)), from_right(z), from_left(triangle), last,
                  b.Binary(hlo::kRemainder, next, count)};
   });
-  const Square m{l.b, batch, n, add};
+  const SquareMatrix m{l.b, batch, n, add};
   const Op reached = lazy::CompareOps(l, Deflated(m, done[0], done[3]), 0, Order::kEq);
   const Op row = m.Index(m.whole(), 1), column = m.Index(m.whole(), 2);
   return {m.Where(l.b.Compare(row, column, Order::kLe), done[0]), done[1], reached};
@@ -160,7 +160,7 @@ Op TriangleVectors(Lowering& l, Op t) {
   const hlo::ComputationId add = l.Reducer(hlo::kAdd, hlo::kC128);
   return lazy::ForEach(
       l, n, {lazy::Identity(l, hlo::kC128, batch, n), t}, [&](hlo::Builder& b, Op turn, const State& s) {
-        const Square m{b, batch, n, add};
+        const SquareMatrix m{b, batch, n, add};
         const Op i = lazy::NumberIn(b, hlo::kS64, n - 1) - turn;
         const Op row = m.Index(m.whole(), 1), column = m.Index(m.whole(), 2);
         const Op here = b.Compare(row, b.Broadcast(i, m.whole(), {}), Order::kEq);
@@ -184,7 +184,7 @@ std::vector<Op> EigByLoop(Lowering& l, Op x) {
   const Dims dims = l.dims(x);
   const SchurOps schur = SchurByLoop(l, l.Convert(x, hlo::kC128));
   const hlo::ComputationId add = l.Reducer(hlo::kAdd, hlo::kC128);
-  const Square m{l.b, dims[0], dims[1], add};
+  const SquareMatrix m{l.b, dims[0], dims[1], add};
   hlo::DotAttributes dot;
   dot.lhs_batch = dot.rhs_batch = {0};
   dot.lhs_contracting = {2};

@@ -29,7 +29,7 @@ const std::vector<SeriesRow>& Rows() {
   return *kRows;
 }
 
-Op Abs(Lowering& l, Op x) { return l.b.Unary(hlo::kAbs, x); }
+Op AbsOf(Lowering& l, Op x) { return l.b.Unary(hlo::kAbs, x); }
 Op Exp(Lowering& l, Op x) { return l.b.Unary(hlo::kExponential, x); }
 Op Log(Lowering& l, Op x) { return l.b.Unary(hlo::kLog, x); }
 Op Sqrt(Lowering& l, Op x) { return l.b.Unary(hlo::kSqrt, x); }
@@ -75,7 +75,7 @@ Op SeriesOps(Lowering& l, Series series, Op u) {
 namespace {
 
 Op ErfcxValue(Lowering& l, Op x) {
-  const Op size = Abs(l, x), inverse = N(l, x, 1) / size;
+  const Op size = AbsOf(l, x), inverse = N(l, x, 1) / size;
   const Op positive = SelectOps(l, Less(l, size, 4), SeriesOps(l, Series::kErfcxNear, size),
                                 SeriesOps(l, Series::kErfcxFar, inverse * inverse) * inverse);
   return SelectOps(l, Less(l, x, 0), N(l, x, 2) * Exp(l, x * x) - positive, positive);
@@ -105,7 +105,7 @@ Op NormalQuantileValue(Lowering& l, Op p) {
 }
 
 Op ScaledIValue(Lowering& l, Op x, int order) {
-  const Op size = Abs(l, x), u = N(l, x, 1) / size;
+  const Op size = AbsOf(l, x), u = N(l, x, 1) / size;
   Op near = SeriesOps(l, order == 0 ? Series::kI0Near : Series::kI1Near, size);
   if (order == 1) near = near * size;
   const Op far = SeriesOps(l, order == 0 ? Series::kI0Far : Series::kI1Far, u) * Sqrt(l, u);
@@ -130,7 +130,7 @@ Op ScaledI(Lowering& l, Op x, int order) {
 }
 Op UnscaledI(Lowering& l, Op x, int order) {
   return OwnDerivative(l, order == 0 ? "i0" : "i1", {x}, [&](absl::Span<const Op> o) {
-    return ScaledIValue(l, o[0], order) * Exp(l, Abs(l, o[0]));
+    return ScaledIValue(l, o[0], order) * Exp(l, AbsOf(l, o[0]));
   });
 }
 
@@ -146,7 +146,7 @@ Op ScaledK(Lowering& l, Op x, int order) {
 }
 
 Op BesselJ(Lowering& l, Op x, int order) {
-  const Op size = Abs(l, x);
+  const Op size = AbsOf(l, x);
   const Op result =
       SelectOps(l, CompareOps(l, size, 8, Order::kLe), NearJ(l, size, order), WaveOps(l, size, order).cosine);
   if (order == 0) return result;
@@ -163,7 +163,7 @@ Op BesselY(Lowering& l, Op x, int order) {
 }
 
 Op AiryAi(Lowering& l, Op x) {
-  const Op size = Abs(l, x), root = Sqrt(l, size), fourth = Sqrt(l, root);
+  const Op size = AbsOf(l, x), root = Sqrt(l, size), fourth = Sqrt(l, root);
   const Op z = N(l, x, 2.0 / 3) * size * root, u = N(l, x, 1) / z;
   const Op above = SeriesOps(l, Series::kAiryAbove, u) * Exp(l, l.b.Unary(hlo::kNegate, z)) / fourth;
   const Op p = SeriesOps(l, Series::kAiryP, u * u), q = SeriesOps(l, Series::kAiryQ, u * u) * u;
