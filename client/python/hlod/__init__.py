@@ -1,8 +1,10 @@
 """hlod from Python. `JAX_PLATFORMS=hlod` runs JAX programs on the daemon (hlod.jax); `hlod.ledger` and `hlod.metrics` say what they
-did; `hlod.check` says what a program costs and needs before it runs, `hlod.run` runs a lowered one."""
+did; `hlod.check` says what a program costs and needs before it runs, `hlod.run` runs a lowered one;
+`hlod.partition` gives what each device of a mesh runs."""
 
 from ._check import Array, Bracket, CheckFailed, Finding, Operation, Report, check
 from ._hloctl import Error
+from ._partition import Partitioned, PartitionError, partition
 from ._plugin import Ledger, ledger, metrics
 from ._run import run
 
@@ -14,9 +16,12 @@ __all__ = [
     "Finding",
     "Ledger",
     "Operation",
+    "Partitioned",
+    "PartitionError",
     "Report",
     "check",
     "ledger",
     "metrics",
+    "partition",
     "run",
 ]

@@ -1,0 +1,100 @@
+"""The few fields of XLA's messages that are read here, without a library for messages (proto/xla/hlo.proto has them all)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+def fields(message: bytes):
+    """Yields the fields of a message as (number, value): bytes, or an int for a varint."""
+    at = 0
+    while at < len(message):
+        tag, at = _varint(message, at)
+        kind = tag & 7
+        if kind == 0:
+            value, at = _varint(message, at)
+        elif kind in (1, 5):
+            size = 8 if kind == 1 else 4
+            value, at = message[at : at + size], at + size
+        elif kind == 2:
+            size, at = _varint(message, at)
+            if at + size > len(message):
+                raise ValueError("a truncated message")
+            value, at = message[at : at + size], at + size
+        else:
+            raise ValueError("not a message")
+        yield tag >> 3, value
+
+
+def module_of(message: bytes) -> bytes:
+    """Returns the HloModuleProto in a HloProto (field 1), or the message itself when it is a HloModuleProto, whose field 1 is its name."""
+    if message[:1] != b"\x0a":
+        return message
+    size, at = _varint(message, 1)
+    inner = message[at : at + size]
+    return inner if len(inner) == size and inner[:1] == b"\x0a" and size > len(message) // 2 else message
+
+
+def is_whole_dump(message: bytes) -> bool:
+    """Returns True when a dumped HloProto, which has one field, is not cut off."""
+    try:
+        size, at = _varint(message, 1)
+    except (IndexError, ValueError):
+        return False
+    return message[:1] == b"\x0a" and at + size == len(message)
+
+
+@dataclasses.dataclass
+class Donations:
+    """The parameters whose memory results take: by result, or left to the compiler."""
+
+    aliases: dict  # Parameter to result.
+    donors: set
+
+
+def donations(module: bytes) -> Donations:
+    """Returns the donations of whole parameters of a HloModuleProto."""
+    found = Donations({}, set())
+    for number, value in fields(module):
+        if number not in (8, 18):
+            continue
+        for _, entry in fields(value):
+            numbers = {}
+            for field, part in fields(entry):
+                numbers[field] = [part] if isinstance(part, int) else list(_packed(part))
+            if number == 8:
+                found.aliases[numbers.get(2, [0])[0]] = numbers.get(1, [0])[0]
+            else:
+                found.donors.add(numbers.get(1, [0])[0])
+    return found
+
+
+def partition_shardings(module: bytes) -> tuple[list[bytes], bytes | None]:
+    """Returns the OpShardings of the parameters and of the result that the partitioner left in a HloModuleProto."""
+    parameters, result = [], None
+    for number, value in fields(module):
+        if number == 14:
+            parameters.append(value)
+        elif number == 12:
+            result = value
+    return parameters, result
+
+
+def _packed(message: bytes):
+    at = 0
+    while at < len(message):
+        value, at = _varint(message, at)
+        yield value
+
+
+def _varint(message: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = message[at]
+        value |= (byte & 127) << shift
+        shift += 7
+        at += 1
+        if byte < 128:
+            return value, at
+        if shift > 63:
+            raise ValueError("not a message")
