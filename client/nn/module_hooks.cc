@@ -19,7 +19,7 @@ void CheckCount(const char* what, size_t left, size_t given) {
 
 std::string PathOf(const void* module) { return static_cast<const Module*>(module)->Path(); }
 
-// What the backward hooks of one call of a module need. The tape holds it, and may outlive the module.
+// One call of a module with backward hooks: the tape holds it, and may outlive the module.
 struct BackwardCall {
   std::vector<ModuleHooks::Hook<FullBackwardHook>> hooks;
   const Module* module;

@@ -260,7 +260,7 @@ TEST(Tidy, NamespacesFollowFolders) {
       {"client/pjrt/", "hlod::pjrt(::abi)?"},
       {"client/nn/", "hlod::nn(::init|::utils(::rnn)?)?"},
       {"client/data/", "hlod::data"},
-      {"client/tensor/", "hlod(::lazy|::fft|::linalg|::random)?|lazy|ops"},
+      {"client/tensor/", "hlod(::lazy|::fft|::linalg|::random|::runtime)?|lazy|ops"},
       {"client/transform/optimizer/", "hlod(::optim)?"},
       {"client/transform/", "hlod(::lazy|::tree)?|lazy"},
       {"server/device/", "hlod(::device)?"},
