@@ -133,6 +133,59 @@ class Jax(unittest.TestCase):
         self.assertGreaterEqual(report.flops, DOT_FLOPS)
         self.assertTrue(any(array.op_name == "x" for array in report.largest), report.largest)
 
+    def test_a_function_with_arguments_is_a_program(self):
+        def loss(w, x, power):
+            return ((x @ w) ** power).sum()
+
+        w, x = jax.ShapeDtypeStruct((32, 16), "float32"), jax.ShapeDtypeStruct((64, 32), "float32")
+        for function in (loss, jax.jit(loss, static_argnums=2)):
+            report = hlod.check(function, w, x, 2, target="h100")
+            self.assertIs(report.fits, True)
+            self.assertGreaterEqual(report.flops, DOT_FLOPS)
+            self.assertEqual(report.exit_code, 0)
+        report = hlod.check(jax.jit(loss, static_argnames="power"), w, x, power=2, budget={"flops": 1}, raises=False)
+        self.assertEqual((report.passed, report.exit_code), (False, 4))
+        with self.assertRaisesRegex(TypeError, "missing 3 required positional arguments"):
+            hlod.check(jax.jit(loss))
+        with self.assertRaisesRegex(TypeError, "str takes no arguments"):
+            hlod.check(DOT, 3)
+
+    def test_transfers_of_a_call_are_counted(self):
+        def step(p, x, n, scale):
+            jax.debug.print("{}", x.sum())
+            y = jax.pure_callback(lambda row: np.asarray(row) * n, jax.ShapeDtypeStruct((4,), "float32"), x[0])
+            total, _ = jax.lax.scan(lambda c, _: (jax.debug.callback(lambda v: None, c) or c + 1, None), 0.0, None, length=3)
+            return y + p["w"] * scale + total
+
+        line = step.__code__.co_firstlineno
+        call = ({"w": jnp.ones(4)}, np.ones((3, 4), np.float32), 3)
+        report = hlod.check(jax.jit(step, static_argnums=2), *call, scale=2.0)
+        found = [(t.direction, t.cause.split(" ")[0], t.source.rpartition(":")[2], t.bytes, t.calls) for t in report.transfers]
+        up, down = "host_to_device", "device_to_host"
+        self.assertEqual(
+            sorted(found),
+            sorted([
+                (up, "argument", "", 48, 1),
+                (up, "argument", "", 4, 1),
+                (down, "debug_print", str(line + 1), 4, 1),
+                (down, "pure_callback", str(line + 2), 16, 1),
+                (up, "pure_callback", str(line + 2), 16, 1),
+                (down, "debug_callback", str(line + 3), 12, 3),
+            ]),
+        )
+        self.assertIn("argument x is a NumPy array", [t.cause for t in report.transfers])
+        with self.assertRaisesRegex(hlod.CheckFailed, "upload_bytes 68 is over 0.05KiB"):
+            hlod.check(jax.jit(step, static_argnums=2), *call, scale=2.0, budget={"upload_bytes": "0.05KiB", "flops": 1e6})
+        with self.assertRaisesRegex(hlod.Error, r'the limit of upload_calls \("many"\) is not a number'):
+            hlod.check(jax.jit(step, static_argnums=2), *call, scale=2.0, budget={"upload_calls": "many"})
+
+    def test_a_function_that_needs_a_value_has_no_program(self):
+        def absolute(x):
+            return x if x > 0 else -x
+
+        with self.assertRaisesRegex(jax.errors.TracerBoolConversionError, f"{__file__}:{absolute.__code__.co_firstlineno}"):
+            hlod.check(absolute, 1.0)
+
     def test_annotations_point_at_the_line(self):
         lowered, _ = self.lowered()
         line = next(i for i, text in enumerate(pathlib.Path(__file__).read_text().splitlines(), 1) if "h = jnp.tanh" in text)

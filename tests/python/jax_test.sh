@@ -10,10 +10,6 @@ if ! "$python" -c 'import jax' 2>/dev/null; then
 fi
 unset XDG_RUNTIME_DIR
 export HLOD_PJRT_LIBRARY=$1 HLOD_DAEMON=$2 HLOD_ADDRESS=private HLOD_DEVICES=1 JAX_PLATFORMS=hlod
-export PYTHONPATH=$here/../../client/python:$here/jax PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore::DeprecationWarning
+export PYTHONPATH=$here/../../client/python:$here/jax:$here/jax/installed PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore::DeprecationWarning
 [[ $3 == devices_test ]] && HLOD_DEVICES=8
-# The entry point `jax_plugins` of an installed wheel, for a package that is only on the path.
-exec "$python" -c "import sys, unittest; from jax._src import xla_bridge; from hlod import jax as plugin
-discover = xla_bridge.discover_pjrt_plugins
-xla_bridge.discover_pjrt_plugins = lambda: (discover(), plugin.initialize())
-unittest.main(module=None, argv=['jax_test', *sys.argv[1:]])" "${@:3}"
+exec "$python" -m unittest "${@:3}"

@@ -2,10 +2,10 @@
 did; `hlod.check` says what a program costs and needs before it runs, `hlod.run` runs a lowered one;
 `hlod.partition` gives what each device of a mesh runs."""
 
-from ._check import Array, Bracket, CheckFailed, Finding, Operation, Report, check
+from ._check import Array, Bracket, CheckFailed, Finding, Operation, Report, Transfer, check
 from ._hloctl import Error
 from ._partition import Partitioned, PartitionError, partition
-from ._plugin import Ledger, ledger, metrics
+from ._plugin import Ledger, Metrics, ledger, metrics
 from ._run import run
 
 __all__ = [
@@ -15,10 +15,12 @@ __all__ = [
     "Error",
     "Finding",
     "Ledger",
+    "Metrics",
     "Operation",
     "Partitioned",
     "PartitionError",
     "Report",
+    "Transfer",
     "check",
     "ledger",
     "metrics",

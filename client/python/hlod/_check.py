@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import os
+import re
 import tempfile
+from collections.abc import Iterator
+from typing import Any
 
-from . import _hloctl
+from . import _crossings, _hloctl, _html
+from ._crossings import Transfer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +60,8 @@ class Finding:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
+    """The costs and needs of a program, and the verdict about them. `str(report)` is the whole report as text."""
+
     module: str
     flops: float
     transcendentals: float
@@ -67,17 +74,56 @@ class Report:
     violations: list[Finding]
     loose: list[Finding]
     passed: bool
-    text: str  # The whole report for people; str(report) is that.
-    data: dict  # All that hloctl said.
+    text: str
+    data: dict  # All that hloctl said, and "transfers".
+    transfers: list[Transfer] = dataclasses.field(default_factory=list)  # Of every call; empty for a program without arguments.
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def json(self) -> str:
+        """The report as JSON: what `hloctl --json check` prints, and "transfers"."""
+        return json.dumps(self.data, indent=2)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `hloctl check` for this verdict: 0 when it passed, else 4."""
+        return 0 if self.passed else 4
+
+    def _repr_html_(self) -> str:
+        """The report as a notebook shows it."""
+        rows = [
+            ("operations", self.flops),
+            ("traffic, bytes", _range(self.traffic_bytes)),
+            ("peak memory, bytes", _range(self.peak_bytes)),
+        ]
+        if self.step_seconds is not None:
+            rows.append(("step, seconds", _range(self.step_seconds)))
+        if "target" in self.data:
+            rows.append((f"{self.data['target']['chip']}:{self.data['target']['count']}", self.data["fit"]))
+        rows += [("over the budget", finding.text) for finding in self.violations]
+        rows += [("a loose limit", finding.text) for finding in self.loose]
+        transfers = [(t.direction, t.cause, t.source, t.bytes, t.calls) for t in self.transfers]
+        arrays = [(a.bytes, a.shape, a.kind, a.op_name or a.name, a.source) for a in self.largest]
+        return _html.section(
+            self.module,
+            self.passed,
+            _html.table(("", ""), rows),
+            _html.table(("transfers of a call", "cause", "line", "bytes", "calls"), transfers) if transfers else "",
+            _html.table(("largest at the peak, bytes", "shape", "kind", "made by", "line"), arrays),
+        )
+
+
+def _range(bracket: Bracket) -> str:
+    low, high = f"{bracket.low:,.4g}", f"{bracket.high:,.4g}"
+    return low if low == high else f"{low} to {high}"
 
 
 class CheckFailed(AssertionError):
     """The program does not fit its target or exceeds its budget; `report` says by how much."""
 
-    def __init__(self, report: Report):
+    def __init__(self, report: Report) -> None:
         self.report = report
         reasons = [finding.text for finding in report.violations]
         if report.fits is False:
@@ -85,41 +131,123 @@ class CheckFailed(AssertionError):
         super().__init__(f"{report.module}: {'; '.join(reasons)}\n{report.text}")
 
 
-def check(program, *, target=None, budget=None, chips=None, update_budget=None, junit=None, raises=True) -> Report:
+def check(
+    program: Any,
+    *arguments: Any,
+    target: str | None = None,
+    budget: str | os.PathLike | dict | None = None,
+    chips: str | os.PathLike | None = None,
+    update_budget: bool | None = None,
+    junit: str | os.PathLike | None = None,
+    raises: bool = True,
+    **keywords: Any,
+) -> Report:
     """Analyses a program without running it and without a daemon.
 
-    program: `jax.jit(f).lower(*args)`, what `jax.export` gives, HLO or StableHLO text, the bytes of an HloModuleProto, or the
-             path of a file with any of them.
+    program: `jax.jit(f)` or `f` itself, with the arguments of a call, arrays or jax.ShapeDtypeStructs, in `arguments` and
+             `keywords`; or, without arguments, `jax.jit(f).lower(*args)`, what `jax.export` gives, HLO or StableHLO text, the
+             bytes of an HloModuleProto, or the path of a file with any of them.
     target:  "v5p:128": a chip of hlod's table, or of the TOML file `chips`, and how many.
     budget:  the path of a TOML file of limits, or a dict of them: {"peak_bytes": "2GiB", "flops": 1e12}. Of estimates
-             that are brackets the low end is compared.
+             that are brackets the low end is compared. With arguments, a dict also limits upload_bytes, upload_calls,
+             download_bytes and download_calls: the NumPy arguments and the host callbacks of a call.
     update_budget: write what was measured into the budget's file instead; unless said, whether $HLOD_UPDATE_BUDGET is 1.
     junit:   the path of a JUnit XML file to write.
-    raises:  raise CheckFailed, an AssertionError, when the program does not fit or a limit is exceeded.
+    raises:  raise CheckFailed, an AssertionError, when the program does not fit or a limit is exceeded. A script can ask for
+             the report instead and end by `sys.exit(report.exit_code)`.
 
+    A function that needs the value of a traced array (`if x > 0`, `float(x)`) has no program: JAX's own error names the line.
     Under GitHub Actions ($GITHUB_ACTIONS) what fails is annotated at the line of the program that is most to blame.
     """
     __tracebackhide__ = True  # pytest shows the caller's line.
     if update_budget is None:
         update_budget = os.environ.get("HLOD_UPDATE_BUDGET") == "1" and budget is not None and not isinstance(budget, dict)
+    transfers, limits = None, {}
+    if callable(program) or arguments or keywords:
+        program, transfers = _lowered(program, arguments, keywords)
+        if isinstance(budget, dict):
+            limits = {metric: limit for metric, limit in budget.items() if metric in _TRANSFER_METRICS}
+            budget = {metric: limit for metric, limit in budget.items() if metric not in limits} or None
     with contextlib.ExitStack() as stack:
-        arguments = ["check", stack.enter_context(_hloctl.as_file(program))]
+        command = ["check", stack.enter_context(_hloctl.as_file(program))]
         if target is not None:
-            arguments += ["--target", target]
+            command += ["--target", target]
         if chips is not None:
-            arguments += ["--chips", os.fspath(chips)]
+            command += ["--chips", os.fspath(chips)]
         if budget is not None:
-            arguments += ["--budget", stack.enter_context(_budget_file(budget))]
+            command += ["--budget", stack.enter_context(_budget_file(budget))]
         if update_budget:
-            arguments.append("--update-budget")
+            command.append("--update-budget")
         if junit is not None:
-            arguments += ["--junit", os.fspath(junit)]
+            command += ["--junit", os.fspath(junit)]
         if os.environ.get("GITHUB_ACTIONS") == "true":
-            arguments.append("--github")
-        report = _report(_hloctl.call(*arguments, passes=(0, 4)))
+            command.append("--github")
+        report = _report(_hloctl.call(*command, passes=(0, 4)))
+    if transfers is not None:
+        report = _with_transfers(report, transfers, limits)
     if raises and not report.passed:
         raise CheckFailed(report)
     return report
+
+
+def _lowered(function: Any, arguments: tuple, keywords: dict) -> tuple[Any, list[Transfer] | None]:
+    """Returns the program of a call, and the transfers that each call makes, None where these are not known."""
+    if not callable(function):
+        raise TypeError(f"{type(function).__name__} takes no arguments: pass a function, jitted or not, and the arguments of a call")
+    if not hasattr(function, "lower"):
+        import jax
+
+        function = jax.jit(function)
+    if not hasattr(function, "trace"):  # Of another library: equinox.filter_jit, flax.nnx.jit.
+        return _unwrapped(function.lower(*arguments, **keywords)), None
+    traced = function.trace(*arguments, **keywords)
+    return traced.lower(), _crossings.of_call(traced, arguments, keywords) if hasattr(traced, "args_info") else None
+
+
+def _unwrapped(lowered: Any) -> Any:
+    return lowered if hasattr(lowered, "compiler_ir") else getattr(lowered, "lowered", lowered)
+
+
+_TRANSFER_METRICS = {
+    "upload_bytes": ("host_to_device", "bytes"),
+    "upload_calls": ("host_to_device", "calls"),
+    "download_bytes": ("device_to_host", "bytes"),
+    "download_calls": ("device_to_host", "calls"),
+}
+
+
+def _with_transfers(report: Report, transfers: list[Transfer], limits: dict) -> Report:
+    """Returns the report with the transfers of a call, and what exceeds their limits."""
+    over = []
+    for metric, limit in limits.items():
+        direction, field = _TRANSFER_METRICS[metric]
+        value, most = sum(getattr(t, field) for t in transfers if t.direction == direction), _number(metric, limit)
+        if value > most:
+            over.append(Finding(metric, value, most, True, f"{metric} {value} is over {limit}"))
+    text = report.text + "".join(
+        f"each call         {t.direction.replace('_', ' ')}: {t.bytes} bytes in {t.calls}, {t.cause}{f' at {t.source}' * bool(t.source)}\n"
+        for t in transfers
+    )
+    text += "".join(f"budget           FAILED: {finding.text}\n" for finding in over)
+    data = {
+        **report.data,
+        "transfers": [dataclasses.asdict(transfer) for transfer in transfers],
+        "findings": report.data["findings"] + [dataclasses.asdict(finding) for finding in over],
+        "passed": report.passed and not over,
+        "text": text,
+    }
+    return dataclasses.replace(
+        report, transfers=transfers, violations=report.violations + over, passed=data["passed"], text=text, data=data
+    )
+
+
+def _number(metric: str, limit: float | str) -> float:
+    """Reads a limit: a number, or a text such as "2GiB"."""
+    units = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+    read = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([KMGT]?i?B?)\s*", str(limit))
+    if read is None or read[2] not in units:
+        raise _hloctl.Error(f'the limit of {metric} ("{limit}") is not a number of bytes or calls, such as 1000 or "2GiB"')
+    return float(read[1]) * units[read[2]]
 
 
 def _report(data: dict) -> Report:
@@ -144,7 +272,7 @@ def _report(data: dict) -> Report:
 
 
 @contextlib.contextmanager
-def _budget_file(budget):
+def _budget_file(budget: str | os.PathLike | dict) -> Iterator[str]:
     if not isinstance(budget, dict):
         yield os.fspath(budget)
         return

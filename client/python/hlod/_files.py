@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 
+PLUGIN = "libpjrt_hlod.so"
 _PACKAGE = pathlib.Path(__file__).resolve().parent
 
 
@@ -23,7 +24,7 @@ def program(name: str, variable: str) -> str | None:
 
 def plugin() -> str | None:
     """The path of the PJRT plugin: $HLOD_PJRT_LIBRARY, else the wheel's, else that of the prefix or the tree that this package lies in."""
-    name = "libpjrt_hlod.so"
+    name = PLUGIN
     return os.environ.get("HLOD_PJRT_LIBRARY") or bundled("lib", name) or _nearby("lib", name)
 
 

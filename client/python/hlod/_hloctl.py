@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from typing import Any
 
 from . import _files
 
@@ -24,7 +26,7 @@ def find() -> str:
     return found
 
 
-def serialize(program) -> bytes | None:
+def serialize(program: Any) -> bytes | None:
     """A program as bytes; None when it is the path of a file.
 
     Taken are what `jax.jit(f).lower(...)`, `.trace(...)` and `jax.export.export(...)(...)` give, an XlaComputation, HLO or
@@ -40,7 +42,7 @@ def serialize(program) -> bytes | None:
         try:
             program = program.lower()
         except TypeError:
-            raise TypeError("a jitted function has no program before it has arguments: pass jax.jit(f).lower(*args)") from None
+            raise TypeError("a jitted function has no program before it has arguments: pass them, or jax.jit(f).lower(*args)") from None
     if hasattr(program, "mlir_module_serialized"):
         return program.mlir_module_serialized
     if hasattr(program, "compiler_ir"):
@@ -54,7 +56,7 @@ def serialize(program) -> bytes | None:
 
 
 @contextlib.contextmanager
-def as_file(program):
+def as_file(program: Any) -> Iterator[str]:
     """The path of a file that holds the program, for as long as the context lasts."""
     module = serialize(program)
     if module is None:

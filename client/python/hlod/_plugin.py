@@ -7,8 +7,20 @@ import functools
 import json
 import os
 import sys
+from collections.abc import Callable
 
-from . import _files, _hloctl
+from . import _files, _hloctl, _html
+
+
+def check(path: str) -> None:
+    """Raises hlod.Error unless the file is a library with this package's functions."""
+    source = "$HLOD_PJRT_LIBRARY" if os.environ.get("HLOD_PJRT_LIBRARY") == path else "hlod's plugin"
+    try:
+        ctypes.CDLL(path).hlod_set_line
+    except OSError as error:
+        raise _hloctl.Error(f"{source} ({path}) cannot be loaded: {str(error).removeprefix(f'{path}: ')}") from None
+    except AttributeError:
+        raise _hloctl.Error(f"{source} ({path}) is not hlod's plugin: it lacks the function hlod_set_line") from None
 
 
 @functools.lru_cache(maxsize=None)
@@ -16,6 +28,7 @@ def _library() -> ctypes.CDLL:
     path = _files.plugin()
     if path is None:
         raise _hloctl.Error("libpjrt_hlod.so is neither at $HLOD_PJRT_LIBRARY nor in this package: install hlod's wheel")
+    check(path)
     library = ctypes.CDLL(path)
     for name in ("hlod_metrics_report", "hlod_ledger"):
         getattr(library, name).restype = ctypes.c_void_p
@@ -24,7 +37,7 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def _text(function) -> str:
+def _text(function: Callable[[], int]) -> str:
     pointer = function()
     if not pointer:
         raise MemoryError
@@ -34,10 +47,18 @@ def _text(function) -> str:
         _library().hlod_free(pointer)
 
 
-def metrics() -> str:
+class Metrics(str):
+    """The text of the metrics, which a notebook shows with its line breaks."""
+
+    def _repr_html_(self) -> str:
+        """The text as a notebook shows it."""
+        return _html.text(self)
+
+
+def metrics() -> Metrics:
     """The metrics and counters of this process and of the daemon's work for it, as text in PyTorch/XLA's layout
     (`torch_xla.debug.metrics.metrics_report`). Waits for what was sent to the daemon before."""
-    return _text(_library().hlod_metrics_report)
+    return Metrics(_text(_library().hlod_metrics_report))
 
 
 class Ledger(dict):
@@ -53,12 +74,9 @@ class Ledger(dict):
 
     def _repr_html_(self) -> str:
         """The table as a notebook shows it."""
-        import html
-
-        cells = lambda row: (row["bytes"], row["calls"], row["cause"], html.escape(_place(row)))
         rows = sorted(self["rows"], key=lambda row: -row["bytes"])
-        body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells(row)) + "</tr>" for row in rows)
-        return f"<table><tr><th>bytes</th><th>calls</th><th>cause</th><th>line</th></tr>{body}</table>"
+        cells = [(row["bytes"], row["calls"], row["cause"], _place(row), row["step"], row["device"]) for row in rows]
+        return _html.table(("bytes", "calls", "cause", "line", "step", "device"), cells)
 
 
 def _place(row: dict) -> str:
@@ -91,7 +109,7 @@ def name_lines_of_transfers() -> None:
         pass  # Where the class does not take it, downloads are counted without lines.
 
 
-def _noting(function):
+def _noting(function: Callable) -> Callable:
     """The function, with the line of the nearest caller outside JAX noted while it runs."""
     set_line = _library().hlod_set_line
 

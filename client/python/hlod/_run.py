@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import os
 import tempfile
+from typing import Any
 
 from . import _hloctl
 
 
-def run(program, *args, address=None):
+def run(program: Any, *args: Any, address: str | None = None) -> Any:
     """Runs a program on the daemon at `address`, else $HLOD_ADDRESS, else the user's running one, else a private one.
 
-    program: as `hlod.check` takes it. args: of a lowered or exported JAX function its own arguments, trees and all (the
-    sizes of symbols are those of the arrays); of other programs an array for each parameter. Results are NumPy arrays: of a JAX function in the tree that it returns, of other programs a
-    list; of programs of several participants (num_replicas times num_partitions) a list of such lists.
+    program: what `jax.jit(f).lower(*args)` or `jax.export` gives, a jitted function, HLO or StableHLO text, the bytes of an
+             HloModuleProto, or the path of a file with any of them.
+    args:    the arguments of a JAX function, trees and all (the sizes of symbols are those of the arrays); of other programs
+             an array for each parameter.
+
+    Returns NumPy arrays: those of a JAX function in the tree that it returns, those of other programs in a list; of programs of
+    several participants (num_replicas times num_partitions) a list of such lists.
 
     A JAX function with jax.shard_map or jax.pmap takes a daemon with as many --devices as its mesh has; each of them takes
     the whole arguments and gets the whole results.
     """
     import numpy as np
 
+    if callable(program) and hasattr(program, "lower"):
+        program = program.lower(*args)
     jax_function = hasattr(program, "out_tree")
     exported = jax_function and hasattr(program, "mlir_module_serialized")
     leaves = _exported_leaves(program, args) if exported else _leaves(program, args) if jax_function else list(args)

@@ -8,11 +8,13 @@ devices. The lowerings are those that JAX has for its CPU, but for the few in `_
 
 from __future__ import annotations
 
+import functools
 import os
 
-from . import _files
+from . import _files, _hloctl
 
 NAME = "hlod"
+OLDEST = (0, 6, 0)  # The oldest JAX whose tables and callbacks `_lowerings` fits.
 
 
 def wanted(platforms: str | None) -> bool:
@@ -21,27 +23,50 @@ def wanted(platforms: str | None) -> bool:
 
 
 def initialize() -> None:
-    """Registers the platform "hlod" with JAX. Does nothing in a process that did not ask for it (see the module's text)."""
+    """Registers the platform "hlod" with JAX. Does nothing in a process that did not ask for it (see the module's text).
+
+    Where the platform cannot be had, JAX's error when it is first used says why.
+    """
     from jax._src import config, xla_bridge
 
     platforms = config.jax_platforms.value
     if not wanted(platforms):
         return
-    library = _files.plugin()
-    if library is None:
-        raise RuntimeError(
-            "libpjrt_hlod.so is neither at $HLOD_PJRT_LIBRARY nor in this package: install hlod's wheel, or build the target pjrt_hlod"
-        )
     if platforms == NAME:
         # Host callbacks, DLPack and jax.device_put of NumPy scalars want a CPU device beside.
         config.update("jax_platforms", f"{NAME},cpu")
     daemon = _files.program("hlod", "HLOD_DAEMON")
     if daemon is not None:
         os.environ.setdefault("HLOD_DAEMON", daemon)
-    xla_bridge.register_plugin(NAME, priority=500, library_path=library, options=options)
+    try:
+        _register()
+    except _hloctl.Error as error:
+        xla_bridge.register_backend_factory(NAME, functools.partial(_refuse, str(error)), priority=500, fail_quietly=False)
 
+
+def _refuse(reason: str) -> None:
+    raise RuntimeError(reason)
+
+
+def _register() -> None:
+    """Registers the plugin and what JAX needs beside it. Raises hlod.Error with the reason when that is not possible."""
+    import jax
+    from jax._src import xla_bridge
+
+    if jax.__version_info__ < OLDEST:
+        raise _hloctl.Error(
+            f"hlod runs programs of JAX {'.'.join(map(str, OLDEST))} and later, and this is JAX {jax.__version__}: "
+            "install a newer one (pip install -U jax)"
+        )
+    library = _files.plugin()
+    if library is None:
+        raise _hloctl.Error(
+            f"{_files.PLUGIN} is neither at $HLOD_PJRT_LIBRARY nor in this package: install hlod's wheel, or build the target pjrt_hlod"
+        )
     from . import _lowerings, _plugin
 
+    _plugin.check(library)
+    xla_bridge.register_plugin(NAME, priority=500, library_path=library, options=options)
     _lowerings.register()
     _plugin.name_lines_of_transfers()
     _name_lines_of_programs()
