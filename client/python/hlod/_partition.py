@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import os
+from typing import Any
 
 from . import _hloctl
 from .partitioning.client import PartitionError, shared
@@ -24,13 +25,15 @@ class Partitioned:
     jaxlib: str  # The version whose partitioner it was.
     cached: bool
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike) -> None:
         """Writes the module, for hloctl and XLA's tools."""
         with open(path, "wb") as file:
             file.write(self.module)
 
 
-def partition(program, *, mesh=None, devices=None, partitioner="auto", seconds=300) -> Partitioned:
+def partition(
+    program: Any, *, mesh: Any = None, devices: int | None = None, partitioner: str = "auto", seconds: float = 300
+) -> Partitioned:
     """Partitions a program by its shardings, without running it and without as many devices.
 
     program:     as hlod.check takes it; of a lowered JAX function the mesh is its own.
