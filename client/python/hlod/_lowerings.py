@@ -7,6 +7,7 @@ import collections.abc
 import dataclasses
 import functools
 
+from . import _shardings
 from .jax import NAME
 
 
@@ -46,7 +47,7 @@ class _RulesOfTheCpu(collections.abc.Mapping):
 
 
 def _own_rules() -> dict:
-    from jax._src import lax
+    from jax._src import debugging, lax
     from jax._src.interpreters import mlir
     from jax._src.lax.control_flow import conditionals
 
@@ -63,11 +64,15 @@ def _own_rules() -> dict:
             platforms = tuple((*names, NAME) if names and "cpu" in names else names for names in platforms)
         return _rule(mlir._lowerings[index])(context, platforms=platforms)
 
-    product, index = lax.lax.dot_general_p, conditionals.platform_index_p
+    def inspect_sharding(context, value, *, callback):
+        return _shardings.inspect(_rule(mlir._lowerings[inspect]), context, value, callback=callback)
+
+    product, index, inspect = lax.lax.dot_general_p, conditionals.platform_index_p, debugging.inspect_sharding_p
     like = lambda rule, table, primitive: _entry_like(table.get(primitive), rule)
     return {
         product: like(dot_general, mlir._platform_specific_lowerings["cpu"], product),
         index: like(platform_index, mlir._lowerings, index),
+        inspect: like(inspect_sharding, mlir._lowerings, inspect),
     }
 
 

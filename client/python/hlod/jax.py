@@ -63,11 +63,12 @@ def _register() -> None:
         raise _hloctl.Error(
             f"{_files.PLUGIN} is neither at $HLOD_PJRT_LIBRARY nor in this package: install hlod's wheel, or build the target pjrt_hlod"
         )
-    from . import _lowerings, _plugin
+    from . import _lowerings, _plugin, _shardings
 
     _plugin.check(library)
     xla_bridge.register_plugin(NAME, priority=500, library_path=library, options=options)
     _lowerings.register()
+    _shardings.register()
     _plugin.name_lines_of_transfers()
     _name_lines_of_programs()
 

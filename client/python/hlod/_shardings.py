@@ -1,0 +1,207 @@
+"""Shardings of programs for several devices: Shardy, which jaxlib carries, decides those that a program leaves open.
+
+XLA runs Shardy while it compiles, and tells JAX how arguments and results are divided. The plugin reads that from the program's
+signature, so this module completes the signature before JAX hands the program over.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import string
+import weakref
+
+from .jax import NAME
+
+_INSPECTION = "InspectSharding"  # The custom call that jax.debug.inspect_array_sharding becomes.
+_inspectors = weakref.WeakValueDictionary()  # By the text in the custom call: the function that takes the sharding.
+_numbers = itertools.count()
+
+
+def register() -> None:
+    """Has JAX complete the shardings of its programs for several devices before the plugin compiles them."""
+    from jax._src import compiler
+
+    compile_and_load = compiler.backend_compile_and_load
+
+    @functools.wraps(compile_and_load)
+    def completing(backend, module, executable_devices, options, *arguments, **parameters):
+        build = options.executable_build_options
+        if backend.platform == NAME and build.num_partitions > 1 and build.use_shardy_partitioner:
+            module = completed(module)
+        return compile_and_load(backend, module, executable_devices, options, *arguments, **parameters)
+
+    compiler.backend_compile_and_load = completing
+
+
+def inspect(rule, context, value, *, callback):
+    """Lowers jax.debug.inspect_array_sharding by JAX's rule, and keeps the function that `completed` is to call."""
+    from jaxlib.mlir import ir
+
+    kept = context.module_context.keepalives
+    count = len(kept)
+    results = rule(context, value, callback=callback)
+    if len(kept) > count:
+        key = f"{NAME} {next(_numbers)}"
+        _inspectors[key] = kept[-1]
+        call = next(op for op in reversed(list(ir.InsertionPoint.current.block)) if _calls(op, _INSPECTION))
+        call.attributes["backend_config"] = ir.StringAttr.get(key)
+    return results
+
+
+def completed(module):
+    """Returns the module with the shardings of arguments and results that Shardy propagates to them, and calls the functions of
+    jax.debug.inspect_array_sharding. The operations of the module stay as they are."""
+    from jax._src.interpreters import mlir
+    from jaxlib.mlir import ir, passmanager
+
+    with module.context:
+        inspections = [op for op in _operations(module.operation) if _calls(op, _INSPECTION)]
+        if not inspections and not _is_open(_main(module)):
+            return module
+        copy = lambda: ir.Module.parse(mlir.module_to_bytecode(module))
+        whole, divided = copy(), copy()
+        for op in _operations(divided.operation):
+            rule = _rule_of(op)
+            if rule is not None:
+                op.attributes["sdy.sharding_rule"] = ir.Attribute.parse(rule)
+        passmanager.PassManager.parse("builtin.module(sdy-propagation-pipeline)").run(divided.operation)
+        for op in _operations(divided.operation):
+            if _calls(op, _INSPECTION):
+                _tell(op, divided)
+        for call in [op for op in _operations(whole.operation) if _calls(op, _INSPECTION)]:
+            call.erase()
+        _take_signature(whole, divided)
+    return whole
+
+
+def _operations(operation):
+    """Yields the operations in an operation's regions, and in theirs."""
+    for block in itertools.chain.from_iterable(operation.regions):
+        for inner in block:
+            yield inner.operation
+            yield from _operations(inner.operation)
+
+
+def _calls(operation, target: str) -> bool:
+    return operation.name == "stablehlo.custom_call" and operation.attributes["call_target_name"].value == target
+
+
+def _main(module):
+    """The function that the program starts with."""
+    return next(op for op in module.body if op.operation.name == "func.func" and op.attributes["sym_name"].value == "main")
+
+
+def _is_open(main) -> bool:
+    """Returns True when a sharding of the function's signature is missing or has dimensions that may be divided further."""
+    lists = [main.attributes[name] for name in ("arg_attrs", "res_attrs") if name in main.attributes]
+    stated = [attributes["sdy.sharding"] if "sdy.sharding" in attributes else None for attributes in itertools.chain(*lists)]
+    values = len(main.type.inputs) + len(main.type.results)
+    return len(stated) < values or any(sharding is None or "?" in str(sharding) for sharding in stated)
+
+
+def _take_signature(module, source) -> None:
+    """Gives a module the attributes of the arguments and results of another, and the meshes that they name."""
+    from jaxlib.mlir import ir
+
+    known = _meshes(module)
+    for name, mesh in _meshes(source).items():
+        if name not in known:
+            with ir.InsertionPoint.at_block_begin(module.body):
+                mesh.operation.clone()
+    for name in ("arg_attrs", "res_attrs"):
+        if name in _main(source).attributes:
+            _main(module).attributes[name] = _main(source).attributes[name]
+
+
+def _meshes(module) -> dict:
+    return {op.attributes["sym_name"].value: op for op in module.body if op.operation.name == "sdy.mesh"}
+
+
+def _rule_of(op) -> str | None:
+    """Returns Shardy's rule, as text, for the operations that it has none for but that XLA propagates through: it sees them
+    in another form."""
+    if _calls(op, _INSPECTION):
+        return _pointwise_rule(op.operands[0].type.shape)
+    if op.name == "stablehlo.dynamic_slice" and all(_is_constant(start) for start in list(op.operands)[1:]):
+        # XLA has made a slice of it, whose dimensions stay divided.
+        return _pointwise_rule(op.operands[0].type.shape, scalars=len(op.operands) - 1)
+    if op.name == "chlo.top_k":
+        *batch, whole = op.operands[0].type.shape
+        factors, chosen = _factors(len(batch) + 2), op.results[0].type.shape[-1]
+        operand, result = ", ".join(factors[:-1]), ", ".join([*factors[:-2], factors[-1]])
+        sizes = _sizes(factors, [*batch, whole, chosen])
+        return f"#sdy.op_sharding_rule<([{operand}])->([{result}], [{result}]) {{{sizes}}} need_replication={{{', '.join(factors[-2:])}}}, custom>"
+    return None
+
+
+def _pointwise_rule(sizes, scalars: int = 0) -> str:
+    """The rule of an operation whose result is divided as its first operand; the other operands are scalars."""
+    factors = _factors(len(sizes))
+    dimensions = f"[{', '.join(factors)}]"
+    return f"#sdy.op_sharding_rule<({', '.join([dimensions] + ['[]'] * scalars)})->({dimensions}) {{{_sizes(factors, sizes)}}}, custom>"
+
+
+def _is_constant(value) -> bool:
+    return getattr(value.owner, "name", "") == "stablehlo.constant"  # The owner of an argument is a block.
+
+
+def _factors(count: int) -> list[str]:
+    """The names that Shardy's syntax has for factors: i, j, ..., z, z_1, z_2, ..."""
+    names = itertools.chain(string.ascii_lowercase[8:], (f"z_{i}" for i in itertools.count(1)))
+    return list(itertools.islice(names, count))
+
+
+def _sizes(factors, sizes) -> str:
+    return ", ".join(f"{factor}={size}" for factor, size in zip(factors, sizes))
+
+
+def _tell(call, module) -> None:
+    """Calls the function of an inspection with the sharding of its value."""
+    from jaxlib.mlir.dialects import sdy
+
+    inspector = _inspectors.get(call.attributes["backend_config"].value)
+    if inspector is not None:
+        stated = sdy.TensorShardingPerValueAttr(call.attributes["sdy.sharding"]) if "sdy.sharding" in call.attributes else None
+        inspector(_hlo_sharding(sdy.TensorShardingAttr(stated.shardings[0]) if stated else None, module, call.operands[0].type.rank))
+
+
+def _hlo_sharding(sharding, module, rank: int):
+    """Returns XLA's form of one of Shardy's shardings."""
+    from jax._src.sharding_impls import NamedSharding, PartitionSpec, replicated_hlo_sharding
+    from jax.sharding import AbstractMesh
+    from jaxlib.mlir.dialects import sdy
+
+    if sharding is None or rank == 0:
+        return replicated_hlo_sharding
+    mesh = sharding.mesh_or_ref
+    if not sdy.MeshAttr.isinstance(mesh):
+        mesh = _meshes(module)[mesh.value].attributes["mesh"]
+    mesh = sdy.MeshAttr(mesh)
+    dimensions = [[_part(axis) for axis in sdy.DimensionShardingAttr(d).axes] for d in sharding.dimension_shardings]
+    # Each part of an axis is an axis of its own here: the axis is cut wherever a part begins or ends.
+    sizes, names = [], {}
+    for axis in map(sdy.MeshAxisAttr, mesh.axes):
+        cuts = {1, axis.size}
+        for name, before, size in itertools.chain(*dimensions):
+            if name == axis.name and size:
+                cuts |= {before, before * size}
+        ends = sorted(cuts) if axis.size > 1 else [1, 1]
+        for low, high in zip(ends, ends[1:]):
+            names.setdefault(axis.name, []).append((f"{axis.name}:{low}", low, high))
+            sizes.append((f"{axis.name}:{low}", high // low))
+    spec = []
+    for parts in dimensions:
+        within = lambda part, low, high: not part[2] or part[1] <= low and high <= part[1] * part[2]
+        spec.append(tuple(n for part in parts for n, low, high in names[part[0]] if within(part, low, high)))
+    abstract = AbstractMesh(tuple(size for _, size in sizes), tuple(name for name, _ in sizes))
+    return NamedSharding(abstract, PartitionSpec(*spec))._to_xla_hlo_sharding(rank)
+
+
+def _part(axis):
+    """A part of a mesh's axis: its name, the product of the parts before it, and its size (0: the whole axis)."""
+    from jaxlib.mlir.dialects import sdy
+
+    axis = sdy.AxisRefAttr(axis)
+    info = axis.sub_axis_info
+    return (axis.name, info.pre_size, info.size) if info is not None else (axis.name, 1, 0)
