@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import os
 
-from . import _files, _hloctl
+from . import _daemon, _hloctl
 
 NAME = "hlod"
 OLDEST = (0, 6, 0)  # The oldest JAX whose tables and callbacks `_lowerings` fits.
@@ -35,9 +35,6 @@ def initialize() -> None:
     if platforms == NAME:
         # Host callbacks, DLPack and jax.device_put of NumPy scalars want a CPU device beside.
         config.update("jax_platforms", f"{NAME},cpu")
-    daemon = _files.program("hlod", "HLOD_DAEMON")
-    if daemon is not None:
-        os.environ.setdefault("HLOD_DAEMON", daemon)
     try:
         _register()
     except _hloctl.Error as error:
@@ -58,36 +55,13 @@ def _register() -> None:
             f"hlod runs programs of JAX {'.'.join(map(str, OLDEST))} and later, and this is JAX {jax.__version__}: "
             "install a newer one (pip install -U jax)"
         )
-    library = _files.plugin()
-    if library is None:
-        raise _hloctl.Error(
-            f"{_files.PLUGIN} is neither at $HLOD_PJRT_LIBRARY nor in this package: install hlod's wheel, or build the target pjrt_hlod"
-        )
     from . import _lowerings, _plugin, _shardings
 
-    _plugin.check(library)
-    xla_bridge.register_plugin(NAME, priority=500, library_path=library, options=options)
+    xla_bridge.register_plugin(NAME, priority=500, library_path=_daemon.library(), options=_daemon.options)
     _lowerings.register()
     _shardings.register()
     _plugin.name_lines_of_transfers()
     _name_lines_of_programs()
-
-
-def options() -> dict[str, str | int]:
-    """The options of the plugin's client: what the environment says of the daemon."""
-    result: dict[str, str | int] = {}
-    if os.environ.get("HLOD_ADDRESS"):
-        result["address"] = os.environ["HLOD_ADDRESS"]
-    if os.environ.get("HLOD_DEVICES"):
-        result["devices"] = _devices(os.environ["HLOD_DEVICES"])
-    return result
-
-
-def _devices(text: str) -> int:
-    """Reads HLOD_DEVICES. The daemon says which numbers it takes; here are only those that an option can carry."""
-    if not (text.isascii() and text.isdecimal()) or int(text[:20]) >= 1 << 63:
-        raise ValueError(f'HLOD_DEVICES ("{text}") is not a number of devices, such as 8')
-    return int(text)
 
 
 def _name_lines_of_programs() -> None:

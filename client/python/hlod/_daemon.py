@@ -1,0 +1,41 @@
+"""What a framework's client of the plugin is given: the library, and the options that the environment states for its daemon."""
+
+from __future__ import annotations
+
+import os
+
+from . import _files, _hloctl, _plugin
+
+
+def library() -> str:
+    """Returns the path of the plugin, and has it find the daemon that belongs to it.
+
+    Raises hlod.Error where the plugin is not to be found, or is something else.
+    """
+    path = _files.plugin()
+    if path is None:
+        raise _hloctl.Error(
+            f"{_files.PLUGIN} is neither at $HLOD_PJRT_LIBRARY nor in this package: install hlod's wheel, or build the target pjrt_hlod"
+        )
+    _plugin.check(path)
+    daemon = _files.program("hlod", "HLOD_DAEMON")
+    if daemon is not None:
+        os.environ.setdefault("HLOD_DAEMON", daemon)
+    return path
+
+
+def options() -> dict[str, str | int]:
+    """The options of the plugin's client: what the environment says of the daemon."""
+    result: dict[str, str | int] = {}
+    if os.environ.get("HLOD_ADDRESS"):
+        result["address"] = os.environ["HLOD_ADDRESS"]
+    if os.environ.get("HLOD_DEVICES"):
+        result["devices"] = _devices(os.environ["HLOD_DEVICES"])
+    return result
+
+
+def _devices(text: str) -> int:
+    """Reads HLOD_DEVICES. The daemon says which numbers it takes; here are only those that an option can carry."""
+    if not (text.isascii() and text.isdecimal()) or int(text[:20]) >= 1 << 63:
+        raise ValueError(f'HLOD_DEVICES ("{text}") is not a number of devices, such as 8')
+    return int(text)

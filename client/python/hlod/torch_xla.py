@@ -1,0 +1,22 @@
+"""hlod as a device of PyTorch/XLA, which finds `HlodPlugin` by the entry point `torch_xla.plugins`: PJRT_DEVICE=HLOD selects it.
+
+The environment says which daemon, as it does for JAX (`hlod.jax`): HLOD_ADDRESS, HLOD_DEVICES. Processes that use another device load
+neither the plugin nor anything of it.
+"""
+
+from __future__ import annotations
+
+from torch_xla.experimental.plugins import DevicePlugin
+
+from . import _daemon
+
+
+class HlodPlugin(DevicePlugin):
+    """The plugin as PyTorch/XLA wants to see it: all devices of the daemon belong to the one process that connects."""
+
+    def library_path(self) -> str:
+        """The path of the plugin. PyTorch/XLA asks when it is about to load it."""
+        return _daemon.library()
+
+    def client_create_options(self) -> dict[str, str | int]:
+        return _daemon.options()
