@@ -65,7 +65,7 @@ Json Ledger() {
 // Sets the line of the program, "FILE:LINE", for which this thread transfers and compiles until the next call; null: unknown.
 HLOD_EXPORTED void hlod_set_line(const char* location) {
   (void)hlod::pjrt::Caught("hlod_set_line", [&] {
-    hlod::pjrt::SetCurrentLine(location);
+    hlod::pjrt::SetCurrentLine(hlod::pjrt::ReadCallLocation(location));
     return absl::OkStatus();
   });
 }

@@ -36,6 +36,15 @@ Buffer::Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> e
   device().Held(hlo::ByteSize(shape_).value_or(0));
 }
 
+Buffer::Buffer(Memory& memory, const hlo::Shape& shape, Make make)
+    : client_(memory.device().client().shared_from_this()),
+      memory_(memory),
+      shape_(shape),
+      minor_to_major_(Descending(shape_.dims.size())),
+      make_(std::move(make)) {
+  device().Held(hlo::ByteSize(shape_).value_or(0));
+}
+
 Buffer::~Buffer() { Delete(); }
 
 Buffer::Buffer(Memory& memory, const hlo::Shape& shape, absl::Status error)
@@ -49,6 +58,12 @@ absl::StatusOr<hlod::Buffer> Buffer::value() const {
   absl::MutexLock lock(&mu_);
   if (deleted_) return InvalidArgument("Buffer has been deleted or donated.");
   if (!error_.ok()) return error_;
+  if (make_ != nullptr) {
+    absl::StatusOr<hlod::Buffer> made = std::exchange(make_, nullptr)();
+    if (made.ok()) value_ = *std::move(made);
+    else make_error_ = made.status();
+  }
+  if (!make_error_.ok()) return make_error_;
   return *value_;
 }
 
@@ -66,12 +81,15 @@ bool Buffer::IsDeleted() const {
 
 void Buffer::Delete() {
   std::optional<hlod::Buffer> value;
+  Make make;
+  bool held = false;
   {
     absl::MutexLock lock(&mu_);
-    deleted_ = true;
+    held = !std::exchange(deleted_, true) && error_.ok();
     value.swap(value_);
+    make.swap(make_);
   }
-  if (value.has_value()) device().Held(-hlo::ByteSize(shape_).value_or(0));
+  if (held) device().Held(-hlo::ByteSize(shape_).value_or(0));
 }
 
 bool Buffer::IsSoleUser(const hlod::Buffer& value) const {

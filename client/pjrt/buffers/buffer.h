@@ -1,6 +1,7 @@
 // A buffer as the framework holds it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -20,6 +21,9 @@ class Buffer {
  public:
   // `end` is the end of what makes the value, when that is not the end of the command alone.
   Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> end = nullptr);
+  // One whose value `make` makes when it is first asked for, for the line of that call, or never.
+  using Make = std::function<absl::StatusOr<hlod::Buffer>()>;
+  Buffer(Memory& memory, const hlo::Shape& shape, Make make);
   ~Buffer();
   // One without a value: its use and its end report `error`.
   Buffer(Memory& memory, const hlo::Shape& shape, absl::Status error);
@@ -58,7 +62,9 @@ class Buffer {
   const absl::Status error_;
   const std::shared_ptr<Completion> end_;
   mutable absl::Mutex mu_;
-  std::optional<hlod::Buffer> value_ ABSL_GUARDED_BY(mu_);
+  mutable Make make_ ABSL_GUARDED_BY(mu_);  // Null when there is nothing to make, or no more.
+  mutable absl::Status make_error_ ABSL_GUARDED_BY(mu_);
+  mutable std::optional<hlod::Buffer> value_ ABSL_GUARDED_BY(mu_);
   bool deleted_ ABSL_GUARDED_BY(mu_) = false;
   int holds_ ABSL_GUARDED_BY(mu_) = 0;
 };

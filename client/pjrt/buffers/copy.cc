@@ -4,6 +4,7 @@
 #include "client/pjrt/buffers/buffer.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
+#include "client/pjrt/programs/call_location.h"
 
 namespace hlod::pjrt {
 namespace {
@@ -15,9 +16,9 @@ absl::StatusOr<Buffer*> CopyTo(const Buffer& buffer, Memory& memory) {
   if (&memory.device() == &buffer.device()) return new Buffer(memory, value);
   if (&memory.device().client() != &buffer.client())
     return Unimplemented("A copy from one client of hlod to another.");
-  ASSIGN_OR_RETURN(const Literal literal, value.ToLiteral(Cause::kImplicitDownload, Caller{}));
+  ASSIGN_OR_RETURN(const Literal literal, value.ToLiteral(Cause::kImplicitDownload, CurrentLine()));
   ASSIGN_OR_RETURN(hlod::Buffer copy,
-                   memory.device().runtime().Upload(literal, Cause::kImplicitUpload, Caller{}));
+                   memory.device().runtime().Upload(literal, Cause::kImplicitUpload, CurrentLine()));
   return new Buffer(memory, std::move(copy));
 }
 

@@ -5,6 +5,7 @@
 #include "client/pjrt/buffers/element_type.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
+#include "client/pjrt/programs/call_location.h"
 
 namespace hlod::pjrt {
 namespace {
@@ -42,7 +43,8 @@ absl::Status Serve(abi::Client_CreateUninitializedBuffer_Args& args) {
   ASSIGN_OR_RETURN(const hlo::Shape shape, ShapeFrom(args));
   ASSIGN_OR_RETURN(const Literal zeros,
                    Literal::Make(shape, args.client->runtime().limits().buffer_bytes_max));
-  ASSIGN_OR_RETURN(hlod::Buffer value, memory.device().runtime().Upload(zeros, Cause::kUpload, Caller{}));
+  ASSIGN_OR_RETURN(hlod::Buffer value,
+                   memory.device().runtime().Upload(zeros, Cause::kUpload, CurrentLine()));
   args.buffer = new Buffer(memory, std::move(value));
   return absl::OkStatus();
 }

@@ -63,15 +63,17 @@ std::shared_ptr<Completion> ReadBeside(Client& client, const hlod::Buffer& value
 std::shared_ptr<Completion> ReadAtEnd(Client& client, const Buffer& buffer, const hlod::Buffer& value,
                                       absl::Span<std::byte> out, Sink sink) {
   std::shared_ptr<Completion> completion = Completion::Open();
-  buffer.end()->OnReady([=, client = client.shared_from_this()](const absl::Status& ended) {
-    if (!ended.ok()) {
-      completion->Set(ended);
-    } else {
-      ReadBeside(*client, value, out, sink)->OnReady([=](const absl::Status& read) {
-        completion->Set(read);
+  buffer.end()->OnReady(
+      [=, client = client.shared_from_this(), line = CurrentLine()](const absl::Status& ended) {
+        const LineScope scope(line);
+        if (!ended.ok()) {
+          completion->Set(ended);
+        } else {
+          ReadBeside(*client, value, out, sink)->OnReady([=](const absl::Status& read) {
+            completion->Set(read);
+          });
+        }
       });
-    }
-  });
   return completion;
 }
 

@@ -10,6 +10,8 @@
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
 #include "client/pjrt/programs/call_location.h"
+#include "client/runtime/preflight/abstract_session.h"
+#include "client/runtime/session/session.h"
 
 namespace hlod::pjrt {
 namespace {
@@ -32,18 +34,42 @@ void SetUpperBits(absl::Span<std::byte> elements, hlo::PrimitiveType type) {
   }
 }
 
-// Uploads an array whose elements have to be brought into order, or into form, on the way.
-absl::StatusOr<hlod::Buffer> UploadRearranged(const hlod::Device& device, const std::byte* data,
-                                              const Strides& strides, const hlo::Shape& shape) {
+// Returns a copy of an array, with its elements in order and in form.
+absl::StatusOr<hlod::StagedUpload> Staged(const hlod::Device& device, const std::byte* data,
+                                          const Strides& strides, const hlo::Shape& shape) {
   ASSIGN_OR_RETURN(hlod::StagedUpload staged, device.Stage(shape, CurrentLine()));
   CopyStrided(staged.bytes().data(), RowMajorStrides(shape), data, strides, shape);
   if (hlo::Info(shape.type).bits < 8) SetUpperBits(staged.bytes(), shape.type);
+  return staged;
+}
+
+// Uploads an array whose elements have to be brought into order, or into form, on the way.
+absl::StatusOr<hlod::Buffer> UploadRearranged(const hlod::Device& device, const std::byte* data,
+                                              const Strides& strides, const hlo::Shape& shape) {
+  ASSIGN_OR_RETURN(hlod::StagedUpload staged, Staged(device, data, strides, shape));
   return staged.Commit(Cause::kUpload, CurrentLine());
+}
+
+// Returns an upload that is sent when the array is first used, for the line of that use: the bytes are kept
+// until then, unless they are never sent.
+absl::StatusOr<Buffer::Make> UploadWhenUsed(const hlod::Device& device, const std::byte* data,
+                                            const Strides& strides, const hlo::Shape& shape) {
+  const int64_t bytes = hlo::ByteSize(shape).value_or(0);
+  const runtime::AbstractSession* const abstract = device.internal_session()->options().abstract.get();
+  if (abstract != nullptr && abstract->IsLarge(bytes))
+    return [=] { return runtime::UploadWithoutBytes(device, shape, Cause::kUpload, CurrentLine()); };
+  ASSIGN_OR_RETURN(hlod::StagedUpload staged, Staged(device, data, strides, shape));
+  return [kept = std::make_shared<hlod::StagedUpload>(std::move(staged))] {
+    return kept->Commit(Cause::kUpload, CurrentLine());
+  };
 }
 
 }  // namespace
 
 // All ways of keeping the host's memory are kept: the bytes are out of it when the call returns.
+//
+// The Python package states the line of a transfer, but not for the arrays of the host that a jitted function
+// is given: those JAX uploads without a call of Python. They are sent with the execution, which has a line.
 absl::Status Serve(abi::Client_BufferFromHostBuffer_Args& args) {
   RETURN_IF_ERROR(Given(args.client, "client"));
   if (args.num_dims > 0) RETURN_IF_ERROR(Given(args.dims, "dims"));
@@ -73,11 +99,17 @@ absl::Status Serve(abi::Client_BufferFromHostBuffer_Args& args) {
     dense = dense && (bytes == 0 || given == strides);
     strides = std::move(given);
   }
+  auto done = std::make_unique<Event>(Completion::Done(absl::OkStatus()));
+  if (LinesAreStated() && CurrentLine().line == 0 && bytes > 0) {
+    ASSIGN_OR_RETURN(Buffer::Make make, UploadWhenUsed(device, data, strides, shape));
+    args.buffer = new Buffer(*memory, shape, std::move(make));
+    args.done_with_host_buffer = done.release();
+    return absl::OkStatus();
+  }
   absl::StatusOr<hlod::Buffer> value =
       dense ? device.Upload({data, bytes}, shape, Cause::kUpload, CurrentLine())
             : UploadRearranged(device, data, strides, shape);
   RETURN_IF_ERROR(value.status());
-  auto done = std::make_unique<Event>(Completion::Done(absl::OkStatus()));
   args.buffer = new Buffer(*memory, *std::move(value));
   args.done_with_host_buffer = done.release();
   return absl::OkStatus();

@@ -11,6 +11,7 @@
 #include "client/pjrt/callbacks/to_device_stream.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
+#include "client/pjrt/programs/call_location.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::pjrt {
@@ -83,7 +84,7 @@ class CallbackRun {
     listener.command = nullptr;
     absl::StatusOr<std::vector<hlod::Buffer>> asked =
         listener.participant->device->runtime().TransferFromOutfeed({&listener.shape, 1},
-                                                                    listener.send->channel_id, Caller{});
+                                                                    listener.send->channel_id, CurrentLine());
     if (!asked.ok()) return Note(asked.status());
     listener.value = asked->front();
     listener.command = ProducerOf(listener.value);
@@ -96,7 +97,7 @@ class CallbackRun {
     listener.command = nullptr;
     if (!come.ok()) return Note(come);
     if (!listener.calls) return Ask(listener);
-    const absl::StatusOr<Literal> literal = value.ToLiteral(Cause::kImplicitDownload, Caller{});
+    const absl::StatusOr<Literal> literal = value.ToLiteral(Cause::kImplicitDownload, CurrentLine());
     if (!literal.ok()) return Note(literal.status());
     Note(Call(*listener.send, *literal));
     Answer(*listener.participant, listener.send->channel_id);
@@ -128,6 +129,7 @@ class CallbackRun {
                                                                    size_t message_size) {
       return ToError(ToStatus(code, message, message_size));
     };
+    const LineScope line(CurrentLine());  // The user's callback may set others.
     return Caught("A send_callback", [&] {
       const std::unique_ptr<Error> error(
           send.send_callback(&chunk, &make_error, size, /*done=*/true, send.user_arg));
@@ -145,6 +147,7 @@ class CallbackRun {
       if (info == participant.receives.end() || found == channels_.from_host.end()) return;
       std::vector<Device*> devices = {participant.device};
       if (channels_.once.contains(channel)) devices = devices_;
+      const LineScope line(CurrentLine());
       Note(Caught("A recv_callback", [&] {
         info->recv_callback(
             new CopyToDeviceStream(std::move(devices), channel, found->second, execution_, end_),
@@ -187,7 +190,10 @@ std::shared_ptr<Completion> ServeCallbacks(const HostChannels& channels,
   const auto run =
       std::make_shared<CallbackRun>(channels, std::move(participants), execution, std::move(turn));
   const absl::Status started = Caught("The thread of a program's callbacks", [&] {
-    std::thread([run] { run->Run(); }).detach();
+    std::thread([run, line = CurrentLine()] {
+      SetCurrentLine(line);
+      run->Run();
+    }).detach();
     return absl::OkStatus();
   });
   if (!started.ok()) run->GiveUp(started);

@@ -7,6 +7,7 @@
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
+#include "client/pjrt/programs/call_location.h"
 
 namespace hlod::pjrt {
 
@@ -18,6 +19,7 @@ CopyToDeviceStream::CopyToDeviceStream(std::vector<Device*> devices, int64_t cha
       shape_(std::move(shape)),
       total_(hlo::ByteSize(shape_).value_or(0)),
       execution_(std::move(execution)),
+      line_(CurrentLine()),
       end_(std::move(end)) {}
 
 CopyToDeviceStream::~CopyToDeviceStream() {
@@ -51,10 +53,9 @@ absl::Status CopyToDeviceStream::Add(const void* data, size_t size) {
   }
   // A framework ends the process when a chunk fails, so the failure becomes the error of the execution.
   for (const Device* const device : devices_) {
-    const absl::StatusOr<hlod::Buffer> value =
-        device->runtime().Upload(whole, shape_, Cause::kUpload, Caller{});
+    const absl::StatusOr<hlod::Buffer> value = device->runtime().Upload(whole, shape_, Cause::kUpload, line_);
     absl::Status sent = value.status();
-    if (sent.ok()) sent = device->runtime().TransferToInfeed({&*value, 1}, channel_, Caller{});
+    if (sent.ok()) sent = device->runtime().TransferToInfeed({&*value, 1}, channel_, line_);
     if (!sent.ok()) Fail(std::move(sent));
   }
   return absl::OkStatus();

@@ -1,6 +1,7 @@
 // Reads lines of programs, and keeps the names of their files.
 #include "client/pjrt/programs/call_location.h"
 
+#include <atomic>
 #include <charconv>
 #include <set>
 #include <string>
@@ -21,12 +22,24 @@ const char* Kept(std::string_view file) {
 }
 
 thread_local Caller current;
+std::atomic<bool> stated = false;
 
 }  // namespace
 
 const Caller& CurrentLine() { return current; }
 
-void SetCurrentLine(const char* location) { current = ReadCallLocation(location); }
+void SetCurrentLine(const Caller& line) {
+  current = line;
+  stated.store(true, std::memory_order_relaxed);
+}
+
+bool LinesAreStated() { return stated.load(std::memory_order_relaxed); }
+
+LineScope::LineScope(const Caller& line) : before_(current) {
+  if (line.line != 0) current = line;
+}
+
+LineScope::~LineScope() { current = before_; }
 
 Caller ReadCallLocation(const char* location) {
   if (location == nullptr || *location == '\0') return Caller{};

@@ -9,9 +9,23 @@ namespace hlod::pjrt {
 // for the life of the process.
 Caller ReadCallLocation(const char* location);
 
-// The line of the user's program that this thread works for, where the framework does not state it: of transfers and
-// compilations. The Python package sets it around JAX's calls.
+// The line of the user's program that this thread works for, where the framework does not state it: of
+// transfers and compilations. The Python package sets it around JAX's calls.
 const Caller& CurrentLine();
-void SetCurrentLine(const char* location);
+void SetCurrentLine(const Caller& line);
+// True once SetCurrentLine was called: lines are stated then, at the latest by the call that uses an array.
+bool LinesAreStated();
+
+// Makes a line the current one for the life of the object, unless it is unknown.
+class LineScope {
+ public:
+  explicit LineScope(const Caller& line);
+  ~LineScope();
+  LineScope(const LineScope&) = delete;
+  LineScope& operator=(const LineScope&) = delete;
+
+ private:
+  const Caller before_;
+};
 
 }  // namespace hlod::pjrt

@@ -105,7 +105,8 @@ absl::Status AddArgument(Run& run, DonationCheck& donations, Buffer* buffer, boo
   RETURN_IF_ERROR(donations.Add(run, buffer, donate, participant, argument));
   if (wanted.IsToken() && !buffer->shape().IsToken()) {
     // A framework without a token yet gives some other buffer in its place.
-    ASSIGN_OR_RETURN(value, run.devices[participant]->runtime().Upload({}, wanted, Cause::kUpload, Caller{}));
+    ASSIGN_OR_RETURN(value,
+                     run.devices[participant]->runtime().Upload({}, wanted, Cause::kUpload, CurrentLine()));
   } else if (donate) {
     run.consumed.push_back(buffer);
     if (buffer->IsSoleUser(*value)) run.options.donate.push_back(static_cast<int>(run.arguments.size()));
@@ -216,6 +217,7 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   const LoadedExecutable& executable = *args.executable;
   if (executable.IsDeleted()) return InvalidArgument("The program was deleted.");
   const abi::ExecuteOptions options = Widened(*args.options);
+  const LineScope line(ReadCallLocation(options.call_location));
   Run run = {.program = *executable.program()};
   if (!run.program.output_types().empty()) RETURN_IF_ERROR(Given(args.output_lists, "output_lists"));
   RETURN_IF_ERROR(ChooseDevices(executable, args, run));
@@ -230,7 +232,7 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   const bool calls_back = !run.program.channels().empty();
   if (calls_back) client.callback_turn()->Take();
   const absl::StatusOr<Execution> execution =
-      run.program.runtime().Start(run.arguments, run.options, ReadCallLocation(options.call_location));
+      run.program.runtime().Start(run.arguments, run.options, CurrentLine());
   if (!execution.ok()) {
     if (calls_back) client.callback_turn()->Give();
     if (hlod::KindOf(execution.status()) != ErrorKind::kLostSession) return execution.status();

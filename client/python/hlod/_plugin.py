@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable
 
 from . import _files, _hloctl, _html
@@ -109,17 +110,24 @@ def name_lines_of_transfers() -> None:
         pass  # Where the class does not take it, downloads are counted without lines.
 
 
+_noted = threading.local()
+
+
 def _noting(function: Callable) -> Callable:
     """The function, with the line of the nearest caller outside JAX noted while it runs."""
     set_line = _library().hlod_set_line
 
     @functools.wraps(function)
     def noting(*arguments, **parameters):
+        if getattr(_noted, "line", False):  # A call within a call: its line is noted.
+            return function(*arguments, **parameters)
+        _noted.line = True
         set_line(_line())
         try:
             return function(*arguments, **parameters)
         finally:
             set_line(None)
+            _noted.line = False
 
     return noting
 

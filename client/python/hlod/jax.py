@@ -30,7 +30,7 @@ def initialize() -> None:
     from jax._src import config, xla_bridge
 
     platforms = config.jax_platforms.value
-    if not wanted(platforms):
+    if not wanted(platforms) or NAME in xla_bridge._backend_factories:
         return
     if platforms == NAME:
         # Host callbacks, DLPack and jax.device_put of NumPy scalars want a CPU device beside.

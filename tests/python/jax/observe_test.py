@@ -34,6 +34,31 @@ class Observe(PluginTest):
         self.assertEqual(y, 70.0)
         self.assertEqual([row for row in self.rows(line) if row[0] == "download"], [("download", 4, 1)])
 
+    def test_arrays_of_the_host_given_to_a_call_have_its_line(self):
+        double = jax.jit(lambda x, scale: x * scale)
+        small, large = array(5), array(50_000)
+        for _ in range(4):
+            y = double(small, 2.0), double(large, 2.0); line = here()
+        self.assertEqual([row for row in self.rows(line) if row[0] == "upload"], [("upload", 4 * 4 * 50_007, 16)])
+        for x, doubled in zip((small, large), y):
+            np.testing.assert_array_equal(np.asarray(doubled), x * 2)
+        rows = double(array(8, 6).T, np.float32(3)); line = here()
+        np.testing.assert_array_equal(np.asarray(rows), array(8, 6).T * 3)
+        self.assertEqual([row for row in self.rows(line) if row[0] == "upload"], [("upload", 4 * 49, 2)])
+
+    def test_every_transfer_has_a_line(self):
+        def step(x, scale):
+            jax.debug.print("{}", x.sum())
+            return jax.pure_callback(lambda x: np.asarray(x) + 1, jax.ShapeDtypeStruct(x.shape, x.dtype), x) * scale
+
+        for _ in range(3):
+            jax.jit(step)(array(6), 2.0).block_until_ready()
+        jax.effects_barrier()
+        float(jnp.arange(4.0)[1] + np.ones(4)[2])
+        np.asarray(jax.random.normal(jax.random.key(0), (3,)))
+        unknown = [row for row in hlod.ledger()["rows"] if row["bytes"] and not row["file"]]
+        self.assertEqual(unknown, [])
+
     def test_sums_are_those_of_the_rows(self):
         ledger = hlod.ledger()
         total = sum(ledger[direction]["bytes"] for direction in ("host_to_device", "device_to_host", "device_to_device"))
