@@ -58,22 +58,32 @@ def _own_rules() -> dict:
         return _rule(table[product])(context, *operands, precision=precision, **parameters)
 
     def platform_index(context, *, platforms):
-        """Takes the branch for the CPU where there is none for hlod."""
-        named = any(NAME in (names or ()) for names in platforms)
-        if not named:
-            platforms = tuple((*names, NAME) if names and "cpu" in names else names for names in platforms)
-        return _rule(mlir._lowerings[index])(context, platforms=platforms)
+        return _rule(mlir._lowerings[index])(context, platforms=_as_for_the_cpu(platforms))
+
+    def cond(context, *operands, branches_platforms=None, **parameters):
+        if branches_platforms is not None:
+            parameters["branches_platforms"] = _as_for_the_cpu(branches_platforms)
+        return _rule(mlir._lowerings[choice])(context, *operands, **parameters)
 
     def inspect_sharding(context, value, *, callback):
         return _shardings.inspect(_rule(mlir._lowerings[inspect]), context, value, callback=callback)
 
     product, index, inspect = lax.lax.dot_general_p, conditionals.platform_index_p, debugging.inspect_sharding_p
+    choice = conditionals.cond_p
     like = lambda rule, table, primitive: _entry_like(table.get(primitive), rule)
     return {
         product: like(dot_general, mlir._platform_specific_lowerings["cpu"], product),
         index: like(platform_index, mlir._lowerings, index),
+        choice: like(cond, mlir._lowerings, choice),
         inspect: like(inspect_sharding, mlir._lowerings, inspect),
     }
+
+
+def _as_for_the_cpu(platforms):
+    """The platforms of the branches of lax.platform_dependent, in which hlod takes the branch for the CPU unless it has its own."""
+    if any(NAME in (names or ()) for names in platforms):
+        return platforms
+    return tuple((*names, NAME) if names and "cpu" in names else names for names in platforms)
 
 
 def _rule(entry):
@@ -98,7 +108,7 @@ class _SendsAndReceives:
 def _call_back_by_send_and_recv() -> None:
     """Lowers host callbacks for hlod to stablehlo.send and recv, as JAX does for TPUs: the daemon is another process."""
     from jax._src import callback
-    from jax._src.interpreters import mlir
+    from jax.interpreters import mlir
 
     original = callback.emit_python_callback
     if getattr(original, "_for_hlod", False):
@@ -109,6 +119,8 @@ def _call_back_by_send_and_recv() -> None:
         module = context.module_context
         if tuple(module.platforms) != (NAME,):
             return original(context, *arguments, **parameters)
+        if parameters.get("partitioned") and _device_count(module.axis_context) == 1:
+            del parameters["partitioned"]  # The one device has the whole of each value.
         seen = module.replace(platforms=("tpu",), backend=_SendsAndReceives(module.get_backend()))
         return original(context.replace(module_context=seen), *arguments, **parameters)
 
@@ -116,3 +128,9 @@ def _call_back_by_send_and_recv() -> None:
     callback.emit_python_callback = emit
     if hasattr(mlir, "emit_python_callback"):
         mlir.emit_python_callback = emit
+
+
+def _device_count(axis_context) -> int | None:
+    """The number of devices that a program is lowered for; None when JAX does not say it."""
+    devices = getattr(axis_context, "device_assignment", None)
+    return getattr(axis_context, "num_devices", None) if devices is None else len(devices)

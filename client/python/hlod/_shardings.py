@@ -6,7 +6,6 @@ signature, so this module completes the signature before JAX hands the program o
 
 from __future__ import annotations
 
-import functools
 import itertools
 import string
 import weakref
@@ -16,22 +15,6 @@ from .jax import NAME
 _INSPECTION = "InspectSharding"  # The custom call that jax.debug.inspect_array_sharding becomes.
 _inspectors = weakref.WeakValueDictionary()  # By the text in the custom call: the function that takes the sharding.
 _numbers = itertools.count()
-
-
-def register() -> None:
-    """Has JAX complete the shardings of its programs for several devices before the plugin compiles them."""
-    from jax._src import compiler
-
-    compile_and_load = compiler.backend_compile_and_load
-
-    @functools.wraps(compile_and_load)
-    def completing(backend, module, executable_devices, options, *arguments, **parameters):
-        build = options.executable_build_options
-        if backend.platform == NAME and build.num_partitions > 1 and build.use_shardy_partitioner:
-            module = completed(module)
-        return compile_and_load(backend, module, executable_devices, options, *arguments, **parameters)
-
-    compiler.backend_compile_and_load = completing
 
 
 def inspect(rule, context, value, *, callback):

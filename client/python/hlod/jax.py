@@ -55,11 +55,12 @@ def _register() -> None:
             f"hlod runs programs of JAX {'.'.join(map(str, OLDEST))} and later, and this is JAX {jax.__version__}: "
             "install a newer one (pip install -U jax)"
         )
-    from . import _lowerings, _plugin, _shardings
+    from . import _arrays, _compilation, _lowerings, _plugin
 
     xla_bridge.register_plugin(NAME, priority=500, library_path=_daemon.library(), options=_daemon.options)
     _lowerings.register()
-    _shardings.register()
+    _arrays.register()
+    _compilation.register()
     _plugin.name_lines_of_transfers()
     _name_lines_of_programs()
 

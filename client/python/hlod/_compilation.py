@@ -1,0 +1,67 @@
+"""What happens to JAX's programs before the plugin compiles them."""
+
+from __future__ import annotations
+
+import functools
+
+from . import _shardings
+from .jax import NAME
+
+
+def register() -> None:
+    """Has JAX check the options of its programs, and complete their shardings, before the plugin compiles them. Has it keep compiled
+    programs in its persistent cache, where there is one ($JAX_COMPILATION_CACHE_DIR), as it does for its own platforms."""
+    from jax._src import compilation_cache, compiler
+
+    compile_and_load = compiler.backend_compile_and_load
+
+    @functools.wraps(compile_and_load)
+    def compiling(backend, module, executable_devices, options, *arguments, **parameters):
+        if backend.platform == NAME:
+            check_options(options)
+            build = options.executable_build_options
+            if build.num_partitions > 1 and build.use_shardy_partitioner:
+                module = _shardings.completed(module)
+        return compile_and_load(backend, module, executable_devices, options, *arguments, **parameters)
+
+    compiler.backend_compile_and_load = compiling
+    is_used = compilation_cache.is_cache_used
+
+    @functools.wraps(is_used)
+    def is_cache_used(backend):
+        return is_used(_Cached if backend.platform == NAME else backend)
+
+    compilation_cache.is_cache_used = is_cache_used
+
+
+class _Cached:
+    """A backend as JAX's persistent cache wants to see it: it goes by the name alone."""
+
+    platform = "cpu"
+    supports_executable_serialization = True
+
+
+def check_options(options) -> None:
+    """Raises JaxRuntimeError for `compiler_options` that XLA does not have, or whose values are not of their types."""
+    overrides = tuple((name, value) for name, value in options.env_option_overrides if name != "xla_dump_to")
+    if overrides:
+        _check(overrides)
+
+
+@functools.lru_cache(maxsize=1024)
+def _check(overrides) -> None:
+    """Asks JAX's CPU, which has XLA's table of options, to compile an empty program with them."""
+    import jax
+    from jax._src.interpreters import mlir
+    from jax._src.lib import xla_client
+    from jaxlib.mlir import ir
+
+    try:
+        device = jax.local_devices(backend="cpu")[0]
+    except RuntimeError:
+        return  # JAX_PLATFORMS leaves the CPU out: the plugin takes all options of XLA's form.
+    options = xla_client.CompileOptions()
+    options.env_option_overrides = list(overrides)
+    with mlir.make_ir_context(), ir.Location.unknown():
+        module = ir.Module.parse("func.func public @main() { return }")
+        device.client.compile_and_load(mlir.module_to_bytecode(module), xla_client.DeviceList((device,)), options)
