@@ -13,12 +13,10 @@
 #include "common/base/errors/status.h"
 #include "common/lapack/config.h"
 #include "common/lapack/routines.h"
+#include "common/lapack/target.h"
 
 namespace hlod::lapack {
 namespace {
-
-constexpr std::string_view kTypes = "sdcz", kPrefix = "lapack_", kSuffix = "_ffi";
-constexpr hlo::PrimitiveType kElements[] = {hlo::kF32, hlo::kF64, hlo::kC64, hlo::kC128};
 
 // The limit on the elements of a matrix: workspaces of some routines are five times as large, and LAPACK
 // counts them in 32 bits.
@@ -38,17 +36,15 @@ bool IsTpuCall(const Routine& routine) { return absl::ascii_isupper(routine.name
 Named FindTarget(std::string_view target, hlo::PrimitiveType type_of_first = hlo::kF32) {
   for (const Routine& routine : Routines()) {
     if (!IsTpuCall(routine) || routine.name != target) continue;
-    const auto* const type = std::ranges::find(kElements, type_of_first);
-    return type == std::end(kElements) ? Named{} : Named{&routine, static_cast<int>(type - kElements)};
+    const std::optional<int> type = TypeIndex(type_of_first);
+    return type.has_value() ? Named{&routine, *type} : Named{};
   }
-  if (!target.starts_with(kPrefix) || !target.ends_with(kSuffix)) return {};
-  target.remove_prefix(kPrefix.size());
-  target.remove_suffix(kSuffix.size());
-  if (target.empty()) return {};
-  const size_t type = kTypes.find(target[0]);
+  const std::optional<Target> parsed = ParseTarget(target);
+  if (!parsed.has_value()) return {};
   for (const Routine& routine : Routines()) {
-    if (routine.name == target.substr(1) && routine.types.find(target[0]) != routine.types.npos)
-      return {&routine, static_cast<int>(type)};
+    if (routine.name == parsed->routine &&
+        routine.types.find(kTypeLetters[parsed->type]) != routine.types.npos)
+      return {&routine, parsed->type};
   }
   return {};
 }
@@ -108,6 +104,53 @@ void FillNan(std::byte* memory, int64_t bytes, hlo::PrimitiveType real) {
   }
 }
 
+// Matches the shapes with the signatures of the routine's operands or results (`what`), and finds the sizes.
+absl::Status MatchAll(std::string_view target, const char* what,
+                      const std::vector<std::string_view>& signatures, hlo::PrimitiveType type,
+                      const std::vector<const hlo::Shape*>& shapes, Sizes& sizes) {
+  if (shapes.size() != signatures.size()) {
+    return InvalidArgument("%s has %d %ss, and %d are expected", target, shapes.size(), what,
+                           signatures.size());
+  }
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const std::string name = absl::StrCat(what, " ", i, " of ", std::string(target));
+    RETURN_IF_ERROR(Match(signatures[i], type, *shapes[i], name, sizes));
+  }
+  return absl::OkStatus();
+}
+
+// Returns an error unless the configuration has the routine's attributes, with values that the routine takes.
+absl::Status CheckAttributes(std::string_view target, const Routine& routine, std::string_view config,
+                             const std::map<std::string, int64_t, std::less<>>& values) {
+  for (const Attribute& attribute : routine.attributes) {
+    const auto found = values.find(attribute.name);
+    if (found == values.end()) {
+      return InvalidArgument("%s has no attribute %s in its backend_config (%s)", target, attribute.name,
+                             config);
+    }
+    const int64_t value = found->second;
+    if (!attribute.letters.empty() &&
+        (value < 0 || value > 127 ||
+         attribute.letters.find(static_cast<char>(value)) == std::string_view::npos)) {
+      return InvalidArgument("The attribute %s (%d) of %s is none of the letters %s", attribute.name, value,
+                             target, attribute.letters);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Returns an error for a matrix that is too large for LAPACK.
+absl::Status CheckLayouts(std::string_view target, const std::vector<Layout>& layouts) {
+  for (const Layout& layout : layouts) {
+    if (layout.rows <= INT32_MAX && layout.columns <= INT32_MAX &&
+        layout.rows * layout.columns <= kElementsMax)
+      continue;
+    return ResourceExhausted("A matrix (%d x %d) of %s has more than %d elements", layout.rows,
+                             layout.columns, target, kElementsMax);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool IsTarget(std::string_view target) { return FindTarget(target).routine != nullptr; }
@@ -119,9 +162,8 @@ std::vector<std::string> Targets() {
       targets.emplace_back(routine.name);
       continue;
     }
-    for (const char type : routine.types)
-      targets.push_back(absl::StrCat(std::string(kPrefix), std::string(1, type), std::string(routine.name),
-                                     std::string(kSuffix)));
+    for (const char letter : routine.types)
+      targets.push_back(TargetName(routine.name, kTypes[kTypeLetters.find(letter)]));
   }
   return targets;
 }
@@ -149,81 +191,49 @@ absl::StatusOr<Call> Call::Make(std::string_view target, const std::vector<const
                            hlo::Name(first));
   }
   const Routine& routine = *named.routine;
-  const hlo::PrimitiveType type = kElements[named.type];
+  const hlo::PrimitiveType type = kTypes[named.type];
   Call call;
   call.routine_ = &routine;
   call.type_ = named.type;
-  const auto match = [&](const char* what, const std::vector<std::string_view>& signatures,
-                         const std::vector<const hlo::Shape*>& shapes) -> absl::Status {
-    if (shapes.size() != signatures.size()) {
-      return InvalidArgument("%s has %d %ss, and %d are expected", target, shapes.size(), what,
-                             signatures.size());
-    }
-    for (size_t i = 0; i < shapes.size(); ++i) {
-      const std::string name = absl::StrCat(what, " ", i, " of ", std::string(target));
-      RETURN_IF_ERROR(Match(signatures[i], type, *shapes[i], name, call.sizes_));
-    }
-    return absl::OkStatus();
-  };
-  RETURN_IF_ERROR(match("operand", routine.operands, operands));
-  RETURN_IF_ERROR(match("result", routine.results, results));
+  RETURN_IF_ERROR(MatchAll(target, "operand", routine.operands, type, operands, call.sizes_));
+  RETURN_IF_ERROR(MatchAll(target, "result", routine.results, type, results, call.sizes_));
   ASSIGN_OR_RETURN(call.config_, target == "Eigh" ? ParseEighConfig(config) : ParseConfig(config));
-  for (const Attribute& attribute : routine.attributes) {
-    const auto found = call.config_.find(attribute.name);
-    if (found == call.config_.end()) {
-      return InvalidArgument("%s has no attribute %s in its backend_config (%s)", target, attribute.name,
-                             config);
-    }
-    const int64_t value = found->second;
-    if (!attribute.letters.empty() &&
-        (value < 0 || value > 127 ||
-         attribute.letters.find(static_cast<char>(value)) == std::string_view::npos)) {
-      return InvalidArgument("The attribute %s (%d) of %s is none of the letters %s", attribute.name, value,
-                             target, attribute.letters);
-    }
-  }
+  RETURN_IF_ERROR(CheckAttributes(target, routine, config, call.config_));
   if (const char* why = routine.check(call.sizes_, call.config_))
     return InvalidArgument("%s %s", target, why);
-  for (const auto* shapes : {&operands, &results}) {
-    for (const hlo::Shape* shape : *shapes)
-      call.empty_ = call.empty_ || (shapes == &operands && hlo::ElementCount(*shape) == 0);
-  }
+  call.empty_ =
+      std::ranges::any_of(operands, [](const hlo::Shape* shape) { return hlo::ElementCount(*shape) == 0; });
   for (const std::string_view s : routine.operands) call.operands_.push_back(LayoutOf(s, type, call.sizes_));
   for (const std::string_view s : routine.results) call.results_.push_back(LayoutOf(s, type, call.sizes_));
-  for (const std::vector<Layout>* layouts : {&call.operands_, &call.results_}) {
-    for (const Layout& layout : *layouts) {
-      if (layout.rows <= INT32_MAX && layout.columns <= INT32_MAX &&
-          layout.rows * layout.columns <= kElementsMax)
-        continue;
-      return ResourceExhausted("A matrix (%d x %d) of %s has more than %d elements", layout.rows,
-                               layout.columns, target, kElementsMax);
-    }
-  }
+  RETURN_IF_ERROR(CheckLayouts(target, call.operands_));
+  RETURN_IF_ERROR(CheckLayouts(target, call.results_));
   for (const int64_t size : call.sizes_.batch) {
     const std::optional<int64_t> batch = CheckedMultiply(call.batch_, size);
     if (!batch.has_value()) return ResourceExhausted("%s has more problems than can be counted", target);
     call.batch_ = *batch;
   }
   RETURN_IF_ERROR(CheckLibrary());
-  if (call.empty_) return call;
-  int64_t scratch = 0;
+  if (!call.empty_) call.Measure();
+  return call;
+}
+
+void Call::Measure() {
   double elements = 0, side = 0;
-  for (const std::vector<Layout>* layouts : {&call.operands_, &call.results_}) {
+  for (const std::vector<Layout>* layouts : {&operands_, &results_}) {
     for (const Layout& layout : *layouts) {
-      scratch += Aligned(layout.bytes);
+      scratch_bytes_ += Aligned(layout.bytes);
       elements = std::max(elements, static_cast<double>(layout.rows) * static_cast<double>(layout.columns));
       side = std::max(side, static_cast<double>(std::min(layout.rows, layout.columns)));
     }
   }
-  call.work_ = elements * side;
-  Frame frame(call.sizes_, call.config_, nullptr, operands.size(), results.size());
-  routine.solve[named.type](frame);
-  call.scratch_bytes_ = scratch + frame.used();
-  return call;
+  work_ = elements * side;
+  Frame frame(sizes_, config_, nullptr, operands_.size(), results_.size());
+  routine_->solve[type_](frame);
+  scratch_bytes_ += frame.used();
 }
 
 bool Call::Answer(const std::byte* const* operands, std::byte* const* results, int64_t problem) const {
-  const hlo::PrimitiveType real = hlo::RealType(kElements[type_]);
+  const hlo::PrimitiveType real = hlo::RealType(kTypes[type_]);
   const bool refused = !empty_ && routine_->iterates &&
                        !AllFinite(operands[0] + problem * operands_[0].bytes, operands_[0].bytes, real);
   if (!empty_ && !refused) return false;

@@ -71,6 +71,8 @@ class Call {
 
  private:
   Call() = default;
+  // Computes scratch_bytes_ and work_ from the layouts, and asks the routine for its workspace.
+  void Measure();
   std::byte* ResultAt(std::byte* const* results, size_t i, int64_t problem) const {
     return results[i] + problem * results_[i].bytes;
   }

@@ -373,10 +373,9 @@ const char* CheckRange(const Sizes& s, const Config& config) {
 #define HLOD_SOLVE(name) \
   { name<float>, name<double>, name<std::complex<float>>, name<std::complex<double>> }
 
-}  // namespace
-
-const std::vector<Routine>& Routines() {
-  static const auto* const routines = new std::vector<Routine>{
+// Returns the factorizations by triangles and reflectors.
+std::vector<Routine> Factorizations() {
+  return {
       {"potrf", "sdcz", {"Tnn"}, {"Tnn", "I"}, {{"uplo", "LU"}}, NoCheck, HLOD_SOLVE(Potrf)},
       {"getrf", "sdcz", {"Tmn"}, {"Tmn", "Ik", "I"}, {}, NoCheck, HLOD_SOLVE(Getrf)},
       {"geqrf", "sdcz", {"Tmn"}, {"Tmn", "Tk"}, {}, NoCheck, HLOD_SOLVE(Geqrf)},
@@ -397,6 +396,12 @@ const std::vector<Routine>& Routines() {
        {{"left", ""}, {"transpose", ""}},
        CheckProduct,
        HLOD_SOLVE(Ormqr)},
+  };
+}
+
+// Returns the eigenvalue decompositions.
+std::vector<Routine> EigenvalueRoutines() {
+  return {
       {"syevd",
        "sd",
        {"Tnn"},
@@ -412,32 +417,6 @@ const std::vector<Routine>& Routines() {
        {{"mode", "VN"}, {"uplo", "LU"}},
        NoCheck,
        HLOD_SOLVE(Syevd),
-       true},
-      {"LuDecomposition", "sdcz", {"Tmn"}, {"Tmn", "Ik", "Im"}, {}, NoCheck, HLOD_SOLVE(LuDecomposition)},
-      {"Qr", "sdcz", {"Tmn"}, {"Tmn", "Tk"}, {}, NoCheck, HLOD_SOLVE(Geqrf)},
-      {"ProductOfElementaryHouseholderReflectors",
-       "sdcz",
-       {"Tmn", "Tt"},
-       {"Tmn"},
-       {},
-       CheckReflectors,
-       HLOD_SOLVE(Orgqr)},
-      {"Eigh", "sdcz", {"Tnn"}, {"Tnn", "Rn"}, {{"uplo", "LU"}}, NoCheck, HLOD_SOLVE(Eigh), true},
-      {"gesdd",
-       "sdcz",
-       {"Tmn"},
-       {"Tmn", "Rk", "Tmu", "Tvn", "I"},
-       {{"mode", "ASN"}},
-       CheckVectors,
-       HLOD_SOLVE(Gesdd),
-       true},
-      {"gesvd",
-       "sdcz",
-       {"Tmn"},
-       {"Tmn", "Rk", "Tmu", "Tvn", "I"},
-       {{"mode", "ASN"}},
-       CheckVectors,
-       HLOD_SOLVE(Gesvd),
        true},
       {"geev",
        "sd",
@@ -471,6 +450,12 @@ const std::vector<Routine>& Routines() {
        NoCheck,
        HLOD_SOLVE(Gees),
        true},
+  };
+}
+
+// Returns the forms that lead to eigenvalues: Hessenberg and tridiagonal.
+std::vector<Routine> CondensedForms() {
+  return {
       {"gehrd",
        "sdcz",
        {"Tnn"},
@@ -480,6 +465,34 @@ const std::vector<Routine>& Routines() {
        HLOD_SOLVE(Gehrd)},
       {"sytrd", "sd", {"Tnn"}, {"Tnn", "Rn", "Rh", "Th", "I"}, {{"uplo", "LU"}}, NoCheck, HLOD_SOLVE(Sytrd)},
       {"hetrd", "cz", {"Tnn"}, {"Tnn", "Rn", "Rh", "Th", "I"}, {{"uplo", "LU"}}, NoCheck, HLOD_SOLVE(Sytrd)},
+  };
+}
+
+// Returns the singular value decompositions.
+std::vector<Routine> SingularValueRoutines() {
+  return {
+      {"gesdd",
+       "sdcz",
+       {"Tmn"},
+       {"Tmn", "Rk", "Tmu", "Tvn", "I"},
+       {{"mode", "ASN"}},
+       CheckVectors,
+       HLOD_SOLVE(Gesdd),
+       true},
+      {"gesvd",
+       "sdcz",
+       {"Tmn"},
+       {"Tmn", "Rk", "Tmu", "Tvn", "I"},
+       {{"mode", "ASN"}},
+       CheckVectors,
+       HLOD_SOLVE(Gesvd),
+       true},
+  };
+}
+
+// Returns solutions of triangular and tridiagonal systems.
+std::vector<Routine> Solvers() {
+  return {
       {"gtsv",
        "sdcz",
        {"Tn", "Tn", "Tn", "Tnr"},
@@ -495,8 +508,37 @@ const std::vector<Routine>& Routines() {
        CheckSide,
        HLOD_SOLVE(Trsm)},
   };
+}
+
+// Returns the TPU's calls, whose name is the target itself.
+std::vector<Routine> TpuCalls() {
+  return {
+      {"LuDecomposition", "sdcz", {"Tmn"}, {"Tmn", "Ik", "Im"}, {}, NoCheck, HLOD_SOLVE(LuDecomposition)},
+      {"Qr", "sdcz", {"Tmn"}, {"Tmn", "Tk"}, {}, NoCheck, HLOD_SOLVE(Geqrf)},
+      {"ProductOfElementaryHouseholderReflectors",
+       "sdcz",
+       {"Tmn", "Tt"},
+       {"Tmn"},
+       {},
+       CheckReflectors,
+       HLOD_SOLVE(Orgqr)},
+      {"Eigh", "sdcz", {"Tnn"}, {"Tnn", "Rn"}, {{"uplo", "LU"}}, NoCheck, HLOD_SOLVE(Eigh), true},
+  };
+}
+
+#undef HLOD_SOLVE
+
+}  // namespace
+
+const std::vector<Routine>& Routines() {
+  static const auto* const routines = [] {
+    auto* const all = new std::vector<Routine>;
+    for (const auto& family : {Factorizations(), EigenvalueRoutines(), CondensedForms(),
+                               SingularValueRoutines(), Solvers(), TpuCalls()})
+      all->insert(all->end(), family.begin(), family.end());
+    return all;
+  }();
   return *routines;
 }
-#undef HLOD_SOLVE
 
 }  // namespace hlod::lapack

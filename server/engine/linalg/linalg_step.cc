@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/errors/status.h"
 #include "common/lapack/call.h"
+#include "common/lapack/target.h"
 #include "server/engine/linalg/linalg_steps.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
@@ -124,17 +125,6 @@ class CholeskyStep final : public LapackStep {
   const int64_t n_, infos_at_;
 };
 
-// Returns LAPACK's letter for an element type, or 0 for a type that it does not support.
-char LetterOf(hlo::PrimitiveType type) {
-  switch (type) {
-    case hlo::kF32: return 's';
-    case hlo::kF64: return 'd';
-    case hlo::kC64: return 'c';
-    case hlo::kC128: return 'z';
-    default: return 0;
-  }
-}
-
 template <typename T>
 MaybeStep MakeCholesky(hlo::Instruction instruction, Call call, int threads) {
   return std::make_unique<CholeskyStep<T>>(instruction, std::move(call), threads);
@@ -142,33 +132,29 @@ MaybeStep MakeCholesky(hlo::Instruction instruction, Call call, int threads) {
 
 MaybeStep MakeCholeskyStep(hlo::Instruction instruction, int threads) {
   const hlo::Shape& shape = instruction.operand(0).shape();
-  const char letter = LetterOf(shape.type);
-  if (letter == 0) return nullptr;
+  if (!lapack::TypeIndex(shape.type).has_value()) return nullptr;
   const hlo::Shape info = hlo::Shape::Array(hlo::kS32, hlo::Dims(shape.dims.begin(), shape.dims.end() - 2));
   const bool lower = instruction.attributes<hlo::CholeskyAttributes>().lower;
-  absl::StatusOr<Call> call =
-      Call::Make(absl::StrCat("lapack_", std::string(1, letter), "potrf_ffi"), {&shape}, {&shape, &info},
-                 absl::StrCat("{uplo = ", int{lower ? 'L' : 'U'}, "}"));
+  absl::StatusOr<Call> call = Call::Make(lapack::TargetName("potrf", shape.type), {&shape}, {&shape, &info},
+                                         absl::StrCat("{uplo = ", int{lower ? 'L' : 'U'}, "}"));
   if (!call.ok()) return nullptr;
-  switch (letter) {
-    case 's': return MakeCholesky<float>(instruction, *std::move(call), threads);
-    case 'd': return MakeCholesky<double>(instruction, *std::move(call), threads);
-    case 'c': return MakeCholesky<std::complex<float>>(instruction, *std::move(call), threads);
+  switch (shape.type) {
+    case hlo::kF32: return MakeCholesky<float>(instruction, *std::move(call), threads);
+    case hlo::kF64: return MakeCholesky<double>(instruction, *std::move(call), threads);
+    case hlo::kC64: return MakeCholesky<std::complex<float>>(instruction, *std::move(call), threads);
     default: return MakeCholesky<std::complex<double>>(instruction, *std::move(call), threads);
   }
 }
 
 MaybeStep MakeTriangularSolveStep(hlo::Instruction instruction, int threads) {
   const hlo::Shape &a = instruction.operand(0).shape(), &b = instruction.operand(1).shape();
-  const char letter = LetterOf(a.type);
-  if (letter == 0) return nullptr;
+  if (!lapack::TypeIndex(a.type).has_value()) return nullptr;
   const auto& options = instruction.attributes<hlo::TriangularSolveAttributes>();
   constexpr std::string_view kTranspose = "NNTC";
   const std::string config = absl::StrFormat(
       "{side = %d, uplo = %d, trans_x = %d, diag = %d}", options.left_side ? 'L' : 'R',
       options.lower ? 'L' : 'U', int{kTranspose[options.transpose_a & 3]}, options.unit_diagonal ? 'U' : 'N');
-  absl::StatusOr<Call> call =
-      Call::Make(absl::StrCat("lapack_", std::string(1, letter), "trsm_ffi"), {&a, &b}, {&b}, config);
+  absl::StatusOr<Call> call = Call::Make(lapack::TargetName("trsm", a.type), {&a, &b}, {&b}, config);
   if (!call.ok()) return nullptr;
   return std::make_unique<LapackStep>(instruction, *std::move(call), threads);
 }
