@@ -22,12 +22,10 @@ namespace {
 
 using RuleTable = std::array<Rule, hlo::kOpcodeCount>;
 
-// Returns the rules of the opcodes that have their own; elementwise opcodes use kernels.
-RuleTable MakeTable() {
+// Sets the rules of opcodes with arrays as operands and results.
+void SetArrayRules(RuleTable& table) {
   using namespace hlo;  // NOLINT: the opcodes.
-  RuleTable table;
   const auto array = [&](Opcode opcode, ArrayRule rule) { table[static_cast<size_t>(opcode)].array = rule; };
-  const auto value = [&](Opcode opcode, ValueRule rule) { table[static_cast<size_t>(opcode)].value = rule; };
   array(kBitcastConvert, BitcastConvert);
   array(kMap, evaluator::Map);
   array(kIota, evaluator::Iota);
@@ -63,6 +61,12 @@ RuleTable MakeTable() {
   array(kRng, Rng);
   array(kRngGetAndUpdateState, RngState);
   array(kRaggedAllToAll, RaggedAllToAll);
+}
+
+// Sets the rules of opcodes whose operands or results are tuples, and of those that call computations.
+void SetValueRules(RuleTable& table) {
+  using namespace hlo;  // NOLINT: the opcodes.
+  const auto value = [&](Opcode opcode, ValueRule rule) { table[static_cast<size_t>(opcode)].value = rule; };
   value(kCopy, Identity);
   value(kOptBarrier, Identity);
   value(kDomain, Identity);
@@ -92,6 +96,13 @@ RuleTable MakeTable() {
   value(kWhile, While);
   value(kConditional, Conditional);
   value(kScan, Scan);
+}
+
+// Returns the rules of the opcodes that have their own; elementwise opcodes use kernels.
+RuleTable MakeTable() {
+  RuleTable table;
+  SetArrayRules(table);
+  SetValueRules(table);
   return table;
 }
 

@@ -32,23 +32,8 @@ absl::Status ExpectSquare(const InferenceInput& in, size_t i) {
                          Text(matrix), OpName(in));
 }
 
-}  // namespace
-
-absl::StatusOr<Shape> InferConvolution(const InferenceInput& in) {
-  RETURN_IF_ERROR(ExpectArrays(in));
-  const Shape &input = Operand(in, 0), &kernel = Operand(in, 1);
-  const auto& c = AttributesOf<ConvolutionAttributes>(in);
-  const size_t spatial = c.window.size();
-  const int64_t rank = static_cast<int64_t>(spatial) + 2;
-  if (input.rank() != rank || kernel.rank() != rank || c.output_spatial.size() != spatial) {
-    return InvalidArgument(
-        "The window of convolution has (%d) dimensions; its operand shapes are (%s) and (%s).", spatial,
-        Text(input), Text(kernel));
-  }
-  RETURN_IF_ERROR(ExpectPermutation(in, c.input_batch, c.input_feature, c.input_spatial, rank, "input"));
-  RETURN_IF_ERROR(ExpectPermutation(in, c.kernel_input_feature, c.kernel_output_feature, c.kernel_spatial,
-                                    rank, "kernel"));
-  RETURN_IF_ERROR(ExpectPermutation(in, c.output_batch, c.output_feature, c.output_spatial, rank, "output"));
+// Returns an error unless the group counts divide the features and the batch, and fit the kernel.
+absl::Status CheckConvolutionGroups(const ConvolutionAttributes& c, const Shape& input, const Shape& kernel) {
   if (c.feature_group_count < 1 || c.batch_group_count < 1 ||
       (c.feature_group_count > 1 && c.batch_group_count > 1)) {
     return InvalidArgument(
@@ -74,11 +59,33 @@ absl::StatusOr<Shape> InferConvolution(const InferenceInput& in) {
     return InvalidArgument("The batch (%d) of convolution is not divided by batch_group_count (%d).", batch,
                            c.batch_group_count);
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Shape> InferConvolution(const InferenceInput& in) {
+  RETURN_IF_ERROR(ExpectArrays(in));
+  const Shape &input = Operand(in, 0), &kernel = Operand(in, 1);
+  const auto& c = AttributesOf<ConvolutionAttributes>(in);
+  const size_t spatial = c.window.size();
+  const int64_t rank = static_cast<int64_t>(spatial) + 2;
+  if (input.rank() != rank || kernel.rank() != rank || c.output_spatial.size() != spatial) {
+    return InvalidArgument(
+        "The window of convolution has (%d) dimensions; its operand shapes are (%s) and (%s).", spatial,
+        Text(input), Text(kernel));
+  }
+  RETURN_IF_ERROR(ExpectPermutation(in, c.input_batch, c.input_feature, c.input_spatial, rank, "input"));
+  RETURN_IF_ERROR(ExpectPermutation(in, c.kernel_input_feature, c.kernel_output_feature, c.kernel_spatial,
+                                    rank, "kernel"));
+  RETURN_IF_ERROR(ExpectPermutation(in, c.output_batch, c.output_feature, c.output_spatial, rank, "output"));
+  RETURN_IF_ERROR(CheckConvolutionGroups(c, input, kernel));
+  const int64_t batch = input.dims[c.input_batch];
   Dims sizes(static_cast<size_t>(rank));
   absl::InlinedVector<bool, 6> dynamic(static_cast<size_t>(rank));
   sizes[c.output_batch] = batch == kUnboundedSize ? batch : batch / c.batch_group_count;
   dynamic[c.output_batch] = input.IsDynamic(c.input_batch);
-  sizes[c.output_feature] = kernel_out;
+  sizes[c.output_feature] = kernel.dims[c.kernel_output_feature];
   dynamic[c.output_feature] = kernel.IsDynamic(c.kernel_output_feature);
   for (size_t i = 0; i < spatial; ++i) {
     if (!SizesAgree(kernel.dims[c.kernel_spatial[i]], c.window[i].size)) {
