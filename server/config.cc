@@ -116,8 +116,9 @@ std::string_view NameOf(int64_t Limits::* limit) {
   return found;
 }
 
-std::vector<ConfigKey> MakeKeys() {
-  std::vector<ConfigKey> keys;
+using Keys = std::vector<ConfigKey>;
+
+void AddListening(Keys& keys) {
   keys.push_back({"listen",
                   "Address to listen on: unix:PATH or tcp:HOST:PORT; may be repeated; TCP without "
                   "token_file is open to every user of this machine",
@@ -136,6 +137,10 @@ std::vector<ConfigKey> MakeKeys() {
          config.inherit_fd = static_cast<int>(fd);
          return absl::OkStatus();
        }});
+}
+
+// Devices, what they compute with, and the programs that they run.
+void AddDevices(Keys& keys) {
   keys.push_back(Number("devices", &Config::devices, 1, 1024, Unit::kNone, "Number of devices"));
   keys.push_back(Number("device_memory", &Config::device_memory, 1, kPetabyte, Unit::kBytes,
                         "Stated memory of each device; may exceed this machine's"));
@@ -176,6 +181,9 @@ std::vector<ConfigKey> MakeKeys() {
                     config.kernel_libraries.emplace_back(value);
                     return absl::OkStatus();
                   }});
+}
+
+void AddObserving(Keys& keys) {
   keys.push_back({"metrics_listen",
                   "HOST:PORT on the loopback interface that serves metrics to Prometheus: "
                   "http://HOST:PORT/metrics",
@@ -186,6 +194,10 @@ std::vector<ConfigKey> MakeKeys() {
                   }});
   keys.push_back(Text("log_level", &Config::log_level,
                       "Lowest severity of messages logged: trace, debug, info, warn, error, off"));
+}
+
+// Certificates and tokens.
+void AddTrust(Keys& keys) {
   keys.push_back(Text("tls_cert", &Config::tls_cert,
                       "PEM file of the certificate for TCP outside the loopback interface"));
   keys.push_back(
@@ -194,6 +206,9 @@ std::vector<ConfigKey> MakeKeys() {
                       "PEM file of the authority that must have signed the clients' certificates"));
   keys.push_back(Text("token_file", &Config::token_file,
                       "File with the token that calls over TCP must carry; mode 0600 or 0640"));
+}
+
+void AddTimes(Keys& keys) {
   keys.push_back(
       Number("drain_us", &Config::drain_us, 0, int64_t{1} << 40, Unit::kNone,
              "Microseconds after SIGTERM in which running work may finish; work that is unfinished then is "
@@ -205,23 +220,36 @@ std::vector<ConfigKey> MakeKeys() {
       Number("tcp_silence_us", &Config::tcp_silence_us, absl::ToInt64Microseconds(rpc::kSilenceMin),
              int64_t{1} << 34, Unit::kNone,
              "Microseconds after which a TCP connection is closed when the peer's kernel does not answer"));
-  const auto add_limit = [&keys](std::string_view name, int64_t Limits::* field, std::string_view text) {
-    const Unit unit = UnitOf(name);
-    keys.push_back({std::string(name), "Limit: " + std::string(text), Format(Limits{}.*field, unit), false,
-                    [field, unit, range = RangeOf(field)](Config& config, std::string_view value) {
-                      return SetNumber(config.limits.*field, value, range.least, range.most, unit);
-                    }});
-    if (field == &Limits::arena_bytes) {  // 0 disables it; other small values would be useless.
-      keys.back().set = [field](Config& config, std::string_view value) -> absl::Status {
-        ASSIGN_OR_RETURN(const int64_t bytes, ParseSize(value));
-        if (bytes != 0)
-          return SetNumber(config.limits.*field, value, kArenaLeast, int64_t{1} << 40, Unit::kBytes);
-        config.limits.*field = 0;
-        return absl::OkStatus();
-      };
-    }
+}
+
+void AddLimit(Keys& keys, std::string_view name, int64_t Limits::* field, std::string_view text) {
+  const Unit unit = UnitOf(name);
+  keys.push_back({std::string(name), "Limit: " + std::string(text), Format(Limits{}.*field, unit), false,
+                  [field, unit, range = RangeOf(field)](Config& config, std::string_view value) {
+                    return SetNumber(config.limits.*field, value, range.least, range.most, unit);
+                  }});
+  if (field != &Limits::arena_bytes) return;
+  // 0 disables it; other small values would be useless.
+  keys.back().set = [field](Config& config, std::string_view value) -> absl::Status {
+    ASSIGN_OR_RETURN(const int64_t bytes, ParseSize(value));
+    if (bytes != 0)
+      return SetNumber(config.limits.*field, value, kArenaLeast, int64_t{1} << 40, Unit::kBytes);
+    config.limits.*field = 0;
+    return absl::OkStatus();
   };
-  ForEachLimit(add_limit);
+}
+
+// In the order of --help.
+Keys MakeKeys() {
+  Keys keys;
+  AddListening(keys);
+  AddDevices(keys);
+  AddObserving(keys);
+  AddTrust(keys);
+  AddTimes(keys);
+  ForEachLimit([&keys](std::string_view name, int64_t Limits::* field, std::string_view text) {
+    AddLimit(keys, name, field, text);
+  });
   return keys;
 }
 

@@ -10,8 +10,10 @@
 #include <system_error>
 #include <thread>
 
+#include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "common/base/errors/status.h"
 #include "common/base/system/mutex.h"
 #include "server/config.h"
 #include "server/metrics/endpoint.h"
@@ -77,6 +79,43 @@ int Fail(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument ? 2 : 1;
 }
 
+// Makes the devices: memory, queues, compiled programs, the ledger. They do not depend on clients.
+absl::StatusOr<std::unique_ptr<device::Devices>> MakeDevices(const Config& config,
+                                                             const Environment& environment,
+                                                             const Clock& clock) {
+  device::Devices::Options options = MakeDeviceOptions(config);
+  ASSIGN_OR_RETURN(options.compile_cache, OpenCompileCache(config, environment, kVersion));
+  ASSIGN_OR_RETURN(options.kernels, LoadKernels(config));
+  return device::Devices::Create(options, clock);
+}
+
+// Prints the addresses, and warns of those that every user of this machine may use.
+void Announce(const grpc_server::Server& server, bool authenticates) {
+  for (const rpc::Endpoint& endpoint : server.endpoints()) {
+    spdlog::info("Listening on {}.", rpc::ToString(endpoint));
+    std::printf("hlod: listening on %s\n", rpc::ToString(endpoint).c_str());
+    if (endpoint.kind == rpc::Endpoint::Kind::kTcp && !authenticates) {
+      spdlog::warn(
+          "{} takes every user of this machine for a client, for TCP does not say who connects. Give "
+          "a token (--token-file), or listen on a unix socket.",
+          rpc::ToString(endpoint));
+    }
+  }
+  std::fflush(stdout);
+}
+
+// Lets running work finish for the time `drain` in all; stops what has not finished.
+void Drain(grpc_server::Server& server, device::Devices& devices, absl::Duration drain,
+           LastResort& last_resort) {
+  spdlog::info("Ending: running work may finish, new sessions are refused.");
+  if (server.Drain(FinishingTime(drain), [&last_resort] { return last_resort.ends_soon(); })) return;
+  const std::string running = devices.DescribeRunning();
+  last_resort.SetRunning(running);
+  last_resort.EndSoon();
+  spdlog::warn("The time for running work (drain_us) is over; it is stopped: {}.",
+               running.empty() ? "bytes on their way to clients" : running);
+}
+
 int Main(int argc, char** argv) {
   const CommandLine line = ParseCommandLine(argc, argv, kVersion);
   if (line.finished) return line.exit_code;
@@ -93,17 +132,8 @@ int Main(int argc, char** argv) {
 
   const bool authenticates = !options->token.empty() || !options->tls_client_authority.empty();
 
-  // Makes the devices: memory, queues, compiled programs, the ledger. They do not depend on clients.
   const Clock clock;
-  absl::StatusOr<std::shared_ptr<device::CompileCache>> cache =
-      OpenCompileCache(config, environment, kVersion);
-  if (!cache.ok()) return Fail(cache.status());
-  absl::StatusOr<std::shared_ptr<const engine::NativeKernels>> kernels = LoadKernels(config);
-  if (!kernels.ok()) return Fail(kernels.status());
-  device::Devices::Options device_options = MakeDeviceOptions(config);
-  device_options.compile_cache = *std::move(cache);
-  device_options.kernels = *std::move(kernels);
-  absl::StatusOr<std::unique_ptr<device::Devices>> devices = device::Devices::Create(device_options, clock);
+  absl::StatusOr<std::unique_ptr<device::Devices>> devices = MakeDevices(config, environment, clock);
   if (!devices.ok()) return Fail(devices.status());
 
   const PrivateClient client = PrivateClient::Of(config.inherit_fd);
@@ -120,17 +150,7 @@ int Main(int argc, char** argv) {
   }
 
   // From here on clients are answered.
-  for (const rpc::Endpoint& endpoint : (*server)->endpoints()) {
-    spdlog::info("Listening on {}.", rpc::ToString(endpoint));
-    std::printf("hlod: listening on %s\n", rpc::ToString(endpoint).c_str());
-    if (endpoint.kind == rpc::Endpoint::Kind::kTcp && !authenticates) {
-      spdlog::warn(
-          "{} takes every user of this machine for a client, for TCP does not say who connects. Give "
-          "a token (--token-file), or listen on a unix socket.",
-          rpc::ToString(endpoint));
-    }
-  }
-  std::fflush(stdout);
+  Announce(**server, authenticates);
   NotifySystemd("READY=1");
   WaitForEnd(signals, client);
 
@@ -140,15 +160,7 @@ int Main(int argc, char** argv) {
   if (client.connection.valid()) {
     last_resort->EndSoon();  // The client has ended, so no process waits for the running work.
   } else {
-    spdlog::info("Ending: running work may finish, new sessions are refused.");
-    if (!(*server)->Drain(FinishingTime(absl::Microseconds(config.drain_us)),
-                          [last_resort] { return last_resort->ends_soon(); })) {
-      const std::string running = (*devices)->DescribeRunning();
-      last_resort->SetRunning(running);
-      last_resort->EndSoon();
-      spdlog::warn("The time for running work (drain_us) is over; it is stopped: {}.",
-                   running.empty() ? "bytes on their way to clients" : running);
-    }
+    Drain(**server, **devices, absl::Microseconds(config.drain_us), *last_resort);
   }
   // Ends all sessions, then the devices: waiting work is dropped, running work is cancelled.
   last_resort->EndLater();

@@ -30,68 +30,96 @@ struct PositionKernel {
   }
 };
 
+// The jobs of a convolution: blocks of at most kOutputs output features at one place of the output.
+struct ConvolutionJobs {
+  explicit ConvolutionJobs(const ConvolutionForm& form)
+      : groups(form.feature_groups * form.batch_groups), outputs_a_group(form.outputs / groups) {
+    blocks = (outputs_a_group + kOutputs - 1) / kOutputs;
+    places = form.out_batches();
+    for (const ConvolutionAxis& axis : form.axes) {
+      places *= axis.out;
+      positions *= axis.kernel;
+    }
+  }
+  int64_t count() const { return places * groups * blocks; }
+
+  int64_t groups;  // Groups of features times groups of batches: one of the two is 1.
+  int64_t outputs_a_group, blocks, places;
+  int64_t positions = 1;  // The number of positions of the kernel.
+};
+
+// The place where a kernel position meets the input; offsets are in elements.
+struct Meeting {
+  bool inside;
+  int64_t x, weights;
+};
+
+Meeting Meet(const ConvolutionForm& form, const int64_t* at, const int64_t* position) {
+  Meeting meeting{true, 0, 0};
+  for (size_t d = 0; d < form.axes.size() && meeting.inside; ++d) {
+    const ConvolutionAxis& axis = form.axes[d];
+    const hlo::WindowDimension& w = axis.window;
+    const int64_t dilated = at[d] * w.stride + position[d] * w.window_dilation - w.padding_low;
+    meeting.inside = dilated >= 0 && dilated % w.base_dilation == 0 && dilated / w.base_dilation < axis.in;
+    meeting.x += dilated / w.base_dilation * axis.in_stride;
+    meeting.weights += (w.reversal ? axis.kernel - 1 - position[d] : position[d]) * axis.kernel_stride;
+  }
+  return meeting;
+}
+
+// Returns false when it was interrupted.
 template <typename T>
-absl::Status Loop(const ConvolutionForm& form, const T* lhs, const T* rhs, T* out,
-                  const StepContext& context) {
-  const int64_t groups = form.feature_groups * form.batch_groups;  // One of the two is 1.
-  const int64_t outputs_a_group = form.outputs / groups, features = form.features_a_group();
-  const int64_t blocks = (outputs_a_group + kOutputs - 1) / kOutputs;
-  int64_t places = form.out_batches();
-  for (const ConvolutionAxis& axis : form.axes) places *= axis.out;
-  int64_t positions = 1;
-  for (const ConvolutionAxis& axis : form.axes) positions *= axis.kernel;
+bool RunConvolutionJob(const ConvolutionForm& form, const ConvolutionJobs& jobs, int64_t job, const T* lhs,
+                       const T* rhs, T* out, StopCheck& stop) {
+  const int64_t features = form.features_a_group();
+  const int64_t group = job / jobs.blocks % jobs.groups,
+                first = group * jobs.outputs_a_group + job % jobs.blocks * kOutputs;
+  const int64_t outputs = std::min(kOutputs, (group + 1) * jobs.outputs_a_group - first);
   const size_t rank = form.axes.size();
+  int64_t place = job / jobs.blocks / jobs.groups;
+  int64_t at[hlo::kMaxRank], position[hlo::kMaxRank] = {};
+  T* to = out + first * form.out_feature;
+  for (size_t d = rank; d-- > 0; place /= form.axes[d].out) {
+    at[d] = place % form.axes[d].out;
+    to += at[d] * form.axes[d].out_stride;
+  }
+  to += place * form.out_batch;
+  const int64_t n = form.batch_groups > 1 ? group * form.out_batches() + place : place;
+  const T* const x =
+      lhs + n * form.lhs_batch + (form.feature_groups > 1 ? group * features * form.lhs_feature : 0);
+  const T* const weights = rhs + first * form.rhs_output;
 
-  ParallelRanges(
-      context.threads, places * groups * blocks, static_cast<int64_t>(std::min(form.flops(), 1e15)),
-      [&](int64_t begin, int64_t end, int) {
-        StopCheck stop(context.run);
-        for (int64_t job = begin; job < end; ++job) {
-          const int64_t group = job / blocks % groups,
-                        first = group * outputs_a_group + job % blocks * kOutputs;
-          const int64_t outputs = std::min(kOutputs, (group + 1) * outputs_a_group - first);
-          int64_t place = job / blocks / groups;
-          int64_t at[hlo::kMaxRank], position[hlo::kMaxRank] = {};
-          T* to = out + first * form.out_feature;
-          for (size_t d = rank; d-- > 0; place /= form.axes[d].out) {
-            at[d] = place % form.axes[d].out;
-            to += at[d] * form.axes[d].out_stride;
-          }
-          to += place * form.out_batch;
-          const int64_t n = form.batch_groups > 1 ? group * form.out_batches() + place : place;
-          const T* x =
-              lhs + n * form.lhs_batch + (form.feature_groups > 1 ? group * features * form.lhs_feature : 0);
-          const T* weights = rhs + first * form.rhs_output;
-
-          T sum[kOutputs] = {};
-          for (int64_t p = 0; p < positions; ++p) {
-            int64_t x_offset = 0, w_offset = 0;
-            bool inside = true;
-            for (size_t d = 0; d < rank && inside; ++d) {
-              const ConvolutionAxis& axis = form.axes[d];
-              const hlo::WindowDimension& w = axis.window;
-              const int64_t dilated = at[d] * w.stride + position[d] * w.window_dilation - w.padding_low;
-              inside = dilated >= 0 && dilated % w.base_dilation == 0 && dilated / w.base_dilation < axis.in;
-              x_offset += dilated / w.base_dilation * axis.in_stride;
-              w_offset += (w.reversal ? axis.kernel - 1 - position[d] : position[d]) * axis.kernel_stride;
-            }
-            if (inside) {
-              const bool done = stop.ForPieces(features, outputs, [&](int64_t f, int64_t f_end) {
-                RunBest<PositionKernel<T>>(x + x_offset + f * form.lhs_feature, form.lhs_feature,
-                                           weights + w_offset + f * form.rhs_input, form.rhs_input,
-                                           form.rhs_output, f_end - f, outputs, static_cast<T*>(sum));
-              });
-              if (!done) return;
-            }
-            if (stop.Stops(8)) return;
-            for (size_t d = rank; d-- > 0;) {
-              if (++position[d] < form.axes[d].kernel) break;
-              position[d] = 0;
-            }
-          }
-          for (int64_t o = 0; o < outputs; ++o) to[o * form.out_feature] = sum[o];
-        }
+  T sum[kOutputs] = {};
+  for (int64_t p = 0; p < jobs.positions; ++p) {
+    if (const Meeting meeting = Meet(form, at, position); meeting.inside) {
+      const bool done = stop.ForPieces(features, outputs, [&](int64_t f, int64_t f_end) {
+        RunBest<PositionKernel<T>>(x + meeting.x + f * form.lhs_feature, form.lhs_feature,
+                                   weights + meeting.weights + f * form.rhs_input, form.rhs_input,
+                                   form.rhs_output, f_end - f, outputs, static_cast<T*>(sum));
       });
+      if (!done) return false;
+    }
+    if (stop.Stops(8)) return false;
+    for (size_t d = rank; d-- > 0;) {
+      if (++position[d] < form.axes[d].kernel) break;
+      position[d] = 0;
+    }
+  }
+  for (int64_t o = 0; o < outputs; ++o) to[o * form.out_feature] = sum[o];
+  return true;
+}
+
+template <typename T>
+absl::Status RunConvolution(const ConvolutionForm& form, const T* lhs, const T* rhs, T* out,
+                            const StepContext& context) {
+  const ConvolutionJobs jobs(form);
+  ParallelRanges(context.threads, jobs.count(), static_cast<int64_t>(std::min(form.flops(), 1e15)),
+                 [&](int64_t begin, int64_t end, int) {
+                   StopCheck stop(context.run);
+                   for (int64_t job = begin; job < end; ++job) {
+                     if (!RunConvolutionJob(form, jobs, job, lhs, rhs, out, stop)) return;
+                   }
+                 });
   return StopCheck::Verdict(context.run);
 }
 
@@ -101,8 +129,8 @@ absl::Status LoopConvolution(hlo::PrimitiveType type, const ConvolutionForm& for
                              const std::byte* rhs, std::byte* out, const StepContext& context) {
   absl::Status status;
   VisitContractionType(type, [&]<typename T>() {
-    status = Loop(form, reinterpret_cast<const T*>(lhs), reinterpret_cast<const T*>(rhs),
-                  reinterpret_cast<T*>(out), context);
+    status = RunConvolution(form, reinterpret_cast<const T*>(lhs), reinterpret_cast<const T*>(rhs),
+                            reinterpret_cast<T*>(out), context);
   });
   return status;
 }

@@ -64,73 +64,60 @@ CopyNd PackSide(const std::vector<Axis>& batch, const std::vector<Axis>& first,
   return CopyNd(dims, width);
 }
 
-}  // namespace
+// The groups of a dot's dimensions.
+struct DotAxes {
+  std::vector<Axis> batch, contracted, lhs_free, rhs_free;
+};
 
-DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool force_copy) {
+DotAxes AxesOf(hlo::Instruction dot) {
   const auto& attributes = dot.attributes<hlo::DotAttributes>();
   const hlo::Shape& lhs = dot.operand(0).shape();
   const hlo::Shape& rhs = dot.operand(1).shape();
   const hlo::Dims lhs_strides = hlo::RowMajorStrides(lhs.dims), rhs_strides = hlo::RowMajorStrides(rhs.dims);
-
-  std::vector<Axis> batch, contracted;
+  DotAxes axes;
   for (size_t i = 0; i < attributes.lhs_batch.size(); ++i) {
     const int64_t l = attributes.lhs_batch[i], r = attributes.rhs_batch[i];
-    batch.push_back({lhs.dims[l], lhs_strides[l], rhs_strides[r]});
+    axes.batch.push_back({lhs.dims[l], lhs_strides[l], rhs_strides[r]});
   }
   for (size_t i = 0; i < attributes.lhs_contracting.size(); ++i) {
     const int64_t l = attributes.lhs_contracting[i], r = attributes.rhs_contracting[i];
-    contracted.push_back({lhs.dims[l], lhs_strides[l], rhs_strides[r]});
+    axes.contracted.push_back({lhs.dims[l], lhs_strides[l], rhs_strides[r]});
   }
   // The order of summation is free; the order of the left operand can be joined most often.
-  std::stable_sort(contracted.begin(), contracted.end(),
+  std::stable_sort(axes.contracted.begin(), axes.contracted.end(),
                    [](const Axis& a, const Axis& b) { return a.lhs > b.lhs; });
-  const std::vector<Axis> lhs_free = FreeAxes(lhs, attributes.lhs_batch, attributes.lhs_contracting, true);
-  const std::vector<Axis> rhs_free = FreeAxes(rhs, attributes.rhs_batch, attributes.rhs_contracting, false);
+  axes.lhs_free = FreeAxes(lhs, attributes.lhs_batch, attributes.lhs_contracting, true);
+  axes.rhs_free = FreeAxes(rhs, attributes.rhs_batch, attributes.rhs_contracting, false);
+  return axes;
+}
 
-  // For each operand alone: its free and contracted axes as two strides, one of which is 1, so that rows or
-  // columns are contiguous.
-  const auto side = [](const std::vector<Axis>& axes, bool is_lhs) {
-    std::vector<Axis> own = axes;
-    for (Axis& axis : own) (is_lhs ? axis.rhs : axis.lhs) = 0;
-    return Join(own);
+// The strides of an operand's free and contracted dimensions.
+struct Matrix {
+  int64_t free, contracted;
+};
+
+// Returns an operand as a matrix of which rows or columns are contiguous; nullopt when two strides cannot
+// express that.
+std::optional<Matrix> MatrixOf(const std::vector<Axis>& free, const std::vector<Axis>& contracted,
+                               bool is_lhs) {
+  const auto own = [is_lhs](std::vector<Axis> axes) {
+    for (Axis& axis : axes) (is_lhs ? axis.rhs : axis.lhs) = 0;
+    return Join(axes);
   };
-  const std::optional<Axis> lhs_m = side(lhs_free, true), rhs_n = side(rhs_free, false);
-  const std::optional<Axis> lhs_k = side(contracted, true), rhs_k = side(contracted, false);
-  const auto has_run = [](int64_t size_a, int64_t stride_a, int64_t size_b, int64_t stride_b) {
-    return (stride_a == 1 || size_a == 1) || (stride_b == 1 || size_b == 1);
-  };
+  const std::optional<Axis> rows = own(free), columns = own(contracted);
+  if (!rows.has_value() || !columns.has_value()) return std::nullopt;
+  const Matrix matrix{is_lhs ? rows->lhs : rows->rhs, is_lhs ? columns->lhs : columns->rhs};
+  const bool has_run = matrix.free == 1 || rows->size == 1 || matrix.contracted == 1 || columns->size == 1;
+  return has_run ? std::optional(matrix) : std::nullopt;
+}
+
+bool HasManyBatches(const std::vector<Axis>& batch) {
   constexpr int kBatchAxes = 3;
-  const bool many_batches =
-      std::count_if(batch.begin(), batch.end(), [](const Axis& a) { return a.size != 1; }) > kBatchAxes;
-  const bool copy_lhs = force_copy || many_batches || !lhs_m || !lhs_k ||
-                        !has_run(lhs_m->size, lhs_m->lhs, lhs_k->size, lhs_k->lhs);
-  const bool copy_rhs = force_copy || many_batches || !rhs_n || !rhs_k ||
-                        !has_run(rhs_n->size, rhs_n->rhs, rhs_k->size, rhs_k->rhs);
+  return std::count_if(batch.begin(), batch.end(), [](const Axis& a) { return a.size != 1; }) > kBatchAxes;
+}
 
-  DotForm form;
-  DotView& view = form.view;
-  view.m = SizeOf(lhs_free);
-  view.n = SizeOf(rhs_free);
-  view.k = SizeOf(contracted);
-  // An axis of size 1 may have any stride; libraries recognise the stride of a dense matrix.
-  const auto pick = [](int64_t size, int64_t stride, int64_t dense) { return size == 1 ? dense : stride; };
-  if (copy_lhs) {
-    form.lhs_copy = PackSide(batch, lhs_free, contracted, true, lhs_width);
-    view.lhs_m = view.k;
-    view.lhs_k = 1;
-  } else {
-    view.lhs_k = pick(view.k, lhs_k->lhs, lhs_m->lhs == 1 || view.m == 1 ? view.m : 1);
-    view.lhs_m = pick(view.m, lhs_m->lhs, view.lhs_k == 1 ? view.k : 1);
-  }
-  if (copy_rhs) {
-    form.rhs_copy = PackSide(batch, contracted, rhs_free, false, rhs_width);
-    view.rhs_k = view.n;
-    view.rhs_n = 1;
-  } else {
-    view.rhs_n = pick(view.n, rhs_n->rhs, rhs_k->rhs == 1 || view.k == 1 ? view.k : 1);
-    view.rhs_k = pick(view.k, rhs_k->rhs, view.rhs_n == 1 ? view.n : 1);
-  }
-  // Batches keep their order; neighbours are joined if both operands allow it.
+// Sets the view's batches. Batches keep their order; neighbours are joined if both operands allow it.
+void AddBatches(const std::vector<Axis>& batch, bool copy_lhs, bool copy_rhs, DotView& view) {
   int64_t inner = 1;
   for (auto axis = batch.rbegin(); axis != batch.rend(); ++axis) {
     const int64_t size = axis->size;
@@ -148,6 +135,40 @@ DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool for
     view.batch.push_back(b);
   }
   std::reverse(view.batch.begin(), view.batch.end());
+}
+
+}  // namespace
+
+DotForm MakeDotForm(hlo::Instruction dot, int lhs_width, int rhs_width, bool force_copy) {
+  const DotAxes axes = AxesOf(dot);
+  const bool copies = force_copy || HasManyBatches(axes.batch);
+  const std::optional<Matrix> lhs = MatrixOf(axes.lhs_free, axes.contracted, true),
+                              rhs = MatrixOf(axes.rhs_free, axes.contracted, false);
+  DotForm form;
+  DotView& view = form.view;
+  view.m = SizeOf(axes.lhs_free);
+  view.n = SizeOf(axes.rhs_free);
+  view.k = SizeOf(axes.contracted);
+  // An axis of size 1 may have any stride; libraries recognise the stride of a dense matrix.
+  const auto pick = [](int64_t size, int64_t stride, int64_t dense) { return size == 1 ? dense : stride; };
+  const bool copy_lhs = copies || !lhs.has_value(), copy_rhs = copies || !rhs.has_value();
+  if (copy_lhs) {
+    form.lhs_copy = PackSide(axes.batch, axes.lhs_free, axes.contracted, true, lhs_width);
+    view.lhs_m = view.k;
+    view.lhs_k = 1;
+  } else {
+    view.lhs_k = pick(view.k, lhs->contracted, lhs->free == 1 || view.m == 1 ? view.m : 1);
+    view.lhs_m = pick(view.m, lhs->free, view.lhs_k == 1 ? view.k : 1);
+  }
+  if (copy_rhs) {
+    form.rhs_copy = PackSide(axes.batch, axes.contracted, axes.rhs_free, false, rhs_width);
+    view.rhs_k = view.n;
+    view.rhs_n = 1;
+  } else {
+    view.rhs_n = pick(view.n, rhs->free, rhs->contracted == 1 || view.k == 1 ? view.k : 1);
+    view.rhs_k = pick(view.k, rhs->contracted, view.rhs_n == 1 ? view.n : 1);
+  }
+  AddBatches(axes.batch, copy_lhs, copy_rhs, view);
   return form;
 }
 

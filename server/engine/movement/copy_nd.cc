@@ -11,18 +11,13 @@
 #include "server/engine/run/parallel.h"
 
 namespace hlod::engine {
+namespace {
 
-CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), elements_(1) {
-  absl::InlinedVector<CopyDim, 6> loops;
-  for (const CopyDim& dim : dims) {
-    elements_ *= dim.size;
-    if (dim.size != 1) loops.push_back(dim);
-  }
-  if (elements_ == 0) return;
-  // The outermost loop has the largest destination stride, so that writes are as sequential as possible.
-  std::stable_sort(loops.begin(), loops.end(),
-                   [](const CopyDim& a, const CopyDim& b) { return a.dst_stride > b.dst_stride; });
-  absl::InlinedVector<CopyDim, 6> joined;
+using Loops = absl::InlinedVector<CopyDim, 6>;
+
+// Returns the loops, of which neighbours are joined where one loop can express both.
+Loops Joined(const Loops& loops) {
+  Loops joined;
   for (const CopyDim& loop : loops) {
     if (!joined.empty()) {
       CopyDim& last = joined.back();
@@ -33,52 +28,71 @@ CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), eleme
     }
     joined.push_back(loop);
   }
-  // A contiguous run of 2 to 16 bytes is treated as one wider element, so that a transpose of pairs remains a
-  // transpose.
-  if (joined.size() > 1) {
-    const CopyDim& last = joined.back();
-    const int64_t run = last.size * width_;
-    if (last.src_stride == width_ && last.dst_stride == width_ &&
-        (run == 2 || run == 4 || run == 8 || run == 16)) {
-      width_ = static_cast<int>(run);
-      joined.pop_back();
-    }
+  return joined;
+}
+
+// Returns the bytes of an element. A contiguous run of 2 to 16 bytes is taken from the loops and treated as
+// one wider element, so that a transpose of pairs remains a transpose.
+int TakeWideElement(Loops& loops, int width) {
+  if (loops.size() <= 1) return width;
+  const CopyDim& last = loops.back();
+  const int64_t run = last.size * width;
+  const bool fits = run == 2 || run == 4 || run == 8 || run == 16;
+  if (!fits || last.src_stride != width || last.dst_stride != width) return width;
+  loops.pop_back();
+  return static_cast<int>(run);
+}
+
+}  // namespace
+
+CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), elements_(1) {
+  Loops loops;
+  for (const CopyDim& dim : dims) {
+    elements_ *= dim.size;
+    if (dim.size != 1) loops.push_back(dim);
   }
+  if (elements_ == 0) return;
+  // The outermost loop has the largest destination stride, so that writes are as sequential as possible.
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const CopyDim& a, const CopyDim& b) { return a.dst_stride > b.dst_stride; });
+  loops = Joined(loops);
+  width_ = TakeWideElement(loops, width);
+  ChooseKernel(loops);
+  outer_.assign(loops.begin(), loops.end());
+  for (const CopyDim& dim : outer_) outer_count_ *= dim.size;
+}
+
+void CopyNd::ChooseKernel(absl::InlinedVector<CopyDim, 6>& loops) {
   inner_ = {1, width_, width_};
-  if (!joined.empty()) {
-    inner_ = joined.back();
-    joined.pop_back();
+  if (!loops.empty()) {
+    inner_ = loops.back();
+    loops.pop_back();
   }
   const auto take_rows = [&](size_t index) {
-    rows_ = joined[index];
-    joined.erase(joined.begin() + static_cast<ptrdiff_t>(index));
+    rows_ = loops[index];
+    loops.erase(loops.begin() + static_cast<ptrdiff_t>(index));
   };
   if (inner_.src_stride == width_ && inner_.dst_stride == width_) {
     kind_ = Kind::kRun;
     inner_ = {inner_.size * width_, 1, 1};
-    if (!joined.empty()) take_rows(joined.size() - 1);
-  } else {
-    kind_ = inner_.src_stride == 0 && inner_.dst_stride == width_ ? Kind::kFill : Kind::kStrided;
-    if (kind_ != Kind::kFill && inner_.dst_stride == width_ && inner_.size >= 4) {
-      for (size_t i = joined.size(); i-- > 0;) {
-        if (joined[i].src_stride == width_ && joined[i].size >= 4) {
-          kind_ = Kind::kTranspose;
-          take_rows(i);
-          break;
-        }
-      }
-    }
-    if (kind_ != Kind::kTranspose && !joined.empty()) {
-      take_rows(joined.size() - 1);
-      // With only a few elements per row, loop overhead would dominate, so the loops are exchanged.
-      if (inner_.size < 8 && rows_.size > inner_.size) {
-        std::swap(inner_, rows_);
-        kind_ = Kind::kStrided;
-      }
+    if (!loops.empty()) take_rows(loops.size() - 1);
+    return;
+  }
+  kind_ = inner_.src_stride == 0 && inner_.dst_stride == width_ ? Kind::kFill : Kind::kStrided;
+  if (kind_ != Kind::kFill && inner_.dst_stride == width_ && inner_.size >= 4) {
+    for (size_t i = loops.size(); i-- > 0;) {
+      if (loops[i].src_stride != width_ || loops[i].size < 4) continue;
+      kind_ = Kind::kTranspose;
+      return take_rows(i);
     }
   }
-  outer_.assign(joined.begin(), joined.end());
-  for (const CopyDim& dim : outer_) outer_count_ *= dim.size;
+  if (loops.empty()) return;
+  take_rows(loops.size() - 1);
+  // With only a few elements per row, loop overhead would dominate, so the loops are exchanged.
+  if (inner_.size < 8 && rows_.size > inner_.size) {
+    std::swap(inner_, rows_);
+    kind_ = Kind::kStrided;
+  }
 }
 
 absl::Status CopyNd::Run(const std::byte* src, std::byte* dst, const StepContext& context) const {

@@ -44,6 +44,8 @@ class CopyNd {
 
  private:
   enum class Kind : uint8_t { kNothing, kRun, kFill, kTranspose, kStrided };
+  // Chooses the kernel and the two loops that it runs, and takes these from `loops`.
+  void ChooseKernel(absl::InlinedVector<CopyDim, 6>& loops);
   void RunRows(const std::byte* src, std::byte* dst, int64_t row_begin, int64_t row_end, int64_t inner_begin,
                int64_t inner_end) const;
   void RunBlock(const std::byte* src, std::byte* dst, int64_t rows, int64_t inner) const;

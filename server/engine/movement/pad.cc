@@ -32,23 +32,19 @@ class BoxesStep final : public MovementStep {
   std::vector<Box> boxes_;
 };
 
-}  // namespace
+// The effect of padding on one dimension: operand elements [begin, end) remain after negative padding. They
+// go to first, first + step, ...
+struct PadSpan {
+  int64_t begin, end, first, step;
+  int64_t count() const { return end - begin; }
+};
+using PadSpans = absl::InlinedVector<PadSpan, 6>;
 
-MaybeStep MakePadStep(hlo::Instruction instruction) {
+PadSpans SpansOf(hlo::Instruction instruction) {
   const hlo::Shape& in = instruction.operand(0).shape();
   const hlo::Shape& out = instruction.shape();
   const auto& padding = instruction.attributes<hlo::PadAttributes>().dimensions;
-  const hlo::Dims in_strides = hlo::RowMajorStrides(in.dims), out_strides = hlo::RowMajorStrides(out.dims);
-  const int width = Width(out);
-  std::vector<BoxesStep::Box> boxes;
-
-  // For one dimension: operand elements [begin, end) remain after negative padding. They go to first, first +
-  // step, ...
-  struct Span {
-    int64_t begin, end, first, step;
-  };
-  absl::InlinedVector<Span, 6> spans;
-  bool interior = false, empty = false;
+  PadSpans spans;
   for (int64_t d = 0; d < out.rank(); ++d) {
     const int64_t step = padding[d].interior + 1, low = padding[d].low;
     const int64_t begin = low >= 0 ? 0 : CeilDiv(-low, step);
@@ -56,43 +52,65 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
     const int64_t room = out.dims[d] - 1 - low;
     const int64_t end = room < 0 ? 0 : std::min(in.dims[d], room / step + 1);
     spans.push_back({begin, end, low + begin * step, step});
-    if (end <= begin) empty = true;
-    if (padding[d].interior > 0 && end - begin > 1) interior = true;
   }
+  return spans;
+}
 
+// Appends the box that fills part of the output, unless it is empty.
+void AddFill(const hlo::Shape& out, const hlo::Dims& sizes, int64_t dst_offset,
+             std::vector<BoxesStep::Box>& boxes) {
   const hlo::Dims no_strides(out.dims.size(), 0);
-  const auto fill = [&](const hlo::Dims& sizes, int64_t dst_offset) {
-    CopyNd copy = MakeCopyNd(sizes, no_strides, out_strides, width);
-    if (copy.elements() > 0) boxes.push_back({1, 0, dst_offset * width, std::move(copy)});
-  };
+  CopyNd copy = MakeCopyNd(sizes, no_strides, hlo::RowMajorStrides(out.dims), Width(out));
+  if (copy.elements() > 0) boxes.push_back({1, 0, dst_offset * Width(out), std::move(copy)});
+}
+
+// Fills only the frame: for each dimension the slabs before and after, inside the kept range of the earlier
+// dimensions.
+void AddFrame(const hlo::Shape& out, const PadSpans& spans, std::vector<BoxesStep::Box>& boxes) {
+  const hlo::Dims strides = hlo::RowMajorStrides(out.dims);
+  hlo::Dims sizes(out.dims);
+  int64_t offset = 0;
+  for (int64_t d = 0; d < out.rank(); ++d) {
+    const int64_t kept = spans[d].count(), after = spans[d].first + kept;
+    sizes[d] = spans[d].first;
+    AddFill(out, sizes, offset, boxes);
+    sizes[d] = out.dims[d] - after;
+    AddFill(out, sizes, offset + after * strides[d], boxes);
+    sizes[d] = kept;
+    offset += spans[d].first * strides[d];
+  }
+}
+
+BoxesStep::Box KeptBox(const hlo::Shape& in, const hlo::Shape& out, const PadSpans& spans) {
+  const hlo::Dims in_strides = hlo::RowMajorStrides(in.dims), out_strides = hlo::RowMajorStrides(out.dims);
+  const int width = Width(out);
+  hlo::Dims sizes, steps;
+  int64_t src_offset = 0, dst_offset = 0;
+  for (int64_t d = 0; d < out.rank(); ++d) {
+    sizes.push_back(spans[d].count());
+    steps.push_back(out_strides[d] * spans[d].step);
+    src_offset += spans[d].begin * in_strides[d];
+    dst_offset += spans[d].first * out_strides[d];
+  }
+  return {0, src_offset * width, dst_offset * width, MakeCopyNd(sizes, in_strides, steps, width)};
+}
+
+}  // namespace
+
+MaybeStep MakePadStep(hlo::Instruction instruction) {
+  const hlo::Shape& in = instruction.operand(0).shape();
+  const hlo::Shape& out = instruction.shape();
+  const PadSpans spans = SpansOf(instruction);
+  const bool empty = std::ranges::any_of(spans, [](const PadSpan& span) { return span.count() <= 0; });
+  const bool interior =
+      std::ranges::any_of(spans, [](const PadSpan& span) { return span.step > 1 && span.count() > 1; });
+  std::vector<BoxesStep::Box> boxes;
   if (empty || interior) {
-    fill(out.dims, 0);
+    AddFill(out, out.dims, 0, boxes);
   } else {
-    // Fills only the frame: for each dimension the slabs before and after, inside the kept range of the
-    // earlier dimensions.
-    hlo::Dims sizes(out.dims);
-    int64_t offset = 0;
-    for (int64_t d = 0; d < out.rank(); ++d) {
-      const int64_t kept = spans[d].end - spans[d].begin, after = spans[d].first + kept;
-      sizes[d] = spans[d].first;
-      fill(sizes, offset);
-      sizes[d] = out.dims[d] - after;
-      fill(sizes, offset + after * out_strides[d]);
-      sizes[d] = kept;
-      offset += spans[d].first * out_strides[d];
-    }
+    AddFrame(out, spans, boxes);
   }
-  if (!empty) {
-    hlo::Dims sizes, steps;
-    int64_t src_offset = 0, dst_offset = 0;
-    for (int64_t d = 0; d < out.rank(); ++d) {
-      sizes.push_back(spans[d].end - spans[d].begin);
-      steps.push_back(out_strides[d] * spans[d].step);
-      src_offset += spans[d].begin * in_strides[d];
-      dst_offset += spans[d].first * out_strides[d];
-    }
-    boxes.push_back({0, src_offset * width, dst_offset * width, MakeCopyNd(sizes, in_strides, steps, width)});
-  }
+  if (!empty) boxes.push_back(KeptBox(in, out, spans));
   return std::make_unique<BoxesStep>(instruction, std::move(boxes));
 }
 

@@ -60,6 +60,15 @@ absl::Status Lowering::LowerGroup(Frame& frame, const FusionGroup& group) {
   return absl::OkStatus();
 }
 
+ValueIds Lowering::OperandLeaves(const Frame& frame, Instruction instruction) {
+  ValueIds leaves;
+  for (NodeId operand : instruction.operands()) {
+    const absl::Span<const ValueId> values = LeavesOf(frame, operand);
+    leaves.insert(leaves.end(), values.begin(), values.end());
+  }
+  return leaves;
+}
+
 absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
   const NodeId id = instruction.id();
   // The values are copied, because Define may reallocate the memory that LeavesOf points to.
@@ -88,15 +97,7 @@ absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
       frame.Define(id, {token});
       return absl::OkStatus();
     }
-    case hlo::kTuple: {
-      ValueIds leaves;
-      for (NodeId operand : instruction.operands()) {
-        const absl::Span<const ValueId> values = LeavesOf(frame, operand);
-        leaves.insert(leaves.end(), values.begin(), values.end());
-      }
-      frame.Define(id, leaves);
-      return absl::OkStatus();
-    }
+    case hlo::kTuple: frame.Define(id, OperandLeaves(frame, instruction)); return absl::OkStatus();
     case hlo::kGetTupleElement: {
       const Instruction tuple = instruction.operand(0);
       const int32_t begin = LeavesOfShape(tuple.shape_id(), tuple.shape())
@@ -112,13 +113,9 @@ absl::Status Lowering::LowerInstruction(Frame& frame, Instruction instruction) {
     }
     case hlo::kCall:
     case hlo::kFusion: {
-      ValueIds arguments;
-      for (NodeId operand : instruction.operands()) {
-        const absl::Span<const ValueId> values = LeavesOf(frame, operand);
-        arguments.insert(arguments.end(), values.begin(), values.end());
-      }
-      ASSIGN_OR_RETURN(const ValueIds results, LowerComputation(module_->computation(instruction.called()[0]),
-                                                                arguments, frame.loop));
+      ASSIGN_OR_RETURN(const ValueIds results,
+                       LowerComputation(module_->computation(instruction.called()[0]),
+                                        OperandLeaves(frame, instruction), frame.loop));
       frame.Define(id, results);
       return absl::OkStatus();
     }

@@ -70,6 +70,8 @@ class Lowering {
   absl::Span<const ValueId> LeavesOf(const Frame& frame, hlo::NodeId node) {
     return absl::MakeConstSpan(frame.leaves).subspan(frame.first[node], LeafCount(frame.computation[node]));
   }
+  // Returns the leaves of all operands, one after the other.
+  ValueIds OperandLeaves(const Frame& frame, hlo::Instruction instruction);
   int32_t LeafCount(hlo::Instruction instruction) {
     return instruction.shape().IsTuple() ? LeavesOfShape(instruction.shape_id(), instruction.shape()).count
                                          : 1;

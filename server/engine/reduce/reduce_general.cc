@@ -100,83 +100,106 @@ class GeneralReduceStep final : public Step {
     }
   }
 
+  // One job: outputs [first, first + outputs), whose elements are in `lanes` lanes, ordered by stretch.
+  struct Job {
+    int64_t first, outputs, lanes;
+    std::byte* parameters[2 * kOperandsMax];  // Accumulators, then elements.
+    std::byte* blocks;                        // The blocks of GatherRuns, one per operand.
+  };
+
+  Job Prepare(int64_t job, std::byte* scratch) const {
+    Job j;
+    j.first = job * outputs_a_job_;
+    j.outputs = std::min(outputs_a_job_, walk_.kept.count() - j.first);
+    j.lanes = j.outputs * stretches_;
+    for (int i = 0; i < 2 * count_; ++i) {
+      j.parameters[i] = scratch;
+      scratch += ScratchAlign(kLanes * widths_[i % count_]);
+    }
+    j.blocks = scratch;
+    return j;
+  }
+
   // Returns false when it was interrupted.
   bool RunJob(const std::byte* const* inputs, std::byte* const* outputs, int64_t job, std::byte* scratch,
               StopCheck& stop) const {
-    const int64_t first = job * outputs_a_job_,
-                  outputs_here = std::min(outputs_a_job_, walk_.kept.count() - first);
-    const int64_t reduced = walk_.reduced.count(), lanes = outputs_here * stretches_;
-    std::byte* parameters[2 * kOperandsMax];  // Accumulators, then elements.
-    for (int i = 0; i < 2 * count_; ++i) {
-      parameters[i] = scratch;
-      scratch += ScratchAlign(kLanes * widths_[i % count_]);
-    }
-    std::byte* const* elements = parameters + count_;
-
-    if (reduced > 0) {
-      // Stretch s is [reduced * s / S, reduced * (s + 1) / S), and lanes are ordered by stretch. Their
-      // lengths differ by at most one.
-      Lanes place;
-      place.count = lanes;
-      int64_t offsets[kLanes], begin[kLanes];
-      int64_t longest = 0;
-      for (int64_t l = 0; l < lanes; ++l) {
-        const int64_t s = l / outputs_here;
-        begin[l] = reduced * s / stretches_;
-        place.length[l] = reduced * (s + 1) / stretches_ - begin[l];
-        place.base[l] = walk_.kept.Offset(first + l % outputs_here) + (runs_ ? begin[l] : 0);
-        longest = std::max(longest, place.length[l]);
-      }
-      // Lanes that are contiguous in memory are not gathered: the reducer reads them in place.
-      bool neighbours = stretches_ == 1;
-      for (int64_t l = 1; l < lanes; ++l) neighbours = neighbours && place.base[l] == place.base[0] + l;
-      for (int64_t t = 0; t < longest; ++t) {
-        if (stop.Stops(lanes * kElementNs)) return false;
-        std::byte* operands[2 * kOperandsMax];  // Accumulators, then this iteration's elements.
-        std::copy_n(parameters, 2 * count_, operands);
-        if (neighbours && t > 0) {
-          const int64_t from = place.base[0] + walk_.reduced.Offset(t);
-          for (int i = 0; i < count_; ++i)  // The elements are only read.
-            operands[count_ + i] = const_cast<std::byte*>(inputs[i]) + from * widths_[i];
-        } else if (runs_ && !neighbours) {
-          for (int i = 0; i < count_; ++i) {
-            const int64_t per_run = kRunBytes / widths_[i];
-            std::byte* const block = scratch + i * kBlockBytes;
-            if (t % per_run == 0) GatherRuns(inputs[i], widths_[i], place, t, block);
-            operands[count_ + i] = block + t % per_run * lanes * widths_[i];
-          }
-        } else {
-          for (int64_t l = 0; l < lanes; ++l)
-            offsets[l] = place.base[l] + walk_.reduced.Offset(begin[l] + std::min(t, place.length[l] - 1)) -
-                         (runs_ ? begin[l] : 0);
-          Gather(inputs, offsets, lanes, elements);
-        }
-        if (t == 0) {
-          for (int i = 0; i < count_; ++i)
-            std::memcpy(parameters[i], operands[count_ + i], static_cast<size_t>(lanes * widths_[i]));
-        } else if (t < longest - 1 || stretches_ == 1) {
-          function_->Run(operands, parameters, lanes);
-        } else {
-          // Not every stretch has an element in the last iteration, so stretches are handled one by one.
-          for (int64_t l = 0; l < lanes; l += outputs_here) {
-            if (place.length[l] == longest) RunAt(parameters, l, operands + count_, l, outputs_here);
-          }
-        }
-      }
-    }
+    const Job j = Prepare(job, scratch);
+    if (walk_.reduced.count() > 0 && !ReduceLanes(inputs, j, stop)) return false;
+    std::byte* const* const elements = j.parameters + count_;
     // Computes init op stretch 0 op stretch 1 ...; the initial values are written where the elements were.
     for (int i = 0; i < count_; ++i) {
-      for (int64_t o = 0; o < outputs_here; ++o) {
+      for (int64_t o = 0; o < j.outputs; ++o) {
         std::memcpy(elements[i] + o * widths_[i], inputs[count_ + i], static_cast<size_t>(widths_[i]));
       }
     }
-    for (int64_t s = 0; s < stretches_ && reduced > 0; ++s)
-      RunAt(elements, 0, parameters, s * outputs_here, outputs_here);
+    for (int64_t s = 0; s < stretches_ && walk_.reduced.count() > 0; ++s)
+      RunAt(elements, 0, j.parameters, s * j.outputs, j.outputs);
     for (int i = 0; i < count_; ++i) {
-      std::memcpy(outputs[i] + first * widths_[i], elements[i],
-                  static_cast<size_t>(outputs_here * widths_[i]));
+      std::memcpy(outputs[i] + j.first * widths_[i], elements[i],
+                  static_cast<size_t>(j.outputs * widths_[i]));
     }
-    return !stop.Stops(lanes * kElementNs);
+    return !stop.Stops(j.lanes * kElementNs);
+  }
+
+  // Reduces the elements of each lane into the accumulators. Returns false when it was interrupted.
+  bool ReduceLanes(const std::byte* const* inputs, const Job& j, StopCheck& stop) const {
+    Lanes place;
+    int64_t begin[kLanes];
+    const int64_t longest = Place(j, place, begin);
+    // Lanes that are contiguous in memory are not gathered: the reducer reads them in place.
+    bool neighbours = stretches_ == 1;
+    for (int64_t l = 1; l < j.lanes; ++l) neighbours = neighbours && place.base[l] == place.base[0] + l;
+    for (int64_t t = 0; t < longest; ++t) {
+      if (stop.Stops(j.lanes * kElementNs)) return false;
+      std::byte* operands[2 * kOperandsMax];  // Accumulators, then this iteration's elements.
+      std::copy_n(j.parameters, 2 * count_, operands);
+      if (neighbours && t > 0) {
+        const int64_t from = place.base[0] + walk_.reduced.Offset(t);
+        for (int i = 0; i < count_; ++i)  // The elements are only read.
+          operands[count_ + i] = const_cast<std::byte*>(inputs[i]) + from * widths_[i];
+      } else if (runs_ && !neighbours) {
+        for (int i = 0; i < count_; ++i) {
+          const int64_t per_run = kRunBytes / widths_[i];
+          std::byte* const block = j.blocks + i * kBlockBytes;
+          if (t % per_run == 0) GatherRuns(inputs[i], widths_[i], place, t, block);
+          operands[count_ + i] = block + t % per_run * j.lanes * widths_[i];
+        }
+      } else {
+        int64_t offsets[kLanes];
+        for (int64_t l = 0; l < j.lanes; ++l)
+          offsets[l] = place.base[l] + walk_.reduced.Offset(begin[l] + std::min(t, place.length[l] - 1)) -
+                       (runs_ ? begin[l] : 0);
+        Gather(inputs, offsets, j.lanes, j.parameters + count_);
+      }
+      if (t == 0) {
+        for (int i = 0; i < count_; ++i)
+          std::memcpy(j.parameters[i], operands[count_ + i], static_cast<size_t>(j.lanes * widths_[i]));
+      } else if (t < longest - 1 || stretches_ == 1) {
+        function_->Run(operands, j.parameters, j.lanes);
+      } else {
+        // Not every stretch has an element in the last iteration, so stretches are handled one by one.
+        for (int64_t l = 0; l < j.lanes; l += j.outputs) {
+          if (place.length[l] == longest) RunAt(j.parameters, l, operands + count_, l, j.outputs);
+        }
+      }
+    }
+    return true;
+  }
+
+  // Finds the lanes' elements, and the number of the first element of each. Stretch s of S is
+  // [reduced * s / S, reduced * (s + 1) / S), so lengths differ by at most one. Returns the longest.
+  int64_t Place(const Job& j, Lanes& place, int64_t* begin) const {
+    const int64_t reduced = walk_.reduced.count();
+    int64_t longest = 0;
+    place.count = j.lanes;
+    for (int64_t l = 0; l < j.lanes; ++l) {
+      const int64_t s = l / j.outputs;
+      begin[l] = reduced * s / stretches_;
+      place.length[l] = reduced * (s + 1) / stretches_ - begin[l];
+      place.base[l] = walk_.kept.Offset(j.first + l % j.outputs) + (runs_ ? begin[l] : 0);
+      longest = std::max(longest, place.length[l]);
+    }
+    return longest;
   }
 
   // Sets acc[acc_lane...] = reducer(acc[acc_lane...], x[x_lane...]).

@@ -139,67 +139,84 @@ class GeneralWindowStep final : public Step {
     return true;
   }
 
-  // Returns false when it was interrupted.
-  bool RunBlock(const std::byte* const* inputs, std::byte* const* outputs, int64_t first, int64_t lanes,
-                std::byte* scratch, StopCheck& stop) const {
-    // The output's indices as [axis][lane].
-    auto* index = reinterpret_cast<int64_t*>(scratch + index_offset_);
+  // A block of outputs, and its scratch memory.
+  struct Block {
+    int64_t first, lanes;
+    int64_t* index;  // The outputs' indices as [axis][lane].
     std::byte* acc[kOperandsMax];
     std::byte* parameters[2 * kOperandsMax];  // The lanes whose window position has an element.
+  };
+
+  // Sets the accumulators to the initial values, and finds the outputs' indices.
+  Block Prepare(const std::byte* const* inputs, int64_t first, int64_t lanes, std::byte* scratch) const {
+    Block block{first, lanes, reinterpret_cast<int64_t*>(scratch + index_offset_), {}, {}};
     for (int i = 0; i < count_; ++i) {
       const int64_t bytes = ScratchAlign(kLanes * widths_[i]);
-      acc[i] = scratch;
-      parameters[i] = scratch + bytes;
-      parameters[count_ + i] = scratch + 2 * bytes;
+      block.acc[i] = scratch;
+      block.parameters[i] = scratch + bytes;
+      block.parameters[count_ + i] = scratch + 2 * bytes;
       scratch += 3 * bytes;
       for (int64_t l = 0; l < lanes; ++l)
-        std::memcpy(acc[i] + l * widths_[i], inputs[count_ + i], widths_[i]);
+        std::memcpy(block.acc[i] + l * widths_[i], inputs[count_ + i], widths_[i]);
     }
     for (int64_t l = 0; l < lanes; ++l) {
       int64_t rest = first + l;
       for (size_t d = axes_.size(); d-- > 0; rest /= axes_[d].out)
-        index[d * kLanes + l] = rest % axes_[d].out;
+        block.index[d * kLanes + l] = rest % axes_[d].out;
     }
+    return block;
+  }
+
+  // Returns false when it was interrupted.
+  bool RunBlock(const std::byte* const* inputs, std::byte* const* outputs, int64_t first, int64_t lanes,
+                std::byte* scratch, StopCheck& stop) const {
+    const Block block = Prepare(inputs, first, lanes, scratch);
     WindowWalk position;
     position.Start(axes_.size());
     for (size_t d = 0; d < axes_.size(); ++d) {
-      const auto [low, high] = std::minmax_element(index + d * kLanes, index + d * kLanes + lanes);
+      const int64_t* const index = block.index + d * kLanes;
+      const auto [low, high] = std::minmax_element(index, index + lanes);
       position.Limit(d, axes_[d].Positions(*low, *high));
     }
     for (; position.valid(); position.Next()) {
       if (stop.Stops(lanes * 10)) return false;
-      int64_t lane_of[kLanes], offset[kLanes], active = 0;
-      for (int64_t l = 0; l < lanes; ++l) {
-        int64_t at = 0;
-        bool inside = true;
-        for (size_t d = 0; d < axes_.size() && inside; ++d) {
-          const int64_t source = axes_[d].Source(index[d * kLanes + l], position[d]);
-          inside = source >= 0;
-          at += source * axes_[d].in_stride;
-        }
-        if (!inside) continue;
-        lane_of[active] = l;
-        offset[active++] = at;
-      }
-      if (active > 0) {
-        for (int i = 0; i < count_; ++i) {
-          const int width = widths_[i];
-          for (int64_t a = 0; a < active; ++a) {
-            std::memcpy(parameters[i] + a * width, acc[i] + lane_of[a] * width, width);
-            std::memcpy(parameters[count_ + i] + a * width, inputs[i] + offset[a] * width, width);
-          }
-        }
-        function_->Run(parameters, parameters, active);
-        for (int i = 0; i < count_; ++i) {
-          const int width = widths_[i];
-          for (int64_t a = 0; a < active; ++a)
-            std::memcpy(acc[i] + lane_of[a] * width, parameters[i] + a * width, width);
-        }
-      }
+      ReducePosition(inputs, block, position);
     }
     for (int i = 0; i < count_; ++i)
-      std::memcpy(outputs[i] + first * widths_[i], acc[i], static_cast<size_t>(lanes * widths_[i]));
+      std::memcpy(outputs[i] + first * widths_[i], block.acc[i], static_cast<size_t>(lanes * widths_[i]));
     return true;
+  }
+
+  // Reduces the elements at one position of the window into the accumulators of the lanes that have one
+  // there.
+  void ReducePosition(const std::byte* const* inputs, const Block& block, const WindowWalk& position) const {
+    int64_t lane_of[kLanes], offset[kLanes], active = 0;
+    for (int64_t l = 0; l < block.lanes; ++l) {
+      int64_t at = 0;
+      bool inside = true;
+      for (size_t d = 0; d < axes_.size() && inside; ++d) {
+        const int64_t source = axes_[d].Source(block.index[d * kLanes + l], position[d]);
+        inside = source >= 0;
+        at += source * axes_[d].in_stride;
+      }
+      if (!inside) continue;
+      lane_of[active] = l;
+      offset[active++] = at;
+    }
+    if (active == 0) return;
+    for (int i = 0; i < count_; ++i) {
+      const int width = widths_[i];
+      for (int64_t a = 0; a < active; ++a) {
+        std::memcpy(block.parameters[i] + a * width, block.acc[i] + lane_of[a] * width, width);
+        std::memcpy(block.parameters[count_ + i] + a * width, inputs[i] + offset[a] * width, width);
+      }
+    }
+    function_->Run(block.parameters, block.parameters, active);
+    for (int i = 0; i < count_; ++i) {
+      const int width = widths_[i];
+      for (int64_t a = 0; a < active; ++a)
+        std::memcpy(block.acc[i] + lane_of[a] * width, block.parameters[i] + a * width, width);
+    }
   }
 
   std::unique_ptr<ScalarFunction> function_;

@@ -222,85 +222,96 @@ class ScanWindowStep final : public Step {
     });
   }
 
+  static void ApplyLanes(int64_t lanes, Total* to, const Total* a, const Total* b) {
+    for (int64_t l = 0; l < lanes; ++l) to[l] = Op::Apply(a[l], b[l]);
+  }
+
   // `in` and `out` are [size, lanes]. The memory after `out` can be used for totals. Returns false when it
   // was interrupted.
   static bool RunLine(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
-    const hlo::WindowDimension& w = axis.window;
-    const Total identity = static_cast<Total>(Op::Identity());
-    const auto apply = [lanes](Total* to, const Total* a, const Total* b) {
-      for (int64_t l = 0; l < lanes; ++l) to[l] = Op::Apply(a[l], b[l]);
-    };
     switch (ChooseMethod(axis)) {
-      case Method::kPrefix: {
-        Total* total = out + axis.out * lanes;
-        std::fill_n(total, lanes, identity);
-        int64_t next = 0;
-        for (int64_t o = 0; o < axis.out; ++o) {
-          const int64_t reach = std::min(axis.in, o * w.stride - w.padding_low + w.size);
-          for (; next < reach; ++next) {
-            if (stop.Stops(lanes)) return false;
-            apply(total, total, in + next * lanes);
-          }
-          if (stop.Stops(lanes)) return false;
-          std::copy_n(total, lanes, out + o * lanes);
-        }
-        return true;
+      case Method::kPrefix: return RunPrefix(axis, in, out, lanes, stop);
+      case Method::kSuffix: return RunSuffix(axis, in, out, lanes, stop);
+      case Method::kEach: return RunEach(axis, in, out, lanes, stop);
+      case Method::kBlocks: return RunBlocks(axis, in, out, lanes, stop);
+    }
+    return true;
+  }
+
+  static bool RunPrefix(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
+    const hlo::WindowDimension& w = axis.window;
+    Total* const total = out + axis.out * lanes;
+    std::fill_n(total, lanes, static_cast<Total>(Op::Identity()));
+    int64_t next = 0;
+    for (int64_t o = 0; o < axis.out; ++o) {
+      const int64_t reach = std::min(axis.in, o * w.stride - w.padding_low + w.size);
+      for (; next < reach; ++next) {
+        if (stop.Stops(lanes)) return false;
+        ApplyLanes(lanes, total, total, in + next * lanes);
       }
-      case Method::kSuffix: {
-        Total* total = out + axis.out * lanes;
-        std::fill_n(total, lanes, identity);
-        int64_t next = axis.in;
-        for (int64_t o = axis.out; o-- > 0;) {
-          const int64_t reach = std::max<int64_t>(0, o * w.stride - w.padding_low);
-          while (next > reach) {
-            if (stop.Stops(lanes)) return false;
-            --next;
-            apply(total, total, in + next * lanes);
-          }
-          if (stop.Stops(lanes)) return false;
-          std::copy_n(total, lanes, out + o * lanes);
-        }
-        return true;
+      if (stop.Stops(lanes)) return false;
+      std::copy_n(total, lanes, out + o * lanes);
+    }
+    return true;
+  }
+
+  static bool RunSuffix(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
+    const hlo::WindowDimension& w = axis.window;
+    Total* const total = out + axis.out * lanes;
+    std::fill_n(total, lanes, static_cast<Total>(Op::Identity()));
+    int64_t next = axis.in;
+    for (int64_t o = axis.out; o-- > 0;) {
+      const int64_t reach = std::max<int64_t>(0, o * w.stride - w.padding_low);
+      while (next > reach) {
+        if (stop.Stops(lanes)) return false;
+        --next;
+        ApplyLanes(lanes, total, total, in + next * lanes);
       }
-      case Method::kEach:
-        for (int64_t o = 0; o < axis.out; ++o) {
-          std::fill_n(out + o * lanes, lanes, identity);
-          for (int64_t k = 0; k < w.size; ++k) {
-            if (stop.Stops(lanes)) return false;
-            const int64_t source = axis.Source(o, k);
-            if (source >= 0) apply(out + o * lanes, out + o * lanes, in + source * lanes);
-          }
-        }
-        return true;
-      case Method::kBlocks: {
-        const int64_t padded = Padded(axis);
-        Total* prefix = out + axis.out * lanes;
-        Total* suffix = prefix + padded * lanes;
-        Total* nothing = suffix + padded * lanes;
-        std::fill_n(nothing, lanes, identity);
-        const auto element = [&](int64_t i) {
-          const int64_t source = i - w.padding_low;
-          return source >= 0 && source < axis.in ? in + source * lanes : nothing;
-        };
-        for (int64_t i = 0; i < padded; ++i) {
-          if (stop.Stops(lanes)) return false;
-          apply(prefix + i * lanes, i % w.size == 0 ? nothing : prefix + (i - 1) * lanes, element(i));
-        }
-        for (int64_t i = padded; i-- > 0;) {
-          if (stop.Stops(lanes)) return false;
-          const bool ends_block = i % w.size == w.size - 1 || i == padded - 1;
-          apply(suffix + i * lanes, element(i), ends_block ? nothing : suffix + (i + 1) * lanes);
-        }
-        for (int64_t o = 0; o < axis.out; ++o) {
-          if (stop.Stops(lanes)) return false;
-          const int64_t start = o * w.stride, end = start + w.size - 1;
-          if (start % w.size == 0) {
-            std::copy_n(prefix + end * lanes, lanes, out + o * lanes);
-          } else {
-            apply(out + o * lanes, suffix + start * lanes, prefix + end * lanes);
-          }
-        }
-        return true;
+      if (stop.Stops(lanes)) return false;
+      std::copy_n(total, lanes, out + o * lanes);
+    }
+    return true;
+  }
+
+  static bool RunEach(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
+    for (int64_t o = 0; o < axis.out; ++o) {
+      std::fill_n(out + o * lanes, lanes, static_cast<Total>(Op::Identity()));
+      for (int64_t k = 0; k < axis.window.size; ++k) {
+        if (stop.Stops(lanes)) return false;
+        const int64_t source = axis.Source(o, k);
+        if (source >= 0) ApplyLanes(lanes, out + o * lanes, out + o * lanes, in + source * lanes);
+      }
+    }
+    return true;
+  }
+
+  static bool RunBlocks(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
+    const hlo::WindowDimension& w = axis.window;
+    const int64_t padded = Padded(axis);
+    Total* const prefix = out + axis.out * lanes;
+    Total* const suffix = prefix + padded * lanes;
+    Total* const nothing = suffix + padded * lanes;
+    std::fill_n(nothing, lanes, static_cast<Total>(Op::Identity()));
+    const auto element = [&](int64_t i) {
+      const int64_t source = i - w.padding_low;
+      return source >= 0 && source < axis.in ? in + source * lanes : nothing;
+    };
+    for (int64_t i = 0; i < padded; ++i) {
+      if (stop.Stops(lanes)) return false;
+      ApplyLanes(lanes, prefix + i * lanes, i % w.size == 0 ? nothing : prefix + (i - 1) * lanes, element(i));
+    }
+    for (int64_t i = padded; i-- > 0;) {
+      if (stop.Stops(lanes)) return false;
+      const bool ends_block = i % w.size == w.size - 1 || i == padded - 1;
+      ApplyLanes(lanes, suffix + i * lanes, element(i), ends_block ? nothing : suffix + (i + 1) * lanes);
+    }
+    for (int64_t o = 0; o < axis.out; ++o) {
+      if (stop.Stops(lanes)) return false;
+      const int64_t start = o * w.stride, end = start + w.size - 1;
+      if (start % w.size == 0) {
+        std::copy_n(prefix + end * lanes, lanes, out + o * lanes);
+      } else {
+        ApplyLanes(lanes, out + o * lanes, suffix + start * lanes, prefix + end * lanes);
       }
     }
     return true;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/hlo/module.h"
+#include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {
@@ -39,6 +40,23 @@ class SortLines {
   int width(int operand) const { return widths_[operand]; }
   int64_t ScratchBytes() const {
     return ScratchAlign(length_ * *std::max_element(widths_.begin(), widths_.end()));
+  }
+
+  // Calls sort_line(line, scratch, stop) for every line, on a team of at most `workers` with `worker_bytes`
+  // of scratch memory each, until a call returns false. Returns CANCELLED or DEADLINE_EXCEEDED when the run
+  // must stop.
+  template <typename F>
+  absl::Status Run(StepContext& context, int workers, int64_t worker_bytes, int64_t element_ns,
+                   F&& sort_line) const {
+    ParallelRanges(std::min(context.threads, workers), lines_, lines_ * length_ * element_ns,
+                   [&](int64_t begin, int64_t end, int worker) {
+                     std::byte* const scratch = context.scratch + worker * worker_bytes;
+                     StopCheck stop(context.run);
+                     for (int64_t line = begin; line < end; ++line) {
+                       if (!sort_line(line, scratch, stop)) return;
+                     }
+                   });
+    return StopCheck::Verdict(context.run);
   }
 
   // Writes the line of every operand in `order` to the outputs, which may be the inputs. `scratch` has

@@ -26,15 +26,10 @@ class KeySortStep final : public Step {
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
-    ParallelRanges(std::min(context.threads, workers_), lines_.lines(), lines_.lines() * lines_.length() * 16,
-                   [&](int64_t begin, int64_t end, int worker) {
-                     std::byte* scratch = context.scratch + worker * worker_bytes_;
-                     StopCheck stop(context.run);
-                     for (int64_t line = begin; line < end; ++line) {
-                       if (!SortLine(inputs, outputs, line, scratch, stop)) return;
-                     }
-                   });
-    return StopCheck::Verdict(context.run);
+    return lines_.Run(context, workers_, worker_bytes_, /*element_ns=*/16,
+                      [&](int64_t line, std::byte* scratch, StopCheck& stop) {
+                        return SortLine(inputs, outputs, line, scratch, stop);
+                      });
   }
 
  private:

@@ -51,6 +51,9 @@ class TileProgram {
 
    private:
     friend class TileProgram;
+    // Return the value of an instruction of that opcode, given the value of its operand.
+    int BitcastValue(hlo::Instruction instruction, int operand);
+    int ConvertValue(hlo::Instruction instruction, int source);
     int Operand(hlo::NodeId node);
     // The form in which a node is read from memory: as stored, or widened to its carrier.
     enum class Form { kBits, kCarrier };

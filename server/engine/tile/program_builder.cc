@@ -359,63 +359,65 @@ bool TileProgram::Builder::WritesLate(int value, int width) const {
 bool TileProgram::Builder::Add(hlo::NodeId node) {
   const hlo::Instruction instruction = computation_[node];
   if (AddOnBits(instruction)) return true;
-  const TileOps& ops = GetTileOps();
   int operand[3] = {-1, -1, -1};
   for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
     operand[i] = Operand(instruction.operands()[i]);
     if (operand[i] < 0) return false;
   }
+  switch (instruction.opcode()) {
+    case hlo::kBitcastConvert: values_[node] = BitcastValue(instruction, operand[0]); return true;
+    case hlo::kConvert: values_[node] = ConvertValue(instruction, operand[0]); return true;
+    default: break;
+  }
   const hlo::PrimitiveType type = instruction.shape().type;
-  Carrier result;
-  CarrierOf(type, &result);
-  int value;
-  if (instruction.opcode() == hlo::kBitcastConvert) {
-    // The same bytes as another type. A separate value is needed only if its readers must know the carrier.
-    const Carrier from = program_->values_[operand[0]].carrier;
-    if (from == result) {
-      values_[node] = operand[0];
-      return true;
-    }
-    value = NewValue(result);
-    program_->code_.push_back(
-        {.kind = Instruction::Kind::kCopy, .out = value, .a = operand[0], .width = CarrierBytes(result)});
-    values_[node] = value;
-    return true;
-  }
-  if (instruction.opcode() == hlo::kConvert) {
-    hlo::PrimitiveType from_type = instruction.operand(0).shape().type;
-    Carrier from = program_->values_[operand[0]].carrier;
-    int source = operand[0];
-    if (IsComplexCarrier(from) && !IsComplexCarrier(result) && result != Carrier::kPred) {
-      from_type = hlo::RealType(from_type);
-      CarrierOf(from_type, &from);
-      source = Emit(ops.elementwise(hlo::kReal, from == Carrier::kF64 ? Carrier::kC128 : Carrier::kC64),
-                    source, -1, -1, 0, from);
-    }
-    const int bits = hlo::Info(type).bits, from_bits = hlo::Info(from_type).bits;
-    const bool to_small_float = hlo::IsFloat(type) && bits < 32;
-    if (hlo::IsFloat(from_type) && hlo::IsInteger(type) && bits < CarrierBytes(result) * 8) {
-      // Saturates to the narrow type before the fraction is dropped, because wrapping would be wrong.
-      const double low = hlo::IsSigned(type) ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
-      const double high = static_cast<double>((int64_t{1} << (hlo::IsSigned(type) ? bits - 1 : bits)) - 1);
-      const int low_tile = ConstantTile(from, low), high_tile = ConstantTile(from, high);
-      source = Emit(ops.elementwise(hlo::kClamp, from), low_tile, source, high_tile, 0, from);
-    }
-    // A value that is not exact in f32 would be rounded twice if it were converted through f32.
-    TileFunction convert = to_small_float && from_bits > 24 ? ops.odd(from) : nullptr;
-    if (convert == nullptr) convert = ops.convert(from, result);
-    value = convert != nullptr ? Emit(convert, source, -1, -1, 0, result) : source;
-    const bool narrows = bits < from_bits || hlo::Info(from_type).type_class != hlo::Info(type).type_class ||
-                         (hlo::IsFloat(type) && from_type != type);
-    values_[node] = narrows ? Narrow(value, type) : value;
-    return true;
-  }
-  Carrier carrier;
+  Carrier carrier, result;
   CarrierOf(FunctionType(instruction), &carrier);
-  value = Emit(ops.elementwise(instruction.opcode(), carrier), operand[0], operand[1], operand[2],
-               ImmediateOf(instruction), result);
+  CarrierOf(type, &result);
+  const int value = Emit(GetTileOps().elementwise(instruction.opcode(), carrier), operand[0], operand[1],
+                         operand[2], ImmediateOf(instruction), result);
   values_[node] = KeepsRange(instruction.opcode(), carrier) ? value : Narrow(value, type);
   return true;
+}
+
+// The same bytes as another type. A separate value is needed only if its readers must know the carrier.
+int TileProgram::Builder::BitcastValue(hlo::Instruction instruction, int operand) {
+  Carrier result;
+  CarrierOf(instruction.shape().type, &result);
+  if (program_->values_[operand].carrier == result) return operand;
+  const int value = NewValue(result);
+  program_->code_.push_back(
+      {.kind = Instruction::Kind::kCopy, .out = value, .a = operand, .width = CarrierBytes(result)});
+  return value;
+}
+
+int TileProgram::Builder::ConvertValue(hlo::Instruction instruction, int source) {
+  const TileOps& ops = GetTileOps();
+  const hlo::PrimitiveType type = instruction.shape().type;
+  hlo::PrimitiveType from_type = instruction.operand(0).shape().type;
+  Carrier from = program_->values_[source].carrier, result;
+  CarrierOf(type, &result);
+  if (IsComplexCarrier(from) && !IsComplexCarrier(result) && result != Carrier::kPred) {
+    from_type = hlo::RealType(from_type);
+    CarrierOf(from_type, &from);
+    source = Emit(ops.elementwise(hlo::kReal, from == Carrier::kF64 ? Carrier::kC128 : Carrier::kC64), source,
+                  -1, -1, 0, from);
+  }
+  const int bits = hlo::Info(type).bits, from_bits = hlo::Info(from_type).bits;
+  const bool to_small_float = hlo::IsFloat(type) && bits < 32;
+  if (hlo::IsFloat(from_type) && hlo::IsInteger(type) && bits < CarrierBytes(result) * 8) {
+    // Saturates to the narrow type before the fraction is dropped, because wrapping would be wrong.
+    const double low = hlo::IsSigned(type) ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
+    const double high = static_cast<double>((int64_t{1} << (hlo::IsSigned(type) ? bits - 1 : bits)) - 1);
+    const int low_tile = ConstantTile(from, low), high_tile = ConstantTile(from, high);
+    source = Emit(ops.elementwise(hlo::kClamp, from), low_tile, source, high_tile, 0, from);
+  }
+  // A value that is not exact in f32 would be rounded twice if it were converted through f32.
+  TileFunction convert = to_small_float && from_bits > 24 ? ops.odd(from) : nullptr;
+  if (convert == nullptr) convert = ops.convert(from, result);
+  const int value = convert != nullptr ? Emit(convert, source, -1, -1, 0, result) : source;
+  const bool narrows = bits < from_bits || hlo::Info(from_type).type_class != hlo::Info(type).type_class ||
+                       (hlo::IsFloat(type) && from_type != type);
+  return narrows ? Narrow(value, type) : value;
 }
 
 bool TileProgram::Builder::AddOutput(hlo::NodeId node, int output) {

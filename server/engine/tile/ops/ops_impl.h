@@ -37,6 +37,38 @@ using hlo::PrimitiveType;
 #include "server/engine/tile/ops/ops_fold.h"
 // clang-format on
 
+// Returns the tile function of an opcode that has only floats as operands and results; null for another.
+TileFunction FunctionOfFloats(Opcode opcode, Carrier carrier) {
+  switch (opcode) {
+    case hlo::kExponential: return UnaryOf<MathExp, kFloats>(carrier);
+    case hlo::kExponentialMinusOne: return UnaryOf<MathExpm1, kFloats>(carrier);
+    case hlo::kLog: return UnaryOf<MathLog, kFloats>(carrier);
+    case hlo::kLogPlusOne: return UnaryOf<MathLog1p, kFloats>(carrier);
+    case hlo::kTanh: return UnaryOf<MathTanh, kFloats>(carrier);
+    case hlo::kLogistic: return UnaryOf<MathLogistic, kFloats>(carrier);
+    case hlo::kErf: return UnaryOf<MathErf, kFloats>(carrier);
+    case hlo::kSqrt: return UnaryOf<MathSqrt, kFloats>(carrier);
+    case hlo::kRsqrt: return UnaryOf<MathRsqrt, kFloats>(carrier);
+    case hlo::kCbrt: return UnaryOf<MathCbrt, kFloats>(carrier);
+    case hlo::kSine: return SineOf<0>(carrier);
+    case hlo::kCosine: return SineOf<1>(carrier);
+    case hlo::kTan: return UnaryOf<MathTan, kFloats>(carrier);
+    case hlo::kAsin: return UnaryOf<MathAsin, kFloats>(carrier);
+    case hlo::kAcos: return UnaryOf<MathAcos, kFloats>(carrier);
+    case hlo::kAtan: return UnaryOf<MathAtan, kFloats>(carrier);
+    case hlo::kSinh: return UnaryOf<MathSinh, kFloats>(carrier);
+    case hlo::kCosh: return UnaryOf<MathCosh, kFloats>(carrier);
+    case hlo::kAsinh: return UnaryOf<MathAsinh, kFloats>(carrier);
+    case hlo::kAcosh: return UnaryOf<MathAcosh, kFloats>(carrier);
+    case hlo::kAtanh: return UnaryOf<MathAtanh, kFloats>(carrier);
+    case hlo::kCeil: return UnaryOf<MathCeil, kFloats>(carrier);
+    case hlo::kFloor: return UnaryOf<MathFloor, kFloats>(carrier);
+    case hlo::kRoundNearestAfz: return UnaryOf<MathRoundAfz, kFloats>(carrier);
+    case hlo::kRoundNearestEven: return UnaryOf<MathRoundEven, kFloats>(carrier);
+    default: return nullptr;
+  }
+}
+
 TileFunction Elementwise(Opcode opcode, Carrier carrier) {
   if (carrier == Carrier::kC64) return ComplexElementwise<float>(opcode);
   if (carrier == Carrier::kC128) return ComplexElementwise<double>(opcode);
@@ -74,31 +106,6 @@ TileFunction Elementwise(Opcode opcode, Carrier carrier) {
       return UnaryOf<Popcnt, kIntegers>(carrier);
     case hlo::kClz: return UnaryOf<Clz, kIntegers>(carrier);
     case hlo::kReducePrecision: return UnaryOf<ReducePrecision, kFloats>(carrier);
-    case hlo::kExponential: return UnaryOf<MathExp, kFloats>(carrier);
-    case hlo::kExponentialMinusOne: return UnaryOf<MathExpm1, kFloats>(carrier);
-    case hlo::kLog: return UnaryOf<MathLog, kFloats>(carrier);
-    case hlo::kLogPlusOne: return UnaryOf<MathLog1p, kFloats>(carrier);
-    case hlo::kTanh: return UnaryOf<MathTanh, kFloats>(carrier);
-    case hlo::kLogistic: return UnaryOf<MathLogistic, kFloats>(carrier);
-    case hlo::kErf: return UnaryOf<MathErf, kFloats>(carrier);
-    case hlo::kSqrt: return UnaryOf<MathSqrt, kFloats>(carrier);
-    case hlo::kRsqrt: return UnaryOf<MathRsqrt, kFloats>(carrier);
-    case hlo::kCbrt: return UnaryOf<MathCbrt, kFloats>(carrier);
-    case hlo::kSine: return SineOf<0>(carrier);
-    case hlo::kCosine: return SineOf<1>(carrier);
-    case hlo::kTan: return UnaryOf<MathTan, kFloats>(carrier);
-    case hlo::kAsin: return UnaryOf<MathAsin, kFloats>(carrier);
-    case hlo::kAcos: return UnaryOf<MathAcos, kFloats>(carrier);
-    case hlo::kAtan: return UnaryOf<MathAtan, kFloats>(carrier);
-    case hlo::kSinh: return UnaryOf<MathSinh, kFloats>(carrier);
-    case hlo::kCosh: return UnaryOf<MathCosh, kFloats>(carrier);
-    case hlo::kAsinh: return UnaryOf<MathAsinh, kFloats>(carrier);
-    case hlo::kAcosh: return UnaryOf<MathAcosh, kFloats>(carrier);
-    case hlo::kAtanh: return UnaryOf<MathAtanh, kFloats>(carrier);
-    case hlo::kCeil: return UnaryOf<MathCeil, kFloats>(carrier);
-    case hlo::kFloor: return UnaryOf<MathFloor, kFloats>(carrier);
-    case hlo::kRoundNearestAfz: return UnaryOf<MathRoundAfz, kFloats>(carrier);
-    case hlo::kRoundNearestEven: return UnaryOf<MathRoundEven, kFloats>(carrier);
     case hlo::kIsFinite:
       if (carrier == Carrier::kF32) return &Unary<IsFinite, uint8_t, float>;
       return carrier == Carrier::kF64 ? &Unary<IsFinite, uint8_t, double> : nullptr;
@@ -110,7 +117,7 @@ TileFunction Elementwise(Opcode opcode, Carrier carrier) {
     case hlo::kClamp:
       return ByCarrier<TileFunction>(
           carrier, []<typename T>() -> TileFunction { return &Ternary<ClampElement, T, T, T>; });
-    default: return nullptr;
+    default: return FunctionOfFloats(opcode, carrier);
   }
 }
 
