@@ -112,6 +112,43 @@ int Finish(int code) {
   return code == kDone ? kRefused : code;
 }
 
+// The flags that all commands share: how to reach the daemon, and how to print.
+struct ConnectionFlags {
+  hlod::cli::CommonOptions common;
+
+  void Add(CLI::App& app) {
+    app.add_option("--address", common.connect.address, "Address of the daemon: unix:PATH or HOST:PORT");
+    app.add_flag("--json", common.json, "Print JSON");
+    app.add_option("--command-log", record, "Write the session's commands, without contents, to this file");
+    token = app.add_option("--token-file", token_file,
+                           "File with the token for a daemon that requires one; no other user "
+                           "may be able to read it")
+                ->envname("HLOD_TOKEN_FILE");
+    app.add_option("--token", common.connect.token,
+                   "The token itself, visible to everybody in the list of processes")
+        ->envname("HLOD_TOKEN");
+    ca = app.add_option("--tls-ca", ca_file, "PEM file of the certificates to trust; turns TLS on");
+    certificate = app.add_option("--tls-cert", certificate_file, "PEM file of the client's certificate");
+    key = app.add_option("--tls-key", key_file, "PEM file of the client's key");
+  }
+
+  // Reads the files that the parsed flags name into `common`.
+  absl::Status Finish(int argc, char** argv) {
+    hlod::TlsOptions& tls = common.connect.tls;
+    absl::Status status = ReadOption("--tls-ca", *ca, ca_file, tls.root_certificates);
+    if (status.ok()) status = ReadOption("--tls-cert", *certificate, certificate_file, tls.certificate);
+    if (status.ok()) status = ReadOption("--tls-key", *key, key_file, tls.key);
+    if (status.ok()) status = ReadTokenFile(argc, argv, *token, token_file, common.connect.token);
+    if (!status.ok()) return status;
+    common.connect.name = "hloctl";
+    if (!record.empty()) setenv("HLOD_COMMAND_LOG", record.c_str(), /*overwrite=*/1);
+    return status;
+  }
+
+  std::string record, ca_file, certificate_file, key_file, token_file;
+  CLI::Option *token = nullptr, *ca = nullptr, *certificate = nullptr, *key = nullptr;
+};
+
 // `program` holds the words after `--`, for check.
 int Main(int argc, char** argv, const std::vector<std::string>& program, bool json) {
   using namespace hlod;
@@ -126,26 +163,8 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
   app.footer(kFooter);
   app.fallthrough();
 
-  CommonOptions common;
-  std::string ca_file, certificate_file, key_file, token_file;
-  app.add_option("--address", common.connect.address, "Address of the daemon: unix:PATH or HOST:PORT");
-  app.add_flag("--json", common.json, "Print JSON");
-  std::string record;
-  app.add_option("--command-log", record, "Write the session's commands, without contents, to this file");
-  CLI::Option* const token =
-      app.add_option("--token-file", token_file,
-                     "File with the token for a daemon that requires one; no other user "
-                     "may be able to read it")
-          ->envname("HLOD_TOKEN_FILE");
-  app.add_option("--token", common.connect.token,
-                 "The token itself, visible to everybody in the list of processes")
-      ->envname("HLOD_TOKEN");
-  CLI::Option* const ca =
-      app.add_option("--tls-ca", ca_file, "PEM file of the certificates to trust; turns TLS on");
-  CLI::Option* const certificate =
-      app.add_option("--tls-cert", certificate_file, "PEM file of the client's certificate");
-  CLI::Option* const key = app.add_option("--tls-key", key_file, "PEM file of the client's key");
-
+  ConnectionFlags connection;
+  connection.Add(app);
   std::vector<std::pair<CLI::App*, Action>> commands;
   for (const Command& command : kCommands) {
     CLI::App* const parser = app.add_subcommand(command.name, command.help);
@@ -158,14 +177,8 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version.
     return Report(UsageError(Explain(app, error)), json);
   }
-  TlsOptions& tls = common.connect.tls;
-  absl::Status status = ReadOption("--tls-ca", *ca, ca_file, tls.root_certificates);
-  if (status.ok()) status = ReadOption("--tls-cert", *certificate, certificate_file, tls.certificate);
-  if (status.ok()) status = ReadOption("--tls-key", *key, key_file, tls.key);
-  if (status.ok()) status = ReadTokenFile(argc, argv, *token, token_file, common.connect.token);
-  if (!status.ok()) return Report(status, json);
-  common.connect.name = "hloctl";
-  if (!record.empty()) setenv("HLOD_COMMAND_LOG", record.c_str(), /*overwrite=*/1);
+  CommonOptions& common = connection.common;
+  if (const absl::Status status = connection.Finish(argc, argv); !status.ok()) return Report(status, json);
 
   const auto chosen = std::find_if(commands.begin(), commands.end(),
                                    [](const auto& command) { return command.first->parsed(); });

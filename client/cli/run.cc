@@ -253,17 +253,79 @@ absl::StatusOr<Json> DeliverGiven(const std::vector<RunChannels>& channels, cons
   return delivered;
 }
 
+absl::Status MakeFolder(const std::string& folder) {
+  if (folder.empty()) return absl::OkStatus();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return InvalidArgument("Folder %s cannot be created: %s.", folder, error.message());
+  return absl::OkStatus();
+}
+
+// Returns an error unless the daemon has a device for each participant.
+absl::Status CheckDevices(const Client& client, const Module& module, const Executable& executable) {
+  const int participants = executable.participant_count();
+  if (participants <= client.device_count()) return absl::OkStatus();
+  return FailedPrecondition(
+      "%s needs %d devices (num_replicas %d x num_partitions %d), but the daemon has %d (hlod --devices).",
+      module.name(), participants, executable.replica_count(), executable.partition_count(),
+      client.device_count());
+}
+
+// The runs of a program: their times in ascending order, and the results of the last one.
+struct Runs {
+  std::vector<int64_t> us;
+  std::vector<Buffer> results;
+};
+
+// Runs the program as often as the options say, with channels per participant.
+absl::StatusOr<Runs> Repeat(const Client& client, const Executable& executable, const RunOptions& options,
+                            std::vector<RunChannels>& channels, const Caller& caller) {
+  const size_t participants = channels.size();
+  const auto device_of = [&](size_t m) {
+    return client.device(participants == 1 ? options.device : static_cast<int>(m));
+  };
+  std::vector<Argument> arguments;
+  for (size_t m = 0; m < participants; ++m) {
+    ASSIGN_OR_RETURN(const std::vector<Argument> own, MakeArguments(device_of(m), executable, options, m));
+    arguments.insert(arguments.end(), own.begin(), own.end());
+  }
+  ExecuteOptions execute;
+  execute.abstract = options.abstract;
+  execute.device = options.device;
+  execute.deadline = absl::Seconds(options.deadline_seconds);
+  Runs runs;
+  Progress progress(options.repeat);
+  for (int i = 0; i < std::max(1, options.repeat); ++i) {
+    progress.Show(i);
+    for (size_t m = 0; m < participants; ++m) RETURN_IF_ERROR(channels[m].Open(device_of(m), caller));
+    const absl::Time start = absl::Now();
+    ASSIGN_OR_RETURN(Execution execution, executable.Start(arguments, execute, caller));
+    RETURN_IF_ERROR(execution.done.Await());
+    runs.us.push_back(absl::ToInt64Microseconds(absl::Now() - start));
+    runs.results = std::move(execution.results);
+    for (const RunChannels& own : channels) RETURN_IF_ERROR(own.CheckGiven());
+  }
+  std::sort(runs.us.begin(), runs.us.end());
+  return runs;
+}
+
+void PrintTimes(const Module& module, const CompileResult& compiled, const std::vector<int64_t>& run_us) {
+  std::printf("%s: compiled in %d us%s, %d steps (%d reference), ran %zu times, median %d us\n",
+              Printable(module.name()).c_str(), static_cast<int>(compiled.compile_us),
+              compiled.persistent ? " (persistent cache)"
+              : compiled.cached   ? " (cached)"
+                                  : "",
+              static_cast<int>(compiled.steps), static_cast<int>(compiled.reference_steps), run_us.size(),
+              static_cast<int>(run_us[run_us.size() / 2]));
+}
+
 }  // namespace
 
 absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   ASSIGN_OR_RETURN(const ReadOptions read, ReadOptionsOf(options));
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, read));
   RETURN_IF_ERROR(CheckSizes(*module, options));
-  if (!options.output.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(options.output, error);
-    if (error) return InvalidArgument("Folder %s cannot be created: %s.", options.output, error.message());
-  }
+  RETURN_IF_ERROR(MakeFolder(options.output));
   ASSIGN_OR_RETURN(const Client client, Client::Connect(common.connect));
   const ClosedAtEnd close(client);
   // Errors and the ledger name the module's file.
@@ -272,78 +334,37 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   compile_options.describe = true;
   ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options, module_file));
   ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe(module_file));
-  const auto participants = static_cast<size_t>(executable.participant_count());
-  if (static_cast<int>(participants) > client.device_count()) {
-    return FailedPrecondition(
-        "%s needs %d devices (num_replicas %d x num_partitions %d), but the daemon has %d (hlod --devices).",
-        module->name(), participants, executable.replica_count(), executable.partition_count(),
-        client.device_count());
-  }
-  std::vector<Argument> arguments;
-  for (size_t m = 0; m < participants; ++m) {
-    const int device = participants == 1 ? options.device : static_cast<int>(m);
-    ASSIGN_OR_RETURN(const std::vector<Argument> own,
-                     MakeArguments(client.device(device), executable, options, m));
-    arguments.insert(arguments.end(), own.begin(), own.end());
-  }
+  RETURN_IF_ERROR(CheckDevices(client, *module, executable));
   ASSIGN_OR_RETURN(const RunChannels each_channels, RunChannels::Make(*module, options));
-  std::vector<RunChannels> channels(participants, each_channels);
+  std::vector<RunChannels> channels(static_cast<size_t>(executable.participant_count()), each_channels);
+  ASSIGN_OR_RETURN(const Runs runs, Repeat(client, executable, options, channels, module_file));
 
-  ExecuteOptions execute;
-  execute.abstract = options.abstract;
-  execute.device = options.device;
-  execute.deadline = absl::Seconds(options.deadline_seconds);
-  std::vector<int64_t> run_us;
-  std::vector<Buffer> results;
-  {
-    Progress progress(options.repeat);
-    for (int i = 0; i < std::max(1, options.repeat); ++i) {
-      progress.Show(i);
-      for (size_t m = 0; m < participants; ++m) {
-        const int device = participants == 1 ? options.device : static_cast<int>(m);
-        RETURN_IF_ERROR(channels[m].Open(client.device(device), module_file));
-      }
-      const absl::Time start = absl::Now();
-      ASSIGN_OR_RETURN(Execution execution, executable.Start(arguments, execute, module_file));
-      RETURN_IF_ERROR(execution.done.Await());
-      run_us.push_back(absl::ToInt64Microseconds(absl::Now() - start));
-      results = std::move(execution.results);
-      for (const RunChannels& own : channels) RETURN_IF_ERROR(own.CheckGiven());
-    }
-  }
-  std::sort(run_us.begin(), run_us.end());
   Json delivered = Json::array();
-  const size_t each = results.size() / participants;
-  for (size_t i = 0; i < results.size(); ++i) {
-    const std::optional<size_t> participant = participants > 1 ? std::optional(i / each) : std::nullopt;
-    ASSIGN_OR_RETURN(Json entry, DeliverResult(results[i], i % each, participant, options, common.json));
+  const size_t each = runs.results.size() / channels.size();
+  for (size_t i = 0; i < runs.results.size(); ++i) {
+    const std::optional<size_t> participant = channels.size() > 1 ? std::optional(i / each) : std::nullopt;
+    ASSIGN_OR_RETURN(Json entry, DeliverResult(runs.results[i], i % each, participant, options, common.json));
     delivered.push_back(std::move(entry));
   }
   ASSIGN_OR_RETURN(Json given, DeliverGiven(channels, options, common.json));
   ASSIGN_OR_RETURN(const SessionStats stats, client.Stats(module_file));
-  if (common.json) {
-    const Json json = {{"module", module->name()},
-                       {"daemon", client.daemon()},
-                       {"device", options.device},
-                       {"compile", ToJson(compiled)},
-                       {"run",
-                        {{"count", run_us.size()},
-                         {"min_us", run_us.front()},
-                         {"median_us", run_us[run_us.size() / 2]},
-                         {"max_us", run_us.back()}}},
-                       {"results", std::move(delivered)},
-                       {"given", std::move(given)},
-                       {"stats", ToJson(stats)}};
-    Show(Dump(json) + "\n");
+  if (!common.json) {
+    PrintTimes(*module, compiled, runs.us);
     return absl::OkStatus();
   }
-  std::printf("%s: compiled in %d us%s, %d steps (%d reference), ran %zu times, median %d us\n",
-              Printable(module->name()).c_str(), static_cast<int>(compiled.compile_us),
-              compiled.persistent ? " (persistent cache)"
-              : compiled.cached   ? " (cached)"
-                                  : "",
-              static_cast<int>(compiled.steps), static_cast<int>(compiled.reference_steps), run_us.size(),
-              static_cast<int>(run_us[run_us.size() / 2]));
+  const Json json = {{"module", module->name()},
+                     {"daemon", client.daemon()},
+                     {"device", options.device},
+                     {"compile", ToJson(compiled)},
+                     {"run",
+                      {{"count", runs.us.size()},
+                       {"min_us", runs.us.front()},
+                       {"median_us", runs.us[runs.us.size() / 2]},
+                       {"max_us", runs.us.back()}}},
+                     {"results", std::move(delivered)},
+                     {"given", std::move(given)},
+                     {"stats", ToJson(stats)}};
+  Show(Dump(json) + "\n");
   return absl::OkStatus();
 }
 

@@ -191,6 +191,21 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> Converted(const Program& program, c
   return module;
 }
 
+// Returns an error unless the values that a function returns refine its stated results.
+absl::Status CheckResults(const Function& function, Scope& scope, const std::vector<Op>& results) {
+  if (results.size() != function.type.results.size()) {
+    return InvalidArgument("It returns (%d) values; its type has (%d).", results.size(),
+                           function.type.results.size());
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Shape& shape = scope.builder().shape(results[i]);
+    if (Refines(shape, function.type.results[i])) continue;
+    return InvalidArgument("Its result %d is stated to be %s; it returns %s.", i,
+                           hlo::ToStringNoLayout(function.type.results[i]), hlo::ToStringNoLayout(shape));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Converter::Converter(const Program& program, hlo::Module& module, bool has_unknown, bool with_rules)
@@ -222,46 +237,59 @@ absl::StatusOr<ComputationId> Converter::FunctionOf(std::string_view name,
   if (!function->has_body()) {
     return At(caller, Unimplemented("It names the function @%s, which has no body.", name));
   }
+  const std::string key = VersionKey(name, arguments);
+  const auto [found, added] = made_.try_emplace(key);
+  if (!added && !found->second.has_value()) {
+    return At(caller, Unimplemented("The function @%s calls itself; HLO has no recursion.", name));
+  }
+  if (absl::Status status = CheckCall(*function, arguments); !status.ok()) return At(caller, status);
+  if (!added) return *found->second;
+  ASSIGN_OR_RETURN(const ComputationId made, ConvertFunction(*function, arguments));
+  made_[key] = made;
+  return made;
+}
+
+std::string Converter::VersionKey(std::string_view name, const std::vector<Argument>& arguments) const {
   std::string key(name);
   for (const Argument& argument : arguments) {
     if (!has_unknown_) break;
     absl::StrAppend(&key, " ", hlo::ToStringNoLayout(argument.shape));
     if (argument.known.has_value()) absl::StrAppend(&key, "=", hlo::ToText(*argument.known));
   }
-  const auto [found, added] = made_.try_emplace(key);
-  const auto check = [&]() -> absl::Status {
-    if (!added && !found->second.has_value())
-      return Unimplemented("The function @%s calls itself; HLO has no recursion.", name);
-    if (arguments.size() != function->type.inputs.size()) {
-      return InvalidArgument("The function @%s takes (%d) arguments; the call has (%d).", name,
-                             function->type.inputs.size(), arguments.size());
-    }
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      if (Refines(arguments[i].shape, function->type.inputs[i])) continue;
-      return InvalidArgument("Argument %d of the function @%s is %s; the call has %s.", i, name,
-                             hlo::ToStringNoLayout(function->type.inputs[i]),
-                             hlo::ToStringNoLayout(arguments[i].shape));
-    }
-    // A function with unknown sizes becomes one computation per list of sizes, and the number of versions may
-    // double with every level of calls.
-    constexpr size_t kVersionsMax = 10'000;
-    if (made_.size() > kVersionsMax) {
-      return ResourceExhausted("The functions of the program have more versions than the limit (%d).",
-                               kVersionsMax);
-    }
-    return CheckDepth();
-  };
-  if (absl::Status status = check(); !status.ok()) return At(caller, status);
-  if (!added) return *found->second;
+  return key;
+}
 
-  const Operation place = FunctionOperation(*function);
-  absl::StatusOr<const Block*> block = Scope::OnlyBlock(function->body);
+absl::Status Converter::CheckCall(const Function& function, const std::vector<Argument>& arguments) const {
+  if (arguments.size() != function.type.inputs.size()) {
+    return InvalidArgument("The function @%s takes (%d) arguments; the call has (%d).", function.name,
+                           function.type.inputs.size(), arguments.size());
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (Refines(arguments[i].shape, function.type.inputs[i])) continue;
+    return InvalidArgument("Argument %d of the function @%s is %s; the call has %s.", i, function.name,
+                           hlo::ToStringNoLayout(function.type.inputs[i]),
+                           hlo::ToStringNoLayout(arguments[i].shape));
+  }
+  // A function with unknown sizes becomes one computation per list of sizes, and the number of versions may
+  // double with every level of calls.
+  constexpr size_t kVersionsMax = 10'000;
+  if (made_.size() > kVersionsMax) {
+    return ResourceExhausted("The functions of the program have more versions than the limit (%d).",
+                             kVersionsMax);
+  }
+  return CheckDepth();
+}
+
+absl::StatusOr<ComputationId> Converter::ConvertFunction(const Function& function,
+                                                         const std::vector<Argument>& arguments) {
+  const Operation place = FunctionOperation(function);
+  absl::StatusOr<const Block*> block = Scope::OnlyBlock(function.body);
   if (!block.ok()) return At(place, block.status());
   if ((*block)->arguments.size() != arguments.size()) {
     return At(place, InvalidArgument("Its body takes (%d) arguments; its type has (%d).",
                                      (*block)->arguments.size(), arguments.size()));
   }
-  Scope scope(*this, std::string(name));
+  Scope scope(*this, function.name);
   std::vector<ValueId> ids;
   std::vector<Shape> shapes;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -274,17 +302,7 @@ absl::StatusOr<ComputationId> Converter::FunctionOf(std::string_view name,
   }
   if (!scope.builder().status().ok()) return At(place, scope.builder().status());
   ASSIGN_OR_RETURN(const std::vector<Op> results, scope.ConvertBlock(**block));
-  if (results.size() != function->type.results.size()) {
-    return At(place, InvalidArgument("It returns (%d) values; its type has (%d).", results.size(),
-                                     function->type.results.size()));
-  }
-  for (size_t i = 0; i < results.size(); ++i) {
-    const Shape& shape = scope.builder().shape(results[i]);
-    if (Refines(shape, function->type.results[i])) continue;
-    return At(place, InvalidArgument("Its result %d is stated to be %s; it returns %s.", i,
-                                     hlo::ToStringNoLayout(function->type.results[i]),
-                                     hlo::ToStringNoLayout(shape)));
-  }
+  if (absl::Status status = CheckResults(function, scope, results); !status.ok()) return At(place, status);
   KnownValues known;
   for (const Op result : results) {
     const Integers* const numbers = scope.Known(result);
@@ -294,7 +312,6 @@ absl::StatusOr<ComputationId> Converter::FunctionOf(std::string_view name,
   if (!made.ok()) return At(place, made.status());
   if (std::ranges::any_of(known, [](const auto& numbers) { return numbers.has_value(); }))
     known_results_[*made] = std::move(known);
-  made_[key] = *made;
   return made;
 }
 

@@ -57,6 +57,14 @@ class Converter {
   absl::Status CheckDepth() const;
 
  private:
+  // Returns the name under which a version of a function is kept: its name and, if sizes may be unknown, the
+  // shapes and constants of its arguments.
+  std::string VersionKey(std::string_view name, const std::vector<Argument>& arguments) const;
+  // Returns an error unless the function takes these arguments, within the limits.
+  absl::Status CheckCall(const Function& function, const std::vector<Argument>& arguments) const;
+  absl::StatusOr<ComputationId> ConvertFunction(const Function& function,
+                                                const std::vector<Argument>& arguments);
+
   friend class Scope;
   const Program& program_;
   hlo::Module& module_;

@@ -46,6 +46,19 @@ absl::StatusOr<Attribute> ReadNumber(Source& source) {
   return attribute;
 }
 
+// Reads an integer, or a bool as 0 or 1.
+absl::Status AppendInteger(Reader& reader, PrimitiveType type, Integers& integers) {
+  if (type == hlo::kPred) {
+    bool value = false;
+    RETURN_IF_ERROR(ReadElement(reader, value));
+    integers.push_back(value);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const int64_t value, ReadInteger(reader, type));
+  integers.push_back(value);
+  return absl::OkStatus();
+}
+
 // Reads "<i64: 1, 2>" after "array": integers, bools, or a list of floats.
 absl::StatusOr<Attribute> ReadArrayAttribute(Source& source) {
   Reader& reader = source.reader;
@@ -62,13 +75,8 @@ absl::StatusOr<Attribute> ReadArrayAttribute(Source& source) {
       if (is_float) {
         ASSIGN_OR_RETURN(const double value, ReadDouble(reader, type));
         floats.push_back({.value = value, .type = type});
-      } else if (type == hlo::kPred) {
-        bool value = false;
-        RETURN_IF_ERROR(ReadElement(reader, value));
-        integers.push_back(value);
       } else {
-        ASSIGN_OR_RETURN(const int64_t value, ReadInteger(reader, type));
-        integers.push_back(value);
+        RETURN_IF_ERROR(AppendInteger(reader, type, integers));
       }
     } while (reader.Try(","));
   }
@@ -198,14 +206,7 @@ absl::StatusOr<Attribute> ReadIntegers(Source& source, PrimitiveType type) {
   Integers integers;
   while (!reader.Try("]")) {
     if (!integers.empty()) RETURN_IF_ERROR(reader.Expect(","));
-    if (type == hlo::kPred) {
-      bool value = false;
-      RETURN_IF_ERROR(ReadElement(reader, value));
-      integers.push_back(value);
-    } else {
-      ASSIGN_OR_RETURN(const int64_t value, ReadInteger(reader, type));
-      integers.push_back(value);
-    }
+    RETURN_IF_ERROR(AppendInteger(reader, type, integers));
   }
   return Attribute{.value = std::move(integers), .type = type};
 }
