@@ -57,6 +57,13 @@ struct TimelineEvent {
   int stop = -1;     // For a kWait at one of its piece's stops the index of the stop, else -1.
 };
 
+// The closes and moments of one session and device, as indices of pieces.
+struct ThreadLane {
+  std::vector<size_t> pieces;
+  std::vector<TimelineEvent> moments;
+  double us_per_byte = 0;  // The time of memory traffic, estimated from the graphs.
+};
+
 class Timeline {
  public:
   // Refers to the run, which must outlive it.
@@ -73,23 +80,8 @@ class Timeline {
   Counts CountsWithout(const WaitPoint* line) const;  // With null, the recorded counts.
 
  private:
-  struct ThreadLane {
-    std::vector<size_t> pieces;
-    std::vector<TimelineEvent> moments;
-    double us_per_byte = 0;  // The time of memory traffic, estimated from the graphs.
-  };
-  void Collect(const Profile& run);
   void TakeTimes(const Profile& run);
   void FindSharing();
-  // The part of a wait beyond the device's executes: the round trip, and with uploads under way the time
-  // until the device had them, which is not saved with the wait.
-  struct Overhead {
-    double us = 0, of_uploads_us = 0;
-  };
-  // Returns the duration of a lane; `without` is null, or the line to leave out. `overheads`, one per moment,
-  // are computed when `without` is null.
-  double Simulate(const ThreadLane& lane, const WaitPoint* without, std::vector<Overhead>& overheads) const;
-  void AddForce(const ForceEvent& force, const std::map<uint64_t, size_t>& piece_of_close);
 
   std::vector<Piece> pieces_;
   std::vector<ThreadLane> lanes_;
