@@ -584,91 +584,100 @@ TEST(ConvertByHand, BlocksAndTerminatorsAreChecked) {
   EXPECT_THAT(ErrorOfProgram(program), HasSubstr("It returns (1) values; its type has (0)"));
 }
 
+// Operations with a rule of their own.
+constexpr const char* kOperations[] = {
+    "stablehlo.all_gather",
+    "stablehlo.all_reduce",
+    "stablehlo.all_to_all",
+    "stablehlo.batch_norm_grad",
+    "stablehlo.batch_norm_inference",
+    "stablehlo.batch_norm_training",
+    "stablehlo.broadcast",
+    "stablehlo.broadcast_in_dim",
+    "stablehlo.case",
+    "stablehlo.cholesky",
+    "stablehlo.collective_broadcast",
+    "stablehlo.collective_permute",
+    "stablehlo.collective_reduce",
+    "stablehlo.compare",
+    "stablehlo.composite",
+    "stablehlo.concatenate",
+    "stablehlo.constant",
+    "stablehlo.convolution",
+    "stablehlo.custom_call",
+    "stablehlo.dot",
+    "stablehlo.dot_general",
+    "stablehlo.dynamic_broadcast_in_dim",
+    "stablehlo.dynamic_conv",
+    "stablehlo.dynamic_gather",
+    "stablehlo.dynamic_iota",
+    "stablehlo.dynamic_pad",
+    "stablehlo.dynamic_reshape",
+    "stablehlo.dynamic_slice",
+    "stablehlo.dynamic_update_slice",
+    "stablehlo.fft",
+    "stablehlo.gather",
+    "stablehlo.get_dimension_size",
+    "stablehlo.get_tuple_element",
+    "stablehlo.if",
+    "stablehlo.iota",
+    "stablehlo.map",
+    "stablehlo.optimization_barrier",
+    "stablehlo.pad",
+    "stablehlo.partition_id",
+    "stablehlo.real_dynamic_slice",
+    "stablehlo.reduce",
+    "stablehlo.reduce_precision",
+    "stablehlo.reduce_scatter",
+    "stablehlo.reduce_window",
+    "stablehlo.replica_id",
+    "stablehlo.reshape",
+    "stablehlo.reverse",
+    "stablehlo.rng",
+    "stablehlo.rng_bit_generator",
+    "stablehlo.scatter",
+    "stablehlo.select_and_scatter",
+    "stablehlo.set_dimension_size",
+    "stablehlo.slice",
+    "stablehlo.sort",
+    "stablehlo.transpose",
+    "stablehlo.triangular_solve",
+    "stablehlo.tuple",
+    "stablehlo.while",
+    "chlo.top_k",
+    "chlo.lgamma",
+    "chlo.zeta",
+    "chlo.next_after",
+    "chlo.conj",
+    "sdy.manual_computation",
+    "sdy.sharding_constraint",
+    "func.call",
+};
+
+// Returns an operation without attributes, whose regions are a block that returns its first argument, an
+// empty region, and another such block.
+Operation Bare(const char* name, size_t operands, int results, size_t regions) {
+  Operation operation = Op(name, std::vector<ValueId>(operands, 0), {});
+  for (int i = 0; i < results; ++i) operation.results.push_back({1 + i, kScalar});
+  for (size_t i = 0; i < regions; ++i) {
+    Region& region = operation.regions.emplace_back();
+    if (i == 1) continue;
+    Block& block = region.blocks.emplace_back();
+    for (size_t a = 0; a < operands; ++a) block.arguments.push_back({static_cast<ValueId>(10 + a), kScalar});
+    block.operations.push_back(
+        Op("stablehlo.return", operands == 0 ? std::vector<ValueId>{} : std::vector<ValueId>{10}, {}));
+  }
+  return operation;
+}
+
 TEST(ConvertByHand, EveryOperationSurvivesAnyOperandsAndNoAttributes) {
   // Each known operation without attributes, with no, one and many operands, results and regions, is an error
   // or a conversion, never a crash.
-  for (const char* name : {"stablehlo.all_gather",
-                           "stablehlo.all_reduce",
-                           "stablehlo.all_to_all",
-                           "stablehlo.batch_norm_grad",
-                           "stablehlo.batch_norm_inference",
-                           "stablehlo.batch_norm_training",
-                           "stablehlo.broadcast",
-                           "stablehlo.broadcast_in_dim",
-                           "stablehlo.case",
-                           "stablehlo.cholesky",
-                           "stablehlo.collective_broadcast",
-                           "stablehlo.collective_permute",
-                           "stablehlo.collective_reduce",
-                           "stablehlo.compare",
-                           "stablehlo.composite",
-                           "stablehlo.concatenate",
-                           "stablehlo.constant",
-                           "stablehlo.convolution",
-                           "stablehlo.custom_call",
-                           "stablehlo.dot",
-                           "stablehlo.dot_general",
-                           "stablehlo.dynamic_broadcast_in_dim",
-                           "stablehlo.dynamic_conv",
-                           "stablehlo.dynamic_gather",
-                           "stablehlo.dynamic_iota",
-                           "stablehlo.dynamic_pad",
-                           "stablehlo.dynamic_reshape",
-                           "stablehlo.dynamic_slice",
-                           "stablehlo.dynamic_update_slice",
-                           "stablehlo.fft",
-                           "stablehlo.gather",
-                           "stablehlo.get_dimension_size",
-                           "stablehlo.get_tuple_element",
-                           "stablehlo.if",
-                           "stablehlo.iota",
-                           "stablehlo.map",
-                           "stablehlo.optimization_barrier",
-                           "stablehlo.pad",
-                           "stablehlo.partition_id",
-                           "stablehlo.real_dynamic_slice",
-                           "stablehlo.reduce",
-                           "stablehlo.reduce_precision",
-                           "stablehlo.reduce_scatter",
-                           "stablehlo.reduce_window",
-                           "stablehlo.replica_id",
-                           "stablehlo.reshape",
-                           "stablehlo.reverse",
-                           "stablehlo.rng",
-                           "stablehlo.rng_bit_generator",
-                           "stablehlo.scatter",
-                           "stablehlo.select_and_scatter",
-                           "stablehlo.set_dimension_size",
-                           "stablehlo.slice",
-                           "stablehlo.sort",
-                           "stablehlo.transpose",
-                           "stablehlo.triangular_solve",
-                           "stablehlo.tuple",
-                           "stablehlo.while",
-                           "chlo.top_k",
-                           "chlo.lgamma",
-                           "chlo.zeta",
-                           "chlo.next_after",
-                           "chlo.conj",
-                           "sdy.manual_computation",
-                           "sdy.sharding_constraint",
-                           "func.call"}) {
+  for (const char* name : kOperations) {
     for (size_t operands = 0; operands <= 5; ++operands) {
       for (int results = 0; results <= 3; ++results) {
-        for (size_t regions = 0; regions <= 2; ++regions) {
-          Operation operation = Op(name, std::vector<ValueId>(operands, 0), {});
-          for (int i = 0; i < results; ++i) operation.results.push_back({1 + i, kScalar});
-          for (size_t i = 0; i < regions; ++i) {
-            Region& region = operation.regions.emplace_back();
-            if (i == 1) continue;
-            Block& block = region.blocks.emplace_back();
-            for (size_t a = 0; a < operands; ++a)
-              block.arguments.push_back({static_cast<ValueId>(10 + a), kScalar});
-            block.operations.push_back(Op(
-                "stablehlo.return", operands == 0 ? std::vector<ValueId>{} : std::vector<ValueId>{10}, {}));
-          }
-          ErrorOfProgram(ProgramOf({std::move(operation)}, 0));
-        }
+        for (size_t regions = 0; regions <= 2; ++regions)
+          ErrorOfProgram(ProgramOf({Bare(name, operands, results, regions)}, 0));
       }
     }
   }

@@ -96,7 +96,7 @@ struct Program {
   std::string name, lines;
 };
 
-std::vector<Program> Programs() {
+std::vector<Program> ReducedAndReshaped() {
   return {
       {"elementwise", "  a = f32[<=6] add(x, y)\n  c = f32[<=6] multiply(a, y)\n" + Stored("c", 6)},
       {"reduce", "  ROOT r = f32[] reduce(y, zero), dimensions={0}, to_apply=add\n"},
@@ -125,6 +125,11 @@ std::vector<Program> Programs() {
            Stored("c", 12)},
       {"dynamic_reshape",
        "  k = s32[] multiply(n, two)\n  c = f32[<=12] dynamic-reshape(w, k)\n" + Stored("c", 12)},
+  };
+}
+
+std::vector<Program> SlicedAndCombined() {
+  return {
       {"slice", "  c = f32[<=4] slice(y), slice={[1:5]}\n" + Stored("c", 4)},
       {"slice_strided", "  c = f32[<=3] slice(y), slice={[0:6:2]}\n" + Stored("c", 3)},
       {"sort", "  c = f32[<=6] sort(y), dimensions={0}, to_apply=greater\n" + Stored("c", 6)},
@@ -175,6 +180,12 @@ std::vector<Program> Programs() {
            Stored("c", 6)},
       {"call", "  b = f32[<=6] opt-barrier(y)\n  c = f32[<=6] call(b), to_apply=negated\n" + Stored("c", 6)},
   };
+}
+
+std::vector<Program> Programs() {
+  std::vector<Program> all = ReducedAndReshaped();
+  for (const Program& program : SlicedAndCombined()) all.push_back(program);
+  return all;
 }
 
 absl::StatusOr<std::unique_ptr<Module>> Parse(const std::string& lines) {

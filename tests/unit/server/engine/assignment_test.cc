@@ -454,77 +454,74 @@ TEST(Assignment, TheCheckerFindsOverlaps) {
   EXPECT_GE(found, spoiled * 9 / 10);
 }
 
-// A scan's stacked output is updated in place, without a copy in the loop or around it.
-TEST(Assignment, AScanBodyUpdatesItsStackInPlace) {
-  FlatProgram program;
-  const auto add_value = [&](int64_t bytes, Space space, int32_t index, int32_t home) {
+// Builds a program by hand.
+struct HandProgram {
+  ValueId Add(int64_t bytes, Space space, int32_t index, int32_t home) {
     Value& value = program.values.emplace_back();
     value.bytes = bytes;
     value.space = space;
     value.index = index;
     value.home = home;
     return static_cast<ValueId>(program.values.size()) - 1;
-  };
-  const auto add_op = [&](Op::Kind kind, int32_t loop, int32_t control) -> Op& {
+  }
+  // Adds a state of loop 0.
+  ValueId AddState(int64_t bytes) {
+    const ValueId state = Add(bytes, Space::kTemporary, kNone, 0);
+    program.values.back().role = Value::Role::kState;
+    program.values.back().owner = 0;
+    return state;
+  }
+  void AddOp(Op::Kind kind, int32_t loop, int32_t control, std::initializer_list<ValueId> inputs,
+             std::initializer_list<ValueId> outputs) {
     Op& op = program.ops.emplace_back();
     op.kind = kind;
     op.loop = loop;
     op.control = control;
-    return op;
-  };
+    op.inputs = inputs;
+    op.outputs = outputs;
+  }
+  void AddStep(std::unique_ptr<TestStep> step, int32_t loop, std::initializer_list<ValueId> inputs,
+               ValueId output) {
+    AddOp(Op::Kind::kStep, loop, kNone, inputs, {output});
+    program.ops.back().step = std::move(step);
+  }
+  FlatProgram program;
+};
+
+// A scan's stacked output is updated in place, without a copy in the loop or around it.
+TEST(Assignment, AScanBodyUpdatesItsStackInPlace) {
+  using Sizes = std::vector<int64_t>;
   constexpr int64_t kStack = 1 << 20;
-  const ValueId argument = add_value(4, Space::kArgument, 0, kNone);
+  HandProgram hand;
+  FlatProgram& program = hand.program;
+  const ValueId argument = hand.Add(4, Space::kArgument, 0, kNone);
   program.argument_values = {argument};
   program.arguments = {hlo::Shape::Array(hlo::kU8, {4})};
   program.results = {hlo::Shape::Array(hlo::kU8, {kStack})};
   program.aliases = {-1};
   program.loops.emplace_back();
 
-  const ValueId zeros = add_value(kStack, Space::kTemporary, kNone, kNone);
-  Op& fill = add_op(Op::Kind::kStep, kNone, kNone);
-  fill.step = std::make_unique<TestStep>(TestStep::kConstant, std::vector<int64_t>{},
-                                         std::vector<int64_t>{kStack}, 0);
-  fill.outputs = {zeros};
-  std::vector<ValueId> states;
-  for (int64_t bytes : {int64_t{4}, kStack}) {
-    states.push_back(add_value(bytes, Space::kTemporary, kNone, 0));
-    program.values.back().role = Value::Role::kState;
-    program.values.back().owner = 0;
-  }
+  const ValueId zeros = hand.Add(kStack, Space::kTemporary, kNone, kNone);
+  hand.AddStep(std::make_unique<TestStep>(TestStep::kConstant, Sizes{}, Sizes{kStack}, 0), kNone, {}, zeros);
+  const ValueId counter = hand.AddState(4), stack = hand.AddState(kStack);
   program.loops[0].begin = 1;
-  Op& begin = add_op(Op::Kind::kLoopBegin, kNone, 0);
-  begin.inputs = {argument, zeros};
-  begin.outputs = {states[0], states[1]};
-  const ValueId predicate = add_value(1, Space::kTemporary, kNone, 0);
-  Op& less = add_op(Op::Kind::kStep, 0, kNone);
-  less.step =
-      std::make_unique<TestStep>(TestStep::kLess, std::vector<int64_t>{4}, std::vector<int64_t>{1}, 0, 5);
-  less.inputs = {states[0]};
-  less.outputs = {predicate};
+  hand.AddOp(Op::Kind::kLoopBegin, kNone, 0, {argument, zeros}, {counter, stack});
+  const ValueId predicate = hand.Add(1, Space::kTemporary, kNone, 0);
+  hand.AddStep(std::make_unique<TestStep>(TestStep::kLess, Sizes{4}, Sizes{1}, 0, 5), 0, {counter},
+               predicate);
   program.loops[0].test = 3;
-  add_op(Op::Kind::kLoopTest, 0, 0).inputs = {predicate};
-  const ValueId updated = add_value(kStack, Space::kTemporary, kNone, 0);
-  Op& update = add_op(Op::Kind::kStep, 0, kNone);
-  update.step = std::make_unique<TestStep>(TestStep::kUpdate, std::vector<int64_t>{kStack, 4},
-                                           std::vector<int64_t>{kStack}, 0);
-  update.inputs = {states[1], states[0]};
-  update.outputs = {updated};
-  const ValueId next = add_value(4, Space::kTemporary, kNone, 0);
-  Op& count = add_op(Op::Kind::kStep, 0, kNone);
-  count.step =
-      std::make_unique<TestStep>(TestStep::kCount, std::vector<int64_t>{4}, std::vector<int64_t>{4}, 0);
-  count.inputs = {states[0]};
-  count.outputs = {next};
+  hand.AddOp(Op::Kind::kLoopTest, 0, 0, {predicate}, {});
+  const ValueId updated = hand.Add(kStack, Space::kTemporary, kNone, 0);
+  hand.AddStep(std::make_unique<TestStep>(TestStep::kUpdate, Sizes{kStack, 4}, Sizes{kStack}, 0), 0,
+               {stack, counter}, updated);
+  const ValueId next = hand.Add(4, Space::kTemporary, kNone, 0);
+  hand.AddStep(std::make_unique<TestStep>(TestStep::kCount, Sizes{4}, Sizes{4}, 0), 0, {counter}, next);
   program.loops[0].back = 6;
-  Op& back = add_op(Op::Kind::kLoopBack, 0, 0);
-  back.inputs = {next, updated};
-  back.outputs = {states[0], states[1]};
+  hand.AddOp(Op::Kind::kLoopBack, 0, 0, {next, updated}, {counter, stack});
   program.loops[0].exit = 7;
-  add_op(Op::Kind::kLoopExit, kNone, 0);
-  const ValueId result = add_value(kStack, Space::kResult, 0, kNone);
-  Op& end = add_op(Op::Kind::kReturn, kNone, kNone);
-  end.inputs = {states[1]};
-  end.outputs = {result};
+  hand.AddOp(Op::Kind::kLoopExit, kNone, 0, {}, {});
+  const ValueId result = hand.Add(kStack, Space::kResult, 0, kNone);
+  hand.AddOp(Op::Kind::kReturn, kNone, kNone, {stack}, {result});
 
   const Assignment assignment = *AssignBuffers(program);
   ASSERT_TRUE(CheckAssignment(program, assignment, 2, 0).ok());
