@@ -119,8 +119,8 @@ def _call_back_by_send_and_recv() -> None:
         module = context.module_context
         if tuple(module.platforms) != (NAME,):
             return original(context, *arguments, **parameters)
-        if parameters.get("partitioned") and _device_count(module.axis_context) == 1:
-            del parameters["partitioned"]  # The one device has the whole of each value.
+        if _has_parts_alone(module.axis_context):
+            parameters.pop("partitioned", None)  # The callback sees what its device has in any case.
         seen = module.replace(platforms=("tpu",), backend=_SendsAndReceives(module.get_backend()))
         return original(context.replace(module_context=seen), *arguments, **parameters)
 
@@ -130,7 +130,10 @@ def _call_back_by_send_and_recv() -> None:
         mlir.emit_python_callback = emit
 
 
-def _device_count(axis_context) -> int | None:
-    """The number of devices that a program is lowered for; None when JAX does not say it."""
-    devices = getattr(axis_context, "device_assignment", None)
-    return getattr(axis_context, "num_devices", None) if devices is None else len(devices)
+def _has_parts_alone(axis_context) -> bool:
+    """Returns True where a value of the lowered program is what one device has: on one device, and in shard_map."""
+    from jax._src.sharding_impls import ShardingContext, SPMDAxisContext
+
+    if isinstance(axis_context, ShardingContext):
+        return axis_context.num_devices == 1
+    return isinstance(axis_context, SPMDAxisContext) and set(axis_context.manual_axes) == set(axis_context.mesh.axis_names)

@@ -10,9 +10,11 @@ import itertools
 import string
 import weakref
 
+from . import _custom_partitioning
 from .jax import NAME
 
 _INSPECTION = "InspectSharding"  # The custom call that jax.debug.inspect_array_sharding becomes.
+_OPERAND = "hlod.operand"  # A custom call that stands for its operand while shardings are propagated.
 _inspectors = weakref.WeakValueDictionary()  # By the text in the custom call: the function that takes the sharding.
 _numbers = itertools.count()
 
@@ -33,29 +35,49 @@ def inspect(rule, context, value, *, callback):
 
 
 def completed(module):
-    """Returns the module with the shardings of arguments and results that Shardy propagates to them, and calls the functions of
-    jax.debug.inspect_array_sharding. The operations of the module stay as they are."""
+    """Returns the module with the shardings of arguments and results that Shardy propagates to them. Calls the functions of
+    jax.debug.inspect_array_sharding, and divides operations by their custom_partitioning; the others stay as they are."""
     from jax._src.interpreters import mlir
     from jaxlib.mlir import ir, passmanager
 
     with module.context:
-        inspections = [op for op in _operations(module.operation) if _calls(op, _INSPECTION)]
-        if not inspections and not _is_open(_main(module)):
+        if not _is_open(_main(module)) and not any(_is_custom(op) for op in _operations(module.operation)):
             return module
-        copy = lambda: ir.Module.parse(mlir.module_to_bytecode(module))
-        whole, divided = copy(), copy()
-        for op in _operations(divided.operation):
+        whole, divided = (ir.Module.parse(mlir.module_to_bytecode(module)) for _ in range(2))
+        for op in list(_operations(divided.operation)):
             rule = _rule_of(op)
             if rule is not None:
                 op.attributes["sdy.sharding_rule"] = ir.Attribute.parse(rule)
+            if _calls(op, _custom_partitioning.TARGET):
+                _mark_operands(op)
         passmanager.PassManager.parse("builtin.module(sdy-propagation-pipeline)").run(divided.operation)
-        for op in _operations(divided.operation):
+        decided = [op for op in _operations(divided.operation) if _is_custom(op)]
+        for op, call in zip(decided, [op for op in _operations(whole.operation) if _is_custom(op)], strict=True):
             if _calls(op, _INSPECTION):
                 _tell(op, divided)
-        for call in [op for op in _operations(whole.operation) if _calls(op, _INSPECTION)]:
-            call.erase()
+                call.erase()
+            else:
+                operands = [_shardings_of(value.owner, divided)[0] for value in op.operands]
+                _custom_partitioning.divide(whole, call, operands, _shardings_of(op, divided))
         _take_signature(whole, divided)
     return whole
+
+
+def _is_custom(op) -> bool:
+    return _calls(op, _INSPECTION) or _calls(op, _custom_partitioning.TARGET)
+
+
+def _mark_operands(op) -> None:
+    """Passes each operand through a custom call of its own, which then has the operand's sharding."""
+    from jaxlib.mlir import ir
+
+    for i, value in enumerate(list(op.operands)):
+        marker = ir.Operation.create(
+            "stablehlo.custom_call", [value.type], [value], {"call_target_name": ir.StringAttr.get(_OPERAND)},
+            ip=ir.InsertionPoint(op), loc=op.location,
+        )  # fmt: skip
+        marker.attributes["sdy.sharding_rule"] = ir.Attribute.parse(_pointwise_rule(value.type.shape))
+        op.operands[i] = marker.results[0]
 
 
 def _operations(operation):
@@ -141,12 +163,19 @@ def _sizes(factors, sizes) -> str:
 
 def _tell(call, module) -> None:
     """Calls the function of an inspection with the sharding of its value."""
-    from jaxlib.mlir.dialects import sdy
-
     inspector = _inspectors.get(call.attributes["backend_config"].value)
     if inspector is not None:
-        stated = sdy.TensorShardingPerValueAttr(call.attributes["sdy.sharding"]) if "sdy.sharding" in call.attributes else None
-        inspector(_hlo_sharding(sdy.TensorShardingAttr(stated.shardings[0]) if stated else None, module, call.operands[0].type.rank))
+        inspector(_shardings_of(call, module)[0])
+
+
+def _shardings_of(op, module) -> list:
+    """XLA's form of the shardings of an operation's results."""
+    from jaxlib.mlir.dialects import sdy
+
+    stated = [None] * len(op.results)
+    if "sdy.sharding" in op.attributes:
+        stated = [sdy.TensorShardingAttr(a) for a in sdy.TensorShardingPerValueAttr(op.attributes["sdy.sharding"]).shardings]
+    return [_hlo_sharding(sharding, module, value.type.rank) for sharding, value in zip(stated, op.results)]
 
 
 def _hlo_sharding(sharding, module, rank: int):

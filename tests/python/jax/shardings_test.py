@@ -1,9 +1,12 @@
 """How results of annotated programs are divided: as on eight devices of JAX's own CPU. Runs with HLOD_DEVICES=8."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
 
 from support import PluginTest, array, main
@@ -124,6 +127,44 @@ class Shardings(PluginTest):
 
         self.assertEqual(heard(mesh_on("cpu")), heard(mesh_on("hlod")))
         self.assertEqual(len(heard(mesh_on("hlod"))), 5)
+
+    def test_operations_that_divide_themselves(self):
+        """What custom_partitioning is told, and what it makes of it: rows stay apart, the columns of products are summed."""
+
+        def run(mesh):
+            told = []
+
+            @custom_partitioning
+            def scaled(x, factor):
+                return x * factor, x.sum(1)
+
+            def parts_of_scaled(mesh, operands, results):
+                told.extend(str(leaf.sharding.spec) for leaf in jax.tree.leaves((operands, results)))
+                rows = NamedSharding(mesh, P("x", None))
+                of_parts = lambda x, factor: (x * factor, x.sum(1))
+                return mesh, of_parts, (rows, NamedSharding(mesh, P("x"))), (rows, NamedSharding(mesh, P()))
+
+            scaled.def_partition(partition=parts_of_scaled, sharding_rule="i j, -> i j, i")
+
+            @functools.partial(custom_partitioning, static_argnums=(2,))
+            def product(a, b, name):
+                return a @ b
+
+            def parts_of_product(name, mesh, operands, result):
+                told.append(name)
+                of_parts = lambda a, b: lax.psum(a @ b, "y")
+                places = NamedSharding(mesh, P(None, "y")), NamedSharding(mesh, P("y", None))
+                return mesh, of_parts, NamedSharding(mesh, P()), places
+
+            product.def_partition(partition=parts_of_product, sharding_rule="i k, k j -> i j")
+            x = jax.device_put(array(8, 8), NamedSharding(mesh, P("x", "y")))
+            results = jax.jit(lambda x: (scaled(x, 3.0), product(x, x.T, "by columns"), jnp.sin(scaled(x * 2, 1.0)[0])))(x)
+            heard.append(told)
+            return results
+
+        heard = []
+        self.same_division(run)
+        self.assertEqual(heard[0], heard[1])
 
     def test_the_lowered_program_stays_as_it_was(self):
         x = jax.device_put(array(8, 8), NamedSharding(mesh_on("hlod"), P("x", "y")))

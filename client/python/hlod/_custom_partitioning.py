@@ -1,0 +1,102 @@
+"""Operations that say themselves how they are divided (jax.experimental.custom_partitioning).
+
+XLA asks such an operation, once it knows the shardings of its operands, for the function that each device is to run. Here its custom
+call becomes a call of `jax.shard_map` over that function, which the daemon runs as any other.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+TARGET = "CustomSPMDPartitioning"
+_numbers = itertools.count()
+
+
+def divide(module, call, operand_shardings, result_shardings) -> None:
+    """Replaces a custom call of the module by the function that its partition function gives for XLA's shardings of its operands
+    and results. A call of a function that JAX has let go of stays as it is."""
+    from jax._src import custom_partitioning
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import func
+
+    info = custom_partitioning._sharding_callbacks.get(call.attributes["backend_config"].value.encode())
+    if info is None:
+        return
+    operands, results = [v.type for v in call.operands], [v.type for v in call.results]
+    source = _lowered(info, _shaped(info, operands, operand_shardings), _shaped(info, results, result_shardings))
+    functions = [op.operation for op in source.body if op.operation.name == "func.func"]
+    names = {op.attributes["sym_name"].value: f"custom_partitioning_{next(_numbers)}" for op in functions}
+    known = {op.attributes["sym_name"].value for op in module.body}
+    with ir.InsertionPoint.at_block_begin(module.body):
+        for op in source.body:
+            if op.operation in functions:
+                _rename(op.operation, names)
+                op.attributes["sym_visibility"] = ir.StringAttr.get("private")
+                op.operation.clone()
+            elif op.attributes["sym_name"].value not in known:  # A mesh.
+                op.operation.clone()
+    with ir.InsertionPoint(call), call.location:
+        made = func.CallOp(results, ir.FlatSymbolRefAttr.get(names["main"]), list(call.operands))
+    for old, new in zip(call.results, made.operation.results):
+        old.replace_all_uses_with(new)
+    call.erase()
+
+
+def _shaped(info, types, shardings) -> list:
+    """The shapes of values, with their shardings as the partition function wants them."""
+    import jax
+    from jax._src.dtypes import _jax_types
+    from jax._src.interpreters import mlir
+
+    elements = {str(mlir.dtype_to_ir_type(element)): element for element in map(jax.numpy.dtype, _jax_types)}
+    return [
+        jax.ShapeDtypeStruct(t.shape, elements[str(t.element_type)], sharding=info.to_mesh_pspec_sharding(s, t.rank))
+        for t, s in zip(types, shardings)
+    ]
+
+
+def _lowered(info, operands: list, results: list):
+    """Returns the module of the function over whole arrays whose parts `info.partition` has functions for."""
+    import jax
+    from jax._src.interpreters import mlir
+    from jaxlib.mlir import ir
+
+    mesh, function, of_results, of_arguments = info.partition(
+        *info.static_args, info.mesh, info.in_tree.unflatten(operands), info.out_tree.unflatten(results)
+    )
+    specs = lambda tree, shardings, shapes: [_spec(s, mesh, shape.ndim) for s, shape in zip(tree.flatten_up_to(shardings), shapes)]
+    whole = jax.shard_map(
+        lambda *leaves: function(*info.in_tree.unflatten(leaves)),
+        mesh=mesh,
+        in_specs=tuple(specs(info.in_tree, of_arguments, operands)),
+        out_specs=info.out_tree.unflatten(specs(info.out_tree, of_results, results)),
+        check_vma=False,
+    )
+    plain = [jax.ShapeDtypeStruct(shape.shape, shape.dtype) for shape in operands]
+    lowered = jax.jit(whole, keep_unused=True).lower(*plain)
+    return ir.Module.parse(mlir.module_to_bytecode(lowered.compiler_ir("stablehlo")))
+
+
+def _spec(sharding, mesh, rank: int):
+    """The axes of the mesh that a sharding divides each dimension by."""
+    from jax._src.sharding_impls import parse_flatten_op_sharding
+    from jax.sharding import NamedSharding, Sharding
+
+    if not isinstance(sharding, Sharding):
+        raise ValueError("Custom Partitioning rules must return Sharding.")
+    if isinstance(sharding, NamedSharding):
+        return sharding.spec
+    return parse_flatten_op_sharding(sharding._to_xla_hlo_sharding(rank), mesh)[0]
+
+
+def _rename(operation, names: dict) -> None:
+    """Gives functions, and what names them, other names."""
+    from jaxlib.mlir import ir
+
+    for attribute in ("sym_name", "callee", "decomposition"):
+        if attribute in operation.attributes and operation.attributes[attribute].value in names:
+            kind = ir.StringAttr if attribute == "sym_name" else ir.FlatSymbolRefAttr
+            operation.attributes[attribute] = kind.get(names[operation.attributes[attribute].value])
+    for region in operation.regions:
+        for inner in itertools.chain.from_iterable(region):
+            _rename(inner.operation, names)
