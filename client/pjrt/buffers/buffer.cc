@@ -1,6 +1,7 @@
 // Buffers, and the entries that ask about one.
 #include "client/pjrt/buffers/buffer.h"
 
+#include <atomic>
 #include <utility>
 
 #include "client/pjrt/buffers/element_type.h"
@@ -97,6 +98,12 @@ bool Buffer::IsSoleUser(const hlod::Buffer& value) const {
   return holds_ == 0 && value.internal_state().use_count() <= 2;
 }
 
+// Like addresses, they are multiples of 64 and never 0.
+uintptr_t Buffer::NextIdentity() {
+  static std::atomic<uintptr_t> last = 0;
+  return 64 * ++last;
+}
+
 void Buffer::AddHold() {
   absl::MutexLock lock(&mu_);
   ++holds_;
@@ -186,6 +193,13 @@ absl::Status Serve(abi::Buffer_IsDeleted_Args& args) {
 absl::Status Serve(abi::Buffer_IsOnCpu_Args& args) {
   RETURN_IF_ERROR(Given(args.buffer, "buffer"));
   args.is_on_cpu = false;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_UnsafePointer_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  RETURN_IF_ERROR(args.buffer->value().status());
+  args.buffer_pointer = args.buffer->identity();
   return absl::OkStatus();
 }
 

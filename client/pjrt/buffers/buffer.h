@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -43,6 +44,10 @@ class Buffer {
   // Returns the end of what makes the value.
   std::shared_ptr<Completion> ready() const;
   bool IsDeleted() const;
+  // A number that tells memory of one buffer from that of others, as an address does; it is none of this
+  // process. A result that a program wrote over a donated argument has that argument's.
+  uintptr_t identity() const { return identity_; }
+  void TakeIdentity(const Buffer& donated) { identity_ = donated.identity_; }
   // Lets go of the value. A second call does nothing.
   void Delete();
 
@@ -55,12 +60,15 @@ class Buffer {
   absl::Status RemoveHold();
 
  private:
+  static uintptr_t NextIdentity();
+
   const std::shared_ptr<Client> client_;  // The memory is the client's.
   Memory& memory_;
   const hlo::Shape shape_;
   const std::vector<int64_t> minor_to_major_;
   const absl::Status error_;
   const std::shared_ptr<Completion> end_;
+  uintptr_t identity_ = NextIdentity();
   mutable absl::Mutex mu_;
   mutable Make make_ ABSL_GUARDED_BY(mu_);  // Null when there is nothing to make, or no more.
   mutable absl::Status make_error_ ABSL_GUARDED_BY(mu_);

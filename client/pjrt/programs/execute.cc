@@ -187,6 +187,10 @@ void Give(const Run& run, const Execution& execution, const std::shared_ptr<Comp
     for (size_t i = 0; i < count; ++i) {
       args.output_lists[participant][i] = new Buffer(*device.memories()[run.program.output_kinds().ids[i]],
                                                      execution.results[participant * count + i], end);
+      const int alias = run.program.aliases()[i];
+      if (alias < 0) continue;
+      const Buffer& argument = *args.argument_lists[participant][alias];
+      if (argument.IsDeleted()) args.output_lists[participant][i]->TakeIdentity(argument);
     }
     if (args.device_complete_events != nullptr) {
       args.device_complete_events[participant] =

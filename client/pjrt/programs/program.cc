@@ -30,6 +30,19 @@ std::vector<bool> Donated(const hlo::Module& module) {
   return donated;
 }
 
+// Returns, per flat result, the flat argument that it aliases; -1 for none.
+std::vector<int> AliasesOf(const hlo::Module& module) {
+  const hlo::FlatSignature signature(module.entry());
+  std::vector<int> aliases(signature.results.size(), -1);
+  for (const hlo::InputOutputAlias& alias : module.config.input_output_alias) {
+    const int result = signature.FindResult(alias.output_index);
+    if (result >= 0)
+      aliases[static_cast<size_t>(result)] =
+          signature.FindArgument(alias.parameter_number, alias.parameter_index);
+  }
+  return aliases;
+}
+
 // Kinds that hlod does not have are taken for the default one: a device's memories are one.
 MemoryKinds KindsOf(const std::vector<std::string>& stated, size_t count) {
   MemoryKinds kinds;
@@ -83,6 +96,7 @@ absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(
 
 void CompiledProgram::Describe(const ReadProgram& read) {
   donated_ = Donated(*module_);
+  aliases_ = AliasesOf(*module_);
   assignment_ = SerializedAssignment(options_);
   fingerprint_ = figures_.digest;
   for (const Shape& shape : runtime_.result_shapes()) {

@@ -45,6 +45,8 @@ class CompiledProgram {
 
   // Per argument: true when the program may consume it.
   const std::vector<bool>& donated() const { return donated_; }
+  // Per result: the argument whose memory it takes over when that is consumed; -1 for none.
+  const std::vector<int>& aliases() const { return aliases_; }
 
   const std::vector<abi::BufferType>& output_types() const { return output_types_; }
   const std::vector<int64_t>& output_dims() const { return output_dims_; }  // One after another.
@@ -73,6 +75,7 @@ class CompiledProgram {
   std::string fingerprint_, assignment_;
   HostChannels channels_;
   std::vector<bool> donated_;
+  std::vector<int> aliases_;
   std::vector<abi::BufferType> output_types_;
   std::vector<int64_t> output_dims_;
   std::vector<size_t> output_ranks_;

@@ -6,16 +6,14 @@ call becomes a call of `jax.shard_map` over that function, which the daemon runs
 
 from __future__ import annotations
 
-import itertools
-
 TARGET = "CustomSPMDPartitioning"
-_numbers = itertools.count()
 
 
 def divide(module, call, operand_shardings, result_shardings) -> None:
     """Replaces a custom call of the module by the function that its partition function gives for XLA's shardings of its operands
     and results. A call of a function that JAX has let go of stays as it is."""
     from jax._src import custom_partitioning
+    from jax._src.interpreters import mlir
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import func
 
@@ -24,19 +22,9 @@ def divide(module, call, operand_shardings, result_shardings) -> None:
         return
     operands, results = [v.type for v in call.operands], [v.type for v in call.results]
     source = _lowered(info, _shaped(info, operands, operand_shardings), _shaped(info, results, result_shardings))
-    functions = [op.operation for op in source.body if op.operation.name == "func.func"]
-    names = {op.attributes["sym_name"].value: f"custom_partitioning_{next(_numbers)}" for op in functions}
-    known = {op.attributes["sym_name"].value for op in module.body}
-    with ir.InsertionPoint.at_block_begin(module.body):
-        for op in source.body:
-            if op.operation in functions:
-                _rename(op.operation, names)
-                op.attributes["sym_visibility"] = ir.StringAttr.get("private")
-                op.operation.clone()
-            elif op.attributes["sym_name"].value not in known:  # A mesh.
-                op.operation.clone()
+    name = mlir.merge_mlir_modules(module, "custom_partitioning", source)
     with ir.InsertionPoint(call), call.location:
-        made = func.CallOp(results, ir.FlatSymbolRefAttr.get(names["main"]), list(call.operands))
+        made = func.CallOp(results, ir.FlatSymbolRefAttr.get(name), list(call.operands))
     for old, new in zip(call.results, made.operation.results):
         old.replace_all_uses_with(new)
     call.erase()
@@ -87,16 +75,3 @@ def _spec(sharding, mesh, rank: int):
     if isinstance(sharding, NamedSharding):
         return sharding.spec
     return parse_flatten_op_sharding(sharding._to_xla_hlo_sharding(rank), mesh)[0]
-
-
-def _rename(operation, names: dict) -> None:
-    """Gives functions, and what names them, other names."""
-    from jaxlib.mlir import ir
-
-    for attribute in ("sym_name", "callee", "decomposition"):
-        if attribute in operation.attributes and operation.attributes[attribute].value in names:
-            kind = ir.StringAttr if attribute == "sym_name" else ir.FlatSymbolRefAttr
-            operation.attributes[attribute] = kind.get(names[operation.attributes[attribute].value])
-    for region in operation.regions:
-        for inner in itertools.chain.from_iterable(region):
-            _rename(inner.operation, names)

@@ -48,6 +48,7 @@ class _RulesOfTheCpu(collections.abc.Mapping):
 
 def _own_rules() -> dict:
     from jax._src import debugging, lax
+    from jax._src.export import _export
     from jax._src.interpreters import mlir
     from jax._src.lax.control_flow import conditionals
 
@@ -65,16 +66,24 @@ def _own_rules() -> dict:
             parameters["branches_platforms"] = _as_for_the_cpu(branches_platforms)
         return _rule(mlir._lowerings[choice])(context, *operands, **parameters)
 
+    def call_exported(context, *operands, exported):
+        """Runs what was exported for the CPU where nothing was exported for hlod: its custom calls are the daemon's."""
+        if NAME not in exported.platforms:
+            platforms = tuple(NAME if platform == "cpu" else platform for platform in exported.platforms)
+            exported = dataclasses.replace(exported, platforms=platforms)
+        return _rule(mlir._lowerings[call])(context, *operands, exported=exported)
+
     def inspect_sharding(context, value, *, callback):
         return _shardings.inspect(_rule(mlir._lowerings[inspect]), context, value, callback=callback)
 
     product, index, inspect = lax.lax.dot_general_p, conditionals.platform_index_p, debugging.inspect_sharding_p
-    choice = conditionals.cond_p
+    choice, call = conditionals.cond_p, _export.call_exported_p
     like = lambda rule, table, primitive: _entry_like(table.get(primitive), rule)
     return {
         product: like(dot_general, mlir._platform_specific_lowerings["cpu"], product),
         index: like(platform_index, mlir._lowerings, index),
         choice: like(cond, mlir._lowerings, choice),
+        call: like(call_exported, mlir._lowerings, call),
         inspect: like(inspect_sharding, mlir._lowerings, inspect),
     }
 

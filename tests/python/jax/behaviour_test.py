@@ -12,6 +12,7 @@ import threading
 import warnings
 
 import jax
+import jax.export
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -151,6 +152,17 @@ class Arrays(Behaviour):
 
         self.alike(use, unused, moved, functools.partial(twice, donated=(0, 1)), functools.partial(twice, donated=(0,)))
 
+    def test_pointers_tell_arrays_apart(self):
+        x, pointer = jnp.arange(3.0), lambda array: array.unsafe_buffer_pointer()
+        self.assertEqual(pointer(jax.device_put(x, hlod(), may_alias=True)), pointer(x))
+        for other in (x.copy(), x + 0, jax.device_put(x, hlod(), may_alias=False), jnp.array(x, copy=True)):
+            self.assertNotEqual(pointer(other), pointer(x))
+        before = pointer(x)
+        result = jax.jit(lambda v: v + 1, donate_argnums=0)(x)
+        self.assertEqual(pointer(result), before)
+        with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "deleted or donated"):
+            pointer(x)
+
     def test_memories(self):
         def kinds(device):
             host = SingleDeviceSharding(device, memory_kind="pinned_host")
@@ -236,6 +248,14 @@ class Programs(Behaviour):
         known = lambda x: lax.platform_dependent(x, cpu=lambda x: x + 1, cuda=lambda x: x * 5)
         for f in (choose, known):
             self.alike(*[lambda d, g=g: g(3.0) for g in (f, jax.jit(f), jax.grad(f), lambda x: jax.vmap(f)(jnp.ones(2) * x))])
+
+    def test_exports_for_the_cpu(self):
+        exported = jax.export.export(jax.jit(lambda x: jnp.linalg.inv(jnp.sin(x))), platforms=["tpu", "cpu"])(SCALAR.update(shape=(2, 2)))
+        run = jax.export.deserialize(exported.serialize(vjp_order=1)).call
+        x = np.array([[1.0, 2.0], [3.0, 5.0]], np.float32)
+        self.alike(lambda d: jax.jit(run)(x), lambda d: jax.grad(lambda x: run(x).sum())(x))
+        with self.assertRaisesRegex(ValueError, "exported for platforms"):
+            jax.export.export(jax.jit(jnp.sin), platforms=["tpu"])(1.0).call(jnp.float32(1))
 
     def test_the_persistent_cache(self):
         from jax._src import compilation_cache
