@@ -70,6 +70,16 @@ HLOD_EXPORTED void hlod_set_line(const char* location) {
   });
 }
 
+// Has the plugin call `find`, which calls hlod_set_line, for the lines of threads in which `python` does not
+// return null (PyGILState_GetThisThreadState). Null ends that.
+HLOD_EXPORTED void hlod_find_lines(void* (*python)(), void (*find)()) {
+  (void)hlod::pjrt::Caught("hlod_find_lines", [&] {
+    const bool both = python != nullptr && find != nullptr;
+    hlod::pjrt::SetLineFinder(both ? std::optional(hlod::pjrt::LineFinder{python, find}) : std::nullopt);
+    return absl::OkStatus();
+  });
+}
+
 // Returns the metrics and counters of this process as text (hlod/observe/metrics.h). Waits for the commands sent before.
 HLOD_EXPORTED char* hlod_metrics_report() { return hlod::pjrt::TextOf(hlod::MetricsReport); }
 

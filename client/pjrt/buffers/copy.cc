@@ -12,6 +12,7 @@ namespace {
 // Within a device all memories are one, and values never change: the copy shares the value. To another device
 // it goes by way of the host.
 absl::StatusOr<Buffer*> CopyTo(const Buffer& buffer, Memory& memory) {
+  const LineScope line(FoundLine());
   ASSIGN_OR_RETURN(const hlod::Buffer value, buffer.value());
   if (&memory.device() == &buffer.device()) return new Buffer(memory, value);
   if (&memory.device().client() != &buffer.client())

@@ -99,6 +99,7 @@ absl::StatusOr<std::shared_ptr<Completion>> Read(const Buffer& buffer, absl::Spa
 }  // namespace
 
 absl::Status Serve(abi::Buffer_ToHostBuffer_Args& args) {
+  const LineScope line(FoundLine());
   RETURN_IF_ERROR(Given(args.src, "src"));
   const Buffer& buffer = *args.src;
   const auto bytes = static_cast<size_t>(hlo::ByteSize(buffer.shape()).value_or(0));
@@ -125,6 +126,7 @@ absl::Status Serve(abi::Buffer_ToHostBuffer_Args& args) {
 }
 
 absl::Status Serve(abi::Buffer_CopyRawToHost_Args& args) {
+  const LineScope line(FoundLine());
   RETURN_IF_ERROR(Given(args.buffer, "buffer"));
   const Buffer& buffer = *args.buffer;
   const int64_t bytes = hlo::ByteSize(buffer.shape()).value_or(0);

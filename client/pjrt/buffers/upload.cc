@@ -71,6 +71,7 @@ absl::StatusOr<Buffer::Make> UploadWhenUsed(const hlod::Device& device, const st
 // The Python package states the line of a transfer, but not for the arrays of the host that a jitted function
 // is given: those JAX uploads without a call of Python. They are sent with the execution, which has a line.
 absl::Status Serve(abi::Client_BufferFromHostBuffer_Args& args) {
+  const LineScope line(FoundLine());
   RETURN_IF_ERROR(Given(args.client, "client"));
   if (args.num_dims > 0) RETURN_IF_ERROR(Given(args.dims, "dims"));
   ASSIGN_OR_RETURN(const hlo::PrimitiveType type, FromBufferType(args.type));

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/synchronization/mutex.h"
 
@@ -23,6 +24,7 @@ const char* Kept(std::string_view file) {
 
 thread_local Caller current;
 std::atomic<bool> stated = false;
+std::atomic<const LineFinder*> line_finder = nullptr;
 
 }  // namespace
 
@@ -34,6 +36,18 @@ void SetCurrentLine(const Caller& line) {
 }
 
 bool LinesAreStated() { return stated.load(std::memory_order_relaxed); }
+
+// Finders are never freed: a thread may be about to use the former one.
+void SetLineFinder(std::optional<LineFinder> finder) {
+  line_finder = finder.has_value() ? new LineFinder(*finder) : nullptr;
+}
+
+Caller FoundLine() {
+  const LineFinder* const finder = line_finder;
+  if (current.line != 0 || finder == nullptr || finder->python() == nullptr) return current;
+  finder->find();
+  return std::exchange(current, Caller{});
+}
 
 LineScope::LineScope(const Caller& line) : before_(current) {
   if (line.line != 0) current = line;

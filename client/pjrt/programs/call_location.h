@@ -1,6 +1,8 @@
 // The line of the user's program that runs a program.
 #pragma once
 
+#include <optional>
+
 #include "hlod/runtime/caller.h"
 
 namespace hlod::pjrt {
@@ -10,11 +12,23 @@ namespace hlod::pjrt {
 Caller ReadCallLocation(const char* location);
 
 // The line of the user's program that this thread works for, where the framework does not state it: of
-// transfers and compilations. The Python package sets it around JAX's calls.
+// transfers and compilations. The Python package sets it around JAX's calls; PyTorch/XLA's are too many, and
+// their lines are found (FoundLine).
 const Caller& CurrentLine();
 void SetCurrentLine(const Caller& line);
 // True once SetCurrentLine was called: lines are stated then, at the latest by the call that uses an array.
 bool LinesAreStated();
+
+// How the Python package finds the line of a thread, in a process whose framework does not state it.
+struct LineFinder {
+  void* (*python)();  // Returns null in a thread that does not run Python.
+  void (*find)();     // Calls SetCurrentLine. It takes the interpreter's lock.
+};
+// Has FoundLine ask `finder`; null ends that.
+void SetLineFinder(std::optional<LineFinder> finder);
+// Returns the current line, or the one that is found. Entries call it first, without locks: whoever holds the
+// interpreter's may be waiting for them.
+Caller FoundLine();
 
 // Makes a line the current one for the life of the object, unless it is unknown.
 class LineScope {

@@ -25,6 +25,7 @@ namespace {
 // One execution: the participants' arguments one after another, and what of them is consumed.
 struct Run {
   const CompiledProgram& program;
+  hlod::Executable runtime;
   std::vector<Device*> devices;  // One per participant.
   std::vector<Argument> arguments;
   std::vector<Buffer*> consumed;
@@ -74,6 +75,10 @@ absl::Status ChooseDevices(const LoadedExecutable& executable, const abi::Loaded
   if (run.devices.size() != args.num_devices) {
     return InvalidArgument("%s runs on %d devices; arguments of %d are given.", run.program.module().name(),
                            run.devices.size(), args.num_devices);
+  }
+  run.runtime = run.program.runtime();
+  if (run.devices.size() < executable.devices().size()) {
+    ASSIGN_OR_RETURN(run.runtime, run.program.alone());
   }
   for (const Device* const device : run.devices) {
     RETURN_IF_ERROR(run.program.client().CheckOwn(*device));
@@ -178,6 +183,14 @@ absl::Status CheckPlaces(const Run& run, const abi::LoadedExecutable_Execute_Arg
   return absl::OkStatus();
 }
 
+// Returns the line that runs the program: what the framework states, or what Python says. PyTorch/XLA
+// executes in threads of its own: what is known is the line that ran the graph first, and had it compiled.
+Caller LineOf(const LoadedExecutable& executable, const abi::ExecuteOptions& options) {
+  Caller line = ReadCallLocation(options.call_location);
+  if (line.line == 0) line = FoundLine();
+  return line.line == 0 ? executable.program()->line() : line;
+}
+
 // Hands the results and the ends of the participants to the caller. `end` is null unless there are callbacks.
 void Give(const Run& run, const Execution& execution, const std::shared_ptr<Completion>& end,
           abi::LoadedExecutable_Execute_Args& args) {
@@ -221,7 +234,7 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   const LoadedExecutable& executable = *args.executable;
   if (executable.IsDeleted()) return InvalidArgument("The program was deleted.");
   const abi::ExecuteOptions options = Widened(*args.options);
-  const LineScope line(ReadCallLocation(options.call_location));
+  const LineScope line(LineOf(executable, options));
   Run run = {.program = *executable.program()};
   if (!run.program.output_types().empty()) RETURN_IF_ERROR(Given(args.output_lists, "output_lists"));
   RETURN_IF_ERROR(ChooseDevices(executable, args, run));
@@ -235,8 +248,7 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   Client& client = run.program.client();
   const bool calls_back = !run.program.channels().empty();
   if (calls_back) client.callback_turn()->Take();
-  const absl::StatusOr<Execution> execution =
-      run.program.runtime().Start(run.arguments, run.options, CurrentLine());
+  const absl::StatusOr<Execution> execution = run.runtime.Start(run.arguments, run.options, CurrentLine());
   if (!execution.ok()) {
     if (calls_back) client.callback_turn()->Give();
     if (hlod::KindOf(execution.status()) != ErrorKind::kLostSession) return execution.status();

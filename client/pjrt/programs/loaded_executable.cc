@@ -6,6 +6,7 @@
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/programs/bytes.h"
+#include "client/pjrt/programs/call_location.h"
 #include "client/pjrt/programs/executable.h"
 
 namespace hlod::pjrt {
@@ -20,6 +21,7 @@ LoadedExecutable::LoadedExecutable(std::shared_ptr<const CompiledProgram> progra
 }
 
 absl::Status Serve(abi::Client_Compile_Args& args) {
+  const LineScope line(FoundLine());
   RETURN_IF_ERROR(Given(args.client, "client"));
   RETURN_IF_ERROR(Given(args.program, "program"));
   RETURN_IF_ERROR(Given(args.program->code, "program.code"));
@@ -51,6 +53,7 @@ absl::Status Serve(abi::Executable_GetCompileOptions_Args& args) {
 }
 
 absl::Status Serve(abi::Executable_DeserializeAndLoad_Args& args) {
+  const LineScope line(FoundLine());
   RETURN_IF_ERROR(Given(args.client, "client"));
   RETURN_IF_ERROR(Given(args.serialized_executable, "serialized_executable"));
   const std::string_view options = args.overridden_serialized_compile_options == nullptr

@@ -86,6 +86,7 @@ absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(
   program->format_ = std::string(format);
   ASSIGN_OR_RETURN(program->channels_, HostChannelsOf(*program->module_));
   program->options_ = std::move(options);
+  program->line_ = CurrentLine();
   ASSIGN_OR_RETURN(program->runtime_,
                    client.runtime().Compile(*program->module_, {.describe = true}, CurrentLine()));
   // The framework expects errors of the program here, not where its results are used.
@@ -106,6 +107,11 @@ void CompiledProgram::Describe(const ReadProgram& read) {
   }
   output_kinds_ = KindsOf(read.result_kinds, runtime_.result_shapes().size());
   parameter_kinds_ = KindsOf(read.argument_kinds, runtime_.argument_shapes().size());
+}
+
+absl::StatusOr<hlod::Executable> CompiledProgram::alone() const {
+  if (options_.replicas * options_.partitions == 1) return runtime_;
+  return alone_.Get(client_->runtime(), *module_);
 }
 
 std::vector<Device*> CompiledProgram::devices() const {

@@ -9,6 +9,7 @@
 #include "client/pjrt/abi/executable.h"
 #include "client/pjrt/callbacks/host_channels.h"
 #include "client/pjrt/devices/device.h"
+#include "client/pjrt/programs/alone.h"
 #include "client/pjrt/programs/compile_options.h"
 #include "client/pjrt/programs/read_program.h"
 #include "common/hlo/module.h"
@@ -36,6 +37,10 @@ class CompiledProgram {
   const CompileOptions& options() const { return options_; }
   const hlo::Module& module() const { return *module_; }
   const hlod::Executable& runtime() const { return runtime_; }
+  // The program for one of its participants, which runs without the others. See AloneProgram.
+  absl::StatusOr<hlod::Executable> alone() const;
+  // The line of the user's program for which it was compiled.
+  const Caller& line() const { return line_; }
   const CompileResult& figures() const { return figures_; }
   const std::string& fingerprint() const { return fingerprint_; }
   const std::string& assignment() const { return assignment_; }
@@ -71,6 +76,8 @@ class CompiledProgram {
   std::string code_, format_;  // As they came.
   std::unique_ptr<hlo::Module> module_;
   hlod::Executable runtime_;
+  mutable AloneProgram alone_;
+  Caller line_;
   CompileResult figures_;
   std::string fingerprint_, assignment_;
   HostChannels channels_;

@@ -46,6 +46,22 @@ void AppendNumberField(std::string& bytes, int number, int64_t value) {
   AppendVarint(bytes, static_cast<uint64_t>(value));
 }
 
+// States the shardings of a partitioned program, whose own shapes are those of the parts. Frameworks that know
+// no extension of the interface (PyTorch/XLA) read them here.
+void AddShardings(const CompiledProgram& program, xla::HloModuleProto& module) {
+  if (program.options().partitions == 1) return;
+  for (const std::string& sharding : program.argument_shardings())
+    module.add_spmd_parameters_shardings()->ParseFromString(sharding);
+  const std::vector<std::string>& results = program.result_shardings();
+  xla::OpSharding& stated = *module.mutable_spmd_output_sharding();
+  if (!program.module().entry().root().shape().IsTuple()) {
+    stated.ParseFromString(results[0]);
+    return;
+  }
+  stated.set_type(xla::OpSharding::TUPLE);
+  for (const std::string& sharding : results) stated.add_tuple_shardings()->ParseFromString(sharding);
+}
+
 }  // namespace
 
 std::string CompiledProgram::Serialize() const {
@@ -59,7 +75,8 @@ std::string CompiledProgram::Serialize() const {
 // HloModuleProtoWithConfig is {1: the module, 2: its HloModuleConfigProto}; of the latter {1: the layouts of
 // the entry, 4: the number of replicas, 5: of partitions}.
 std::string CompiledProgram::WithConfig() const {
-  const xla::HloModuleProto module = hlo::ToProto(*module_);
+  xla::HloModuleProto module = hlo::ToProto(*module_);
+  AddShardings(*this, module);
   std::string config, bytes;
   AppendBytesField(config, 1, module.host_program_shape().SerializeAsString());
   AppendNumberField(config, 4, options_.replicas);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import json
@@ -132,9 +133,19 @@ def _noting(function: Callable) -> Callable:
     return noting
 
 
+def find_lines() -> None:
+    """Has the plugin ask for the line of the user's program at each transfer and compilation. PyTorch/XLA begins these in too many
+    places to note it around them."""
+    library = _library()
+    find = ctypes.CFUNCTYPE(None)(lambda: library.hlod_set_line(_line()))
+    library.hlod_find_lines(ctypes.pythonapi.PyGILState_GetThisThreadState, find)
+    # The interpreter cannot be asked while it ends. `find` lives as long as this function may be called.
+    atexit.register(lambda found: library.hlod_find_lines(None, None), find)
+
+
 def _line() -> bytes | None:
-    """Returns "FILE:LINE" of the nearest frame that is neither JAX's nor this package's; None when there is none."""
-    frame = sys._getframe(2)
+    """Returns "FILE:LINE" of the nearest frame that is neither a framework's nor this package's; None when there is none."""
+    frame = sys._getframe(1)  # In a thread that a framework started, there may be no other.
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(_skipped()):
@@ -146,8 +157,11 @@ def _line() -> bytes | None:
 @functools.lru_cache(maxsize=None)
 def _skipped() -> tuple[str, ...]:
     import contextlib
-
-    import jax
+    import importlib.util
 
     own = os.path.dirname(os.path.abspath(__file__)) + os.sep
-    return (os.path.dirname(jax.__file__) + os.sep, own, contextlib.__file__, functools.__file__, "<")
+    folders = []
+    for framework in ("jax", "torch", "torch_xla", "torchax"):
+        spec = importlib.util.find_spec(framework)
+        folders += [folder + os.sep for folder in (spec.submodule_search_locations if spec else None) or ()]
+    return (*folders, own, contextlib.__file__, functools.__file__, "<")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from torch_xla.experimental.plugins import DevicePlugin
 
-from . import _daemon
+from . import _daemon, _plugin
 
 
 class HlodPlugin(DevicePlugin):
@@ -16,7 +16,9 @@ class HlodPlugin(DevicePlugin):
 
     def library_path(self) -> str:
         """The path of the plugin. PyTorch/XLA asks when it is about to load it."""
-        return _daemon.library()
+        path = _daemon.library()
+        _plugin.find_lines()
+        return path
 
     def client_create_options(self) -> dict[str, str | int]:
         return _daemon.options()
