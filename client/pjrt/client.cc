@@ -110,8 +110,13 @@ Device* Client::FindDevice(int64_t id) const {
   return id < 0 || id >= static_cast<int64_t>(devices_.size()) ? nullptr : devices_[static_cast<size_t>(id)];
 }
 
-std::shared_ptr<Completion> Client::CompletionOf(runtime::Command command, Completion::Finish finish) {
-  return Completion::Of(session(), completions_, std::move(command), std::move(finish));
+std::shared_ptr<Completion> Client::AwaitedEndOf(runtime::Command command, Completion::Finish finish) {
+  return Completion::Of(session(), completions_, std::move(command), Completion::Urgency::kAwaited,
+                        std::move(finish));
+}
+
+std::shared_ptr<Completion> Client::EndOf(runtime::Command command) {
+  return Completion::Of(session(), completions_, std::move(command), Completion::Urgency::kLater);
 }
 
 namespace {

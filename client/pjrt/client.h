@@ -47,8 +47,9 @@ class Client : public std::enable_shared_from_this<Client> {
 
   // Downloads of many bytes run here.
   Worker& transfers() { return transfers_; }
-  // Returns a completion for a command of the session.
-  std::shared_ptr<Completion> CompletionOf(runtime::Command command, Completion::Finish finish = nullptr);
+  // Returns a completion for a command of the session, whose callbacks are awaited (AwaitedEndOf) or not.
+  std::shared_ptr<Completion> AwaitedEndOf(runtime::Command command, Completion::Finish finish = nullptr);
+  std::shared_ptr<Completion> EndOf(runtime::Command command);
 
  private:
   const hlod::Client runtime_;

@@ -72,7 +72,7 @@ std::shared_ptr<Completion> Buffer::ready() const {
   const absl::StatusOr<hlod::Buffer> value = this->value();
   if (!value.ok()) return Completion::Done(value.status());
   if (end_ != nullptr) return end_;
-  return client().CompletionOf(ProducerOf(*value));
+  return client().AwaitedEndOf(ProducerOf(*value));
 }
 
 bool Buffer::IsDeleted() const {

@@ -35,7 +35,7 @@ absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod
       /*may_wait=*/false);
   if (absl::IsResourceExhausted(status)) return nullptr;
   RETURN_IF_ERROR(status);
-  return client.CompletionOf(
+  return client.AwaitedEndOf(
       std::move(sent), [sink = std::move(sink)](const runtime::CommandState& command, absl::Status status) {
         if (!status.ok()) return status;
         const std::string& bytes = command.reply.download().inline_();

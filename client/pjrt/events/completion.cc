@@ -17,21 +17,19 @@ std::shared_ptr<Completion> Completion::Done(absl::Status status) {
 
 std::shared_ptr<Completion> Completion::Of(std::shared_ptr<runtime::Session> session,
                                            std::shared_ptr<runtime::Completions> completions,
-                                           runtime::Command command, Finish finish) {
+                                           runtime::Command command, Urgency urgency, Finish finish) {
   std::shared_ptr<Completion> completion = Open();
   completion->session_ = std::move(session);
   completion->completions_ = std::move(completions);
   completion->command_ = std::move(command);
+  completion->urgency_ = urgency;
   absl::MutexLock lock(&completion->mu_);
   completion->finish_ = std::move(finish);
   return completion;
 }
 
 bool Completion::IsReady() {
-  {
-    absl::MutexLock lock(&mu_);
-    if (done_) return true;
-  }
+  if (ready_.load(std::memory_order_acquire)) return true;
   if (command_ == nullptr) return false;
   if (session_->InForkedChild()) return true;
   if (!command_->done.load(std::memory_order_acquire)) session_->Drain();
@@ -72,7 +70,8 @@ void Completion::OnReady(Callback callback) {
   }
   if (!ask) return callback(status);
   completions_->WhenDone(
-      command_, [self = shared_from_this()](const absl::Status& ended) { self->SetFromCommand(ended); });
+      command_, [self = shared_from_this()](const absl::Status& ended) { self->SetFromCommand(ended); },
+      urgency_);
 }
 
 void Completion::SetFromCommand(absl::Status status) {
@@ -96,6 +95,7 @@ bool Completion::Set(absl::Status status) {
     if (done_) return false;
     done_ = true;
     status_ = status;
+    ready_.store(true, std::memory_order_release);
     callbacks.swap(callbacks_);
   }
   for (const Callback& callback : callbacks) callback(status);

@@ -1,6 +1,7 @@
 // The end of something that the device does, which several events may stand for.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -18,20 +19,22 @@ class Completion : public std::enable_shared_from_this<Completion> {
   using Callback = std::function<void(const absl::Status&)>;
   // Turns the end of a command into that of the completion; called once, before anybody hears of it.
   using Finish = std::function<absl::Status(const runtime::CommandState&, absl::Status)>;
+  using Urgency = runtime::Completions::Urgency;
 
   // One that is done.
   static std::shared_ptr<Completion> Done(absl::Status status);
   // One that is done when Set is called.
   static std::shared_ptr<Completion> Open();
-  // One that is done when the command is.
+  // One that is done when the command is. `urgency` is that of its callbacks.
   static std::shared_ptr<Completion> Of(std::shared_ptr<runtime::Session> session,
                                         std::shared_ptr<runtime::Completions> completions,
-                                        runtime::Command command, Finish finish = nullptr);
+                                        runtime::Command command, Urgency urgency, Finish finish = nullptr);
 
   // Never waits. Handles messages that have arrived.
   bool IsReady();
   absl::Status Await();
-  // Calls back once: at once when it is done, else from the thread that finds out.
+  // Calls back once: at once when it is done, else from the thread that finds out. May wait for a moment if
+  // callbacks are awaited.
   void OnReady(Callback callback);
   // Ends it. Returns false when it was ended before.
   bool Set(absl::Status status);
@@ -44,7 +47,9 @@ class Completion : public std::enable_shared_from_this<Completion> {
   std::shared_ptr<runtime::Session> session_;  // Null unless it is that of a command.
   std::shared_ptr<runtime::Completions> completions_;
   runtime::Command command_;
+  Urgency urgency_ = Urgency::kAwaited;
 
+  std::atomic<bool> ready_{false};  // A copy of done_, to be read without the lock.
   absl::Mutex mu_;
   Finish finish_ ABSL_GUARDED_BY(mu_);
   bool finishing_ ABSL_GUARDED_BY(mu_) = false;

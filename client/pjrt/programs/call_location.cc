@@ -58,13 +58,21 @@ LineScope::~LineScope() { current = before_; }
 Caller ReadCallLocation(const char* location) {
   if (location == nullptr || *location == '\0') return Caller{};
   const std::string_view text(location);
+  // A loop runs its program at one line.
+  thread_local struct {
+    std::string text;
+    Caller caller;
+  } last;
+  if (text == last.text) return last.caller;
   const size_t colon = text.rfind(':');
   int line = 0;
   if (colon == std::string_view::npos ||
       std::from_chars(text.data() + colon + 1, text.data() + text.size(), line).ec != std::errc()) {
     return Caller{};
   }
-  return Caller{Kept(text.substr(0, colon)), line, ""};
+  last.caller = Caller{Kept(text.substr(0, colon)), line, ""};
+  last.text = text;
+  return last.caller;
 }
 
 }  // namespace hlod::pjrt

@@ -87,7 +87,8 @@ absl::Status ChooseDevices(const LoadedExecutable& executable, const abi::Loaded
   return absl::OkStatus();
 }
 
-absl::Status AddArgument(Run& run, DonationCheck& donations, Buffer* buffer, bool donate, size_t participant,
+// `donations` is null when nothing is donated.
+absl::Status AddArgument(Run& run, DonationCheck* donations, Buffer* buffer, bool donate, size_t participant,
                          size_t argument) {
   if (buffer == nullptr)
     return InvalidArgument("Argument %d of participant %d is null.", argument, participant);
@@ -107,7 +108,7 @@ absl::Status AddArgument(Run& run, DonationCheck& donations, Buffer* buffer, boo
         absl::StrFormat("Invalid buffer passed to Execute() as argument %d to replica %d: %s", argument,
                         participant, value.status().ToString(absl::StatusToStringMode::kWithNoExtraData)));
   }
-  RETURN_IF_ERROR(donations.Add(run, buffer, donate, participant, argument));
+  if (donations != nullptr) RETURN_IF_ERROR(donations->Add(run, buffer, donate, participant, argument));
   if (wanted.IsToken() && !buffer->shape().IsToken()) {
     // A framework without a token yet gives some other buffer in its place.
     ASSIGN_OR_RETURN(value,
@@ -135,7 +136,9 @@ absl::Status AddArguments(Run& run, const abi::LoadedExecutable_Execute_Args& ar
   }
   if (args.num_args > 0) RETURN_IF_ERROR(Given(args.argument_lists, "argument_lists"));
   run.arguments.reserve(args.num_args * run.devices.size());
-  DonationCheck donations;
+  DonationCheck check;
+  const bool any_donated = std::find(donate.begin(), donate.end(), true) != donate.end();
+  DonationCheck* const donations = any_donated ? &check : nullptr;
   for (size_t participant = 0; participant < run.devices.size(); ++participant) {
     if (args.num_args > 0) RETURN_IF_ERROR(Given(args.argument_lists[participant], "argument_lists[i]"));
     for (size_t i = 0; i < args.num_args; ++i) {
@@ -205,9 +208,10 @@ void Give(const Run& run, const Execution& execution, const std::shared_ptr<Comp
       const Buffer& argument = *args.argument_lists[participant][alias];
       if (argument.IsDeleted()) args.output_lists[participant][i]->TakeIdentity(argument);
     }
+    // Frameworks ask each execution to tell its end, and wait for its results.
     if (args.device_complete_events != nullptr) {
       args.device_complete_events[participant] =
-          new Event(end != nullptr ? end : device.client().CompletionOf(execution.sent));
+          new Event(end != nullptr ? end : device.client().EndOf(execution.sent));
     }
   }
 }

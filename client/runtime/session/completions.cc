@@ -6,7 +6,31 @@
 #include <thread>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 namespace hlod::runtime {
+namespace {
+
+// The number of callbacks that nobody awaits from which on the completion thread waits for events at once:
+// such a program sends without waiting, and the thread that polls takes the sending off its hands.
+constexpr size_t kMany = 8;
+
+thread_local bool on_completion_thread = false;
+
+}  // namespace
+
+bool Patience::Try() {
+  if (left_out_.load(std::memory_order_relaxed) <= 0) return true;
+  left_out_.fetch_sub(1, std::memory_order_relaxed);
+  return false;
+}
+
+void Patience::Ended(bool successful) {
+  const int pause = pause_.load(std::memory_order_relaxed);
+  const int next = successful ? pause / 2 : std::min(2 * pause + 1, kPauseMax);
+  pause_.store(next, std::memory_order_relaxed);
+  if (!successful) left_out_.store(next, std::memory_order_relaxed);
+}
 
 Completions::Completions(std::shared_ptr<Session> session)
     : state_(std::make_shared<State>(std::move(session))) {}
@@ -17,15 +41,29 @@ Completions::~Completions() {
   state_->ending = true;
 }
 
-void Completions::WhenDone(Command command, Callback callback) {
+bool Completions::WaitBriefly(const CommandState& command) {
+  if (on_completion_thread || !patience_.Try()) return false;
+  state_->session->Wait(command, absl::Now() + kLater).IgnoreError();
+  const bool done = command.done.load(std::memory_order_acquire);
+  patience_.Ended(done);
+  return done;
+}
+
+void Completions::WhenDone(Command command, Callback callback, Urgency urgency) {
   State& state = *state_;
   if (const absl::Status process = state.session->CheckProcess(); !process.ok()) return callback(process);
   if (command->done.load(std::memory_order_acquire)) return callback(command->status);
+  if (urgency == Urgency::kAwaited && WaitBriefly(*command)) {
+    callback(command->status);
+    // The messages that came may have ended other commands, too.
+    return CallDone(state, absl::OkStatus());
+  }
   {
     absl::MutexLock lock(&state.mu);
     if (!state.running) std::thread([shared = state_] { Run(shared); }).detach();
     state.running = true;  // Only now: starting a thread may fail, and the next command tries again.
-    state.waiting.push_back({command, std::move(callback)});
+    state.waiting.push_back({command, std::move(callback), urgency, state.round});
+    if (urgency == Urgency::kAwaited) ++state.awaited;
   }
   // The thread may have looked at the list before the command was in it, and after the command was done: then
   // no event would wake it.
@@ -41,6 +79,7 @@ void Completions::CallDone(State& state, const absl::Status& session_status) {
           return session_status.ok() && !w.command->done.load(std::memory_order_acquire);
         });
     std::move(first, state.waiting.end(), std::back_inserter(done));
+    for (const Waiting& each : done) state.awaited -= each.urgency == Urgency::kAwaited ? 1 : 0;
     state.waiting.erase(first, state.waiting.end());
   }
   for (const Waiting& each : done) {
@@ -49,7 +88,24 @@ void Completions::CallDone(State& state, const absl::Status& session_status) {
   }
 }
 
+bool Completions::Pause(State& state) {
+  const auto is_urgent = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return state.awaited > 0 || state.waiting.size() >= kMany || state.ending;
+  };
+  {
+    absl::MutexLock lock(&state.mu);
+    if (state.mu.AwaitWithTimeout(absl::Condition(&is_urgent), kLater)) return true;
+    ++state.round;
+  }
+  CallDone(state, absl::OkStatus());
+  absl::MutexLock lock(&state.mu);
+  return std::any_of(state.waiting.begin(), state.waiting.end(), [&](const Waiting& each) {
+    return each.urgency == Urgency::kAwaited || each.round + 1 < state.round;
+  });
+}
+
 void Completions::Run(const std::shared_ptr<State>& state) {
+  on_completion_thread = true;
   const auto any_done = [&] {
     absl::MutexLock lock(&state->mu);
     return std::any_of(state->waiting.begin(), state->waiting.end(), [](const Waiting& each) {
@@ -65,6 +121,8 @@ void Completions::Run(const std::shared_ptr<State>& state) {
       state->mu.Await(absl::Condition(&has_work));
       if (state->waiting.empty()) return;
     }
+    if (!Pause(*state)) continue;
+    state->waits.fetch_add(1, std::memory_order_relaxed);
     CallDone(*state, state->session->WaitFor(any_done));
   }
 }

@@ -24,6 +24,10 @@ namespace {
 // The size up to which a copy is cheaper than a slice that refers to the bytes.
 constexpr size_t kCopyBytesMax = 4 << 10;
 
+// gRPC rounds the time until a deadline down to milliseconds. The caller of Poll would ask again and again in
+// the last one.
+constexpr absl::Duration kDeadlineStep = absl::Milliseconds(1);
+
 gpr_timespec ToGpr(absl::Time time) {
   if (time == absl::InfiniteFuture()) return gpr_inf_future(GPR_CLOCK_MONOTONIC);
   if (time == absl::InfinitePast()) return gpr_time_0(GPR_CLOCK_MONOTONIC);
@@ -95,7 +99,8 @@ class GrpcPipe : public Pipe {
     if (ended_) return event;
     void* tag;
     bool ok;
-    if (queue_.AsyncNext(&tag, &ok, ToGpr(deadline)) != grpc::CompletionQueue::GOT_EVENT) return event;
+    const absl::Time until = deadline == absl::InfinitePast() ? deadline : deadline + kDeadlineStep;
+    if (queue_.AsyncNext(&tag, &ok, ToGpr(until)) != grpc::CompletionQueue::GOT_EVENT) return event;
     switch (reinterpret_cast<intptr_t>(tag)) {
       case kWrite:
         // A failed write is followed by a failed read, which has the reason.

@@ -34,8 +34,8 @@ class Pipe {
   virtual ~Pipe() = default;
   // Starts to send a serialized ClientMessage; does not wait. The next may follow only after kWritten.
   virtual void StartWrite(MessageParts message) = 0;
-  // Returns the next event, or kNothing at `deadline` or earlier. No event follows kEnded. One caller at a
-  // time.
+  // Returns the next event, or kNothing at about `deadline` (a millisecond later at most). No event follows
+  // kEnded. One caller at a time.
   virtual PipeEvent Poll(absl::Time deadline) = 0;
   // True when messages end with their checksums in both directions; then Hello must request them.
   virtual bool checksums() const { return false; }
