@@ -29,14 +29,16 @@ uint32_t Portable(uint32_t crc, const unsigned char* data, size_t size) {
 
 #if defined(__x86_64__)
 
-constexpr size_t kLane = 4096;  // The bytes per stream; a block has three streams.
+// The bytes per stream, for large and for small data; a block has three streams.
+constexpr size_t kLane = 4096, kShortLane = 256;
 
-// Makes the tables that append `kLane` zero bytes to a checksum, one table per byte of the checksum.
-// Appending is linear over GF(2), so it takes four table look-ups and three xors.
+// Makes the tables that append `lane` zero bytes to a checksum, one table per byte of the checksum. Appending
+// is linear over GF(2), so it takes four table look-ups and three xors.
+template <size_t lane>
 std::array<std::array<uint32_t, 256>, 4> MakeShiftTable() {
   std::array<uint32_t, 32> bits{};
-  const std::array<unsigned char, kLane> zeros{};
-  for (int bit = 0; bit < 32; ++bit) bits[bit] = Portable(uint32_t{1} << bit, zeros.data(), kLane);
+  const std::array<unsigned char, lane> zeros{};
+  for (int bit = 0; bit < 32; ++bit) bits[bit] = Portable(uint32_t{1} << bit, zeros.data(), lane);
   std::array<std::array<uint32_t, 256>, 4> table{};
   for (int byte = 0; byte < 4; ++byte) {
     for (uint32_t value = 0; value < 256; ++value) {
@@ -48,30 +50,38 @@ std::array<std::array<uint32_t, 256>, 4> MakeShiftTable() {
   return table;
 }
 
-__attribute__((target("sse4.2"))) uint32_t Hardware(uint32_t crc, const unsigned char* data, size_t size) {
-  static const std::array<std::array<uint32_t, 256>, 4> shift = MakeShiftTable();
+uint64_t Word(const unsigned char* p) {
+  uint64_t w;
+  std::memcpy(&w, p, sizeof(w));
+  return w;
+}
+
+// Takes whole blocks from the data, as long as there are any.
+template <size_t lane>
+__attribute__((target("sse4.2"))) uint32_t Blocks(uint32_t crc, const unsigned char*& data, size_t& size) {
+  if (size < 3 * lane) return crc;
+  static const std::array<std::array<uint32_t, 256>, 4> shift = MakeShiftTable<lane>();
   const auto append_lane = [](uint32_t c) {
     return shift[0][c & 0xff] ^ shift[1][c >> 8 & 0xff] ^ shift[2][c >> 16 & 0xff] ^ shift[3][c >> 24];
   };
-  const auto word = [](const unsigned char* p) {
-    uint64_t w;
-    std::memcpy(&w, p, sizeof(w));
-    return w;
-  };
-  while (size >= 3 * kLane) {
+  for (; size >= 3 * lane; size -= 3 * lane, data += 3 * lane) {
     uint64_t a = crc, b = 0, c = 0;
-    for (size_t i = 0; i < kLane; i += 8) {
-      a = __builtin_ia32_crc32di(a, word(data + i));
-      b = __builtin_ia32_crc32di(b, word(data + kLane + i));
-      c = __builtin_ia32_crc32di(c, word(data + 2 * kLane + i));
+    for (size_t i = 0; i < lane; i += 8) {
+      a = __builtin_ia32_crc32di(a, Word(data + i));
+      b = __builtin_ia32_crc32di(b, Word(data + lane + i));
+      c = __builtin_ia32_crc32di(c, Word(data + 2 * lane + i));
     }
     crc = append_lane(append_lane(static_cast<uint32_t>(a)) ^ static_cast<uint32_t>(b)) ^
           static_cast<uint32_t>(c);
-    data += 3 * kLane;
-    size -= 3 * kLane;
   }
+  return crc;
+}
+
+__attribute__((target("sse4.2"))) uint32_t Hardware(uint32_t crc, const unsigned char* data, size_t size) {
+  crc = Blocks<kLane>(crc, data, size);
+  crc = Blocks<kShortLane>(crc, data, size);
   uint64_t wide = crc;
-  for (; size >= 8; size -= 8, data += 8) wide = __builtin_ia32_crc32di(wide, word(data));
+  for (; size >= 8; size -= 8, data += 8) wide = __builtin_ia32_crc32di(wide, Word(data));
   return Portable(static_cast<uint32_t>(wide), data, size);
 }
 

@@ -46,20 +46,17 @@ Entry BufferTable::Erase(Handle handle, DeadReason reason) {
   if (found == live_.end()) return {};
   Entry entry = std::move(found->second);
   live_.erase(found);
-  Charge(-kHandleBytes);
-  RecordDeath(handle, std::move(reason));
+  Charge(KeepReason(handle, std::move(reason)) - kHandleBytes);
   return entry;
 }
 
-void BufferTable::RecordDeath(Handle handle, DeadReason reason) {
-  if (!reasons_.try_emplace(handle, std::move(reason)).second) return;
-  Charge(kReasonBytes);
+int64_t BufferTable::KeepReason(Handle handle, DeadReason reason) {
+  if (!reasons_.try_emplace(handle, std::move(reason)).second) return 0;
   oldest_reasons_.push_back(handle);
-  if (static_cast<int64_t>(oldest_reasons_.size()) > reasons_kept_) {
-    reasons_.erase(oldest_reasons_.front());
-    oldest_reasons_.pop_front();
-    Charge(-kReasonBytes);
-  }
+  if (static_cast<int64_t>(oldest_reasons_.size()) <= reasons_kept_) return kReasonBytes;
+  reasons_.erase(oldest_reasons_.front());
+  oldest_reasons_.pop_front();
+  return 0;
 }
 
 const DeadReason* BufferTable::Reason(Handle handle) const {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
@@ -46,7 +47,7 @@ class BufferTable {
   // Removes a live handle. The caller destroys the returned entry outside of the session's lock.
   Entry Erase(Handle handle, DeadReason reason);
   // Records why a claimed handle never became live.
-  void RecordDeath(Handle handle, DeadReason reason);
+  void RecordDeath(Handle handle, DeadReason reason) { Charge(KeepReason(handle, std::move(reason))); }
   // Returns the reason why a handle is dead; null if it was never defined, or its reason was dropped.
   const DeadReason* Reason(Handle handle) const;
 
@@ -58,6 +59,9 @@ class BufferTable {
 
  private:
   void Charge(int64_t bytes);
+  // Keeps the reason, and drops the oldest one if there are too many. Returns the bytes to charge for that,
+  // usually 0.
+  int64_t KeepReason(Handle handle, DeadReason reason);
 
   const int64_t reasons_kept_;
   const std::shared_ptr<MemoryShare> share_;

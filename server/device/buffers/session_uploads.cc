@@ -76,9 +76,10 @@ absl::StatusOr<std::shared_ptr<PendingUpload>> SessionUploads::DefineBuffer(cons
   const int64_t staged = request.data.has_value() ? 0 : bytes;
   RETURN_IF_ERROR(uploads_.Reserve(staged));
   if (old != nullptr) old->simulated = SimulatedCharge();  // From now on the real buffer is charged instead.
-  absl::StatusOr<Block> block = state_.devices.device(request.device)
-                                    .memory.Allocate(state_.account, bytes, Category::kBuffer,
-                                                     absl::StrCat("an ", DescribeUpload(request.shape)));
+  absl::StatusOr<Block> block =
+      state_.devices.device(request.device).memory.Allocate(state_.account, bytes, Category::kBuffer, [&] {
+        return absl::StrCat("an ", DescribeUpload(request.shape));
+      });
   if (!block.ok()) {
     uploads_.Release(staged);
     if (old != nullptr) old->simulated = SimulatedCharge(state_.account, old->bytes);

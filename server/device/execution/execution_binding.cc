@@ -59,7 +59,7 @@ void Binding::CheckParticipants() {
     if (m >= state.devices.count()) {
       status = ArgumentError(
           absl::StrFormat("devices names %d; the daemon has %d.", participants, state.devices.count()));
-    } else if (!seen.insert(request.DeviceOf(m)).second) {
+    } else if (participants > 1 && !seen.insert(request.DeviceOf(m)).second) {
       status = ArgumentError(absl::StrFormat("devices names device %d twice.", request.DeviceOf(m)));
     } else {
       status = CheckDevice(request.DeviceOf(m), state.devices.count());

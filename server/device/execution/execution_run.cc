@@ -85,7 +85,7 @@ absl::Status PlanRun::Allocate() {
       const hlo::Shape& shape = plan.results()[i];
       absl::StatusOr<Block> block =
           memory.Allocate(state.account, StoredByteSize(shape).value_or(0), Category::kBuffer,
-                          absl::StrFormat("result %d (%s)", i, ToStringNoLayout(shape)));
+                          [&] { return absl::StrFormat("result %d (%s)", i, ToStringNoLayout(shape)); });
       if (!block.ok()) return AboutResult(block.status(), i);
       blocks[i] = *std::move(block);
     }

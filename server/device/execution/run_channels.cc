@@ -34,10 +34,11 @@ absl::Status RunChannels::Put(const hlo::Channel& channel, absl::Span<const hlo:
   value.shapes.assign(shapes.begin(), shapes.end());
   for (size_t i = 0; i < shapes.size(); ++i) {
     const int64_t bytes = ByteSize(shapes[i]).value_or(0);
-    ASSIGN_OR_RETURN(Block block, state_.devices.device(device_).memory.Allocate(
-                                      state_.account, bytes, Category::kBuffer,
-                                      absl::StrFormat("a value of %s (%s)", channel.ToString(),
-                                                      ToStringNoLayout(shapes[i]))));
+    ASSIGN_OR_RETURN(
+        Block block,
+        state_.devices.device(device_).memory.Allocate(state_.account, bytes, Category::kBuffer, [&] {
+          return absl::StrFormat("a value of %s (%s)", channel.ToString(), ToStringNoLayout(shapes[i]));
+        }));
     RETURN_IF_ERROR(Copy(arrays[i], block.data(), bytes, stop));
     value.arrays.push_back(block.data());
     value.blocks.push_back(std::move(block));

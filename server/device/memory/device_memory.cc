@@ -71,7 +71,7 @@ DeviceMemory::Figures DeviceMemory::figures() const {
 }
 
 absl::StatusOr<Block> DeviceMemory::Allocate(const std::shared_ptr<MemoryAccount>& account, int64_t bytes,
-                                             Category category, std::string_view what) {
+                                             Category category, absl::FunctionRef<std::string()> what) {
   {
     MutexLock lock(&mu_);
     const int64_t free = capacity_bytes_ - figures_.used_bytes;
@@ -79,7 +79,7 @@ absl::StatusOr<Block> DeviceMemory::Allocate(const std::shared_ptr<MemoryAccount
       return MakeError(
           ErrorKind::kNoMemory,
           absl::StrFormat("Device %d has not enough memory for %s: %d bytes are wanted, %d of %d are free.",
-                          ordinal_, what, bytes, free, capacity_bytes_));
+                          ordinal_, what(), bytes, free, capacity_bytes_));
     }
     figures_.used_bytes += bytes;
     figures_.peak_bytes = std::max(figures_.peak_bytes, figures_.used_bytes);
@@ -88,7 +88,7 @@ absl::StatusOr<Block> DeviceMemory::Allocate(const std::shared_ptr<MemoryAccount
   absl::StatusOr<Piece> piece = pool_.Allocate(bytes);
   if (!piece.ok()) {
     GiveBack(bytes, category);
-    return Annotate(piece.status(), absl::StrFormat("allocating %s on device %d", what, ordinal_));
+    return Annotate(piece.status(), absl::StrFormat("allocating %s on device %d", what(), ordinal_));
   }
   account->Charge(bytes, bytes);
   Block block;

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "common/base/system/mutex.h"
@@ -86,9 +88,13 @@ class DeviceMemory {
   int64_t capacity_bytes() const { return capacity_bytes_; }
 
   // Charges and backs `bytes`. RESOURCE_EXHAUSTED (kind no_memory) names `what`, the bytes requested and the
-  // bytes free.
+  // bytes free. `what` is called only for an error.
   absl::StatusOr<Block> Allocate(const std::shared_ptr<MemoryAccount>& account, int64_t bytes,
-                                 Category category, std::string_view what);
+                                 Category category, absl::FunctionRef<std::string()> what);
+  absl::StatusOr<Block> Allocate(const std::shared_ptr<MemoryAccount>& account, int64_t bytes,
+                                 Category category, std::string_view what) {
+    return Allocate(account, bytes, category, [&] { return std::string(what); });
+  }
 
  private:
   friend class Block;
