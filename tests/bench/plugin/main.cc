@@ -1,7 +1,6 @@
-// The plugin's time for tiny programs, beside an echo on a bare gRPC stream in the same run. It is called as
-// jaxlib calls it: each execution's end is told to a callback, and the thread that waits for a result is
-// woken by a callback.
-// The plugin starts a private daemon.
+// The plugin's time for tiny programs, beside an echo on a bare gRPC stream in the same run. The calls are
+// those of jaxlib: a callback for the end of each execution, and one that wakes the thread that waits for a
+// result. The plugin starts a private daemon.
 //
 //   [HLOD_DAEMON=DAEMON] plugin_bench [--repeats N] [LIBRARY]
 //

@@ -107,7 +107,7 @@ TEST_F(CompletionCallbacks, ALostSessionEndsAllOfThem) {
   later.WaitForNotification();
 }
 
-TEST(PatienceTest, FailuresLeaveOutTwiceAsManyOccasionsEach) {
+TEST(Patience, FailuresLeaveOutTwiceAsManyOccasionsEach) {
   Patience patience;
   const auto left_out = [&] {
     int count = 0;
