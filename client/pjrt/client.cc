@@ -40,6 +40,11 @@ absl::StatusOr<ConnectOptions> ReadOptions(absl::Span<const abi::NamedValue> opt
       if (option.type != abi::NamedValueType::kInt64)
         return InvalidArgument("The option devices is not a number.");
       read.daemon_flags.insert(read.daemon_flags.end(), {"--devices", std::to_string(option.int64_value)});
+    } else if (name == "num_nodes" && option.type == abi::NamedValueType::kInt64 && option.int64_value > 1) {
+      return Unimplemented(
+          "%d processes are to run programs together (num_nodes, jax.distributed); hlod's programs are of one "
+          "process. One daemon can have all devices: HLOD_DEVICES, or hlod --devices.",
+          option.int64_value);
     }
   }
   return read;

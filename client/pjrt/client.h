@@ -24,7 +24,8 @@ namespace hlod::pjrt {
 class Client : public std::enable_shared_from_this<Client> {
  public:
   // Connects, and keeps the framework's reference until Destroy. Understands the options "address", "name"
-  // and "token" (strings) and "devices" (a number), and ignores others, which frameworks add.
+  // and "token" (strings) and "devices" (a number), refuses a "num_nodes" above 1, and ignores others, which
+  // frameworks add.
   static absl::StatusOr<Client*> Create(absl::Span<const abi::NamedValue> options);
   explicit Client(hlod::Client runtime);
   // Gives up the framework's reference. INVALID_ARGUMENT when the client was destroyed before.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 
 from . import _shardings
 from .jax import NAME
@@ -13,18 +14,22 @@ def register() -> None:
     programs in its persistent cache, where there is one ($JAX_COMPILATION_CACHE_DIR), as it does for its own platforms."""
     from jax._src import compilation_cache, compiler
 
-    compile_and_load = compiler.backend_compile_and_load
+    name = "backend_compile_and_load" if hasattr(compiler, "backend_compile_and_load") else "backend_compile"  # JAX before 0.7
+    compile_and_load = getattr(compiler, name)
+    signature = inspect.signature(compile_and_load)
 
     @functools.wraps(compile_and_load)
-    def compiling(backend, module, executable_devices, options, *arguments, **parameters):
-        if backend.platform == NAME:
+    def compiling(*arguments, **parameters):
+        call = signature.bind(*arguments, **parameters)
+        options = call.arguments["options"]
+        if call.arguments["backend"].platform == NAME:
             check_options(options)
             build = options.executable_build_options
             if build.num_partitions > 1 and build.use_shardy_partitioner:
-                module = _shardings.completed(module)
-        return compile_and_load(backend, module, executable_devices, options, *arguments, **parameters)
+                call.arguments["module"] = _shardings.completed(call.arguments["module"])
+        return compile_and_load(*call.args, **call.kwargs)
 
-    compiler.backend_compile_and_load = compiling
+    setattr(compiler, name, compiling)
     is_used = compilation_cache.is_cache_used
 
     @functools.wraps(is_used)
@@ -60,6 +65,8 @@ def _check(overrides) -> None:
         device = jax.local_devices(backend="cpu")[0]
     except RuntimeError:
         return  # JAX_PLATFORMS leaves the CPU out: the plugin takes all options of XLA's form.
+    if not hasattr(device.client, "compile_and_load"):
+        return  # JAX before 0.7
     options = xla_client.CompileOptions()
     options.env_option_overrides = list(overrides)
     with mlir.make_ir_context(), ir.Location.unknown():

@@ -8,6 +8,7 @@ devices. The lowerings are those that JAX has for its CPU, but for the few in `_
 
 from __future__ import annotations
 
+import collections.abc
 import functools
 import os
 
@@ -45,6 +46,19 @@ def _refuse(reason: str) -> None:
     raise RuntimeError(reason)
 
 
+class _Options(collections.abc.Mapping):
+    """The options of the plugin's client, read when JAX asks for them. JAX before 0.7 takes no function in place of a mapping."""
+
+    def __getitem__(self, name: str):
+        return _daemon.options()[name]
+
+    def __iter__(self):
+        return iter(_daemon.options())
+
+    def __len__(self) -> int:
+        return len(_daemon.options())
+
+
 def _register() -> None:
     """Registers the plugin and what JAX needs beside it. Raises hlod.Error with the reason when that is not possible."""
     import jax
@@ -57,7 +71,7 @@ def _register() -> None:
         )
     from . import _arrays, _compilation, _lowerings, _plugin
 
-    xla_bridge.register_plugin(NAME, priority=500, library_path=_daemon.library(), options=_daemon.options)
+    xla_bridge.register_plugin(NAME, priority=500, library_path=_daemon.library(), options=_Options())
     _lowerings.register()
     _arrays.register()
     _compilation.register()

@@ -303,6 +303,20 @@ TEST_F(PjrtMisuse, RefusesNullsInLayoutsAndOptions) {
   EXPECT_NE(create.Try(api().Client_Create).find("address is not a string"), std::string::npos);
 }
 
+TEST_F(PjrtMisuse, RefusesProgramsOfSeveralProcesses) {
+  abi::NamedValue option = {};
+  option.struct_size = sizeof(option);
+  option.name = "num_nodes";
+  option.name_size = 9;
+  option.type = abi::NamedValueType::kInt64;
+  option.int64_value = 2;
+  option.value_size = 1;
+  Call<abi::Client_Create_Args> create;
+  create->create_options = &option;
+  create->num_options = 1;
+  EXPECT_EQ(create.Try(api().Client_Create).find("UNIMPLEMENTED: 2 processes"), 0u);
+}
+
 TEST_F(PjrtMisuse, LetsACallbackDestroyItsEvent) {
   struct Seen {
     Event* event;
