@@ -4,6 +4,7 @@
 #include "client/analysis/module/module_check.h"
 #include "client/analysis/module/verdict.h"
 #include "client/cli/analysis_json.h"
+#include "client/cli/check_mesh.h"
 #include "client/cli/check_program.h"
 #include "client/cli/commands.h"
 #include "client/cli/load_module.h"
@@ -62,6 +63,7 @@ Json ToJson(const ModuleReport& report) {
                {"fit", Name(report.fit())},
                {"findings", cli::ToJson(report.findings)},
                {"passed", report.passed()},
+               {"undivided_because", report.undivided_because},
                {"text", ToText(report)}};
   if (report.target.has_value()) {
     json["target"] = cli::ToJson(*report.target);
@@ -81,6 +83,8 @@ absl::Status CheckOptionsFit(const CheckOptions& options) {
     return UsageError("check takes either a module or, after --, a program with its arguments.");
   if (options.program.empty() && (options.steps > 0 || !options.stand_in.empty()))
     return UsageError("--steps and --stand-in apply to a program, given after --.");
+  if (!options.program.empty() && !options.mesh.empty())
+    return UsageError("--mesh applies to a module; a program divides its arrays itself.");
   return absl::OkStatus();
 }
 
@@ -101,14 +105,27 @@ absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptio
   ASSIGN_OR_RETURN(const ReadOptions read, ParseReadOptions(options.stablehlo));
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, read));
   RETURN_IF_ERROR(hlo::Verify(*module));
-  ASSIGN_OR_RETURN(const ModuleReport report, analysis::CheckModule(*module, target, budget));
+  ASSIGN_OR_RETURN(const MeshCheck mesh, TryToPartition(options, *module, target, budget));
+  ModuleReport report;
+  if (mesh.report.has_value()) {
+    report = mesh.report->device;
+  } else {
+    ASSIGN_OR_RETURN(report, analysis::CheckModule(*module, target, budget));
+    report.undivided_because = mesh.undivided_because;
+  }
   if (options.update_budget) RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
-  if (common.json) Show(Dump(ToJson(report)) + "\n");
-  else Show(analysis::ToText(report));
+  if (common.json) {
+    Json json = ToJson(report);
+    if (mesh.report.has_value()) AddMesh(*mesh.report, json);
+    Show(Dump(json) + "\n");
+  } else {
+    Show(mesh.report.has_value() ? ToText(*mesh.report) : ToText(report));
+  }
   const std::vector<analysis::CheckResult> verdicts = VerdictsOf(report);
   if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(report.name, verdicts)));
   // The GitHub runner reads stderr, too; on stdout the annotations would make the output invalid JSON.
   if (options.github) ShowError(ToGithub(report.name, verdicts, options.workspace));
+  if (report.unknown()) return CheckOutcome::kUnknown;
   return report.passed() ? CheckOutcome::kPassed : CheckOutcome::kFailed;
 }
 

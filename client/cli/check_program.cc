@@ -227,6 +227,7 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
   const std::string suite = std::filesystem::path(options.program[0]).filename().string();
   if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(suite, verdicts)));
   if (options.github) ShowError(ToGithub(suite, verdicts, options.workspace));
+  if (report.unknown()) return CheckOutcome::kUnknown;
   if (!report.passed()) return CheckOutcome::kFailed;
   return incomplete ? CheckOutcome::kIncomplete : CheckOutcome::kPassed;
 }

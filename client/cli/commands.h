@@ -71,6 +71,18 @@ struct ConvertOptions {
 // Writes a module in another form.
 absl::Status Convert(const CommonOptions& common, const ConvertOptions& options);
 
+struct PartitionOptions {
+  std::string module;                // The path of an HLO or StableHLO file.
+  std::string mesh;                  // "data=4,model=2"; empty: the module's own.
+  int64_t devices = 0;               // The number of devices when there is no mesh; 0: the module's.
+  std::string partitioner = "auto";  // "shardy", "gspmd" or "auto".
+  std::string output;                // A file as Convert writes it; empty: none.
+  bool explain = false;              // List the largest arrays with their shardings.
+  double seconds = 300;
+};
+// Partitions a module by its shardings.
+absl::Status Partition(const CommonOptions& common, const PartitionOptions& options);
+
 struct CheckFormOptions {
   std::string module;  // The path of an HLO or StableHLO file.
   StablehloOptions stablehlo;
@@ -86,6 +98,8 @@ struct CheckOptions {
   // The replacement for values that do not exist: "0", "1", "random"; empty: the program stops there.
   std::string stand_in;
   std::string target;          // The target, such as "v5p:128"; empty: none.
+  std::string mesh;            // The mesh that the module is divided over; empty: the module's own.
+  std::string partitioner = "auto";
   std::string chips;           // A TOML file with further chips; empty: none.
   std::string budget;          // A TOML file with limits; empty: none.
   bool update_budget = false;  // Write the measured values to `budget` instead of comparing.
@@ -97,6 +111,7 @@ enum class CheckOutcome {
   kPassed,      // Within its budget, and may fit its target.
   kFailed,      // Over its budget, or does not fit its target.
   kIncomplete,  // A program stopped before the end of step `steps`, without a failure.
+  kUnknown,     // Nothing could partition the module, and it may or may not fit its target.
 };
 // Prints what a module or a program costs and needs. A module needs no daemon.
 absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptions& options);

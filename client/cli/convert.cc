@@ -1,6 +1,5 @@
 // hloctl convert and check-module: writes modules in other forms, and checks whether they are well-formed.
 #include <cstdio>
-#include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -8,41 +7,13 @@
 #include "client/cli/json.h"
 #include "client/cli/load_module.h"
 #include "client/cli/table.h"
+#include "client/cli/write_module.h"
 #include "common/base/errors/status.h"
-#include "common/base/system/file.h"
 #include "common/base/text/printable.h"
 #include "common/hlo/inference/verifier.h"
-#include "common/hlo/proto/codec.h"
-#include "common/hlo/text/text.h"
 
 namespace hlod::cli {
 namespace {
-
-// A form of a module, by the extension of its file.
-struct Form {
-  std::string_view extension, name;
-  absl::StatusOr<std::string> (*write)(const Module&);
-};
-absl::StatusOr<std::string> AsText(const Module& module) { return hlo::ToText(module); }
-absl::StatusOr<std::string> AsProto(const Module& module) { return hlo::Serialize(module); }
-constexpr Form kForms[] = {{".hlo", "HLO text", AsText},
-                           {".txt", "HLO text", AsText},
-                           {".pb", "HLO proto", AsProto},
-                           {".mlir", "StableHLO text", stablehlo::FromHlo}};
-
-absl::StatusOr<const Form*> FormOf(const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension();
-  for (const Form& form : kForms) {
-    if (form.extension == extension) return &form;
-  }
-  if (extension == ".mlirbc")
-    return UsageError(
-        absl::StrCat(path, ": artifacts can be read but not written; write .mlir, .hlo or .pb."));
-  return UsageError(
-      absl::StrCat(path,
-                   ": its extension is not a known form; .hlo and .txt are HLO text, .pb is an HLO proto, "
-                   ".mlir is StableHLO text."));
-}
 
 // Returns a signature such as "(f32[2], s32[]) -> f32[2]".
 std::string Signature(const hlo::ProgramShape& shape) {
@@ -66,18 +37,14 @@ Json Described(const Module& module) {
 }  // namespace
 
 absl::Status Convert(const CommonOptions& common, const ConvertOptions& options) {
-  ASSIGN_OR_RETURN(const Form* const form, FormOf(options.output));
+  RETURN_IF_ERROR(CheckExtension(options.output));
   ASSIGN_OR_RETURN(const ReadOptions read, ParseReadOptions(options.stablehlo));
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.input, read));
-  absl::StatusOr<std::string> bytes = form->write(*module);
-  if (!bytes.ok())
-    return Annotate(std::move(bytes).status(),
-                    absl::StrCat("writing ", options.input, " as ", ToAbsl(form->name)));
-  RETURN_IF_ERROR(WriteFile(options.output, *bytes));
+  ASSIGN_OR_RETURN(const int64_t bytes, WriteModule(*module, options.input, options.output));
   if (common.json) {
     Json json = Described(*module);
     json["file"] = options.output;
-    json["bytes"] = bytes->size();
+    json["bytes"] = bytes;
     Show(Dump(json) + "\n");
   }
   return absl::OkStatus();

@@ -24,6 +24,7 @@ constexpr int kUsage = 2;       // The command line is wrong.
 constexpr int kNoDaemon = 3;    // There is no daemon, or it ended.
 constexpr int kFailed = 4;      // The checked module or program did not pass.
 constexpr int kIncomplete = 5;  // The checked program stopped too early to pass.
+constexpr int kUnknown = 6;     // The checked module could not be partitioned.
 
 constexpr hlod::cli::Command kCommands[] = {
     {"run", "Run a module", &hlod::cli::AddRun},
@@ -31,6 +32,9 @@ constexpr hlod::cli::Command kCommands[] = {
      "Estimate what a module costs and needs, without running it; or, after --, what a program needs, run "
      "without its large arrays",
      &hlod::cli::AddCheck},
+    {"partition",
+     "Divide a module by its shardings, by XLA's own partitioner: the module that each device of a mesh runs",
+     &hlod::cli::AddPartition},
     {"convert", "Write a module in another form", &hlod::cli::AddConvert},
     {"check-module", "Check that a module can be read and is well-formed", &hlod::cli::AddCheckModule},
     {"replay", "Run a recorded session again (HLOD_COMMAND_LOG=FILE ./program records one)",
@@ -188,6 +192,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
     case CheckOutcome::kPassed: return Finish(kDone);
     case CheckOutcome::kFailed: return Finish(kFailed);
     case CheckOutcome::kIncomplete: return Finish(kIncomplete);
+    case CheckOutcome::kUnknown: return Finish(kUnknown);
   }
   return Finish(kDone);
 }

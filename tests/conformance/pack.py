@@ -15,7 +15,7 @@ import shutil
 import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-CORPORA = ("jax", "stablehlo", "collectives", "manual", "optimised")
+CORPORA = ("jax", "stablehlo", "collectives", "manual", "optimised")  # "sharded" is unpacked by its own test.
 READ = "module.mlir"
 
 

@@ -212,7 +212,8 @@ class Jax(unittest.TestCase):
         x, w = jax.ShapeDtypeStruct((1024, 512), "float32"), jax.ShapeDtypeStruct((512, 256), "float32")
         lowered = jax.jit(lambda x, w: x @ w, in_shardings=(rows, whole)).trace(x, w).lower(lowering_platforms=("cpu",))
         report = hlod.check(lowered, target="h100:4")
-        self.assertEqual(report.peak_bytes.high, 4 * (1024 * 512 / 4 + 512 * 256 + 1024 * 256))
+        self.assertEqual(report.peak_bytes, hlod.Bracket(*[4 * (1024 * 512 / 4 + 512 * 256 + 1024 * 256 / 4)] * 2))
+        self.assertEqual((report.fits, report.mesh, report.collectives), (True, {"x": 4}, []))
 
     def test_run_gives_what_jax_gives(self):
         lowered, params = self.lowered()

@@ -177,6 +177,10 @@ absl::StatusOr<std::vector<Finding>> Compare(const Budget& budget, const Budget&
   return findings;
 }
 
+bool ExceedsAny(const std::vector<Finding>& findings) {
+  return std::ranges::any_of(findings, &Finding::over);
+}
+
 std::string ToString(const Finding& finding) {
   return absl::StrCat(finding.metric, " ", Show(finding.metric, finding.value), " is ",
                       finding.over ? "over " : "less than half of ", Show(finding.metric, finding.limit));

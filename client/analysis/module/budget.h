@@ -41,6 +41,8 @@ struct Finding {
   double value = 0, limit = 0;
   bool over = false;
 };
+// Returns true when a value is over its limit.
+bool ExceedsAny(const std::vector<Finding>& findings);
 // Returns a text such as "flops 1.374e+11 is over 1e+11".
 std::string ToString(const Finding& finding);
 // Returns the findings for values by the metric's name. INVALID_ARGUMENT when the budget limits a metric that

@@ -9,6 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "client/analysis/module/access.h"
 #include "client/analysis/module/callees_first.h"
+#include "client/analysis/module/iterations.h"
 #include "common/hlo/analysis/trip_count.h"
 
 namespace hlod::analysis {
@@ -282,36 +283,14 @@ class Walk {
   }
   void AddLoop(Sum& sum, Instruction loop) {
     if (!hlo::TripCountOf(module_, loop).has_value()) unknown_loops_.push_back(loop.name());
-    AddTimes(sum, Of(loop.called()[0]), TimesOf(loop, 0));
-    AddTimes(sum, Of(loop.called()[1]), TimesOf(loop, 1));
+    AddTimes(sum, Of(loop.called()[0]), TimesOf(module_, loop, 0));
+    AddTimes(sum, Of(loop.called()[1]), TimesOf(module_, loop, 1));
   }
-  void AddScan(Sum& sum, Instruction scan) { AddTimes(sum, Of(scan.called()[0]), TimesOf(scan, 0)); }
-  // Returns how often an instruction runs called()[index]; 0 for a computation that it applies to elements,
-  // which the instruction's own rule includes.
-  double TimesOf(Instruction i, size_t index) const {
-    switch (i.opcode()) {
-      case hlo::kWhile: {
-        const std::optional<int64_t> iterations = hlo::TripCountOf(module_, i);
-        return static_cast<double>(index == 0 ? iterations.value_or(1) : iterations.value_or(0) + 1);
-      }
-      case hlo::kScan: {
-        const auto& attributes = i.attributes<hlo::ScanAttributes>();
-        if (i.operand_count() <= static_cast<uint32_t>(attributes.num_carries)) return 1;
-        return static_cast<double>(i.operand(0).shape().dims[static_cast<size_t>(attributes.dimension)]);
-      }
-      case hlo::kConditional:
-      case hlo::kCall:
-      case hlo::kFusion: return 1;
-      default: return 0;
-    }
-  }
-
-  // Returns the `count` instructions with the most operations. Visits callers first, to learn how often each
-  // computation runs.
+  void AddScan(Sum& sum, Instruction scan) { AddTimes(sum, Of(scan.called()[0]), TimesOf(module_, scan, 0)); }
+  // Returns the `count` instructions with the most operations.
   std::vector<CostContributor> Largest(size_t count) const {
     const SourceLines lines(module_);
-    std::vector<double> times(sums_.size(), 0);
-    times[root_] = 1;
+    const std::vector<double> times = RunsOf(module_, root_);
     std::vector<CostContributor> largest;
     const auto more = [](const CostContributor& a, const CostContributor& b) { return a.flops > b.flops; };
     for (hlo::ComputationId id = root_ + 1; id-- > 0;) {
@@ -319,8 +298,6 @@ class Walk {
       const hlo::Computation& computation = module_.computation(id);
       for (hlo::NodeId node = 0; node < computation.size(); ++node) {
         const Instruction i = computation[node];
-        for (size_t called = 0; called < i.called().size(); ++called)
-          times[i.called()[called]] += times[id] * TimesOf(i, called);
         if (i.opcode() == hlo::kCustomCall) continue;
         const double flops =
             times[id] * OwnCost(i, [this](hlo::ComputationId of) { return sums_[of].total; }).flops;

@@ -13,18 +13,10 @@
 #include "client/analysis/module/traffic.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/collectives/replica_groups.h"
+#include "common/hlo/text/shardy.h"
 
 namespace hlod::analysis {
 namespace {
-
-// Returns true for a module that is one chip's share already: its shapes are a chip's, though XLA's
-// partitioner leaves the whole arrays' shardings on the parameters. The partitioner appends "_spmd" to the
-// entry's name; a module without that name is also one if it communicates and does not split whole arrays.
-bool IsPartitioned(const hlo::Module& module) {
-  if (module.config.partition_count < 2) return false;
-  return module.entry().name().ends_with("_spmd") ||
-         (hlo::DependsOnPartition(module) && !hlo::CutsWholeArrays(module));
-}
 
 // Returns the bytes that the parameters take on one of `chips` chips, by their shardings.
 double DividedArguments(const hlo::Module& module, const PlacementOptions& options, int64_t chips) {
@@ -100,6 +92,14 @@ double Seconds(const Chip& chip, double chips, double flops, double traffic) {
 
 }  // namespace
 
+// A dump does not say the number of partitions. A module that the partitioner did not make is also a share if
+// it communicates and does not split whole arrays.
+bool IsPartitioned(const hlo::Module& module) {
+  if (hlo::IsShare(module)) return true;
+  return module.config.partition_count > 1 && hlo::DependsOnPartition(module) &&
+         !hlo::CutsWholeArrays(module);
+}
+
 Budget ValuesOf(const ModuleReport& report) {
   Budget values = {{"peak_bytes", report.peak_bytes.low},
                    {"argument_bytes", static_cast<double>(report.fused.arguments)},
@@ -113,20 +113,28 @@ Budget ValuesOf(const ModuleReport& report) {
 }
 
 std::string_view Name(ModuleReport::Fit fit) {
-  static constexpr std::string_view kNames[] = {"no target", "fits", "may not fit", "does not fit"};
+  static constexpr std::string_view kNames[] = {"no target", "fits", "may not fit", "does not fit",
+                                                "unknown"};
   return kNames[static_cast<size_t>(fit)];
 }
 
 ModuleReport::Fit ModuleReport::fit() const {
   if (!target.has_value()) return Fit::kNoTarget;
+  if (target->count > 1 && !partitioned) {
+    if (static_cast<double>(unfused.total()) <= target->chip.usable_bytes) return Fit::kFits;
+    // The lower end divides the parameters by shardings that may be for another number of chips.
+    const bool too_large = peak_bytes.low > target->chip.usable_bytes && undivided_because.empty();
+    return too_large ? Fit::kDoesNotFit : Fit::kUnknown;
+  }
   if (peak_bytes.high <= target->chip.usable_bytes) return Fit::kFits;
   return peak_bytes.low > target->chip.usable_bytes ? Fit::kDoesNotFit : Fit::kMayNotFit;
 }
 
 bool ModuleReport::passed() const {
-  return fit() != Fit::kDoesNotFit &&
-         std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.over; });
+  return fit() != Fit::kDoesNotFit && fit() != Fit::kUnknown && !ExceedsAny(findings);
 }
+
+bool ModuleReport::unknown() const { return fit() == Fit::kUnknown && !ExceedsAny(findings); }
 
 absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::optional<Target>& target,
                                          const Budget& budget) {
@@ -189,6 +197,8 @@ void AppendTarget(const ModuleReport& report, std::string& text) {
                           "                 %s where shardings are carried through what leaves no choice (an "
                           "estimate: a partitioner may choose otherwise)\n",
                           RangeText(report.likely_bytes, BytesText));
+    if (!report.undivided_because.empty())
+      absl::StrAppend(&text, "                 not partitioned: ", report.undivided_because, "\n");
   }
 }
 

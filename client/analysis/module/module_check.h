@@ -36,19 +36,28 @@ struct ModuleReport {
   std::vector<int64_t> result_parts;  // The number of parts of each array of the result in that estimate.
   // True when the module is already one chip's share, as made by XLA's partitioner: it is not divided again.
   bool partitioned = false;
+  std::string undivided_because;  // A sentence: why a module for several chips was not partitioned; or empty.
   // The time by the chip's speed, without overheads and communication. Zero without a target.
   Bracket step_seconds;
   std::optional<Target> target;
   Budget budget;
   std::vector<Finding> findings;  // Values above their limits, or far below.
 
-  // The module is certain to fit the target, may not fit, or is certain not to fit.
-  enum class Fit { kNoTarget, kFits, kMayNotFit, kDoesNotFit };
+  // The module is certain to fit the target, may not fit, or is certain not to fit. It is unknown when the
+  // module is not partitioned and neither fits a single chip whole nor exceeds a chip when ideally divided.
+  enum class Fit { kNoTarget, kFits, kMayNotFit, kDoesNotFit, kUnknown };
   Fit fit() const;
+  // Returns true when it keeps its limits and fits, or may; never when that is unknown.
   bool passed() const;
+  // Returns true when it keeps its limits and nobody knows whether it fits.
+  bool unknown() const;
 };
 
 std::string_view Name(ModuleReport::Fit fit);
+
+// Returns true for a module that is one chip's share already: its shapes are a chip's, though XLA's
+// partitioner leaves the whole arrays' shardings on the parameters.
+bool IsPartitioned(const hlo::Module& module);
 
 // Returns the values that a budget may limit, by the metric's name. For a bracket it is the low end, which
 // even an ideal compiler needs, so that an exceeded limit is certainly exceeded.

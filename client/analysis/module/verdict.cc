@@ -65,11 +65,11 @@ std::string_view Below(std::string_view file, std::string_view folder) {
 
 CheckResult FitVerdict(const Target& target, ModuleReport::Fit fit, const Bracket& peak_bytes,
                        const SourceLine& at) {
-  static constexpr Level kLevels[] = {Level::kPassed, Level::kPassed, Level::kWarning, Level::kError};
+  static constexpr Level kLevels[] = {Level::kPassed, Level::kPassed, Level::kWarning, Level::kError,
+                                      Level::kError};
   return {.name = absl::StrCat("fits ", target.chip.name, ":", target.count),
           .level = kLevels[static_cast<size_t>(fit)],
-          .message = absl::StrCat(ToAbsl(Name(fit)), ": ", BytesText(peak_bytes.low), " to ",
-                                  BytesText(peak_bytes.high), " of ", BytesText(target.chip.usable_bytes)),
+          .message = absl::StrCat(ToAbsl(Name(fit)), ": ", RangeText(peak_bytes, BytesText), " of ", BytesText(target.chip.usable_bytes)),
           .at = at};
 }
 

@@ -405,13 +405,20 @@ int64_t RunReport::graph_breaks() const {
 }
 
 ModuleReport::Fit RunReport::fit() const {
-  const ModuleReport whole = {.peak_bytes = peak.bytes, .target = target};
+  ModuleReport whole = {.peak_bytes = peak.bytes, .target = target};
+  // Undivided, the arrays take at most as many times what a chip takes as there are chips.
+  if (target.has_value())
+    whole.unfused.temporaries = static_cast<int64_t>(peak.bytes.high * static_cast<double>(target->count));
   return whole.fit();
 }
 
 bool RunReport::passed() const {
-  return void_because.empty() && fit() != ModuleReport::Fit::kDoesNotFit &&
-         std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.over; });
+  return void_because.empty() && fit() != ModuleReport::Fit::kDoesNotFit && !ExceedsAny(findings) &&
+         fit() != ModuleReport::Fit::kUnknown;
+}
+
+bool RunReport::unknown() const {
+  return void_because.empty() && fit() == ModuleReport::Fit::kUnknown && !ExceedsAny(findings);
 }
 
 bool RunReport::incomplete(int64_t steps_wanted) const {

@@ -89,6 +89,8 @@ struct RunReport {
   ModuleReport::Fit fit() const;
   // Returns true when the run, up to its end, fits the target and keeps its limits.
   bool passed() const;
+  // Returns true when it keeps its limits and nobody knows whether it fits.
+  bool unknown() const;
   // Returns true when the run stopped before its first step, or before `steps_wanted`.
   bool incomplete(int64_t steps_wanted) const;
 };

@@ -135,7 +135,10 @@ std::string ToText(const RunReport& report) {
     absl::StrAppendFormat(&text, "verdict          none: %s\n", report.void_because);
     return text;
   }
-  absl::StrAppendFormat(&text, "verdict          %s%s%s\n", report.passed() ? "passed" : "FAILED",
+  absl::StrAppendFormat(&text, "verdict          %s%s%s\n",
+                        report.passed()    ? "passed"
+                        : report.unknown() ? "unknown"
+                                           : "FAILED",
                         report.incomplete(1) ? " as far as it came: no step ended" : "",
                         report.stand_ins > 0 ? ", with stand-ins" : "");
   return text;

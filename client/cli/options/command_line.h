@@ -27,6 +27,7 @@ struct Command {
 Action AddRun(CLI::App& command, const std::vector<std::string>& program);
 Action AddCheck(CLI::App& command, const std::vector<std::string>& program);
 Action AddConvert(CLI::App& command, const std::vector<std::string>& program);
+Action AddPartition(CLI::App& command, const std::vector<std::string>& program);
 Action AddCheckModule(CLI::App& command, const std::vector<std::string>& program);
 Action AddReplay(CLI::App& command, const std::vector<std::string>& program);
 Action AddReport(CLI::App& command, const std::vector<std::string>& program);

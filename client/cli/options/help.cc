@@ -12,8 +12,9 @@ namespace hlod::cli {
 
 const char kFooter[] = R"(
 hloctl connects to the daemon at --address, else at $HLOD_ADDRESS, else to the user's running daemon; `run`,
-`replay` and `ping` start a private one when there is none. `check`, `check-module`, `convert` and
-`graphs --from-torch-xla` do not need a daemon.
+`replay` and `ping` start a private one when there is none. `check`, `check-module`, `convert`, `partition`
+and `graphs --from-torch-xla` do not need a daemon. `partition` and `check --mesh` run XLA's partitioner in
+Python: $HLOD_PYTHON, $VIRTUAL_ENV or python3 needs jaxlib.
 
 Exit codes:
   0  Done.
@@ -25,6 +26,8 @@ Exit codes:
   4  The module or program that `check` checks exceeds its budget or does not fit its target.
   5  The program that `check` ran asked for a value that does not exist before the end of its first step, or of
      step --steps, and nothing failed before that.
+  6  The module or program that `check` checks is for several chips and could not be partitioned: it may fit
+     or not.
 
 `hloctl help json` lists the keys of --json.
 
@@ -54,6 +57,9 @@ constexpr JsonObject kJsonObjects[] = {
      "command_log client complete commands failed not_read recorded_us replayed_us programs (the "
      "sum of compiles and cache hits) stats (a session part)"},
     {"convert", "module computations instructions parameters result (shapes) file bytes"},
+    {"partition",
+     "devices mesh[name size] partitioner jaxlib cached has_shardings parameters results (shardings) file "
+     "arrays[name op_name source shape sharding bytes part_bytes] (with --explain)"},
     {"check-module", "module computations instructions parameters result (shapes)"},
     {"check",
      "module instructions cost cost_once (flops transcendentals bytes; of all iterations of a "

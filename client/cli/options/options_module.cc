@@ -91,6 +91,27 @@ Action AddConvert(CLI::App& command, const std::vector<std::string>&) {
   return ActionOf<ConvertOptions>(options, &Convert);
 }
 
+Action AddPartition(CLI::App& command, const std::vector<std::string>&) {
+  const auto options = std::make_shared<PartitionOptions>();
+  command.add_option("module", options->module, "HLO (proto or text) or StableHLO (text or artifact)")
+      ->required();
+  command.add_option("--mesh", options->mesh,
+                     "Axes of the devices, as in data=4,model=2; without it the module's own mesh");
+  command.add_option("--devices", options->devices, "Number of devices of a module that names no mesh")
+      ->check(AtLeast(1));
+  command
+      .add_option("--partitioner", options->partitioner,
+                  "shardy or gspmd; auto: the one whose shardings the module has")
+      ->check(CLI::IsMember({"auto", "shardy", "gspmd"}))
+      ->capture_default_str();
+  command.add_option("-o,--output", options->output,
+                     "Write each device's module to this file, in a form that convert writes");
+  command.add_flag("--explain", options->explain,
+                   "List the largest arrays, the axes that divide them, and their lines");
+  command.add_option("--seconds", options->seconds, "Maximum time")->check(Seconds())->capture_default_str();
+  return ActionOf<PartitionOptions>(options, &Partition);
+}
+
 Action AddCheckModule(CLI::App& command, const std::vector<std::string>&) {
   const auto options = std::make_shared<CheckFormOptions>();
   command.add_option("module", options->module, "HLO (proto or text) or StableHLO (text or artifact)")
@@ -113,6 +134,13 @@ Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
       ->check(CLI::IsMember({"0", "1", "random"}));
   command.add_option("--target", options->target,
                      "CHIP or CHIP:COUNT that the module or program should fit: v5p:128, h100, ...");
+  command.add_option(
+      "--mesh", options->mesh,
+      "Axes that the chips are arranged in, as in data=16,model=8: the module is partitioned for "
+      "them, and one chip is judged; without it the module's own mesh");
+  command.add_option("--partitioner", options->partitioner, "shardy or gspmd, as for partition")
+      ->check(CLI::IsMember({"auto", "shardy", "gspmd"}))
+      ->capture_default_str();
   command.add_option("--chips", options->chips,
                      "TOML file of further chips: [chips.NAME] with memory_bytes, "
                      "usable_bytes, bandwidth, flops, tiled");

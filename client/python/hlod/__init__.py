@@ -2,7 +2,18 @@
 did; `hlod.check` says what a program costs and needs before it runs, `hlod.run` runs a lowered one;
 `hlod.partition` gives what each device of a mesh runs."""
 
-from ._check import Array, Bracket, CheckFailed, Finding, Operation, Report, Transfer, check
+from ._check import (
+    Array,
+    Bracket,
+    CheckFailed,
+    Collective,
+    Finding,
+    Operation,
+    Replicated,
+    Report,
+    Transfer,
+    check,
+)
 from ._hloctl import Error
 from ._partition import Partitioned, PartitionError, partition
 from ._plugin import Ledger, Metrics, ledger, metrics
@@ -12,6 +23,7 @@ __all__ = [
     "Array",
     "Bracket",
     "CheckFailed",
+    "Collective",
     "Error",
     "Finding",
     "Ledger",
@@ -19,6 +31,7 @@ __all__ = [
     "Operation",
     "Partitioned",
     "PartitionError",
+    "Replicated",
     "Report",
     "Transfer",
     "check",

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from . import _crossings, _hloctl, _html
+from . import _crossings, _hloctl, _html, _partition
 from ._crossings import Transfer
 
 
@@ -48,6 +48,35 @@ class Operation:
 
 
 @dataclasses.dataclass(frozen=True)
+class Collective:
+    """What a chip exchanges with others of its mesh."""
+
+    kind: str  # "all-gather"
+    name: str
+    op_name: str
+    source: str
+    axes: list  # The mesh's axes along which its groups run; empty when they are not whole axes.
+    group_size: int
+    groups: int
+    bytes: float  # Of the whole array, each time.
+    times: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Replicated:
+    """An array at the peak that other chips hold, too."""
+
+    kind: str
+    name: str
+    op_name: str
+    source: str
+    shape: str  # A chip's part.
+    sharding: str  # The axes of each dimension.
+    axis: str  # The axis over which it is the same.
+    saved_bytes: float  # On each chip, by dividing it over this axis.
+
+
+@dataclasses.dataclass(frozen=True)
 class Finding:
     """A value that is over its limit, or (over is False) below half of it."""
 
@@ -69,7 +98,7 @@ class Report:
     peak_bytes: Bracket  # On one chip of the target.
     largest: list[Array]
     costliest: list[Operation]
-    fits: bool | None  # None: it may, or there is no target.
+    fits: bool | None  # None: it may, that is unknown, or there is no target.
     step_seconds: Bracket | None  # With a target.
     violations: list[Finding]
     loose: list[Finding]
@@ -77,6 +106,10 @@ class Report:
     text: str
     data: dict  # All that hloctl said, and "transfers".
     transfers: list[Transfer] = dataclasses.field(default_factory=list)  # Of every call; empty for a program without arguments.
+    # Axis name to size, of a program that was divided over a mesh: then all figures are one chip's. None: it was not divided.
+    mesh: dict | None = None
+    collectives: list[Collective] = dataclasses.field(default_factory=list)
+    replicated: list[Replicated] = dataclasses.field(default_factory=list)
 
     def __str__(self) -> str:
         return self.text
@@ -88,8 +121,8 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of `hloctl check` for this verdict: 0 when it passed, else 4."""
-        return 0 if self.passed else 4
+        """The exit code of `hloctl check` for this verdict: 0 when it passed, 6 when nobody knows whether it fits, else 4."""
+        return 0 if self.passed else 6 if self.data["fit"] == "unknown" and not self.violations else 4
 
     def _repr_html_(self) -> str:
         """The report as a notebook shows it."""
@@ -128,6 +161,8 @@ class CheckFailed(AssertionError):
         reasons = [finding.text for finding in report.violations]
         if report.fits is False:
             reasons.insert(0, f"it does not fit {report.data['target']['chip']}:{report.data['target']['count']}")
+        if report.data["fit"] == "unknown":
+            reasons.insert(0, f"nobody knows whether it fits: {report.data['undivided_because'] or 'it was not divided'}")
         super().__init__(f"{report.module}: {'; '.join(reasons)}\n{report.text}")
 
 
@@ -135,6 +170,7 @@ def check(
     program: Any,
     *arguments: Any,
     target: str | None = None,
+    mesh: Any = None,
     budget: str | os.PathLike | dict | None = None,
     chips: str | os.PathLike | None = None,
     update_budget: bool | None = None,
@@ -148,6 +184,8 @@ def check(
              `keywords`; or, without arguments, `jax.jit(f).lower(*args)`, what `jax.export` gives, HLO or StableHLO text, the
              bytes of an HloModuleProto, or the path of a file with any of them.
     target:  "v5p:128": a chip of hlod's table, or of the TOML file `chips`, and how many.
+    mesh:    how the target's chips are arranged: {"data": 16, "model": 8}, "data=16,model=8" or a jax.sharding.Mesh; of a program with
+             shardings unless said its own. The program is partitioned for it (hlod.partition), and one chip is judged.
     budget:  the path of a TOML file of limits, or a dict of them: {"peak_bytes": "2GiB", "flops": 1e12}. Of estimates
              that are brackets the low end is compared. With arguments, a dict also limits upload_bytes, upload_calls,
              download_bytes and download_calls: the NumPy arguments and the host callbacks of a call.
@@ -172,6 +210,8 @@ def check(
         command = ["check", stack.enter_context(_hloctl.as_file(program))]
         if target is not None:
             command += ["--target", target]
+        if mesh is not None:
+            command += ["--mesh", ",".join(f"{name}={size}" for name, size in _partition.parse_mesh(mesh))]
         if chips is not None:
             command += ["--chips", os.fspath(chips)]
         if budget is not None:
@@ -182,7 +222,7 @@ def check(
             command += ["--junit", os.fspath(junit)]
         if os.environ.get("GITHUB_ACTIONS") == "true":
             command.append("--github")
-        report = _report(_hloctl.call(*command, passes=(0, 4)))
+        report = _report(_hloctl.call(*command, passes=(0, 4, 6)))
     if transfers is not None:
         report = _with_transfers(report, transfers, limits)
     if raises and not report.passed:
@@ -268,6 +308,9 @@ def _report(data: dict) -> Report:
         passed=data["passed"],
         text=data["text"],
         data=data,
+        mesh={axis["name"]: axis["size"] for axis in data["mesh"]} if "mesh" in data else None,
+        collectives=[Collective(**row) for row in data.get("collectives", [])],
+        replicated=[Replicated(**row) for row in data.get("replicated", [])],
     )
 
 

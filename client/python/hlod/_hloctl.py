@@ -72,7 +72,9 @@ def as_file(program: Any) -> Iterator[str]:
 def call(*arguments: str, passes: tuple[int, ...] = (0,)) -> dict:
     """What `hloctl --json ARGUMENTS` prints; annotations for GitHub Actions are passed on."""
     try:
-        done = subprocess.run([find(), "--json", *arguments], capture_output=True, text=True, check=False)
+        # What hloctl starts in Python, the partitioner, is to have this interpreter's packages.
+        environment = {"HLOD_PYTHON": sys.executable, **os.environ}
+        done = subprocess.run([find(), "--json", *arguments], capture_output=True, text=True, check=False, env=environment)
     except OSError as error:
         raise Error(f"hloctl cannot be started: {error}") from error
     annotations = [line for line in done.stderr.splitlines() if line.startswith("::")]

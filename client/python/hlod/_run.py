@@ -7,9 +7,12 @@ import tempfile
 from typing import Any
 
 from . import _hloctl
+from ._partition import PartitionError
+from ._partition import partition as partition_program
+from .partitioning import shards
 
 
-def run(program: Any, *args: Any, address: str | None = None) -> Any:
+def run(program: Any, *args: Any, address: str | None = None, partition: bool | None = None) -> Any:
     """Runs a program on the daemon at `address`, else $HLOD_ADDRESS, else the user's running one, else a private one.
 
     program: what `jax.jit(f).lower(*args)` or `jax.export` gives, a jitted function, HLO or StableHLO text, the bytes of an
@@ -22,6 +25,10 @@ def run(program: Any, *args: Any, address: str | None = None) -> Any:
 
     A JAX function with jax.shard_map or jax.pmap takes a daemon with as many --devices as its mesh has; each of them takes
     the whole arguments and gets the whole results.
+
+    A lowered JAX function whose arrays have shardings over several devices is divided by XLA's partitioner (hlod.partition) when the
+    daemon has as many devices: arguments are cut, results assembled. Where it has fewer, or jaxlib is missing, one device computes
+    all. partition=True makes that an error, partition=False never divides.
     """
     import numpy as np
 
@@ -30,26 +37,95 @@ def run(program: Any, *args: Any, address: str | None = None) -> Any:
     jax_function = hasattr(program, "out_tree")
     exported = jax_function and hasattr(program, "mlir_module_serialized")
     leaves = _exported_leaves(program, args) if exported else _leaves(program, args) if jax_function else list(args)
-    with _hloctl.as_file(program) as module, tempfile.TemporaryDirectory(prefix="hlod-") as folder:
-        arguments = ["run", module, "--output", os.path.join(folder, "results")]
-        if address is not None:
-            arguments += ["--address", address]
-        for i, leaf in enumerate(leaves):
-            path = os.path.join(folder, f"argument{i}.npy")
-            np.save(path, _plain(np.asarray(leaf)), allow_pickle=False)
-            arguments += ["--arg", f"{i}={path}"]
-        results = _hloctl.call(*arguments)["results"]
-        participants = {}
-        for result in results:
-            participants.setdefault(result.get("participant", 0), []).append(np.load(result["file"], allow_pickle=False))
+    divided = _divided(program, address, partition) if jax_function and not exported else None
+    if divided is None and partition and (exported or not jax_function):
+        raise TypeError("partition=True takes what jax.jit(f).lower(*args) gives")
+    leaves = [_plain(np.asarray(leaf)) for leaf in leaves]
+    if divided is None:
+        results = _call(program, [(str(i), leaf) for i, leaf in enumerate(leaves)], address)
+    else:
+        results = _run_divided(divided, leaves, program, address)
     if not jax_function:
-        return list(participants.values()) if len(participants) > 1 else participants.get(0, [])
+        return list(results.values()) if len(results) > 1 else results.get(0, [])
     import jax
 
-    arrays = participants.get(0, [])
     infos = program.out_avals if exported else jax.tree_util.tree_leaves(program.out_info)
     types = [np.dtype(info.dtype) for info in infos]
-    return jax.tree_util.tree_unflatten(program.out_tree, [_typed(a, t) for a, t in zip(arrays, types)])
+    return jax.tree_util.tree_unflatten(program.out_tree, [_typed(a, t) for a, t in zip(results.get(0, []), types)])
+
+
+def _call(program, arguments, address):
+    """Runs the program by hloctl. `arguments` are pairs of an array's place, as hloctl writes it, and the array. Returns the results of each
+    participant."""
+    import numpy as np
+
+    with _hloctl.as_file(program) as module, tempfile.TemporaryDirectory(prefix="hlod-") as folder:
+        command = ["run", module, "--output", os.path.join(folder, "results")]
+        if address is not None:
+            command += ["--address", address]
+        paths = {}  # Devices that take the same part share its file.
+        for place, array in arguments:
+            if id(array) not in paths:
+                paths[id(array)] = os.path.join(folder, f"argument{len(paths)}.npy")
+                np.save(paths[id(array)], array, allow_pickle=False)
+            command += ["--arg", f"{place}={paths[id(array)]}"]
+        participants = {}
+        for result in _hloctl.call(*command)["results"]:
+            participants.setdefault(result.get("participant", 0), []).append(np.load(result["file"], allow_pickle=False))
+    return participants
+
+
+def _divided(lowered, address, wanted):
+    """The program as each device runs it; None when one device is to compute all."""
+    if wanted is False or not _has_shardings(lowered):
+        return None
+    try:
+        divided = partition_program(lowered)
+    except PartitionError:
+        if wanted:
+            raise
+        return None
+    have = _device_count(address)
+    if have < divided.devices:
+        if wanted:
+            raise _hloctl.Error(f"the program is divided over {divided.devices} devices; the daemon has {have}")
+        return None
+    return divided if divided.devices > 1 else None
+
+
+def _has_shardings(lowered) -> bool:
+    module = lowered.compiler_ir("stablehlo")
+    attributes = module.operation.attributes
+    if "mhlo.num_partitions" not in attributes or attributes["mhlo.num_partitions"].value < 2:
+        return False
+    text = str(module)
+    # A program that is divided by hand runs as it is.
+    by_hand = "sdy.manual_computation" in text or "SPMDFullToShardShape" in text
+    return not by_hand and ("sdy.sharding" in text or "mhlo.sharding" in text)
+
+
+def _device_count(address) -> int:
+    """The devices of the daemon that a run would use."""
+    try:
+        return len(_hloctl.call("devices", *(["--address", address] if address is not None else []))["devices"])
+    except _hloctl.Error:  # A private one would be started.
+        return int(os.environ.get("HLOD_DEVICES", 1))
+
+
+def _run_divided(divided, leaves, lowered, address):
+    import jax
+
+    arguments = []
+    for i, (leaf, sharding) in enumerate(zip(leaves, divided.parameter_shardings)):
+        arguments += [(f"{device}:{i}", part) for device, part in enumerate(shards.cut(leaf, sharding, divided.devices))]
+    results = _call(divided.module, arguments, address)
+    shapes = [info.shape for info in jax.tree_util.tree_leaves(lowered.out_info)]
+    return {
+        0: [
+            shards.join([results[device][i] for device in range(divided.devices)], sharding, shape)
+            for i, (sharding, shape) in enumerate(zip(divided.result_shardings, shapes))
+        ]
+    }
 
 
 def _leaves(lowered, args):

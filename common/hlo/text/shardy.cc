@@ -244,8 +244,10 @@ std::optional<std::string> OpShardingOf(std::string_view sharding, const Meshes&
   return parsed.ok() ? std::optional<std::string>(*std::move(parsed)) : std::nullopt;
 }
 
+bool IsShare(const Module& module) { return module.entry().name().ends_with("_spmd"); }
+
 int64_t PartitionsToRun(const Module& module) {
-  if (!DependsOnPartition(module)) return 1;
+  if (!DependsOnPartition(module) && !IsShare(module)) return 1;
   const auto stated = module.config.frontend_attributes.find("xla.sdy.meshes");
   if (module.config.partition_count > 1 || stated == module.config.frontend_attributes.end())
     return module.config.partition_count;

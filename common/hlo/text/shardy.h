@@ -39,6 +39,10 @@ std::vector<std::string> AxisNames(std::string_view text);
 std::optional<std::string> OpShardingOf(std::string_view sharding, const Meshes& meshes, size_t rank,
                                         const std::vector<std::string>* axes = nullptr);
 
+// Returns true when the module is one partition's share of a program that XLA's partitioner has divided: its
+// shapes are a partition's. The partitioner appends "_spmd" to the entry's name.
+bool IsShare(const Module& module);
+
 // Returns the number of partitions that run the program: one when they differ only in annotations. When the
 // module does not state a number, it is the number of devices of its mesh: the HLO that JAX lowers to names a
 // mesh but states no number.

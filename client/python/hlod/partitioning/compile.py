@@ -28,7 +28,12 @@ _POLL_MS = 4
 
 
 class Failed(RuntimeError):
-    """A sentence that says why there is no partitioned module."""
+    """A sentence that says why there is no partitioned module. `kind` is "refused" when the program or the mesh is at fault, "late" when the
+    time was over, "failed" when jaxlib is."""
+
+    def __init__(self, message: str, kind: str = "failed"):
+        super().__init__(message)
+        self.kind = kind
 
 
 class Gone(Exception):
@@ -58,6 +63,7 @@ def partition(data: bytes, request: dict, watched: tuple[int, ...]) -> tuple[dic
             header = json.load(file)
         module = protos.module_of(dump)
         header["parameter_shardings"], header["result_shardings"] = _shardings(module, header.pop("results"))
+        module = protos.with_partitions(module, header["devices"])
         header["module_bytes"] = len(module)
         before = _dumps(folder, _BEFORE) if request.get("explain") else []
         return header, module + (protos.module_of(before[0]) if before else b"")
@@ -74,9 +80,9 @@ def _await(pid: int, folder: str, deadline: float, seconds: float, watched: tupl
         if dumps:
             return dumps[0]
         if ended:
-            raise Failed(_reason(folder, status))
+            raise _failure(folder, status)
         if time.monotonic() > deadline:
-            raise Failed(f"The program was not partitioned within {seconds:g} s.")
+            raise Failed(f"The program was not partitioned within {seconds:g} s.", "late")
         if poller.poll(_POLL_MS):
             raise Gone
 
@@ -91,9 +97,9 @@ def _dumps(folder: str, pattern: str) -> list[bytes]:
     return found
 
 
-def _reason(folder: str, status: int) -> str:
-    with contextlib.suppress(OSError), open(os.path.join(folder, "error.txt"), encoding="utf-8") as file:
-        return file.read()
+def _failure(folder: str, status: int) -> Failed:
+    with contextlib.suppress(OSError), open(os.path.join(folder, "error.json"), encoding="utf-8") as file:
+        return Failed(*json.load(file))
     with open(os.path.join(folder, "stderr.txt"), encoding="utf-8", errors="replace") as file:
         lines = [line.strip() for line in file if line.strip()]
     fatal = [line for line in lines if line.startswith("F") and "]" in line]
@@ -103,7 +109,7 @@ def _reason(folder: str, status: int) -> str:
         how = f"jaxlib crashed ({signal.Signals(number).name}) while it partitioned the program"
     else:
         how = f"jaxlib ended with {os.WEXITSTATUS(status)} while it partitioned the program"
-    return f"{how}: {last[:600]}" if last else f"{how}."
+    return Failed(f"{how}: {last[:600]}" if last else f"{how}.")
 
 
 def _shardings(module: bytes, results: int) -> tuple[list[str], list[str]]:
@@ -138,16 +144,16 @@ def _run_child(data: bytes, request: dict, folder: str) -> None:
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _compile(programs.read(data, request), folder)
-        error = "XLA compiled the program and did not partition it."
+        error = ("XLA compiled the program and did not partition it.", "failed")
     except programs.Refused as refused:
-        error = str(refused)
+        error = (str(refused), "refused")
     except MemoryError:
-        error = "There is not enough memory to partition the program."
+        error = ("There is not enough memory to partition the program.", "failed")
     except BaseException as failure:  # jaxlib's errors have no base of their own.
-        error = f"XLA's partitioner refused the program: {' '.join(str(failure).split())[:1000]}"
+        error = (f"XLA's partitioner refused the program: {' '.join(str(failure).split())[:1000]}", "refused")
     with open(os.path.join(folder, "error.new"), "w", encoding="utf-8") as file:
-        file.write(error)
-    os.rename(os.path.join(folder, "error.new"), os.path.join(folder, "error.txt"))
+        json.dump(error, file)
+    os.rename(os.path.join(folder, "error.new"), os.path.join(folder, "error.json"))
     os._exit(1)
 
 

@@ -94,6 +94,7 @@ def _parse(data: bytes):
 
     context = _context()
     donations = None
+    data = _exported_module(data)
     try:
         if data[:4] == b"ML\xefR":
             try:
@@ -111,6 +112,14 @@ def _parse(data: bytes):
         raise Refused(f"jaxlib cannot read the program: {_first_lines(error)}") from None
     _restore(module, donations)
     return module
+
+
+def _exported_module(data: bytes) -> bytes:
+    """Returns the artifact in what jax.export's Exported.serialize() gives, a FlatBuffer: a vector of bytes after its length. Other
+    programs are returned as they are."""
+    at = data.find(b"ML\xefR", 8)
+    size = int.from_bytes(data[at - 4 : at], "little") if at > 0 else 0
+    return data[at : at + size] if 8 < size <= len(data) - at and not _is_text(data) else data
 
 
 def _mlir():

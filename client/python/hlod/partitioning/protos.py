@@ -69,6 +69,43 @@ def donations(module: bytes) -> Donations:
     return found
 
 
+def with_partitions(module: bytes, partitions: int) -> bytes:
+    """Returns a HloModuleProto whose device assignment (field 15) gives each partition a device; a dump of compile.py has one device."""
+    devices = b"".join(_field(3, _field(1, _packed_varint(device))) for device in range(partitions))
+    return _without(module, 15) + _field(15, b"\x08\x01\x10" + _packed_varint(partitions) + devices)
+
+
+def _without(message: bytes, number: int) -> bytes:
+    """Returns a message without a field that has a length."""
+    kept, at = [], 0
+    while at < len(message):
+        begin = at
+        tag, at = _varint(message, at)
+        kind = tag & 7
+        if kind == 2:
+            size, at = _varint(message, at)
+            at += size
+        elif kind == 0:
+            _, at = _varint(message, at)
+        else:
+            at += 8 if kind == 1 else 4
+        if tag >> 3 != number:
+            kept.append(message[begin:at])
+    return b"".join(kept)
+
+
+def _field(number: int, content: bytes) -> bytes:
+    return bytes([number << 3 | 2]) + _packed_varint(len(content)) + content
+
+
+def _packed_varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes(out + bytes([value]))
+
+
 def partition_shardings(module: bytes) -> tuple[list[bytes], bytes | None]:
     """Returns the OpShardings of the parameters and of the result that the partitioner left in a HloModuleProto."""
     parameters, result = [], None

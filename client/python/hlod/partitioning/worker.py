@@ -1,8 +1,8 @@
 """The worker: requests on stdin, answers on stdout, until stdin or the parent process ends.
 
 It begins with {"ready": 1, "jaxlib": version} or {"ready": 0, "error": a sentence}. A request is {"mesh", "devices", "partitioner",
-"explain", "seconds"} with the program as body; its answer has "ok", and either an "error" or what compile.partition returns, with
-"jaxlib" and "cached".
+"explain", "seconds"} with the program as body; its answer has "ok", and either an "error" with its "kind" (compile.Failed) or what
+compile.partition returns, with "jaxlib" and "cached".
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def main(arguments: list[str]) -> int:
         except compile.Gone:
             return 0
         except compile.Failed as failed:
-            header, body = {"ok": False, "error": str(failed), "jaxlib": jaxlib}, b""
+            header, body = {"ok": False, "error": str(failed), "kind": failed.kind, "jaxlib": jaxlib}, b""
         except OSError as failure:
-            header, body = {"ok": False, "error": f"The program could not be partitioned: {failure}.", "jaxlib": jaxlib}, b""
+            header, body = {"ok": False, "error": f"The program could not be partitioned: {failure}.", "kind": "failed", "jaxlib": jaxlib}, b""
         else:
             if found is None:
                 cache.store(name, header, body)

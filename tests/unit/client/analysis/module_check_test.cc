@@ -179,6 +179,31 @@ ENTRY main.0_spmd {
   EXPECT_EQ(after.peak_bytes.high, static_cast<double>(after.unfused.total()));
   EXPECT_EQ(after.step_seconds.low, after.traffic.low);
   EXPECT_THAT(ToText(after), HasSubstr("the module is partitioned already"));
+  // XLA's dumps as protos do not have the number of partitions.
+  const std::unique_ptr<hlo::Module> dumped = hlo::ParseModule(kAfter).value();
+  dumped->config.partition_count = 1;
+  EXPECT_EQ(CheckModule(*dumped, target, {})->peak_bytes.low, after.peak_bytes.low);
+}
+
+// 16 MiB of which a chip holds a quarter, or all: neither end decides.
+TEST(CheckModule, WhatNobodyPartitionedIsNeverPassed) {
+  constexpr char kModule[] = R"(
+HloModule m
+ENTRY e {
+  x = f32[2048,2048] parameter(0), sharding={devices=[4,1]<=[4]}
+  ROOT y = f32[2048,2048] tanh(x)
+})";
+  Target target = {.chip = {.name = "mine", .memory_bytes = 1e9, .bandwidth = 1, .flops = 1}, .count = 4};
+  const auto check = [&](double usable) {
+    target.chip.usable_bytes = usable;
+    return CheckModule(*hlo::ParseModule(kModule).value(), target, {}).value();
+  };
+  EXPECT_EQ(check(33 << 20).fit(), ModuleReport::Fit::kFits) << "whole";
+  EXPECT_EQ(check(20 << 20).fit(), ModuleReport::Fit::kUnknown);
+  EXPECT_FALSE(check(20 << 20).passed());
+  EXPECT_TRUE(check(20 << 20).unknown());
+  EXPECT_EQ(check(7 << 20).fit(), ModuleReport::Fit::kDoesNotFit);
+  EXPECT_FALSE(check(7 << 20).unknown());
 }
 
 // A program of shard_map has whole arrays around its manual part, even when that part communicates.

@@ -1,0 +1,74 @@
+// Makes a request's frame, and reads the answer.
+#include "client/partition/partition.h"
+
+#include <utility>
+
+#include "client/partition/worker.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/proto/codec.h"
+
+namespace hlod::partition {
+namespace {
+
+using nlohmann::json;
+
+// The time for sending and reading modules, beyond a request's own limit, which the worker keeps.
+constexpr absl::Duration kMargin = absl::Seconds(30);
+
+absl::Status ErrorOf(const json& header) {
+  const std::string text = header.value("error", "The process that partitions programs gave no reason.");
+  const std::string kind = header.value("kind", "failed");
+  if (kind == "refused") return InvalidArgument("%s", text);
+  if (kind == "late") return DeadlineExceeded("%s", text);
+  return Aborted("%s", text);
+}
+
+// Reads the answer's fields. Throws json::exception if one is missing.
+absl::StatusOr<Partitioned> Read(const Frame& answer) {
+  const json& header = answer.header;
+  Partitioned read{.devices = header.at("devices"),
+                   .partitioner = header.at("partitioner"),
+                   .has_shardings = header.at("annotated"),
+                   .parameter_shardings = header.at("parameter_shardings"),
+                   .result_shardings = header.at("result_shardings"),
+                   .jaxlib = header.at("jaxlib"),
+                   .cached = header.at("cached")};
+  for (const json& axis : header.at("mesh"))
+    read.mesh.axes.emplace_back(axis.at(0).get<std::string>(), axis.at(1).get<int64_t>());
+  const size_t size = header.at("module_bytes");
+  if (size > answer.body.size())
+    return DataLoss("The process that partitions programs sent a part of a module.");
+  read.serialized = answer.body.substr(0, size);
+  ASSIGN_OR_RETURN(read.module, hlo::FromSerialized(read.serialized));
+  if (size < answer.body.size()) {
+    ASSIGN_OR_RETURN(read.annotated, hlo::FromSerialized(std::string_view(answer.body).substr(size)));
+  }
+  return read;
+}
+
+}  // namespace
+
+absl::StatusOr<Partitioned> Partition(const Request& request) {
+  Frame frame;
+  frame.header = {{"partitioner", request.partitioner},
+                  {"explain", request.annotated},
+                  {"seconds", request.seconds},
+                  {"mesh", nullptr},
+                  {"devices", nullptr}};
+  if (request.devices > 0) frame.header["devices"] = request.devices;
+  if (!request.mesh.axes.empty()) {
+    json& mesh = frame.header["mesh"] = json::array();
+    for (const auto& [name, size] : request.mesh.axes) mesh.push_back({name, size});
+  }
+  frame.body = request.program;
+  ASSIGN_OR_RETURN(const Frame answer, SharedWorker().Ask(frame, absl::Seconds(request.seconds) + kMargin));
+  try {
+    if (!answer.header.value("ok", false)) return ErrorOf(answer.header);
+    return Read(answer);
+  } catch (const json::exception& error) {
+    return DataLoss("The process that partitions programs sent an answer that cannot be read: %s",
+                    error.what());
+  }
+}
+
+}  // namespace hlod::partition
