@@ -27,8 +27,9 @@ constexpr int kRecompilesToldAt = 8;
 void WarnOfRecompiles(const CompileCause& verdict, const Caller& caller) {
   if (verdict.recompiles != kRecompilesToldAt) return;
   Warn(absl::StrCat(ToString(OriginOf(caller)), " has compiled again ", verdict.recompiles,
-                    " times in this session, the last time for this: ", verdict.text, ". ",
-                    ToAbsl(Remedy(verdict.reason))));
+                    " times in this session (each program of this line counts that differs from its first), "
+                    "the last time for this: ",
+                    verdict.text, ". ", ToAbsl(Remedy(verdict.reason))));
 }
 
 // Appends the shape of one leaf. A handle names an array, or a token, which is a buffer of no bytes.

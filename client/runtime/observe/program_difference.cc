@@ -226,12 +226,12 @@ ProgramSource Form(const Module& before, const Module& after) {
     const bool parameter = was.opcode() == hlo::kParameter || is.opcode() == hlo::kParameter;
     if (constant && parameter) {
       return Difference{CompileReason::kConstant,
-                        absl::StrCat("where ", Text(was, before), " stood is now ", Text(is, after))};
+                        absl::StrCat(Text(was, before), " has become ", Text(is, after))};
     }
     const bool same_text = was.opcode() == is.opcode() && SameShape(was, is);
     return Difference{CompileReason::kOperation,
-                      absl::StrCat("where ", same_text ? FullText(was, before) : Text(was, before),
-                                   " stood is now ", same_text ? FullText(is, after) : Text(is, after))};
+                      absl::StrCat(same_text ? FullText(was, before) : Text(was, before), " has become ",
+                                   same_text ? FullText(is, after) : Text(is, after))};
   }
   if (a.size() == b.size()) return std::nullopt;
   const bool fewer = b.size() < a.size();

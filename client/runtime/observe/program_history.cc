@@ -39,8 +39,9 @@ int ProgramHistory::Count(const Origin& line, CompileReason reason) {
   return again ? ++entry->second : 0;
 }
 
-CompileCause ProgramHistory::Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest,
-                                     const Origin& line, absl::Span<const Origin> made) {
+std::shared_ptr<ProgramHistory::Past> ProgramHistory::PastOf(const hlo::Module& module,
+                                                             std::string_view bytes, const Digest& digest,
+                                                             const Origin& line) {
   auto added = std::make_shared<Past>();
   added->name = module.name();
   added->digest = digest;
@@ -57,29 +58,41 @@ CompileCause ProgramHistory::Compare(const hlo::Module& module, std::string_view
       added->form = (added->form ^ (node - operand)) * 0xd6e8feb86659fd93u;
     added->form ^= added->form >> 29;
   }
+  return added;
+}
 
+std::shared_ptr<const ProgramHistory::Past> ProgramHistory::Nearest(const Past& added) const {
+  std::shared_ptr<const Past> nearest;
+  uint64_t least = UINT64_MAX;
+  for (const std::shared_ptr<const Past>& past : programs_) {
+    if (past->digest == added.digest) return past;
+    // At equal distance the program with the same name (for a trace, its line) is preferred, then the later
+    // one.
+    const uint64_t distance = 2 * Distance(*past, added) + (past->name == added.name ? 0 : 1);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = past;
+  }
+  return nearest;
+}
+
+void ProgramHistory::Keep(std::shared_ptr<const Past> added) {
+  bytes_ += added->bytes.size();
+  programs_.push_front(std::move(added));
+  while (programs_.size() > kProgramsMax || bytes_ > kBytesMax) {
+    bytes_ -= programs_.back()->bytes.size();
+    programs_.pop_back();
+  }
+}
+
+CompileCause ProgramHistory::Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest,
+                                     const Origin& line, absl::Span<const Origin> made) {
+  const std::shared_ptr<const Past> added = PastOf(module, bytes, digest, line);
   std::shared_ptr<const Past> nearest;
   {
     absl::MutexLock lock(&mu_);
-    uint64_t least = UINT64_MAX;
-    for (const std::shared_ptr<const Past>& past : programs_) {
-      if (past->digest == digest) {
-        nearest = past;
-        break;
-      }
-      // At equal distance the program with the same name (for a trace, its line) is preferred, then the later
-      // one.
-      const uint64_t distance = 2 * Distance(*past, *added) + (past->name == added->name ? 0 : 1);
-      if (distance >= least) continue;
-      least = distance;
-      nearest = past;
-    }
-    bytes_ += added->bytes.size();
-    programs_.push_front(added);
-    while (programs_.size() > kProgramsMax || bytes_ > kBytesMax) {
-      bytes_ -= programs_.back()->bytes.size();
-      programs_.pop_back();
-    }
+    nearest = Nearest(*added);
+    Keep(added);
   }
   const auto first = [] {
     return CompileCause{CompileReason::kFirst, "nothing like it was compiled before in this session", ""};

@@ -52,6 +52,12 @@ class ProgramHistory {
     std::vector<uint32_t> opcodes;  // The number of instructions of the entry, per opcode.
     uint64_t form = 0;              // The hash of opcodes and operands.
   };
+  // Returns the description of a program, as it is kept.
+  static std::shared_ptr<Past> PastOf(const hlo::Module& module, std::string_view bytes, const Digest& digest,
+                                      const Origin& line);
+  // Returns null when no program is kept.
+  std::shared_ptr<const Past> Nearest(const Past& added) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Keep(std::shared_ptr<const Past> added) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Does the same as Add, without counting recompiles.
   CompileCause Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest,
                        const Origin& line, absl::Span<const Origin> made);

@@ -103,7 +103,7 @@ TEST_F(Reasons, AnOperationIsNamedWithBothForms) {
   Add(Program("4", "2", "add"));
   const CompileCause verdict = Add(Program("4", "2", "subtract"));
   EXPECT_EQ(verdict.reason, CompileReason::kOperation);
-  EXPECT_THAT(verdict.text, HasSubstr("where add f32[4] stood is now subtract f32[4]"));
+  EXPECT_THAT(verdict.text, HasSubstr("add f32[4] has become subtract f32[4]"));
 }
 
 TEST_F(Reasons, TheNearestOfSeveralIsTaken) {
