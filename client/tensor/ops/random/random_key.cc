@@ -7,6 +7,7 @@
 
 #include "client/tensor/ops/creation/factories.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
+#include "client/tensor/ops/random/key_operations.h"
 #include "client/tensor/ops/random/key_words.h"
 #include "client/tensor/ops/random/random.h"
 #include "client/tensor/ops/shape/movement.h"
@@ -43,8 +44,8 @@ Op GumbelOps(Lowering& l, const Words& key, const Dims& dims, PrimitiveType type
 
 // Calls `lower` with the key's words and the checked shape.
 template <typename F>
-Tensor FromKey(const Operand& key, DimList dims, F lower) {
-  return lazy::Call(lazy::ops::RandomKey, {key}, [&](Lowering& l, Operands o) {
+Tensor FromKey(const lazy::Operation& operation, const Operand& key, DimList dims, F lower) {
+  return lazy::Call(operation, {key}, [&](Lowering& l, Operands o) {
     lazy::CheckDrawn(lazy::Copied(dims));
     return lower(l, lazy::WordsOf(l, o[0]), lazy::Copied(dims));
   });
@@ -83,7 +84,7 @@ Tensor Key(uint64_t seed, std::optional<Device> device, Caller caller) {
 }
 
 Tensor Split(const Operand& key, int64_t count) {
-  return lazy::Call(lazy::ops::RandomKey, {key}, [&](Lowering& l, Operands o) {
+  return lazy::Call(ops::Split, {key}, [&](Lowering& l, Operands o) {
     if (count < 0) Refuse("the number of keys (%d) is negative", count);
     const Words words = lazy::Threefry(l.b, lazy::WordsOf(l, o[0]), lazy::Blocks(l.b, {count}));
     const Op parts[] = {l.Reshape(words.first, {count, 1}), l.Reshape(words.second, {count, 1})};
@@ -92,7 +93,7 @@ Tensor Split(const Operand& key, int64_t count) {
 }
 
 Tensor FoldIn(const Operand& key, const Operand& data) {
-  return lazy::Call(lazy::ops::RandomKey, {key, data}, [](Lowering& l, Operands o) {
+  return lazy::Call(ops::FoldIn, {key, data}, [](Lowering& l, Operands o) {
     lazy::RequireIndex(l, o[1]);
     if (!l.dims(o[1]).empty()) Refuse("data of shape %s are not one number", lazy::ListText(l.dims(o[1])));
     const Words made =
@@ -102,7 +103,7 @@ Tensor FoldIn(const Operand& key, const Operand& data) {
 }
 
 Tensor Bits(const Operand& key, DimList dims, PrimitiveType type) {
-  return FromKey(key, dims, [type](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Bits, key, dims, [type](Lowering& l, const Words& key, const Dims& dims) {
     if (type != hlo::kU8 && type != hlo::kU16 && type != hlo::kU32 && type != hlo::kU64) {
       Refuse("bits are u8, u16, u32 or u64, not %s", hlo::Name(type));
     }
@@ -111,19 +112,19 @@ Tensor Bits(const Operand& key, DimList dims, PrimitiveType type) {
 }
 
 Tensor Uniform(const Operand& key, DimList dims, double low, double high, PrimitiveType type) {
-  return FromKey(key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Uniform, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
     return UniformOps(l, key, dims, type, l.Varying(type, low), l.Varying(type, high));
   });
 }
 
 Tensor Normal(const Operand& key, DimList dims, PrimitiveType type) {
-  return FromKey(key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Normal, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
     return lazy::NormalFromBits(l.b, lazy::KeyBits(l.b, key, dims, lazy::BitsFor(type)), type);
   });
 }
 
 Tensor TruncatedNormal(const Operand& key, DimList dims, double low, double high, PrimitiveType type) {
-  return FromKey(key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::TruncatedNormal, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
     if (!(low < high)) Refuse("no number lies between %g and %g", low, high);
     lazy::BitsFor(type);
     const Op first = l.Varying(type, low), last = l.Varying(type, high);
@@ -138,14 +139,14 @@ Tensor TruncatedNormal(const Operand& key, DimList dims, double low, double high
 }
 
 Tensor Exponential(const Operand& key, DimList dims, PrimitiveType type) {
-  return FromKey(key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Exponential, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
     const Op left = l.b.Unary(hlo::kNegate, UnitOps(l, key, dims, type));
     return l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kLogPlusOne, left));
   });
 }
 
 Tensor Gumbel(const Operand& key, DimList dims, PrimitiveType type) {
-  return FromKey(key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Gumbel, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
     return GumbelOps(l, key, dims, type);
   });
 }
@@ -153,7 +154,7 @@ Tensor Gumbel(const Operand& key, DimList dims, PrimitiveType type) {
 // Uses two draws per element, so that the remainder is nearly unbiased: ((high mod span) 2^bits + low) mod
 // span.
 Tensor Randint(const Operand& key, DimList dims, int64_t low, int64_t high, PrimitiveType type) {
-  return FromKey(key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Randint, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
     if (type != hlo::kS32 && type != hlo::kS64) Refuse("integers are s32 or s64, not %s", hlo::Name(type));
     const bool fits = type == hlo::kS64 || (low >= std::numeric_limits<int32_t>::min() &&
                                             high <= std::numeric_limits<int32_t>::max());
@@ -181,16 +182,15 @@ Tensor Bernoulli(const Operand& key, const Operand& p, DimList dims) {
   };
   if (p.tensor() == nullptr) {
     const Scalar number = p.scalar();
-    return lazy::Call(lazy::ops::RandomKey, {key},
+    return lazy::Call(ops::Bernoulli, {key},
                       [&](Lowering& l, Operands o) { return below(l, o[0], l.Varying(hlo::kF32, number)); });
   }
-  return lazy::Call(lazy::ops::RandomKey, {key, p},
-                    [&](Lowering& l, Operands o) { return below(l, o[0], o[1]); });
+  return lazy::Call(ops::Bernoulli, {key, p}, [&](Lowering& l, Operands o) { return below(l, o[0], o[1]); });
 }
 
 Tensor Categorical(const Operand& key, const Operand& logits) {
   const CallerScope scope(key.caller());
-  const Tensor noisy = lazy::Call(lazy::ops::RandomKey, {key, logits}, [](Lowering& l, Operands o) {
+  const Tensor noisy = lazy::Call(ops::Categorical, {key, logits}, [](Lowering& l, Operands o) {
     const Dims dims = l.dims(o[1]);
     if (dims.empty() || dims.back() == 0) Refuse("logits of shape %s have no classes", lazy::ListText(dims));
     return GumbelOps(l, lazy::WordsOf(l, o[0]), dims, l.type(o[1])) + o[1];

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "client/tensor/ops/random/key_operations.h"
 #include "client/tensor/ops/random/key_words.h"
 #include "client/tensor/value/throw.h"
 #include "hlod/ops/comparison.h"
@@ -19,7 +20,6 @@ namespace {
 
 using lazy::Explain;
 using lazy::Refuse;
-namespace ops = lazy::ops;
 
 // Sorts x along `dim` by random keys. n elements that are sorted r times have 2^(32 r) keys; the number of
 // rounds is the least with 2^(32 r) >= n^3.
@@ -44,7 +44,7 @@ Tensor Counted(const Operand& key, int64_t n) {
 Tensor Positions(const Operand& key, int64_t count, const Dims& dims, bool replace, const Tensor& p) {
   int64_t draws = 1;
   for (const int64_t size : dims) draws *= size;
-  Explain(ops::RandomKey, {&key, 1}, key.caller(), [&] {
+  Explain(ops::Choice, {&key, 1}, key.caller(), [&] {
     lazy::CheckDrawn(dims);
     if (count <= 0 && draws > 0) Refuse("there is nothing to choose from: its size is %d", count);
     if (!replace && draws > count) {
@@ -73,8 +73,8 @@ Tensor Positions(const Operand& key, int64_t count, const Dims& dims, bool repla
 
 Tensor Permutation(const Operand& key, int64_t n) {
   const CallerScope scope(key.caller());
-  lazy::TensorOf(ops::RandomKey, key);
-  Explain(ops::RandomKey, {&key, 1}, key.caller(), [&] {
+  lazy::TensorOf(ops::Permutation, key);
+  Explain(ops::Permutation, {&key, 1}, key.caller(), [&] {
     if (n < 0) Refuse("the number of elements (%d) is negative", n);
   });
   return Shuffled(key, Counted(key, n), 0);
@@ -82,9 +82,9 @@ Tensor Permutation(const Operand& key, int64_t n) {
 
 Tensor Permutation(const Operand& key, const Tensor& x, int64_t dim, bool independent) {
   const CallerScope scope(key.caller());
-  lazy::TensorOf(ops::RandomKey, key);
+  lazy::TensorOf(ops::Permutation, key);
   int64_t at = 0;
-  Explain(ops::RandomKey, {&key, 1}, key.caller(), [&] {
+  Explain(ops::Permutation, {&key, 1}, key.caller(), [&] {
     if (x.rank() == 0) Refuse("a scalar has no elements to permute");
     at = lazy::WrapDim(dim, x.rank());
   });
@@ -94,15 +94,15 @@ Tensor Permutation(const Operand& key, const Tensor& x, int64_t dim, bool indepe
 
 Tensor Choice(const Operand& key, int64_t n, DimList dims, const ChoiceOptions& options) {
   const CallerScope scope(key.caller());
-  lazy::TensorOf(ops::RandomKey, key);
+  lazy::TensorOf(ops::Choice, key);
   return Positions(key, n, lazy::Copied(dims), options.replace, options.p);
 }
 
 Tensor Choice(const Operand& key, const Tensor& x, DimList dims, const ChoiceOptions& options) {
   const CallerScope scope(key.caller());
-  lazy::TensorOf(ops::RandomKey, key);
+  lazy::TensorOf(ops::Choice, key);
   int64_t at = 0;
-  Explain(ops::RandomKey, {&key, 1}, key.caller(), [&] {
+  Explain(ops::Choice, {&key, 1}, key.caller(), [&] {
     if (x.rank() == 0) Refuse("a scalar has no elements to choose from: take a number as an integer");
     at = lazy::WrapDim(options.dim, x.rank());
   });
@@ -112,7 +112,7 @@ Tensor Choice(const Operand& key, const Tensor& x, DimList dims, const ChoiceOpt
   if (!options.replace && !options.p.defined() && x.size(at) > 0) {
     int64_t draws = 1;
     for (const int64_t size : dims) draws *= size;
-    Explain(ops::RandomKey, {&key, 1}, key.caller(), [&] {
+    Explain(ops::Choice, {&key, 1}, key.caller(), [&] {
       lazy::CheckDrawn(lazy::Copied(dims));
       if (draws > x.size(at)) {
         Refuse("%d elements cannot be taken from %d without putting them back", draws, x.size(at));

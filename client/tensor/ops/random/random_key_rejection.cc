@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "client/tensor/ops/elementwise/elementwise.h"
+#include "client/tensor/ops/random/key_operations.h"
 #include "client/tensor/ops/random/key_words.h"
 #include "client/tensor/ops/reduction/loop.h"
 #include "client/tensor/ops/shape/movement.h"
@@ -188,10 +189,10 @@ Op RejectionCounts(Lowering& l, const Words& key, Op rate) {
 // Calls `lower` with the key and the parameters, which are broadcast to `dims` or to one another and have the
 // type.
 template <typename F>
-Tensor Drawn(const Operand& key, const std::vector<Operand>& parameters, const std::optional<Dims>& dims,
-             PrimitiveType type, F lower) {
+Tensor Drawn(const lazy::Operation& operation, const Operand& key, const std::vector<Operand>& parameters,
+             const std::optional<Dims>& dims, PrimitiveType type, F lower) {
   std::vector<Operand> operands = {key};
-  const Tensor& tensor = lazy::TensorOf(lazy::ops::RandomKey, key);
+  const Tensor& tensor = lazy::TensorOf(operation, key);
   std::vector<Tensor> numbers;  // Operands refer to them.
   numbers.reserve(parameters.size());
   for (const Operand& parameter : parameters) {
@@ -202,7 +203,7 @@ Tensor Drawn(const Operand& key, const std::vector<Operand>& parameters, const s
     numbers.push_back(Full({}, parameter.scalar(), {.type = type, .device = tensor.device()}));
     operands.emplace_back(numbers.back(), key.caller());
   }
-  return lazy::Call(lazy::ops::RandomKey, operands, [&](Lowering& l, Operands o) {
+  return lazy::Call(operation, operands, [&](Lowering& l, Operands o) {
     lazy::BitsFor(type);
     Dims common;
     for (const Op parameter : o.subspan(1)) common = lazy::BroadcastDims(common, l.dims(parameter));
@@ -226,34 +227,38 @@ Tensor Drawn(const Operand& key, const std::vector<Operand>& parameters, const s
 }  // namespace
 
 Tensor Gamma(const Operand& key, const Operand& a, const std::optional<Dims>& dims, PrimitiveType type) {
-  return Drawn(key, {a}, dims, type, [](Lowering& l, const Words& key, const std::vector<Op>& given) {
-    return GammaFrom(l, key, given[0]);
-  });
+  return Drawn(ops::Gamma, key, {a}, dims, type,
+               [](Lowering& l, const Words& key, const std::vector<Op>& given) {
+                 return GammaFrom(l, key, given[0]);
+               });
 }
 
 Tensor LogGamma(const Operand& key, const Operand& a, const std::optional<Dims>& dims, PrimitiveType type) {
-  return Drawn(key, {a}, dims, type, [](Lowering& l, const Words& key, const std::vector<Op>& given) {
-    return LogGammaFrom(l, key, given[0]);
-  });
+  return Drawn(ops::LogGamma, key, {a}, dims, type,
+               [](Lowering& l, const Words& key, const std::vector<Op>& given) {
+                 return LogGammaFrom(l, key, given[0]);
+               });
 }
 
 // The first of two gamma variates, divided by their sum.
 Tensor Beta(const Operand& key, const Operand& a, const Operand& b, const std::optional<Dims>& dims,
             PrimitiveType type) {
-  return Drawn(key, {a, b}, dims, type, [](Lowering& l, const Words& key, const std::vector<Op>& given) {
-    const Op x = LogGammaFrom(l, lazy::SplitKey(l.b, key, 0), given[0]);
-    const Op y = LogGammaFrom(l, lazy::SplitKey(l.b, key, 1), given[1]);
-    const Op most = l.b.Binary(hlo::kMaximum, x, y);
-    const Op of_x = l.b.Unary(hlo::kExponential, x - most), of_y = l.b.Unary(hlo::kExponential, y - most);
-    return of_x / (of_x + of_y);
-  });
+  return Drawn(ops::Beta, key, {a, b}, dims, type,
+               [](Lowering& l, const Words& key, const std::vector<Op>& given) {
+                 const Op x = LogGammaFrom(l, lazy::SplitKey(l.b, key, 0), given[0]);
+                 const Op y = LogGammaFrom(l, lazy::SplitKey(l.b, key, 1), given[1]);
+                 const Op most = l.b.Binary(hlo::kMaximum, x, y);
+                 const Op of_x = l.b.Unary(hlo::kExponential, x - most),
+                          of_y = l.b.Unary(hlo::kExponential, y - most);
+                 return of_x / (of_x + of_y);
+               });
 }
 
 Tensor Dirichlet(const Operand& key, const Operand& alpha, const std::optional<Dims>& dims,
                  PrimitiveType type) {
   const CallerScope scope(key.caller());
-  const Tensor& concentrations = lazy::TensorOf(lazy::ops::RandomKey, alpha);
-  lazy::Explain(lazy::ops::RandomKey, {&alpha, 1}, key.caller(), [&] {
+  const Tensor& concentrations = lazy::TensorOf(ops::Dirichlet, alpha);
+  lazy::Explain(ops::Dirichlet, {&alpha, 1}, key.caller(), [&] {
     if (concentrations.rank() == 0) Refuse("the concentrations are a vector, not a scalar");
   });
   std::optional<Dims> all = dims;
@@ -263,17 +268,19 @@ Tensor Dirichlet(const Operand& key, const Operand& alpha, const std::optional<D
 
 Tensor Poisson(const Operand& key, const Operand& rate, const std::optional<Dims>& dims, PrimitiveType type) {
   const Tensor counts =
-      Drawn(key, {rate}, dims, kF32, [&](Lowering& l, const Words& key, const std::vector<Op>& given) {
-        if (type != hlo::kS32 && type != hlo::kS64) Refuse("counts are s32 or s64, not %s", hlo::Name(type));
-        const Op rate = given[0];
-        const Elements m{l.b, rate};
-        const Op large = m.AtLeast(rate, m.Number(10));
-        const Op knuth = KnuthCounts(l, key, l.b.Select(large, m.Number(0), rate));
-        const Op other = RejectionCounts(l, key, l.b.Select(large, rate, m.Number(1e5)));
-        const Op none = l.b.Compare(rate, m.Number(0), Order::kEq);
-        const Op counts = l.b.Select(none, m.Number(0), l.b.Select(large, other, knuth));
-        return l.b.Convert(counts, type);
-      });
+      Drawn(ops::Poisson, key, {rate}, dims, kF32,
+            [&](Lowering& l, const Words& key, const std::vector<Op>& given) {
+              if (type != hlo::kS32 && type != hlo::kS64)
+                Refuse("counts are s32 or s64, not %s", hlo::Name(type));
+              const Op rate = given[0];
+              const Elements m{l.b, rate};
+              const Op large = m.AtLeast(rate, m.Number(10));
+              const Op knuth = KnuthCounts(l, key, l.b.Select(large, m.Number(0), rate));
+              const Op other = RejectionCounts(l, key, l.b.Select(large, rate, m.Number(1e5)));
+              const Op none = l.b.Compare(rate, m.Number(0), Order::kEq);
+              const Op counts = l.b.Select(none, m.Number(0), l.b.Select(large, other, knuth));
+              return l.b.Convert(counts, type);
+            });
   return counts;
 }
 

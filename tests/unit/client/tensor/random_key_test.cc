@@ -114,6 +114,7 @@ TEST_F(RandomKeys, DistributionsTakeTheirEdges) {
   Thrown([&] { random::Choice(key, Ones({4}, {.device = device()}), {-1}, {.replace = false}); });
   EXPECT_THAT(last_what_, HasSubstr("-1"));
   Thrown([&] { random::Choice(key, 0, {3}); });
+  EXPECT_THAT(last_what_, HasSubstr("random.choice"));
   EXPECT_THAT(last_what_, HasSubstr("there is nothing to choose from"));
   Thrown([&] { random::Choice(key, 3, {3}, {.p = Ones({2}, {.device = device()})}); });
   EXPECT_THAT(last_what_, HasSubstr("p has the shape [2]; it has a probability for each of 3"));
