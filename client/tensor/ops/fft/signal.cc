@@ -3,6 +3,8 @@
 #include "hlod/ops/signal.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -75,7 +77,7 @@ Tensor Floating(const Tensor& tensor, const Caller& caller) {
   return hlo::IsFloat(type) || hlo::IsComplex(type) ? tensor : tensor.To(kF32, caller);
 }
 
-void Check(const Operand& x, const Tensor& points, const Tensor& values) {
+void Check(const Operand& x, const Tensor& points, const Tensor& values, std::optional<double> period) {
   lazy::Explain(kInterp, {&x, 1}, x.caller(), [&] {
     if (!points.defined() || !values.defined()) Refuse("points or values are an undefined tensor");
     if (points.rank() != 1 || values.dims() != points.dims() || points.numel() == 0) {
@@ -84,6 +86,7 @@ void Check(const Operand& x, const Tensor& points, const Tensor& values) {
     }
     if (hlo::IsComplex(points.dtype()) || (x.tensor() != nullptr && hlo::IsComplex(x.tensor()->dtype())))
       Refuse("complex numbers have no order");
+    if (period.has_value() && !(std::abs(*period) > 0)) Refuse("the period is %g; it must not be 0", *period);
   });
 }
 
@@ -137,10 +140,10 @@ Tensor Interp(const Operand& x, const Tensor& points, const Tensor& values, cons
   const CallerScope scope(x.caller());
   const Caller& caller = x.caller();
   const auto of = [&](const auto& value) { return Operand(value, caller); };
-  Check(x, points, values);
+  Check(x, points, values, options.period);
   const Tensor given = x.tensor() != nullptr ? *x.tensor() : Add(Mul(of(points.Select(0, 0, caller)), 0), x);
   Lines lines{Floating(given, caller), Floating(points, caller), Floating(values, caller)};
-  if (options.period.has_value()) Wrap(lines, *options.period, caller);
+  if (options.period.has_value()) Wrap(lines, std::abs(*options.period), caller);
   const int64_t count = lines.points.numel();
   const Tensor above = Clamp(of(Searchsorted(of(lines.points), of(lines.x), /*right=*/true)),
                              of(std::min<int64_t>(1, count - 1)), of(count - 1))

@@ -412,6 +412,8 @@ TEST_F(SliceFunctions, WhatDoesNotFitIsNamed) {
               HasSubstr("what it gives is like what it takes"));
   EXPECT_THAT(refusal([&] { Interp(Zeros({2}), Zeros({3}), Zeros({2})); }),
               HasSubstr("points and values are vectors of one size, at least 1, not of shapes [3] and [2]"));
+  EXPECT_THAT(refusal([&] { Interp(Zeros({2}), Zeros({3}), Zeros({3}), {.period = 0}); }),
+              HasSubstr("the period is 0; it must not be 0"));
   EXPECT_THAT(refusal([&] { Convolve(Zeros({0}), Zeros({2})); }),
               HasSubstr("vectors of at least one element"));
 }
