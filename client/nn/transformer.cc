@@ -1,6 +1,8 @@
 // Transformer layers.
 #include "hlod/nn/transformer.h"
 
+#include "absl/strings/str_cat.h"
+#include "client/tensor/value/throw.h"
 #include "hlod/nn/init.h"
 #include "hlod/ops/elementwise.h"
 
@@ -16,6 +18,16 @@ Tensor Residual(const Tensor& x, const LayerNorm& norm, bool norm_first, Part pa
 template <typename Layer>
 void AddLayers(ModuleList<Layer>& list, int64_t count, int64_t size, int64_t heads,
                const TransformerOptions& options) {
+  const auto require = [](bool holds, std::string text) {
+    if (!holds) lazy::Throw(ErrorKind::kArgument, std::move(text), "transformer", Caller{});
+  };
+  require(count >= 0, absl::StrCat("the number of layers (", count, ") is negative"));
+  require(heads > 0 && size > 0 && size % heads == 0,
+          absl::StrCat("the size (", size, ") is not divided by the number of heads (", heads, ")"));
+  require(options.feedforward > 0,
+          absl::StrCat("feedforward (", options.feedforward, ") is not a positive width"));
+  require(options.dropout >= 0 && options.dropout <= 1,
+          absl::StrCat("dropout (", options.dropout, ") is not a probability"));
   for (int64_t i = 0; i < count; ++i) list.Append(size, heads, options);
 }
 

@@ -73,6 +73,18 @@ TEST_F(NnSequence, TransformersAgreeWithPyTorch) {
   Check("decoder", decoder, kF32, [&](auto& x) { return decoder(x[0], x[1]); });
 }
 
+TEST_F(NnSequence, ATransformerRefusesSettingsOutsideTheirLimits) {
+  Root root;
+  const auto refused = [&](int64_t count, int64_t heads, const nn::TransformerOptions& options) {
+    EXPECT_FALSE(Thrown([&] { nn::TransformerEncoder(root, "encoder", count, 8, heads, options); }).ok());
+    return last_what_;
+  };
+  EXPECT_THAT(refused(-1, 2, {}), HasSubstr("the number of layers (-1) is negative"));
+  EXPECT_THAT(refused(1, 3, {}), HasSubstr("the size (8) is not divided by the number of heads (3)"));
+  EXPECT_THAT(refused(1, 2, {.feedforward = 0}), HasSubstr("feedforward (0) is not a positive width"));
+  EXPECT_THAT(refused(1, 2, {.dropout = 1.5}), HasSubstr("dropout (1.5) is not a probability"));
+}
+
 TEST_F(NnSequence, AttentionDropsWeightsWhileTraining) {
   Root root;
   nn::MultiheadAttention attention(root, "attention", 4, 1, true, 1);
