@@ -9,6 +9,7 @@
 #include "client/tensor/value/throw.h"
 #include "client/transform/batch/axis.h"
 #include "client/transform/batch/axis_scope.h"
+#include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/indexing.h"
 #include "hlod/ops/reduction.h"
@@ -86,9 +87,16 @@ std::vector<int64_t> Sources(const std::vector<std::pair<int64_t, int64_t>>& pai
   return sources;
 }
 
+// Returns the operand as a tensor: a number becomes a scalar on the examples' device, equal in all examples.
+Tensor TensorOver(const Operand& x, const AxisNames& axis) {
+  if (x.tensor() != nullptr || axis.names().empty()) return lazy::TensorOf(kPsum, x);
+  const NamedAxis& found = lazy::AxisOfName(kPsum.pytorch, axis.names().front(), x.caller());
+  return Full({}, x.scalar(), {.device = found.index.device()});
+}
+
 template <typename F>
 Tensor OverEach(const Operand& x, const AxisNames& axis, F one) {
-  Tensor result = lazy::TensorOf(kPsum, x);
+  Tensor result = TensorOver(x, axis);
   const std::vector<std::string>& names = axis.names();
   for (auto name = names.begin(); name != names.end(); ++name) {
     if (std::find(names.begin(), name, *name) == name) continue;

@@ -197,6 +197,16 @@ TEST_F(Collectives, BroadcastAndSumsOfOtherTypes) {
   EXPECT_THAT(Vmap(mean, {.axis_name = "i"})(x).ToVector<float>(), ElementsAre(2, 2, 2));
 }
 
+// As in JAX, a number is a value that all examples have.
+TEST_F(Collectives, TakeNumbers) {
+  const auto over = [&](const Function& f) {
+    return Vmap(f, {.axis_name = "i"})(OnDevice({1, 2, 3}, {3})).ToVector<double>();
+  };
+  EXPECT_THAT(over([](const Tensor& x) { return x.To(kF64) * Psum(3.0, "i"); }), ElementsAre(9, 18, 27));
+  EXPECT_THAT(over([](const Tensor& x) { return x.To(kF64) + Pmean(2.5, "i"); }), ElementsAre(3.5, 4.5, 5.5));
+  EXPECT_THAT(over([](const Tensor& x) { return x.To(kF64) + Pmax(2, "i"); }), ElementsAre(3, 4, 5));
+}
+
 // A function given to Jit is traced again for an axis of another size, and not for the same one inside Jit.
 TEST_F(Collectives, JitInsideIsTracedPerAxis) {
   const auto f = Jit([](const Tensor& x) { return Psum(x, "i") + AxisIndex("i") * AxisSize("i"); });
