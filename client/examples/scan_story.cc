@@ -15,6 +15,7 @@
 using hlod::Tensor;
 
 constexpr int64_t kLayers = 48, kSize = 256;
+constexpr int64_t kManyLayers = 126, kLargeSize = 16384;  // A model that no machine here holds.
 
 struct Layer {
   Tensor w, b;  // The weights of one layer, or of all layers, stacked along a leading dimension.
@@ -60,8 +61,7 @@ void Show(const char* what, const std::string& address,
   environment.End();
 }
 
-int main(int argc, char** argv) try {
-  const std::string address = argc == 3 && argv[1] == std::string("--address") ? argv[2] : "";
+void CompareWays(const std::string& address) {
   absl::PrintF("To see the program of %d layers of f32[%d,%d], in bytes:\n", kLayers, kSize, kSize);
   absl::PrintF("  %-26s %12s %14s %14s %9s %9s\n", "", "transferred", "device memory", "would take",
                "programs", "HLO");
@@ -81,41 +81,44 @@ int main(int argc, char** argv) try {
   Show("scan over placeholders", address, [](const auto& client, const auto& device, const Tensor& x) {
     RunAbstractly(client, ByScan(Placeholders({kLayers}, kSize, device), x));
   });
+}
 
-  // The same for a model that no machine here holds: no large data is sent or allocated, and the daemon
-  // counts what would be.
-  constexpr int64_t kManyLayers = 126, kLargeSize = 16384;
+// Runs one way in an abstract session, in which no large data is sent or allocated, and prints a line of what
+// the daemon counted.
+void ShowAbstract(const char* what, const std::string& address,
+                  const std::function<Tensor(const hlod::Device&, const Tensor&)>& way) {
+  hlod::ConnectOptions options;
+  options.address = address;
+  hlod::Environment environment(hlod::ConnectAbstract({}, options).value());
+  const hlod::Device device = environment.device();
+  const Tensor h = way(device, hlod::Ones({1, kLargeSize}, {.device = device}));
+  hlod::Sync();
+  const hlod::SessionStats stats = environment.client().Stats().value();
+  absl::PrintF("  %-26s %12d %14d %14d %9d %9d\n", what, stats.host_to_device.bytes, stats.peak_bytes,
+               stats.simulated_peak_bytes,
+               stats.compiles + stats.compile_cache_hits + stats.persistent_cache_hits, stats.program_bytes);
+  environment.End();
+}
+
+void CompareWaysOfLargeModel(const std::string& address) {
   absl::PrintF("\nOf 126 layers of f32[16384,16384], 135 GB, in abstract sessions:\n");
-  const auto show = [&](const char* what,
-                        const std::function<Tensor(const hlod::Device&, const Tensor&)>& way) {
-    hlod::ConnectOptions options;
-    options.address = address;
-    hlod::Environment environment(hlod::ConnectAbstract({}, options).value());
-    const hlod::Device device = environment.device();
-    const Tensor h = way(device, hlod::Ones({1, kLargeSize}, {.device = device}));
-    hlod::Sync();
-    const hlod::SessionStats stats = environment.client().Stats().value();
-    absl::PrintF("  %-26s %12d %14d %14d %9d %9d\n", what, stats.host_to_device.bytes, stats.peak_bytes,
-                 stats.simulated_peak_bytes,
-                 stats.compiles + stats.compile_cache_hits + stats.persistent_cache_hits,
-                 stats.program_bytes);
-    environment.End();
-  };
-  show("loop over placeholders", [](const hlod::Device& device, Tensor h) {
+  ShowAbstract("loop over placeholders", address, [](const hlod::Device& device, Tensor h) {
     for (int64_t i = 0; i < kManyLayers; ++i) h = Apply(Placeholders({}, kLargeSize, device), h);
     return h;
   });
-  show("scan, zeros made there", [](const hlod::Device& device, const Tensor& x) {
+  ShowAbstract("scan, zeros made there", address, [](const hlod::Device& device, const Tensor& x) {
     const Layer zeros = {hlod::Zeros({kManyLayers, kLargeSize, kLargeSize}, {.device = device}),
                          hlod::Zeros({kManyLayers, kLargeSize}, {.device = device})};
     hlod::Sync();  // Materialises the zeros.
     return ByScan(zeros, x);
   });
-  show("scan over placeholders", [](const hlod::Device& device, const Tensor& x) {
+  ShowAbstract("scan over placeholders", address, [](const hlod::Device& device, const Tensor& x) {
     return ByScan(Placeholders({kManyLayers}, kLargeSize, device), x);
   });
+}
 
-  // Reading a tensor without a value throws.
+// Shows that reading a tensor without a value throws.
+void ShowRefusal(const std::string& address) {
   hlod::DefaultEnvironment().Set({.address = address});
   const hlod::Device device = hlod::DefaultDevice();
   const Layer large = Placeholders({kManyLayers}, kLargeSize, device);
@@ -127,6 +130,13 @@ int main(int argc, char** argv) try {
   } catch (const hlod::Error& error) {
     absl::PrintF("  %s\n", error.what());
   }
+}
+
+int main(int argc, char** argv) try {
+  const std::string address = argc == 3 && argv[1] == std::string("--address") ? argv[2] : "";
+  CompareWays(address);
+  CompareWaysOfLargeModel(address);
+  ShowRefusal(address);
 } catch (const std::exception& error) {
   absl::FPrintF(stderr, "scan_story: %s\n", error.what());
   return 1;

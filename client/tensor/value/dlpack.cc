@@ -89,38 +89,30 @@ DLManagedTensor* ToDlpack(const Tensor& tensor, Caller caller) {
   return &exported.release()->managed;
 }
 
-Tensor FromDlpack(DLManagedTensor* managed, Caller caller) {
-  constexpr char kName[] = "from_dlpack";
-  if (managed == nullptr) Throw(ErrorKind::kArgument, "the managed tensor is null", kName, caller);
-  const DLTensor& described = managed->dl_tensor;
+namespace {
+
+constexpr char kFromDlpack[] = "from_dlpack";
+
+// Returns the HLO type of the described elements. Throws for memory or a type that the host does not read.
+PrimitiveType TypeOfDlpack(const DLTensor& described, const Caller& caller) {
   if (described.device.device_type != kDLCPU && described.device.device_type != kDLCUDAHost) {
     Throw(ErrorKind::kArgument,
           absl::StrCat("the memory is of DLPack's device type ",
                        static_cast<int>(described.device.device_type), ", which the host does not read"),
-          kName, caller);
+          kFromDlpack, caller);
   }
-  const TypeRow* row = nullptr;
-  for (const TypeRow& candidate : kTypes) {
-    if (candidate.code == described.dtype.code && candidate.bits == described.dtype.bits) row = &candidate;
+  for (const TypeRow& row : kTypes) {
+    if (row.code == described.dtype.code && row.bits == described.dtype.bits && described.dtype.lanes == 1)
+      return row.type;
   }
-  if (row == nullptr || described.dtype.lanes != 1) {
-    Throw(ErrorKind::kArgument,
-          absl::StrCat("DLPack's type of code ", described.dtype.code, ", ", described.dtype.bits,
-                       " bits and ", described.dtype.lanes, " lanes is not an HLO type"),
-          kName, caller);
-  }
-  if (described.ndim < 0) {
-    Throw(ErrorKind::kArgument, absl::StrCat("the number of dimensions (", described.ndim, ") is negative"),
-          kName, caller);
-  }
-  const Dims dims(described.shape, described.shape + described.ndim);
-  lazy::ThrowIfError(hlo::ValidateShape(Shape::Array(row->type, dims)), kName, caller);
-  Dims strides = hlo::RowMajorStrides(dims);
-  for (size_t i = 0; i < dims.size() && described.strides != nullptr; ++i) {
-    // Strides of dimensions of size 0 and 1 have no meaning.
-    if (dims[i] > 1) strides[i] = described.strides[i];
-  }
-  // The number of elements from the first to the last that the strides address.
+  Throw(ErrorKind::kArgument,
+        absl::StrCat("DLPack's type of code ", described.dtype.code, ", ", described.dtype.bits, " bits and ",
+                     described.dtype.lanes, " lanes is not an HLO type"),
+        kFromDlpack, caller);
+}
+
+// Returns the number of elements from the first to the last that the strides address.
+int64_t ReachOf(const Dims& dims, const Dims& strides, const Caller& caller) {
   int64_t reach = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == 0) reach = 0;
@@ -130,29 +122,52 @@ Tensor FromDlpack(DLManagedTensor* managed, Caller caller) {
       Throw(ErrorKind::kArgument,
             absl::StrCat("the stride (", strides[i], ") of dimension ", i, " of size ", dims[i],
                          " is negative or reaches too far"),
-            kName, caller);
+            kFromDlpack, caller);
     }
   }
-  const Shape flat = Shape::Array(row->type, {reach});
-  lazy::ThrowIfError(hlo::ValidateShape(flat), kName, caller);
+  return reach;
+}
+
+// Returns a literal of the shape in the tensor's memory, or a copy when that memory is not aligned. Takes the
+// managed tensor, which is freed with the literal's memory.
+std::shared_ptr<const Literal> TakeMemory(DLManagedTensor* managed, const Shape& shape) {
+  const DLTensor& described = managed->dl_tensor;
   auto* const data = static_cast<std::byte*>(described.data) + described.byte_offset;
-  const int width = hlo::ByteWidth(row->type);
-  const auto dense = strides == hlo::RowMajorStrides(dims);
-  const Shape shape = dense ? Shape::Array(row->type, dims) : flat;
   std::shared_ptr<void> owner(managed, [](void* taken) {
     auto* const tensor = static_cast<DLManagedTensor*>(taken);
     if (tensor->deleter != nullptr) tensor->deleter(tensor);
   });
-  std::shared_ptr<const Literal> literal;
-  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(std::min(width, 16)) == 0) {
-    literal = std::make_shared<const Literal>(Literal::Borrow(shape, data, std::move(owner)));
-  } else {
-    Literal copy(shape);
-    std::memcpy(copy.bytes().data(), data, copy.bytes().size());
-    literal = std::make_shared<const Literal>(std::move(copy));
+  const int alignment = std::min(hlo::ByteWidth(shape.type), 16);
+  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(alignment) == 0)
+    return std::make_shared<const Literal>(Literal::Borrow(shape, data, std::move(owner)));
+  Literal copy(shape);
+  std::memcpy(copy.bytes().data(), data, copy.bytes().size());
+  return std::make_shared<const Literal>(std::move(copy));
+}
+
+}  // namespace
+
+Tensor FromDlpack(DLManagedTensor* managed, Caller caller) {
+  if (managed == nullptr) Throw(ErrorKind::kArgument, "the managed tensor is null", kFromDlpack, caller);
+  const DLTensor& described = managed->dl_tensor;
+  const PrimitiveType type = TypeOfDlpack(described, caller);
+  if (described.ndim < 0) {
+    Throw(ErrorKind::kArgument, absl::StrCat("the number of dimensions (", described.ndim, ") is negative"),
+          kFromDlpack, caller);
   }
-  auto value = lazy::MakeRef<lazy::Value>(row->type, shape.dims, lazy::Place{}, caller);
-  value->Become(std::move(literal));
+  const Dims dims(described.shape, described.shape + described.ndim);
+  lazy::ThrowIfError(hlo::ValidateShape(Shape::Array(type, dims)), kFromDlpack, caller);
+  Dims strides = hlo::RowMajorStrides(dims);
+  for (size_t i = 0; i < dims.size() && described.strides != nullptr; ++i) {
+    // Strides of dimensions of size 0 and 1 have no meaning.
+    if (dims[i] > 1) strides[i] = described.strides[i];
+  }
+  const Shape flat = Shape::Array(type, {ReachOf(dims, strides, caller)});
+  lazy::ThrowIfError(hlo::ValidateShape(flat), kFromDlpack, caller);
+  const bool dense = strides == hlo::RowMajorStrides(dims);
+  const Shape shape = dense ? Shape::Array(type, dims) : flat;
+  auto value = lazy::MakeRef<lazy::Value>(type, shape.dims, lazy::Place{}, caller);
+  value->Become(TakeMemory(managed, shape));
   Tensor tensor = lazy::MakeTensor(std::move(value));
   tensor.impl()->storage->exposed = true;
   return dense ? tensor : tensor.AsStrided(dims, strides, 0, caller);

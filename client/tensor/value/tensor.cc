@@ -106,6 +106,58 @@ Tensor Tensor::ToHost(Caller caller) const { return To(Device(), caller); }
 }  // namespace hlod
 namespace hlod::lazy {
 
+namespace {
+
+// The argument of a copy to another place.
+struct CopySource {
+  Ref<Value> shown;
+  Value::State state;
+  Load load;  // Reads a value that is in a file.
+};
+
+// Makes `moved` the value of `from` on its device.
+void CopyToDevice(const CopySource& from, Value& moved, const Device& device, Cause cause,
+                  const Caller& caller) {
+  const Place to = PlaceOf(device);
+  const auto upload = [&](const Literal& literal) {
+    if (to.runtime->ended()) Throw(EndedError(), "to", caller);
+    moved.Become(ValueOrThrow(device.Upload(literal, cause, caller), "to", caller));
+  };
+  if (from.state == Value::State::kRecipe) {
+    // The tensor is made on the device, so nothing is uploaded.
+    Explain(ops::To, {}, caller, [&] {
+      const TraceLock lock;
+      if (to.runtime->ended()) throw Refusal{EndedError()};
+      Trace& graph = ThreadTraces::Get().Open(to, Trace::Kind::kReal);
+      graph.SetOrigin(caller, "to");
+      graph.AddLive(moved, graph.NodeOf(*from.shown));
+    });
+  } else if (from.state != Value::State::kFile) {
+    upload(*Read(from.shown, TraceCause::kDeviceCopy, Cause::kImplicitDownload, "to", caller));
+  } else if (IsLargeIn(to, *from.shown)) {
+    moved.Become(
+        ValueOrThrow(runtime::UploadWithoutBytes(device, from.shown->shape(), cause, caller), "to", caller));
+  } else {
+    // Sent from the file to the device; the host does not keep the bytes.
+    upload(ValueOrThrow(from.load(), "to", caller));
+  }
+}
+
+// Returns the tape's entry of a copy: the gradient is copied back.
+Ref<TapeEntry> CopyEntry(const Tensor& tensor, const Caller& caller) {
+  auto entry = MakeRef<TapeEntry>("to", caller);
+  entry->inputs.push_back(MakeTapeInput(Defined(tensor), 0));
+  // The gradient does not need values, so it may be computed again.
+  entry->inputs.back().value = Ref<Value>();
+  entry->output_shapes.push_back(tensor.shape());
+  entry->backward = [back = tensor.device(), caller](const std::vector<Tensor>& gradients) {
+    return std::vector<Tensor>{gradients[0].To(back, caller)};
+  };
+  return entry;
+}
+
+}  // namespace
+
 Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Caller& own) {
   const Caller& caller = CallerScope::Of(own);
   const Place to = PlaceOf(device);
@@ -118,60 +170,27 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
   }
   auto moved = MakeRef<Value>(tensor.dtype(), tensor.dims(), to, caller);
   const runtime::TransferOf transfer(moved->id);
-  const Ref<Value> shown = ShownValue(Defined(tensor), "to", caller);
-  Value::State state;
-  Load load;
+  CopySource source{ShownValue(Defined(tensor), "to", caller), {}, {}};
   {
     const TraceLock lock;
-    state = shown->state;
-    load = shown->load;
+    source.state = source.shown->state;
+    source.load = source.shown->load;
   }
-  const bool is_large_file = state == Value::State::kFile && IsLargeIn(to, *shown);
-  if (state == Value::State::kFile && shown->keeps_loaded && !is_large_file) {
-    Explain(ops::To, {}, caller, [&] { LoadFile(shown); });
-    state = Value::State::kHost;
+  if (source.state == Value::State::kFile && source.shown->keeps_loaded && !IsLargeIn(to, *source.shown)) {
+    Explain(ops::To, {}, caller, [&] { LoadFile(source.shown); });
+    source.state = Value::State::kHost;
   }
   if (to.is_host()) {
-    moved->Become(Read(shown, TraceCause::kToHost, Cause::kDownload, "to_host", caller));
-  } else if (state == Value::State::kRecipe) {
-    // The tensor is made on the device, so nothing is uploaded.
-    Explain(ops::To, {}, caller, [&] {
-      const TraceLock lock;
-      if (to.runtime->ended()) throw Refusal{EndedError()};
-      Trace& graph = ThreadTraces::Get().Open(to, Trace::Kind::kReal);
-      graph.SetOrigin(caller, "to");
-      graph.AddLive(*moved, graph.NodeOf(*shown));
-    });
-  } else if (is_large_file) {
-    moved->Become(
-        ValueOrThrow(runtime::UploadWithoutBytes(device, shown->shape(), cause, caller), "to", caller));
-  } else if (state == Value::State::kFile) {
-    // Sent from the file to the device; the host does not keep the bytes.
-    const Literal literal = ValueOrThrow(load(), "to", caller);
-    if (to.runtime->ended()) Throw(EndedError(), "to", caller);
-    moved->Become(ValueOrThrow(device.Upload(literal, cause, caller), "to", caller));
+    moved->Become(Read(source.shown, TraceCause::kToHost, Cause::kDownload, "to_host", caller));
   } else {
-    const std::shared_ptr<const Literal> literal =
-        Read(shown, TraceCause::kDeviceCopy, Cause::kImplicitDownload, "to", caller);
-    if (to.runtime->ended()) Throw(EndedError(), "to", caller);
-    moved->Become(ValueOrThrow(device.Upload(*literal, cause, caller), "to", caller));
+    CopyToDevice(source, *moved, device, cause, caller);
   }
   {
     const TraceLock lock;
-    CopyRole(*shown, *moved);
-    if (!to.is_host()) moved->sharding = shown->sharding;
+    CopyRole(*source.shown, *moved);
+    if (!to.is_host()) moved->sharding = source.shown->sharding;
   }
-  if (GradMode() && RequiresGrad(Defined(tensor))) {
-    auto entry = MakeRef<TapeEntry>("to", caller);
-    entry->inputs.push_back(MakeTapeInput(Defined(tensor), 0));
-    // The gradient does not need values, so it may be computed again.
-    entry->inputs.back().value = Ref<Value>();
-    entry->output_shapes.push_back(tensor.shape());
-    entry->backward = [back = tensor.device(), caller](const std::vector<Tensor>& gradients) {
-      return std::vector<Tensor>{gradients[0].To(back, caller)};
-    };
-    moved->history = std::move(entry);
-  }
+  if (GradMode() && RequiresGrad(Defined(tensor))) moved->history = CopyEntry(tensor, caller);
   return MakeTensor(std::move(moved));
 }
 

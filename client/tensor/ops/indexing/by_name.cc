@@ -38,38 +38,10 @@ Callable Three(Tensor (*call)(const Operand&, const Operand&, const Operand&)) {
 }
 using Table = absl::flat_hash_map<std::string_view, Callable>;
 
-Table MakeTable() {
+// Adds operations that take more than operands; the other arguments have their defaults.
+void AddWithDefaults(Table& table) {
   namespace ops = lazy::ops;
-  Table table;
-  const auto add_all = [&table](auto wrap, auto... rows) {
-    (table.emplace(rows.first->pytorch, wrap(rows.second)), ...);
-  };
-  const auto row = [](const lazy::Operation& operation, auto call) { return std::pair(&operation, call); };
-#define HLOD_ROW(name) row(ops::name, &name)
-  add_all(One, HLOD_ROW(Neg), HLOD_ROW(Exp), HLOD_ROW(Sin), HLOD_ROW(Tanh), HLOD_ROW(Relu), HLOD_ROW(Abs),
-          HLOD_ROW(Sign), HLOD_ROW(Ceil), HLOD_ROW(Floor), HLOD_ROW(Trunc), HLOD_ROW(Frac), HLOD_ROW(Sqrt),
-          HLOD_ROW(Rsqrt), HLOD_ROW(Exp2), HLOD_ROW(Expm1), HLOD_ROW(Log), HLOD_ROW(Log2), HLOD_ROW(Log10),
-          HLOD_ROW(Log1p), HLOD_ROW(Cos), HLOD_ROW(Tan), HLOD_ROW(Asin), HLOD_ROW(Acos), HLOD_ROW(Atan),
-          HLOD_ROW(Sinh), HLOD_ROW(Cosh), HLOD_ROW(Asinh), HLOD_ROW(Acosh), HLOD_ROW(Atanh),
-          HLOD_ROW(Sigmoid), HLOD_ROW(Erf), HLOD_ROW(Erfc), HLOD_ROW(Erfinv), HLOD_ROW(Lgamma),
-          HLOD_ROW(Digamma), HLOD_ROW(Reciprocal), HLOD_ROW(Square), HLOD_ROW(Sinc), HLOD_ROW(Deg2rad),
-          HLOD_ROW(Rad2deg), HLOD_ROW(Sgn), HLOD_ROW(Real), HLOD_ROW(Imag), HLOD_ROW(Conj), HLOD_ROW(Angle),
-          HLOD_ROW(Isnan), HLOD_ROW(Isfinite), HLOD_ROW(Isinf), HLOD_ROW(Isposinf), HLOD_ROW(Isneginf),
-          HLOD_ROW(Signbit), HLOD_ROW(BitwiseNot), HLOD_ROW(LogicalNot), HLOD_ROW(Relu6), HLOD_ROW(Selu),
-          HLOD_ROW(Silu), HLOD_ROW(Mish), HLOD_ROW(Softsign), HLOD_ROW(Hardsigmoid), HLOD_ROW(Hardswish),
-          HLOD_ROW(Tanhshrink), HLOD_ROW(Logsigmoid), HLOD_ROW(Trace));
-  add_all(Two, HLOD_ROW(Mul), HLOD_ROW(Pow), HLOD_ROW(FloatPower), HLOD_ROW(Remainder), HLOD_ROW(Fmod),
-          HLOD_ROW(FloorDivide), HLOD_ROW(Atan2), HLOD_ROW(Maximum), HLOD_ROW(Minimum), HLOD_ROW(Fmax),
-          HLOD_ROW(Fmin), HLOD_ROW(Heaviside), HLOD_ROW(Copysign), HLOD_ROW(Hypot), HLOD_ROW(Logaddexp),
-          HLOD_ROW(Logaddexp2), HLOD_ROW(Xlogy), HLOD_ROW(Complex), HLOD_ROW(Polar), HLOD_ROW(Eq),
-          HLOD_ROW(Ne), HLOD_ROW(Lt), HLOD_ROW(Le), HLOD_ROW(Gt), HLOD_ROW(Ge), HLOD_ROW(LogicalAnd),
-          HLOD_ROW(LogicalOr), HLOD_ROW(LogicalXor), HLOD_ROW(BitwiseAnd), HLOD_ROW(BitwiseOr),
-          HLOD_ROW(BitwiseXor), HLOD_ROW(BitwiseLeftShift), HLOD_ROW(BitwiseRightShift), HLOD_ROW(Prelu),
-          HLOD_ROW(MatMul), HLOD_ROW(Mm), HLOD_ROW(Bmm), HLOD_ROW(Mv), HLOD_ROW(Dot), HLOD_ROW(Outer));
-  add_all(Three, HLOD_ROW(Where), HLOD_ROW(Lerp));
-#undef HLOD_ROW
-  // Operations that take more than operands; the other arguments have their defaults.
-  const std::pair<const lazy::Operation*, Callable> defaults[] = {
+  const std::pair<const lazy::Operation*, Callable> rows[] = {
       {&ops::Add, {2, [](Given x) { return Add(x[0], x[1]); }}},
       {&ops::Sub, {2, [](Given x) { return Sub(x[0], x[1]); }}},
       {&ops::Div, {2, [](Given x) { return Div(x[0], x[1]); }}},
@@ -102,7 +74,40 @@ Table MakeTable() {
       {&ops::Addcdiv, {3, [](Given x) { return Addcdiv(x[0], x[1], x[2]); }}},
       {&ops::Addmm, {3, [](Given x) { return Addmm(x[0], x[1], x[2]); }}},
   };
-  for (const auto& [operation, callable] : defaults) table.emplace(operation->pytorch, callable);
+  for (const auto& [operation, callable] : rows) table.emplace(operation->pytorch, callable);
+}
+
+Table MakeTable() {
+  namespace ops = lazy::ops;
+  Table table;
+  const auto add_all = [&table](auto wrap, auto... rows) {
+    (table.emplace(rows.first->pytorch, wrap(rows.second)), ...);
+  };
+  const auto row = [](const lazy::Operation& operation, auto call) { return std::pair(&operation, call); };
+#define HLOD_ROW(name) row(ops::name, &name)
+  add_all(One, HLOD_ROW(Neg), HLOD_ROW(Exp), HLOD_ROW(Sin), HLOD_ROW(Tanh), HLOD_ROW(Relu), HLOD_ROW(Abs),
+          HLOD_ROW(Sign), HLOD_ROW(Ceil), HLOD_ROW(Floor), HLOD_ROW(Trunc), HLOD_ROW(Frac), HLOD_ROW(Sqrt),
+          HLOD_ROW(Rsqrt), HLOD_ROW(Exp2), HLOD_ROW(Expm1), HLOD_ROW(Log), HLOD_ROW(Log2), HLOD_ROW(Log10),
+          HLOD_ROW(Log1p), HLOD_ROW(Cos), HLOD_ROW(Tan), HLOD_ROW(Asin), HLOD_ROW(Acos), HLOD_ROW(Atan),
+          HLOD_ROW(Sinh), HLOD_ROW(Cosh), HLOD_ROW(Asinh), HLOD_ROW(Acosh), HLOD_ROW(Atanh),
+          HLOD_ROW(Sigmoid), HLOD_ROW(Erf), HLOD_ROW(Erfc), HLOD_ROW(Erfinv), HLOD_ROW(Lgamma),
+          HLOD_ROW(Digamma), HLOD_ROW(Reciprocal), HLOD_ROW(Square), HLOD_ROW(Sinc), HLOD_ROW(Deg2rad),
+          HLOD_ROW(Rad2deg), HLOD_ROW(Sgn), HLOD_ROW(Real), HLOD_ROW(Imag), HLOD_ROW(Conj), HLOD_ROW(Angle),
+          HLOD_ROW(Isnan), HLOD_ROW(Isfinite), HLOD_ROW(Isinf), HLOD_ROW(Isposinf), HLOD_ROW(Isneginf),
+          HLOD_ROW(Signbit), HLOD_ROW(BitwiseNot), HLOD_ROW(LogicalNot), HLOD_ROW(Relu6), HLOD_ROW(Selu),
+          HLOD_ROW(Silu), HLOD_ROW(Mish), HLOD_ROW(Softsign), HLOD_ROW(Hardsigmoid), HLOD_ROW(Hardswish),
+          HLOD_ROW(Tanhshrink), HLOD_ROW(Logsigmoid), HLOD_ROW(Trace));
+  add_all(Two, HLOD_ROW(Mul), HLOD_ROW(Pow), HLOD_ROW(FloatPower), HLOD_ROW(Remainder), HLOD_ROW(Fmod),
+          HLOD_ROW(FloorDivide), HLOD_ROW(Atan2), HLOD_ROW(Maximum), HLOD_ROW(Minimum), HLOD_ROW(Fmax),
+          HLOD_ROW(Fmin), HLOD_ROW(Heaviside), HLOD_ROW(Copysign), HLOD_ROW(Hypot), HLOD_ROW(Logaddexp),
+          HLOD_ROW(Logaddexp2), HLOD_ROW(Xlogy), HLOD_ROW(Complex), HLOD_ROW(Polar), HLOD_ROW(Eq),
+          HLOD_ROW(Ne), HLOD_ROW(Lt), HLOD_ROW(Le), HLOD_ROW(Gt), HLOD_ROW(Ge), HLOD_ROW(LogicalAnd),
+          HLOD_ROW(LogicalOr), HLOD_ROW(LogicalXor), HLOD_ROW(BitwiseAnd), HLOD_ROW(BitwiseOr),
+          HLOD_ROW(BitwiseXor), HLOD_ROW(BitwiseLeftShift), HLOD_ROW(BitwiseRightShift), HLOD_ROW(Prelu),
+          HLOD_ROW(MatMul), HLOD_ROW(Mm), HLOD_ROW(Bmm), HLOD_ROW(Mv), HLOD_ROW(Dot), HLOD_ROW(Outer));
+  add_all(Three, HLOD_ROW(Where), HLOD_ROW(Lerp));
+#undef HLOD_ROW
+  AddWithDefaults(table);
   return table;
 }
 

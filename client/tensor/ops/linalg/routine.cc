@@ -4,11 +4,11 @@
 #include <limits>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "client/tensor/function/function.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "common/hlo/instruction_cloner.h"
 #include "common/lapack/call.h"
+#include "common/lapack/target.h"
 
 namespace hlod::lazy {
 namespace {
@@ -49,9 +49,7 @@ std::vector<Op> NanWhere(Lowering& l, Op pred, std::vector<Op> results) {
 
 }  // namespace
 
-bool HasRoutines(PrimitiveType type) {
-  return type == hlo::kF32 || type == hlo::kF64 || type == hlo::kC64 || type == hlo::kC128;
-}
+bool HasRoutines(PrimitiveType type) { return lapack::TypeIndex(type).has_value(); }
 
 std::vector<Op> KeepingNan(Lowering& l, Op x, std::vector<Op> results) {
   return NanWhere(l, l.Reduce(hlo::kOr, NanOps(l, x), {1, 2}), std::move(results));
@@ -62,11 +60,7 @@ std::vector<Op> NanWhereFailed(Lowering& l, Op info, std::vector<Op> results) {
 }
 
 std::string RoutineTarget(std::string_view routine, PrimitiveType type) {
-  const char* const letter = type == hlo::kF32   ? "s"
-                             : type == hlo::kF64 ? "d"
-                             : type == hlo::kC64 ? "c"
-                                                 : "z";
-  return absl::StrCat("lapack_", letter, std::string(routine), "_ffi");
+  return lapack::TargetName(routine, type);
 }
 
 std::vector<Op> CallRoutine(Lowering& l, const std::string& target, std::string_view config,

@@ -78,39 +78,40 @@ Op TrigammaValue(Lowering& l, Op x, Op angle) {
   return SelectOps(l, reflected, mirror, sum);
 }
 
-// Uses the power series of the lower function where x <= 1 or x <= a, otherwise Legendre's continued fraction
-// of the upper function. Both are multiplied by x^a exp(-x) / gamma(a).
-Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
-  const Dims dims = l.dims(x);
-  const Op one = l.Full(l.type(x), dims, 1.0), zero = l.Full(l.type(x), dims, 0.0);
-  const auto finite_positive = [&](Op y) {
-    return And(l, CompareOps(l, y, 0, Order::kGt), CompareOps(l, y, kInfinity, Order::kLt));
-  };
-  const Op regular = And(l, finite_positive(a), finite_positive(x));
-  const Op safe_a = SelectOps(l, regular, a, one), safe_x = SelectOps(l, regular, x, one);
-  const Op by_series =
-      l.b.Binary(hlo::kOr, CompareOps(l, safe_x, 1, Order::kLe), l.b.Compare(safe_x, safe_a, Order::kLe));
+// One of the two expansions of the incomplete gamma function, without its factor x^a exp(-x) / gamma(a).
+struct IgammaPart {
+  Op value, unfinished;  // `unfinished` is true for elements that have not converged.
+};
+
+// Returns the sum of the power series of the lower function, times a, for elements where `active`.
+IgammaPart IgammaSeries(Lowering& l, Op a, Op x, Op active) {
+  const Op one = l.Full(l.type(x), l.dims(x), 1.0);
   const hlo::ComputationId any = l.Reducer(hlo::kOr, hlo::kPred);
-  const Op counter = l.Number(hlo::kS64, 0);
-  const Op yes = l.Full(hlo::kPred, dims, true);
   // The state s is: count, active, r, term, sum, x.
   const State series = While(
-      l, {counter, And(l, yes, by_series), safe_a, one, one, safe_x},
+      l, {l.Number(hlo::kS64, 0), active, a, one, one, x},
       [&](hlo::Builder& b, const State& s) { return GoesOn(b, s[0], s[1], any); },
       [&](hlo::Builder& b, const State& s) {
         const Op r = s[2] + FullLike(b, s[2], 1), term = s[3] * s[5] / r, sum = s[4] + term;
-        const Op active =
+        const Op goes_on =
             b.Binary(hlo::kAnd, s[1], b.Compare(term, sum * FullLike(b, sum, kEps), Order::kGt));
-        return State{s[0] + NumberIn(b, hlo::kS64, 1), active, r, term, sum, s[5]};
+        return State{s[0] + NumberIn(b, hlo::kS64, 1), goes_on, r, term, sum, s[5]};
       });
-  // Lentz' algorithm for the continued fraction 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)).
+  return {series[4], series[1]};
+}
+
+// Returns the continued fraction of the upper function by Lentz' algorithm, for elements where `active`:
+// 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)).
+IgammaPart IgammaFraction(Lowering& l, Op a, Op x, Op active) {
   constexpr double kTiny = 1e-300;
-  const Op start = safe_x + one - safe_a;
+  const Dims dims = l.dims(x);
+  const Op one = l.Full(l.type(x), dims, 1.0);
+  const hlo::ComputationId any = l.Reducer(hlo::kOr, hlo::kPred);
+  const Op start = x + one - a;
   const Op d0 = one / SelectOps(l, Is(l, start, 0), N(l, x, kTiny), start);
   // The state s is: count, active, b, c, d, h, a.
   const State fraction = While(
-      l,
-      {counter, l.b.Unary(hlo::kNot, by_series), start, l.Full(l.type(x), dims, 1 / kTiny), d0, d0, safe_a},
+      l, {l.Number(hlo::kS64, 0), active, start, l.Full(l.type(x), dims, 1 / kTiny), d0, d0, a},
       [&](hlo::Builder& b, const State& s) { return GoesOn(b, s[0], s[1], any); },
       [&](hlo::Builder& b, const State& s) {
         const Op next = s[0] + NumberIn(b, hlo::kS64, 1);
@@ -126,22 +127,45 @@ Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
         return State{next, b.Binary(hlo::kAnd, s[1], moved),    bn,  c,
                      d,    b.Select(s[1], s[5] * change, s[5]), s[6]};
       });
-  const Op factor =
-      l.b.Unary(hlo::kExponential, safe_a * l.b.Unary(hlo::kLog, safe_x) - safe_x - LgammaOps(l, safe_a));
-  const Op lower = factor * series[4] / safe_a, rest = factor * fraction[5];
-  Op result = upper ? SelectOps(l, by_series, one - lower, rest) : SelectOps(l, by_series, lower, one - rest);
-  // Elements that have not converged become NaN.
-  result = SelectOps(l, l.b.Binary(hlo::kOr, series[1], fraction[1]), N(l, x, kNan), result);
-  // Special cases as in PyTorch: all of the distribution is below x, or none of it.
-  const Op none = upper ? one : zero, all = upper ? zero : one, nan = l.Full(l.type(x), dims, kNan);
+  return {fraction[5], fraction[1]};
+}
+
+// Returns the value where a or x is zero, negative or infinite, as in PyTorch: all of the distribution is
+// below x, or none of it.
+Op IgammaEdge(Lowering& l, Op a, Op x, bool upper) {
+  const Dims dims = l.dims(x);
+  const Op none = l.Full(l.type(x), dims, upper ? 1.0 : 0.0),
+           all = l.Full(l.type(x), dims, upper ? 0.0 : 1.0), nan = l.Full(l.type(x), dims, kNan);
   const Op a_infinite = Is(l, a, kInfinity), x_infinite = Is(l, x, kInfinity);
   Op edge = SelectOps(l, x_infinite, all, nan);
   edge = SelectOps(l, a_infinite, SelectOps(l, x_infinite, nan, none), edge);
   edge = SelectOps(l, Is(l, x, 0), none, edge);
   edge = SelectOps(l, Is(l, a, 0), SelectOps(l, CompareOps(l, x, 0, Order::kGt), all, nan), edge);
   const Op outside = l.b.Binary(hlo::kOr, CompareOps(l, a, 0, Order::kLt), CompareOps(l, x, 0, Order::kLt));
-  edge = SelectOps(l, outside, nan, edge);
-  return SelectOps(l, regular, result, edge);
+  return SelectOps(l, outside, nan, edge);
+}
+
+// Uses the power series of the lower function where x <= 1 or x <= a, otherwise Legendre's continued fraction
+// of the upper function. Both are multiplied by x^a exp(-x) / gamma(a).
+Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
+  const Op one = l.Full(l.type(x), l.dims(x), 1.0);
+  const auto finite_positive = [&](Op y) {
+    return And(l, CompareOps(l, y, 0, Order::kGt), CompareOps(l, y, kInfinity, Order::kLt));
+  };
+  const Op regular = And(l, finite_positive(a), finite_positive(x));
+  const Op safe_a = SelectOps(l, regular, a, one), safe_x = SelectOps(l, regular, x, one);
+  const Op by_series =
+      l.b.Binary(hlo::kOr, CompareOps(l, safe_x, 1, Order::kLe), l.b.Compare(safe_x, safe_a, Order::kLe));
+  const IgammaPart series =
+      IgammaSeries(l, safe_a, safe_x, And(l, l.Full(hlo::kPred, l.dims(x), true), by_series));
+  const IgammaPart fraction = IgammaFraction(l, safe_a, safe_x, l.b.Unary(hlo::kNot, by_series));
+  const Op factor =
+      l.b.Unary(hlo::kExponential, safe_a * l.b.Unary(hlo::kLog, safe_x) - safe_x - LgammaOps(l, safe_a));
+  const Op lower = factor * series.value / safe_a, rest = factor * fraction.value;
+  Op result = upper ? SelectOps(l, by_series, one - lower, rest) : SelectOps(l, by_series, lower, one - rest);
+  // Elements that have not converged become NaN.
+  result = SelectOps(l, l.b.Binary(hlo::kOr, series.unfinished, fraction.unfinished), N(l, x, kNan), result);
+  return SelectOps(l, regular, result, IgammaEdge(l, a, x, upper));
 }
 
 }  // namespace
