@@ -72,6 +72,93 @@ bool IsNumber(const hlo::Instruction& instruction) {
   return instruction.opcode() == hlo::kConstant && instruction.shape().dims.empty();
 }
 
+// Transposes the tangents' instructions in a scratch computation, whose parameters stand for a node's
+// operands, its result and the tangents of the operands.
+class ScratchTranspose {
+ public:
+  ScratchTranspose(Lowering& l, const hlo::Computation& scratch, PrimalValues& values, NodeId node,
+                   const std::vector<NodeId>& operands)
+      : l_(l),
+        scratch_(scratch),
+        primals_(values),
+        node_(node),
+        operands_(operands),
+        linear_(scratch.size(), false),
+        ct_(scratch.size()),
+        values_(scratch.size()) {}
+
+  // Marks the instructions that depend on the tangents `t`.
+  void FindLinear(const std::vector<Op>& t) {
+    for (const Op tangent : t) {
+      if (!IsZero(tangent)) linear_[tangent.id] = true;
+    }
+    for (NodeId id = 0; id < scratch_.size(); ++id) {
+      for (const NodeId operand : scratch_[id].operands()) {
+        if (linear_[operand]) linear_[id] = true;
+      }
+    }
+  }
+  void Add(NodeId id, Op cotangent) { ct_[id] = SumOf(l_, ct_[id], cotangent); }
+  Op Of(NodeId id) const { return ct_[id]; }
+  // Returns true after a product or quotient with a primal, which may be infinite.
+  bool multiplies() const { return multiplies_; }
+
+  void Run() {
+    for (NodeId id = scratch_.size(); id-- > 0;) {
+      if (IsZero(ct_[id]) || !linear_[id] || scratch_[id].opcode() == hlo::kParameter) continue;
+      Transpose(scratch_[id], ct_[id]);
+    }
+  }
+
+ private:
+  void Transpose(const hlo::Instruction& instruction, Op ct) {
+    const TransposeRule rule = TheRules().transpose[static_cast<size_t>(instruction.opcode())];
+    if (rule == nullptr) Refuse("%s has no transpose rule", hlo::Name(instruction.opcode()));
+    std::vector<Op> x;
+    std::vector<const Shape*> shapes;
+    for (const NodeId operand : instruction.operands()) {
+      x.push_back(linear_[operand] ? Op{} : Value(operand));
+      multiplies_ = multiplies_ || (instruction.opcode() != hlo::kSelect && !linear_[operand] &&
+                                    !IsNumber(scratch_[operand]));
+      shapes.push_back(&scratch_[operand].shape());
+    }
+    const Cotangents results = rule({l_, instruction.opcode(), instruction.shape(), instruction.attributes(),
+                                     instruction.called(), x, shapes, ct});
+    for (size_t i = 0; i < results.size(); ++i) {
+      const NodeId operand = instruction.operands()[i];
+      if (linear_[operand]) Add(operand, results[i]);
+    }
+  }
+
+  // Returns the target's copy of a primal, which is made when a transpose rule first needs it.
+  Op Value(NodeId id) {
+    if (!IsZero(values_[id])) return values_[id];
+    const hlo::Instruction instruction = scratch_[id];
+    if (instruction.opcode() == hlo::kParameter) return values_[id] = primals_.Of(Source(instruction));
+    if (instruction.opcode() == hlo::kGetTupleElement && instruction.operand(0).opcode() == hlo::kParameter) {
+      const auto index = static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
+      return values_[id] = primals_.Element(Source(instruction.operand(0)), index);
+    }
+    std::vector<NodeId> of;
+    for (const NodeId operand : instruction.operands()) of.push_back(Value(operand).id);
+    return values_[id] = l_.graph.op(l_.graph.AppendCopy(scratch_, id, of));
+  }
+  // Returns the node that a parameter stands for.
+  NodeId Source(const hlo::Instruction& parameter) const {
+    const auto number = static_cast<size_t>(parameter.parameter_number());
+    return number < operands_.size() ? operands_[number] : node_;
+  }
+
+  Lowering& l_;
+  const hlo::Computation& scratch_;
+  PrimalValues& primals_;
+  const NodeId node_;
+  const std::vector<NodeId>& operands_;
+  std::vector<bool> linear_;
+  std::vector<Op> ct_, values_;
+  bool multiplies_ = false;
+};
+
 class VjpBuilder {
  public:
   VjpBuilder(Lowering& l, const Subgraph& part, PrimalValues& values)
@@ -188,69 +275,22 @@ class VjpBuilder {
         l_, mask, instruction.shape().dims, [this, pred = operands[0]] { return values_.Of(pred); }, i == 1);
   }
 
+  // Steps 3 and 4: transposes what RuleVjp wrote into scratch_, and adds the cotangents of the operands.
   void Transpose(NodeId node, const std::vector<NodeId>& operands, const std::vector<Op>& t,
                  const Tangents& tangents, const Arrived& arrived) {
-    const Elements& cotangents = arrived.cotangents;
-    const hlo::Computation& scratch = scratch_.computation();
-    std::vector<bool> linear(scratch.size(), false);
-    std::vector<Op> ct(scratch.size());
-    for (const Op tangent : t) {
-      if (!IsZero(tangent)) linear[tangent.id] = true;
+    ScratchTranspose scratch(l_, scratch_.computation(), values_, node, operands);
+    scratch.FindLinear(t);
+    for (size_t i = 0; i < tangents.size() && i < arrived.cotangents.size(); ++i) {
+      if (IsZero(tangents[i]) || IsZero(arrived.cotangents[i])) continue;
+      scratch.Add(tangents[i].id, arrived.cotangents[i]);
     }
-    for (NodeId id = 0; id < scratch.size(); ++id) {
-      for (const NodeId operand : scratch[id].operands()) {
-        if (linear[operand]) linear[id] = true;
-      }
-    }
-    for (size_t i = 0; i < tangents.size() && i < cotangents.size(); ++i) {
-      if (IsZero(tangents[i]) || IsZero(cotangents[i])) continue;
-      ct[tangents[i].id] = SumOf(l_, ct[tangents[i].id], cotangents[i]);
-    }
-    // Returns the target's copy of a primal, which is made when a transpose rule first needs it.
-    std::vector<Op> values(scratch.size());
-    const std::function<Op(NodeId)> value = [&](NodeId id) {
-      if (!IsZero(values[id])) return values[id];
-      const hlo::Instruction instruction = scratch[id];
-      const auto source = [&](const hlo::Instruction& parameter) {
-        const auto number = static_cast<size_t>(parameter.parameter_number());
-        return number < operands.size() ? operands[number] : node;
-      };
-      if (instruction.opcode() == hlo::kParameter) return values[id] = values_.Of(source(instruction));
-      if (instruction.opcode() == hlo::kGetTupleElement &&
-          instruction.operand(0).opcode() == hlo::kParameter) {
-        const auto index = static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
-        return values[id] = values_.Element(source(instruction.operand(0)), index);
-      }
-      std::vector<NodeId> of;
-      for (const NodeId operand : instruction.operands()) of.push_back(value(operand).id);
-      return values[id] = l_.graph.op(l_.graph.AppendCopy(scratch, id, of));
-    };
-    bool multiplies = false;  // True after a product or quotient with a primal, which may be infinite.
-    for (NodeId id = scratch.size(); id-- > 0;) {
-      if (IsZero(ct[id]) || !linear[id] || scratch[id].opcode() == hlo::kParameter) continue;
-      const hlo::Instruction instruction = scratch[id];
-      const TransposeRule rule = TheRules().transpose[static_cast<size_t>(instruction.opcode())];
-      if (rule == nullptr) Refuse("%s has no transpose rule", hlo::Name(instruction.opcode()));
-      std::vector<Op> x;
-      std::vector<const Shape*> shapes;
-      for (const NodeId operand : instruction.operands()) {
-        x.push_back(linear[operand] ? Op{} : value(operand));
-        multiplies = multiplies || (instruction.opcode() != hlo::kSelect && !linear[operand] &&
-                                    !IsNumber(scratch[operand]));
-        shapes.push_back(&scratch[operand].shape());
-      }
-      const Cotangents results = rule({l_, instruction.opcode(), instruction.shape(),
-                                       instruction.attributes(), instruction.called(), x, shapes, ct[id]});
-      for (size_t i = 0; i < results.size(); ++i) {
-        const NodeId operand = instruction.operands()[i];
-        if (linear[operand]) ct[operand] = SumOf(l_, ct[operand], results[i]);
-      }
-    }
+    scratch.Run();
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (IsZero(t[i]) || IsZero(ct[t[i].id])) continue;
+      if (IsZero(t[i]) || IsZero(scratch.Of(t[i].id))) continue;
       const MaskRef mask = MaskOf(node, operands, i, arrived.mask);
-      const bool masked = multiplies && mask != nullptr && arrived.mask != nullptr;
-      Add(operands[i], 0, masked ? Masked(l_, mask, ct[t[i].id]) : ct[t[i].id], mask);
+      const bool masked = scratch.multiplies() && mask != nullptr && arrived.mask != nullptr;
+      const Op cotangent = scratch.Of(t[i].id);
+      Add(operands[i], 0, masked ? Masked(l_, mask, cotangent) : cotangent, mask);
     }
   }
 

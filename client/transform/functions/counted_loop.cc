@@ -16,7 +16,7 @@
 //
 // FindLoopCounter (common/hlo/analysis/trip_count.h) finds the counter: element 0 begins as the constant 0,
 // grows by 1 and is compared with the constant N. Slices then finds that xs is an input and ys an output, and
-// AppendSliced writes
+// ScanWriter writes
 //
 //   scan(inputs xs; carries i, c), length N
 //   body(x, i, c): (c', y) = f(c, x);  returns (y; i + 1, c')
@@ -44,6 +44,7 @@
 #include <map>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 
 #include "common/hlo/analysis/trip_count.h"
 #include "common/hlo/instruction_cloner.h"
@@ -236,82 +237,119 @@ Shape Sliced(Shape shape) {
   return shape;
 }
 
-// Appends the loop as a scan with the inputs and outputs found by `slices`; returns a tuple of the loop's
-// results.
-NodeId AppendSliced(hlo::Computation& to, const WhileLoop& loop, const CalleeBody& body, const Slices& slices,
-                    int64_t length) {
-  Appender appender(to);
-  const absl::Span<const NodeId> state_nodes = to[loop.init].operands();
-  const std::vector<NodeId> state(state_nodes.begin(), state_nodes.end());
+// Writes a loop as a scan with the inputs and outputs found by `slices`.
+class ScanWriter {
+ public:
+  ScanWriter(hlo::Computation& to, const WhileLoop& loop, const CalleeBody& body, const Slices& slices)
+      : body_(body),
+        slices_(slices),
+        appender_(to),
+        step_(to.shared_tables(), "scan_body"),
+        in_step_(step_),
+        cloner_(body.computation, step_) {
+    const absl::Span<const NodeId> state = to[loop.init].operands();
+    state_.assign(state.begin(), state.end());
+  }
+
+  // Returns a tuple of the loop's results.
+  NodeId Write(int64_t length) {
+    AddInputs(length);
+    AddCarries();
+    CloneBody();
+    std::vector<NodeId> outputs = Outputs();
+    const size_t stacked = outputs.size();
+    for (size_t i = 0; i < state_.size(); ++i) {
+      if (slices_.uses().contains(i)) continue;
+      outputs.push_back(cloner_.node(body_.outputs[i]));
+      results_.push_back(body_.ParameterShape(i));
+    }
+    step_.set_root(in_step_.Tuple(outputs));
+    attributes_.is_reverse = slices_.reverse();
+    return InOrderOfState(appender_.Scan(operands_, attributes_, Shape::Tuple(std::move(results_)),
+                                         TraceTables::Get().Callee(step_)),
+                          stacked);
+  }
+
+ private:
+  NodeId Parameter(const Shape& shape) {
+    return step_.Append(hlo::kParameter, step_.tables().Intern(shape),
+                        TraceTables::Get().ParameterNumber(parameters_++), {});
+  }
+
   // The scan's body takes the slices, then the carries.
-  hlo::Computation step(to.shared_tables(), "scan_body");
-  Appender in_step(step);
-  uint32_t number = 0;
-  const auto parameter = [&](const Shape& shape) {
-    return step.Append(hlo::kParameter, step.tables().Intern(shape),
-                       TraceTables::Get().ParameterNumber(number++), {});
-  };
-  hlo::InstructionCloner cloner(body.computation, step);
-  std::vector<NodeId> operands, outputs, carried;
-  std::vector<Shape> results;
-  for (const auto& [element, use] : slices.uses()) {
-    if (!use.is_input) continue;
-    operands.push_back(state[element]);
-    const NodeId slice = parameter(Sliced(body.ParameterShape(element)));
-    // Reshaped below, when their users are copied.
-    for (const NodeId node : use.nodes) cloner.set_node(node, slice);
+  void AddInputs(int64_t length) {
+    for (const auto& [element, use] : slices_.uses()) {
+      if (!use.is_input) continue;
+      operands_.push_back(state_[element]);
+      const NodeId slice = Parameter(Sliced(body_.ParameterShape(element)));
+      // Reshaped by CloneBody, before their users are copied.
+      for (const NodeId node : use.nodes) cloner_.set_node(node, slice);
+    }
+    if (!operands_.empty()) return;
+    operands_.push_back(appender_.Falses(length));
+    Parameter(Shape::Scalar(hlo::kPred));
   }
-  if (operands.empty()) {
-    operands.push_back(appender.Falses(length));
-    parameter(Shape::Scalar(hlo::kPred));
-  }
-  hlo::ScanAttributes attributes;
-  for (size_t i = 0; i < state.size(); ++i) {
-    if (slices.uses().contains(i)) continue;
-    ++attributes.num_carries;
-    operands.push_back(state[i]);
-    cloner.set_node(body.parameters[i], parameter(body.ParameterShape(i)));
-  }
-  absl::flat_hash_map<NodeId, bool> updates;
-  for (const auto& [element, use] : slices.uses()) {
-    for (const NodeId node : use.nodes) {
-      if (!use.is_input) updates[node] = true;
-      else cloner.set_node(node, in_step.Reshape(cloner.node(node), body.computation[node].shape()));
+
+  void AddCarries() {
+    for (size_t i = 0; i < state_.size(); ++i) {
+      if (slices_.uses().contains(i)) continue;
+      ++attributes_.num_carries;
+      operands_.push_back(state_[i]);
+      cloner_.set_node(body_.parameters[i], Parameter(body_.ParameterShape(i)));
     }
   }
-  for (NodeId node = 0; node < body.computation.size(); ++node) {
-    const bool replaced = cloner.has(node) || updates.contains(node);
-    if (replaced || body.computation[node].opcode() == hlo::kParameter) continue;
-    // The tuple of parameters is not copied, unlike its elements.
-    if (cloner.HasOperands(node)) cloner.Clone(node);
+
+  // Copies the body without the updates of outputs.
+  void CloneBody() {
+    absl::flat_hash_set<NodeId> updates;
+    for (const auto& [element, use] : slices_.uses()) {
+      for (const NodeId node : use.nodes) {
+        if (!use.is_input) updates.insert(node);
+        else cloner_.set_node(node, in_step_.Reshape(cloner_.node(node), body_.computation[node].shape()));
+      }
+    }
+    for (NodeId node = 0; node < body_.computation.size(); ++node) {
+      const bool replaced = cloner_.has(node) || updates.contains(node);
+      if (replaced || body_.computation[node].opcode() == hlo::kParameter) continue;
+      // The tuple of parameters is not copied, unlike its elements.
+      if (cloner_.HasOperands(node)) cloner_.Clone(node);
+    }
   }
-  for (const auto& [element, use] : slices.uses()) {
-    if (use.is_input) continue;
-    const NodeId update = cloner.node(body.computation[use.nodes[0]].operands()[1]);
-    outputs.push_back(in_step.Reshape(update, Sliced(body.ParameterShape(element))));
-    results.push_back(body.ParameterShape(element));
+
+  // Returns the slices that the iteration writes, and adds the shapes of the arrays that they become.
+  std::vector<NodeId> Outputs() {
+    std::vector<NodeId> outputs;
+    for (const auto& [element, use] : slices_.uses()) {
+      if (use.is_input) continue;
+      const NodeId update = cloner_.node(body_.computation[use.nodes[0]].operands()[1]);
+      outputs.push_back(in_step_.Reshape(update, Sliced(body_.ParameterShape(element))));
+      results_.push_back(body_.ParameterShape(element));
+    }
+    return outputs;
   }
-  for (size_t i = 0; i < state.size(); ++i) {
-    if (slices.uses().contains(i)) continue;
-    carried.push_back(cloner.node(body.outputs[i]));
-    results.push_back(body.ParameterShape(i));
+
+  NodeId InOrderOfState(NodeId scan, size_t stacked) {
+    std::vector<NodeId> elements;
+    size_t next_output = 0, next_carry = stacked;
+    for (size_t i = 0; i < state_.size(); ++i) {
+      const auto use = slices_.uses().find(i);
+      if (use == slices_.uses().end()) elements.push_back(appender_.Element(scan, next_carry++));
+      else elements.push_back(use->second.is_input ? state_[i] : appender_.Element(scan, next_output++));
+    }
+    return appender_.Tuple(elements);
   }
-  const size_t stacked = outputs.size();
-  outputs.insert(outputs.end(), carried.begin(), carried.end());
-  step.set_root(in_step.Tuple(outputs));
-  attributes.is_reverse = slices.reverse();
-  const NodeId scan =
-      appender.Scan(operands, attributes, Shape::Tuple(std::move(results)), TraceTables::Get().Callee(step));
-  // The loop's results in their order.
-  std::vector<NodeId> elements;
-  size_t next_output = 0, next_carry = stacked;
-  for (size_t i = 0; i < state.size(); ++i) {
-    const auto use = slices.uses().find(i);
-    if (use == slices.uses().end()) elements.push_back(appender.Element(scan, next_carry++));
-    else elements.push_back(use->second.is_input ? state[i] : appender.Element(scan, next_output++));
-  }
-  return appender.Tuple(elements);
-}
+
+  const CalleeBody& body_;
+  const Slices& slices_;
+  Appender appender_;
+  hlo::Computation step_;
+  Appender in_step_;
+  hlo::InstructionCloner cloner_;
+  std::vector<NodeId> state_, operands_;
+  std::vector<Shape> results_;
+  hlo::ScanAttributes attributes_;
+  uint32_t parameters_ = 0;
+};
 
 }  // namespace
 
@@ -343,7 +381,7 @@ std::optional<NodeId> AppendAsScan(hlo::Computation& to, const WhileLoop& loop) 
   if (counter->iterations > 0 && counter->begin == 0 && counter->step == 1) {
     const CalleeBody body = BodyOf(loop.body);
     const Slices slices(body, counter->index, counter->iterations);
-    if (!slices.uses().empty()) return AppendSliced(to, loop, body, slices, counter->iterations);
+    if (!slices.uses().empty()) return ScanWriter(to, loop, body, slices).Write(counter->iterations);
   }
   Appender appender(to);
   const hlo::Instruction init = to[loop.init];

@@ -36,6 +36,55 @@ void AddRange(std::vector<size_t>& list, size_t begin, size_t count) {
   for (const size_t i : Range(begin, count)) list.push_back(i);
 }
 
+// The functions of a custom rule as computations on the operands of one call: the arguments, then what each
+// function captured.
+struct RuleParts {
+  const std::vector<const Function*>&
+      functions;  // The function, its forward, and its backward for CustomVjp.
+  size_t arguments;
+  std::vector<size_t> first;  // For each function, the index of the first operand that it captured.
+  std::vector<Shape> shapes;  // The shapes of the operands.
+
+  hlo::ComputationId Primal() const {
+    std::vector<size_t> pick = Range(0, arguments);
+    AddRange(pick, first[0], functions[0]->extra.size());
+    return CalleeOn("custom", *functions[0], shapes, pick);
+  }
+
+  CustomRule Vjp() const {
+    std::vector<size_t> of_forward = Range(0, arguments);
+    AddRange(of_forward, first[1], functions[1]->extra.size());
+    CustomRule rule;
+    rule.is_vjp = true;
+    rule.arguments = arguments;
+    rule.forward = CalleeOn("custom_forward", *functions[1], shapes, of_forward);
+    rule.residuals = functions[1]->outputs.size() - functions[0]->outputs.size();
+    std::vector<Shape> given;
+    for (size_t i = 0; i < functions[2]->arguments; ++i) {
+      const hlo::Computation& backward = *functions[2]->computation;
+      given.push_back(backward[backward.parameters()[i]].shape());
+    }
+    std::vector<size_t> of_backward = Range(0, given.size());
+    AddRange(of_backward, given.size() + first[2] - arguments, functions[2]->extra.size());
+    given.insert(given.end(), shapes.begin() + static_cast<ptrdiff_t>(arguments), shapes.end());
+    rule.backward = CalleeOn("custom_backward", *functions[2], given, of_backward);
+    return rule;
+  }
+
+  CustomRule Jvp() const {
+    std::vector<size_t> of_forward = Range(0, arguments);
+    AddRange(of_forward, shapes.size(), arguments);  // Appends the tangents.
+    AddRange(of_forward, first[1], functions[1]->extra.size());
+    std::vector<Shape> given = shapes;
+    given.insert(given.end(), shapes.begin(), shapes.begin() + static_cast<ptrdiff_t>(arguments));
+    CustomRule rule;
+    rule.is_vjp = false;
+    rule.arguments = arguments;
+    rule.forward = CalleeOn("custom_jvp", *functions[1], given, of_forward);
+    return rule;
+  }
+};
+
 }  // namespace
 
 std::optional<CustomRule> CustomRuleOf(const hlo::Computation& computation, NodeId node) {
@@ -84,45 +133,18 @@ std::vector<Tensor> CallCustom(const CustomCallee& callee, const std::vector<Ten
   return CallSeveral(is_vjp ? kVjp : kJvp, OperandsOf(tensors, caller), [&](Lowering& l, Operands o) {
     std::vector<Op> operands(o.begin(), o.begin() + static_cast<ptrdiff_t>(arguments.size()));
     Operands captured = o.subspan(arguments.size());
-    std::vector<size_t> first;  // For each function, the index of the first operand that it captured.
+    RuleParts rule_parts{parts, arguments.size(), {}, {}};
     for (const Function* part : parts) {
       const size_t count = part->Captured().size();
-      first.push_back(operands.size());
+      rule_parts.first.push_back(operands.size());
       for (const Op op : ExtraArguments(l, *part, captured.subspan(0, count))) operands.push_back(op);
       captured.remove_prefix(count);
     }
-    std::vector<Shape> shapes;
-    for (const Op operand : operands) shapes.push_back(l.shape(operand));
-    const size_t count = arguments.size(), results = parts[0]->outputs.size();
-    CustomRule rule;
-    rule.is_vjp = is_vjp;
-    rule.arguments = count;
-    std::vector<size_t> of_f = Range(0, count), of_forward = of_f;
-    AddRange(of_f, first[0], parts[0]->extra.size());
-    const hlo::ComputationId f = CalleeOn("custom", *parts[0], shapes, of_f);
-    if (is_vjp) {
-      AddRange(of_forward, first[1], parts[1]->extra.size());
-      rule.forward = CalleeOn("custom_forward", *parts[1], shapes, of_forward);
-      rule.residuals = parts[1]->outputs.size() - results;
-      std::vector<Shape> given;
-      for (size_t i = 0; i < parts[2]->arguments; ++i) {
-        const hlo::Computation& backward = *parts[2]->computation;
-        given.push_back(backward[backward.parameters()[i]].shape());
-      }
-      std::vector<size_t> of_backward = Range(0, given.size());
-      AddRange(of_backward, given.size() + first[2] - count, parts[2]->extra.size());
-      given.insert(given.end(), shapes.begin() + static_cast<ptrdiff_t>(count), shapes.end());
-      rule.backward = CalleeOn("custom_backward", *parts[2], given, of_backward);
-    } else {
-      AddRange(of_forward, operands.size(), count);  // Appends the tangents.
-      AddRange(of_forward, first[1], parts[1]->extra.size());
-      std::vector<Shape> given = shapes;
-      given.insert(given.end(), shapes.begin(), shapes.begin() + static_cast<ptrdiff_t>(count));
-      rule.forward = CalleeOn("custom_jvp", *parts[1], given, of_forward);
-    }
+    for (const Op operand : operands) rule_parts.shapes.push_back(l.shape(operand));
+    const hlo::ComputationId f = rule_parts.Primal();
     const Op call = l.b.Add(hlo::kCall, operands, hlo::CallAttributes{true}, {f});
-    SetCustomRule(l.graph.mutable_notes(call.id), rule);
-    return ElementsOf(l, call, 0, results);
+    SetCustomRule(l.graph.mutable_notes(call.id), is_vjp ? rule_parts.Vjp() : rule_parts.Jvp());
+    return ElementsOf(l, call, 0, parts[0]->outputs.size());
   });
 }
 

@@ -214,74 +214,89 @@ Cotangents TSelect(const TransposeArgs& c) {
   return all;
 }
 
+struct TangentRow {
+  hlo::Opcode opcode;
+  TangentRule rule;
+};
+constexpr TangentRow kTangents[] = {
+    {hlo::kAbs, Abs},
+    {hlo::kAcos, Scaled<DAcos>},
+    {hlo::kAcosh, Scaled<DAcosh>},
+    {hlo::kAsin, Scaled<DAsin>},
+    {hlo::kAsinh, Scaled<DAsinh>},
+    {hlo::kAtan, Scaled<DAtan>},
+    {hlo::kAtanh, Scaled<DAtanh>},
+    {hlo::kCosh, Scaled<DCosh>},
+    {hlo::kSinh, Scaled<DSinh>},
+    {hlo::kCbrt, Scaled<DCbrt>},
+    {hlo::kConvert, Convert},
+    {hlo::kCopy, LinearInAll},
+    {hlo::kCosine, Scaled<DCos>},
+    {hlo::kSine, Scaled<DSin>},
+    {hlo::kTan, Scaled<DTan>},
+    {hlo::kTanh, Scaled<DTanh>},
+    {hlo::kErf, Scaled<DErf>},
+    {hlo::kExponential, Scaled<DExp>},
+    {hlo::kExponentialMinusOne, Scaled<DExpm1>},
+    {hlo::kLog, Log},
+    {hlo::kLogPlusOne, Log1p},
+    {hlo::kLogistic, Scaled<DLogistic>},
+    {hlo::kSqrt, Scaled<DSqrt>},
+    {hlo::kRsqrt, Scaled<DRsqrt>},
+    {hlo::kNegate, LinearInAll},
+    {hlo::kSign, Sign},
+    {hlo::kReal, LinearInAll},
+    {hlo::kImag, LinearInAll},
+    {hlo::kReducePrecision, LinearInAll},
+    {hlo::kAdd, Add},
+    {hlo::kSubtract, Subtract},
+    {hlo::kMultiply, Sum<Second, First>},
+    {hlo::kDivide, Divide},
+    {hlo::kRemainder, Remainder},
+    {hlo::kPower, Sum<PowerByX, PowerByY>},
+    {hlo::kMaximum, Extreme},
+    {hlo::kMinimum, Extreme},
+    {hlo::kAtan2, Sum<Atan2ByFirst, Atan2BySecond>},
+    {hlo::kComplex, LinearInAll},
+    {hlo::kSelect, Select},
+    {hlo::kClamp, Clamp},
+};
+
+// Opcodes whose result is constant almost everywhere, or integers.
+constexpr hlo::Opcode kWithoutTangent[] = {hlo::kCeil,
+                                           hlo::kFloor,
+                                           hlo::kRoundNearestAfz,
+                                           hlo::kRoundNearestEven,
+                                           hlo::kNot,
+                                           hlo::kIsFinite,
+                                           hlo::kPopcnt,
+                                           hlo::kClz,
+                                           hlo::kMulhi,
+                                           hlo::kAnd,
+                                           hlo::kOr,
+                                           hlo::kXor,
+                                           hlo::kShiftLeft,
+                                           hlo::kShiftRightArithmetic,
+                                           hlo::kShiftRightLogical,
+                                           hlo::kCompare,
+                                           hlo::kBitcastConvert};
+
+struct TransposeRow {
+  hlo::Opcode opcode;
+  TransposeRule rule;
+};
+constexpr TransposeRow kTransposes[] = {
+    {hlo::kNegate, TNegate}, {hlo::kCopy, TCopy},         {hlo::kReducePrecision, TReducePrecision},
+    {hlo::kAdd, TAdd},       {hlo::kSubtract, TSubtract}, {hlo::kMultiply, TMultiply},
+    {hlo::kDivide, TDivide}, {hlo::kConvert, TConvert},   {hlo::kReal, TReal},
+    {hlo::kImag, TImag},     {hlo::kComplex, TComplex},   {hlo::kSelect, TSelect},
+};
+
 }  // namespace
 
 void AddElementwiseRules(Rules& rules) {
-  struct Row {
-    hlo::Opcode opcode;
-    TangentRule rule;
-  };
-  static constexpr Row kRows[] = {
-      {hlo::kAbs, Abs},
-      {hlo::kAcos, Scaled<DAcos>},
-      {hlo::kAcosh, Scaled<DAcosh>},
-      {hlo::kAsin, Scaled<DAsin>},
-      {hlo::kAsinh, Scaled<DAsinh>},
-      {hlo::kAtan, Scaled<DAtan>},
-      {hlo::kAtanh, Scaled<DAtanh>},
-      {hlo::kCosh, Scaled<DCosh>},
-      {hlo::kSinh, Scaled<DSinh>},
-      {hlo::kCbrt, Scaled<DCbrt>},
-      {hlo::kConvert, Convert},
-      {hlo::kCopy, LinearInAll},
-      {hlo::kCosine, Scaled<DCos>},
-      {hlo::kSine, Scaled<DSin>},
-      {hlo::kTan, Scaled<DTan>},
-      {hlo::kTanh, Scaled<DTanh>},
-      {hlo::kErf, Scaled<DErf>},
-      {hlo::kExponential, Scaled<DExp>},
-      {hlo::kExponentialMinusOne, Scaled<DExpm1>},
-      {hlo::kLog, Log},
-      {hlo::kLogPlusOne, Log1p},
-      {hlo::kLogistic, Scaled<DLogistic>},
-      {hlo::kSqrt, Scaled<DSqrt>},
-      {hlo::kRsqrt, Scaled<DRsqrt>},
-      {hlo::kNegate, LinearInAll},
-      {hlo::kSign, Sign},
-      {hlo::kReal, LinearInAll},
-      {hlo::kImag, LinearInAll},
-      {hlo::kReducePrecision, LinearInAll},
-      {hlo::kAdd, Add},
-      {hlo::kSubtract, Subtract},
-      {hlo::kMultiply, Sum<Second, First>},
-      {hlo::kDivide, Divide},
-      {hlo::kRemainder, Remainder},
-      {hlo::kPower, Sum<PowerByX, PowerByY>},
-      {hlo::kMaximum, Extreme},
-      {hlo::kMinimum, Extreme},
-      {hlo::kAtan2, Sum<Atan2ByFirst, Atan2BySecond>},
-      {hlo::kComplex, LinearInAll},
-      {hlo::kSelect, Select},
-      {hlo::kClamp, Clamp},
-  };
-  for (const Row& row : kRows) rules.tangent[static_cast<size_t>(row.opcode)] = row.rule;
-  // Opcodes whose result is constant almost everywhere, or integers.
-  for (const hlo::Opcode opcode :
-       {hlo::kCeil, hlo::kFloor, hlo::kRoundNearestAfz, hlo::kRoundNearestEven, hlo::kNot, hlo::kIsFinite,
-        hlo::kPopcnt, hlo::kClz, hlo::kMulhi, hlo::kAnd, hlo::kOr, hlo::kXor, hlo::kShiftLeft,
-        hlo::kShiftRightArithmetic, hlo::kShiftRightLogical, hlo::kCompare, hlo::kBitcastConvert}) {
-    rules.tangent[static_cast<size_t>(opcode)] = NoTangent();
-  }
-  struct TransposeRow {
-    hlo::Opcode opcode;
-    TransposeRule rule;
-  };
-  static constexpr TransposeRow kTransposes[] = {
-      {hlo::kNegate, TNegate}, {hlo::kCopy, TCopy},         {hlo::kReducePrecision, TReducePrecision},
-      {hlo::kAdd, TAdd},       {hlo::kSubtract, TSubtract}, {hlo::kMultiply, TMultiply},
-      {hlo::kDivide, TDivide}, {hlo::kConvert, TConvert},   {hlo::kReal, TReal},
-      {hlo::kImag, TImag},     {hlo::kComplex, TComplex},   {hlo::kSelect, TSelect},
-  };
+  for (const TangentRow& row : kTangents) rules.tangent[static_cast<size_t>(row.opcode)] = row.rule;
+  for (const hlo::Opcode opcode : kWithoutTangent) rules.tangent[static_cast<size_t>(opcode)] = NoTangent();
   for (const TransposeRow& row : kTransposes) rules.transpose[static_cast<size_t>(row.opcode)] = row.rule;
 }
 

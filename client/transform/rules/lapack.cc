@@ -5,6 +5,7 @@
 #include "client/transform/rules/matrices.h"
 #include "common/base/text/strings.h"
 #include "common/lapack/config.h"
+#include "common/lapack/target.h"
 
 namespace hlod::lazy {
 namespace {
@@ -79,13 +80,9 @@ constexpr Row kTpuCalls[] = {
     {"Eigh", EighTangents},
 };
 
-constexpr std::string_view kPrefix = "lapack_", kSuffix = "_ffi";
-
 // Returns "getrf" for lapack_sgetrf_ffi; empty for targets of another form.
 std::string_view RoutineOf(std::string_view target) {
-  if (!target.starts_with(kPrefix) || !target.ends_with(kSuffix)) return "";
-  if (target.size() <= kPrefix.size() + kSuffix.size()) return "";
-  return target.substr(kPrefix.size() + 1, target.size() - kPrefix.size() - kSuffix.size() - 1);
+  return lapack::ParseTarget(target).value_or(lapack::Target{}).routine;
 }
 
 RoutineRule RuleOf(std::string_view target) {

@@ -6,67 +6,89 @@
 
 namespace hlod::lazy {
 
-Tangents WhileJvp(const JvpArgs& c) {
-  const std::vector<hlo::ComputationId> called(c.instruction().called().begin(),
-                                               c.instruction().called().end());
-  const CalleeBody body = BodyOf(called[0]), condition = BodyOf(called[1]);
-  std::vector<Op> state, given;
-  std::vector<bool> varying;
-  for (const Leaf& leaf : LeavesOf(c.part.computation, c.Operands()[0])) {
-    state.push_back(ValueOf(c.values, leaf));
-    given.push_back(c.tangent(leaf.node, leaf.element));
-    varying.push_back(!IsZero(given.back()));
-  }
-  const size_t count = state.size();
+namespace {
+
+// Marks the elements of the state whose tangent varies: those given, and those that the body computes from
+// them in any number of iterations.
+void SpreadVarying(const CalleeBody& body, std::vector<bool>& varying) {
   const Subgraph nowhere{body.computation};
   for (bool changed = true; changed;) {
     changed = false;
     const std::vector<bool> active = ActiveNodes(SubgraphOf(body, varying, nowhere, 0));
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < varying.size(); ++i) {
       if (!varying[i] && active[body.outputs[i]]) varying[i] = changed = true;
     }
   }
+}
+
+// The parameters of the condition or the body of the loop of values and tangents.
+struct StateAndTangents {
   // Appends parameters for the state, then for the tangents of its elements that vary.
-  const auto parameters_of = [&](Trace& graph) {
-    std::vector<Op> parameters;
-    for (size_t i = 0; i < count; ++i) {
-      parameters.push_back(graph.op(graph.ArgumentParameter(body.ParameterShape(i))));
+  StateAndTangents(Trace& graph, const CalleeBody& body, const std::vector<bool>& varying)
+      : tangents(varying.size()) {
+    const auto add = [&](size_t i) {
+      all.push_back(graph.op(graph.ArgumentParameter(body.ParameterShape(i))));
+      return all.back();
+    };
+    for (size_t i = 0; i < varying.size(); ++i) state.push_back(add(i));
+    for (size_t i = 0; i < varying.size(); ++i) {
+      if (varying[i]) tangents[i] = add(i);
     }
-    for (size_t i = 0; i < count; ++i) {
-      if (varying[i]) parameters.push_back(graph.op(graph.ArgumentParameter(body.ParameterShape(i))));
-    }
-    return parameters;
-  };
-  Trace test(c.l.graph.place, Trace::Kind::kFunction), step(c.l.graph.place, Trace::Kind::kFunction);
-  Lowering test_lowering{test}, inner{step};
-  const std::vector<Op> tested = parameters_of(test), parameters = parameters_of(step);
-  const auto after_state = static_cast<ptrdiff_t>(count);
-  RecomputedPrimals copies(test_lowering, condition.computation,
-                           {tested.begin(), tested.begin() + after_state});
-  const hlo::ComputationId condition_id =
-      PlainCalleeOf("while_condition", test, tested, copies.Of(condition.outputs[0]), true);
-  std::vector<Op> tangents(count);
-  size_t next = count;
-  for (size_t i = 0; i < count; ++i) {
-    if (varying[i]) tangents[i] = parameters[next++];
   }
-  const JvpResult pushed =
-      BodyJvp(inner, body, {parameters.begin(), parameters.begin() + after_state}, tangents, c.part, c.node);
-  std::vector<Op> results = pushed.values, init = state;
-  for (size_t i = 0; i < count; ++i) {
+  std::vector<Op> all, state;
+  std::vector<Op> tangents;  // One per element of the state; zero for elements that do not vary.
+};
+
+hlo::ComputationId WhileCondition(const JvpArgs& c, const CalleeBody& body, const CalleeBody& condition,
+                                  const std::vector<bool>& varying) {
+  Trace test(c.l.graph.place, Trace::Kind::kFunction);
+  Lowering lowering{test};
+  const StateAndTangents parameters(test, body, varying);
+  RecomputedPrimals copies(lowering, condition.computation, parameters.state);
+  return PlainCalleeOf("while_condition", test, parameters.all, copies.Of(condition.outputs[0]), true);
+}
+
+hlo::ComputationId WhileBody(const JvpArgs& c, const CalleeBody& body, const std::vector<bool>& varying) {
+  Trace step(c.l.graph.place, Trace::Kind::kFunction);
+  Lowering inner{step};
+  const StateAndTangents parameters(step, body, varying);
+  const JvpResult pushed = BodyJvp(inner, body, parameters.state, parameters.tangents, c.part, c.node);
+  std::vector<Op> results = pushed.values;
+  for (size_t i = 0; i < varying.size(); ++i) {
     if (!varying[i]) continue;
     const Op tangent = pushed.tangents[i];
     results.push_back(IsZero(tangent) ? Zeros(inner, body.ParameterShape(i)) : tangent);
-    init.push_back(IsZero(given[i]) ? Zeros(c.l, c.l.shape(state[i])) : given[i]);
   }
-  const Op end =
-      c.l.b.While(c.l.b.Tuple(init), condition_id, CalleeOf("while_body", step, parameters, results, true));
+  return CalleeOf("while_body", step, parameters.all, results, true);
+}
+
+}  // namespace
+
+Tangents WhileJvp(const JvpArgs& c) {
+  const std::vector<hlo::ComputationId> called(c.instruction().called().begin(),
+                                               c.instruction().called().end());
+  const CalleeBody body = BodyOf(called[0]), condition = BodyOf(called[1]);
+  std::vector<Op> init, given;
+  std::vector<bool> varying;
+  for (const Leaf& leaf : LeavesOf(c.part.computation, c.Operands()[0])) {
+    init.push_back(ValueOf(c.values, leaf));
+    given.push_back(c.tangent(leaf.node, leaf.element));
+    varying.push_back(!IsZero(given.back()));
+  }
+  const size_t count = init.size();
+  SpreadVarying(body, varying);
+  const hlo::ComputationId test = WhileCondition(c, body, condition, varying),
+                           step = WhileBody(c, body, varying);
+  for (size_t i = 0; i < count; ++i) {
+    if (varying[i]) init.push_back(IsZero(given[i]) ? Zeros(c.l, c.l.shape(init[i])) : given[i]);
+  }
+  const Op end = c.l.b.While(c.l.b.Tuple(init), test, step);
   if (IsReversible(c.part.computation, c.node)) MarkReversible(c.l.graph.mutable_notes(end.id));
   const std::vector<Op> all = ElementsOf(c.l, end, 0, init.size());
   if (body.single) c.values.Set(c.node, all[0]);
-  else c.values.SetElements(c.node, {all.begin(), all.begin() + after_state});
+  else c.values.SetElements(c.node, {all.begin(), all.begin() + static_cast<ptrdiff_t>(count)});
   Tangents made;
-  next = count;
+  size_t next = count;
   for (size_t i = 0; i < count; ++i) made.push_back(varying[i] ? all[next++] : Op{});
   return made;
 }
