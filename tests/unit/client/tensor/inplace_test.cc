@@ -7,13 +7,12 @@ namespace {
 
 class InPlace : public TensorTest {};
 
-// Compares each in-place form with the operation of the same name.
-TEST_F(InPlace, EachShowsWhatItsOperationGives) {
-  struct Case {
-    const char* name;
-    std::function<Tensor&(Tensor&)> update;
-    std::function<Tensor(const Tensor&)> operation;
-  };
+// An in-place form, and the operation of the same name.
+struct InPlaceCase {
+  const char* name;
+  std::function<Tensor&(Tensor&)> update;
+  std::function<Tensor(const Tensor&)> operation;
+};
 #define HLOD_CASE(Name)                                                                              \
   {                                                                                                  \
 #Name, [](Tensor & x) -> Tensor& { return Name##_(x); }, [](const Tensor& x) { return Name(x); } \
@@ -23,78 +22,53 @@ TEST_F(InPlace, EachShowsWhatItsOperationGives) {
 #Name, [=](Tensor & x) -> Tensor& { return Name##_(x, __VA_ARGS__); }, [= \
     ](const Tensor& x) { return Name(x, __VA_ARGS__); }                       \
   }
+std::vector<InPlaceCase> CasesOfOne() {
+  return {
+      HLOD_CASE(Abs),         HLOD_CASE(Neg),        HLOD_CASE(Sign),      HLOD_CASE(Ceil),
+      HLOD_CASE(Floor),       HLOD_CASE(Trunc),      HLOD_CASE(Frac),      HLOD_CASE(Round),
+      HLOD_CASE(Exp),         HLOD_CASE(Exp2),       HLOD_CASE(Expm1),     HLOD_CASE(Log),
+      HLOD_CASE(Log2),        HLOD_CASE(Log10),      HLOD_CASE(Log1p),     HLOD_CASE(Sqrt),
+      HLOD_CASE(Rsqrt),       HLOD_CASE(Reciprocal), HLOD_CASE(Square),    HLOD_CASE(Sin),
+      HLOD_CASE(Cos),         HLOD_CASE(Tan),        HLOD_CASE(Sinh),      HLOD_CASE(Cosh),
+      HLOD_CASE(Tanh),        HLOD_CASE(Asin),       HLOD_CASE(Acos),      HLOD_CASE(Atan),
+      HLOD_CASE(Sigmoid),     HLOD_CASE(Erf),        HLOD_CASE(Erfc),      HLOD_CASE(Erfinv),
+      HLOD_CASE(Lgamma),      HLOD_CASE(Digamma),    HLOD_CASE(NanToNum),  HLOD_CASE(Relu),
+      HLOD_CASE(Relu6),       HLOD_CASE(Selu),       HLOD_CASE(Silu),      HLOD_CASE(Mish),
+      HLOD_CASE(Hardsigmoid), HLOD_CASE(Hardswish),  HLOD_CASE(LeakyRelu), HLOD_CASE(Elu),
+      HLOD_CASE(Celu),        HLOD_CASE(Hardtanh),   HLOD_CASE(Tril),      HLOD_CASE(Triu),
+  };
+}
+
+std::vector<InPlaceCase> CasesOfSeveral(const Device& where) {
+  const Tensor a = FromValues<float>({1, 2, 3, 4}, Dims{2, 2}, where), b = a * a;
+  const Tensor mask = Gt(a, 2), at = FromValues<int64_t>({3, 0}, Dims{2}, where);
+  const Tensor pair = FromValues<float>({7, 8}, Dims{2}, where);
+  return {
+      HLOD_CASE_OF(Pow, a),
+      HLOD_CASE_OF(Remainder, 0.4),
+      HLOD_CASE_OF(Fmod, 0.4),
+      HLOD_CASE_OF(FloorDivide, a),
+      HLOD_CASE_OF(Atan2, a),
+      HLOD_CASE_OF(ClampMin, 0),
+      HLOD_CASE_OF(ClampMax, a * 0.1),
+      HLOD_CASE_OF(Lerp, a, 0.25),
+      HLOD_CASE_OF(Addcmul, a, b, 0.5),
+      HLOD_CASE_OF(Addcdiv, a, b),
+      HLOD_CASE_OF(Addmm, a, b, 2, 0.5),
+      HLOD_CASE_OF(Addr, pair, pair),
+      HLOD_CASE_OF(Threshold, 0.3, 9),
+      HLOD_CASE_OF(Cumsum, 1),
+      HLOD_CASE_OF(Cumprod, 0),
+      HLOD_CASE_OF(MaskedScatter, mask, pair),
+      HLOD_CASE_OF(Put, at, pair, true),
+  };
+}
+
+TEST_F(InPlace, EachShowsWhatItsOperationGives) {
   for (const Device& where : {Device(), device()}) {
-    const Tensor a = FromValues<float>({1, 2, 3, 4}, Dims{2, 2}, where), b = a * a;
-    const Tensor mask = Gt(a, 2), at = FromValues<int64_t>({3, 0}, Dims{2}, where);
-    const Tensor pair = FromValues<float>({7, 8}, Dims{2}, where);
-    const Case cases[] = {
-        HLOD_CASE(Abs),
-        HLOD_CASE(Neg),
-        HLOD_CASE(Sign),
-        HLOD_CASE(Ceil),
-        HLOD_CASE(Floor),
-        HLOD_CASE(Trunc),
-        HLOD_CASE(Frac),
-        HLOD_CASE(Round),
-        HLOD_CASE(Exp),
-        HLOD_CASE(Exp2),
-        HLOD_CASE(Expm1),
-        HLOD_CASE(Log),
-        HLOD_CASE(Log2),
-        HLOD_CASE(Log10),
-        HLOD_CASE(Log1p),
-        HLOD_CASE(Sqrt),
-        HLOD_CASE(Rsqrt),
-        HLOD_CASE(Reciprocal),
-        HLOD_CASE(Square),
-        HLOD_CASE(Sin),
-        HLOD_CASE(Cos),
-        HLOD_CASE(Tan),
-        HLOD_CASE(Sinh),
-        HLOD_CASE(Cosh),
-        HLOD_CASE(Tanh),
-        HLOD_CASE(Asin),
-        HLOD_CASE(Acos),
-        HLOD_CASE(Atan),
-        HLOD_CASE(Sigmoid),
-        HLOD_CASE(Erf),
-        HLOD_CASE(Erfc),
-        HLOD_CASE(Erfinv),
-        HLOD_CASE(Lgamma),
-        HLOD_CASE(Digamma),
-        HLOD_CASE(NanToNum),
-        HLOD_CASE(Relu),
-        HLOD_CASE(Relu6),
-        HLOD_CASE(Selu),
-        HLOD_CASE(Silu),
-        HLOD_CASE(Mish),
-        HLOD_CASE(Hardsigmoid),
-        HLOD_CASE(Hardswish),
-        HLOD_CASE(LeakyRelu),
-        HLOD_CASE(Elu),
-        HLOD_CASE(Celu),
-        HLOD_CASE(Hardtanh),
-        HLOD_CASE(Tril),
-        HLOD_CASE(Triu),
-        HLOD_CASE_OF(Pow, a),
-        HLOD_CASE_OF(Remainder, 0.4),
-        HLOD_CASE_OF(Fmod, 0.4),
-        HLOD_CASE_OF(FloorDivide, a),
-        HLOD_CASE_OF(Atan2, a),
-        HLOD_CASE_OF(ClampMin, 0),
-        HLOD_CASE_OF(ClampMax, a * 0.1),
-        HLOD_CASE_OF(Lerp, a, 0.25),
-        HLOD_CASE_OF(Addcmul, a, b, 0.5),
-        HLOD_CASE_OF(Addcdiv, a, b),
-        HLOD_CASE_OF(Addmm, a, b, 2, 0.5),
-        HLOD_CASE_OF(Addr, pair, pair),
-        HLOD_CASE_OF(Threshold, 0.3, 9),
-        HLOD_CASE_OF(Cumsum, 1),
-        HLOD_CASE_OF(Cumprod, 0),
-        HLOD_CASE_OF(MaskedScatter, mask, pair),
-        HLOD_CASE_OF(Put, at, pair, true),
-    };
-    for (const Case& one : cases) {
+    std::vector<InPlaceCase> cases = CasesOfOne();
+    for (const InPlaceCase& one : CasesOfSeveral(where)) cases.push_back(one);
+    for (const InPlaceCase& one : cases) {
       Tensor x = FromValues<float>({-0.75, 0.5, -0.25, 0.9f}, Dims{2, 2}, where);
       const Tensor expected = one.operation(x), row = x[1];
       EXPECT_EQ(&one.update(x), &x) << one.name;

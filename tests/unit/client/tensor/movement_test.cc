@@ -16,40 +16,32 @@ struct Row {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-class Movement : public TensorTest {
- protected:
-  static void Expect(const std::vector<Row>& rows) {
-    for (const Row& row : rows) {
-      EXPECT_EQ(row.result.dims(), row.dims) << row.call;
-      if (row.result.dims() != row.dims) continue;
-      const std::vector<double> values = row.result.To(kF64).ToVector<double>();
-      for (size_t i = 0; i < values.size(); ++i) {
-        if (std::isnan(row.values[i])) EXPECT_TRUE(std::isnan(values[i])) << row.call << " at " << i;
-        else EXPECT_NEAR(values[i], row.values[i], 1e-6) << row.call << " at " << i;
-      }
-    }
+// Small tensors of a device, and every operation on them.
+struct MovementRows {
+  explicit MovementRows(const Device& device) : at(device) {}
+
+  Tensor Floats(const std::vector<float>& values, Dims dims) const {
+    return FromValues<float>(values, std::move(dims), at);
+  }
+  Tensor Integers(const std::vector<int64_t>& values, Dims dims) const {
+    return FromValues<int64_t>(values, std::move(dims), at);
+  }
+  Tensor Range(int64_t start, int64_t end, const Dims& dims) const {
+    return Arange(start, end, 1, {kF32, at}).Reshape(dims);
   }
 
-  // Runs every operation on small tensors of `at`.
-  static void Run(const Device& at) {
-    const auto floats = [&](const std::vector<float>& values, Dims dims) {
-      return FromValues<float>(values, std::move(dims), at);
-    };
-    const auto integers = [&](const std::vector<int64_t>& values, Dims dims) {
-      return FromValues<int64_t>(values, std::move(dims), at);
-    };
-    const auto range = [&](int64_t start, int64_t end, const Dims& dims) {
-      return Arange(start, end, 1, {kF32, at}).Reshape(dims);
-    };
-    const Tensor x = range(0, 12, {3, 4}), c = range(0, 16, {1, 4, 2, 2}), im = range(0, 20, {1, 1, 4, 5});
-    const Tensor y = floats({3, 1, 2, 0, 0, 5, 5, 1, 9, 8, 7, 6}, {3, 4}), v = floats({3, 1, 2}, {3});
-    const Tensor e = floats({}, {0}), nan = floats({2, std::nanf(""), 1}, {3}), src = range(1, 13, {3, 4});
-    const Tensor s = floats({1, 3, 5, 7, 0, 0, 2, 4, 1, 2, 3, 4}, {3, 4});
-    const Tensor i = integers({2, 0}, {2}), ij = integers({0, 2, 1, 0, 2, 2, 0, 1}, {2, 4});
-    const Tensor n = integers({-1, 0}, {2}), n0 = integers({0, 0}, {2}), i32 = integers({1, 0, 3}, {3, 1});
-    const Tensor i2 = integers({0, 1, 2, 3}, {1, 4});
-    const Tensor m = floats({0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1}, {3, 4}).To(kPred);
-    Expect({
+  const Device at;
+  const Tensor x = Range(0, 12, {3, 4}), c = Range(0, 16, {1, 4, 2, 2}), im = Range(0, 20, {1, 1, 4, 5});
+  const Tensor y = Floats({3, 1, 2, 0, 0, 5, 5, 1, 9, 8, 7, 6}, {3, 4}), v = Floats({3, 1, 2}, {3});
+  const Tensor e = Floats({}, {0}), nan = Floats({2, std::nanf(""), 1}, {3}), src = Range(1, 13, {3, 4});
+  const Tensor s = Floats({1, 3, 5, 7, 0, 0, 2, 4, 1, 2, 3, 4}, {3, 4});
+  const Tensor i = Integers({2, 0}, {2}), ij = Integers({0, 2, 1, 0, 2, 2, 0, 1}, {2, 4});
+  const Tensor n = Integers({-1, 0}, {2}), n0 = Integers({0, 0}, {2}), i32 = Integers({1, 0, 3}, {3, 1});
+  const Tensor i2 = Integers({0, 1, 2, 3}, {1, 4});
+  const Tensor m = Floats({0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1}, {3, 4}).To(kPred);
+
+  std::vector<Row> Joining() const {
+    return {
         {"Cat({x, y}, 1)", Cat({x, y}, 1), {3, 8}, {0, 1, 2, 3, 3, 1, 2,  0,  4, 5, 6, 7,
                                                     0, 5, 5, 1, 8, 9, 10, 11, 9, 8, 7, 6}},
         {"Cat({e, v, v})", Cat({e, v, v}), {6}, {3, 1, 2, 3, 1, 2}},
@@ -92,6 +84,11 @@ class Movement : public TensorTest {
          {3, 2},
          {1, 2, 5, 6, 9, 10}},
         {"Unbind(x, 1)[2]", Unbind(x, 1)[2], {3}, {2, 6, 10}},
+    };
+  }
+
+  std::vector<Row> Arrangement() const {
+    return {
         {"Repeat(v, {2, 2})", Repeat(v, {2, 2}), {2, 6}, {3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2}},
         {"Tile(x, {2})", Tile(x, {2}), {3, 8}, {0, 1, 2, 3, 0, 1, 2,  3,  4, 5, 6,  7,
                                                 4, 5, 6, 7, 8, 9, 10, 11, 8, 9, 10, 11}},
@@ -134,6 +131,11 @@ class Movement : public TensorTest {
          AsStridedScatter(x, v, {3}, {2}, 1),
          {3, 4},
          {0, 3, 2, 1, 4, 2, 6, 7, 8, 9, 10, 11}},
+    };
+  }
+
+  std::vector<Row> Padding() const {
+    return {
         {"Pad(x, {1, -1, 0, 1}, PadMode::kConstant, 9)",
          Pad(x, {1, -1, 0, 1}, PadMode::kConstant, 9),
          {4, 4},
@@ -171,6 +173,11 @@ class Movement : public TensorTest {
          Fold(Unfold(im, 2, {.padding = 1}), {4, 5}, 2, {.padding = 1}),
          {1, 1, 4, 5},
          {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 72, 76}},
+    };
+  }
+
+  std::vector<Row> Indexing() const {
+    return {
         {"IndexSelect(x, 1, i)", IndexSelect(x, 1, i), {3, 2}, {2, 0, 6, 4, 10, 8}},
         {"Gather(x, 0, ij)", Gather(x, 0, ij), {2, 4}, {0, 9, 6, 3, 8, 9, 2, 7}},
         {"Gather(x, 1, ij)", Gather(x, 1, ij), {2, 4}, {0, 2, 1, 0, 6, 6, 4, 5}},
@@ -203,6 +210,11 @@ class Movement : public TensorTest {
          {3, 4},
          {5, 6, 7, 8, 4, 5, 6, 7, 1, 2, 3, 4}},
         {"IndexFill(x, 1, i, 7)", IndexFill(x, 1, i, 7), {3, 4}, {7, 1, 7, 3, 7, 5, 7, 7, 7, 9, 7, 11}},
+    };
+  }
+
+  std::vector<Row> Scattering() const {
+    return {
         {"Scatter(x, 0, ij, src)", Scatter(x, 0, ij, src), {3, 4}, {1, 1, 7, 4, 4, 5, 3, 8, 5, 6, 10, 11}},
         {"Scatter(x, 1, i32, -1)", Scatter(x, 1, i32, -1), {3, 4}, {0, -1, 2, 3, -1, 5, 6, 7, 8, 9, 10, -1}},
         {"ScatterAdd(x, 0, ij, src)",
@@ -253,6 +265,11 @@ class Movement : public TensorTest {
          ScatterReduce(x, 0, ij, src, ScatterReduction::kAmin, false),
          {3, 4},
          {1, 1, 7, 4, 4, 5, 3, 8, 5, 2, 10, 11}},
+    };
+  }
+
+  std::vector<Row> Masks() const {
+    return {
         {"MaskedFill(x, m, -1)", MaskedFill(x, m, -1), {3, 4}, {0, 1, 2, 3, 4, -1, -1, 7, -1, -1, -1, -1}},
         {"MaskedScatter(x, m, src)", MaskedScatter(x, m, src), {3, 4}, {0, 1, 2, 3, 4, 1, 2, 7, 3, 4, 5, 6}},
         {"MaskedSelect(x, m)", MaskedSelect(x, m), {6}, {5, 6, 8, 9, 10, 11}},
@@ -274,6 +291,11 @@ class Movement : public TensorTest {
          {2, 9},
          {0, 0, 1, 1, 1, 2, 2, 2, 2, 0, 1, 0, 1, 2, 0, 1, 2, 3}},
         {"TriuIndices(3, 4, 1)", TriuIndices(3, 4, 1), {2, 6}, {0, 0, 0, 1, 1, 2, 1, 2, 3, 2, 3, 3}},
+    };
+  }
+
+  std::vector<Row> Sorting() const {
+    return {
         {"Sort(y, 1).values", Sort(y, 1).values, {3, 4}, {0, 1, 2, 3, 0, 1, 5, 5, 6, 7, 8, 9}},
         {"Sort(y, 1, true).indices", Sort(y, 1, true).indices, {3, 4}, {0, 2, 1, 3, 1, 2, 3, 0, 0, 1, 2, 3}},
         {"Sort(nan, 0).indices", Sort(nan, 0).indices, {3}, {2, 0, 1}},
@@ -288,7 +310,33 @@ class Movement : public TensorTest {
         {"Unique(y).values", Unique(y).values, {9}, {0, 1, 2, 3, 5, 6, 7, 8, 9}},
         {"Unique(y).inverse", Unique(y).inverse, {3, 4}, {3, 1, 2, 0, 0, 4, 4, 1, 8, 7, 6, 5}},
         {"Unique(y).counts", Unique(y).counts, {9}, {2, 2, 1, 1, 2, 1, 1, 1, 1}},
-    });
+    };
+  }
+};
+
+class Movement : public TensorTest {
+ protected:
+  static void Expect(const std::vector<Row>& rows) {
+    for (const Row& row : rows) {
+      EXPECT_EQ(row.result.dims(), row.dims) << row.call;
+      if (row.result.dims() != row.dims) continue;
+      const std::vector<double> values = row.result.To(kF64).ToVector<double>();
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (std::isnan(row.values[i])) EXPECT_TRUE(std::isnan(values[i])) << row.call << " at " << i;
+        else EXPECT_NEAR(values[i], row.values[i], 1e-6) << row.call << " at " << i;
+      }
+    }
+  }
+
+  static void Run(const Device& at) {
+    const MovementRows rows(at);
+    Expect(rows.Joining());
+    Expect(rows.Arrangement());
+    Expect(rows.Padding());
+    Expect(rows.Indexing());
+    Expect(rows.Scattering());
+    Expect(rows.Masks());
+    Expect(rows.Sorting());
   }
 };
 

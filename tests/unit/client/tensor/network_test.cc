@@ -13,23 +13,25 @@ struct Row {
   std::vector<double> values;
 };
 
-class Network : public TensorTest {
- protected:
-  static void Run(const Device& at) {
-    const auto floats = [&](const std::vector<float>& values, Dims dims) {
-      return FromValues<float>(values, std::move(dims), at);
-    };
-    const auto range = [&](int64_t end, const Dims& dims) {
-      return Arange(0, end, 1, {kF32, at}).Reshape(dims);
-    };
-    const Tensor a = range(6, {2, 3}), b = range(12, {3, 4}) / 4, t = range(24, {2, 3, 4}) / 8, t4 = t;
-    const Tensor b4 = range(8, {4, 2}), t2 = range(16, {2, 2, 4}) / 8, wq = range(8, {2, 4});
-    const Tensor sq = range(9, {3, 3}), q = (range(12, {1, 3, 4}) - 5) / 4, w = floats({1, 2, 3, 4}, {4});
-    const Tensor im = floats({3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4}, {1, 1, 4, 5});
-    const Tensor kernel = floats({1, 2, 3, -1}, {1, 1, 2, 2}),
-                 grouped = floats({1, 2, 3, -1, 0, 1}, {3, 1, 2});
-    const Tensor mask = floats({0, 1, 1, 1, 0, 1, 1, 1, 0}, {3, 3}).To(kPred);
-    const std::vector<Row> rows = {
+// Small tensors of a device, and the operations on them.
+struct NetworkRows {
+  explicit NetworkRows(const Device& device) : at(device) {}
+
+  Tensor Floats(const std::vector<float>& values, Dims dims) const {
+    return FromValues<float>(values, std::move(dims), at);
+  }
+  Tensor Range(int64_t end, const Dims& dims) const { return Arange(0, end, 1, {kF32, at}).Reshape(dims); }
+
+  const Device at;
+  const Tensor a = Range(6, {2, 3}), b = Range(12, {3, 4}) / 4, t = Range(24, {2, 3, 4}) / 8, t4 = t;
+  const Tensor b4 = Range(8, {4, 2}), t2 = Range(16, {2, 2, 4}) / 8, wq = Range(8, {2, 4});
+  const Tensor sq = Range(9, {3, 3}), q = (Range(12, {1, 3, 4}) - 5) / 4, w = Floats({1, 2, 3, 4}, {4});
+  const Tensor im = Floats({3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4}, {1, 1, 4, 5});
+  const Tensor kernel = Floats({1, 2, 3, -1}, {1, 1, 2, 2}), grouped = Floats({1, 2, 3, -1, 0, 1}, {3, 1, 2});
+  const Tensor mask = Floats({0, 1, 1, 1, 0, 1, 1, 1, 0}, {3, 3}).To(kPred);
+
+  std::vector<Row> Contractions() const {
+    return {
         {R"(Einsum("ij,jk->ik", {a, b}))",
          Einsum("ij,jk->ik", {a, b}),
          {2, 4},
@@ -74,6 +76,11 @@ class Network : public TensorTest {
          {3.375, -0.125, -3.625, -0.125, 0.375, 0.875, -3.625, 0.875, 5.375}},
         {R"(Tensordot(a, b, 1))", Tensordot(a, b, 1), {2, 4}, {5.0, 5.75, 6.5, 7.25, 14.0, 17.0, 20.0, 23.0}},
         {R"(Tensordot(t, b, {1, 2}, {0, 1}))", Tensordot(t, b, {1, 2}, {0, 1}), {2}, {15.8125, 40.5625}},
+    };
+  }
+
+  std::vector<Row> PoolingAndConvolution() const {
+    return {
         {R"(MaxPool2d(im, 2))", MaxPool2d(im, 2), {1, 1, 2, 2}, {9.0, 6.0, 8.0, 9.0}},
         {R"(MaxPool2d(im, {3, 2}, {.stride = 2, .padding = 1, .ceil_mode = true}))",
          MaxPool2d(im, {3, 2}, {.stride = 2, .padding = 1, .ceil_mode = true}),
@@ -108,6 +115,11 @@ class Network : public TensorTest {
          {1, 3, 8},
          {-1.25, -2.5,  -1.0, -2.0, -0.75, -1.5, -0.5, -1.0, -0.75, 0.25, 0.0, 0.0,
           0.75,  -0.25, 1.5,  -0.5, 0.0,   0.75, 0.0,  1.0,  0.0,   1.25, 0.0, 1.5}},
+    };
+  }
+
+  std::vector<Row> NormsAndAttention() const {
+    return {
         {R"(RmsNorm(t, {4}, w))",
          RmsNorm(t, {4}, w),
          {2, 3, 4},
@@ -138,6 +150,12 @@ class Network : public TensorTest {
         {R"(Dropout(w, 0.5, false))", Dropout(w, 0.5, false), {4}, {1.0, 2.0, 3.0, 4.0}},
         {R"(Dropout(w, 1))", Dropout(w, 1), {4}, {0.0, 0.0, 0.0, 0.0}},
     };
+  }
+};
+
+class Network : public TensorTest {
+ protected:
+  static void Expect(const std::vector<Row>& rows) {
     for (const Row& row : rows) {
       EXPECT_EQ(row.result.dims(), row.dims) << row.call;
       if (row.result.dims() != row.dims) continue;
@@ -147,6 +165,13 @@ class Network : public TensorTest {
             << row.call << " at " << i;
       }
     }
+  }
+
+  static void Run(const Device& at) {
+    const NetworkRows rows(at);
+    Expect(rows.Contractions());
+    Expect(rows.PoolingAndConvolution());
+    Expect(rows.NormsAndAttention());
   }
 };
 

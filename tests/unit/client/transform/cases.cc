@@ -40,11 +40,11 @@ Function Two(F f) {
   return [f](const Ts& x) { return f(x[0], x[1]); };
 }
 
-}  // namespace
+using Cases = std::map<std::string, Function>;
+using T = const Tensor&;
 
-const std::map<std::string, Function>& DerivativeCases() {
-  using T = const Tensor&;
-  static const auto* const cases = new std::map<std::string, Function>{
+Cases ElementwiseCases() {
+  return {
       {"abs", One([](T x) { return Abs(x); })},
       {"acos", One([](T x) { return Acos(x); })},
       {"acosh", One([](T x) { return Acosh(x); })},
@@ -79,6 +79,11 @@ const std::map<std::string, Function>& DerivativeCases() {
       {"atan2", Two([](T x, T y) { return Atan2(x, y); })},
       {"maximum", Two([](T x, T y) { return Maximum(x, y); })},
       {"minimum", Two([](T x, T y) { return Minimum(x, y); })},
+  };
+}
+
+Cases ActivationsAndReductionsCases() {
+  return {
       {"relu", One([](T x) { return Relu(x); })},
       {"relu6", One([](T x) { return Relu6(x); })},
       {"hardtanh", One([](T x) { return Hardtanh(x); })},
@@ -109,6 +114,11 @@ const std::map<std::string, Function>& DerivativeCases() {
       {"norm", One([](T x) { return VectorNorm(x, 2, {1}); })},
       {"cross_entropy", One([](T x) { return CrossEntropy(x, Index(x)); })},
       {"mse_loss", Two([](T x, T y) { return MseLoss(x, y); })},
+  };
+}
+
+Cases ProductsAndPoolingCases() {
+  return {
       {"matmul", Two([](T x, T y) { return MatMul(x, y); })},
       {"matmul_batch", Two([](T x, T y) { return MatMul(x, y); })},
       {"matmul_broadcast", Two([](T x, T y) { return MatMul(x, y); })},
@@ -139,6 +149,11 @@ const std::map<std::string, Function>& DerivativeCases() {
       {"max_pool2d", One([](T x) { return MaxPool2d(x, 2); })},
       {"max_pool2d_overlap", One([](T x) { return MaxPool2d(x, 3, {.stride = 2, .padding = 1}); })},
       {"avg_pool2d", One([](T x) { return AvgPool2d(x, 2, {.stride = 1, .padding = 1}); })},
+  };
+}
+
+Cases MovementCases() {
+  return {
       {"reshape", One([](T x) {
          return x.Reshape({3, 2}) * x.Reshape({3, 2});
        })},
@@ -177,6 +192,11 @@ const std::map<std::string, Function>& DerivativeCases() {
       {"masked_fill", One([](T x) { return Exp(MaskedFill(x, Gt(x, 0), 3.0)); })},
       {"sort", One([](T x) { return Exp(Sort(x, 1, true).values); })},
       {"topk", One([](T x) { return Exp(Topk(x, 2, 1).values); })},
+  };
+}
+
+Cases ComposedCases() {
+  return {
       {"layer_norm", [](const Ts& x) { return LayerNorm(x[0], {4}, x[1], x[2]); }},
       {"group_norm", [](const Ts& x) { return GroupNorm(x[0], 2, x[1], x[2]); }},
       {"attention", [](const Ts& x) { return ScaledDotProductAttention(x[0], x[1], x[2]); }},
@@ -208,6 +228,18 @@ const std::map<std::string, Function>& DerivativeCases() {
        })},
       {"in_place", One([](T x) { return InPlace(x); })},
   };
+}
+
+}  // namespace
+
+const std::map<std::string, Function>& DerivativeCases() {
+  static const auto* const cases = [] {
+    auto* const all = new Cases;
+    for (Cases family : {ElementwiseCases(), ActivationsAndReductionsCases(), ProductsAndPoolingCases(),
+                         MovementCases(), ComposedCases()})
+      all->merge(family);
+    return all;
+  }();
   return *cases;
 }
 

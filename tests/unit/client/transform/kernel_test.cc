@@ -278,6 +278,29 @@ TEST_F(Kernels, ARuleOfItsOwnMayBePutAroundOne) {
   EXPECT_THAT(gradient[0].ToVector<float>(), ElementsAre(140, -380, -200, 180, 260, 140));
 }
 
+TEST_F(Kernels, ABodyThatDoesNotFitIsNamed) {
+  const Tensor x = A(device());
+  const Shape shape = Shape::Array(kF32, {4, 6});
+  const BlockSpec row = {{1, 6}, kRows};
+  const auto run = [&](const KernelBody& body) {
+    Kernel("odd", {.grid = {4}, .in = {row}, .out = {{shape, row}}}, body)({x});
+  };
+  Refused([&] { run([](const Tensor& block, Tensor& out) { out = Sum(block); }); },
+          "odd: the body assigns f32[] to output 0, whose block is f32[1,6]");
+  Refused([&] { run([](const Tensor& block, Tensor& out) { out = block.To(kBF16); }); },
+          "odd: the body assigns bf16[1,6] to output 0, whose block is f32[1,6]");
+  Refused(
+      [&] {
+        run([](const Tensor& block, Tensor& out) {
+          out = block;
+          static_cast<void>(out.ToHost());
+        });
+      },
+      "while the function of kernel");
+  Refused([&] { run([](const Tensor& block, Tensor& out) { out = block + ProgramId(1); }); },
+          "the grid [4] has no dimension 1");
+}
+
 TEST_F(Kernels, WhatDoesNotFitIsNamed) {
   const Tensor x = A(device());
   const Shape shape = Shape::Array(kF32, {4, 6});
@@ -311,34 +334,11 @@ TEST_F(Kernels, WhatDoesNotFitIsNamed) {
   Refused([&] { run({.grid = {4}, .in = {row, row}, .out = {{shape, row}}}, copy); },
           "odd: it takes 2 inputs; 1 are given");
   Refused([&] { run({.grid = {4}, .in = {row}}, copy); }, "odd: it has no output");
-  Refused([&] { run({.grid = {4}, .in = {row}, .out = {{shape, row}}, .scratch = {shape}}, copy); },
-          "odd: its body does not take 3 tensors, which are 1 of inputs, 1 of outputs and 1 of scratch");
   Refused(
       [&] {
-        run({.grid = {4}, .in = {row}, .out = {{shape, row}}},
-            [](const Tensor& block, Tensor& out) { out = Sum(block); });
+        run({.grid = {4}, .in = {row}, .out = {{shape, row}}, .scratch = {shape}}, copy);
       },
-      "odd: the body assigns f32[] to output 0, whose block is f32[1,6]");
-  Refused(
-      [&] {
-        run({.grid = {4}, .in = {row}, .out = {{shape, row}}},
-            [](const Tensor& block, Tensor& out) { out = block.To(kBF16); });
-      },
-      "odd: the body assigns bf16[1,6] to output 0, whose block is f32[1,6]");
-  Refused(
-      [&] {
-        run({.grid = {4}, .in = {row}, .out = {{shape, row}}}, [](const Tensor& block, Tensor& out) {
-          out = block;
-          static_cast<void>(out.ToHost());
-        });
-      },
-      "while the function of kernel");
-  Refused(
-      [&] {
-        run({.grid = {4}, .in = {row}, .out = {{shape, row}}},
-            [](const Tensor& block, Tensor& out) { out = block + ProgramId(1); });
-      },
-      "the grid [4] has no dimension 1");
+      "odd: its body does not take 3 tensors, which are 1 of inputs, 1 of outputs and 1 of scratch");
   Refused([&] { static_cast<void>(ProgramId(0)); }, "outside of a kernel's body");
   const Tensor none = Zeros({0, 6}, {.type = kF32, .device = device()});
   Refused([&] { Kernel("odd", {.grid = {1}, .in = {row}, .out = {{shape, row}}}, copy)({none}); },

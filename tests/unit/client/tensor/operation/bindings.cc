@@ -9,10 +9,15 @@ const std::map<std::string, Binding>& AllBindings() {
   static const std::map<std::string, Binding>* const kAll = [] {
     auto* all = new std::map<std::string, Binding>();
     for (const auto family :
-         {ElementwiseBindings, ActivationBindings, LossBindings, ReductionBindings, ViewBindings,
-          JoiningBindings, IndexingBindings, NetworkBindings, PoolingBindings, SpecialBindings,
-          LinalgBindings, ImageBindings, MarginLossBindings, DropoutBindings, CreationBindings,
-          StatisticsBindings, AlgebraBindings, FourierBindings}) {
+         {ArithmeticBindings,     UnaryBindings,        BinaryBindings,        ChoiceBindings,
+          ActivationBindings,     LossBindings,         TargetLossBindings,    ReductionBindings,
+          ViewBindings,           BroadcastingBindings, SplittingBindings,     JoiningBindings,
+          ArrangementBindings,    DiagonalBindings,     WritingBindings,       IndexingBindings,
+          MaskBindings,           ProductBindings,      NormalizationBindings, EmbeddingBindings,
+          PoolingBindings,        SpecialBindings,      DecompositionBindings, OldLinalgBindings,
+          MatrixFunctionBindings, SpectralBindings,     ImageBindings,         MarginLossBindings,
+          DropoutBindings,        WindowBindings,       CreationBindings,      CumulativeBindings,
+          StatisticsBindings,     SearchBindings,       AlgebraBindings,       FourierBindings}) {
       for (Binding& binding : family()) {
         const std::string name = binding.name;
         if (!all->emplace(name, std::move(binding)).second)

@@ -21,22 +21,40 @@ struct Binding {
 };
 
 // One list per family (bindings_*.cc).
-std::vector<Binding> ElementwiseBindings();
+std::vector<Binding> ArithmeticBindings();
+std::vector<Binding> UnaryBindings();
+std::vector<Binding> BinaryBindings();
+std::vector<Binding> ChoiceBindings();
 std::vector<Binding> ActivationBindings();
 std::vector<Binding> LossBindings();
+std::vector<Binding> TargetLossBindings();
 std::vector<Binding> ReductionBindings();
 std::vector<Binding> ViewBindings();
+std::vector<Binding> BroadcastingBindings();
+std::vector<Binding> SplittingBindings();
 std::vector<Binding> JoiningBindings();
+std::vector<Binding> ArrangementBindings();
+std::vector<Binding> DiagonalBindings();
+std::vector<Binding> WritingBindings();
 std::vector<Binding> IndexingBindings();
-std::vector<Binding> NetworkBindings();
+std::vector<Binding> MaskBindings();
+std::vector<Binding> ProductBindings();
+std::vector<Binding> NormalizationBindings();
+std::vector<Binding> EmbeddingBindings();
 std::vector<Binding> PoolingBindings();
 std::vector<Binding> SpecialBindings();
-std::vector<Binding> LinalgBindings();
+std::vector<Binding> DecompositionBindings();
+std::vector<Binding> OldLinalgBindings();
+std::vector<Binding> MatrixFunctionBindings();
+std::vector<Binding> SpectralBindings();
 std::vector<Binding> ImageBindings();
 std::vector<Binding> MarginLossBindings();
 std::vector<Binding> DropoutBindings();
+std::vector<Binding> WindowBindings();
 std::vector<Binding> CreationBindings();
+std::vector<Binding> CumulativeBindings();
 std::vector<Binding> StatisticsBindings();
+std::vector<Binding> SearchBindings();
 std::vector<Binding> AlgebraBindings();
 std::vector<Binding> FourierBindings();
 

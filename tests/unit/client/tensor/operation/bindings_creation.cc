@@ -23,7 +23,7 @@ Binding Window(const char* name, Tensor (*make)(int64_t, bool, TensorOptions, Ca
 
 }  // namespace
 
-std::vector<Binding> CreationBindings() {
+std::vector<Binding> WindowBindings() {
   return {
       Window("hann_window", HannWindow),
       Window("blackman_window", BlackmanWindow),
@@ -49,6 +49,11 @@ std::vector<Binding> CreationBindings() {
       Cast("float", kF32),
       Cast("double", kF64),
       {"to", "input dtype", [](Arguments& a) { return a.Array("input").To(a.Type("dtype").value_or(kF32)); }},
+  };
+}
+
+std::vector<Binding> CreationBindings() {
+  return {
       {"zeros", "size dtype", [](Arguments& a) { return Zeros(a.Ints("size"), Options(a)); }},
       {"ones", "size dtype", [](Arguments& a) { return Ones(a.Ints("size"), Options(a)); }},
       {"eye", "n m dtype", [](Arguments& a) { return Eye(a.Int("n"), a.MaybeInt("m"), Options(a)); }},

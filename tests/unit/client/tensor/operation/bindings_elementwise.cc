@@ -17,7 +17,7 @@ Rounding RoundingOf(const std::string& mode) {
 
 }  // namespace
 
-std::vector<Binding> ElementwiseBindings() {
+std::vector<Binding> ArithmeticBindings() {
   return {
       {"add", "input other alpha",
        [](Arguments& a) { return Add(a.Arg("input"), a.Arg("other"), a.Number("alpha", 1)); }},
@@ -46,6 +46,11 @@ std::vector<Binding> ElementwiseBindings() {
       Unary("isreal", Isreal),
       Unary("positive", Positive),
       Unary("conj_physical", ConjPhysical),
+  };
+}
+
+std::vector<Binding> UnaryBindings() {
+  return {
       Unary("abs", Abs),
       Unary("sign", Sign),
       Unary("ceil", Ceil),
@@ -94,6 +99,11 @@ std::vector<Binding> ElementwiseBindings() {
       Unary("angle", Angle),
       Unary("bitwise_not", BitwiseNot),
       Unary("logical_not", LogicalNot),
+  };
+}
+
+std::vector<Binding> BinaryBindings() {
+  return {
       Binary("pow", Pow),
       Binary("float_power", FloatPower),
       Binary("remainder", Remainder),
@@ -126,8 +136,12 @@ std::vector<Binding> ElementwiseBindings() {
       Binary("bitwise_right_shift", BitwiseRightShift),
       Binary("complex", Complex),
       Binary("polar", Polar),
-
       {"round", "input decimals", [](Arguments& a) { return Round(a.Arg("input"), a.Int("decimals", 0)); }},
+  };
+}
+
+std::vector<Binding> ChoiceBindings() {
+  return {
       {"logit", "input eps",
        [](Arguments& a) {
          return Logit(a.Arg("input"), a.Has("eps") ? std::optional<double>(a.Double("eps")) : std::nullopt);

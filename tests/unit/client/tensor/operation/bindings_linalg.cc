@@ -75,7 +75,7 @@ Tensor NormOf(Arguments& a) {
 
 }  // namespace
 
-std::vector<Binding> LinalgBindings() {
+std::vector<Binding> DecompositionBindings() {
   return {
       {"linalg.cholesky", "input upper",
        [](Arguments& a) { return linalg::Cholesky(a.Arg("input"), a.Bool("upper", false)); }, kSlack},
@@ -123,6 +123,11 @@ std::vector<Binding> LinalgBindings() {
       {"linalg.det", "input", [](Arguments& a) { return linalg::Det(a.Arg("input")); }, kSlack},
       {"linalg.slogdet", "input", [](Arguments& a) { return linalg::Slogdet(a.Arg("input")); }, kSlack},
       {"logdet", "input", [](Arguments& a) { return linalg::Logdet(a.Arg("input")); }, kSlack},
+  };
+}
+
+std::vector<Binding> OldLinalgBindings() {
+  return {
       {"cholesky", "input upper",
        [](Arguments& a) { return linalg::Cholesky(a.Arg("input"), a.Bool("upper", false)); }, kSlack},
       {"cholesky_inverse", "input upper",
@@ -157,6 +162,11 @@ std::vector<Binding> LinalgBindings() {
          return Parts{linalg::SolveTriangular(triangle, a.Arg("b"), a.Bool("upper", true)), triangle};
        },
        kSlack},
+  };
+}
+
+std::vector<Binding> MatrixFunctionBindings() {
+  return {
       {"qr", "input some", [](Arguments& a) { return linalg::Qr(a.Arg("input")); }, kSlack},
       {"linalg.svdvals", "input", [](Arguments& a) { return linalg::Svdvals(a.Arg("input")); }, kSlack},
       {"linalg.eigvalsh", "input UPLO",
@@ -192,6 +202,11 @@ std::vector<Binding> LinalgBindings() {
                               a.Bool("transpose", false));
        },
        kSlack},
+  };
+}
+
+std::vector<Binding> SpectralBindings() {
+  return {
       {"linalg.eig", "input",
        [](Arguments& a) {
          const linalg::EigenParts parts = linalg::Eig(a.Arg("input"));

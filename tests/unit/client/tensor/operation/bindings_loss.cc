@@ -87,6 +87,11 @@ std::vector<Binding> LossBindings() {
        }},
       {"nn.functional.soft_margin_loss", "input target size_average reduce reduction",
        [](Arguments& a) { return SoftMarginLoss(a.Array("input"), a.Array("target"), ReductionOf(a)); }},
+  };
+}
+
+std::vector<Binding> TargetLossBindings() {
+  return {
       {"nn.functional.hinge_embedding_loss", "input target margin size_average reduce reduction",
        [](Arguments& a) {
          return HingeEmbeddingLoss(a.Array("input"), a.Array("target"), a.Double("margin", 1),

@@ -43,6 +43,11 @@ std::vector<Binding> JoiningBindings() {
       {"split_with_sizes", "input sizes dim",
        [](Arguments& a) { return SplitWithSizes(a.Arg("input"), a.Ints("sizes"), a.Int("dim", 0)); }},
       {"unbind", "input dim", [](Arguments& a) { return Unbind(a.Arg("input"), a.Int("dim", 0)); }},
+  };
+}
+
+std::vector<Binding> ArrangementBindings() {
+  return {
       {"repeat", "input repeats", [](Arguments& a) { return Repeat(a.Arg("input"), a.Ints("repeats")); }},
       {"tile", "input dims", [](Arguments& a) { return Tile(a.Arg("input"), a.Ints("dims")); }},
       {"roll", "input shifts dims",
@@ -54,6 +59,11 @@ std::vector<Binding> JoiningBindings() {
        [](Arguments& a) {
          return Rot90(a.Arg("input"), a.Int("k", 1), a.Ints("dims", Dims{0, 1}));
        }},
+  };
+}
+
+std::vector<Binding> DiagonalBindings() {
+  return {
       {"tril", "input diagonal", [](Arguments& a) { return Tril(a.Arg("input"), a.Int("diagonal", 0)); }},
       {"triu", "input diagonal", [](Arguments& a) { return Triu(a.Arg("input"), a.Int("diagonal", 0)); }},
       {"diag", "input diagonal", [](Arguments& a) { return Diag(a.Arg("input"), a.Int("diagonal", 0)); }},
@@ -84,6 +94,11 @@ std::vector<Binding> JoiningBindings() {
          return RepeatInterleave(a.Arg("input"), a.Array("repeats"), a.MaybeInt("dim"),
                                  a.MaybeInt("output_size"));
        }},
+  };
+}
+
+std::vector<Binding> WritingBindings() {
+  return {
       {"diagonal_scatter", "input src offset dim1 dim2",
        [](Arguments& a) {
          return DiagonalScatter(a.Arg("input"), a.Arg("src"), a.Int("offset", 0), a.Int("dim1", 0),
@@ -177,6 +192,11 @@ std::vector<Binding> IndexingBindings() {
          return IndexReduce(a.Arg("input"), a.Int("dim"), a.Arg("index"), a.Arg("source"),
                             ReductionOf(a.Text("reduce")), a.Bool("include_self", true));
        }},
+  };
+}
+
+std::vector<Binding> MaskBindings() {
+  return {
       {"put", "input index source accumulate",
        [](Arguments& a) {
          return Put(a.Arg("input"), a.Arg("index"), a.Arg("source"), a.Bool("accumulate", false));

@@ -43,7 +43,7 @@ std::optional<MaxNorm> MaxNormOf(Arguments& a) {
 
 }  // namespace
 
-std::vector<Binding> NetworkBindings() {
+std::vector<Binding> ProductBindings() {
   return {
       {"dot", "input tensor", [](Arguments& a) { return Dot(a.Arg("input"), a.Arg("tensor")); }},
       {"mm", "input mat2", [](Arguments& a) { return Mm(a.Arg("input"), a.Arg("mat2")); }},
@@ -64,6 +64,11 @@ std::vector<Binding> NetworkBindings() {
       ConvTranspose("nn.functional.conv_transpose1d", ConvTranspose1d),
       ConvTranspose("nn.functional.conv_transpose2d", ConvTranspose2d),
       ConvTranspose("nn.functional.conv_transpose3d", ConvTranspose3d),
+  };
+}
+
+std::vector<Binding> NormalizationBindings() {
+  return {
       {"nn.functional.batch_norm", "input running_mean running_var weight bias training momentum eps",
        [](Arguments& a) {
          return BatchNorm(a.Arg("input"), a.Array("running_mean"), a.Array("running_var"), a.Array("weight"),
@@ -81,7 +86,8 @@ std::vector<Binding> NetworkBindings() {
          return Three(NativeLayerNorm(a.Arg("input"), a.Ints("normalized_shape"), a.Array("weight"),
                                       a.Array("bias"), a.Double("eps")));
        },
-       /*slack=*/8},  // The reason is that of group_norm.
+       /*slack=*/8},
+      // The reason is that of group_norm.
       {"nn.functional.instance_norm",
        "input running_mean running_var weight bias use_input_stats momentum eps",
        [](Arguments& a) {
@@ -89,7 +95,8 @@ std::vector<Binding> NetworkBindings() {
                              a.Array("weight"), a.Array("bias"), a.Bool("use_input_stats", true),
                              a.Double("momentum", 0.1), a.Double("eps", 1e-5));
        },
-       /*slack=*/8},  // The reason is that of group_norm.
+       /*slack=*/8},
+      // The reason is that of group_norm.
       {"nn.functional.local_response_norm", "input size alpha beta k",
        [](Arguments& a) {
          return LocalResponseNorm(a.Arg("input"), a.Int("size"), a.Double("alpha", 1e-4),
@@ -99,6 +106,11 @@ std::vector<Binding> NetworkBindings() {
        [](Arguments& a) {
          return Normalize(a.Arg("input"), a.Double("p", 2), a.Int("dim", 1), a.Double("eps", 1e-12));
        }},
+  };
+}
+
+std::vector<Binding> EmbeddingBindings() {
+  return {
       {"nn.functional.pairwise_distance", "x1 x2 p eps keepdim",
        [](Arguments& a) {
          return PairwiseDistance(a.Arg("x1"), a.Arg("x2"), a.Double("p", 2), a.Double("eps", 1e-6),
@@ -145,7 +157,8 @@ std::vector<Binding> NetworkBindings() {
          return GroupNorm(a.Arg("input"), a.Int("num_groups"), a.Array("weight"), a.Array("bias"),
                           a.Double("eps", 1e-5));
        },
-       /*slack=*/8},  // PyTorch rounds bf16 between its steps.
+       /*slack=*/8},
+      // PyTorch rounds bf16 between its steps.
   };
 }
 

@@ -62,7 +62,7 @@ Tensor Index(Arguments& a, const Tensor& positions) {
 
 }  // namespace
 
-std::vector<Binding> StatisticsBindings() {
+std::vector<Binding> CumulativeBindings() {
   return {
       Running("cumsum", Cumsum),
       Running("cumprod", Cumprod),
@@ -89,6 +89,11 @@ std::vector<Binding> StatisticsBindings() {
          options.edge_order = a.Int("edge_order", 1);
          return Gradient(a.Arg("input"), options);
        }},
+  };
+}
+
+std::vector<Binding> StatisticsBindings() {
+  return {
       Middle("median", Median, Median),
       Middle("nanmedian", Nanmedian, Nanmedian),
       {"mode", "input dim keepdim",
@@ -126,6 +131,11 @@ std::vector<Binding> StatisticsBindings() {
        }},
       {"bincount", "input weights minlength",
        [](Arguments& a) { return Bincount(a.Arg("input"), a.Array("weights"), a.Int("minlength", 0)); }},
+  };
+}
+
+std::vector<Binding> SearchBindings() {
+  return {
       {"cov", "input correction fweights aweights",
        [](Arguments& a) {
          return Cov(a.Arg("input"), a.Int("correction", 1), a.Array("fweights"), a.Array("aweights"));

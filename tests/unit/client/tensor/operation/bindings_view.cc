@@ -67,6 +67,11 @@ std::vector<Binding> ViewBindings() {
       {"H", "input", [](Arguments& a) { return a.Array("input").H(); }},
       {"mT", "input", [](Arguments& a) { return a.Array("input").MT(); }},
       {"mH", "input", [](Arguments& a) { return a.Array("input").MH(); }},
+  };
+}
+
+std::vector<Binding> BroadcastingBindings() {
+  return {
       As("expand_as", ExpandAs),
       As("view_as", ViewAs),
       As("reshape_as", ReshapeAs),
@@ -98,6 +103,11 @@ std::vector<Binding> ViewBindings() {
          }
          return sizes;
        }},
+  };
+}
+
+std::vector<Binding> SplittingBindings() {
+  return {
       {"split", "input pieces dim", [](Arguments& a) { return Divided(a, Split, SplitWithSizes); }},
       {"tensor_split", "input pieces dim", [](Arguments& a) { return Divided(a, TensorSplit, TensorSplit); }},
       Division<Hsplit, Hsplit>("hsplit"),

@@ -36,65 +36,70 @@ struct Binding {
   size_t argument = 0, element = 0;
 };
 
+Binding OfOne(std::string opcode, std::function<Tensor(const Tensor&)> f, float x) {
+  return Binding{"f32[1]",
+                 absl::StrCat(" y = f32[1] ", opcode, "(a)\n"),
+                 [f](const Arrays& v) { return f(v[0]); },
+                 {{x}}};
+}
+
+Binding OfTwo(std::string opcode, Tensor (*f)(const Operand&, const Operand&), float x, float y,
+              size_t argument = 0) {
+  return Binding{"f32[1]",
+                 absl::StrCat(" y = f32[1] ", opcode, "(a, b)\n"),
+                 [f](const Arrays& v) { return f(v[0], v[1]); },
+                 {{x}, {y}},
+                 argument};
+}
+
+Binding OfClamp(float low, float x, float high, size_t argument) {
+  return Binding{"f32[1]",
+                 " y = f32[1] clamp(a, b, c)\n",
+                 [](const Arrays& v) { return Clamp(v[1], v[0], v[2]); },
+                 {{low}, {x}, {high}},
+                 argument};
+}
+
+Binding OfWindow(size_t element) {
+  return Binding{
+      "f32[2]",
+      " low = f32[] constant(-inf)\n y = f32[1] reduce-window(a, low), window={size=2}, to_apply=larger\n",
+      [](const Arrays& v) {
+        return MaxPool1d(v[0].Reshape({1, 1, 2}), 2);
+      },
+      {{3, 3}},
+      0,
+      element};
+}
+
+Binding OfScatter(size_t element) {
+  return Binding{
+      "f32[2]",
+      " i = s32[2] constant({1, 1})\n zero = f32[] constant(0)\n x = f32[3] broadcast(zero), "
+      "dimensions={}\n y = f32[3] scatter(x, i, a), update_window_dims={}, inserted_window_dims={0}, "
+      "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second\n",
+      [](const Arrays& v) {
+        const Tensor x = Zeros({3}, {.device = v[0].device()});
+        return IndexCopy(x, 0, FromValues<int64_t>({1, 1}, Dims{2}, v[0].device()), v[0]);
+      },
+      {{5, 7}},
+      0,
+      element};
+}
+
 const std::map<std::string, Binding>& Bindings() {
-  const auto of_one = [](std::string opcode, std::function<Tensor(const Tensor&)> f, float x) {
-    return Binding{"f32[1]",
-                   absl::StrCat(" y = f32[1] ", opcode, "(a)\n"),
-                   [f](const Arrays& v) { return f(v[0]); },
-                   {{x}}};
-  };
-  const auto of_two = [](std::string opcode, Tensor (*f)(const Operand&, const Operand&), float x, float y,
-                         size_t argument = 0) {
-    return Binding{"f32[1]",
-                   absl::StrCat(" y = f32[1] ", opcode, "(a, b)\n"),
-                   [f](const Arrays& v) { return f(v[0], v[1]); },
-                   {{x}, {y}},
-                   argument};
-  };
-  const auto of_clamp = [](float low, float x, float high, size_t argument) {
-    return Binding{"f32[1]",
-                   " y = f32[1] clamp(a, b, c)\n",
-                   [](const Arrays& v) { return Clamp(v[1], v[0], v[2]); },
-                   {{low}, {x}, {high}},
-                   argument};
-  };
-  const auto of_window = [](size_t element) {
-    return Binding{
-        "f32[2]",
-        " low = f32[] constant(-inf)\n y = f32[1] reduce-window(a, low), window={size=2}, to_apply=larger\n",
-        [](const Arrays& v) {
-          return MaxPool1d(v[0].Reshape({1, 1, 2}), 2);
-        },
-        {{3, 3}},
-        0,
-        element};
-  };
-  const auto of_scatter = [](size_t element) {
-    return Binding{
-        "f32[2]",
-        " i = s32[2] constant({1, 1})\n zero = f32[] constant(0)\n x = f32[3] broadcast(zero), "
-        "dimensions={}\n y = f32[3] scatter(x, i, a), update_window_dims={}, inserted_window_dims={0}, "
-        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second\n",
-        [](const Arrays& v) {
-          const Tensor x = Zeros({3}, {.device = v[0].device()});
-          return IndexCopy(x, 0, FromValues<int64_t>({1, 1}, Dims{2}, v[0].device()), v[0]);
-        },
-        {{5, 7}},
-        0,
-        element};
-  };
   static const auto* const bindings = new std::map<std::string, Binding>{
-      {"abs", of_one(
+      {"abs", OfOne(
                   "abs", [](const Tensor& x) { return Abs(x); }, 0)},
-      {"sign", of_one(
+      {"sign", OfOne(
                    "sign", [](const Tensor& x) { return Sign(x); }, 0)},
-      {"floor", of_one(
+      {"floor", OfOne(
                     "floor", [](const Tensor& x) { return Floor(x); }, 1)},
-      {"sqrt", of_one(
+      {"sqrt", OfOne(
                    "sqrt", [](const Tensor& x) { return Sqrt(x); }, 0)},
-      {"maximum", of_two(
+      {"maximum", OfTwo(
                       "maximum", [](const Operand& x, const Operand& y) { return Maximum(x, y); }, 2, 2)},
-      {"minimum", of_two(
+      {"minimum", OfTwo(
                       "minimum", [](const Operand& x, const Operand& y) { return Minimum(x, y); }, 2, 2)},
       {"relu",
        {"f32[1]",
@@ -102,31 +107,31 @@ const std::map<std::string, Binding>& Bindings() {
         "zeros)\n",
         [](const Arrays& v) { return Relu(v[0]); },
         {{0}}}},
-      {"clamp_low", of_clamp(1, 1, 2, 1)},
-      {"clamp_high", of_clamp(1, 2, 2, 1)},
-      {"clamp_bound", of_clamp(1, 1, 2, 0)},
-      {"clamp_reversed", of_clamp(2, 0, 1, 2)},
-      {"power_base", of_two(
+      {"clamp_low", OfClamp(1, 1, 2, 1)},
+      {"clamp_high", OfClamp(1, 2, 2, 1)},
+      {"clamp_bound", OfClamp(1, 1, 2, 0)},
+      {"clamp_reversed", OfClamp(2, 0, 1, 2)},
+      {"power_base", OfTwo(
                          "power", [](const Operand& x, const Operand& y) { return Pow(x, y); }, 0, 0)},
-      {"power_exponent", of_two(
+      {"power_exponent", OfTwo(
                              "power", [](const Operand& x, const Operand& y) { return Pow(x, y); }, 0, 0, 1)},
-      {"atan2", of_two(
+      {"atan2", OfTwo(
                     "atan2", [](const Operand& x, const Operand& y) { return Atan2(x, y); }, 0, 0)},
       {"largest",
        {"f32[3]",
         " low = f32[] constant(-inf)\n y = f32[] reduce(a, low), dimensions={0}, to_apply=larger\n",
         [](const Arrays& v) { return Amax(v[0]); },
         {{3, 1, 3}}}},
-      {"largest_first", of_window(0)},
-      {"largest_second", of_window(1)},
+      {"largest_first", OfWindow(0)},
+      {"largest_second", OfWindow(1)},
       {"sorted",
        {"f32[2]",
         " s = f32[2] sort(a), dimensions={0}, is_stable=true, to_apply=less\n y = f32[1] slice(s), "
         "slice={[0:1]}\n",
         [](const Arrays& v) { return Sort(v[0]).values.Narrow(0, 0, 1); },
         {{4, 4}}}},
-      {"overwritten", of_scatter(0)},
-      {"stays", of_scatter(1)},
+      {"overwritten", OfScatter(0)},
+      {"stays", OfScatter(1)},
   };
   return *bindings;
 }

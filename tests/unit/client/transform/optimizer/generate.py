@@ -7,13 +7,13 @@ import functools
 import json
 import pathlib
 
-import jax
 import jax.numpy as jnp
 import numpy
 import optax
 import optax.contrib
 
-STEPS = 6
+import optax_steps
+
 SHAPES = {"b": (3,), "k": (2, 3, 5), "w": (3, 4)}
 
 SCHEDULES = {
@@ -86,24 +86,8 @@ OPTIMIZERS = {
 }
 
 
-def plain(tree):
-    return {name: numpy.asarray(array, numpy.float64).reshape(-1).tolist() for name, array in tree.items()}
-
-
 def main():
-    random = numpy.random.default_rng(7)
-    draw = lambda: {name: random.normal(size=shape).astype(numpy.float32).round(3) for name, shape in SHAPES.items()}
-    params, grads = draw(), [draw() for _ in range(STEPS)]
-    result = {"shapes": SHAPES, "params": plain(params), "grads": [plain(grad) for grad in grads], "after": {}}
-    for name, optimizer in OPTIMIZERS.items():
-        moved = jax.tree.map(jnp.asarray, params)
-        state = optimizer.init(moved)
-        for grad in grads:
-            updates, state = optimizer.update(jax.tree.map(jnp.asarray, grad), state, moved)
-            moved = optax.apply_updates(moved, updates)
-        result["after"][name] = plain(moved)
-    result["schedules"] = {name: [float(schedule(jnp.int32(count))) for count in range(21)]
-                           for name, schedule in SCHEDULES.items()}
+    _, result = optax_steps.results(numpy.random.default_rng(7), SHAPES, OPTIMIZERS, SCHEDULES)
     text = json.dumps(result, separators=(",", ":"))
     (pathlib.Path(__file__).parent / "optax.json").write_text(text + "\n")
 

@@ -12,7 +12,9 @@ import jax.numpy as jnp
 import numpy
 import optax
 
-STEPS = 6
+import optax_steps
+from optax_steps import listed
+
 SHAPES = {"b": (3,), "k": (2, 3, 5), "s": (1,), "w": (3, 4)}
 SCHEDULES = {
     "piecewise_linear": optax.piecewise_interpolate_schedule("linear", 1.0, {4: 0.1, 9: 0.5, 15: 3.0}),
@@ -75,27 +77,9 @@ LOSSES = {
 }
 
 
-def listed(array):
-    return numpy.asarray(array, numpy.float64).reshape(-1).tolist()
-
-
-def plain(tree):
-    return {name: listed(array) for name, array in tree.items()}
-
-
 def main():
     random = numpy.random.default_rng(11)
-    draw = lambda: {name: random.normal(size=shape).astype(numpy.float32).round(3) for name, shape in SHAPES.items()}
-    params, grads = draw(), [draw() for _ in range(STEPS)]
-    result = {"shapes": SHAPES, "params": plain(params), "grads": [plain(grad) for grad in grads], "after": {}}
-    for name, optimizer in OPTIMIZERS.items():
-        moved = jax.tree.map(jnp.asarray, params)
-        state = optimizer.init(moved)
-        for grad in grads:
-            updates, state = optimizer.update(jax.tree.map(jnp.asarray, grad), state, moved)
-            moved = optax.apply_updates(moved, updates)
-        result["after"][name] = plain(moved)
-    result["schedules"] = {name: [float(schedule(jnp.int32(count))) for count in range(21)] for name, schedule in SCHEDULES.items()}
+    params, result = optax_steps.results(random, SHAPES, OPTIMIZERS, SCHEDULES)
     x, y = (random.normal(size=(3, 4)).astype(numpy.float32).round(3) for _ in range(2))
     result["losses"] = {"x": listed(x), "y": listed(y)}
     for name, loss in LOSSES.items():

@@ -45,14 +45,11 @@ std::map<std::string, optim::Schedule> Schedules() {
   };
 }
 
-std::map<std::string, optim::Optimizer> Optimizers() {
-  const optim::Rate scheduled(Schedules().at("warmup_cosine")), betas(Schedules().at("betas"));
+using Optimizers = std::map<std::string, optim::Optimizer>;
+
+Optimizers PlainOptimizers() {
+  const optim::Rate scheduled(Schedules().at("warmup_cosine"));
   const auto above_1 = [](const Tensor& leaf) { return leaf.rank() > 1; };
-  const auto label = [](const Tensor& leaf) {
-    return std::string(leaf.rank() == 1 ? "fixed" : leaf.rank() == 2 ? "matrix" : "other");
-  };
-  // A schedule of accumulation: first one step alone, then two at a time.
-  const optim::Schedule one_then_two = [](const Tensor& step) { return Where(Lt(step, 1), 1.0, 2.0); };
   return {
       {"sgd", optim::Sgd(0.1)},
       {"sgd_momentum", optim::Sgd(0.1, 0.9)},
@@ -97,6 +94,17 @@ std::map<std::string, optim::Optimizer> Optimizers() {
                                           .adam_weight_decay = 0.05,
                                           .adam_rate = 3e-3,
                                           .consistent_rms = 0.2})},
+  };
+}
+
+Optimizers CombinedOptimizers() {
+  const auto above_1 = [](const Tensor& leaf) { return leaf.rank() > 1; };
+  const auto label = [](const Tensor& leaf) {
+    return std::string(leaf.rank() == 1 ? "fixed" : leaf.rank() == 2 ? "matrix" : "other");
+  };
+  // A schedule of accumulation: first one step alone, then two at a time.
+  const optim::Schedule one_then_two = [](const Tensor& step) { return Where(Lt(step, 1), 1.0, 2.0); };
+  return {
       {"masked", optim::Chain({optim::Masked(optim::ScaleByAdam(), above_1), optim::Scale(-0.01)})},
       {"multi_transform",
        optim::MultiTransform(
@@ -104,6 +112,14 @@ std::map<std::string, optim::Optimizer> Optimizers() {
            label)},
       {"multi_steps", optim::MultiSteps(optim::Adam(1e-2), 3)},
       {"multi_steps_scheduled", optim::MultiSteps(optim::Sgd(0.1, 0.9), one_then_two, false)},
+  };
+}
+
+Optimizers InjectedOptimizers() {
+  const optim::Rate scheduled(Schedules().at("warmup_cosine"));
+  const optim::Rate betas(Schedules().at("betas"));
+  const auto above_1 = [](const Tensor& leaf) { return leaf.rank() > 1; };
+  return {
       {"injected", optim::InjectHyperparams(
                        [](const std::map<std::string, optim::Rate>& h) {
                          return optim::Chain({optim::ScaleByAdam(),
@@ -127,6 +143,13 @@ std::map<std::string, optim::Optimizer> Optimizers() {
        optim::InjectHyperparams(
            [](const auto& h) { return optim::Lion(1e-2, h.at("b1"), h.at("b2"), h.at("weight_decay")); },
            {{"b1", betas}, {"b2", .9}, {"weight_decay", .05}})},
+  };
+}
+
+Optimizers InjectedNorms() {
+  const optim::Rate betas(Schedules().at("betas"));
+  const auto above_1 = [](const Tensor& leaf) { return leaf.rank() > 1; };
+  return {
       {"injected_lamb", optim::InjectHyperparams(
                             [=](const auto& h) {
                               return optim::Lamb(1e-2, {.b1 = h.at("b1"),
@@ -163,10 +186,18 @@ std::map<std::string, optim::Optimizer> Optimizers() {
   };
 }
 
+Optimizers AllOptimizers() {
+  Optimizers all = PlainOptimizers();
+  all.merge(CombinedOptimizers());
+  all.merge(InjectedOptimizers());
+  all.merge(InjectedNorms());
+  return all;
+}
+
 class Optimizer : public TensorTest {};
 
 TEST_F(Optimizer, SixStepsGiveOptaxParameters) {
-  const auto optimizers = Optimizers();
+  const auto optimizers = AllOptimizers();
   ASSERT_EQ(optimizers.size(), Optax()["after"].size());
   for (const auto& [name, optimizer] : optimizers) {
     for (const Device& where : {Device(), device()}) {
@@ -436,7 +467,7 @@ TEST_F(Optimizer, AStepDoesNotRecompileForItsCountOrItsRate) {
 TEST_F(Optimizer, TheStateOfPlaceholdersIsPlaceholders) {
   const Tree params = {{"w", Placeholder({1 << 20, 1 << 14}, kBF16, device())}};
   const SessionStats before = Account();
-  for (const auto& [name, optimizer] : Optimizers()) {
+  for (const auto& [name, optimizer] : AllOptimizers()) {
     auto [updates, next] = optimizer.Update(params, optimizer.Init(params), params);
     EXPECT_TRUE(optim::ApplyUpdates(params, updates).at("w").is_placeholder()) << name;
   }
@@ -446,7 +477,7 @@ TEST_F(Optimizer, TheStateOfPlaceholdersIsPlaceholders) {
 // By hand: a leaf with a gradient is updated as if it were alone; the other leaf and its moments are
 // unchanged.
 TEST_F(Optimizer, AnUndefinedGradientLeavesItsParameterAndMoments) {
-  for (const auto& [name, optimizer] : Optimizers()) {
+  for (const auto& [name, optimizer] : AllOptimizers()) {
     const Tensor used = OnDevice({1, -2, 3, 4, 5, -6}, {2, 3}), unused = OnDevice({7, 8}, {2});
     std::vector<Tensor> params = {used, unused}, alone = {used};
     optim::State state = optimizer.Init(params), state_alone = optimizer.Init(alone);
