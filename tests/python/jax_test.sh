@@ -10,7 +10,7 @@ if ! "$python" -c 'import jax' 2>/dev/null; then
 fi
 unset XDG_RUNTIME_DIR
 export HLOD_PJRT_LIBRARY=$1 HLOD_DAEMON=$2 HLOD_ADDRESS=private HLOD_DEVICES=1 JAX_PLATFORMS=hlod
-export PYTHONPATH=$here/../../client/python:$here/jax:$here/jax/installed PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore::DeprecationWarning
+export PYTHONPATH=$here/../../client/python:$here/jax:$here/jax/installed:$here/libraries PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore::DeprecationWarning
 if [[ $3 == devices_test || $3 == shardings_test ]]; then
   export HLOD_DEVICES=8 XLA_FLAGS=--xla_force_host_platform_device_count=8
 fi
