@@ -79,8 +79,12 @@ absl::Status CheckOptionsFit(const CheckOptions& options) {
     return UsageError("--chips only defines chips: --target must name one.");
   if (options.update_budget && options.budget.empty())
     return UsageError("--update-budget writes the file that --budget names, but --budget is missing.");
-  if (options.program.empty() == options.module.empty())
-    return UsageError("check takes either a module or, after --, a program with its arguments.");
+  const int given = !options.program.empty() + !options.module.empty() + !options.preflight.empty();
+  if (given != 1) {
+    return UsageError(
+        "check takes one of a module, the --preflight logs of a run and, after --, a program with its "
+        "arguments.");
+  }
   if (options.program.empty() && (options.steps > 0 || !options.stand_in.empty()))
     return UsageError("--steps and --stand-in apply to a program, given after --.");
   if (!options.program.empty() && !options.mesh.empty())
@@ -102,6 +106,7 @@ absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptio
     ASSIGN_OR_RETURN(budget, analysis::ReadBudget(options.budget));
   }
   if (!options.program.empty()) return CheckProgram(common, options, target, budget);
+  if (!options.preflight.empty()) return CheckLogs(common, options, target, budget);
   ASSIGN_OR_RETURN(const ReadOptions read, ParseReadOptions(options.stablehlo));
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, read));
   RETURN_IF_ERROR(hlo::Verify(*module));

@@ -112,6 +112,7 @@ Json ToJson(const RunReport& report) {
                         {"line", ShortText(program.line)},
                         {"instructions", program.report.instructions},
                         {"flops", program.report.cost.total.flops},
+                        {"recompiled", program.recompiled},
                         {"runs", program.runs}});
   }
   Json parts = Json::object(), largest = Json::array();
@@ -127,6 +128,8 @@ Json ToJson(const RunReport& report) {
   Json json = {{"program", report.program},
                {"sessions", report.sessions},
                {"steps", report.steps},
+               {"step_program", report.step_program},
+               {"recompiles", report.recompiles()},
                {"executes", report.executes},
                {"programs", std::move(programs)},
                {"upload_bytes", report.upload_bytes},
@@ -136,6 +139,7 @@ Json ToJson(const RunReport& report) {
                {"download_calls", report.download_calls},
                {"transfers", ToJson(report.transfers)},
                {"graph_breaks", ToJson(report.breaks)},
+               {"refused", ToJson(report.refused)},
                {"stand_ins", report.stand_ins},
                {"stopped_at", ShortText(report.stopped_at)},
                {"stopped_why", report.stopped_why},
@@ -187,6 +191,29 @@ absl::Status CheckRun(const std::string& program, int code, const RunReport& rep
   return absl::OkStatus();
 }
 
+// Prints the report, writes the files that the options name, and returns the verdict.
+absl::StatusOr<CheckOutcome> Conclude(const CommonOptions& common, const CheckOptions& options,
+                                      const std::string& program, const RunReport& report) {
+  // A run that stopped early does not measure the whole program.
+  const bool incomplete = report.incomplete(options.steps);
+  if (options.update_budget && !incomplete)
+    RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
+  if (options.update_budget && incomplete) {
+    ShowError(absl::StrCat("hloctl: ", options.budget, " was not written: the run stopped after ",
+                           report.steps, " steps, which do not measure the whole program.\n"));
+  }
+  if (common.json) Show(Dump(ToJson(report)) + "\n");
+  else Show(ToText(report));
+  const std::vector<analysis::CheckResult> verdicts = analysis::VerdictsOf(report, options.steps);
+  // The suite's name omits the process's id, which would make every run another suite.
+  const std::string suite = std::filesystem::path(program).filename().string();
+  if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(suite, verdicts)));
+  if (options.github) ShowError(ToGithub(suite, verdicts, options.workspace));
+  if (report.unknown()) return CheckOutcome::kUnknown;
+  if (!report.passed()) return CheckOutcome::kFailed;
+  return incomplete ? CheckOutcome::kIncomplete : CheckOutcome::kPassed;
+}
+
 }  // namespace
 
 absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const CheckOptions& options,
@@ -212,24 +239,21 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
     if (options.update_budget) ShowError(absl::StrCat("hloctl: ", options.budget, " was not written.\n"));
     return counts;
   }
-  // A run that stopped early does not measure the whole program.
-  const bool incomplete = report.incomplete(options.steps);
-  if (options.update_budget && !incomplete)
-    RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
-  if (options.update_budget && incomplete) {
-    ShowError(absl::StrCat("hloctl: ", options.budget, " was not written: the run stopped after ",
-                           report.steps, " steps, which do not measure the whole program.\n"));
-  }
-  if (common.json) Show(Dump(ToJson(report)) + "\n");
-  else Show(ToText(report));
-  const std::vector<analysis::CheckResult> verdicts = analysis::VerdictsOf(report, options.steps);
-  // The suite's name omits the process's id, which would make every run another suite.
-  const std::string suite = std::filesystem::path(options.program[0]).filename().string();
-  if (!options.junit.empty()) RETURN_IF_ERROR(WriteFile(options.junit, ToJUnit(suite, verdicts)));
-  if (options.github) ShowError(ToGithub(suite, verdicts, options.workspace));
-  if (report.unknown()) return CheckOutcome::kUnknown;
-  if (!report.passed()) return CheckOutcome::kFailed;
-  return incomplete ? CheckOutcome::kIncomplete : CheckOutcome::kPassed;
+  return Conclude(common, options, options.program[0], report);
+}
+
+absl::StatusOr<CheckOutcome> CheckLogs(const CommonOptions& common, const CheckOptions& options,
+                                       const std::optional<analysis::Target>& target,
+                                       const analysis::Budget& budget) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(options.preflight, error))
+    return NotFound("--preflight names a folder of logs; %s is none.", options.preflight);
+  ASSIGN_OR_RETURN(const std::vector<analysis::PreflightLog> sessions, ReadRecords(options.preflight));
+  if (sessions.empty()) return NotFound("The folder %s has no preflight log.", options.preflight);
+  ASSIGN_OR_RETURN(RunReport report, analysis::FollowRun(sessions, target, budget));
+  if (!report.failures.empty())
+    report.void_because = absl::StrCat("the daemon refused a command: ", report.failures.front());
+  return Conclude(common, options, report.program.substr(0, report.program.find(" pid ")), report);
 }
 
 }  // namespace hlod::cli

@@ -17,4 +17,10 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
                                           const std::optional<analysis::Target>& target,
                                           const analysis::Budget& budget);
 
+// Prints what a run in abstract sessions would have needed, from the preflight logs in options.preflight.
+// Returns an error when there is none, or when one cannot be read.
+absl::StatusOr<CheckOutcome> CheckLogs(const CommonOptions& common, const CheckOptions& options,
+                                       const std::optional<analysis::Target>& target,
+                                       const analysis::Budget& budget);
+
 }  // namespace hlod::cli

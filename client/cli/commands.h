@@ -93,6 +93,7 @@ absl::Status CheckForm(const CommonOptions& common, const CheckFormOptions& opti
 struct CheckOptions {
   std::string module;                // An HLO or StableHLO file; empty: `program` is checked.
   std::vector<std::string> program;  // The program's name and its arguments.
+  std::string preflight;             // A folder with the preflight logs of a run, which is checked; or empty.
   StablehloOptions stablehlo;
   int64_t steps = 0;     // The program ends after this many steps; 0: by itself.
   // The replacement for values that do not exist: "0", "1", "random"; empty: the program stops there.

@@ -10,6 +10,8 @@
 #include "absl/synchronization/mutex.h"
 
 #include "client/pjrt/entry.h"
+#include "client/runtime/preflight/abstract_session.h"
+#include "client/runtime/session/session.h"
 
 namespace hlod::pjrt {
 namespace {
@@ -23,8 +25,15 @@ absl::StatusOr<std::string> Text(const abi::NamedValue& option) {
   return InvalidArgument("The option %s is not a string.", std::string_view(option.name, option.name_size));
 }
 
-absl::StatusOr<ConnectOptions> ReadOptions(absl::Span<const abi::NamedValue> options) {
-  ConnectOptions read;
+// The client that a framework asks for.
+struct ClientOptions {
+  ConnectOptions connect;
+  std::optional<AbstractOptions> abstract;
+};
+
+absl::StatusOr<ClientOptions> ReadOptions(absl::Span<const abi::NamedValue> options) {
+  ClientOptions client;
+  ConnectOptions& read = client.connect;
   // A host callback may take minutes. A daemon of one's own holds up nobody else then.
   read.daemon_flags = {"--channel-wait-us", "3600000000"};
   for (const abi::NamedValue& option : options) {
@@ -36,6 +45,14 @@ absl::StatusOr<ConnectOptions> ReadOptions(absl::Span<const abi::NamedValue> opt
       ASSIGN_OR_RETURN(read.name, Text(option));
     } else if (name == "token") {
       ASSIGN_OR_RETURN(read.token, Text(option));
+    } else if (name == "abstract") {
+      ASSIGN_OR_RETURN(const std::string text, Text(option));
+      ASSIGN_OR_RETURN(const std::optional<runtime::AbstractRun> run, runtime::ParseAbstractRun(text));
+      client.abstract = run.has_value() ? run->options : AbstractOptions();
+      client.abstract->end_process = false;
+      // A placeholder may be of any size.
+      read.daemon_flags.insert(read.daemon_flags.end(),
+                               {"--buffer-bytes-max", std::to_string(int64_t{1} << 50)});
     } else if (name == "devices") {
       if (option.type != abi::NamedValueType::kInt64)
         return InvalidArgument("The option devices is not a number.");
@@ -47,7 +64,7 @@ absl::StatusOr<ConnectOptions> ReadOptions(absl::Span<const abi::NamedValue> opt
           option.int64_value);
     }
   }
-  return read;
+  return client;
 }
 
 // The clients that the frameworks of this process hold, in the order in which they were made.
@@ -64,8 +81,12 @@ struct Clients {
 }  // namespace
 
 absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options) {
-  ASSIGN_OR_RETURN(const ConnectOptions read, ReadOptions(options));
-  ASSIGN_OR_RETURN(hlod::Client runtime, hlod::Client::Connect(read));
+  ASSIGN_OR_RETURN(const ClientOptions read, ReadOptions(options));
+  ASSIGN_OR_RETURN(hlod::Client runtime, read.abstract.has_value()
+                                             ? hlod::ConnectAbstract(*read.abstract, read.connect)
+                                             : hlod::Client::Connect(read.connect));
+  if (runtime::AbstractSession* const abstract = runtime.internal_session()->options().abstract.get())
+    abstract->OfAFramework();
   auto client = std::make_shared<Client>(std::move(runtime));
   absl::MutexLock lock(&Clients::Get().mu);
   return Clients::Get().list.emplace_back(std::move(client)).get();
@@ -107,8 +128,26 @@ absl::Status Client::CheckOwn(const Device& device) const {
 
 std::optional<hlod::Client> Client::Latest() {
   absl::MutexLock lock(&Clients::Get().mu);
-  if (Clients::Get().list.empty()) return std::nullopt;
-  return Clients::Get().list.back()->runtime();
+  const auto& list = Clients::Get().list;
+  const auto latest =
+      std::find_if(list.rbegin(), list.rend(), [](const auto& each) { return !each->retired_; });
+  if (latest == list.rend()) return std::nullopt;
+  return (*latest)->runtime();
+}
+
+void Client::RetireAbstract() {
+  std::vector<hlod::Client> ended;
+  {
+    absl::MutexLock lock(&Clients::Get().mu);
+    for (const auto& client : Clients::Get().list) {
+      if (!IsAbstract(client->runtime()) || client->retired_.exchange(true)) continue;
+      ended.push_back(client->runtime());
+    }
+  }
+  for (const hlod::Client& client : ended) {
+    runtime::Session& session = *client.internal_session();
+    session.options().abstract->End(session, "closed", Caller{}, "");
+  }
 }
 
 Device* Client::FindDevice(int64_t id) const {

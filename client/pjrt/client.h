@@ -1,6 +1,7 @@
 // A connection to a daemon, as the framework holds it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,8 +25,8 @@ namespace hlod::pjrt {
 class Client : public std::enable_shared_from_this<Client> {
  public:
   // Connects, and keeps the framework's reference until Destroy. Understands the options "address", "name"
-  // and "token" (strings) and "devices" (a number), refuses a "num_nodes" above 1, and ignores others, which
-  // frameworks add.
+  // and "token" (strings), "devices" (a number) and "abstract" (the session is abstract; a string as
+  // HLOD_ABSTRACT has it), refuses a "num_nodes" above 1, and ignores others, which frameworks add.
   static absl::StatusOr<Client*> Create(absl::Span<const abi::NamedValue> options);
   explicit Client(hlod::Client runtime);
   // Gives up the framework's reference. INVALID_ARGUMENT when the client was destroyed before.
@@ -43,8 +44,11 @@ class Client : public std::enable_shared_from_this<Client> {
   Device* FindDevice(int64_t id) const;
 
   const std::shared_ptr<CallbackTurn>& callback_turn() const { return callback_turn_; }
-  // Returns the connection of the client that was made last, nullopt when none is left.
+  // Returns the connection of the client that was made last, nullopt when none is left. Passes over retired
+  // ones.
   static std::optional<hlod::Client> Latest();
+  // Ends the preflight logs of all abstract clients, which are retired.
+  static void RetireAbstract();
 
   // Downloads of many bytes run here.
   Worker& transfers() { return transfers_; }
@@ -61,6 +65,7 @@ class Client : public std::enable_shared_from_this<Client> {
   std::vector<std::unique_ptr<Device>> owned_;
   std::vector<Device*> devices_;
   std::vector<Memory*> memories_;
+  std::atomic<bool> retired_ = false;
   Topology topology_;
 };
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "nlohmann/json.hpp"
 #include "client/pjrt/client.h"
 #include "client/pjrt/exceptions.h"
 #include "client/pjrt/programs/call_location.h"
 #include "hlod/observe/metrics.h"
+#include "nlohmann/json.hpp"
 
 namespace hlod::pjrt {
 namespace {
@@ -26,8 +26,8 @@ char* Copied(const std::string& text) {
 Json ToJson(const Amount& amount) { return {{"bytes", amount.bytes}, {"calls", amount.calls}}; }
 
 Json ToJson(const LedgerRow& row) {
-  return {{"cause", Name(row.cause)},  {"bytes", row.amount.bytes}, {"calls", row.amount.calls},
-          {"file", row.origin.file},        {"line", row.origin.line},   {"step", row.step},
+  return {{"cause", Name(row.cause)}, {"bytes", row.amount.bytes}, {"calls", row.amount.calls},
+          {"file", row.origin.file},  {"line", row.origin.line},   {"step", row.step},
           {"device", row.device}};
 }
 
@@ -62,7 +62,8 @@ Json Ledger() {
 
 #define HLOD_EXPORTED extern "C" __attribute__((visibility("default")))
 
-// Sets the line of the program, "FILE:LINE", for which this thread transfers and compiles until the next call; null: unknown.
+// Sets the line of the program, "FILE:LINE", for which this thread transfers and compiles until the next
+// call; null: unknown.
 HLOD_EXPORTED void hlod_set_line(const char* location) {
   (void)hlod::pjrt::Caught("hlod_set_line", [&] {
     hlod::pjrt::SetCurrentLine(hlod::pjrt::ReadCallLocation(location));
@@ -80,15 +81,30 @@ HLOD_EXPORTED void hlod_find_lines(void* (*python)(), void (*find)()) {
   });
 }
 
+// Sets the line of the program for which the process compiles from now on, on whichever thread.
+HLOD_EXPORTED void hlod_set_compile_line(const char* location) {
+  (void)hlod::pjrt::Caught("hlod_set_compile_line", [&] {
+    hlod::pjrt::SetCompileLine(hlod::pjrt::ReadCallLocation(location));
+    return absl::OkStatus();
+  });
+}
+
 // Returns the metrics and counters of this process as text (hlod/observe/metrics.h). Waits for the commands sent before.
 HLOD_EXPORTED char* hlod_metrics_report() { return hlod::pjrt::TextOf(hlod::MetricsReport); }
 
-// Returns the daemon's account of this process's session as JSON: the totals of each direction and a row per cause, line, step
-// and device; {"error": TEXT} when there is none. Waits for the commands sent before.
+// Returns the daemon's account of this process's session as JSON: the totals of each direction and a row per
+// cause, line, step and device; {"error": TEXT} when there is none. Waits for the commands sent before.
 HLOD_EXPORTED char* hlod_ledger() {
   // The name of a file need not be UTF-8.
-  return hlod::pjrt::TextOf([] {
-    return hlod::pjrt::Ledger().dump(-1, ' ', false, hlod::pjrt::Json::error_handler_t::replace);
+  return hlod::pjrt::TextOf(
+      [] { return hlod::pjrt::Ledger().dump(-1, ' ', false, hlod::pjrt::Json::error_handler_t::replace); });
+}
+
+// Ends the preflight logs of this process's abstract clients. Waits for the commands sent before.
+HLOD_EXPORTED void hlod_end_preflight() {
+  (void)hlod::pjrt::Caught("hlod_end_preflight", [] {
+    hlod::pjrt::Client::RetireAbstract();
+    return absl::OkStatus();
   });
 }
 

@@ -113,7 +113,7 @@ const std::vector<Metric>& Metrics() {
       {"transcendentals", Unit::kCount}, {"step_seconds", Unit::kSeconds}, {"upload_bytes", Unit::kBytes},
       {"upload_calls", Unit::kCount},    {"download_bytes", Unit::kBytes}, {"download_calls", Unit::kCount},
       {"compiles", Unit::kCount},        {"executes", Unit::kCount},       {"graph_breaks", Unit::kCount},
-      {"host_waits", Unit::kCount},
+      {"host_waits", Unit::kCount},      {"recompiles", Unit::kCount},
   };
   return *metrics;
 }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/analysis/module/chips/sharding.h"
 #include "client/analysis/module/peak.h"
+#include "client/analysis/preflight/framework_run.h"
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 #include "common/base/kinds.h"
@@ -92,6 +93,16 @@ class Follower {
       if (!event.label().name().empty()) label.name = event.label().name();
       if (!event.label().sharding().empty()) label.sharding = event.label().sharding();
     }
+    framework_ = FrameworkRun();
+    if (std::any_of(record.events.begin(), record.events.end(),
+                    [](const auto& e) { return e.has_framework(); })) {
+      ASSIGN_OR_RETURN(framework_, ReadFrameworkRun(record));
+      for (const auto& [handle, named] : framework_.arrays) {
+        Label& label = labels_[handle];
+        if (label.role.empty()) label.role = named.role;
+        if (label.name.empty()) label.name = named.name;
+      }
+    }
     report_.cut_off |= record.cut_off;
     for (const v1::PreflightEvent& event : record.events) RETURN_IF_ERROR(Take(event));
     EndStep();
@@ -120,6 +131,7 @@ class Follower {
       case v1::PreflightEvent::kFailure: TakeFailure(event.failure().error()); break;
       case v1::PreflightEvent::kEnd: TakeEnd(event.end()); break;
       case v1::PreflightEvent::kLabel:
+      case v1::PreflightEvent::kFramework:
       case v1::PreflightEvent::WHAT_NOT_SET: break;
     }
     return absl::OkStatus();
@@ -140,6 +152,12 @@ class Follower {
 
   void TakeRead(const v1::PreflightRead& read) {
     const Cause cause = CauseFromNumber(read.cause()).value_or(Cause::kDownload);
+    if (read.refused()) {
+      RunLine& row = Row(report_.refused, hlod::Name(cause), LineOf(read.origin()));
+      row.bytes += read.bytes();
+      ++row.calls;
+      return;
+    }
     RunLine& row = TransferRow(cause, read.origin());
     row.bytes += read.bytes();
     ++row.calls;
@@ -168,6 +186,10 @@ class Follower {
     ASSIGN_OR_RETURN(known.module, hlo::FromSerialized(program.module()));
     RETURN_IF_ERROR(hlo::Verify(*known.module));
     RunProgram& row = report_.programs.emplace_back(RunProgram{.line = LineOf(program.origin())});
+    for (const RunProgram& before : report_.programs) {
+      if (&before != &row && before.report.name == known.module->name() && before.line == row.line)
+        row.recompiled = program.reason().empty() ? "the reason is not known" : program.reason();
+    }
     known.index = report_.programs.size() - 1;
     known.aliases = hlo::ResolveAliases(*known.module, hlo::FlatSignature(known.module->entry()));
     known.lines = LinesOfResults(*known.module);
@@ -280,6 +302,11 @@ class Follower {
       return InvalidArgument("The preflight log runs a program that it does not have.");
     const Known& known = found->second;
     RunProgram& row = report_.programs[known.index];
+    const bool is_step = framework_.step_digests.contains(execute.digest());
+    if (is_step && report_.step_program.empty()) {
+      report_.step_program = row.report.name;
+      step_ = {};  // What ran before is not of a step.
+    }
     ++row.runs;
     ++report_.executes;
     step_.flops += row.report.cost.total.flops;
@@ -323,6 +350,10 @@ class Follower {
         held_.erase(execute.arguments(static_cast<int>(index)));
     }
     for (auto& [handle, held] : results) Hold(handle, std::move(held));
+    if (is_step) {
+      ++report_.steps;
+      EndStep();
+    }
     return absl::OkStatus();
   }
 
@@ -387,6 +418,7 @@ class Follower {
   std::map<uint64_t, Held> held_;
   // The dimensions of weights, by which temporaries are recognized as gradients.
   std::set<hlo::Dims> weights_;
+  FrameworkRun framework_;  // Empty unless a framework ran the program.
   Step step_;
 };
 
@@ -421,6 +453,11 @@ bool RunReport::unknown() const {
   return void_because.empty() && fit() == ModuleReport::Fit::kUnknown && !ExceedsAny(findings);
 }
 
+int64_t RunReport::recompiles() const {
+  return std::count_if(programs.begin(), programs.end(),
+                       [](const RunProgram& program) { return !program.recompiled.empty(); });
+}
+
 bool RunReport::incomplete(int64_t steps_wanted) const {
   return !stopped_why.empty() && steps < std::max<int64_t>(1, steps_wanted);
 }
@@ -434,6 +471,7 @@ Budget ValuesOf(const RunReport& report) {
                    {"download_bytes", static_cast<double>(report.download_bytes)},
                    {"download_calls", static_cast<double>(report.download_calls)},
                    {"compiles", static_cast<double>(report.programs.size())},
+                   {"recompiles", static_cast<double>(report.recompiles())},
                    {"executes", static_cast<double>(report.executes)},
                    {"graph_breaks", static_cast<double>(report.graph_breaks())},
                    {"host_waits", static_cast<double>(report.download_calls)}};

@@ -49,6 +49,8 @@ struct RunPeak {
 // A compiled program of the run.
 struct RunProgram {
   SourceLine line;  // The line that compiled it.
+  // The difference from the program of the same name and line before; empty: there was none.
+  std::string recompiled;
   int64_t runs = 0;
   ModuleReport report;
 };
@@ -64,12 +66,15 @@ struct RunLine {
 struct RunReport {
   std::string program;
   int64_t sessions = 0, steps = 0, executes = 0;
+  // The program whose runs were counted as steps, because the run marks none; or empty.
+  std::string step_program;
   std::vector<RunProgram> programs;
   RunPeak peak;
   // Transfers that a real run would make; unsent_bytes is the part of the uploads that was not sent.
   int64_t upload_bytes = 0, upload_calls = 0, unsent_bytes = 0, download_bytes = 0, download_calls = 0;
   std::vector<RunLine> transfers;  // The transfers, largest first.
   std::vector<RunLine> breaks;     // Cuts of traces other than by Sync(), most frequent first.
+  std::vector<RunLine> refused;    // Reads of values that do not exist, which failed.
   int64_t stand_ins = 0;           // Values that were read and replaced by stand-ins.
   // The operations, traffic and time of the step that takes longest.
   double flops = 0;
@@ -86,6 +91,7 @@ struct RunReport {
   std::vector<Finding> findings;
 
   int64_t graph_breaks() const;
+  int64_t recompiles() const;
   ModuleReport::Fit fit() const;
   // Returns true when the run, up to its end, fits the target and keeps its limits.
   bool passed() const;

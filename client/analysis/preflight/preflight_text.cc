@@ -29,6 +29,14 @@ void AppendPrograms(const RunReport& report, std::string& text) {
   }
   if (report.programs.size() > kRowsMax)
     absl::StrAppendFormat(&text, "                 and %d more\n", report.programs.size() - kRowsMax);
+  if (report.recompiles() == 0) return;
+  absl::StrAppendFormat(&text, "recompiles       %d\n", report.recompiles());
+  size_t shown = 0;
+  for (const RunProgram& program : report.programs) {
+    if (program.recompiled.empty() || ++shown > kRowsMax) continue;
+    absl::StrAppendFormat(&text, "                 %s%s: %s\n", program.report.name, At(program.line),
+                          program.recompiled);
+  }
 }
 
 void AppendTransfers(const RunReport& report, std::string& text) {
@@ -43,6 +51,10 @@ void AppendTransfers(const RunReport& report, std::string& text) {
     const RunLine& row = report.transfers[i];
     absl::StrAppendFormat(&text, "                 %s%s: %s in %s\n", row.cause, At(row.line),
                           BytesText(static_cast<double>(row.bytes)), Plural(row.calls, "call"));
+  }
+  for (const RunLine& row : report.refused) {
+    absl::StrAppendFormat(&text, "refused reads    %s of values that do not exist%s\n",
+                          Plural(row.calls, "read"), At(row.line));
   }
   absl::StrAppendFormat(&text, "graph breaks     %d\n", report.graph_breaks());
   for (size_t i = 0; i < report.breaks.size() && i < kRowsMax; ++i) {
@@ -94,6 +106,9 @@ std::string_view Name(Part part) {
 
 std::string ToText(const RunReport& report) {
   std::string text = absl::StrFormat("%s: %s\n", report.program, Plural(report.steps, "step"));
+  if (!report.step_program.empty())
+    absl::StrAppendFormat(&text, "steps            the runs of %s, which computes most\n",
+                          report.step_program);
   if (report.sessions > 1)
     absl::StrAppendFormat(&text, "sessions         %d, each by itself\n", report.sessions);
   if (!report.stopped_at.file.empty() || !report.stopped_why.empty()) {

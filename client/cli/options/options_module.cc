@@ -125,7 +125,12 @@ Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
   options->program = program;
   command.add_option("module", options->module, "HLO (proto or text) or StableHLO (text or artifact)");
   AddStablehloOptions(command, options->stablehlo);
-  command.add_option("--steps", options->steps, "End the program after N Sync()s")->check(AtLeast(1));
+  command.add_option("--preflight", options->preflight,
+                     "Folder with the preflight logs of a run, which is checked instead of a module");
+  command
+      .add_option("--steps", options->steps,
+                  "End the program after N Sync()s; a JAX program, which has none, is not ended")
+      ->check(AtLeast(1));
   command
       .add_option(
           "--stand-in", options->stand_in,

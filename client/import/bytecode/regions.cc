@@ -228,7 +228,11 @@ absl::Status RegionReader::ReadArguments(Stream& in, Block& block) {
     ASSIGN_OR_RETURN(const TypeEntry* const entry, FindType(source_, before, type.value));
     ASSIGN_OR_RETURN(Value argument, Define(before, entry));
     block.arguments.push_back(std::move(argument));
-    if (type.flag) RETURN_IF_ERROR(ReadLocation(source_, in).status());
+    if (!type.flag) continue;
+    ASSIGN_OR_RETURN(Location location, ReadLocation(source_, in));
+    if (location.name.empty()) continue;
+    block.argument_names.resize(i + 1);
+    block.argument_names[i] = std::move(location.name);
   }
   if (source_.container.version < kUseListOrders) return absl::OkStatus();
   ASSIGN_OR_RETURN(const uint8_t has_orders, in.Byte());

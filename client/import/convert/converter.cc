@@ -132,8 +132,13 @@ int64_t CountIn(const AttributeMap& attributes, std::string_view name) {
   return count == nullptr || *count < 1 ? 1 : *count;
 }
 
-// Reads the attributes of the entry's arguments: aliases, donors, shardings.
+// Reads what the entry says of its arguments: their names, aliases, donors, shardings.
 absl::Status TakeArguments(const Function& entry, const Meshes& meshes, hlo::Module& module) {
+  for (size_t i = 0; entry.has_body() && i < entry.body.blocks[0].argument_names.size(); ++i) {
+    const std::string& name = entry.body.blocks[0].argument_names[i];
+    if (!name.empty() && i < module.entry().parameters().size())
+      module.entry().mutable_notes(module.entry().parameters()[i]).metadata.op_name = name;
+  }
   const size_t results = entry.type.results.size();
   for (size_t i = 0; i < entry.argument_attributes.size() && i < entry.type.inputs.size(); ++i) {
     const AttributeMap& attributes = entry.argument_attributes[i];

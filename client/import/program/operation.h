@@ -71,6 +71,8 @@ struct Value {
 struct Operation;
 struct Block {
   std::vector<Value> arguments;
+  // By argument: the name that its location states, such as JAX's "params['w']"; shorter when there is none.
+  std::vector<std::string> argument_names;
   std::vector<Operation> operations;  // Ends with a terminator: stablehlo.return, func.return, sdy.return.
 };
 struct Region {

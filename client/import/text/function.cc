@@ -29,8 +29,9 @@ absl::Status ReadArguments(Source& source, FunctionType& type, std::vector<Argum
       ASSIGN_OR_RETURN(argument.type, ReadType(source));
     }
     ASSIGN_OR_RETURN(Attribute of_argument, ReadValueAttributes(source));
-    Location ignored;
-    RETURN_IF_ERROR(ReadOptionalLocation(source, ignored));
+    Location location;
+    RETURN_IF_ERROR(ReadOptionalLocation(source, location));
+    argument.described = std::move(location.name);
     type.inputs.push_back(argument.type);
     arguments.push_back(std::move(argument));
     attributes.push_back(std::move(of_argument));

@@ -112,6 +112,7 @@ absl::Status ReadBlock(Source& source, const std::vector<ArgumentName>& given, B
       source.values.SetType(id, argument.type);
       RETURN_IF_ERROR(source.values.Define(argument.name, id));
       block.arguments.push_back({.id = id, .type = argument.type});
+      block.argument_names.push_back(argument.described);
     }
   }
   while (!reader.Try("}")) {

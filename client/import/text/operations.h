@@ -22,6 +22,7 @@ struct PartialOperation {
 struct ArgumentName {
   ValueName name;
   Type type;
+  std::string described;  // The name that its location states; may be empty.
 };
 
 // Reads one operation with its regions and its location.

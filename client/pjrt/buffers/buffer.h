@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "client/pjrt/abi/buffer.h"
+#include "client/pjrt/buffers/lineage.h"
 #include "client/pjrt/devices/device.h"
 #include "client/pjrt/events/completion.h"
 #include "hlod/runtime/buffer.h"
@@ -41,6 +43,10 @@ class Buffer {
   absl::StatusOr<hlod::Buffer> value() const;
   // Null when the value is there, or failed, with the command that makes it.
   const std::shared_ptr<Completion>& end() const { return end_; }
+  // Null unless the buffer is a placeholder that a program made.
+  const std::shared_ptr<const Lineage>& lineage() const { return lineage_; }
+  // Must be called before others see the buffer.
+  void set_lineage(std::shared_ptr<const Lineage> lineage) { lineage_ = std::move(lineage); }
   // Returns the end of what makes the value.
   std::shared_ptr<Completion> ready() const;
   bool IsDeleted() const;
@@ -69,6 +75,7 @@ class Buffer {
   const absl::Status error_;
   const std::shared_ptr<Completion> end_;
   uintptr_t identity_ = NextIdentity();
+  std::shared_ptr<const Lineage> lineage_;
   mutable absl::Mutex mu_;
   mutable Make make_ ABSL_GUARDED_BY(mu_);  // Null when there is nothing to make, or no more.
   mutable absl::Status make_error_ ABSL_GUARDED_BY(mu_);

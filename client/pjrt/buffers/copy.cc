@@ -5,6 +5,7 @@
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/programs/call_location.h"
+#include "client/runtime/preflight/abstract_session.h"
 
 namespace hlod::pjrt {
 namespace {
@@ -14,9 +15,20 @@ namespace {
 absl::StatusOr<Buffer*> CopyTo(const Buffer& buffer, Memory& memory) {
   const LineScope line(FoundLine());
   ASSIGN_OR_RETURN(const hlod::Buffer value, buffer.value());
-  if (&memory.device() == &buffer.device()) return new Buffer(memory, value);
+  if (&memory.device() == &buffer.device()) {
+    auto* const same = new Buffer(memory, value);
+    same->set_lineage(buffer.lineage());
+    return same;
+  }
   if (&memory.device().client() != &buffer.client())
     return Unimplemented("A copy from one client of hlod to another.");
+  if (value.is_placeholder()) {
+    ASSIGN_OR_RETURN(hlod::Buffer copy, runtime::UploadWithoutBytes(memory.device().runtime(), value.shape(),
+                                                                    Cause::kImplicitUpload, CurrentLine()));
+    auto* const copied = new Buffer(memory, std::move(copy));
+    copied->set_lineage(buffer.lineage());
+    return copied;
+  }
   ASSIGN_OR_RETURN(const Literal literal, value.ToLiteral(Cause::kImplicitDownload, CurrentLine()));
   ASSIGN_OR_RETURN(hlod::Buffer copy,
                    memory.device().runtime().Upload(literal, Cause::kImplicitUpload, CurrentLine()));

@@ -1,5 +1,6 @@
 // The entries that read a buffer. None of them waits: frameworks hold locks that the end of the wait may
 // need.
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -77,9 +78,34 @@ std::shared_ptr<Completion> ReadAtEnd(Client& client, const Buffer& buffer, cons
   return completion;
 }
 
+// Gives the stand-in for a value that does not exist. Without one the error says what the placeholder comes
+// from.
+absl::Status ReadPlaceholder(const Buffer& buffer, const hlod::Buffer& value, absl::Span<std::byte> out,
+                             Sink sink) {
+  absl::StatusOr<Literal> asked = value.ToLiteral(Cause::kDownload, CurrentLine());
+  if (!asked.ok()) {
+    if (buffer.lineage() == nullptr) return asked.status();
+    absl::Status explained(
+        asked.status().code(),
+        absl::StrCat(asked.status().message(), " It comes from:", ToString(*buffer.lineage())));
+    asked.status().ForEachPayload(
+        [&](absl::string_view type, const absl::Cord& payload) { explained.SetPayload(type, payload); });
+    return explained;
+  }
+  if (sink != nullptr) return sink(asked->bytes());
+  if (asked->bytes().size() != out.size())
+    return Internal("The stand-in for a value of %d bytes has %d.", out.size(), asked->bytes().size());
+  std::copy(asked->bytes().begin(), asked->bytes().end(), out.begin());
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::shared_ptr<Completion>> Read(const Buffer& buffer, absl::Span<std::byte> out, Sink sink) {
   Client& client = buffer.client();
   ASSIGN_OR_RETURN(const hlod::Buffer value, buffer.value());
+  if (value.is_placeholder()) {
+    RETURN_IF_ERROR(ReadPlaceholder(buffer, value, out, std::move(sink)));
+    return Completion::Done(absl::OkStatus());
+  }
   RETURN_IF_ERROR(runtime::CheckReadable(*value.internal_state(), "a read", CurrentLine()));
   if (buffer.end() != nullptr) return ReadAtEnd(client, buffer, value, out, std::move(sink));
   if (ComesInline(client, value.byte_size()) && !value.shape().HasDynamicDimension() &&

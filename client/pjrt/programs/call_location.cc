@@ -49,6 +49,31 @@ Caller FoundLine() {
   return std::exchange(current, Caller{});
 }
 
+namespace {
+
+struct Compiling {
+  absl::Mutex mu;
+  Caller line ABSL_GUARDED_BY(mu);
+
+  static Compiling& Get() {
+    static auto* const compiling = new Compiling;
+    return *compiling;
+  }
+};
+
+}  // namespace
+
+void SetCompileLine(const Caller& line) {
+  absl::MutexLock lock(&Compiling::Get().mu);
+  Compiling::Get().line = line;
+}
+
+Caller CompileLine() {
+  if (current.line != 0) return current;
+  absl::MutexLock lock(&Compiling::Get().mu);
+  return Compiling::Get().line;
+}
+
 LineScope::LineScope(const Caller& line) : before_(current) {
   if (line.line != 0) current = line;
 }

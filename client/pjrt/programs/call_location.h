@@ -30,6 +30,11 @@ void SetLineFinder(std::optional<LineFinder> finder);
 // interpreter's may be waiting for them.
 Caller FoundLine();
 
+// The line of the latest compilation of the process: frameworks compile on threads of their own.
+void SetCompileLine(const Caller& line);
+// Returns the current line, if that is known, else the one of the latest compilation.
+Caller CompileLine();
+
 // Makes a line the current one for the life of the object, unless it is unknown.
 class LineScope {
  public:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/pjrt/buffers/buffer.h"
+#include "client/pjrt/buffers/lineage.h"
 #include "client/pjrt/callbacks/callback_run.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
@@ -14,6 +15,7 @@
 #include "client/pjrt/programs/call_location.h"
 #include "client/pjrt/programs/executable.h"
 #include "common/base/errors/error.h"
+#include "hlod/runtime/abstract.h"
 
 namespace hlod::pjrt {
 
@@ -259,6 +261,12 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
     GiveFailed(run, execution.status(), args);
     return absl::OkStatus();
   }
+  std::vector<std::shared_ptr<const Lineage>> lineages;
+  if (IsAbstract(client.runtime()) && run.devices.size() == 1) {
+    lineages = LineagesOf(executable.program(),
+                          {args.num_args > 0 ? args.argument_lists[0] : nullptr, args.num_args},
+                          execution->results, CurrentLine());
+  }
   run.arguments.clear();
   for (Buffer* const buffer : run.consumed) buffer->Delete();
   std::shared_ptr<Completion> end;
@@ -266,6 +274,7 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
     end = ServeCallbacks(run.program.channels(), std::move(callbacks), *execution, client.callback_turn());
   }
   Give(run, *execution, end, args);
+  for (size_t i = 0; i < lineages.size(); ++i) args.output_lists[0][i]->set_lineage(std::move(lineages[i]));
   return absl::OkStatus();
 }
 

@@ -88,9 +88,9 @@ absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(
   program->options_ = std::move(options);
   program->line_ = CurrentLine();
   ASSIGN_OR_RETURN(program->runtime_,
-                   client.runtime().Compile(*program->module_, {.describe = true}, CurrentLine()));
+                   client.runtime().Compile(*program->module_, {.describe = true}, CompileLine()));
   // The framework expects errors of the program here, not where its results are used.
-  ASSIGN_OR_RETURN(program->figures_, program->runtime_.Describe(CurrentLine()));
+  ASSIGN_OR_RETURN(program->figures_, program->runtime_.Describe(CompileLine()));
   program->Describe(read);
   return program;
 }
@@ -112,6 +112,11 @@ void CompiledProgram::Describe(const ReadProgram& read) {
 absl::StatusOr<hlod::Executable> CompiledProgram::alone() const {
   if (options_.replicas * options_.partitions == 1) return runtime_;
   return alone_.Get(client_->runtime(), *module_);
+}
+
+const hlo::Dependences& CompiledProgram::dependences() const {
+  std::call_once(analysed_, [&] { dependences_.emplace(*module_); });
+  return *dependences_;
 }
 
 std::vector<Device*> CompiledProgram::devices() const {

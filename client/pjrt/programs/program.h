@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "client/pjrt/programs/alone.h"
 #include "client/pjrt/programs/compile_options.h"
 #include "client/pjrt/programs/read_program.h"
+#include "common/hlo/analysis/dependence.h"
 #include "common/hlo/module.h"
 #include "hlod/runtime/executable.h"
 
@@ -62,6 +65,9 @@ class CompiledProgram {
   const std::vector<std::string>& argument_shardings() const { return argument_shardings_; }
   const std::vector<std::string>& result_shardings() const { return result_shardings_; }
 
+  // Returns which results depend on which arguments; analysed at the first call.
+  const hlo::Dependences& dependences() const;
+
   // The program in a form that DeserializeAndLoad takes.
   std::string Serialize() const;
   // XLA's HloModuleProtoWithConfig of the program.
@@ -88,6 +94,8 @@ class CompiledProgram {
   std::vector<size_t> output_ranks_;
   MemoryKinds output_kinds_, parameter_kinds_;
   std::vector<std::string> argument_shardings_, result_shardings_;
+  mutable std::once_flag analysed_;
+  mutable std::optional<hlo::Dependences> dependences_;
 };
 
 // Reads what Serialize wrote, and compiles it. `options` replaces the program's own unless it is empty.

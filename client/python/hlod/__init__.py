@@ -1,5 +1,6 @@
 """hlod from Python. `JAX_PLATFORMS=hlod` runs JAX programs on the daemon (hlod.jax); `hlod.ledger` and `hlod.metrics` say what they
 did; `hlod.check` says what a program costs and needs before it runs, `hlod.run` runs a lowered one;
+`hlod.placeholders` runs a whole program with arrays that have no bytes, and says what it would have needed;
 `hlod.partition` gives what each device of a mesh runs."""
 
 from ._check import (
@@ -16,6 +17,7 @@ from ._check import (
 )
 from ._hloctl import Error
 from ._partition import Partitioned, PartitionError, partition
+from ._placeholders import Crossing, Held, PlaceholderRead, Placeholders, Preflight, PreflightFailed, Program, placeholders
 from ._plugin import Ledger, Metrics, ledger, metrics
 from ._run import run
 
@@ -24,19 +26,27 @@ __all__ = [
     "Bracket",
     "CheckFailed",
     "Collective",
+    "Crossing",
     "Error",
     "Finding",
+    "Held",
     "Ledger",
     "Metrics",
     "Operation",
     "Partitioned",
     "PartitionError",
     "Replicated",
+    "PlaceholderRead",
+    "Placeholders",
+    "Preflight",
+    "PreflightFailed",
+    "Program",
     "Report",
     "Transfer",
     "check",
     "ledger",
     "metrics",
     "partition",
+    "placeholders",
     "run",
 ]

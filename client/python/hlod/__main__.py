@@ -49,7 +49,7 @@ def main() -> None:
     except _hloctl.Error as error:
         sys.exit(f"hlod: {error}")
     if "--" in words:
-        os.environ.setdefault("JAX_PLATFORMS", "hlod")
+        os.environ["JAX_PLATFORMS"] = os.environ.get("JAX_PLATFORMS") or "hlod"
     sys.stdout.flush()
     os.execv(words[0], words)
 

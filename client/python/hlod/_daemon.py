@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from . import _files, _hloctl, _plugin
 
@@ -26,12 +27,18 @@ def library() -> str:
 
 def options() -> dict[str, str | int]:
     """The options of the plugin's client: what the environment says of the daemon."""
-    result: dict[str, str | int] = {}
+    result: dict[str, str | int] = {"name": program_name()}
     if os.environ.get("HLOD_ADDRESS"):
         result["address"] = os.environ["HLOD_ADDRESS"]
     if os.environ.get("HLOD_DEVICES"):
         result["devices"] = _devices(os.environ["HLOD_DEVICES"])
     return result
+
+
+def program_name() -> str:
+    """The program's name in the daemon's listings and in reports: "train.py pid 17"."""
+    script = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
+    return f"{script if script not in ('', '-c') else 'python'} pid {os.getpid()}"
 
 
 def _devices(text: str) -> int:

@@ -11,18 +11,22 @@ import sys
 import threading
 from collections.abc import Callable
 
-from . import _files, _hloctl, _html
+from . import _files, _hloctl, _html, _placeholders
+
+
+_FUNCTIONS = ("hlod_set_line", "hlod_set_compile_line", "hlod_metrics_report", "hlod_ledger", "hlod_end_preflight", "hlod_free")
 
 
 def check(path: str) -> None:
     """Raises hlod.Error unless the file is a library with this package's functions."""
     source = "$HLOD_PJRT_LIBRARY" if os.environ.get("HLOD_PJRT_LIBRARY") == path else "hlod's plugin"
     try:
-        ctypes.CDLL(path).hlod_set_line
+        library = ctypes.CDLL(path)
     except OSError as error:
         raise _hloctl.Error(f"{source} ({path}) cannot be loaded: {str(error).removeprefix(f'{path}: ')}") from None
-    except AttributeError:
-        raise _hloctl.Error(f"{source} ({path}) is not hlod's plugin: it lacks the function hlod_set_line") from None
+    missing = next((name for name in _FUNCTIONS if not hasattr(library, name)), None)
+    if missing is not None:
+        raise _hloctl.Error(f"{source} ({path}) is not hlod's plugin, or of another version: it lacks the function {missing}")
 
 
 @functools.lru_cache(maxsize=None)
@@ -36,6 +40,7 @@ def _library() -> ctypes.CDLL:
         getattr(library, name).restype = ctypes.c_void_p
     library.hlod_free.argtypes = [ctypes.c_void_p]
     library.hlod_set_line.argtypes = [ctypes.c_char_p]
+    library.hlod_set_compile_line.argtypes = [ctypes.c_char_p]
     return library
 
 
@@ -96,6 +101,11 @@ def ledger() -> Ledger:
     return Ledger(account)
 
 
+def end_preflight() -> None:
+    """Ends the preflight logs of this process's abstract clients, whose account `ledger` does not give any more."""
+    _library().hlod_end_preflight()
+
+
 def name_lines_of_transfers() -> None:
     """Has the plugin note the line of the user's program for transfers and compilations, which JAX does not pass on."""
     from jax._src import array, compiler
@@ -103,12 +113,24 @@ def name_lines_of_transfers() -> None:
 
     xla_client.batched_device_put = _noting(xla_client.batched_device_put)
     if hasattr(compiler, "compile_or_get_cached"):
-        compiler.compile_or_get_cached = _noting(compiler.compile_or_get_cached)
+        compiler.compile_or_get_cached = _noting_compile(_noting(compiler.compile_or_get_cached))
     value = array.ArrayImpl._value
     try:
         array.ArrayImpl._value = property(_noting(value.fget))
     except (AttributeError, TypeError):
         pass  # Where the class does not take it, downloads are counted without lines.
+
+
+def _noting_compile(function: Callable) -> Callable:
+    """The function, with the line of the nearest caller outside JAX noted for the program that it compiles on another thread."""
+    set_line = _library().hlod_set_compile_line
+
+    @functools.wraps(function)
+    def noting(*arguments, **parameters):
+        set_line(_line())
+        return function(*arguments, **parameters)
+
+    return noting
 
 
 _noted = threading.local()
@@ -126,6 +148,11 @@ def _noting(function: Callable) -> Callable:
         set_line(_line())
         try:
             return function(*arguments, **parameters)
+        except RuntimeError as error:
+            if "is a placeholder: it has no value for" not in str(error):
+                raise
+            refused = _placeholders.PlaceholderRead(str(error).removeprefix("FAILED_PRECONDITION: "))
+            raise refused from None
         finally:
             set_line(None)
             _noted.line = False
@@ -155,13 +182,20 @@ def _line() -> bytes | None:
 
 
 @functools.lru_cache(maxsize=None)
-def _skipped() -> tuple[str, ...]:
-    import contextlib
+def frameworks() -> tuple[str, ...]:
+    """The folders of JAX, PyTorch/XLA and the libraries on top of them, whose lines are not the user's program's."""
     import importlib.util
 
-    own = os.path.dirname(os.path.abspath(__file__)) + os.sep
     folders = []
-    for framework in ("jax", "torch", "torch_xla", "torchax"):
-        spec = importlib.util.find_spec(framework)
+    for name in ("jax", "torch", "torch_xla", "torchax", "flax", "optax", "equinox", "orbax", "numpyro", "chex", "haiku", "diffrax"):
+        spec = importlib.util.find_spec(name)
         folders += [folder + os.sep for folder in (spec.submodule_search_locations if spec else None) or ()]
-    return (*folders, own, contextlib.__file__, functools.__file__, "<")
+    return tuple(folders)
+
+
+@functools.lru_cache(maxsize=None)
+def _skipped() -> tuple[str, ...]:
+    import contextlib
+
+    own = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    return (*frameworks(), own, contextlib.__file__, functools.__file__, "<")

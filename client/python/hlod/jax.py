@@ -11,6 +11,7 @@ from __future__ import annotations
 import collections.abc
 import functools
 import os
+import sys
 
 from . import _daemon, _hloctl
 
@@ -33,11 +34,14 @@ def initialize() -> None:
     platforms = config.jax_platforms.value
     if not wanted(platforms) or NAME in xla_bridge._backend_factories:
         return
+    if os.environ.get("HLOD_ABSTRACT"):
+        # The run may end at a read, without Python's own end, which writes out what was printed.
+        sys.stdout.reconfigure(line_buffering=True, write_through=True)
     if platforms == NAME:
         # Host callbacks, DLPack and jax.device_put of NumPy scalars want a CPU device beside.
         config.update("jax_platforms", f"{NAME},cpu")
     try:
-        _register()
+        register()
     except _hloctl.Error as error:
         xla_bridge.register_backend_factory(NAME, functools.partial(_refuse, str(error)), priority=500, fail_quietly=False)
 
@@ -59,10 +63,14 @@ class _Options(collections.abc.Mapping):
         return len(_daemon.options())
 
 
-def _register() -> None:
-    """Registers the plugin and what JAX needs beside it. Raises hlod.Error with the reason when that is not possible."""
+def register() -> None:
+    """Registers the plugin and what JAX needs beside it, unless that was done. Raises hlod.Error with the reason when that is
+    not possible."""
     import jax
     from jax._src import xla_bridge
+
+    if NAME in xla_bridge._backend_factories:
+        return
 
     if jax.__version_info__ < OLDEST:
         raise _hloctl.Error(
@@ -81,13 +89,15 @@ def _register() -> None:
 
 def _name_lines_of_programs() -> None:
     """Has jaxlib tell the plugin, at each execution, the line of the program that asked for it, and not one of JAX's own."""
-    import jax
     from jax._src import config
+
+    from . import _plugin
 
     try:
         config.update("jax_send_traceback_to_runtime", "on")
         from jax._src.lib import _jax
 
-        _jax.add_exclude_path(os.path.dirname(jax.__file__))
+        for folder in _plugin.frameworks():
+            _jax.add_exclude_path(folder.rstrip(os.sep))
     except (AttributeError, ImportError):
         pass  # JAX before 0.7 has no such option: its executions are counted without lines.

@@ -183,7 +183,8 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
   AbstractSession* const abstract = session->options().abstract.get();
   if (abstract != nullptr) {
     if (module != nullptr) state->large_results = LargeResults(*module, abstract->options().real_bytes_max);
-    abstract->Compiled(digest, state->program(), caller);
+    abstract->Compiled(digest, state->program(), state->verdict.nearest.empty() ? "" : state->verdict.text,
+                       caller);
   }
   if (abstract == nullptr) WarnOfRecompiles(state->verdict, caller);
   RETURN_IF_ERROR(state->Compile(describe, caller));

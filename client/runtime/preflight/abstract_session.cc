@@ -60,12 +60,20 @@ AbstractSession::~AbstractSession() {
   log_.Write(event);
 }
 
-void AbstractSession::Compiled(const Digest& digest, const std::string& program, const Caller& caller) {
+void AbstractSession::Compiled(const Digest& digest, const std::string& program, std::string_view reason,
+                               const Caller& caller) {
   v1::PreflightEvent event;
   v1::PreflightProgram& recorded = *event.mutable_program();
   recorded.set_digest(DigestBytes(digest));
   recorded.set_module(program);
+  recorded.set_reason(std::string(reason));
   *recorded.mutable_origin() = OriginProto(caller);
+  log_.Write(event);
+}
+
+void AbstractSession::OfAFramework() {
+  v1::PreflightEvent event;
+  event.mutable_framework();
   log_.Write(event);
 }
 
@@ -119,12 +127,13 @@ void AbstractSession::Dropped(uint64_t handle) {
   log_.Write(event);
 }
 
-void AbstractSession::ReadValue(int64_t bytes, Cause cause, bool absent, const Caller& caller) {
+void AbstractSession::ReadValue(int64_t bytes, Cause cause, bool absent, const Caller& caller, bool refused) {
   v1::PreflightEvent event;
   v1::PreflightRead& read = *event.mutable_read();
   read.set_bytes(bytes);
   read.set_cause(static_cast<int>(cause));
   read.set_absent(absent);
+  read.set_refused(refused);
   *read.mutable_origin() = OriginProto(caller);
   log_.Write(event);
 }
@@ -143,8 +152,10 @@ void AbstractSession::Failed(const v1::Error& error) {
 }
 
 absl::StatusOr<Literal> AbstractSession::Ask(BufferState& placeholder, Cause cause, const Caller& caller) {
-  ReadValue(placeholder.bytes, cause, /*absent=*/true, caller);
-  if (options_.stand_in != StandIn::kNone && placeholder.bytes <= kStandInBytesMax) {
+  const bool stands_in = options_.stand_in != StandIn::kNone && placeholder.bytes <= kStandInBytesMax;
+  ReadValue(placeholder.bytes, cause, /*absent=*/true, caller,
+            /*refused=*/!stands_in && !options_.end_process);
+  if (stands_in) {
     stood_in_ = true;
     return MakeStandIn(placeholder.shape);
   }

@@ -33,7 +33,10 @@ class AbstractSession {
 
   // Each of these functions writes one event into the preflight log. They are called in the order in which
   // commands are sent.
-  void Compiled(const Digest& digest, const std::string& program, const Caller& caller);
+  void Compiled(const Digest& digest, const std::string& program, std::string_view reason,
+                const Caller& caller);
+  // Notes that a framework runs the program (proto/hlod/v1/preflight_log.proto).
+  void OfAFramework();
   // `cause` is the upload's, real or avoided.
   void Made(const Buffer& buffer, std::optional<Cause> cause, const Caller& caller);
   void Executed(const Digest& digest, const std::vector<uint64_t>& arguments,
@@ -41,7 +44,7 @@ class AbstractSession {
                 const std::vector<Caller>& result_callers, const Caller& caller);
   void Labelled(uint64_t handle, std::string_view role, const std::string& name, const std::string& sharding);
   void Dropped(uint64_t handle);
-  void ReadValue(int64_t bytes, Cause cause, bool absent, const Caller& caller);
+  void ReadValue(int64_t bytes, Cause cause, bool absent, const Caller& caller, bool refused = false);
   void Closed(std::string_view cause, const Caller& caller);
   void Failed(const v1::Error& error);
 

@@ -31,7 +31,7 @@ class Settings(unittest.TestCase):
                 "/nowhere/lib.so": r"\$HLOD_PJRT_LIBRARY \(/nowhere/lib.so\) cannot be loaded: cannot open shared object file",
                 "/": r"\$HLOD_PJRT_LIBRARY \(/\) cannot be loaded: cannot read file data: Is a directory",
                 file.name: rf"\$HLOD_PJRT_LIBRARY \({file.name}\) cannot be loaded: invalid ELF header",
-                "libc.so.6": r"\$HLOD_PJRT_LIBRARY \(libc.so.6\) is not hlod's plugin: it lacks the function hlod_set_line",
+                "libc.so.6": r"\$HLOD_PJRT_LIBRARY \(libc.so.6\) is not hlod's plugin, or of another version: it lacks the function hlod_set_line",
             }
             for value, reason in cases.items():
                 with self.subTest(value):

@@ -330,6 +330,65 @@ std::string Framed(const v1::PreflightEvent& event) {
   return framed + bytes;
 }
 
+// A framework's program says of no array what it is: the names of the step's parameters do.
+TEST(Preflight, AFrameworksStepsAreTheRunsOfWhatComputesMost) {
+  constexpr char kInit[] = R"(
+HloModule init
+ENTRY main {
+  x = f32[1024] parameter(0)
+  ROOT n = f32[1024] negate(x)
+})";
+  constexpr char kStep[] = R"(
+HloModule step
+ENTRY main {
+  w = f32[1024] parameter(0), metadata={op_name="params['w']"}
+  m = f32[1024] parameter(1), metadata={op_name="s[0].mu['w']"}
+  x = f32[1024] parameter(2), metadata={op_name="batch"}
+  g = f32[1024] multiply(w, x)
+  n = f32[1024] add(m, g)
+  v = f32[1024] subtract(w, n)
+  ROOT r = (f32[1024], f32[1024]) tuple(v, n)
+})";
+  Writer run;
+  run.Add().mutable_framework();
+  run.Program("init", kInit);
+  run.Placeholder(1);
+  run.Execute("init", {1}, 2);
+  run.Execute("init", {1}, 3);
+  run.Free(1);
+  run.Program("step", kStep);
+  const auto step = [&](uint64_t w, uint64_t m, uint64_t x, uint64_t result) {
+    run.Buffer(x, Cause::kUpload, /*absent=*/true);
+    run.Execute("step", {w, m, x}, result);
+    run.Last().mutable_execute()->add_results(result + 1);
+  };
+  step(2, 3, 10, 4);
+  run.Free(2);
+  run.Free(3);
+  run.Free(10);
+  step(4, 5, 11, 6);
+  run.Read(Cause::kDownload, /*absent=*/true);
+  run.Last().mutable_read()->set_refused(true);
+  // The same name and line, and another program.
+  run.Program("again", kStep);
+  run.Last().mutable_program()->set_reason("parameter 2 was f32[1024], now f32[1024]");
+  const RunReport report = Follow(run);
+  EXPECT_EQ(report.steps, 2);
+  EXPECT_EQ(report.step_program, "step");
+  EXPECT_EQ(report.flops, 3 * 1024) << "of a step, without what ran before the first";
+  EXPECT_EQ(PartOf(report, Part::kWeights), 2 * 4096) << "w and its successor";
+  EXPECT_EQ(PartOf(report, Part::kOptimizerState), 2 * 4096);
+  EXPECT_EQ(PartOf(report, Part::kInputs), 4096);
+  EXPECT_THAT(ToText(report), HasSubstr("params['w']"));
+  EXPECT_EQ(report.stand_ins, 0);
+  EXPECT_EQ(report.download_calls, 0);
+  ASSERT_EQ(report.refused.size(), 1u);
+  EXPECT_EQ(ShortText(report.refused[0].line), "train.cc:11");
+  EXPECT_EQ(report.recompiles(), 1);
+  EXPECT_THAT(ToText(report), HasSubstr("step: parameter 2 was f32[1024], now f32[1024]"));
+  EXPECT_EQ(ValuesOf(report).at("recompiles"), 1);
+}
+
 TEST(Records, AreReadAsFarAsTheyGo) {
   v1::PreflightEvent begin, step;
   begin.mutable_begin()->set_version(1);

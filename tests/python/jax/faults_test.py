@@ -1,0 +1,101 @@
+"""What happens to a program when its daemon is killed, when it is interrupted, forked, or forgets its arrays."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import unittest
+
+import hlod
+import jax
+import jax.numpy as jnp
+
+
+def run(program):
+    """Runs a program in a process of its own, and returns its output and its errors."""
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=200)
+    return done.stdout.splitlines(), done.stderr
+
+
+class Faults(unittest.TestCase):
+
+    def test_a_killed_daemon_is_one_kind_of_error_and_a_new_client_goes_on(self):
+        output, errors = run("""
+            import os, signal
+            import hlod, jax, jax.extend, jax.numpy as jnp
+
+            x = jnp.arange(5.0)
+            print(float(x.sum()))
+            os.kill(int(jax.devices()[0].client.platform_version.split("pid ")[1].split()[0]), signal.SIGKILL)
+            for use in (lambda: float((x + 1).sum()), lambda: float(x[0]), lambda: float(jnp.ones(4)[0]), hlod.ledger):
+                try:
+                    use()
+                except (jax.errors.JaxRuntimeError, hlod.Error) as error:
+                    print(type(error).__name__, str(error).removeprefix("UNAVAILABLE: "))
+            jax.extend.backend.clear_backends()
+            print(float(jnp.arange(5.0).sum()), jax.devices()[0].platform)
+        """)
+        self.assertEqual(output[0], "10.0", errors)
+        self.assertEqual([line.split(" ")[0] for line in output[1:5]], ["JaxRuntimeError"] * 3 + ["Error"], output)
+        for line in output[1:5]:
+            self.assertRegex(line, "The session with the daemon at .* is lost, and its buffers with it: The private daemon ended")
+        self.assertEqual(output[5:], ["10.0 hlod"], errors)
+
+    def test_an_interrupt_ends_a_wait(self):
+        output, errors = run("""
+            import os, signal, threading
+            import jax, jax.numpy as jnp
+
+            forever = jax.jit(lambda x: jax.lax.while_loop(lambda x: x[0] < 2, jnp.sin, x))
+            y = forever(jnp.ones(10))
+
+            def interrupted(wait):
+                asked = threading.Event()
+                threading.Thread(target=lambda: (asked.wait(), os.kill(os.getpid(), signal.SIGINT))).start()
+                try:
+                    asked.set()
+                    wait()
+                except KeyboardInterrupt:
+                    print("interrupted", flush=True)
+
+            interrupted(y.block_until_ready)
+            interrupted(lambda: float(y[0]))
+            os._exit(0)
+        """)
+        self.assertEqual(output, ["interrupted"] * 2, errors)
+
+    def test_a_fork_is_warned_of(self):
+        output, errors = run("""
+            import os, warnings
+            import jax, jax.numpy as jnp
+
+            x = jnp.ones(3)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                child = os.fork()
+                if child == 0:
+                    os._exit(7)
+            print([str(w.message)[:20] for w in caught], os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), float(x.sum()))
+        """)
+        self.assertEqual(len(output), 1, errors)
+        self.assertRegex(output[0], r"^\['os\.fork\(\) was called|^\['os'")
+        self.assertTrue(output[0].endswith(" 7 3.0"), output)
+
+    def test_forgotten_arrays_are_given_back(self):
+        device = jax.devices()[0]
+        gc.collect()
+        hlod.ledger()
+        before = device.memory_stats()["bytes_in_use"]
+        kept = [jnp.full((1000,), i, jnp.float32) for i in range(1000)]
+        hlod.ledger()  # Waits for what was sent.
+        self.assertGreaterEqual(device.memory_stats()["bytes_in_use"], before + 4_000_000)
+        del kept
+        gc.collect()
+        hlod.ledger()
+        self.assertLess(device.memory_stats()["bytes_in_use"], before + 100_000)
+
+
+if __name__ == "__main__":
+    unittest.main()
