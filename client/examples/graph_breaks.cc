@@ -3,7 +3,7 @@
 // shows all of them.
 //   example_graph_breaks
 #include <hlod/tensors.h>
-#include <hlod/transform/capture.h>
+#include <hlod/transform/compare_tracing.h>
 
 #include <cstdio>
 #include <string>

@@ -76,6 +76,7 @@
 #include "hlod/transform/capture.h"
 #include "hlod/transform/checkpoint.h"
 #include "hlod/transform/collectives.h"
+#include "hlod/transform/compare_tracing.h"
 #include "hlod/transform/control.h"
 #include "hlod/transform/custom_rule.h"
 #include "hlod/transform/debug_print.h"

@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "client/report/graphs/table.h"
 #include "common/base/text/strings.h"
-#include "hlod/transform/capture.h"
+#include "hlod/transform/compare_tracing.h"
 
 namespace hlod {
 namespace {

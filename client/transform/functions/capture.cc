@@ -1,13 +1,11 @@
-// Captured functions: reports how recorded graphs differ, and profiles steps.
+// Captured functions: reports how recorded graphs differ.
 #include "hlod/transform/capture.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "client/tensor/function/function.h"
-#include "client/tensor/trace/backward_cuts.h"
 #include "client/tensor/value/throw.h"
 #include "common/base/text/strings.h"
 
@@ -78,32 +76,6 @@ void ThrowBroken(const Error& error, const CaptureOptions& options, const Caller
   Throw(error.kind() == ErrorKind::kNone ? ErrorKind::kArgument : error.kind(),
         absl::StrCat(NameOf(options), " is to be one graph (full_graph), and is not: ", error.what()),
         "compile", caller);
-}
-
-TracingProfile ProfileOf(std::string name, bool cut_phases, int calls,
-                         const std::function<std::shared_ptr<void>()>& call, const Caller& caller) {
-  TracingProfile profile;
-  profile.name = std::move(name);
-  Sync(caller);  // Runs earlier operations first, because they are not part of the step.
-  profile.report = ReportGraphs([&] {
-    std::optional<BackwardCuts> cuts;
-    if (cut_phases) cuts.emplace();
-    for (int i = 0; i < calls; ++i) {
-      const std::shared_ptr<void> results = call();
-      Sync(caller);
-    }
-  });
-  std::set<std::string> programs, split;
-  for (const GraphRow& graph : profile.report.graphs) {
-    programs.insert(graph.program);
-    for (const BreakRow& row : profile.report.breaks) {
-      if (row.stage == BreakStage::kLowering && row.origin == graph.origin && Name(row.cause) == graph.cause)
-        split.insert(graph.program);
-    }
-  }
-  profile.modules = static_cast<int64_t>(programs.size());
-  profile.captured_graphs = profile.modules - static_cast<int64_t>(split.size());
-  return profile;
 }
 
 }  // namespace hlod::lazy

@@ -12,7 +12,7 @@
 #include "hlod/observe/graph_report.h"
 #include "hlod/observe/profile.h"
 #include "hlod/optim/optimizers.h"
-#include "hlod/transform/capture.h"
+#include "hlod/transform/compare_tracing.h"
 #include "hlod/transform/foreign.h"
 #include "tests/unit/client/tensor/fixture.h"
 
