@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/nn/packed.h"
 #include "client/tensor/value/throw.h"
+#include "common/base/text/count.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/indexing.h"
 #include "hlod/ops/joining.h"
@@ -67,8 +68,9 @@ void CheckLengths(const Tensor& input, const Numbers& lengths, bool batch_first,
   }
   const int64_t steps = input.size(batch_first ? 1 : 0), count = input.size(batch_first ? 0 : 1);
   if (static_cast<int64_t>(lengths.size()) != count || count == 0) {
-    Refused(absl::StrCat("there are ", lengths.size(), " lengths for ", count, " sequences"), operation,
-            caller);
+    Refused(absl::StrCat("the list has ", CountText(static_cast<int64_t>(lengths.size()), "length"), " for ",
+                         CountText(count, "sequence")),
+            operation, caller);
   }
   for (const int64_t length : lengths) {
     if (length < 1 || length > steps) {

@@ -15,6 +15,7 @@
 #include "client/tensor/value/text.h"
 #include "client/tensor/value/throw.h"
 #include "common/base/system/mutex.h"
+#include "common/base/text/count.h"
 #include "common/base/text/strings.h"
 #include "hlod/runtime/error.h"
 #include "hlod/transform/debug_print.h"
@@ -195,8 +196,8 @@ void DebugPrint(const PrintFormat& format, const std::vector<Operand>& values) {
   const std::vector<std::string> pieces = PiecesOf(format);
   if (pieces.size() != values.size() + 1) {
     Throw(ErrorKind::kArgument,
-          absl::StrCat("the format \"", format.text(), "\" has ", pieces.size() - 1, " {} and there are ",
-                       values.size(), " values"),
+          absl::StrCat("the format \"", format.text(), "\" has ", pieces.size() - 1, " {} for ",
+                       CountText(static_cast<int64_t>(values.size()), "value")),
           kWhat, format.caller());
   }
   Print print;

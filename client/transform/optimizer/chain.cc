@@ -8,6 +8,7 @@
 #include "client/tensor/value/impl.h"
 #include "client/tensor/value/throw.h"
 #include "client/transform/optimizer/transformation.h"
+#include "common/base/text/count.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
@@ -195,7 +196,8 @@ State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensor
 std::vector<Tensor> ApplyLeaves(const Tensors& params, const Tensors& updates) {
   if (updates.size() != params.size()) {
     lazy::Throw(ErrorKind::kArgument,
-                absl::StrCat("there are ", updates.size(), " updates for ", params.size(), " parameters"),
+                absl::StrCat("a list has ", CountText(static_cast<int64_t>(updates.size()), "update"),
+                             " for ", CountText(static_cast<int64_t>(params.size()), "parameter")),
                 "apply_updates", Caller{});
   }
   Tensors results;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/transform/optimizer/limits.h"
+#include "common/base/text/count.h"
 
 namespace hlod {
 
@@ -23,10 +24,11 @@ LrScheduler::LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules,
 LrScheduler::LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules, MomentumRule momentum,
                          Caller caller)
     : optimizer_(&optimizer), rules_(std::move(rules)), momentum_(std::move(momentum)) {
-  RequireThat(rules_.size() == optimizer.group_count(),
-              absl::StrCat("there are ", rules_.size(), " rules for ", optimizer.group_count(),
-                           " groups of parameters"),
-              "lr_scheduler", caller);
+  RequireThat(
+      rules_.size() == optimizer.group_count(),
+      absl::StrCat("the scheduler has ", CountText(static_cast<int64_t>(rules_.size()), "rule"), " for ",
+                   CountText(static_cast<int64_t>(optimizer.group_count()), "group"), " of parameters"),
+      "lr_scheduler", caller);
   for (size_t i = 0; i < optimizer.group_count(); ++i) bases_.push_back(optimizer.learning_rate(i));
   SetEpoch(0, caller);
 }

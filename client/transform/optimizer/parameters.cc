@@ -7,6 +7,7 @@
 #include "client/tensor/value/throw.h"
 #include "client/transform/optimizer/limits.h"
 #include "client/transform/optimizer/with_grad.h"
+#include "common/base/text/count.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/math.h"
 #include "hlod/ops/shape.h"
@@ -117,8 +118,9 @@ void ParameterOptimizer::AddGroup(std::vector<Tensor> parameters, optim::Optimiz
 
 void ParameterOptimizer::RequireGroup(size_t group, const char* operation, const Caller& caller) const {
   RequireThat(group < groups_.size(),
-              absl::StrCat("group ", group, " is asked for, and there are ", groups_.size()), operation,
-              caller);
+              absl::StrCat("group ", group, " is asked for; the optimizer has ",
+                           CountText(static_cast<int64_t>(groups_.size()), "group")),
+              operation, caller);
 }
 
 void ParameterOptimizer::RequireSameStates(size_t group, const optim::Optimizer& update,

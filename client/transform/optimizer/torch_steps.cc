@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/transform/optimizer/kind.h"
 #include "client/transform/optimizer/torch_moments.h"
+#include "common/base/text/count.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
@@ -117,8 +118,9 @@ Asgd::Asgd(std::vector<ParamGroup<AsgdOptions>> groups, const AsgdOptions& defau
 
 Tensor Asgd::Average(size_t i, Caller caller) const {
   RequireThat(i < parameters().size(),
-              absl::StrCat("parameter ", i, " is asked for, and there are ", parameters().size()), "average",
-              caller);
+              absl::StrCat("parameter ", i, " is asked for; the optimizer has ",
+                           CountText(static_cast<int64_t>(parameters().size()), "parameter")),
+              "average", caller);
   const Tensor& parameter = parameters()[i];
   if (state_of(i) == nullptr) return parameter.Detach();
   const Tensor& average = state_of(i)->parts[1][0];

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "client/transform/optimizer/limits.h"
 #include "client/transform/optimizer/transformation.h"
+#include "common/base/text/count.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
@@ -231,8 +232,9 @@ class InjectedWrapper : public Transformation {
 
 void CheckListLength(size_t list, size_t leaves) {
   RequireThat(list == leaves,
-              absl::StrCat("a list for each of the leaves of the parameters has ", list,
-                           " values, and there are ", leaves, " leaves"),
+              absl::StrCat("a list for each of the leaves of the parameters has ",
+                           CountText(static_cast<int64_t>(list), "value"), " for ",
+                           CountText(static_cast<int64_t>(leaves), "leaf", "leaves")),
               "optimizer", Caller{});
 }
 

@@ -163,7 +163,7 @@ TEST_F(DebugPrints, AreRefusedWhereNothingCanBeReturned) {
   Thrown([&] { Checkpoint(body)(x); });
   EXPECT_THAT(last_what_, HasSubstr("the function prints (DebugPrint)"));
   Thrown([&] { DebugPrint("{} {}", x); });
-  EXPECT_THAT(last_what_, HasSubstr("has 2 {} and there are 1 values"));
+  EXPECT_THAT(last_what_, HasSubstr("has 2 {} for 1 value"));
   Thrown([&] { DebugPrint("{", x); });
   EXPECT_THAT(last_what_, HasSubstr("has a single brace at 0"));
   EXPECT_THAT(Lines(), ElementsAre());

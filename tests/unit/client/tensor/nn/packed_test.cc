@@ -99,7 +99,7 @@ TEST_F(NnPacked, WrongLengthsAreNamed) {
     EXPECT_THAT(last_what_, HasSubstr(why));
     EXPECT_THAT(last_what_, HasSubstr("packed_test.cc:"));
   };
-  refused([&] { rnn::PackPaddedSequence(x, {3}); }, "there are 1 lengths for 2 sequences");
+  refused([&] { rnn::PackPaddedSequence(x, {3}); }, "the list has 1 length for 2 sequences");
   refused([&] { rnn::PackPaddedSequence(x, {3, 0}); }, "the length 0 is not between 1 and the input's 3");
   refused([&] { rnn::PackPaddedSequence(x, {4, 1}); }, "the length 4 is not between 1");
   refused([&] { rnn::PackPaddedSequence(x, {1, 3}); }, "enforce_sorted = false");

@@ -303,7 +303,7 @@ TEST_F(Optimizer, AMaskMayBeAListByThePathsOfLeaves) {
   }
   EXPECT_NEAR(params.at("b").ToVector<float>()[0], Optax()["after"]["masked"]["b"][0].get<double>(), 2e-6);
   Thrown([&] { optimizer.Init(std::vector<Tensor>{params.at("b")}); });
-  EXPECT_THAT(last_what_, HasSubstr("has 3 values, and there are 1 leaves"));
+  EXPECT_THAT(last_what_, HasSubstr("has 3 values for 1 leaf"));
   EXPECT_THAT(last_what_, HasSubstr("optimizer_test.cc"));
   const optim::Optimizer labelled = optim::MultiTransform({{"a", optim::Sgd(.1)}, {"b", optim::Sgd(.1)}},
                                                           [](const Tensor&) { return std::string("c"); });

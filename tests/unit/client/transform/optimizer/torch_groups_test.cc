@@ -200,9 +200,11 @@ TEST_F(TorchGroups, WhatPyTorchRefusesIsRefusedAtItsLine) {
   EXPECT_THAT(Refused([&] { adam.SetOptions({.beta1 = 3}); }), HasSubstr("beta1 is 3"));
   EXPECT_THAT(Refused([&] { Adam(std::vector<Tensor>{}); }), HasSubstr("group 0 has no parameters"));
   EXPECT_THAT(Refused([&] { adam.SetLearningRate(1, 7); }),
-              HasSubstr("group 7 is asked for, and there are 1"));
-  EXPECT_THAT(Refused([&] { adam.learning_rate(7); }), HasSubstr("group 7 is asked for, and there are 1"));
-  EXPECT_THAT(Refused([&] { adam.options(7); }), HasSubstr("group 7 is asked for, and there are 1"));
+              HasSubstr("group 7 is asked for; the optimizer has 1 group"));
+  EXPECT_THAT(Refused([&] { adam.learning_rate(7); }),
+              HasSubstr("group 7 is asked for; the optimizer has 1 group"));
+  EXPECT_THAT(Refused([&] { adam.options(7); }),
+              HasSubstr("group 7 is asked for; the optimizer has 1 group"));
   EXPECT_EQ(adam.group_count(), 1);
 }
 
@@ -222,7 +224,7 @@ TEST_F(TorchGroups, SchedulersNameTheCallersLine) {
               HasSubstr("step_size_up is 0"));
   EXPECT_THAT(Refused([&] { SequentialLr(sgd, {ConstantLr(sgd)}, {2}); }), HasSubstr("1 schedulers"));
   const auto one = [](int64_t) { return 1.0; };
-  EXPECT_THAT(Refused([&] { LambdaLr(sgd, {one, one}); }), HasSubstr("2 rules for 1 groups"));
+  EXPECT_THAT(Refused([&] { LambdaLr(sgd, {one, one}); }), HasSubstr("2 rules for 1 group"));
 }
 
 }  // namespace
