@@ -61,6 +61,7 @@
 #include "hlod/optim/lbfgs.h"
 #include "hlod/optim/lr_scheduler.h"
 #include "hlod/optim/optim.h"
+#include "hlod/optim/optim_conditional.h"
 #include "hlod/optim/optim_losses.h"
 #include "hlod/optim/optim_scaling.h"
 #include "hlod/optim/optim_wrappers.h"

@@ -210,6 +210,18 @@ Optimizer ScaleByAdamax(double b1, double b2, double eps) {
   });
 }
 
+Optimizer ScaleByRprop(double learning_rate, const RpropOptions& o) {
+  return PerLeaf({Filled(learning_rate), ZerosLikeParam}, [=](const LeafStep& s) {
+    const Tensor product = s.gradient * s.slots[1];
+    const Tensor factor = Where(Gt(product, 0), o.eta_plus, o.eta_minus);
+    const Tensor moved = Clamp(s.slots[0] * factor, o.min_step_size, o.max_step_size);
+    s.slots[0] = Where(Eq(product, 0), s.slots[0], moved).To(s.gradient.dtype());
+    const Tensor turned = Lt(product, 0), before = s.slots[1];
+    s.slots[1] = Where(turned, 0, s.slots[0] * Sgn(s.gradient)).To(s.gradient.dtype());
+    // Optax gives the step that was found at the update before.
+    return Where(turned, 0, before).To(s.gradient.dtype());
+  });
+}
 Optimizer ScaleByAdadelta(double rho, double eps) {
   return PerLeaf({ZerosLikeParam, ZerosLikeParam}, [=](const LeafStep& s) {
     s.slots[0] = MovingAverage(s.slots[0], Square(s.gradient), rho);

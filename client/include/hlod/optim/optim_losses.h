@@ -16,6 +16,9 @@ Tensor CosineDistance(const Operand& predictions, const Operand& targets, double
 // to each, for what does not sum to 1.
 Tensor KlDivergence(const Operand& log_predictions, const Operand& targets, int64_t dim = -1);
 Tensor GeneralizedKlDivergence(const Operand& log_predictions, const Operand& targets, int64_t dim = -1);
+// The normalized, temperature-scaled cross entropy of pairs of embeddings [examples, features] with equal
+// labels [examples], as a mean over all such pairs. Chen et al., 2020.
+Tensor Ntxent(const Operand& embeddings, const Tensor& labels, double temperature = 0.07);
 // (1 - alpha) labels + alpha / classes.
 Tensor SmoothLabels(const Operand& labels, double alpha);
 

@@ -30,6 +30,12 @@ struct AmsgradOptions {
 };
 Optimizer ScaleByAmsgrad(const AmsgradOptions& options = {});
 Optimizer ScaleByAdamax(double b1 = 0.9, double b2 = 0.999, double eps = 1e-8);
+// By the sign, times a step size per element that grows while the sign stays. Riedmiller and Braun, 1993. As
+// in Optax 0.2.8, each update is the step of the gradients before; the first is 0.
+struct RpropOptions {
+  double eta_minus = 0.5, eta_plus = 1.2, min_step_size = 1e-6, max_step_size = 50;
+};
+Optimizer ScaleByRprop(double learning_rate, const RpropOptions& options = {});
 Optimizer ScaleByAdadelta(double rho = 0.9, double eps = 1e-6);
 struct RadamOptions {
   double b1 = 0.9, b2 = 0.999, eps = 1e-8, eps_root = 0, threshold = 5;
@@ -96,7 +102,9 @@ Schedule WarmupExponentialDecaySchedule(double init_value, double peak_value, in
                                         int64_t transition_steps, double decay_rate,
                                         const ExponentialDecayOptions& options = {},
                                         Caller caller = Caller::Here());
-// One WarmupCosineDecay() after another.
+// Cosine decay with warm restarts (Loshchilov and Hutter, 2017): one WarmupCosineDecay() after another. A
+// cycle takes decay_steps steps, of which the first warmup_steps lead from init_value to peak_value, and the
+// others to end_value.
 struct SgdrCycle {
   double init_value = 0, peak_value = 0;
   int64_t warmup_steps = 0, decay_steps = 0;

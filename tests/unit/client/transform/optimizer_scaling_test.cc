@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 
+#include "hlod/optim/optim_conditional.h"
 #include "hlod/optim/optim_losses.h"
 #include "hlod/optim/optim_scaling.h"
 #include "nlohmann/json.hpp"
@@ -81,6 +82,17 @@ std::map<std::string, optim::Optimizer> Optimizers() {
       {"sign_sgd", optim::SignSgd(1e-2)},
       {"signum", optim::Signum(1e-2, 0.8)},
       {"fromage", optim::Fromage(0.1)},
+      {"rprop", Scaled(optim::ScaleByRprop(0.01), -1)},
+      {"rprop_options", Scaled(optim::ScaleByRprop(0.1, {0.3, 1.5, 0.05, 0.12}), -1)},
+      {"conditionally_transform",
+       optim::ConditionallyTransform(optim::Adam(1e-2),
+                                     [](const Tensor& step) { return Eq(Remainder(step, 2), 0); })},
+      {"conditionally_mask",
+       optim::ConditionallyMask(optim::Adam(1e-2),
+                                [](const Tensor& step) { return Ne(Remainder(step, 3), 1); })},
+      {"apply_if_finite", optim::ApplyIfFinite(optim::Adam(1e-2), 2)},
+      {"stateless", optim::StatelessWithTreeMap(
+                        [](const Tensor& update, const Tensor& param) { return -0.1 * update * param; })},
   };
 }
 
@@ -130,6 +142,44 @@ TEST_F(OptimizerScaling, NansBecomeZeros) {
   const optim::Optimizer optimizer = optim::Chain({optim::ZeroNans(), optim::Scale(-1)});
   const Tensor gradient = OnDevice({std::nanf(""), 3}, {2});
   EXPECT_THAT(optimizer.Update(gradient, optimizer.Init(w), w).first.ToVector<float>(), ElementsAre(0, -3));
+}
+
+// Two gradients in a row that are not finite are ignored, a third is applied.
+TEST_F(OptimizerScaling, GradientsThatAreNotFiniteAreIgnoredForAWhile) {
+  const optim::Optimizer optimizer = optim::ApplyIfFinite(optim::Sgd(1, 0.5), 2);
+  const Tensor fine = OnDevice({1, 2}, {2}), broken = OnDevice({std::nanf(""), 1}, {2});
+  optim::State state = optimizer.Init(fine);
+  const auto update = [&](const Tensor& gradient) {
+    auto [updates, next] = optimizer.Update(gradient, state, fine);
+    state = std::move(next);
+    return updates.ToVector<float>();
+  };
+  EXPECT_THAT(update(fine), ElementsAre(-1, -2));
+  EXPECT_THAT(update(broken), ElementsAre(0, 0));
+  EXPECT_THAT(update(broken), ElementsAre(0, 0));
+  EXPECT_THAT(update(fine), ElementsAre(-1.5, -3));  // The momentum is that of the first step.
+  for (int i = 0; i < 2; ++i) update(broken);
+  EXPECT_EQ(state.parts[0][0].Item<int64_t>(), 2);
+  EXPECT_FALSE(state.parts[0][1].Item<bool>());
+  EXPECT_EQ(state.parts[0][2].Item<int64_t>(), 4);
+  EXPECT_THAT(update(broken), ElementsAre(::testing::IsNan(), ::testing::_));
+  Thrown([&] { optim::ApplyIfFinite(optim::Sgd(1), -1); });
+  EXPECT_THAT(last_what_, HasSubstr("max_consecutive_errors (-1) is negative"));
+}
+
+TEST_F(OptimizerScaling, ACounterEndsAtTheLargestNumberAndASlowCopyIsPeriodic) {
+  const auto after = [&](int64_t count, PrimitiveType type) {
+    return optim::SafeIncrement(Full({}, count, {.type = type, .device = device()})).Item<int64_t>();
+  };
+  EXPECT_EQ(after(1, kS32), 2);
+  EXPECT_EQ(after(2147483647, kS32), 2147483647);
+  EXPECT_EQ(after(2147483647, kS64), 2147483648);
+  EXPECT_EQ(after(9223372036854775807, kS64), 9223372036854775807);
+  const Tree next = {{"a", OnDevice({2}, {1})}}, old = {{"a", OnDevice({7}, {1})}};
+  for (int32_t step = 0; step < 5; ++step) {
+    const Tensor count = Full({}, step, {.type = kS32, .device = device()});
+    EXPECT_EQ(optim::PeriodicUpdate(next, old, count, 4).at("a").Item<float>(), step % 4 == 0 ? 2 : 7);
+  }
 }
 
 TEST_F(OptimizerScaling, SchedulesAreOptaxs) {
@@ -182,6 +232,18 @@ TEST_F(OptimizerScaling, LossesAndTheirGradientsAreOptaxs) {
       {"cosine", [&](const Tensor& x) { return optim::CosineDistance(x, y); }},
       {"kl", [&](const Tensor& x) { return optim::KlDivergence(LogSoftmax(x, -1), sparse); }},
       {"generalized_kl", [&](const Tensor& x) { return optim::GeneralizedKlDivergence(x, Softmax(y, -1)); }},
+      {"ntxent",
+       [&](const Tensor& x) {
+         return optim::Ntxent(x, FromValues<int64_t>({1, 0, 1}, Dims{3}, x.device()));
+       }},
+      {"ntxent_warm",
+       [&](const Tensor& x) {
+         return optim::Ntxent(x * y, FromValues<int64_t>({2, 2, 0}, Dims{3}, x.device()), 0.5);
+       }},
+      {"safe_norm", [&](const Tensor& x) { return optim::SafeNorm(x, 0.1) * y; }},
+      {"safe_norm_of_zeros", [&](const Tensor& x) { return optim::SafeNorm(x * 0, 0.1) * y; }},
+      {"safe_rms", [&](const Tensor& x) { return optim::SafeRootMeanSquares(x, 0.1) * y; }},
+      {"safe_rms_below", [&](const Tensor& x) { return optim::SafeRootMeanSquares(x, 9) * y; }},
       {"smooth", [&](const Tensor& x) { return optim::SmoothLabels(Softmax(x, -1), 0.2) * y; }},
   };
   ASSERT_EQ(losses.size() + 2, all.size());

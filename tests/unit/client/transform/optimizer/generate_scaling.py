@@ -65,6 +65,12 @@ OPTIMIZERS = {
     "sign_sgd": optax.sign_sgd(1e-2),
     "signum": optax.signum(1e-2, 0.8),
     "fromage": optax.fromage(0.1),
+    "rprop": scaled(optax.scale_by_rprop(0.01), -1.0),
+    "rprop_options": scaled(optax.scale_by_rprop(0.1, 0.3, 1.5, 0.05, 0.12), -1.0),
+    "conditionally_transform": optax.conditionally_transform(optax.adam(1e-2), lambda step: step % 2 == 0),
+    "conditionally_mask": optax.conditionally_mask(optax.adam(1e-2), lambda step: step % 3 != 1),
+    "apply_if_finite": optax.apply_if_finite(optax.adam(1e-2), 2),
+    "stateless": optax.stateless(lambda updates, params: jax.tree.map(lambda u, p: -0.1 * u * p, updates, params)),
 }
 LOSSES = {
     "l2": optax.l2_loss,
@@ -73,6 +79,12 @@ LOSSES = {
     "cosine": optax.cosine_distance,
     "kl": lambda x, y: optax.kl_divergence(jax.nn.log_softmax(x), jax.nn.softmax(y).at[0, 0].set(0)),
     "generalized_kl": lambda x, y: optax.losses.generalized_kl_divergence(x, jax.nn.softmax(y)),
+    "ntxent": lambda x, y: optax.ntxent(x, jnp.array([1, 0, 1])),
+    "ntxent_warm": lambda x, y: optax.ntxent(x * y, jnp.array([2, 2, 0]), 0.5),
+    "safe_norm": lambda x, y: optax.safe_norm(x, 0.1) * y,
+    "safe_norm_of_zeros": lambda x, y: optax.safe_norm(0 * x, 0.1) * y,
+    "safe_rms": lambda x, y: optax.safe_root_mean_squares(x, 0.1) * y,
+    "safe_rms_below": lambda x, y: optax.safe_root_mean_squares(x, 9.0) * y,
     "smooth": lambda x, y: optax.smooth_labels(jax.nn.softmax(x), 0.2) * y,
 }
 
