@@ -78,6 +78,10 @@ struct Clients {
   }
 };
 
+// Returns the version of the daemon's program. Frameworks make it a part of the names under which they keep
+// programs for later processes: the number of the daemon's process is left out.
+std::string VersionOf(std::string_view daemon) { return std::string(daemon.substr(0, daemon.find(" pid "))); }
+
 }  // namespace
 
 absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options) {
@@ -94,7 +98,7 @@ absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options
 
 Client::Client(hlod::Client runtime)
     : runtime_(std::move(runtime)),
-      version_(runtime_.daemon()),
+      version_(VersionOf(runtime_.daemon())),
       completions_(std::make_shared<runtime::Completions>(session())),
       topology_(version_) {
   for (int ordinal = 0; ordinal < runtime_.device_count(); ++ordinal) {

@@ -45,6 +45,16 @@ TEST_F(PjrtClient, ListsDevicesAndMemories) {
 }
 
 // jaxlib 0.4 would write programs in a version of StableHLO that it does not have.
+// Frameworks keep compiled programs under names that contain it.
+TEST_F(PjrtClient, HasOneVersionInEveryProcess) {
+  Call<abi::Client_PlatformVersion_Args> version;
+  version->client = client_;
+  version.Run(api().Client_PlatformVersion);
+  const std::string text(version->platform_version, version->platform_version_size);
+  EXPECT_TRUE(text.starts_with("hlod ")) << text;
+  EXPECT_EQ(text.find("pid"), std::string::npos) << text;
+}
+
 TEST_F(PjrtClient, NamesItsStablehloOnlyToFrameworksThatCompareIt) {
   const auto first_attribute = [] {
     Call<abi::Plugin_Attributes_Args> call;
