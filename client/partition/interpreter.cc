@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 namespace hlod::partition {
@@ -19,6 +20,11 @@ std::string Interpreter() {
     if (access(python.c_str(), X_OK) == 0) return python;
   }
   return "python3";
+}
+
+bool PartitioningIsOn() {
+  const char* const value = std::getenv("HLOD_PARTITION");
+  return value == nullptr || std::string_view(value) != "0";
 }
 
 std::string PackageFolder() {

@@ -9,6 +9,9 @@ namespace hlod::partition {
 // $PATH.
 std::string Interpreter();
 
+// Returns false for HLOD_PARTITION=0.
+bool PartitioningIsOn();
+
 // Returns the folder that the package hlod lies in, beside the program or library that this function is
 // linked into: as installed, in a wheel, or in the tree that it was built in. Empty when there is none.
 std::string PackageFolder();

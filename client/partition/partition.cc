@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "client/partition/interpreter.h"
 #include "client/partition/worker.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/proto/codec.h"
@@ -23,6 +24,21 @@ absl::Status ErrorOf(const json& header) {
   return Aborted("%s", text);
 }
 
+// Reads the shardings that the partitioner left in the module.
+void TakeOpShardings(Partitioned& read) {
+  xla::HloModuleProto rest;
+  if (!rest.ParseFromString(read.module->config.unmodelled)) return;
+  for (const xla::OpSharding& sharding : rest.spmd_parameters_shardings())
+    read.parameter_op_shardings.push_back(sharding.SerializeAsString());
+  const xla::OpSharding& result = rest.spmd_output_sharding();
+  if (result.type() != xla::OpSharding::TUPLE) {
+    read.result_op_shardings.assign(read.result_shardings.size(), result.SerializeAsString());
+    return;
+  }
+  for (const xla::OpSharding& sharding : result.tuple_shardings())
+    read.result_op_shardings.push_back(sharding.SerializeAsString());
+}
+
 // Reads the answer's fields. Throws json::exception if one is missing.
 absl::StatusOr<Partitioned> Read(const Frame& answer) {
   const json& header = answer.header;
@@ -40,6 +56,7 @@ absl::StatusOr<Partitioned> Read(const Frame& answer) {
     return DataLoss("The process that partitions programs sent a part of a module.");
   read.serialized = answer.body.substr(0, size);
   ASSIGN_OR_RETURN(read.module, hlo::FromSerialized(read.serialized));
+  TakeOpShardings(read);
   if (size < answer.body.size()) {
     ASSIGN_OR_RETURN(read.annotated, hlo::FromSerialized(std::string_view(answer.body).substr(size)));
   }
@@ -47,6 +64,8 @@ absl::StatusOr<Partitioned> Read(const Frame& answer) {
 }
 
 }  // namespace
+
+bool IsWanted() { return PartitioningIsOn(); }
 
 absl::StatusOr<Partitioned> Partition(const Request& request) {
   Frame frame;

@@ -35,9 +35,14 @@ struct Partitioned {
   bool has_shardings = false;  // False: each device computes the whole program.
   // The shardings as HLO text: "{devices=[4,1,2]<=[8] last_tile_dim_replicate}".
   std::vector<std::string> parameter_shardings, result_shardings;
+  // The same as serialized OpShardings, in which a replicated one is empty.
+  std::vector<std::string> parameter_op_shardings, result_op_shardings;
   std::string jaxlib;   // The version of jaxlib.
   bool cached = false;  // True when it came from the cache on disk.
 };
+
+// Returns false when the environment asks that programs run undivided (HLOD_PARTITION=0).
+bool IsWanted();
 
 // Partitions a program. Blocks; calls from several threads wait for one another. Errors are sentences:
 // FAILED_PRECONDITION when there is no worker (python3 or jaxlib is missing; it says what to install),

@@ -149,6 +149,11 @@ class Cache(Case):
         self.assertTrue(again.cached)
         self.assertEqual(again.result_shardings, [ROWS])
 
+    def test_its_folders_are_the_users_alone(self):
+        hlod.partition(SHARDY)
+        for path in (cache.folder(), os.path.dirname(cache.folder())):
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o700)
+
     def test_a_damaged_file_is_made_again(self):
         first = hlod.partition(SHARDY)
         [path] = pathlib.Path(cache.folder()).iterdir()

@@ -144,7 +144,7 @@ RoomList ClientRooms() {
       {"client/analysis/mesh/",
        {"client/analysis/mesh/", "client/analysis/module/", "common/hlo/", "common/base/"}},
       {"client/analysis/", {"client/analysis/", "common/passes/", "common/hlo/", "common/base/", "proto/"}},
-      {"client/partition/", {"client/partition/", "common/hlo/", "common/base/"}},
+      {"client/partition/", {"client/partition/", "common/hlo/", "common/base/", "proto/"}},
       {"client/report/graphs/", {"client/report/graphs/", "hlod/", "common/hlo/", "common/base/"}},
       {"client/report/",
        {"client/report/", "client/analysis/module/", "hlod/", "common/hlo/", "common/base/"}},
@@ -155,7 +155,7 @@ RoomList ClientRooms() {
       {"client/pjrt/abi/", {"client/pjrt/abi/"}},
       {"client/pjrt/",
        {"client/pjrt/", "client/import/", "client/analysis/module/", "client/runtime/session/",
-        "client/runtime/transfer/", "hlod/", "common/hlo/", "common/base/", "proto/"}},
+        "client/runtime/transfer/", "client/partition/", "hlod/", "common/hlo/", "common/base/", "proto/"}},
   };
 }
 

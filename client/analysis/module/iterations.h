@@ -1,4 +1,4 @@
-// How often a module's computations run.
+// Counts of how often the computations of a module run.
 #pragma once
 
 #include <cstddef>

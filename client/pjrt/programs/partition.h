@@ -1,4 +1,4 @@
-// Programs of several partitions, without a partitioner.
+// Programs of several partitions that XLA's partitioner does not divide (divide.h).
 //
 // The framework gives each partition its part of every argument, and expects its part of every result; the
 // program itself is written for whole arrays. So it is wrapped: the parts of an argument are gathered among

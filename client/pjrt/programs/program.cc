@@ -8,6 +8,7 @@
 #include "client/pjrt/buffers/element_type.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/programs/call_location.h"
+#include "client/pjrt/programs/divide.h"
 #include "client/pjrt/programs/partition.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/flat_signature.h"
@@ -75,7 +76,8 @@ absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(
   const std::shared_ptr<CompiledProgram> program(new CompiledProgram(client));
   ASSIGN_OR_RETURN(ReadProgram read, ReadProgramFrom(code, format));
   if (options.partitions > 1) {
-    RETURN_IF_ERROR(Partition(read, options.partitions));
+    const bool divided = options.replicas == 1 && DivideByXla(read, code, options.partitions);
+    if (!divided) RETURN_IF_ERROR(Partition(read, options.partitions));
     program->argument_shardings_ = std::move(read.argument_shardings);
     program->result_shardings_ = std::move(read.result_shardings);
   }

@@ -30,6 +30,20 @@ class Devices(PluginTest):
                 self.assertEqual(len(spread.addressable_shards), 8)
         self.assertEqual(self.sharded(x, "x", "y").addressable_shards[3].data.shape, (2, 3))
 
+    def test_annotations_divide_the_work_as_on_xla(self):
+        # tanh(x @ w1) @ w2 with the hidden units over y: each device has 4 of 8 rows' parts, and half of the units.
+        f = jax.jit(jax.grad(lambda w1, w2, x: jnp.sum(jnp.tanh(x @ w1) @ w2), argnums=(0, 1)))
+        w1, w2, x = array(16, 64) / 1e3, array(64, 16) / 1e3, array(32, 16) / 1e3
+        divided = self.sharded(w1, None, "y"), self.sharded(w2, "y", None), self.sharded(x, "x", None)
+        compiled = f.lower(*divided).compile()
+        self.assertEqual([s.spec for s in compiled.output_shardings], [P(None, "y"), P("y")])
+        self.assertIn("(f32[16,32], f32[32,16], f32[8,16])->(f32[16,32], f32[32,16])", compiled.as_text().replace("{1,0}", ""))
+        hidden = np.tanh(x @ w1)
+        ones = np.ones((32, 16), np.float32)
+        got1, got2 = f(*divided)
+        np.testing.assert_allclose(got1, x.T @ ((ones @ w2.T) * (1 - hidden**2)), rtol=1e-4)
+        np.testing.assert_allclose(got2, hidden.T @ ones, rtol=1e-4)
+
     def test_each_device_computes(self):
         for device in jax.devices():
             x = jax.device_put(array(4), device)

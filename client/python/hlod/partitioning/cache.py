@@ -51,7 +51,11 @@ def store(name: str, header: dict, body: bytes) -> None:
     if len(packed) > _limit() // 4:
         return
     with contextlib.suppress(OSError):
-        os.makedirs(folder(), mode=0o700, exist_ok=True)
+        # Each folder of our own is the user's alone: the daemon keeps its programs beside, and insists on that.
+        os.makedirs(os.path.dirname(os.path.dirname(folder())), exist_ok=True)
+        for path in (os.path.dirname(folder()), folder()):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(path, 0o700)
         handle, path = tempfile.mkstemp(dir=folder(), prefix=".new-")
         with os.fdopen(handle, "wb") as file:
             file.write(hashlib.sha256(packed).digest() + packed)
