@@ -384,9 +384,11 @@ std::vector<Rule> RulesOfTests() {
        .pattern = R"re(\bv?fork\s*\()re",
        .cpp_only = true,
        .folders = {"tests/"},
-       .except = {"tests/style/", "tests/integration/crash_client.cc", "tests/bench/wire/bare_peer.cc"},
-       .instead = "a forked child of a process with threads may hang: execute a program "
-                  "(tests/integration/process.h); what happens in a forked child is tried by crash_client"},
+       .except = {"tests/style/", "tests/integration/support/crash_client.cc",
+                  "tests/bench/wire/bare_peer.cc"},
+       .instead =
+           "a forked child of a process with threads may hang: execute a program "
+           "(tests/integration/support/process.h); what happens in a forked child is tried by crash_client"},
   };
 }
 

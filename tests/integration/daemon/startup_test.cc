@@ -1,0 +1,259 @@
+// hlod as typed: an error in the command line, or in a file that it names, ends it at once with a sentence
+// and exit code 2.
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/time/clock.h"
+#include "tests/integration/support/harness.h"
+#include "tests/support/source_dir.h"
+
+namespace hlod {
+namespace {
+
+class Startup : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("startup-test-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+    program_ = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../bin/hlod").string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string File(const char* name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+    // Files with secrets have this mode.
+    std::filesystem::permissions(folder_ / name, std::filesystem::perms(0600));
+    return (folder_ / name).string();
+  }
+  // Runs it on a socket of its own for at most a few seconds. Returns its output without the listening line.
+  std::string Run(const std::string& arguments, int& code) {
+    const std::string command = "timeout -s KILL 20 " + program_ +
+                                " --listen unix:" + (folder_ / "s").string() + " " + arguments + " 2>&1";
+    FILE* const pipe = popen(command.c_str(), "r");
+    std::string text;
+    char buffer[4096];
+    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) text.append(buffer, n);
+    code = WEXITSTATUS(pclose(pipe));
+    return text;
+  }
+  void ExpectUsageError(const std::string& arguments, const std::string& words) {
+    int code = -1;
+    const std::string text = Run(arguments, code);
+    EXPECT_EQ(code, 2) << arguments << ": " << text;
+    EXPECT_NE(text.find(words), std::string::npos) << arguments << ": " << text;
+  }
+  // Creates a self-signed certificate and its key.
+  void MakeCertificate(const std::string& name) {
+    const std::string command =
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout " +
+        (folder_ / (name + ".key")).string() + " -out " + (folder_ / (name + ".pem")).string() +
+        " 2>/dev/null";
+    ASSERT_EQ(system(command.c_str()), 0);
+  }
+  std::string Path(const char* name) const { return (folder_ / name).string(); }
+
+  std::filesystem::path folder_;
+  std::string program_;
+};
+
+TEST_F(Startup, ATokenFileThatProtectsNothingIsRefused) {
+  ExpectUsageError("--token-file " + File("blank", " \n\t\n"), "is empty");
+  ExpectUsageError("--token-file ''", "empty");
+  ExpectUsageError("--token-file " + File("bytes", "abc\xc3\xa9"), "byte 3 of the token is 0xc3");
+  ExpectUsageError("--tls-client-ca " + File("ca", "x"), "tls_client_ca needs tls_cert");
+}
+
+TEST_F(Startup, ASecretThatOthersMayReadOrWriteIsRefused) {
+  const std::string token = File("token", "secret\n");
+  MakeCertificate("a");
+  for (const int mode : {0604, 0644, 0620, 0602, 0666}) {
+    std::filesystem::permissions(token, std::filesystem::perms(mode));
+    ExpectUsageError("--token-file " + token,
+                     "token_file: File " + token + " holds a secret, and its mode is ");
+  }
+  ExpectUsageError("--token-file " + token, "0666: others than its owner may write it; `chmod 600` it");
+  std::filesystem::permissions(token, std::filesystem::perms(0640));
+  std::filesystem::permissions(Path("a.key"), std::filesystem::perms(0644));
+  ExpectUsageError("--token-file " + token + " --tls-cert " + Path("a.pem") + " --tls-key " + Path("a.key"),
+                   "tls_key: File " + Path("a.key"));
+}
+
+TEST_F(Startup, TcpThatEveryUserMayUseIsSaidInTheLogAndInTheHelp) {
+  testing::DaemonOptions options;
+  options.tcp = true;
+  const std::string words = "takes every user of this machine for a client";
+  EXPECT_NE(Must(testing::Daemon::Start(options)).log().find(words), std::string::npos);
+  options.flags = {"--token-file", File("token", "secret\n")};
+  EXPECT_EQ(Must(testing::Daemon::Start(options)).log().find(words), std::string::npos);
+  options.tcp = false;
+  EXPECT_EQ(Must(testing::Daemon::Start(options)).log().find(words), std::string::npos);
+  int code = -1;
+  EXPECT_NE(Run("--help", code).find("open to every user"), std::string::npos);
+}
+
+TEST_F(Startup, LimitsThatDoNotGoTogetherAreRefused) {
+  const std::string sentence =
+      "hlod: unacknowledged_bytes_max is 1MiB, less than 4 times inline_bytes_max, which is 512KiB: replies "
+      "with payloads inside are kept until the client acknowledges them.\n";
+  ExpectUsageError("--unacknowledged-bytes-max 1MiB --inline-bytes-max 512KiB", sentence);
+  ExpectUsageError(
+      "--inline-bytes-max 512KiB --config " + File("limits.toml", "unacknowledged_bytes_max = \"1MiB\"\n"),
+      sentence);
+}
+
+TEST_F(Startup, LibrariesOfNativeKernelsThatCannotServeAreRefused) {
+  const auto library = [](const std::string& name) { return " --kernel-library " + NativeLibrary(name); };
+  ExpectUsageError("--kernel-library " + Path("none.so"),
+                   "hlod: kernel_library: " + Path("none.so") + " cannot be loaded: ");
+  ExpectUsageError("--kernel-library " + File("text.so", "not a library"), "text.so cannot be loaded: ");
+  ExpectUsageError("--kernel-library ''", "empty");
+  ExpectUsageError(library("no_symbol"), "no_symbol.so does not export hlod_native_kernels");
+  ExpectUsageError(library("no_table"), "has no table");
+  ExpectUsageError(library("other_abi"),
+                   "other_abi.so is built for version 2 of native kernels; this daemon has version 1");
+  ExpectUsageError(library("own_target"),
+                   "own_target.so has a kernel for the target \"TopK\", which is hlod's own");
+  ExpectUsageError(library("no_target"),
+                   "kernel 0 of " + NativeLibrary("no_target") + " has no target, or no function");
+  ExpectUsageError(library("no_function"), "has no target, or no function");
+  ExpectUsageError(library("kernels") + library("kernels"),
+                   "kernels.so has a kernel for the target \"tests.scale\", and " + NativeLibrary("kernels") +
+                       " has one, too");
+  ExpectUsageError("--config " + File("kernels.toml", "kernel_library = [\"" + Path("none.so") + "\"]\n"),
+                   "none.so cannot be loaded");
+}
+
+TEST_F(Startup, PlainTcpOffTheLoopbackNamesTheFlagsThatItNeeds) {
+  ExpectUsageError("--listen tcp:0.0.0.0:7777", "hlod: Plain TCP is for the loopback interface only");
+  ExpectUsageError("--listen tcp:0.0.0.0:7777", "needs --tls-cert and --tls-key");
+}
+
+TEST_F(Startup, AWrongCommandLineIsReportedInItsName) {
+  ExpectUsageError("--bogus", "hlod: The following argument was not expected: --bogus");
+}
+
+TEST_F(Startup, InstructionSetsThatAreUnknownAreRefusedWithThoseThereAre) {
+  ExpectUsageError("--cpu-features avx3", "hlod: --cpu-features: \"avx3\" is not one of all, baseline");
+  ExpectUsageError("--config " + File("cpu.toml", "cpu_features = \"\"\n"), "cpu.toml:1: cpu_features");
+  const ScopedVariable variable("HLOD_CPU_FEATURES", "sse9");
+  ExpectUsageError("", "hlod: $HLOD_CPU_FEATURES: \"sse9\" is not one of all, baseline");
+}
+
+TEST(CpuFeatures, WhatADaemonIsLimitedToIsWhatItsDevicesSay) {
+  const auto features = [](std::vector<std::string> flags) {
+    testing::DaemonOptions options;
+    options.flags = std::move(flags);
+    const testing::Daemon daemon = Must(testing::Daemon::Start(options));
+    const Client client = Must(daemon.Connect());
+    const Executable product = Must(client.CompileText(R"(HloModule ones
+ENTRY main {
+  x = f32[40,40] parameter(0)
+  ROOT y = f32[40,40] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)"));
+    Literal ones(Shape::Array(hlo::kF32, {40, 40}));
+    for (float& one : ones.data<float>()) one = 1;
+    const Buffer x = Must(client.device(0).Upload(ones));
+    EXPECT_EQ(Must(Must(product.Execute({x}))[0].ToLiteral()).data<float>()[7], 40);
+    return Must(Must(daemon.Administration()).Devices())[0].cpu_features;
+  };
+  const std::vector<std::string> baseline = {"baseline"};
+  EXPECT_EQ(features({"--cpu-features", "baseline"}), baseline);
+  const ScopedVariable variable("HLOD_CPU_FEATURES", "baseline");
+  EXPECT_EQ(features({}), baseline);
+  const std::vector<std::string> all = features({"--cpu-features", "all"});
+  ASSERT_FALSE(all.empty());
+  EXPECT_TRUE(all[0] == "baseline" || all[0] == "avx2" || all[0] == "avx512") << all[0];
+}
+
+TEST_F(Startup, OnlySizesAreReportedInBytes) {
+  ExpectUsageError("--devices 0", "0 is not within 1 and 1024");
+  ExpectUsageError("--commands-in-flight-max 1", "1 is not within 64 and 16777216");
+  ExpectUsageError("--chunk-bytes-max 1", "1 is not within 4KiB and 48MiB");
+}
+
+TEST_F(Startup, AFolderIsNoFile) {
+  ExpectUsageError("--token-file /tmp", "/tmp");
+  ExpectUsageError("--config /tmp", "Is a directory");
+  ExpectUsageError("--tls-cert /tmp --tls-key /tmp", "tls_cert: File /tmp");
+  ExpectUsageError("--config /nowhere.toml", "/nowhere.toml");
+}
+
+TEST_F(Startup, CertificatesAreLookedThrough) {
+  const std::string garbage = File("garbage", "no certificate");
+  MakeCertificate("a");
+  MakeCertificate("b");
+  ExpectUsageError("--tls-cert " + garbage + " --tls-key " + Path("a.key"), "no PEM certificate");
+  ExpectUsageError("--tls-cert " + Path("a.pem") + " --tls-key " + garbage, garbage);
+  ExpectUsageError("--tls-cert " + Path("a.pem") + " --tls-key " + Path("b.key"),
+                   "b.key: it is not the key of the certificate");
+  ExpectUsageError(
+      "--tls-cert " + Path("a.pem") + " --tls-key " + Path("a.key") + " --tls-client-ca " + garbage,
+      "tls_client_ca: " + garbage);
+}
+
+TEST_F(Startup, ClientsThatExpectTheOtherSortOfConnectionAreToldAtOnce) {
+  MakeCertificate("c");
+  testing::DaemonOptions daemon_options;
+  daemon_options.tcp = true;
+  daemon_options.flags = {"--tls-cert",  Path("c.pem"),  "--tls-key",
+                          Path("c.key"), "--token-file", File("token", "secret\n")};
+  const testing::Daemon daemon = Must(testing::Daemon::Start(daemon_options));
+  ConnectOptions options;
+  options.timeout = kPatience;
+  const absl::Time start = absl::Now();
+  const absl::Status plain = daemon.ConnectTcp(options).status();
+  EXPECT_NE(std::string(plain.message()).find("TLS"), std::string::npos) << plain;
+  EXPECT_LT(absl::Now() - start, options.timeout);
+}
+
+TEST_F(Startup, ADescriptorThatIsNoConnectionIsRefused) {
+  ExpectUsageError("--inherit-fd 99", "descriptor 99 is not a connected socket");
+  ExpectUsageError("--inherit-fd 0 </dev/null", "descriptor 0 is not a connected socket");
+}
+
+TEST_F(Startup, LimitsThatNoClientCouldLiveWithAreRefused) {
+  for (const char* flag :
+       {"--inline-bytes-max 64MiB", "--chunk-bytes-max 1", "--chunk-bytes-max 0",
+        "--commands-in-flight-max 0", "--commands-in-flight-max 63", "--sessions-max 0", "--arena-bytes 1MiB",
+        "--arena-bytes 1", "--program-bytes-max 0", "--unacknowledged-bytes-max 1"}) {
+    ExpectUsageError(flag, "is not within");
+  }
+  ExpectUsageError("--config " + File("limit.toml", "sessions_max = 0\n"), "limit.toml:1: sessions_max");
+  ExpectUsageError("--sessions-max 99999999999999999999", "too large a number");
+}
+
+TEST_F(Startup, MistakesOfTheCommandLineHaveOneCode) {
+  ExpectUsageError("--frobnicate 3", "frobnicate");
+  ExpectUsageError("--devices", "devices");
+  ExpectUsageError("--devices two", "not a whole number");
+  ExpectUsageError("--config " + File("dash.toml", "device-memory = 1\n"), "device_memory");
+}
+
+// Returns the value of an environment variable that a process was started with; "(unset)" without it.
+std::string VariableOf(int pid, const std::string& name) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
+  for (std::string entry; std::getline(file, entry, '\0');) {
+    if (entry.rfind(name + "=", 0) == 0) return entry.substr(name.size() + 1);
+  }
+  return "(unset)";
+}
+
+TEST(TeamPolicy, TheTeamSleepsAfterMicrosecondsOfWaiting) {
+  const testing::Daemon daemon = Must(testing::Daemon::Start());
+  EXPECT_EQ(VariableOf(daemon.pid(), "GOMP_SPINCOUNT"), "100");
+}
+
+TEST(TeamPolicy, WhatTheUserSetStays) {
+  setenv("OMP_WAIT_POLICY", "active", 1);
+  const absl::StatusOr<testing::Daemon> daemon = testing::Daemon::Start();
+  unsetenv("OMP_WAIT_POLICY");
+  ASSERT_TRUE(daemon.ok()) << daemon.status();
+  EXPECT_EQ(VariableOf(daemon->pid(), "GOMP_SPINCOUNT"), "(unset)");
+}
+
+}  // namespace
+}  // namespace hlod
