@@ -26,8 +26,8 @@ struct LineFinder {
 };
 // Has FoundLine ask `finder`; null ends that.
 void SetLineFinder(std::optional<LineFinder> finder);
-// Returns the current line, or the one that is found. Entries call it first, without locks: whoever holds the
-// interpreter's may be waiting for them.
+// Returns the current line, or the one that is found. Entries call it before they take a lock: a thread that
+// holds the interpreter's may wait for theirs.
 Caller FoundLine();
 
 // The line of the latest compilation of the process: frameworks compile on threads of their own.
