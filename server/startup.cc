@@ -25,6 +25,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "common/base/errors/status.h"
+#include "common/base/system/deadlock_detection.h"
 #include "common/base/system/file.h"
 #include "common/rpc/credentials.h"
 #include "server/engine/contraction/cpu_features.h"
@@ -140,6 +141,7 @@ absl::Status SetUpProcess(const std::string& log_level) {
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   signal(SIGPIPE, SIG_IGN);
   grpc_server::PollByConnection();
+  SkipDeadlockDetection();
   // Each connection takes several descriptors; many systems start processes with a limit of 1024.
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
@@ -247,6 +249,11 @@ device::Devices::Options MakeDeviceOptions(const Config& config) {
   options.host_bytes = config.host_memory > 0 ? config.host_memory : machine_bytes / 4 * 3;
   options.side_bytes = config.side_memory > 0 ? config.side_memory : machine_bytes / 8;
   options.threads = static_cast<int>(config.threads);
+  // A private daemon has one client, for which its programs compete with others of the machine as if the
+  // client ran them. In a daemon for several clients, the small requests of one must not wait for the long
+  // programs of another.
+  constexpr int kNiceOfPrograms = 5;
+  options.nice = config.inherit_fd >= 0 ? 0 : kNiceOfPrograms;
   options.limits = config.limits;
   return options;
 }

@@ -12,6 +12,7 @@
 #include "client/pjrt/entry.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/session.h"
+#include "common/base/system/deadlock_detection.h"
 
 namespace hlod::pjrt {
 namespace {
@@ -85,6 +86,7 @@ std::string VersionOf(std::string_view daemon) { return std::string(daemon.subst
 }  // namespace
 
 absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options) {
+  SkipDeadlockDetection();  // The plugin's Abseil is its own.
   ASSIGN_OR_RETURN(const ClientOptions read, ReadOptions(options));
   ASSIGN_OR_RETURN(hlod::Client runtime, read.abstract.has_value()
                                              ? hlod::ConnectAbstract(*read.abstract, read.connect)

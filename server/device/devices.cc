@@ -20,19 +20,20 @@ constexpr int64_t kTinyRunWaitUs = 100;
 
 // One program holds the device, and waiting ones start beside one that runs long: all have reserved their
 // memory, so they share only the cores.
-FairQueue::Options DeviceQueueOptions(uint32_t ordinal) {
+FairQueue::Options DeviceQueueOptions(uint32_t ordinal, int nice) {
   return {.name = "device-" + std::to_string(ordinal),
           .schedule = {.width = 1,
                        .beside_us_max = std::numeric_limits<double>::infinity(),
                        .beside_wait_us_min = kTinyRunWaitUs,
                        .tiny_us = Executable::kShortRunUs},
-          .inline_us_max = Executable::kShortRunUs};
+          .inline_us_max = Executable::kShortRunUs,
+          .nice = nice};
 }
 
 }  // namespace
 
-Device::Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool)
-    : memory(ordinal, capacity_bytes, pool), queue(DeviceQueueOptions(ordinal)) {}
+Device::Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool, int nice)
+    : memory(ordinal, capacity_bytes, pool), queue(DeviceQueueOptions(ordinal, nice)) {}
 
 absl::StatusOr<std::unique_ptr<Devices>> Devices::Create(const Options& options, const Clock& clock) {
   ASSIGN_OR_RETURN(std::unique_ptr<BackingPool> pool, BackingPool::Create(options.host_bytes));
@@ -57,9 +58,10 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
            .parse_bytes_max = std::max(int64_t{64} << 20, 8 * options.limits.program_bytes_max),
            .unheld_bytes_max = std::min(ExecutableCache::Options{}.unheld_bytes_max, options.side_bytes / 8),
            .queued_bytes_max = options.limits.staging_bytes_max,
-           .persistent = options.compile_cache}) {
+           .persistent = options.compile_cache,
+           .nice = options.nice}) {
   for (uint32_t i = 0; i < options.count; ++i)
-    devices_.push_back(std::make_unique<Device>(i, options.device_bytes, *pool_));
+    devices_.push_back(std::make_unique<Device>(i, options.device_bytes, *pool_, options.nice));
 }
 
 // Stops all queues before any member is destroyed: a job may use the memory of any device.

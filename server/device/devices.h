@@ -22,7 +22,8 @@
 namespace hlod::device {
 
 struct Device {
-  Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool);
+  // `nice` is that of Devices::Options.
+  Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool, int nice = 0);
   const std::string kind = "cpu";
   // The instruction sets that the devices' programs use.
   const std::vector<std::string> cpu_features = engine::CpuFeatures();
@@ -40,7 +41,11 @@ class Devices {
     int64_t host_bytes = int64_t{8} << 30;  // The backing memory of all devices together.
     int64_t side_bytes = int64_t{4} << 30;  // The limit of the daemon's other memory, over all sessions.
     int threads = 0;  // The threads of the engine's team; 0: the number that engine::TeamSize chooses.
-    std::shared_ptr<CompileCache> compile_cache;  // Null: programs are cached in memory only.
+    // Added to the nice value of threads that run or compile programs. Programs occupy all cores for long; a
+    // thread that receives a message, or a client that waits for an answer, gets a core at once if it is less
+    // nice, and otherwise may wait for a time slice (3 ms).
+    int nice = 0;
+    std::shared_ptr<CompileCache> compile_cache;           // Null: programs are cached in memory only.
     std::shared_ptr<const engine::NativeKernels> kernels;  // May be null.
     Limits limits;
   };

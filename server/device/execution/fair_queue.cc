@@ -22,6 +22,8 @@ int64_t NowUs() {
       .count();
 }
 
+int NiceOfThisThread() { return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); }
+
 // The job that this thread runs.
 struct Current {
   const FairQueue* queue = nullptr;
@@ -47,7 +49,10 @@ FairQueue::Pause::~Pause() {
   current.id = queue_->schedule_.Resume(current.session, NowUs());
 }
 
-FairQueue::FairQueue(Options options) : options_(std::move(options)), schedule_(options_.schedule) {
+FairQueue::FairQueue(Options options)
+    : options_(std::move(options)),
+      nice_(std::min(NiceOfThisThread() + options_.nice, 19)),
+      schedule_(options_.schedule) {
   MutexLock lock(&mu_);
   while (threads_.size() < ThreadsKept()) {
     const size_t before = threads_.size();
@@ -141,7 +146,7 @@ std::vector<FairSchedule::RunningJob> FairQueue::ListRunning() const {
 
 void FairQueue::Drive() {
   // Applies to this thread and to those that it starts.
-  if (options_.nice != 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), options_.nice);
+  if (options_.nice != 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nice_);
   while (std::optional<FairSchedule::Started> next = AwaitJob())
     Run(next->session, next->id, std::move(next->job), /*here=*/false);
 }

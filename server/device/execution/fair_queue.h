@@ -25,8 +25,8 @@ class FairQueue {
     // A job that is expected to take less than this, and may start at once, runs on the submitting thread.
     // Handing a job to another thread costs 8-50 us.
     double inline_us_max = 0;
-    // The nice value of the threads; 19 yields the cores to all other threads. If it cannot be set, the
-    // threads keep the default.
+    // Added to the nice value of the thread that makes the queue, for the queue's threads; up to 19, which
+    // yields the cores to all other threads. If it cannot be set, the threads keep the one they start with.
     int nice = 0;
   };
   explicit FairQueue(Options options);
@@ -83,6 +83,7 @@ class FairQueue {
   void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;
+  const int nice_;  // The nice value of the threads, also of those that a thread of the queue starts.
   mutable Mutex mu_;
   FairSchedule schedule_ ABSL_GUARDED_BY(mu_);
   std::list<std::thread> threads_ ABSL_GUARDED_BY(mu_), retired_ ABSL_GUARDED_BY(mu_);

@@ -21,9 +21,10 @@ namespace {
 // starts beside longer ones; larger ones do not, because of the memory that many compiles would take
 // together. Compiles occupy whole cores for long, while executes and messages take a few microseconds each;
 // beside these, compiles get a third of a core's time.
-FairQueue::Options QueueOptions() {
-  return {
-      .name = "compile", .schedule = {.width = 2, .beside_us_max = FairSchedule::kBesideMaxUs}, .nice = 5};
+FairQueue::Options QueueOptions(int nice) {
+  return {.name = "compile",
+          .schedule = {.width = 2, .beside_us_max = FairSchedule::kBesideMaxUs},
+          .nice = nice + 5};
 }
 
 // The name of what is charged, in errors.
@@ -62,7 +63,8 @@ struct ExecutableCache::Request {
   std::optional<Digest> digest;  // Set once the request waits in a slot.
 };
 
-ExecutableCache::ExecutableCache(Options options) : options_(std::move(options)), queue_(QueueOptions()) {}
+ExecutableCache::ExecutableCache(Options options)
+    : options_(std::move(options)), queue_(QueueOptions(options_.nice)) {}
 
 class ExecutableCache::QueuedProgram {
  public:

@@ -109,6 +109,8 @@ class ExecutableCache {
     // program per session is always accepted.
     int64_t queued_bytes_max = Limits{}.staging_bytes_max;
     std::shared_ptr<CompileCache> persistent;  // Null: programs are cached in memory only.
+    // Added to the nice value of the threads that run programs; those that compile are nicer than these.
+    int nice = 0;
   };
   explicit ExecutableCache(Options options);
 

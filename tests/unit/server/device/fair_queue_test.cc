@@ -2,8 +2,12 @@
 #include "server/device/execution/fair_queue.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <future>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -46,6 +50,23 @@ TEST(FairQueue, LongWorkRunsOnAThreadOfTheQueue) {
   std::promise<std::thread::id> ran;
   queue.Submit(1, 1000.0, [&] { ran.set_value(std::this_thread::get_id()); });
   EXPECT_NE(ran.get_future().get(), std::this_thread::get_id());
+}
+
+// Also those that its own threads start, when all are busy.
+TEST(FairQueue, ItsThreadsAreNicerThanTheThreadThatMadeIt) {
+  const auto nice = [] { return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); };
+  std::promise<int> ran;
+  Gate gates[4];
+  FairQueue::Options options = Device();
+  options.nice = 2;
+  FairQueue queue(options);
+  for (uint64_t i = 0; i < std::size(gates); ++i) {
+    queue.Submit(i + 1, kLongUs, gates[i].job());
+    gates[i].begun.get_future().wait();
+  }
+  queue.Submit(9, kLongUs, [&] { ran.set_value(nice()); });
+  EXPECT_EQ(ran.get_future().get(), std::min(nice() + 2, 19));
+  for (Gate& gate : gates) gate.opened.set_value();
 }
 
 TEST(FairQueue, JobsOfOneSessionKeepTheirOrder) {
