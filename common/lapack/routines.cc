@@ -2,6 +2,7 @@
 // argument.
 #include "common/lapack/routines.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -15,6 +16,21 @@ constexpr Length kOne = 1;
 template <typename T>
 using Complex = std::complex<Real<T>>;
 
+// Returns the order of the smallest leading minor with a NaN in its triangle; 0 when there is none.
+template <typename T>
+I FirstMinorWithNan(const T* a, I n, I lda, bool upper) {
+  I first = 0;
+  for (I c = 0; c < n; ++c) {
+    for (I r = upper ? 0 : c; r < (upper ? c + 1 : n); ++r) {
+      const T value = a[c * lda + r];
+      if (value != value && (first == 0 || std::max(r, c) < first)) first = std::max(r, c) + 1;
+    }
+  }
+  return first;
+}
+
+// LAPACK reports a NaN on the diagonal as a minor that is not positive. OpenBLAS does not look, and its
+// kernels may lose one on the way.
 template <typename T>
 void Potrf(Frame& f) {
   static const auto potrf = Find<T, void(const char*, const I*, T*, const I*, I*, Length)>("potrf");
@@ -22,7 +38,10 @@ void Potrf(Frame& f) {
   if (f.measuring()) return;
   const char uplo = f.letter("uplo");
   const I n = f.size('n'), lda = f.leading('n');
-  potrf(&uplo, &n, a, &lda, f.result<I>(1), kOne);
+  I& info = *f.result<I>(1);
+  const I nan = FirstMinorWithNan(a, n, lda, uplo == 'U');
+  potrf(&uplo, &n, a, &lda, &info, kOne);
+  if (nan > 0 && (info == 0 || info > nan)) info = nan;
 }
 
 template <typename T>

@@ -121,6 +121,18 @@ class LinearAlgebra(PluginTest):
             atol=1e-3,
         )
 
+    def test_a_nan_fails_a_cholesky(self):
+        """The minor that holds it is not positive, and a decomposition that fails is NaN throughout (jax.numpy.linalg.cholesky)."""
+        for dtype in (np.float32, np.complex64):
+            for place in ((0, 0), (2, 2), (2, 1)):
+                matrices = np.stack([np.eye(3), 2 * np.eye(3)]).astype(dtype)
+                matrices[(1, *place)] = np.nan
+                for upper in (False, True):
+                    kept, failed = np.asarray(jnp.linalg.cholesky(matrices, upper=upper, symmetrize_input=False))
+                    np.testing.assert_array_equal(kept, np.eye(3))
+                    self.assertEqual(np.isnan(failed).sum(), 6, (dtype, place, upper))
+            self.assertEqual(np.isnan(np.asarray(jnp.linalg.cholesky(np.full((5, 5), np.nan, dtype)))).sum(), 15)
+
 
 class Fourier(PluginTest):
 
