@@ -65,6 +65,12 @@ class Replayer {
         ASSIGN_OR_RETURN(buffers_[declared.handle()], DeviceOf(declared.device()).Placeholder(shape, line));
         return absl::OkStatus();
       }
+      case v1::Command::kCopy: {
+        ASSIGN_OR_RETURN(const Buffer source, Find(command.copy().source()));
+        ASSIGN_OR_RETURN(buffers_[command.copy().handle()],
+                         source.CopyTo(DeviceOf(command.copy().device()), line));
+        return absl::OkStatus();
+      }
       case v1::Command::kFree: {
         for (const uint64_t handle : command.free().handles()) {
           buffers_.erase(handle);
@@ -74,7 +80,7 @@ class Replayer {
       }
       case v1::Command::kCompile: return Compile(command.compile(), line);
       case v1::Command::kProgramChunk: return Continue(command.program_chunk().data());
-      case v1::Command::kExecute: return Execute(command.execute(), line);
+      case v1::Command::kExecute: return Execute(command.execute(), command.id(), line);
       case v1::Command::kInfeed: return Infeed(command.infeed(), line);
       case v1::Command::kOutfeed: return Outfeed(command.outfeed(), line);
       case v1::Command::kStepMark: return client_.StepMark(command.step_mark().step(), line);
@@ -137,6 +143,10 @@ class Replayer {
     for (const uint64_t handle : infeed.arguments()) {
       ASSIGN_OR_RETURN(arrays.emplace_back(), Find(handle));
     }
+    if (infeed.execute() != 0) {
+      ASSIGN_OR_RETURN(const Execution execution, FindExecution(infeed.execute()));
+      return execution.Send(DeviceOf(infeed.device()), arrays, infeed.channel(), line);
+    }
     return DeviceOf(infeed.device())
         .TransferToInfeed(arrays, infeed.has_channel() ? std::optional(infeed.channel()) : std::nullopt,
                           line);
@@ -147,14 +157,21 @@ class Replayer {
     for (const hlod::xla::ShapeProto& proto : outfeed.shapes()) {
       ASSIGN_OR_RETURN(shapes.emplace_back(), hlo::FromProto(proto));
     }
-    ASSIGN_OR_RETURN(
-        const std::vector<Buffer> buffers,
-        DeviceOf(outfeed.device())
-            .TransferFromOutfeed(
-                shapes, outfeed.has_channel() ? std::optional(outfeed.channel()) : std::nullopt, line));
+    ASSIGN_OR_RETURN(const std::vector<Buffer> buffers, Take(outfeed, shapes, line));
     for (int i = 0; i < outfeed.results_size() && i < static_cast<int>(buffers.size()); ++i)
       buffers_[outfeed.results(i)] = buffers[static_cast<size_t>(i)];
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<Buffer>> Take(const v1::Outfeed& outfeed, const std::vector<Shape>& shapes,
+                                           const Caller& line) {
+    const Device device = DeviceOf(outfeed.device());
+    if (outfeed.execute() == 0) {
+      return device.TransferFromOutfeed(
+          shapes, outfeed.has_channel() ? std::optional(outfeed.channel()) : std::nullopt, line);
+    }
+    ASSIGN_OR_RETURN(const Execution execution, FindExecution(outfeed.execute()));
+    return execution.Receive(device, shapes, outfeed.channel(), line);
   }
 
   absl::Status Compile(const v1::Compile& compile, const Caller& line) {
@@ -182,7 +199,7 @@ class Replayer {
     return absl::OkStatus();
   }
 
-  absl::Status Execute(const v1::Execute& execute, const Caller& line) {
+  absl::Status Execute(const v1::Execute& execute, uint64_t command, const Caller& line) {
     const auto executable = executables_.find(execute.executable());
     if (executable == executables_.end() || !executable->second.valid())
       return NotFound("Executable %d does not exist.", execute.executable());
@@ -203,6 +220,8 @@ class Replayer {
     options.abstract = execute.abstract() || data_ == ReplayData::kPlaceholder;
     options.deadline = absl::Microseconds(execute.deadline_us());
     options.device = static_cast<int>(execute.device());
+    options.devices.assign(execute.devices().begin(), execute.devices().end());
+    options.line = execute.line();
     options.donate.assign(execute.donated().begin(), execute.donated().end());
     for (const uint32_t result : execute.fills()) {
       if (result >= static_cast<uint32_t>(execute.results_size()))
@@ -212,12 +231,20 @@ class Replayer {
     }
     for (const uint32_t origin : execute.result_origins())
       options.result_callers.push_back(origin == 0 ? line : Line(origin));
-    ASSIGN_OR_RETURN(const std::vector<Buffer> results, executable->second.Execute(arguments, options, line));
+    ASSIGN_OR_RETURN(Execution execution, executable->second.Start(arguments, options, line));
+    const std::vector<Buffer> results = std::exchange(execution.results, {});
+    if (execute.line() != 0) executions_[command] = std::move(execution);
     for (size_t i = 0; i < results.size() && i < static_cast<size_t>(execute.results_size()); ++i) {
       if (const uint64_t handle = execute.results(static_cast<int>(i)); handle != 0)
         buffers_[handle] = results[i];
     }
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<Execution> FindExecution(uint64_t command) const {
+    const auto found = executions_.find(command);
+    if (found == executions_.end()) return NotFound("Command %d is not an execute with channels.", command);
+    return found->second;
   }
 
   absl::StatusOr<Buffer> Find(uint64_t handle) const {
@@ -241,6 +268,7 @@ class Replayer {
   std::deque<std::string> texts_;  // Owns the strings that `lines_` points to.
   std::map<uint32_t, Caller> lines_;
   std::map<uint64_t, Buffer> buffers_;
+  std::map<uint64_t, hlod::Execution> executions_;  // The executes with channels of their own.
   std::map<uint64_t, Executable> executables_;
   std::map<std::string, std::string> programs_;  // Serialized modules by digest.
   Waiting waiting_;

@@ -56,7 +56,7 @@ struct CompileRequest {
 
 struct ExecuteRequest {
   struct Argument {
-    Handle handle = 0;                      // 0: the argument is `literal`.
+    Handle handle = 0;  // 0: the argument is `literal`.
     // Allocated separately, because a command may name millions of handles.
     std::unique_ptr<hlo::Literal> literal;
   };
@@ -72,6 +72,9 @@ struct ExecuteRequest {
   bool abstract = false;
   std::vector<uint32_t> absent;  // Indices of results that an abstract execute does not compute.
   int64_t deadline_us = 0;       // 0: the configured limit applies.
+  // The line in which programs with channels to the client wait for each other. Unless it is 0, the execute
+  // has channels of its own.
+  uint64_t line = 0;
   // The device of each participant; empty: there is one participant, on `device`. Arguments and results are
   // in the order of the participants.
   std::vector<uint32_t> devices;
@@ -91,6 +94,7 @@ struct ExecuteRequest {
 struct ChannelRef {
   uint32_t device = 0;
   std::optional<int64_t> id;
+  uint64_t execution = 0;  // The command of the execute whose own channel it is; 0: the device's.
 };
 
 struct InfeedRequest {
@@ -105,6 +109,14 @@ struct OutfeedRequest {
   ChannelRef channel;
   std::vector<Handle> results;     // The arrays of the value.
   std::vector<hlo::Shape> shapes;  // The arrays' shapes.
+  absl::Status refused;
+};
+
+struct CopyRequest {
+  CommandRef command;
+  Handle source = 0;
+  Handle handle = 0;
+  uint32_t device = 0;  // The device of the copy.
   absl::Status refused;
 };
 

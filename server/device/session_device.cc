@@ -132,6 +132,7 @@ void SessionDevice::Cancel(uint64_t command) {
       Finish(*found->second.task, lock.ready_tasks());
       downloads_.erase(found);
     }
+    CancelCopy(command, cancelled, lock);
     uploads_.Cancel(command, cancelled, lock);
     executions_.Cancel(command, cancelled, lock);
     host_values_.Cancel(command, cancelled, lock);
@@ -160,6 +161,7 @@ void SessionDevice::Close() {
     Abandon(*download.task);
   }
   lock.Discard(std::exchange(downloads_, {}));
+  CloseCopies(lock);
   uploads_.Close(lock);
   lock.Call([this, compiles = std::exchange(compiles_, {})] {
     for (const auto& [id, compile] : compiles) state_.devices.executables().Cancel(compile.request);

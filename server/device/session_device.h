@@ -59,6 +59,8 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
     return uploads_.Declare(request, std::move(done));
   }
   Violation Free(const CommandRef& command, const std::vector<Handle>& handles, Done done);
+  // Defines a handle as a copy of a buffer. `done` is called when the copy is settled.
+  Violation Copy(const CopyRequest& request, Done done);
   // `done` is called when the buffer is settled.
   Violation Download(const DownloadRequest& request, DownloadDone done);
   // Defines a handle as an executable. `done` receives the result of the cache.
@@ -116,6 +118,19 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
   void Read(const DownloadRequest& request, std::shared_ptr<Buffer> buffer, const std::shared_ptr<Task>& task,
             const DownloadDone& done);
 
+  // Defined in session_device_copy.cc.
+  struct PendingCopy;
+  absl::StatusOr<std::shared_ptr<Buffer>> FindSource(const CopyRequest& request)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
+  void StartCopy(const std::shared_ptr<PendingCopy>& pending);
+  // Copies the bytes of a source that nothing changes.
+  void RunCopy(PendingCopy& pending);
+  void SettleCopy(PendingCopy& pending, const absl::Status& status, DeferringLock& lock)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
+  void CancelCopy(uint64_t command, const absl::Status& cancelled, DeferringLock& lock)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
+  void CloseCopies(DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
+
   // Defined in session_device_program.cc.
   struct WaitingCompile {
     std::shared_ptr<ExecutableCache::Request> request;
@@ -134,6 +149,8 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
   ProgramCharges programs_ ABSL_GUARDED_BY(state_.mu);
   RecentDigests digests_ ABSL_GUARDED_BY(state_.mu){kDigestsMax, state_.share};
   absl::flat_hash_map<uint64_t, WaitingDownload> downloads_ ABSL_GUARDED_BY(state_.mu);
+  // The copies that are not settled, by command.
+  absl::flat_hash_map<uint64_t, std::shared_ptr<PendingCopy>> copies_ ABSL_GUARDED_BY(state_.mu);
   // The waiting compiles by command.
   absl::flat_hash_map<uint64_t, WaitingCompile> compiles_ ABSL_GUARDED_BY(state_.mu);
   SessionUploads uploads_;

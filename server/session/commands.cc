@@ -25,6 +25,7 @@ constexpr Row kCommands[] = {
     {v1::Command::kUploadPiece, HandleUploadPiece},
     {v1::Command::kDownload, HandleDownload},
     {.body = v1::Command::kPlaceholder, .define = HandlePlaceholder},
+    {.body = v1::Command::kCopy, .define = HandleCopy},
     {v1::Command::kFree, HandleFree},
     {.body = v1::Command::kCompile, .define = HandleCompile},
     {v1::Command::kProgramChunk, HandleProgramChunk, Refusal::kIgnored},

@@ -25,6 +25,7 @@ device::Violation HandleOutfeed(Session& session, const v1::Command& command, co
 // Defined in commands_buffer.cc.
 device::Violation HandlePlaceholder(Session& session, const v1::Command& command,
                                     const absl::Status& refused);
+device::Violation HandleCopy(Session& session, const v1::Command& command, const absl::Status& refused);
 device::Violation HandleFree(Session& session, const v1::Command& command);
 // Defined in commands_program.cc.
 device::Violation HandleCompile(Session& session, const v1::Command& command, const absl::Status& refused);

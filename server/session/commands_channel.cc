@@ -11,6 +11,7 @@ device::Violation HandleInfeed(Session& session, const v1::Command& command) {
   request.command = RefOf(session, command);
   request.channel.device = message.device();
   if (message.has_channel()) request.channel.id = message.channel();
+  request.channel.execution = message.execute();
   request.arguments.assign(message.arguments().begin(), message.arguments().end());
   return session.session_device().Infeed(std::move(request), session.Settler(command.id()));
 }
@@ -21,6 +22,7 @@ device::Violation HandleOutfeed(Session& session, const v1::Command& command, co
   request.command = RefOf(session, command);
   request.channel.device = message.device();
   if (message.has_channel()) request.channel.id = message.channel();
+  request.channel.execution = message.execute();
   request.results.assign(message.results().begin(), message.results().end());
   request.refused = refused;
   for (const hlod::xla::ShapeProto& shape : message.shapes())

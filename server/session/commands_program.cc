@@ -164,6 +164,7 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
   request.abstract = message.abstract();
   request.absent.assign(message.absent().begin(), message.absent().end());
   request.deadline_us = static_cast<int64_t>(std::min<uint64_t>(message.deadline_us(), INT64_MAX));
+  request.line = message.line();
   request.arguments.reserve(message.arguments_size());
 
   request.refused = refused;

@@ -119,6 +119,33 @@ absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) co
                            caller);
 }
 
+absl::StatusOr<Buffer> Buffer::CopyTo(const Device& device, Caller caller) const {
+  runtime::BufferState& source = *state_;
+  const std::shared_ptr<runtime::Session>& session = source.session;
+  RETURN_IF_ERROR(runtime::CheckDevice(device.internal_session().get(), device.ordinal()));
+  if (device.internal_session() != session) {
+    return runtime::ArgumentError(caller, "A buffer cannot be copied to a device of another session.",
+                                  &source);
+  }
+  RETURN_IF_ERROR(runtime::CheckAlive(source, "a copy"));
+  RETURN_IF_ERROR(session->status());
+  v1::Command command;
+  v1::Copy& copy = *command.mutable_copy();
+  copy.set_source(source.handle);
+  copy.set_device(static_cast<uint32_t>(device.ordinal()));
+  uint64_t handle = 0;
+  Command sent;
+  RETURN_IF_ERROR(session->Transact(caller, [&](runtime::Session::Sender& sender) {
+    handle = sender.NewHandle();
+    copy.set_handle(handle);
+    sent = sender.Add(std::move(command));
+  }));
+  return runtime::Recorded(
+      *session,
+      runtime::MakeBuffer(session, handle, source.shape, device.ordinal(), std::move(sent), is_placeholder()),
+      std::nullopt, caller);
+}
+
 absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
   RETURN_IF_ERROR(runtime::CheckDevice(session_.get(), ordinal_));
   RETURN_IF_ERROR(session_->status());

@@ -116,6 +116,7 @@ class ExecuteCall {
     }
     for (const int index : donated_) execute.add_donated(static_cast<uint32_t>(index));
     execute.set_abstract(is_abstract_);
+    execute.set_line(options_.line);
     if (options_.deadline > absl::ZeroDuration()) {
       execute.set_deadline_us(
           static_cast<uint64_t>(std::max<int64_t>(1, absl::ToInt64Microseconds(options_.deadline))));

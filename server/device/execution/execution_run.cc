@@ -129,7 +129,8 @@ absl::Status PlanRun::RunPlan(absl::Duration used, Rendezvous* rendezvous) {
   context.partition_id = static_cast<uint32_t>(participant % static_cast<size_t>(participants.partitions));
   context.rendezvous = rendezvous;
   context.participant = static_cast<int>(participant);
-  RunChannels channels(state, device, execution.request.command.id, /*alone=*/rendezvous == nullptr);
+  RunChannels channels(state, device, execution.request.command.id, /*own=*/execution.request.line != 0,
+                       /*alone=*/rendezvous == nullptr);
   context.channels = &channels;
   engine::AbandonedCalls strays(state.devices.device(device).strays);
   context.strays = &strays;

@@ -48,6 +48,7 @@ Violation Executions::Execute(ExecuteRequest request, Done done) {
         }
       };
       executions_[r.command.id] = execution;
+      if (r.line != 0) state_.channels.BeginExecution(r.command.id);
       Start(execution->task, lock.ready_tasks());
     }
   }
@@ -91,6 +92,7 @@ void Executions::Cancel(uint64_t command, const absl::Status& cancelled, Deferri
   const std::shared_ptr<Execution> execution = found->second;
   execution->cancel = true;
   if (execution->running) return;
+  lock.Call([self = Self(), command] { self->state_.channels.EndExecution(command); });
   Report(*execution, cancelled, lock);
   // An execute that was to consume a buffer orders later commands: they wait for it instead of everything
   // that it waits for, such as reads of that buffer. It is retired when these are done.

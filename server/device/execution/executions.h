@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
@@ -59,9 +60,11 @@ class Executions {
   // compile thread, because it takes long for wide programs.
   void PrepareAbstract(const std::shared_ptr<Execution>& execution);
   void Queue(const std::shared_ptr<Execution>& execution, double expected_us);
-  // Programs that exchange values with the client while they run are run one at a time on a device, in the
+  // Programs that exchange values with the client while they run are run one at a time within a line, in the
   // order in which they became ready, so that they receive the values in order. Returns true if the execute
   // may run now.
+  using LineKey = std::pair<uint32_t, uint64_t>;  // The device of the first participant, and the line.
+  static LineKey LineOf(const Execution& execution);
   bool JoinLine(const std::shared_ptr<Execution>& execution) ABSL_LOCKS_EXCLUDED(state_.mu);
   void LeaveLine(Execution& execution, DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   void Submit(const std::shared_ptr<Execution>& execution, double expected_us);
@@ -93,8 +96,8 @@ class Executions {
   SessionDevice& owner_;
   SessionState& state_;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Execution>> executions_ ABSL_GUARDED_BY(state_.mu);
-  // By device, the running execute of this kind and those that wait for it.
-  std::map<uint32_t, std::deque<std::shared_ptr<Execution>>> lines_ ABSL_GUARDED_BY(state_.mu);
+  // The running execute of each line and those that wait for it.
+  std::map<LineKey, std::deque<std::shared_ptr<Execution>>> lines_ ABSL_GUARDED_BY(state_.mu);
   ByteBudget waiting_arguments_ ABSL_GUARDED_BY(state_.mu);
 };
 

@@ -18,15 +18,21 @@ int64_t ArrayBytes(const hlo::Shape& shape) { return StoredByteSize(shape).value
 }  // namespace
 
 void Executions::Queue(const std::shared_ptr<Execution>& execution, double expected_us) {
-  if (execution->request.participants() > 1) return QueueParticipants(execution);
-  if (execution->executable->compiled->plan().stats().transfers && !JoinLine(execution)) return;
+  // Participants hold all of their devices, so those without a line take turns anyway.
+  const bool waits_in_line = execution->executable->compiled->plan().stats().transfers &&
+                             (execution->request.participants() == 1 || execution->request.line != 0);
+  if (waits_in_line && !JoinLine(execution)) return;
   Submit(execution, expected_us);
+}
+
+Executions::LineKey Executions::LineOf(const Execution& execution) {
+  return {execution.request.DeviceOf(0), execution.request.line};
 }
 
 bool Executions::JoinLine(const std::shared_ptr<Execution>& execution) {
   MutexLock lock(&state_.mu);
   if (state_.closed) return false;
-  auto& line = lines_[execution->request.device];
+  auto& line = lines_[LineOf(*execution)];
   line.push_back(execution);
   execution->in_line = true;
   return line.size() == 1;
@@ -34,7 +40,7 @@ bool Executions::JoinLine(const std::shared_ptr<Execution>& execution) {
 
 void Executions::LeaveLine(Execution& execution, DeferringLock& lock) {
   if (!std::exchange(execution.in_line, false)) return;
-  const auto found = lines_.find(execution.request.device);
+  const auto found = lines_.find(LineOf(execution));
   if (found == lines_.end()) return;  // The session has ended.
   auto& line = found->second;
   const bool first = line.front().get() == &execution;
@@ -47,6 +53,7 @@ void Executions::LeaveLine(Execution& execution, DeferringLock& lock) {
 }
 
 void Executions::Submit(const std::shared_ptr<Execution>& execution, double expected_us) {
+  if (execution->request.participants() > 1) return QueueParticipants(execution);
   state_.devices.device(execution->request.device)
       .queue.Submit(state_.session, expected_us, [self = Self(), execution] { self->Run(execution); });
 }

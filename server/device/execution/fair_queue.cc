@@ -36,7 +36,10 @@ thread_local Current current;
 FairQueue::Pause::Pause(FairQueue& queue) {
   if (current.queue != &queue || queue.options_.schedule.beside_us_max <= 0) return;
   MutexLock lock(&queue.mu_);
-  if (!queue.paused_.insert(current.session).second) return;
+  int& paused = queue.paused_[current.session];
+  if (paused == kPausesMax) return;
+  ++paused;
+  ++queue.all_paused_;
   queue_ = &queue;
   queue.schedule_.Complete(current.id, NowUs());
   queue.Wake();
@@ -45,7 +48,8 @@ FairQueue::Pause::Pause(FairQueue& queue) {
 FairQueue::Pause::~Pause() {
   if (queue_ == nullptr) return;
   MutexLock lock(&queue_->mu_);
-  queue_->paused_.erase(current.session);
+  --queue_->all_paused_;
+  if (--queue_->paused_[current.session] == 0) queue_->paused_.erase(current.session);
   current.id = queue_->schedule_.Resume(current.session, NowUs());
 }
 
@@ -165,7 +169,7 @@ std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
       idle_.erase(own);
       // A thread that has just been added is not idle yet.
       if (idle_.empty() && options_.schedule.beside_us_max > 0 &&
-          threads_.size() <= static_cast<size_t>(schedule_.running()) + paused_.size())
+          threads_.size() <= static_cast<size_t>(schedule_.running()) + all_paused_)
         AddThread();
       Wake();
       return next;

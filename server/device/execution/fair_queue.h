@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "common/base/system/mutex.h"
 #include "server/device/execution/fair_schedule.h"
 
@@ -45,9 +45,10 @@ class FairQueue {
   // See FairSchedule::Postpone. To be called by a running job.
   bool Postpone(uint64_t session, double expected_us, Job again);
   // While a Pause exists, the job on this thread waits for its client, and another job may start in its
-  // place; afterwards it continues beside the jobs that have started meanwhile. Only one job of a session may
-  // pause at a time. A Pause has no effect for further jobs, and on a thread that does not run a job of the
-  // queue.
+  // place; afterwards it continues beside the jobs that have started meanwhile. Up to kPausesMax jobs of a
+  // session may pause at a time, since each keeps a thread. A Pause has no effect for further jobs, and on a
+  // thread that does not run a job of the queue.
+  static constexpr int kPausesMax = 8;
   class Pause {
    public:
     explicit Pause(FairQueue& queue);
@@ -92,8 +93,9 @@ class FairQueue {
   std::list<CondVar*> idle_ ABSL_GUARDED_BY(mu_);
   // The time at which an idle thread checks again without being woken.
   int64_t watched_us_ ABSL_GUARDED_BY(mu_) = FairSchedule::kNever;
-  // Sessions with a job that waits for its client.
-  absl::flat_hash_set<uint64_t> paused_ ABSL_GUARDED_BY(mu_);
+  // The number of jobs that wait for their client, by session and in all.
+  absl::flat_hash_map<uint64_t, int> paused_ ABSL_GUARDED_BY(mu_);
+  size_t all_paused_ ABSL_GUARDED_BY(mu_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -21,7 +21,7 @@ absl::Status CheckCount(const char* what, size_t arrays) {
 }
 
 SessionChannels::QueueKey QueueKeyOf(const ChannelRef& ref, Kind queue, Kind numbered) {
-  return {{ref.id.has_value() ? numbered : queue, ref.id.value_or(0)}, ref.device, 0};
+  return {{ref.id.has_value() ? numbered : queue, ref.id.value_or(0)}, ref.device, ref.execution};
 }
 
 }  // namespace
@@ -120,8 +120,12 @@ void HostValues::Give(const std::shared_ptr<Giving>& giving) {
     Finish(*giving->task, lock.ready_tasks());
   }
   lock.Answer(std::exchange(giving->done, nullptr), value.error);
-  // The value refers to `giving`, so `giving` must not refer to the value.
-  state_.channels.Fill(std::exchange(giving->slot, nullptr), std::move(value));
+  // The value refers to `giving`, so `giving` must not refer to the value. When the slot's execute has ended,
+  // the value is destroyed with the slot, which takes the lock.
+  lock.Call([self = Self(), slot = std::exchange(giving->slot, nullptr),
+             held = std::make_shared<SessionChannels::Value>(std::move(value))] {
+    self->state_.channels.Fill(slot, std::move(*held));
+  });
 }
 
 // -----------------------------------------------------------------------------------------------------------

@@ -25,7 +25,11 @@ absl::Status Copy(const std::byte* from, std::byte* to, int64_t bytes, hlo::Chan
 
 SessionChannels::QueueKey RunChannels::QueueKeyOf(const hlo::Channel& channel) const {
   if (channel.kind == hlo::Channel::Kind::kPeer) return {channel, 0, execution_};
-  return {channel, device_, 0};
+  return {channel, device_, own_ ? execution_ : 0};
+}
+
+bool RunChannels::WaitsForClient(const hlo::Channel& channel) const {
+  return alone_ || channel.kind != hlo::Channel::Kind::kPeer;
 }
 
 absl::Status RunChannels::Put(const hlo::Channel& channel, absl::Span<const hlo::Shape> shapes,
@@ -45,7 +49,7 @@ absl::Status RunChannels::Put(const hlo::Channel& channel, absl::Span<const hlo:
   }
   std::optional<FairQueue::Pause> pause;
   return state_.channels.Put(QueueKeyOf(channel), std::move(value), [&]() -> absl::Status {
-    if (alone_ && !pause.has_value()) pause.emplace(state_.devices.device(device_).queue);
+    if (WaitsForClient(channel) && !pause.has_value()) pause.emplace(state_.devices.device(device_).queue);
     return stop();
   });
 }
@@ -57,7 +61,8 @@ absl::Status RunChannels::Take(const hlo::Channel& channel, absl::Span<const hlo
   std::optional<FairQueue::Pause> pause;
   ASSIGN_OR_RETURN(const SessionChannels::Value value,
                    state_.channels.Take(QueueKeyOf(channel), [&]() -> absl::Status {
-                     if (alone_ && !pause.has_value()) pause.emplace(state_.devices.device(device_).queue);
+                     if (WaitsForClient(channel) && !pause.has_value())
+                       pause.emplace(state_.devices.device(device_).queue);
                      return stop();
                    }));
   pause.reset();

@@ -23,12 +23,23 @@ constexpr std::chrono::milliseconds kBetweenLooks(5);
 // The bytes charged for a value besides its data, and for each of its arrays: a shape, a block, a pointer.
 constexpr int64_t kValueBytes = 512, kArrayBytes = 1024;
 
+absl::Status Ended(const SessionChannels::QueueKey& place) {
+  return MakeError(ErrorKind::kCancelled,
+                   absl::StrFormat("The execute (command %d) has ended: nothing more passes %s of it.",
+                                   place.execution, place.channel.ToString()));
+}
+
 }  // namespace
 
 absl::Status SessionChannels::Late(const QueueKey& place, std::string_view what) const {
   return MakeError(ErrorKind::kPending,
                    absl::StrFormat("%s on %s of device %d within channel_wait_us (%d).", what,
                                    place.channel.ToString(), place.device, limits_.channel_wait_us));
+}
+
+bool SessionChannels::IsOver(const QueueKey& place) const {
+  return place.execution != 0 && place.channel.kind != hlo::Channel::Kind::kPeer &&
+         !open_.contains(place.execution);
 }
 
 void SessionChannels::Tidy(std::map<QueueKey, Queue>::iterator at) {
@@ -44,6 +55,7 @@ absl::StatusOr<std::shared_ptr<SessionChannels::Slot>> SessionChannels::MakeSlot
 absl::StatusOr<std::shared_ptr<SessionChannels::Slot>> SessionChannels::Append(const QueueKey& place,
                                                                                size_t arrays) {
   MutexLock lock(&mu_);
+  if (IsOver(place)) return Ended(place);
   if (values_ >= limits_.channel_values_max) {
     return MakeError(
         ErrorKind::kLimit,
@@ -76,17 +88,21 @@ void SessionChannels::Await(const QueueKey& place, uint64_t command, Receiver re
     MutexLock lock(&mu_);
     if (closed_) return;  // The receiver is destroyed with the caller's frame.
     Queue& queue = queues_[place];
-    if (queue.slots.empty()) {
+    if (!queue.slots.empty()) {
+      // A program's values are complete as soon as they have a slot.
+      slot = std::move(queue.slots.front());
+      queue.slots.pop_front();
+      --values_;
+      Tidy(queues_.find(place));
+      changed_.SignalAll();
+    } else if (!IsOver(place)) {
       queue.receivers.emplace_back(command, std::move(receiver));
       return;
+    } else {
+      Tidy(queues_.find(place));
     }
-    // A program's values are complete as soon as they have a slot.
-    slot = std::move(queue.slots.front());
-    queue.slots.pop_front();
-    --values_;
-    Tidy(queues_.find(place));
-    changed_.SignalAll();
   }
+  if (slot == nullptr) return receiver({.error = Ended(place)});
   receiver(*std::move(slot->value));
 }
 
@@ -159,15 +175,29 @@ absl::StatusOr<SessionChannels::Value> SessionChannels::Take(const QueueKey& pla
   return *std::move(slot->value);
 }
 
-void SessionChannels::EndExecution(uint64_t execution) {
-  std::vector<Queue> gone;
+void SessionChannels::BeginExecution(uint64_t execution) {
   MutexLock lock(&mu_);
-  std::erase_if(queues_, [&](auto& entry) {
-    if (entry.first.execution != execution) return false;
-    values_ -= static_cast<int64_t>(entry.second.slots.size());
-    gone.push_back(std::move(entry.second));
-    return true;
-  });
+  open_.insert(execution);
+}
+
+void SessionChannels::EndExecution(uint64_t execution) {
+  std::vector<std::pair<QueueKey, Queue>> gone;
+  {
+    MutexLock lock(&mu_);
+    open_.erase(execution);
+    std::erase_if(queues_, [&](auto& entry) {
+      auto& [place, queue] = entry;
+      const bool is_taken_later =
+          place.channel.kind == hlo::Channel::Kind::kToHost && queue.receivers.empty();
+      if (place.execution != execution || is_taken_later) return false;
+      values_ -= static_cast<int64_t>(queue.slots.size());
+      gone.emplace_back(place, std::move(queue));
+      return true;
+    });
+  }
+  for (auto& [place, queue] : gone) {
+    for (auto& [command, receiver] : queue.receivers) receiver({.error = Ended(place)});
+  }
 }
 
 std::shared_ptr<const void> SessionChannels::Close() {

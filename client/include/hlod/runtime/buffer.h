@@ -13,6 +13,8 @@
 
 namespace hlod {
 
+class Device;
+
 namespace runtime {
 struct BufferState;
 }
@@ -34,7 +36,7 @@ class Buffer {
                               // of common/hlo/dynamic/dynamic_result.h.
   int device() const;         // The device's ordinal.
   uint64_t handle() const;    // The buffer's name on the wire: unique in the session, and unchanged by Fill.
-  Origin origin() const;    // The line that made it.
+  Origin origin() const;      // The line that made it.
   // True when it has a shape but no value. False for a buffer that is pending, failed, donated or deleted.
   bool is_placeholder() const;
   // OK while it can be used; otherwise an error of kind deleted, donated (with the command and its line),
@@ -63,6 +65,10 @@ class Buffer {
   // value of another shape.
   absl::Status Fill(const Literal& value, Caller caller = Caller::Here()) const;
   absl::Status Fill(absl::Span<const std::byte> bytes, Caller caller = Caller::Here()) const;
+
+  // Copies the buffer to a device of the same daemon, perhaps its own one, without the host. Returns the copy
+  // at once. The copy of a placeholder is a placeholder. The ledger records the cause device_copy.
+  absl::StatusOr<Buffer> CopyTo(const Device& device, Caller caller = Caller::Here()) const;
 
   // Frees the buffer now, for every copy. A second Delete is an error of kind deleted.
   absl::Status Delete(Caller caller = Caller::Here()) const;

@@ -19,6 +19,8 @@
 
 namespace hlod {
 
+class Device;
+
 namespace runtime {
 struct CommandState;
 struct ExecutableState;
@@ -54,12 +56,16 @@ struct ExecuteOptions {
   // The lines that made the results, for listings and errors. Results beyond the end of the list get the
   // call's line.
   std::vector<Caller> result_callers;
+  // Unless it is 0, the execute has channels of its own (Execution::Send and Receive), and waits only for the
+  // executes of its line. Executes of programs with channels and without a line run one at a time on a
+  // device, and share its channels.
+  uint64_t line = 0;
 };
 
 // A compilation's figures: the memory that a program needs, and the way it will run.
 struct CompileResult {
-  std::string digest;       // SHA-256 of the program, hexadecimal.
-  bool cached = false;      // True when the daemon did not have to compile it.
+  std::string digest;   // SHA-256 of the program, hexadecimal.
+  bool cached = false;  // True when the daemon did not have to compile it.
   // True when it was loaded from the daemon's persistent cache; compile_us is then the time of planning.
   bool persistent = false;
   int64_t compile_us = 0;
@@ -79,6 +85,13 @@ struct Execution {
   // Asks the daemon to stop the execute; `done` and the results then fail with CANCELLED, unless it had
   // completed already.
   void Cancel() const;
+  // For an execute with ExecuteOptions::line: Device::TransferToInfeed and TransferFromOutfeed for the
+  // channels of this execute alone. A value that it does not take is dropped at its end; a value that it did
+  // not send by then is an error of kind cancelled.
+  absl::Status Send(const Device& device, absl::Span<const Buffer> arrays, int64_t channel,
+                    Caller caller = Caller::Here()) const;
+  absl::StatusOr<std::vector<Buffer>> Receive(const Device& device, absl::Span<const Shape> shapes,
+                                              int64_t channel, Caller caller = Caller::Here()) const;
 
   std::shared_ptr<runtime::ExecutableState> executable;  // For the library.
   uint64_t command = 0;
