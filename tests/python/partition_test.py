@@ -108,9 +108,11 @@ class Partition(Case):
         self.assertIn("Shardy does not read them", self.refusal(GSPMD, partitioner="shardy"))
 
     def test_a_mesh_may_have_other_sizes_and_more_devices_than_a_machine_holds(self):
-        part = hlod.partition(SHARDY, mesh="data=512,model=8")
-        self.assertEqual((part.devices, part.mesh), (4096, {"data": 512, "model": 8}))
-        self.assertIn("(f32[1,32]{1,0}, f32[32,256]{1,0})->f32[1,256]{1,0}", text_of(part.module))
+        module = xla_mlir().mlir_module_to_xla_computation(SHARDY, use_tuple_args=False, return_tuple=False)
+        for program in (SHARDY, module.as_serialized_hlo_module_proto()):  # HLO also lists devices.
+            part = hlod.partition(program, mesh="data=512,model=8")
+            self.assertEqual((part.devices, part.mesh), (4096, {"data": 512, "model": 8}))
+            self.assertIn("(f32[1,32]{1,0}, f32[32,256]{1,0})->f32[1,256]{1,0}", text_of(part.module))
 
     def test_a_wrong_mesh_is_a_sentence(self):
         self.assertEqual(

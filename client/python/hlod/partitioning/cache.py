@@ -13,7 +13,7 @@ import os
 import tempfile
 import zlib
 
-_VERSION = 3  # Of the files, and of what the worker makes of a request.
+_VERSION = 4  # Of the files, and of what the worker makes of a request.
 _BYTES_MAX = 256 << 20
 
 

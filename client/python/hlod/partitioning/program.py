@@ -256,9 +256,32 @@ def _resize(module, sizes: dict) -> None:
                 op.operation.attributes["mesh"] = replaced(op.operation.attributes["mesh"])
                 if "stablehlo.mesh" in op.operation.attributes:
                     del op.operation.attributes["stablehlo.mesh"]
+        _drop_lists_of_devices(module)
         frontend = "mhlo.frontend_attributes"
         if frontend in module.operation.attributes:
             module.operation.attributes[frontend] = replaced(module.operation.attributes[frontend])
+
+
+def _drop_lists_of_devices(module) -> None:
+    """Removes the shardings by lists of devices that HLO has beside Shardy's: they are those of the old sizes."""
+    from jaxlib.mlir import ir
+
+    name = "mhlo.sharding"
+
+    def visit(block):
+        for op in block.operations:
+            attributes = op.operation.attributes
+            if name in attributes:
+                del attributes[name]
+            for values in ("arg_attrs", "res_attrs"):
+                if values in attributes:
+                    kept = [{n: a for n, a in _items(d) if n != name} for d in attributes[values]]
+                    attributes[values] = ir.ArrayAttr.get([ir.DictAttr.get(d) for d in kept])
+            for region in op.operation.regions:
+                for inner in region.blocks:
+                    visit(inner)
+
+    visit(module.body)
 
 
 _TILES = re.compile(r"devices=\[([\d,]+)\]")
