@@ -129,7 +129,7 @@ class Shardings(PluginTest):
         self.assertEqual(len(heard(mesh_on("hlod"))), 5)
 
     def test_operations_that_divide_themselves(self):
-        """What custom_partitioning is told, and what it makes of it: rows stay apart, the columns of products are summed."""
+        """The partition functions hear the same shardings, and their parts make the same wholes: rows, and sums over columns."""
 
         def run(mesh):
             told = []
