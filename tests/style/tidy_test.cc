@@ -154,8 +154,9 @@ RoomList ClientRooms() {
         "common/rpc/", "common/hlo/", "common/base/", "proto/"}},
       {"client/pjrt/abi/", {"client/pjrt/abi/"}},
       {"client/pjrt/",
-       {"client/pjrt/", "client/import/", "client/analysis/module/", "client/runtime/session/",
-        "client/runtime/transfer/", "client/partition/", "hlod/", "common/hlo/", "common/base/", "proto/"}},
+       {"client/pjrt/", "client/import/", "client/analysis/module/", "client/runtime/preflight/",
+        "client/runtime/session/", "client/runtime/transfer/", "client/partition/", "hlod/", "common/hlo/",
+        "common/base/", "proto/"}},
   };
 }
 

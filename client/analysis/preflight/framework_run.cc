@@ -1,3 +1,4 @@
+// Finds the steps, and the purposes of arrays, by the program that computes most.
 #include "client/analysis/preflight/framework_run.h"
 
 #include <algorithm>

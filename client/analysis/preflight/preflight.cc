@@ -305,7 +305,7 @@ class Follower {
     const bool is_step = framework_.step_digests.contains(execute.digest());
     if (is_step && report_.step_program.empty()) {
       report_.step_program = row.report.name;
-      step_ = {};  // What ran before is not of a step.
+      step_ = {};  // Programs that ran before are not part of a step.
     }
     ++row.runs;
     ++report_.executes;

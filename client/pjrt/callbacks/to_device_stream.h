@@ -39,7 +39,7 @@ class CopyToDeviceStream {
   const hlo::Shape shape_;
   const int64_t total_;
   const runtime::Command execution_;
-  const Caller line_;  // Of the execution.
+  const Caller line_;  // The line of the execution.
   const std::shared_ptr<Completion> end_;
   mutable absl::Mutex mu_;
   bool sent_ ABSL_GUARDED_BY(mu_) = false;

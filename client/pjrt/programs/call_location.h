@@ -19,7 +19,8 @@ void SetCurrentLine(const Caller& line);
 // True once SetCurrentLine was called: lines are stated then, at the latest by the call that uses an array.
 bool LinesAreStated();
 
-// How the Python package finds the line of a thread, in a process whose framework does not state it.
+// The functions by which the Python package finds the line of a thread, in a process whose framework does not
+// state it.
 struct LineFinder {
   void* (*python)();  // Returns null in a thread that does not run Python.
   void (*find)();     // Calls SetCurrentLine. It takes the interpreter's lock.
