@@ -40,6 +40,21 @@ TEST_F(CompletionCallbacks, AnAwaitedCallbackWhoseAnswerIsThereRunsOnTheCallersT
   EXPECT_EQ(completions.waits(), 0);
 }
 
+TEST_F(CompletionCallbacks, ACommandWhoseEndIsAwaitedIsOneMessage) {
+  const std::shared_ptr<Session> session = Open();
+  Completions completions(session);
+  const auto mark_step = [&] {
+    v1::Command command;
+    command.mutable_step_mark()->set_step(1);
+    completions.WhenDone(session->Send({}, std::move(command)).value(), [](const absl::Status&) {});
+    return daemon_->messages.size();
+  };
+  const size_t first = mark_step();  // Includes the request to report progress from here on.
+  EXPECT_EQ(mark_step(), first + 1);
+  EXPECT_EQ(mark_step(), first + 2);
+  EXPECT_EQ(completions.waits(), 0);
+}
+
 TEST_F(CompletionCallbacks, OtherCallbacksThatCameToTheirEndRunWithAnAwaitedOne) {
   const std::shared_ptr<Session> session = Open();
   Completions completions(session);
