@@ -108,20 +108,28 @@ void Completions::Run(const std::shared_ptr<State>& state) {
   on_completion_thread = true;
   const auto any_done = [&] {
     absl::MutexLock lock(&state->mu);
-    return std::any_of(state->waiting.begin(), state->waiting.end(), [](const Waiting& each) {
-      return each.command->done.load(std::memory_order_acquire);
-    });
+    // Another thread may have called back for all that were waited for.
+    return state->waiting.empty() ||
+           std::any_of(state->waiting.begin(), state->waiting.end(), [](const Waiting& each) {
+             return each.command->done.load(std::memory_order_acquire);
+           });
   };
   const auto has_work = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return !state->waiting.empty() || state->ending;
   };
+  bool many = false;  // Until no callback is left, as long as the program sends without waiting.
   for (;;) {
     {
       absl::MutexLock lock(&state->mu);
+      if (state->waiting.empty()) many = false;
       state->mu.Await(absl::Condition(&has_work));
       if (state->waiting.empty()) return;
     }
-    if (!Pause(*state)) continue;
+    if (!many && !Pause(*state)) continue;
+    {
+      absl::MutexLock lock(&state->mu);
+      many = many || state->waiting.size() >= kMany;
+    }
     state->waits.fetch_add(1, std::memory_order_relaxed);
     CallDone(*state, state->session->WaitFor(any_done));
   }
