@@ -156,6 +156,17 @@ void Client::RetireAbstract() {
   }
 }
 
+absl::Status Client::Map(const void* data) {
+  absl::MutexLock lock(&mu_);
+  if (mapped_.insert(data).second) return absl::OkStatus();
+  return absl::AlreadyExistsError("The memory was mapped before.");
+}
+
+absl::Status Client::Unmap(const void* data) {
+  absl::MutexLock lock(&mu_);
+  return mapped_.erase(data) > 0 ? absl::OkStatus() : NotFound("The memory is not mapped.");
+}
+
 Device* Client::FindDevice(int64_t id) const {
   return id < 0 || id >= static_cast<int64_t>(devices_.size()) ? nullptr : devices_[static_cast<size_t>(id)];
 }
@@ -247,6 +258,18 @@ absl::Status Serve(abi::Client_AddressableMemories_Args& args) {
   args.addressable_memories = args.client->memories().data();
   args.num_addressable_memories = args.client->memories().size();
   return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_DmaMap_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  RETURN_IF_ERROR(Given(args.data, "data"));
+  return args.client->Map(args.data);
+}
+
+absl::Status Serve(abi::Client_DmaUnmap_Args& args) {
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  RETURN_IF_ERROR(Given(args.data, "data"));
+  return args.client->Unmap(args.data);
 }
 
 absl::Status Serve(abi::Client_UpdateGlobalProcessInfo_Args& args) {

@@ -4,13 +4,15 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "client/pjrt/abi/client.h"
-#include "client/pjrt/callbacks/callback_run.h"
 #include "client/pjrt/devices/device.h"
 #include "client/pjrt/events/completion.h"
 #include "client/pjrt/events/worker.h"
@@ -43,12 +45,16 @@ class Client : public std::enable_shared_from_this<Client> {
   // Returns the device, or null.
   Device* FindDevice(int64_t id) const;
 
-  const std::shared_ptr<CallbackTurn>& callback_turn() const { return callback_turn_; }
   // Returns the connection of the client that was made last, nullopt when none is left. Passes over retired
   // ones.
   static std::optional<hlod::Client> Latest();
   // Ends the preflight logs of all abstract clients, which are retired.
   static void RetireAbstract();
+
+  // Memory of the host that the framework names for faster transfers. Transfers from and to any memory are
+  // equally fast here: the ranges are remembered alone. ALREADY_EXISTS and NOT_FOUND as their names say.
+  absl::Status Map(const void* data);
+  absl::Status Unmap(const void* data);
 
   // Downloads of many bytes run here.
   Worker& transfers() { return transfers_; }
@@ -60,7 +66,8 @@ class Client : public std::enable_shared_from_this<Client> {
   const hlod::Client runtime_;
   const std::string version_;
   const std::shared_ptr<runtime::Completions> completions_;
-  const std::shared_ptr<CallbackTurn> callback_turn_ = std::make_shared<CallbackTurn>();
+  absl::Mutex mu_;
+  std::set<const void*> mapped_ ABSL_GUARDED_BY(mu_);
   Worker transfers_;
   std::vector<std::unique_ptr<Device>> owned_;
   std::vector<Device*> devices_;

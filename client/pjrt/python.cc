@@ -7,6 +7,7 @@
 
 #include "client/pjrt/client.h"
 #include "client/pjrt/exceptions.h"
+#include "client/pjrt/ffi/registry.h"
 #include "client/pjrt/programs/call_location.h"
 #include "hlod/observe/metrics.h"
 #include "nlohmann/json.hpp"
@@ -40,6 +41,13 @@ char* TextOf(Function function) {
     return absl::OkStatus();
   });
   return status.ok() ? text : nullptr;
+}
+
+// Returns null, or the text of a function's error for the caller to free.
+template <typename Function>
+char* ErrorOf(Function function) {
+  const absl::Status status = Caught("A registration", function);
+  return status.ok() ? nullptr : Copied(std::string(FromAbsl(status.message())));
 }
 
 Json Ledger() {
@@ -104,6 +112,30 @@ HLOD_EXPORTED char* hlod_ledger() {
 HLOD_EXPORTED void hlod_end_preflight() {
   (void)hlod::pjrt::Caught("hlod_end_preflight", [] {
     hlod::pjrt::Client::RetireAbstract();
+    return absl::OkStatus();
+  });
+}
+
+// Registers a foreign function by its handlers, all but the last of which may be null. Returns null, or the
+// text of an error for hlod_free.
+HLOD_EXPORTED char* hlod_register_foreign_function(const char* name, void* instantiate, void* prepare,
+                                                   void* initialize, void* execute, bool is_own) {
+  using hlod::pjrt::ffi::Handler;
+  return hlod::pjrt::ErrorOf([&] {
+    return hlod::pjrt::ffi::Register(
+        name,
+        {reinterpret_cast<Handler*>(instantiate), reinterpret_cast<Handler*>(prepare),
+         reinterpret_cast<Handler*>(initialize), reinterpret_cast<Handler*>(execute)},
+        is_own);
+  });
+}
+
+// Registers a type of foreign functions, and sets its number unless it has one. Returns as above.
+HLOD_EXPORTED char* hlod_register_foreign_type(const char* name, hlod::pjrt::ffi::TypeId* id,
+                                               const hlod::pjrt::ffi::TypeInfo* info) {
+  return hlod::pjrt::ErrorOf([&]() -> absl::Status {
+    ASSIGN_OR_RETURN(id->type_id, hlod::pjrt::ffi::RegisterType(name, id->type_id,
+                                                                info == nullptr ? nullptr : info->deleter));
     return absl::OkStatus();
   });
 }

@@ -155,8 +155,8 @@ RoomList ClientRooms() {
       {"client/pjrt/abi/", {"client/pjrt/abi/"}},
       {"client/pjrt/",
        {"client/pjrt/", "client/import/", "client/analysis/module/", "client/runtime/preflight/",
-        "client/runtime/session/", "client/runtime/transfer/", "client/partition/", "hlod/", "common/hlo/",
-        "common/base/", "proto/"}},
+        "client/runtime/session/", "client/runtime/transfer/", "client/partition/", "hlod/", "common/passes/",
+        "common/hlo/", "common/base/", "proto/"}},
   };
 }
 
@@ -291,7 +291,7 @@ TEST(Tidy, NamespacesFollowFolders) {
       {"client/report/page/", "hlod::report"},
       {"client/report/", "hlod(::report)?"},
       {"client/cli/", "hlod::cli|torch_xla"},
-      {"client/pjrt/", "hlod::pjrt(::abi)?"},
+      {"client/pjrt/", "hlod::pjrt(::(abi|ffi))?"},
       {"client/nn/", "hlod::nn(::init|::utils(::rnn)?)?"},
       {"client/data/", "hlod::data"},
       {"client/tensor/", "hlod(::lazy|::fft|::linalg|::random|::runtime)?|lazy|ops"},

@@ -10,6 +10,7 @@
 namespace hlod::pjrt {
 
 // The interface's opaque handles.
+class AliasRight;
 class AsyncTrackingEvent;
 class Buffer;
 class Client;
@@ -30,6 +31,7 @@ class Topology;
 namespace hlod::pjrt::abi {
 
 using AsyncHostToDeviceTransferManager = HostToDeviceTransfers;
+using FulfillAliasBufferCallback = AliasRight;
 using TopologyDescription = Topology;
 // Holders of bytes that an entry returns; the caller gives them to the deleter that comes with them.
 struct SerializedExecutable;
@@ -37,7 +39,6 @@ struct SerializedCompileOptions;
 struct SerializedTopology;
 struct DeviceAssignmentSerialized;
 struct Device_Attributes;
-struct FulfillAliasBufferCallback;
 struct MultiSlice_Config;
 
 enum class ErrorCode : int {};   // The numbers of absl::StatusCode.

@@ -6,11 +6,22 @@
 namespace hlod::pjrt {
 class MemoryLayout;
 class MemoryDescription;
+class Profiler;
 }  // namespace hlod::pjrt
+
+namespace hlod::pjrt::ffi {
+struct TypeInfo;
+}  // namespace hlod::pjrt::ffi
 
 namespace hlod::pjrt::abi {
 
-enum ExtensionType { kLayouts = 4, kMemoryDescriptions = 6, kShardings = 19 };
+enum ExtensionType {
+  kProfiler = 1,
+  kLayouts = 4,
+  kForeignFunctions = 5,
+  kMemoryDescriptions = 6,
+  kShardings = 19
+};
 
 struct SerializedLayout;
 
@@ -87,6 +98,87 @@ struct MemoryDescriptionsExtension {
   Extension base;
   Error* (*of_device)(MemoryDescriptions_Args* args);
   Error* (*kind)(MemoryDescription_Kind_Args* args);
+};
+
+// The structs of the profiler's functions have no place for extensions.
+struct Profiler_Error_Args {
+  size_t struct_size;
+  void* unused;
+  Error* error;
+};
+struct Profiler_Error_Message_Args {
+  size_t struct_size;
+  void* unused;
+  const Error* error;
+  const char* message;  // out
+  size_t message_size;  // out
+};
+struct Profiler_Error_Code_Args {
+  size_t struct_size;
+  void* unused;
+  const Error* error;
+  int code;  // out
+};
+struct Profiler_Create_Args {
+  size_t struct_size;
+  const char* options;
+  size_t options_size;
+  Profiler* profiler;  // out
+};
+struct Profiler_Args {
+  size_t struct_size;
+  Profiler* profiler;
+};
+struct Profiler_Collect_Args {
+  size_t struct_size;
+  Profiler* profiler;
+  uint8_t* buffer;     // out, unless the caller gives memory
+  size_t buffer_size;  // out
+};
+struct ProfilerFunctions {
+  size_t struct_size;
+  void* unused;
+  void (*error_destroy)(Profiler_Error_Args* args);
+  void (*error_message)(Profiler_Error_Message_Args* args);
+  Error* (*error_code)(Profiler_Error_Code_Args* args);
+  Error* (*create)(Profiler_Create_Args* args);
+  Error* (*destroy)(Profiler_Args* args);
+  Error* (*start)(Profiler_Args* args);
+  Error* (*stop)(Profiler_Args* args);
+  Error* (*collect)(Profiler_Collect_Args* args);
+};
+struct ProfilerExtension {
+  Extension base;
+  ProfilerFunctions* functions;
+  int64_t trace_context;
+};
+
+struct ForeignFunctions_TypeRegister_Args : Args {
+  const char* type_name;
+  size_t type_name_size;
+  int64_t type_id;  // 0 for a new one; out
+  const ffi::TypeInfo* type_info;
+};
+struct ForeignFunctions_UserDataAdd_Args : Args {
+  ExecuteContext* context;
+  int64_t type_id;
+  void* data;
+};
+// Without a place for extensions.
+struct ForeignFunctions_Register_Args {
+  size_t struct_size;
+  const char* target_name;
+  size_t target_name_size;
+  void* handler;  // A function that executes.
+  const char* platform_name;
+  size_t platform_name_size;
+  uint32_t traits;
+};
+struct ForeignFunctionsExtension {
+  Extension base;
+  Error* (*type_register)(ForeignFunctions_TypeRegister_Args* args);
+  Error* (*user_data_add)(ForeignFunctions_UserDataAdd_Args* args);
+  Error* (*register_handler)(ForeignFunctions_Register_Args* args);
 };
 
 }  // namespace hlod::pjrt::abi

@@ -11,15 +11,6 @@
 #include "client/runtime/session/state.h"
 
 namespace hlod::pjrt {
-namespace {
-
-std::vector<int64_t> Descending(size_t rank) {
-  std::vector<int64_t> order(rank);
-  for (size_t i = 0; i < rank; ++i) order[i] = static_cast<int64_t>(rank - 1 - i);
-  return order;
-}
-
-}  // namespace
 
 runtime::Command ProducerOf(const hlod::Buffer& buffer) {
   runtime::BufferState& state = *buffer.internal_state();
@@ -27,21 +18,21 @@ runtime::Command ProducerOf(const hlod::Buffer& buffer) {
   return state.producer;
 }
 
-Buffer::Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> end)
+Buffer::Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> end, DimensionOrder order)
     : client_(memory.device().client().shared_from_this()),
       memory_(memory),
       shape_(value.shape()),
-      minor_to_major_(Descending(shape_.dims.size())),
+      minor_to_major_(order.empty() ? RowMajorOrder(shape_.dims.size()) : std::move(order)),
       end_(std::move(end)),
       value_(std::move(value)) {
   device().Held(hlo::ByteSize(shape_).value_or(0));
 }
 
-Buffer::Buffer(Memory& memory, const hlo::Shape& shape, Make make)
+Buffer::Buffer(Memory& memory, const hlo::Shape& shape, Make make, DimensionOrder order)
     : client_(memory.device().client().shared_from_this()),
       memory_(memory),
       shape_(shape),
-      minor_to_major_(Descending(shape_.dims.size())),
+      minor_to_major_(std::move(order)),
       make_(std::move(make)) {
   device().Held(hlo::ByteSize(shape_).value_or(0));
 }
@@ -52,13 +43,25 @@ Buffer::Buffer(Memory& memory, const hlo::Shape& shape, absl::Status error)
     : client_(memory.device().client().shared_from_this()),
       memory_(memory),
       shape_(shape),
-      minor_to_major_(Descending(shape.dims.size())),
+      minor_to_major_(RowMajorOrder(shape.dims.size())),
       error_(std::move(error)) {}
+
+Buffer::Buffer(Memory& memory, const hlo::Shape& shape, std::shared_ptr<PromisedValue> promised,
+               DimensionOrder order)
+    : client_(memory.device().client().shared_from_this()),
+      memory_(memory),
+      shape_(shape),
+      minor_to_major_(std::move(order)),
+      promised_(std::move(promised)),
+      end_(promised_->end()) {
+  device().Held(hlo::ByteSize(shape_).value_or(0));
+}
 
 absl::StatusOr<hlod::Buffer> Buffer::value() const {
   absl::MutexLock lock(&mu_);
   if (deleted_) return InvalidArgument("Buffer has been deleted or donated.");
   if (!error_.ok()) return error_;
+  if (promised_ != nullptr) return promised_->Get();
   if (make_ != nullptr) {
     absl::StatusOr<hlod::Buffer> made = std::exchange(make_, nullptr)();
     if (made.ok()) value_ = *std::move(made);
@@ -69,6 +72,7 @@ absl::StatusOr<hlod::Buffer> Buffer::value() const {
 }
 
 std::shared_ptr<Completion> Buffer::ready() const {
+  if (promised_ != nullptr && !IsDeleted()) return promised_->end();
   const absl::StatusOr<hlod::Buffer> value = this->value();
   if (!value.ok()) return Completion::Done(value.status());
   if (end_ != nullptr) return end_;
@@ -90,6 +94,7 @@ void Buffer::Delete() {
     value.swap(value_);
     make.swap(make_);
   }
+  if (promised_ != nullptr) promised_->Drop();
   if (held) device().Held(-hlo::ByteSize(shape_).value_or(0));
 }
 

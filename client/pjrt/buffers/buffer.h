@@ -6,13 +6,14 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "client/pjrt/abi/buffer.h"
 #include "client/pjrt/buffers/lineage.h"
+#include "client/pjrt/buffers/memory_layout.h"
+#include "client/pjrt/buffers/promised_value.h"
 #include "client/pjrt/devices/device.h"
 #include "client/pjrt/events/completion.h"
 #include "hlod/runtime/buffer.h"
@@ -22,24 +23,29 @@ namespace hlod::pjrt {
 // Thread-safe. What is asked often (memory, shape) never locks.
 class Buffer {
  public:
-  // `end` is the end of what makes the value, when that is not the end of the command alone.
-  Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> end = nullptr);
+  // `end` is the end of what makes the value, when that is not the end of the command alone. `order` is the
+  // layout that the framework states; empty: row-major.
+  Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> end = nullptr,
+         DimensionOrder order = {});
   // One whose value `make` makes when it is first asked for, for the line of that call, or never.
   using Make = std::function<absl::StatusOr<hlod::Buffer>()>;
-  Buffer(Memory& memory, const hlo::Shape& shape, Make make);
+  Buffer(Memory& memory, const hlo::Shape& shape, Make make, DimensionOrder order);
   ~Buffer();
   // One without a value: its use and its end report `error`.
   Buffer(Memory& memory, const hlo::Shape& shape, absl::Status error);
+  // One that is given its value later.
+  Buffer(Memory& memory, const hlo::Shape& shape, std::shared_ptr<PromisedValue> promised,
+         DimensionOrder order);
 
   Memory& memory() const { return memory_; }
   Device& device() const { return memory_.device(); }
   Client& client() const { return *client_; }
   const hlo::Shape& shape() const { return shape_; }
-  absl::Span<const int64_t> minor_to_major() const { return minor_to_major_; }
+  const DimensionOrder& minor_to_major() const { return minor_to_major_; }
 
-  // Returns the error of a buffer that was made without a value; OK for others.
-  const absl::Status& error() const { return error_; }
-  // Returns the value; the error of a buffer that has none, was deleted or donated.
+  // Null unless the value is given later.
+  const std::shared_ptr<PromisedValue>& promised() const { return promised_; }
+  // Returns the value; the error of a buffer that has none, has none yet, was deleted or donated.
   absl::StatusOr<hlod::Buffer> value() const;
   // Null when the value is there, or failed, with the command that makes it.
   const std::shared_ptr<Completion>& end() const { return end_; }
@@ -71,8 +77,9 @@ class Buffer {
   const std::shared_ptr<Client> client_;  // The memory is the client's.
   Memory& memory_;
   const hlo::Shape shape_;
-  const std::vector<int64_t> minor_to_major_;
+  const DimensionOrder minor_to_major_;
   const absl::Status error_;
+  const std::shared_ptr<PromisedValue> promised_;
   const std::shared_ptr<Completion> end_;
   uintptr_t identity_ = NextIdentity();
   std::shared_ptr<const Lineage> lineage_;

@@ -10,29 +10,23 @@
 namespace hlod::pjrt {
 namespace {
 
-// Within a device all memories are one, and values never change: the copy shares the value. To another device
-// it goes by way of the host.
+// Within a device all memories are one, and values never change: the copy shares the value. Also when that is
+// not there yet: the end of what makes it is the copy's, too.
 absl::StatusOr<Buffer*> CopyTo(const Buffer& buffer, Memory& memory) {
   const LineScope line(FoundLine());
   ASSIGN_OR_RETURN(const hlod::Buffer value, buffer.value());
-  if (&memory.device() == &buffer.device()) {
-    auto* const same = new Buffer(memory, value);
-    same->set_lineage(buffer.lineage());
-    return same;
-  }
+  const bool here = &memory.device() == &buffer.device();
   if (&memory.device().client() != &buffer.client())
     return Unimplemented("A copy from one client of hlod to another.");
-  if (value.is_placeholder()) {
-    ASSIGN_OR_RETURN(hlod::Buffer copy, runtime::UploadWithoutBytes(memory.device().runtime(), value.shape(),
-                                                                    Cause::kImplicitUpload, CurrentLine()));
-    auto* const copied = new Buffer(memory, std::move(copy));
-    copied->set_lineage(buffer.lineage());
-    return copied;
+  std::unique_ptr<Buffer> copied;
+  if (here) {
+    copied = std::make_unique<Buffer>(memory, value, buffer.end(), buffer.minor_to_major());
+  } else {
+    ASSIGN_OR_RETURN(hlod::Buffer copy, value.CopyTo(memory.device().runtime(), CurrentLine()));
+    copied = std::make_unique<Buffer>(memory, std::move(copy), nullptr, buffer.minor_to_major());
   }
-  ASSIGN_OR_RETURN(const Literal literal, value.ToLiteral(Cause::kImplicitDownload, CurrentLine()));
-  ASSIGN_OR_RETURN(hlod::Buffer copy,
-                   memory.device().runtime().Upload(literal, Cause::kImplicitUpload, CurrentLine()));
-  return new Buffer(memory, std::move(copy));
+  if (here || value.is_placeholder()) copied->set_lineage(buffer.lineage());
+  return copied.release();
 }
 
 }  // namespace

@@ -2,26 +2,12 @@
 #include <memory>
 
 #include "client/pjrt/buffers/buffer.h"
-#include "client/pjrt/buffers/element_type.h"
+#include "client/pjrt/buffers/shape_from.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/programs/call_location.h"
 
 namespace hlod::pjrt {
-namespace {
-
-template <typename Arguments>
-absl::StatusOr<hlo::Shape> ShapeFrom(const Arguments& args) {
-  if (args.shape_num_dims > 0) RETURN_IF_ERROR(Given(args.shape_dims, "shape_dims"));
-  ASSIGN_OR_RETURN(const hlo::PrimitiveType type, FromBufferType(args.shape_element_type));
-  hlo::Shape shape = type == hlo::kTokenType
-                         ? hlo::Shape::Token()
-                         : hlo::Shape::Array(type, {args.shape_dims, args.shape_num_dims});
-  RETURN_IF_ERROR(hlo::ValidateShape(shape));
-  return shape;
-}
-
-}  // namespace
 
 absl::Status Serve(abi::Client_CreateErrorBuffer_Args& args) {
   RETURN_IF_ERROR(Given(args.client, "client"));
@@ -45,7 +31,8 @@ absl::Status Serve(abi::Client_CreateUninitializedBuffer_Args& args) {
                    Literal::Make(shape, args.client->runtime().limits().buffer_bytes_max));
   ASSIGN_OR_RETURN(hlod::Buffer value,
                    memory.device().runtime().Upload(zeros, Cause::kUpload, CurrentLine()));
-  args.buffer = new Buffer(memory, std::move(value));
+  ASSIGN_OR_RETURN(DimensionOrder order, OrderFrom(args.shape_layout, shape));
+  args.buffer = new Buffer(memory, std::move(value), /*end=*/nullptr, std::move(order));
   return absl::OkStatus();
 }
 

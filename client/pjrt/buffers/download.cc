@@ -60,34 +60,61 @@ std::shared_ptr<Completion> ReadBeside(Client& client, const hlod::Buffer& value
   return completion;
 }
 
-// Reads a value that is not there before its execution's callbacks have ended.
-std::shared_ptr<Completion> ReadAtEnd(Client& client, const Buffer& buffer, const hlod::Buffer& value,
+// Reads a value that is not there before `end`: that of an execution with callbacks, or one that the buffer
+// is given later.
+std::shared_ptr<Completion> ReadAtEnd(Client& client, const std::shared_ptr<Completion>& end,
+                                      std::function<absl::StatusOr<hlod::Buffer>()> value_at_end,
                                       absl::Span<std::byte> out, Sink sink) {
   std::shared_ptr<Completion> completion = Completion::Open();
-  buffer.end()->OnReady(
-      [=, client = client.shared_from_this(), line = CurrentLine()](const absl::Status& ended) {
-        const LineScope scope(line);
-        if (!ended.ok()) {
-          completion->Set(ended);
-        } else {
-          ReadBeside(*client, value, out, sink)->OnReady([=](const absl::Status& read) {
-            completion->Set(read);
-          });
-        }
+  end->OnReady([=, client = client.shared_from_this(), line = CurrentLine()](const absl::Status& ended) {
+    const LineScope scope(line);
+    const absl::StatusOr<hlod::Buffer> value = ended.ok() ? value_at_end() : ended;
+    if (!value.ok()) {
+      completion->Set(value.status());
+    } else {
+      ReadBeside(*client, *value, out, sink)->OnReady([=](const absl::Status& read) {
+        completion->Set(read);
       });
+    }
+  });
   return completion;
+}
+
+// A buffer to read, which the framework may destroy meanwhile.
+struct ReadSource {
+  std::shared_ptr<Client> client;
+  hlo::Shape shape;
+  DimensionOrder order;
+  std::shared_ptr<PromisedValue> promised;  // Null unless the value is given later.
+  hlod::Buffer value;                       // The value otherwise.
+  std::shared_ptr<Completion> end;          // Null when the value is there with its command.
+  std::shared_ptr<const Lineage> lineage;   // That of a placeholder; may be null.
+};
+
+absl::StatusOr<ReadSource> SourceOf(const Buffer& buffer) {
+  ReadSource source = {buffer.client().shared_from_this(),
+                       buffer.shape(),
+                       buffer.minor_to_major(),
+                       buffer.IsDeleted() ? nullptr : buffer.promised(),
+                       hlod::Buffer(),
+                       buffer.end(),
+                       buffer.lineage()};
+  if (source.promised != nullptr) return source;
+  ASSIGN_OR_RETURN(source.value, buffer.value());
+  if (source.value.is_placeholder()) return source;
+  RETURN_IF_ERROR(runtime::CheckReadable(*source.value.internal_state(), "a read", CurrentLine()));
+  return source;
 }
 
 // Gives the stand-in for a value that does not exist. Without one the error says what the placeholder comes
 // from.
-absl::Status ReadPlaceholder(const Buffer& buffer, const hlod::Buffer& value, absl::Span<std::byte> out,
-                             Sink sink) {
-  absl::StatusOr<Literal> asked = value.ToLiteral(Cause::kDownload, CurrentLine());
+absl::Status ReadPlaceholder(const ReadSource& source, absl::Span<std::byte> out, Sink sink) {
+  absl::StatusOr<Literal> asked = source.value.ToLiteral(Cause::kDownload, CurrentLine());
   if (!asked.ok()) {
-    if (buffer.lineage() == nullptr) return asked.status();
+    if (source.lineage == nullptr) return asked.status();
     absl::Status explained(
         asked.status().code(),
-        absl::StrCat(asked.status().message(), " It comes from:", ToString(*buffer.lineage())));
+        absl::StrCat(asked.status().message(), " It comes from:", ToString(*source.lineage)));
     asked.status().ForEachPayload(
         [&](absl::string_view type, const absl::Cord& payload) { explained.SetPayload(type, payload); });
     return explained;
@@ -99,15 +126,22 @@ absl::Status ReadPlaceholder(const Buffer& buffer, const hlod::Buffer& value, ab
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<Completion>> Read(const Buffer& buffer, absl::Span<std::byte> out, Sink sink) {
-  Client& client = buffer.client();
-  ASSIGN_OR_RETURN(const hlod::Buffer value, buffer.value());
-  if (value.is_placeholder()) {
-    RETURN_IF_ERROR(ReadPlaceholder(buffer, value, out, std::move(sink)));
+absl::StatusOr<std::shared_ptr<Completion>> Read(const ReadSource& source, absl::Span<std::byte> out,
+                                                 Sink sink) {
+  Client& client = *source.client;
+  if (source.promised == nullptr && source.value.is_placeholder()) {
+    RETURN_IF_ERROR(ReadPlaceholder(source, out, std::move(sink)));
     return Completion::Done(absl::OkStatus());
   }
-  RETURN_IF_ERROR(runtime::CheckReadable(*value.internal_state(), "a read", CurrentLine()));
-  if (buffer.end() != nullptr) return ReadAtEnd(client, buffer, value, out, std::move(sink));
+  if (source.end != nullptr) {
+    return ReadAtEnd(
+        client, source.end,
+        [promised = source.promised, value = source.value]() -> absl::StatusOr<hlod::Buffer> {
+          return promised != nullptr ? promised->Get() : value;
+        },
+        out, std::move(sink));
+  }
+  const hlod::Buffer& value = source.value;
   if (ComesInline(client, value.byte_size()) && !value.shape().HasDynamicDimension() &&
       client.session()->options().abstract == nullptr) {
     Sink take = sink != nullptr ? sink : [out](absl::Span<const std::byte> bytes) {
@@ -120,6 +154,44 @@ absl::StatusOr<std::shared_ptr<Completion>> Read(const Buffer& buffer, absl::Spa
     if (completion != nullptr) return completion;
   }
   return ReadBeside(client, value, out, std::move(sink));
+}
+
+absl::Status CheckRange(const Buffer& buffer, int64_t offset, int64_t size) {
+  const int64_t bytes = hlo::ByteSize(buffer.shape()).value_or(0);
+  if (offset >= 0 && size >= 0 && offset <= bytes && size <= bytes - offset) return absl::OkStatus();
+  return InvalidArgument("Bytes %d to %d are asked for of a buffer that has %d.", offset, offset + size,
+                         bytes);
+}
+
+// Takes a range of a buffer's bytes, which lie in the order of its layout.
+Sink RawSink(const ReadSource& source, int64_t offset, int64_t size, void* dst) {
+  return [=, shape = source.shape, order = source.order](absl::Span<const std::byte> dense) {
+    if (size == 0) return absl::OkStatus();
+    std::vector<std::byte> ordered;
+    if (shape.IsArray() && order != RowMajorOrder(order.size())) {
+      ordered.resize(dense.size());
+      CopyStrided(ordered.data(), StridesOf(order, shape), dense.data(), RowMajorStrides(shape), shape);
+      dense = ordered;
+    }
+    std::memcpy(dst, dense.data() + offset, static_cast<size_t>(size));
+    return absl::OkStatus();
+  };
+}
+
+// A read whose destination is not known yet.
+struct RawRead {
+  const ReadSource source;
+  const int64_t offset, size;
+  const std::shared_ptr<Completion> end = Completion::Open();
+};
+
+void StartRawRead(const RawRead& read, absl::Status given, void* dst) {
+  if (given.ok() && read.size > 0) given = Given(dst, "dst");
+  if (!given.ok()) return (void)read.end->Set(std::move(given));
+  const absl::StatusOr<std::shared_ptr<Completion>> started =
+      Read(read.source, {}, RawSink(read.source, read.offset, read.size, dst));
+  if (!started.ok()) return (void)read.end->Set(started.status());
+  (*started)->OnReady([end = read.end](const absl::Status& done) { end->Set(done); });
 }
 
 }  // namespace
@@ -137,8 +209,11 @@ absl::Status Serve(abi::Buffer_ToHostBuffer_Args& args) {
     return InvalidArgument("dst_size is %d; the value has %d bytes.", args.dst_size, bytes);
   auto* const dst = static_cast<std::byte*>(args.dst);
   Sink sink;
-  if (args.host_layout != nullptr && buffer.shape().IsArray()) {
-    ASSIGN_OR_RETURN(Strides strides, StridesOf(*args.host_layout, buffer.shape()));
+  if (buffer.shape().IsArray()) {
+    Strides strides = StridesOf(buffer.minor_to_major(), buffer.shape());
+    if (args.host_layout != nullptr) {
+      ASSIGN_OR_RETURN(strides, StridesOf(*args.host_layout, buffer.shape()));
+    }
     if (strides != RowMajorStrides(buffer.shape())) {
       sink = [=, shape = buffer.shape()](absl::Span<const std::byte> dense) {
         CopyStrided(dst, strides, dense.data(), RowMajorStrides(shape), shape);
@@ -146,7 +221,8 @@ absl::Status Serve(abi::Buffer_ToHostBuffer_Args& args) {
       };
     }
   }
-  ASSIGN_OR_RETURN(std::shared_ptr<Completion> completion, Read(buffer, {dst, bytes}, std::move(sink)));
+  ASSIGN_OR_RETURN(const ReadSource source, SourceOf(buffer));
+  ASSIGN_OR_RETURN(std::shared_ptr<Completion> completion, Read(source, {dst, bytes}, std::move(sink)));
   args.event = new Event(std::move(completion));
   return absl::OkStatus();
 }
@@ -155,20 +231,28 @@ absl::Status Serve(abi::Buffer_CopyRawToHost_Args& args) {
   const LineScope line(FoundLine());
   RETURN_IF_ERROR(Given(args.buffer, "buffer"));
   const Buffer& buffer = *args.buffer;
-  const int64_t bytes = hlo::ByteSize(buffer.shape()).value_or(0);
-  if (args.offset < 0 || args.transfer_size < 0 || args.offset > bytes ||
-      args.transfer_size > bytes - args.offset) {
-    return InvalidArgument("Bytes %d to %d are asked for of a buffer that has %d.", args.offset,
-                           args.offset + args.transfer_size, bytes);
-  }
+  RETURN_IF_ERROR(CheckRange(buffer, args.offset, args.transfer_size));
   if (args.transfer_size > 0) RETURN_IF_ERROR(Given(args.dst, "dst"));
-  Sink sink = [dst = args.dst, offset = args.offset,
-               size = args.transfer_size](absl::Span<const std::byte> dense) {
-    if (size > 0) std::memcpy(dst, dense.data() + offset, static_cast<size_t>(size));
-    return absl::OkStatus();
-  };
-  ASSIGN_OR_RETURN(std::shared_ptr<Completion> completion, Read(buffer, {}, std::move(sink)));
+  ASSIGN_OR_RETURN(const ReadSource source, SourceOf(buffer));
+  ASSIGN_OR_RETURN(std::shared_ptr<Completion> completion,
+                   Read(source, {}, RawSink(source, args.offset, args.transfer_size, args.dst)));
   args.event = new Event(std::move(completion));
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Buffer_CopyRawToHostFuture_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  const Buffer& buffer = *args.buffer;
+  RETURN_IF_ERROR(CheckRange(buffer, args.offset, args.transfer_size));
+  ASSIGN_OR_RETURN(ReadSource source, SourceOf(buffer));
+  auto read = std::make_unique<RawRead>(RawRead{std::move(source), args.offset, args.transfer_size});
+  args.event = new Event(read->end);
+  args.callback_data = read.release();
+  args.future_ready_callback = [](abi::Buffer_CopyRawToHostFuture_Callback_Args* ready) {
+    const std::unique_ptr<RawRead> read(static_cast<RawRead*>(ready->callback_data));
+    StartRawRead(*read, ToStatus(ready->error_code, ready->error_message, ready->error_message_size),
+                 ready->dst);
+  };
   return absl::OkStatus();
 }
 

@@ -57,14 +57,21 @@ absl::StatusOr<Strides> StridesOf(const abi::Buffer_MemoryLayout& layout, const 
   }
   if (rank > 0 && tiled.minor_to_major == nullptr)
     return InvalidArgument("The field minor_to_major is null.");
-  Strides strides(rank, 0);
-  int64_t stride = ElementBytes(shape);
+  std::vector<bool> named(rank, false);
   for (size_t i = 0; i < rank; ++i) {
     const int64_t dimension = tiled.minor_to_major[i];
-    if (dimension < 0 || dimension >= static_cast<int64_t>(rank) ||
-        strides[static_cast<size_t>(dimension)] != 0)
+    if (dimension < 0 || dimension >= static_cast<int64_t>(rank) || named[static_cast<size_t>(dimension)])
       return InvalidArgument("The order of dimensions of a layout names %d twice or beyond the rank %d.",
                              dimension, rank);
+    named[static_cast<size_t>(dimension)] = true;
+  }
+  return StridesOf(absl::MakeConstSpan(tiled.minor_to_major, rank), shape);
+}
+
+Strides StridesOf(absl::Span<const int64_t> minor_to_major, const hlo::Shape& shape) {
+  Strides strides(shape.dims.size(), 0);
+  int64_t stride = ElementBytes(shape);
+  for (const int64_t dimension : minor_to_major) {
     strides[static_cast<size_t>(dimension)] = stride;
     stride *= std::max<int64_t>(shape.dims[static_cast<size_t>(dimension)], 1);
   }

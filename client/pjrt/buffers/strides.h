@@ -16,6 +16,8 @@ namespace hlod::pjrt {
 using Strides = std::vector<int64_t>;
 
 Strides RowMajorStrides(const hlo::Shape& shape);
+// Returns the strides of the shape's elements in a dense array whose dimensions have this order, minor first.
+Strides StridesOf(absl::Span<const int64_t> minor_to_major, const hlo::Shape& shape);
 // Returns the strides of the shape's elements in a dense array of this layout. INVALID_ARGUMENT when the
 // layout is not one of the shape; UNIMPLEMENTED for tiles.
 absl::StatusOr<Strides> StridesOf(const abi::Buffer_MemoryLayout& layout, const hlo::Shape& shape);

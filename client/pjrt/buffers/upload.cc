@@ -1,11 +1,11 @@
 // The entry that makes a buffer from memory of the host.
-#include <cstring>
+#include "client/pjrt/buffers/upload.h"
+
 #include <memory>
 #include <utility>
 
 #include "client/pjrt/buffers/buffer.h"
-#include "client/pjrt/buffers/element_type.h"
-#include "client/pjrt/buffers/strides.h"
+#include "client/pjrt/buffers/shape_from.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
@@ -64,7 +64,24 @@ absl::StatusOr<Buffer::Make> UploadWhenUsed(const hlod::Device& device, const st
   };
 }
 
+// Returns true when the strides are those of the dense row-major array. Dimensions of size 1 may have any.
+bool IsDense(const Strides& strides, const hlo::Shape& shape) {
+  const Strides dense = RowMajorStrides(shape);
+  for (size_t i = 0; i < dense.size(); ++i) {
+    if (shape.dims[i] != 1 && strides[i] != dense[i]) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+absl::StatusOr<hlod::Buffer> UploadArray(const hlod::Device& device, const std::byte* data,
+                                         const Strides& strides, const hlo::Shape& shape) {
+  const auto bytes = static_cast<size_t>(hlo::ByteSize(shape).value_or(0));
+  if (bytes == 0 || !shape.IsArray() || (hlo::Info(shape.type).bits >= 8 && IsDense(strides, shape)))
+    return device.Upload({data, bytes}, shape, Cause::kUpload, CurrentLine());
+  return UploadRearranged(device, data, strides, shape);
+}
 
 // All ways of keeping the host's memory are kept: the bytes are out of it when the call returns.
 //
@@ -73,45 +90,29 @@ absl::StatusOr<Buffer::Make> UploadWhenUsed(const hlod::Device& device, const st
 absl::Status Serve(abi::Client_BufferFromHostBuffer_Args& args) {
   const LineScope line(FoundLine());
   RETURN_IF_ERROR(Given(args.client, "client"));
-  if (args.num_dims > 0) RETURN_IF_ERROR(Given(args.dims, "dims"));
-  ASSIGN_OR_RETURN(const hlo::PrimitiveType type, FromBufferType(args.type));
+  ASSIGN_OR_RETURN(const hlo::Shape shape, ShapeFrom(args.type, args.dims, args.num_dims));
   ASSIGN_OR_RETURN(Memory* const memory, MemoryOf(*args.client, args.device, args.memory));
-  const hlo::Shape shape =
-      type == hlo::kTokenType ? hlo::Shape::Token() : hlo::Shape::Array(type, {args.dims, args.num_dims});
-  RETURN_IF_ERROR(hlo::ValidateShape(shape));
-  const auto bytes = static_cast<size_t>(hlo::ByteSize(shape).value_or(0));
-  if (bytes > 0) RETURN_IF_ERROR(Given(args.data, "data"));
-  if (args.device_layout != nullptr) {
-    ASSIGN_OR_RETURN(const Strides asked, StridesOf(*args.device_layout, shape));
-    if (bytes > 0 && asked != RowMajorStrides(shape))
-      return Unimplemented("A buffer whose layout is not row-major: hlod's are.");
-  }
-  const hlod::Device& device = memory->device().runtime();
-  const auto* const data = static_cast<const std::byte*>(args.data);
-  Strides strides;
-  if (shape.IsArray()) strides = RowMajorStrides(shape);
-  bool dense = bytes == 0 || hlo::Info(type).bits >= 8;
+  if (hlo::ByteSize(shape).value_or(0) > 0) RETURN_IF_ERROR(Given(args.data, "data"));
+  ASSIGN_OR_RETURN(DimensionOrder order, OrderFrom(args.device_layout, shape));
+  Strides strides = shape.IsArray() ? RowMajorStrides(shape) : Strides();
   if (args.byte_strides != nullptr && shape.IsArray()) {
     if (args.num_byte_strides != args.num_dims) {
       return InvalidArgument("%d byte_strides are given for %d dimensions.", args.num_byte_strides,
                              args.num_dims);
     }
-    Strides given(args.byte_strides, args.byte_strides + args.num_byte_strides);
-    dense = dense && (bytes == 0 || given == strides);
-    strides = std::move(given);
+    strides.assign(args.byte_strides, args.byte_strides + args.num_byte_strides);
   }
+  const hlod::Device& device = memory->device().runtime();
+  const auto* const data = static_cast<const std::byte*>(args.data);
   auto done = std::make_unique<Event>(Completion::Done(absl::OkStatus()));
-  if (LinesAreStated() && CurrentLine().line == 0 && bytes > 0) {
+  if (LinesAreStated() && CurrentLine().line == 0 && hlo::ByteSize(shape).value_or(0) > 0) {
     ASSIGN_OR_RETURN(Buffer::Make make, UploadWhenUsed(device, data, strides, shape));
-    args.buffer = new Buffer(*memory, shape, std::move(make));
+    args.buffer = new Buffer(*memory, shape, std::move(make), std::move(order));
     args.done_with_host_buffer = done.release();
     return absl::OkStatus();
   }
-  absl::StatusOr<hlod::Buffer> value =
-      dense ? device.Upload({data, bytes}, shape, Cause::kUpload, CurrentLine())
-            : UploadRearranged(device, data, strides, shape);
-  RETURN_IF_ERROR(value.status());
-  args.buffer = new Buffer(*memory, *std::move(value));
+  ASSIGN_OR_RETURN(hlod::Buffer value, UploadArray(device, data, strides, shape));
+  args.buffer = new Buffer(*memory, std::move(value), /*end=*/nullptr, std::move(order));
   args.done_with_host_buffer = done.release();
   return absl::OkStatus();
 }

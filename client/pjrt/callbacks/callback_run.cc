@@ -2,6 +2,7 @@
 #include "client/pjrt/callbacks/callback_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -30,12 +31,12 @@ struct Listener {
 class CallbackRun {
  public:
   CallbackRun(const HostChannels& channels, std::vector<ParticipantCallbacks> participants,
-              const Execution& execution, std::shared_ptr<CallbackTurn> turn)
+              const Execution& execution)
       : channels_(channels),
         participants_(std::move(participants)),
         client_(participants_.front().device->client().shared_from_this()),
-        execution_(execution.sent),
-        turn_(std::move(turn)) {
+        run_(WithoutResults(execution)),
+        execution_(execution.sent) {
     for (const ParticipantCallbacks& participant : participants_) devices_.push_back(participant.device);
   }
 
@@ -43,8 +44,7 @@ class CallbackRun {
 
   // Ends an execution whose callbacks cannot be served.
   void GiveUp(const absl::Status& error) {
-    client_->session()->Cancel(execution_->id);
-    turn_->Give();
+    run_.Cancel();
     end_->Set(error);
   }
 
@@ -62,11 +62,19 @@ class CallbackRun {
       }
     }
     for (Listener& listener : listeners_) TakeRest(listener);
-    turn_->Give();
     End();
   }
 
  private:
+  // The results belong to the framework, which may give them up.
+  static Execution WithoutResults(const Execution& execution) {
+    Execution run;
+    run.executable = execution.executable;
+    run.command = execution.command;
+    run.sent = execution.sent;
+    return run;
+  }
+
   void Listen() {
     for (const ParticipantCallbacks& participant : participants_) {
       for (const abi::SendCallbackInfo& send : participant.sends) {
@@ -83,8 +91,8 @@ class CallbackRun {
   void Ask(Listener& listener) {
     listener.command = nullptr;
     absl::StatusOr<std::vector<hlod::Buffer>> asked =
-        listener.participant->device->runtime().TransferFromOutfeed({&listener.shape, 1},
-                                                                    listener.send->channel_id, CurrentLine());
+        run_.Receive(listener.participant->device->runtime(), {&listener.shape, 1}, listener.send->channel_id,
+                     CurrentLine());
     if (!asked.ok()) return Note(asked.status());
     listener.value = asked->front();
     listener.command = ProducerOf(listener.value);
@@ -95,19 +103,20 @@ class CallbackRun {
     const hlod::Buffer value = std::exchange(listener.value, hlod::Buffer());
     const absl::Status come = listener.command->status;
     listener.command = nullptr;
+    if (absl::IsCancelled(come)) return;  // The program has ended.
     if (!come.ok()) return Note(come);
     if (!listener.calls) return Ask(listener);
     const absl::StatusOr<Literal> literal = value.ToLiteral(Cause::kImplicitDownload, CurrentLine());
     if (!literal.ok()) return Note(literal.status());
     Note(Call(*listener.send, *literal));
+    if (!first_error_.ok()) return;  // The program is being stopped: it must not get a result.
     Answer(*listener.participant, listener.send->channel_id);
     Ask(listener);
   }
 
-  // The program has ended: takes values that wait in the channel, and takes the last request back.
+  // The program has ended: takes values that wait in the channel. The last request fails.
   void TakeRest(Listener& listener) {
     while (listener.command != nullptr && lost_.ok()) {
-      client_->session()->Cancel(listener.command->id);
       const absl::Status come = client_->session()->Wait(*listener.command);
       if (!listener.command->done.load(std::memory_order_acquire)) {
         lost_ = come;
@@ -149,17 +158,18 @@ class CallbackRun {
       if (channels_.once.contains(channel)) devices = devices_;
       const LineScope line(CurrentLine());
       Note(Caught("A recv_callback", [&] {
-        info->recv_callback(
-            new CopyToDeviceStream(std::move(devices), channel, found->second, execution_, end_),
-            info->user_arg);
+        info->recv_callback(new CopyToDeviceStream(std::move(devices), channel, found->second, run_, end_),
+                            info->user_arg);
         return absl::OkStatus();
       }));
     }
   }
 
-  // Keeps the first error.
+  // Keeps the first error, and stops the program: what depends on its results must fail, too.
   void Note(absl::Status status) {
-    if (first_error_.ok()) first_error_ = std::move(status);
+    if (status.ok() || !first_error_.ok()) return;
+    first_error_ = std::move(status);
+    run_.Cancel();
   }
 
   void End() {
@@ -175,8 +185,8 @@ class CallbackRun {
   const std::vector<ParticipantCallbacks> participants_;
   std::vector<Device*> devices_;  // The devices of all participants.
   const std::shared_ptr<Client> client_;
+  const Execution run_;
   const runtime::Command execution_;
-  const std::shared_ptr<CallbackTurn> turn_;
   const std::shared_ptr<Completion> end_ = Completion::Open();
   std::vector<Listener> listeners_;
   absl::Status lost_, first_error_;
@@ -184,11 +194,16 @@ class CallbackRun {
 
 }  // namespace
 
+uint64_t LineOfThisThread() {
+  static std::atomic<uint64_t> last = 0;
+  thread_local const uint64_t line = ++last;
+  return line;
+}
+
 std::shared_ptr<Completion> ServeCallbacks(const HostChannels& channels,
                                            std::vector<ParticipantCallbacks> participants,
-                                           const Execution& execution, std::shared_ptr<CallbackTurn> turn) {
-  const auto run =
-      std::make_shared<CallbackRun>(channels, std::move(participants), execution, std::move(turn));
+                                           const Execution& execution) {
+  const auto run = std::make_shared<CallbackRun>(channels, std::move(participants), execution);
   const absl::Status started = Caught("The thread of a program's callbacks", [&] {
     std::thread([run, line = CurrentLine()] {
       SetCurrentLine(line);

@@ -12,7 +12,7 @@
 namespace hlod::pjrt {
 
 CopyToDeviceStream::CopyToDeviceStream(std::vector<Device*> devices, int64_t channel, hlo::Shape shape,
-                                       runtime::Command execution, std::shared_ptr<Completion> end)
+                                       Execution execution, std::shared_ptr<Completion> end)
     : client_(devices.front()->client().shared_from_this()),
       devices_(std::move(devices)),
       channel_(channel),
@@ -34,7 +34,7 @@ CopyToDeviceStream::~CopyToDeviceStream() {
 }
 
 void CopyToDeviceStream::Fail(absl::Status error) {
-  if (end_->Set(std::move(error))) client_->session()->Cancel(execution_->id);
+  if (end_->Set(std::move(error))) execution_.Cancel();
 }
 
 absl::Status CopyToDeviceStream::Add(const void* data, size_t size) {
@@ -55,7 +55,7 @@ absl::Status CopyToDeviceStream::Add(const void* data, size_t size) {
   for (const Device* const device : devices_) {
     const absl::StatusOr<hlod::Buffer> value = device->runtime().Upload(whole, shape_, Cause::kUpload, line_);
     absl::Status sent = value.status();
-    if (sent.ok()) sent = device->runtime().TransferToInfeed({&*value, 1}, channel_, line_);
+    if (sent.ok()) sent = execution_.Send(device->runtime(), {&*value, 1}, channel_, line_);
     if (!sent.ok()) Fail(std::move(sent));
   }
   return absl::OkStatus();

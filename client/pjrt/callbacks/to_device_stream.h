@@ -12,16 +12,17 @@
 #include "client/pjrt/devices/device.h"
 #include "client/pjrt/events/completion.h"
 #include "common/hlo/shape.h"
+#include "hlod/runtime/executable.h"
 
 namespace hlod::pjrt {
 
 // Sends the value when its last byte has come. Thread-safe; the framework destroys it.
 class CopyToDeviceStream {
  public:
-  // `execution` is the command that wants the value, and `end` its end for the framework. A value that cannot
-  // be sent, or that is not whole when the stream is destroyed, ends both: the program would wait for it.
-  CopyToDeviceStream(std::vector<Device*> devices, int64_t channel, hlo::Shape shape,
-                     runtime::Command execution, std::shared_ptr<Completion> end);
+  // `execution` wants the value, and `end` is its end for the framework. A value that cannot be sent, or that
+  // is not whole when the stream is destroyed, ends both: the program would wait for it.
+  CopyToDeviceStream(std::vector<Device*> devices, int64_t channel, hlo::Shape shape, Execution execution,
+                     std::shared_ptr<Completion> end);
   ~CopyToDeviceStream();
 
   // Takes the bytes, which the caller may free afterwards. INVALID_ARGUMENT when they are more than are
@@ -38,7 +39,7 @@ class CopyToDeviceStream {
   const int64_t channel_;
   const hlo::Shape shape_;
   const int64_t total_;
-  const runtime::Command execution_;
+  const Execution execution_;
   const Caller line_;  // The line of the execution.
   const std::shared_ptr<Completion> end_;
   mutable absl::Mutex mu_;

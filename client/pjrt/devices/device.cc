@@ -126,4 +126,25 @@ absl::Status Serve(abi::Device_MemoryStats_Args& args) {
   return absl::OkStatus();
 }
 
+absl::Status Serve(abi::Device_ClearMemoryStats_Args& args) {
+  RETURN_IF_ERROR(Given(args.device, "device"));
+  args.device->ForgetPeak();
+  return absl::OkStatus();
+}
+
+// A part of a framework's own work on a device, for its tracing: begins when it is created, ends when it is
+// destroyed. The daemon's work has its own records.
+class AsyncTrackingEvent {};
+
+absl::Status Serve(abi::Device_CreateAsyncTrackingEvent_Args& args) {
+  RETURN_IF_ERROR(Given(args.device, "device"));
+  args.event = new AsyncTrackingEvent;
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::AsyncTrackingEvent_Destroy_Args& args) {
+  delete args.event;
+  return absl::OkStatus();
+}
+
 }  // namespace hlod::pjrt

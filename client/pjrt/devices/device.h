@@ -45,6 +45,8 @@ class Device {
   void Held(int64_t bytes);
   int64_t held_bytes() const { return held_; }
   int64_t peak_bytes() const { return peak_; }
+  // From now on the peak is that of what follows.
+  void ForgetPeak() { peak_ = held_.load(); }
 
  private:
   Client& client_;

@@ -9,7 +9,9 @@ namespace hlod::pjrt {
 abi::Extension* Extensions();
 
 // The elements of the chain.
+abi::Extension& ForeignFunctionsExtension();
 abi::Extension& LayoutsExtension();
+abi::Extension& ProfilerExtension();
 abi::Extension& ShardingsExtension();
 abi::Extension& MemoryDescriptionsExtension();
 

@@ -25,13 +25,13 @@ absl::Status SerializeLayout(abi::Layouts_Serialize_Args& args) {
 
 absl::Status LayoutOfBuffer(abi::Layouts_OfBuffer_Args& args) {
   RETURN_IF_ERROR(Given(args.buffer, "buffer"));
-  args.layout = new MemoryLayout(args.buffer->shape().dims.size());
+  args.layout = new MemoryLayout(args.buffer->minor_to_major());
   return absl::OkStatus();
 }
 
 template <typename Arguments>
 absl::Status DefaultLayout(Arguments& args) {
-  args.layout = new MemoryLayout(args.num_dims);
+  args.layout = new MemoryLayout(RowMajorOrder(args.num_dims));
   return absl::OkStatus();
 }
 
@@ -50,11 +50,6 @@ absl::Status LayoutsOfParameters(abi::Layouts_OfProgram_Args& args) {
 }
 
 }  // namespace
-
-MemoryLayout::MemoryLayout(size_t rank) : text_("{") {
-  for (size_t i = rank; i-- > 0;) absl::StrAppend(&text_, i, i == 0 ? "" : ",");
-  text_ += "}";
-}
 
 abi::Extension& LayoutsExtension() {
   static abi::LayoutsExtension extension = {

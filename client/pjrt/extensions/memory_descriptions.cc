@@ -55,7 +55,8 @@ abi::Extension* Extensions() {
   static abi::Extension* const first = [] {
     abi::Extension* chain = nullptr;
     for (abi::Extension* const extension :
-         {&LayoutsExtension(), &ShardingsExtension(), &MemoryDescriptionsExtension()}) {
+         {&LayoutsExtension(), &ShardingsExtension(), &MemoryDescriptionsExtension(),
+          &ForeignFunctionsExtension(), &ProfilerExtension()}) {
       extension->next = chain;
       chain = extension;
     }

@@ -4,18 +4,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "client/pjrt/programs/xla_options.h"
 #include "common/base/errors/status.h"
 #include "proto/xla/compile_options.pb.h"
 
 namespace hlod::pjrt {
 namespace {
-
-// XLA's debug options tune a compiler that is not used here, or permit inexact results, where hlod's are
-// exact: they are accepted. Others are the user's mistakes.
-absl::Status CheckOverride(const std::string& name) {
-  if (name.starts_with("xla_")) return absl::OkStatus();
-  return InvalidArgument("No such compile option: '%s'", name);
-}
 
 absl::Status ReadDevices(const xla::DeviceAssignmentProto& assignment, CompileOptions& options) {
   const auto mismatch = [&] {
@@ -78,7 +72,7 @@ absl::StatusOr<CompileOptions> ReadCompileOptions(std::string_view bytes) {
   if (!proto.serialized_multi_slice_config().empty())
     return Unimplemented(
         "Programs of several slices of devices (serialized_multi_slice_config) are not supported.");
-  for (const auto& [name, value] : proto.env_option_overrides()) RETURN_IF_ERROR(CheckOverride(name));
+  for (const auto& [name, value] : proto.env_option_overrides()) RETURN_IF_ERROR(CheckXlaOption(name, value));
   return options;
 }
 

@@ -23,10 +23,10 @@ ListOfBytes BytesOf(const std::vector<std::string>& strings) {
 }  // namespace
 
 Executable::Executable(std::shared_ptr<const CompiledProgram> program) : program_(std::move(program)) {
-  for (const Shape& shape : program_->runtime().result_shapes())
-    output_layouts_.push_back(&layouts_.emplace_back(shape.dims.size()));
-  for (const Shape& shape : program_->runtime().argument_shapes())
-    parameter_layouts_.push_back(&layouts_.emplace_back(shape.dims.size()));
+  for (const DimensionOrder& order : program_->output_orders())
+    output_layouts_.push_back(&layouts_.emplace_back(order));
+  for (const DimensionOrder& order : program_->parameter_orders())
+    parameter_layouts_.push_back(&layouts_.emplace_back(order));
   argument_shardings_ = BytesOf(program_->argument_shardings());
   result_shardings_ = BytesOf(program_->result_shardings());
 }
@@ -138,7 +138,7 @@ absl::Status Serve(abi::Executable_GetCompiledMemoryStats_Args& args) {
   args = stats;
   args.argument_size_in_bytes = figures.argument_bytes;
   // The daemon counts what is not an argument's memory; the interface wants all results.
-  for (const Shape& shape : args.executable->program()->runtime().result_shapes())
+  for (const Shape& shape : args.executable->program()->result_shapes())
     args.output_size_in_bytes += hlo::ByteSize(shape).value_or(0);
   args.alias_size_in_bytes = figures.alias_bytes;
   args.temp_size_in_bytes = figures.temporary_bytes;

@@ -12,15 +12,14 @@
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
+#include "client/pjrt/profiler/profiler.h"
 #include "client/pjrt/programs/call_location.h"
 #include "client/pjrt/programs/executable.h"
+#include "client/pjrt/programs/execute_context.h"
 #include "common/base/errors/error.h"
 #include "hlod/runtime/abstract.h"
 
 namespace hlod::pjrt {
-
-// Data of the user for one execution. hlod has no use for it yet.
-class ExecuteContext {};
 
 namespace {
 
@@ -166,6 +165,10 @@ absl::StatusOr<std::vector<ParticipantCallbacks>> CallbacksOf(const Run& run,
       RETURN_IF_ERROR(Given(options.recv_callbacks[i], "recv_callbacks[i]"));
       callbacks.receives.assign(options.recv_callbacks[i], options.recv_callbacks[i] + options.num_recv_ops);
     }
+    if (!run.program.foreign_calls().empty()) {
+      const ffi::UserData data = options.context == nullptr ? ffi::UserData() : options.context->data();
+      ServeForeignCalls(run.program.foreign_calls(), data, callbacks);
+    }
   }
   return participants;
 }
@@ -203,8 +206,9 @@ void Give(const Run& run, const Execution& execution, const std::shared_ptr<Comp
   for (size_t participant = 0; participant < run.devices.size(); ++participant) {
     Device& device = *run.devices[participant];
     for (size_t i = 0; i < count; ++i) {
-      args.output_lists[participant][i] = new Buffer(*device.memories()[run.program.output_kinds().ids[i]],
-                                                     execution.results[participant * count + i], end);
+      args.output_lists[participant][i] =
+          new Buffer(*device.memories()[run.program.output_kinds().ids[i]],
+                     execution.results[participant * count + i], end, run.program.output_orders()[i]);
       const int alias = run.program.aliases()[i];
       if (alias < 0) continue;
       const Buffer& argument = *args.argument_lists[participant][alias];
@@ -253,10 +257,9 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   }
   Client& client = run.program.client();
   const bool calls_back = !run.program.channels().empty();
-  if (calls_back) client.callback_turn()->Take();
+  if (calls_back) run.options.line = LineOfThisThread();
   const absl::StatusOr<Execution> execution = run.runtime.Start(run.arguments, run.options, CurrentLine());
   if (!execution.ok()) {
-    if (calls_back) client.callback_turn()->Give();
     if (hlod::KindOf(execution.status()) != ErrorKind::kLostSession) return execution.status();
     GiveFailed(run, execution.status(), args);
     return absl::OkStatus();
@@ -270,11 +273,13 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   run.arguments.clear();
   for (Buffer* const buffer : run.consumed) buffer->Delete();
   std::shared_ptr<Completion> end;
-  if (calls_back) {
-    end = ServeCallbacks(run.program.channels(), std::move(callbacks), *execution, client.callback_turn());
-  }
+  if (calls_back) end = ServeCallbacks(run.program.channels(), std::move(callbacks), *execution);
   Give(run, *execution, end, args);
   for (size_t i = 0; i < lineages.size(); ++i) args.output_lists[0][i]->set_lineage(std::move(lineages[i]));
+  if (IsProfiling()) {
+    NoteExecution(client, run.program.module().name(), options.call_location, run.devices[0]->ordinal(),
+                  client.AwaitedEndOf(execution->sent));
+  }
   return absl::OkStatus();
 }
 

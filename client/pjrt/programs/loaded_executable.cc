@@ -20,15 +20,50 @@ LoadedExecutable::LoadedExecutable(std::shared_ptr<const CompiledProgram> progra
   }
 }
 
-absl::Status Serve(abi::Client_Compile_Args& args) {
-  const LineScope line(FoundLine());
-  RETURN_IF_ERROR(Given(args.client, "client"));
+namespace {
+
+// Reads the options of a compilation, and checks that its program is stated.
+template <typename Arguments>
+absl::StatusOr<CompileOptions> OptionsFrom(const Arguments& args) {
   RETURN_IF_ERROR(Given(args.program, "program"));
   RETURN_IF_ERROR(Given(args.program->code, "program.code"));
   RETURN_IF_ERROR(Given(args.program->format, "program.format"));
   if (args.compile_options_size > 0) RETURN_IF_ERROR(Given(args.compile_options, "compile_options"));
-  ASSIGN_OR_RETURN(CompileOptions options,
-                   ReadCompileOptions({args.compile_options, args.compile_options_size}));
+  return ReadCompileOptions({args.compile_options, args.compile_options_size});
+}
+
+}  // namespace
+
+absl::Status Serve(abi::Compile_Args& args) {
+  RETURN_IF_ERROR(Given(args.topology, "topology"));
+  ASSIGN_OR_RETURN(CompileOptions options, OptionsFrom(args));
+  const std::string_view code(args.program->code, args.program->code_size);
+  const std::string_view format(args.program->format, args.program->format_size);
+  const int devices = static_cast<int>(args.topology->descriptions().size());
+  ASSIGN_OR_RETURN(std::shared_ptr<const CompiledProgram> program,
+                   args.client != nullptr && &args.client->topology() == args.topology
+                       ? CompiledProgram::Compile(*args.client, code, format, std::move(options))
+                       : CompiledProgram::Estimate(devices, code, format, std::move(options)));
+  args.executable = new Executable(std::move(program));
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_Load_Args& args) {
+  const LineScope line(FoundLine());
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  RETURN_IF_ERROR(Given(args.executable, "executable"));
+  if (args.compile_options_size > 0) RETURN_IF_ERROR(Given(args.compile_options, "compile_options"));
+  ASSIGN_OR_RETURN(
+      std::shared_ptr<const CompiledProgram> program,
+      args.executable->program()->Load(*args.client, {args.compile_options, args.compile_options_size}));
+  args.loaded_executable = new LoadedExecutable(std::move(program));
+  return absl::OkStatus();
+}
+
+absl::Status Serve(abi::Client_Compile_Args& args) {
+  const LineScope line(FoundLine());
+  RETURN_IF_ERROR(Given(args.client, "client"));
+  ASSIGN_OR_RETURN(CompileOptions options, OptionsFrom(args));
   ASSIGN_OR_RETURN(
       std::shared_ptr<const CompiledProgram> program,
       CompiledProgram::Compile(*args.client, {args.program->code, args.program->code_size},

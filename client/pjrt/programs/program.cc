@@ -5,13 +5,17 @@
 #include <iterator>
 #include <utility>
 
+#include "client/analysis/module/peak.h"
 #include "client/pjrt/buffers/element_type.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/programs/call_location.h"
 #include "client/pjrt/programs/divide.h"
 #include "client/pjrt/programs/partition.h"
 #include "common/base/errors/status.h"
+#include "common/base/sha256.h"
 #include "common/hlo/flat_signature.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
 
 namespace hlod::pjrt {
 namespace {
@@ -59,22 +63,27 @@ MemoryKinds KindsOf(const std::vector<std::string>& stated, size_t count) {
   return kinds;
 }
 
+// Fills in the row-major layout where none is stated.
+std::vector<DimensionOrder> OrdersOf(std::vector<DimensionOrder> stated, const std::vector<Shape>& shapes) {
+  stated.resize(shapes.size());
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (stated[i].size() != shapes[i].dims.size()) stated[i] = RowMajorOrder(shapes[i].dims.size());
+  }
+  return stated;
+}
+
 }  // namespace
 
-CompiledProgram::CompiledProgram(Client& client) : client_(client.shared_from_this()) {}
-
-absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(Client& client,
-                                                                                std::string_view code,
-                                                                                std::string_view format,
-                                                                                CompileOptions options) {
+absl::StatusOr<std::shared_ptr<CompiledProgram>> CompiledProgram::Read(int devices, std::string_view code,
+                                                                       std::string_view format,
+                                                                       CompileOptions options) {
   for (const int device : options.devices) {
-    if (client.FindDevice(device) == nullptr) {
-      return InvalidArgument("The device assignment names device %d; the daemon has %d.", device,
-                             client.devices().size());
-    }
+    if (device < 0 || device >= devices)
+      return InvalidArgument("The device assignment names device %d; there are %d.", device, devices);
   }
-  const std::shared_ptr<CompiledProgram> program(new CompiledProgram(client));
+  std::shared_ptr<CompiledProgram> program(new CompiledProgram);
   ASSIGN_OR_RETURN(ReadProgram read, ReadProgramFrom(code, format));
+  RETURN_IF_ERROR(ReplaceForeignCalls(read.module, program->foreign_calls_));
   if (options.partitions > 1) {
     const bool divided = options.replicas == 1 && DivideByXla(read, code, options.partitions);
     if (!divided) RETURN_IF_ERROR(Partition(read, options.partitions));
@@ -88,27 +97,65 @@ absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(
   program->format_ = std::string(format);
   ASSIGN_OR_RETURN(program->channels_, HostChannelsOf(*program->module_));
   program->options_ = std::move(options);
+  program->Describe(read);
+  return program;
+}
+
+absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Compile(Client& client,
+                                                                                std::string_view code,
+                                                                                std::string_view format,
+                                                                                CompileOptions options) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<CompiledProgram> program,
+                   Read(static_cast<int>(client.devices().size()), code, format, std::move(options)));
+  program->client_ = client.shared_from_this();
   program->line_ = CurrentLine();
   ASSIGN_OR_RETURN(program->runtime_,
                    client.runtime().Compile(*program->module_, {.describe = true}, CompileLine()));
   // The framework expects errors of the program here, not where its results are used.
   ASSIGN_OR_RETURN(program->figures_, program->runtime_.Describe(CompileLine()));
-  program->Describe(read);
+  program->fingerprint_ = program->figures_.digest;
   return program;
 }
 
+absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Estimate(int devices,
+                                                                                 std::string_view code,
+                                                                                 std::string_view format,
+                                                                                 CompileOptions options) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<CompiledProgram> program,
+                   Read(devices, code, format, std::move(options)));
+  const hlo::Module& module = *program->module_;
+  RETURN_IF_ERROR(hlo::Verify(module));
+  ASSIGN_OR_RETURN(const analysis::Peak peak, analysis::PeakOf(module));
+  for (const Shape& shape : program->argument_shapes_)
+    program->figures_.argument_bytes += hlo::ByteSize(shape).value_or(0);
+  program->figures_.alias_bytes = peak.aliased;
+  program->figures_.temporary_bytes = peak.temporaries;
+  program->fingerprint_ = ToHex(Sha256(hlo::Serialize(module)));
+  return program;
+}
+
+absl::StatusOr<std::shared_ptr<const CompiledProgram>> CompiledProgram::Load(Client& client,
+                                                                             std::string_view options) const {
+  ASSIGN_OR_RETURN(CompileOptions read, ReadCompileOptions(options.empty() ? options_.serialized : options));
+  return Compile(client, code_, format_, std::move(read));
+}
+
 void CompiledProgram::Describe(const ReadProgram& read) {
+  const hlo::FlatSignature signature(module_->entry());
+  for (const hlo::FlatSignature::Leaf& leaf : signature.arguments) argument_shapes_.push_back(leaf.shape);
+  for (const hlo::FlatSignature::Leaf& leaf : signature.results) result_shapes_.push_back(leaf.shape);
   donated_ = Donated(*module_);
   aliases_ = AliasesOf(*module_);
   assignment_ = SerializedAssignment(options_);
-  fingerprint_ = figures_.digest;
-  for (const Shape& shape : runtime_.result_shapes()) {
+  for (const Shape& shape : result_shapes_) {
     output_types_.push_back(ToBufferType(shape.type));
     output_dims_.insert(output_dims_.end(), shape.dims.begin(), shape.dims.end());
     output_ranks_.push_back(shape.dims.size());
   }
-  output_kinds_ = KindsOf(read.result_kinds, runtime_.result_shapes().size());
-  parameter_kinds_ = KindsOf(read.argument_kinds, runtime_.argument_shapes().size());
+  output_kinds_ = KindsOf(read.result_kinds, result_shapes_.size());
+  parameter_kinds_ = KindsOf(read.argument_kinds, argument_shapes_.size());
+  output_orders_ = OrdersOf(read.result_orders, result_shapes_);
+  parameter_orders_ = OrdersOf(read.argument_orders, argument_shapes_);
 }
 
 absl::StatusOr<hlod::Executable> CompiledProgram::alone() const {

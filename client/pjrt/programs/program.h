@@ -11,6 +11,7 @@
 #include "client/pjrt/abi/executable.h"
 #include "client/pjrt/callbacks/host_channels.h"
 #include "client/pjrt/devices/device.h"
+#include "client/pjrt/ffi/foreign_calls.h"
 #include "client/pjrt/programs/alone.h"
 #include "client/pjrt/programs/compile_options.h"
 #include "client/pjrt/programs/read_program.h"
@@ -35,7 +36,15 @@ class CompiledProgram {
   static absl::StatusOr<std::shared_ptr<const CompiledProgram>> Compile(Client& client, std::string_view code,
                                                                         std::string_view format,
                                                                         CompileOptions options);
+  // The same without a daemon, for as many devices: the program is checked, and its needs are estimated. It
+  // cannot be run before it is loaded.
+  static absl::StatusOr<std::shared_ptr<const CompiledProgram>> Estimate(int devices, std::string_view code,
+                                                                         std::string_view format,
+                                                                         CompileOptions options);
+  // Compiles it for a client. `options` replaces the program's own unless it is empty.
+  absl::StatusOr<std::shared_ptr<const CompiledProgram>> Load(Client& client, std::string_view options) const;
 
+  // REQUIRES: the program was not estimated.
   Client& client() const { return *client_; }
   const CompileOptions& options() const { return options_; }
   const hlo::Module& module() const { return *module_; }
@@ -45,11 +54,14 @@ class CompiledProgram {
   // The line of the user's program for which it was compiled.
   const Caller& line() const { return line_; }
   const CompileResult& figures() const { return figures_; }
+  const std::vector<Shape>& argument_shapes() const { return argument_shapes_; }
+  const std::vector<Shape>& result_shapes() const { return result_shapes_; }
   const std::string& fingerprint() const { return fingerprint_; }
   const std::string& assignment() const { return assignment_; }
   std::vector<Device*> devices() const;
 
   const HostChannels& channels() const { return channels_; }
+  const std::vector<ForeignCall>& foreign_calls() const { return foreign_calls_; }
 
   // Per argument: true when the program may consume it.
   const std::vector<bool>& donated() const { return donated_; }
@@ -61,6 +73,9 @@ class CompiledProgram {
   const std::vector<size_t>& output_ranks() const { return output_ranks_; }
   const MemoryKinds& output_kinds() const { return output_kinds_; }
   const MemoryKinds& parameter_kinds() const { return parameter_kinds_; }
+  // The layouts of the flat arguments and results.
+  const std::vector<DimensionOrder>& parameter_orders() const { return parameter_orders_; }
+  const std::vector<DimensionOrder>& output_orders() const { return output_orders_; }
   // Serialized OpShardings, one per flat argument and result; empty for a program of one partition.
   const std::vector<std::string>& argument_shardings() const { return argument_shardings_; }
   const std::vector<std::string>& result_shardings() const { return result_shardings_; }
@@ -74,25 +89,31 @@ class CompiledProgram {
   std::string WithConfig() const;
 
  private:
-  explicit CompiledProgram(Client& client);
+  CompiledProgram() = default;
+  static absl::StatusOr<std::shared_ptr<CompiledProgram>> Read(int devices, std::string_view code,
+                                                               std::string_view format,
+                                                               CompileOptions options);
   void Describe(const ReadProgram& read);
 
-  const std::shared_ptr<Client> client_;
+  std::shared_ptr<Client> client_;  // Null when the program is only estimated.
   CompileOptions options_;
   std::string code_, format_;  // As they came.
   std::unique_ptr<hlo::Module> module_;
   hlod::Executable runtime_;
   mutable AloneProgram alone_;
   Caller line_;
+  std::vector<Shape> argument_shapes_, result_shapes_;  // Flat.
   CompileResult figures_;
   std::string fingerprint_, assignment_;
   HostChannels channels_;
+  std::vector<ForeignCall> foreign_calls_;
   std::vector<bool> donated_;
   std::vector<int> aliases_;
   std::vector<abi::BufferType> output_types_;
   std::vector<int64_t> output_dims_;
   std::vector<size_t> output_ranks_;
   MemoryKinds output_kinds_, parameter_kinds_;
+  std::vector<DimensionOrder> parameter_orders_, output_orders_;
   std::vector<std::string> argument_shardings_, result_shardings_;
   mutable std::once_flag analysed_;
   mutable std::optional<hlo::Dependences> dependences_;

@@ -8,26 +8,26 @@
 #include "client/import/import.h"
 #include "client/import/program/attribute_text.h"
 #include "client/import/program/operation.h"
-#include "client/pjrt/buffers/memory_layout.h"
+#include "client/pjrt/ffi/foreign_calls.h"
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::pjrt {
 namespace {
 
-// Buffers are row-major: another layout that a program asks for is refused.
-absl::Status CheckLayout(const stablehlo::AttributeMap& attributes, const stablehlo::Type& type) {
+// Returns the layout that a program asks for, empty when it leaves it to the compiler.
+absl::StatusOr<DimensionOrder> StatedOrder(const stablehlo::AttributeMap& attributes,
+                                           const stablehlo::Type& type) {
   const stablehlo::Attribute* const stated = stablehlo::Find(attributes, "mhlo.layout_mode");
-  if (stated == nullptr) return absl::OkStatus();
+  if (stated == nullptr) return DimensionOrder();
   const std::string mode = stablehlo::PlainText(*stated);
-  if (mode == "default" || mode == "auto" || mode == MemoryLayout(type.dims.size()).text())
-    return absl::OkStatus();
-  return Unimplemented("The layout %s of %s: hlod's arrays are row-major.", mode,
-                       hlo::ToStringNoLayout(type));
+  if (mode == "default" || mode == "auto") return DimensionOrder();
+  return ParseOrder(mode, type.dims.size());
 }
 
 struct Stated {
   std::vector<std::string> kinds, shardings;
+  std::vector<DimensionOrder> orders;
 };
 
 absl::StatusOr<Stated> StatedBy(const std::vector<stablehlo::AttributeMap>& values,
@@ -36,7 +36,7 @@ absl::StatusOr<Stated> StatedBy(const std::vector<stablehlo::AttributeMap>& valu
   for (size_t i = 0; i < types.size(); ++i) {
     static const stablehlo::AttributeMap kNone;
     const stablehlo::AttributeMap& attributes = i < values.size() ? values[i] : kNone;
-    RETURN_IF_ERROR(CheckLayout(attributes, types[i]));
+    ASSIGN_OR_RETURN(stated.orders.emplace_back(), StatedOrder(attributes, types[i]));
     const stablehlo::Attribute* const kind = stablehlo::Find(attributes, "mhlo.memory_kind");
     stated.kinds.push_back(kind == nullptr ? "" : stablehlo::PlainText(*kind));
     stablehlo::Decoration decoration;
@@ -59,9 +59,10 @@ absl::StatusOr<ReadProgram> ReadProgramFrom(std::string_view code, std::string_v
     ASSIGN_OR_RETURN(read.module, ReadModule(code, {.for_execution = true}));
     return read;
   }
-  const absl::StatusOr<stablehlo::Program> program =
+  absl::StatusOr<stablehlo::Program> program =
       is_bytecode ? stablehlo::ParseBytecode(code) : stablehlo::ParseText(code);
   if (!program.ok()) return AsProgramError(program.status());
+  NoteAliases(*program);
   absl::StatusOr<std::unique_ptr<hlo::Module>> module = stablehlo::ToHlo(*program, {.for_execution = true});
   if (!module.ok()) return AsProgramError(module.status());
   read.module = *std::move(module);
@@ -72,8 +73,10 @@ absl::StatusOr<ReadProgram> ReadProgramFrom(std::string_view code, std::string_v
   ASSIGN_OR_RETURN(Stated results, StatedBy(entry->result_attributes, entry->type.results, meshes));
   read.argument_kinds = std::move(arguments.kinds);
   read.argument_shardings = std::move(arguments.shardings);
+  read.argument_orders = std::move(arguments.orders);
   read.result_kinds = std::move(results.kinds);
   read.result_shardings = std::move(results.shardings);
+  read.result_orders = std::move(results.orders);
   return read;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/pjrt/buffers/memory_layout.h"
 #include "common/hlo/module.h"
 
 namespace hlod::pjrt {
@@ -14,7 +15,8 @@ namespace hlod::pjrt {
 struct ReadProgram {
   std::unique_ptr<hlo::Module> module;
   // One per argument and per result; empty lists for a program that is not StableHLO.
-  std::vector<std::string> argument_kinds, result_kinds;  // Kinds of memory; empty: not stated.
+  std::vector<std::string> argument_kinds, result_kinds;       // Kinds of memory; empty: not stated.
+  std::vector<DimensionOrder> argument_orders, result_orders;  // Layouts; empty: not stated.
   // Serialized OpShardings; empty: not stated.
   std::vector<std::string> argument_shardings, result_shardings;
 };

@@ -4,6 +4,7 @@
 
 #include "client/pjrt/client.h"
 #include "client/pjrt/programs/program.h"
+#include "client/pjrt/programs/wire.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/proto/codec.h"
 
@@ -29,21 +30,6 @@ absl::StatusOr<std::string_view> TakeField(std::string_view& bytes) {
   const std::string_view field = bytes.substr(0, size);
   bytes.remove_prefix(size);
   return field;
-}
-
-// Appends a protobuf field of bytes, or of a number.
-void AppendVarint(std::string& bytes, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
-  bytes.push_back(static_cast<char>(value));
-}
-void AppendBytesField(std::string& bytes, int number, std::string_view value) {
-  AppendVarint(bytes, static_cast<uint64_t>(number) << 3 | 2);
-  AppendVarint(bytes, value.size());
-  bytes.append(value);
-}
-void AppendNumberField(std::string& bytes, int number, int64_t value) {
-  AppendVarint(bytes, static_cast<uint64_t>(number) << 3);
-  AppendVarint(bytes, static_cast<uint64_t>(value));
 }
 
 // States the shardings of a partitioned program, whose own shapes are those of the parts. Frameworks that know

@@ -54,6 +54,29 @@ def _text(function: Callable[[], int]) -> str:
         _library().hlod_free(pointer)
 
 
+def register_foreign_function(name: str, stages: list[int | None], is_own: bool) -> None:
+    """Registers the addresses of a foreign function's handlers: instantiate, prepare, initialize, execute. `is_own`: for hlod, not the
+    CPU. Raises ValueError with the reason when the plugin refuses it."""
+    register = _library().hlod_register_foreign_function
+    register.argtypes = [ctypes.c_char_p, *[ctypes.c_void_p] * 4, ctypes.c_bool]
+    _refused(register, name.encode(), *stages, is_own)
+
+
+def register_foreign_type(name: str, number: int, info: int | None) -> None:
+    """Registers a type of foreign functions by the addresses of its number, which is set, and of its description."""
+    register = _library().hlod_register_foreign_type
+    register.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]
+    _refused(register, name.encode(), number, info)
+
+
+def _refused(function: Callable[..., int], *arguments: object) -> None:
+    """Calls a function of the plugin that returns the text of an error, or null. Raises ValueError with that text."""
+    function.restype = ctypes.c_void_p
+    pointer = function(*arguments)
+    if pointer:
+        raise ValueError(_text(lambda: pointer))
+
+
 class Metrics(str):
     """The text of the metrics, which a notebook shows with its line breaks."""
 

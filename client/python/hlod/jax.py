@@ -77,12 +77,13 @@ def register() -> None:
             f"hlod runs programs of JAX {'.'.join(map(str, OLDEST))} and later, and this is JAX {jax.__version__}: "
             "install a newer one (pip install -U jax)"
         )
-    from . import _arrays, _compilation, _lowerings, _plugin
+    from . import _arrays, _compilation, _foreign, _lowerings, _plugin
 
     # The plugin's partitioner is this interpreter's jaxlib.
     os.environ.setdefault("HLOD_PYTHON", sys.executable)
     xla_bridge.register_plugin(NAME, priority=500, library_path=_daemon.library(), options=_Options())
     _lowerings.register()
+    _foreign.register()
     _arrays.register()
     _compilation.register()
     _plugin.name_lines_of_transfers()

@@ -14,6 +14,9 @@ extern "C" const hlod::pjrt::abi::Api* GetPjrtApi();
 
 namespace hlod::pjrt {
 
+// Numbers of element types.
+inline constexpr int kS32 = 4, kF32 = 11;
+
 inline const abi::Api& api() { return *GetPjrtApi(); }
 
 // Takes an error: returns "" for none, else "CODE: message", and destroys it.

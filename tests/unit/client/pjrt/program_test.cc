@@ -10,8 +10,6 @@
 namespace hlod::pjrt {
 namespace {
 
-constexpr int kF32 = 11, kS32 = 4;
-
 constexpr char kDouble[] = R"(
 func.func @main(%x: tensor<4xf32> {jax.buffer_donor = true}) -> tensor<4xf32> {
   %y = stablehlo.add %x, %x : tensor<4xf32>

@@ -58,6 +58,8 @@ const std::set<std::string>& WorkWithNulls() {
       "ExecuteContext_Create",
       "ExecuteContext_Destroy",
       "CopyToDeviceStream_Destroy",
+      "AsyncHostToDeviceTransferManager_Destroy",
+      "AsyncTrackingEvent_Destroy",
       "TopologyDescription_Destroy",
   };
   return *names;
@@ -112,7 +114,8 @@ TEST(Table, FillsAttributesForFrameworksThatMisstateTheirSize) {
 TEST(Table, ChainsItsExtensions) {
   std::set<int> types;
   for (const abi::Extension* e = api().extension_start; e != nullptr; e = e->next) types.insert(e->type);
-  EXPECT_EQ(types, (std::set<int>{abi::kLayouts, abi::kMemoryDescriptions, abi::kShardings}));
+  EXPECT_EQ(types, (std::set<int>{abi::kLayouts, abi::kForeignFunctions, abi::kProfiler,
+                                  abi::kMemoryDescriptions, abi::kShardings}));
 }
 
 }  // namespace

@@ -1,0 +1,57 @@
+// Buffers whose bytes come piece by piece.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "client/pjrt/buffers/buffer.h"
+#include "client/pjrt/buffers/promised_value.h"
+#include "client/pjrt/buffers/strides.h"
+
+namespace hlod::pjrt {
+
+// Collects the pieces of each buffer in this process, and uploads the buffer with its last piece. A buffer
+// can be retrieved before; until then programs cannot take it. Thread-safe.
+class HostToDeviceTransfers {
+ public:
+  struct Entry {
+    hlo::Shape shape;
+    DimensionOrder order;  // The layout of the bytes that come, and of the buffer.
+  };
+  HostToDeviceTransfers(Memory& memory, std::vector<Entry> entries);
+  // Buffers that are not whole fail.
+  ~HostToDeviceTransfers();
+
+  Memory& memory() const { return memory_; }
+  size_t count() const { return transfers_.size(); }
+  absl::StatusOr<size_t> ByteSize(int index) const;
+  // Returns a new buffer, once per index.
+  absl::StatusOr<Buffer*> Retrieve(int index);
+  // Copies a piece; `is_last` sends the buffer. Bytes that never came are zeros.
+  absl::Status Add(int index, const void* data, int64_t offset, int64_t size, bool is_last);
+  // Sends a whole buffer, whose elements have these strides.
+  absl::Status AddWhole(int index, const void* data, const hlo::Shape& shape, const Strides& strides);
+  absl::Status Fail(int index, absl::Status error);
+
+ private:
+  struct Transfer {
+    Entry entry;
+    const std::shared_ptr<PromisedValue> value = std::make_shared<PromisedValue>();
+    std::vector<std::byte> bytes;
+    bool retrieved = false, sent = false;
+  };
+  absl::StatusOr<Transfer*> Find(int index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Send(Transfer& transfer, const std::byte* data, const Strides& strides)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const std::shared_ptr<Client> client_;  // The memory is the client's.
+  Memory& memory_;
+  absl::Mutex mu_;
+  std::vector<Transfer> transfers_;  // The entries' number and shapes are constant.
+};
+
+}  // namespace hlod::pjrt
