@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/analysis/mesh/axes.h"
+#include "client/cli/analysis_json.h"
 #include "client/partition/partition.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/file.h"
@@ -45,6 +46,31 @@ absl::StatusOr<analysis::MeshReport> ReportOn(const partition::Partitioned& part
   if (!parts.has_shardings)
     report.notes.push_back("the module has no shardings: every device computes all of it");
   return report;
+}
+
+Json AxisNames(const std::vector<size_t>& axes, const hlo::Mesh& mesh) {
+  Json names = Json::array();
+  for (const size_t axis : axes) names.push_back(analysis::AxisName(mesh, axis));
+  return names;
+}
+
+Json ToJson(const analysis::MeshReport& report, const analysis::Network& network) {
+  Json rows = Json::array();
+  for (const analysis::NetworkRow& row : report.network_use.rows) {
+    rows.push_back({{"kind", hlo::Name(row.opcode)},
+                    {"axes", AxisNames(row.axes, report.mesh)},
+                    {"group_size", row.group_size},
+                    {"times", row.runs},
+                    {"bytes", row.bytes},
+                    {"us", row.seconds * 1e6},
+                    {"source", ToString(row.source)}});
+  }
+  return {{"shape", network.shape},
+          {"domains", network.domains},
+          {"bytes", report.network_use.bytes},
+          {"us", report.network_use.seconds * 1e6},
+          {"step_seconds", cli::ToJson(StepSecondsOf(report))},
+          {"rows", std::move(rows)}};
 }
 
 }  // namespace
@@ -97,13 +123,11 @@ void AddMesh(const analysis::MeshReport& report, Json& json) {
   Json axes = Json::array(), collectives = Json::array(), replicated = Json::array();
   for (const auto& [name, size] : mesh.axes) axes.push_back({{"name", name}, {"size", size}});
   for (const analysis::CollectiveUse& use : report.collectives) {
-    Json along = Json::array();
-    for (const size_t axis : use.axes) along.push_back(analysis::AxisName(mesh, axis));
     collectives.push_back({{"kind", hlo::Name(use.opcode)},
                            {"name", use.name},
                            {"op_name", use.op_name},
                            {"source", ToString(use.source)},
-                           {"axes", std::move(along)},
+                           {"axes", AxisNames(use.axes, mesh)},
                            {"group_size", use.group_size},
                            {"groups", use.group_count},
                            {"bytes", use.bytes()},
@@ -119,6 +143,7 @@ void AddMesh(const analysis::MeshReport& report, Json& json) {
                           {"axis", analysis::AxisName(mesh, row.axis)},
                           {"saved_bytes", row.saved}});
   }
+  if (report.network.has_value()) json["network"] = ToJson(report, *report.network);
   json["mesh"] = std::move(axes);
   json["partitioned_by"] = report.partitioned_by;
   json["notes"] = report.notes;

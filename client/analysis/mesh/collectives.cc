@@ -31,7 +31,7 @@ bool Exchanges(hlo::Instruction i) {
 void Describe(hlo::Instruction i, const hlo::Participants& participants, const hlo::Mesh& mesh,
               CollectiveUse& use) {
   use.opcode = i.opcode();
-  const absl::StatusOr<hlo::Collective> collective = hlo::ReadCollective(i, participants);
+  absl::StatusOr<hlo::Collective> collective = hlo::ReadCollective(i, participants);
   if (!collective.ok()) return;
   use.opcode = collective->opcode;
   if (!collective->sources.empty()) {
@@ -39,11 +39,13 @@ void Describe(hlo::Instruction i, const hlo::Participants& participants, const h
     use.group_size = 1;
     for (const size_t axis : use.axes) use.group_size *= mesh.axes[axis].second;
     use.group_count = participants.count() / std::max<int64_t>(use.group_size, 1);
+    use.collective = *std::move(collective);
     return;
   }
   use.group_count = static_cast<int64_t>(collective->groups.size());
   if (!collective->groups.empty()) use.group_size = static_cast<int64_t>(collective->groups[0].size());
   use.axes = AxesOf(collective->groups, mesh);
+  use.collective = *std::move(collective);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/analysis/module/source_lines.h"
+#include "common/hlo/collectives/collective.h"
 #include "common/hlo/module.h"
 #include "common/hlo/text/shardy.h"
 
@@ -20,6 +21,8 @@ struct CollectiveUse {
   // The mesh's axes along which its groups run, as numbers; empty when they do not run along whole axes.
   std::vector<size_t> axes;
   int64_t group_size = 1, group_count = 1;  // The devices of a group, and the groups.
+  // The groups as lists of devices; without any when they cannot be read.
+  hlo::Collective collective;
   double operand_bytes = 0;                 // The bytes of the operands.
   double result_bytes = 0;                  // The bytes of the results, without operands that a start keeps.
   double times = 1;  // The number of runs; a loop of unknown trip count counts as one iteration.

@@ -40,6 +40,37 @@ void AppendCollectives(const MeshReport& report, std::string& text) {
   }
 }
 
+void AppendNetwork(const MeshReport& report, std::string& text) {
+  if (!report.network.has_value()) return;
+  const Network& network = *report.network;
+  const NetworkUse& use = report.network_use;
+  const std::string domains = network.domains > 1 ? absl::StrCat(network.domains, " times ") : "";
+  absl::StrAppendFormat(&text, "network          %s sent, %s on %s%s (%s)\n", BytesText(use.bytes),
+                        SecondsText(use.seconds), domains, absl::StrJoin(network.shape, "x"),
+                        network.topology.source);
+  absl::StrAppendFormat(&text,
+                        "step             %s with the network: all beside the computation to none of it\n",
+                        RangeText(StepSecondsOf(report), SecondsText));
+  for (size_t i = 0; i < std::min(use.rows.size(), kRowsShown); ++i) {
+    const NetworkRow& row = use.rows[i];
+    absl::StrAppendFormat(&text, "  %12s  %s %s, %s times, %s", SecondsText(row.seconds),
+                          hlo::Name(row.opcode), AxesText(row.axes, row.group_size, report.mesh),
+                          CountText(row.runs), BytesText(row.bytes));
+    if (!row.source.file.empty()) absl::StrAppend(&text, " (most at ", ToString(row.source), ")");
+    text += "\n";
+  }
+}
+
+// Sets the network of a target whose chip has a known one, and the use of it.
+absl::Status SetNetwork(const std::optional<Target>& target, MeshReport& report) {
+  if (!target.has_value() || target->count == 1) return absl::OkStatus();
+  const std::optional<Topology> topology = TopologyOf(target->chip.name);
+  if (!topology.has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(report.network, MakeNetwork(*topology, target->count, report.mesh, target->shape));
+  ASSIGN_OR_RETURN(report.network_use, NetworkUseOf(report.collectives, *report.network));
+  return absl::OkStatus();
+}
+
 void AppendReplicated(const MeshReport& report, std::string& text) {
   if (!report.replicated.empty()) text += "what dividing arrays at the peak further would save:\n";
   for (size_t i = 0; i < std::min(report.replicated.size(), kRowsShown); ++i) {
@@ -58,12 +89,20 @@ void AppendReplicated(const MeshReport& report, std::string& text) {
 absl::StatusOr<MeshReport> CheckMesh(const hlo::Module& device, const hlo::Module* annotated,
                                      const hlo::Mesh& mesh, const std::optional<Target>& target,
                                      const Budget& budget) {
-  MeshReport report{.mesh = mesh};
-  ASSIGN_OR_RETURN(report.device, CheckModule(device, target, budget));
-  report.collectives = CollectivesOf(device, mesh);
+  MeshReport report{.mesh = mesh, .collectives = CollectivesOf(device, mesh)};
+  RETURN_IF_ERROR(SetNetwork(target, report));
+  std::optional<NetworkTotals> totals;
+  if (report.network.has_value()) totals = {report.network_use.bytes, report.network_use.seconds};
+  ASSIGN_OR_RETURN(report.device, CheckModule(device, target, budget, totals));
   if (annotated != nullptr)
     report.replicated = ReplicatedAtPeak(report.device.fused, ShardedArraysOf(*annotated, mesh), mesh);
   return report;
+}
+
+Bracket StepSecondsOf(const MeshReport& report) {
+  const Bracket& computes = report.device.step_seconds;
+  const double network = report.network_use.seconds;
+  return {.low = std::max(computes.low, network), .high = computes.high + network};
 }
 
 std::string ToText(const MeshReport& report) {
@@ -72,6 +111,7 @@ std::string ToText(const MeshReport& report) {
   text.insert(text.find('\n') + 1, DevicesText(report));
   for (const std::string& note : report.notes) absl::StrAppend(&text, "note             ", note, "\n");
   AppendCollectives(report, text);
+  AppendNetwork(report, text);
   AppendReplicated(report, text);
   return text;
 }

@@ -64,7 +64,9 @@ absl::StatusOr<double> ReadLimit(const std::string& path, const Metric& metric, 
 
 absl::Status WithoutValue(std::string_view metric) {
   return InvalidArgument(
-      "the budget limits %s, which has no value here: step_seconds has none without --target, transfers, "
+      "the budget limits %s, which has no value here: step_seconds has none without --target, network_bytes "
+      "and "
+      "network_us none without a mesh on a target of known topology, transfers, "
       "executes, compiles and waits none without a program, and arguments, results and temporaries none "
       "without a module",
       metric);
@@ -110,10 +112,11 @@ const std::vector<Metric>& Metrics() {
   static const auto* const metrics = new std::vector<Metric>{
       {"peak_bytes", Unit::kBytes},      {"argument_bytes", Unit::kBytes}, {"result_bytes", Unit::kBytes},
       {"temporary_bytes", Unit::kBytes}, {"traffic_bytes", Unit::kBytes},  {"flops", Unit::kCount},
-      {"transcendentals", Unit::kCount}, {"step_seconds", Unit::kSeconds}, {"upload_bytes", Unit::kBytes},
-      {"upload_calls", Unit::kCount},    {"download_bytes", Unit::kBytes}, {"download_calls", Unit::kCount},
-      {"compiles", Unit::kCount},        {"executes", Unit::kCount},       {"graph_breaks", Unit::kCount},
-      {"host_waits", Unit::kCount},      {"recompiles", Unit::kCount},
+      {"transcendentals", Unit::kCount}, {"step_seconds", Unit::kSeconds}, {"network_bytes", Unit::kBytes},
+      {"network_us", Unit::kCount},      {"upload_bytes", Unit::kBytes},   {"upload_calls", Unit::kCount},
+      {"download_bytes", Unit::kBytes},  {"download_calls", Unit::kCount}, {"compiles", Unit::kCount},
+      {"executes", Unit::kCount},        {"graph_breaks", Unit::kCount},   {"host_waits", Unit::kCount},
+      {"recompiles", Unit::kCount},
   };
   return *metrics;
 }

@@ -109,6 +109,10 @@ Budget ValuesOf(const ModuleReport& report) {
                    {"flops", report.cost.total.flops},
                    {"transcendentals", report.cost.total.transcendentals}};
   if (report.target.has_value()) values["step_seconds"] = report.step_seconds.low;
+  if (report.network.has_value()) {
+    values["network_bytes"] = report.network->bytes;
+    values["network_us"] = report.network->seconds * 1e6;
+  }
   return values;
 }
 
@@ -137,9 +141,12 @@ bool ModuleReport::passed() const {
 bool ModuleReport::unknown() const { return fit() == Fit::kUnknown && !ExceedsAny(findings); }
 
 absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::optional<Target>& target,
-                                         const Budget& budget) {
-  ModuleReport report{
-      .name = module.name(), .instructions = module.instruction_count(), .target = target, .budget = budget};
+                                         const Budget& budget, std::optional<NetworkTotals> network) {
+  ModuleReport report{.name = module.name(),
+                      .instructions = module.instruction_count(),
+                      .network = network,
+                      .target = target,
+                      .budget = budget};
   report.cost = CostOf(module);
   PlacementOptions options;
   if (target.has_value())

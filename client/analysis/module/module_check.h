@@ -22,6 +22,12 @@ struct Bracket {
 // Returns "low to high", each end by `text`; once when both read the same.
 std::string RangeText(const Bracket& bracket, std::string (*text)(double));
 
+// What the collectives of one chip's share take, when nothing else runs beside them.
+struct NetworkTotals {
+  double bytes = 0;  // The bytes that the chip sends.
+  double seconds = 0;
+};
+
 struct ModuleReport {
   std::string name;
   int64_t instructions = 0;
@@ -39,6 +45,7 @@ struct ModuleReport {
   std::string undivided_because;  // A sentence: why a module for several chips was not partitioned; or empty.
   // The time by the chip's speed, without overheads and communication. Zero without a target.
   Bracket step_seconds;
+  std::optional<NetworkTotals> network;  // Unless it is not known.
   std::optional<Target> target;
   Budget budget;
   std::vector<Finding> findings;  // Values above their limits, or far below.
@@ -64,9 +71,9 @@ bool IsPartitioned(const hlo::Module& module);
 Budget ValuesOf(const ModuleReport& report);
 
 // Checks a verified module. Returns the error of a pass that finds it too large; INVALID_ARGUMENT if the
-// budget limits a metric that has no value.
+// budget limits a metric that has no value. `network` is the report's.
 absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::optional<Target>& target,
-                                         const Budget& budget);
+                                         const Budget& budget, std::optional<NetworkTotals> network = {});
 
 // Returns several lines for people, with the largest arrays at the peak.
 std::string ToText(const ModuleReport& report);

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "common/base/errors/status.h"
 #include "common/base/text/edit_distance.h"
 #include "common/base/text/strings.h"
@@ -56,6 +57,20 @@ absl::StatusOr<Chip> ReadChip(const std::string& path, std::string_view name, co
   return chip;
 }
 
+constexpr int64_t kChipsMax = 1'000'000;
+
+// Reads "128" or "4x4x8".
+bool ReadCount(std::string_view text, Target& target) {
+  for (const absl::string_view size : absl::StrSplit(ToAbsl(text), 'x')) {
+    int64_t& dimension = target.shape.emplace_back();
+    if (!absl::SimpleAtoi(size, &dimension) || dimension < 1 || dimension > kChipsMax) return false;
+    target.count *= dimension;
+    if (target.count > kChipsMax) return false;
+  }
+  if (target.shape.size() == 1) target.shape.clear();
+  return true;
+}
+
 }  // namespace
 
 int64_t BytesOn(const Chip& chip, const hlo::Shape& shape) {
@@ -102,10 +117,10 @@ absl::StatusOr<Target> ParseTarget(std::string_view text, const std::vector<Chip
   const size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   Target target;
-  if (colon != text.npos && (!absl::SimpleAtoi(ToAbsl(text.substr(colon + 1)), &target.count) ||
-                             target.count < 1 || target.count > 1'000'000)) {
-    return InvalidArgument("target %s: \"%s\" is not a number of chips from 1 to 1000000", text,
-                           text.substr(colon + 1));
+  if (colon != text.npos && !ReadCount(text.substr(colon + 1), target)) {
+    return InvalidArgument(
+        "target %s: \"%s\" is not a number of chips from 1 to %d, nor a torus of them such as 4x4x8", text,
+        text.substr(colon + 1), kChipsMax);
   }
   for (const Chip& chip : chips) {
     if (chip.name != name) continue;

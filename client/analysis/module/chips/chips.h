@@ -34,13 +34,14 @@ int64_t BytesOn(const Chip& chip, const hlo::Shape& shape);
 //   tiled = false             # the default
 absl::StatusOr<std::vector<Chip>> KnownChips(const std::string& path = "");
 
-// A number of chips of one kind: "v5p:128".
+// A number of chips of one kind, "v5p:128", or a torus of them, "v5p:4x4x8".
 struct Target {
   Chip chip;
   int64_t count = 1;
+  hlo::Dims shape;  // The torus; empty when only the number of chips is known.
 };
 // Parses a target; without a count it is one chip. NOT_FOUND names the nearest chips; INVALID_ARGUMENT unless
-// the count is from 1 to 1000000.
+// the count, or the product of a torus's sizes, is from 1 to 1000000.
 absl::StatusOr<Target> ParseTarget(std::string_view text, const std::vector<Chip>& chips);
 
 }  // namespace hlod::analysis

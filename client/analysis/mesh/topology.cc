@@ -1,0 +1,178 @@
+// The layout of a mesh's axes on the dimensions of a torus, by the sizes that fit.
+#include "client/analysis/mesh/topology.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "absl/strings/str_join.h"
+#include "common/base/errors/status.h"
+
+namespace hlod::analysis {
+namespace {
+
+using hlo::Dims;
+
+int64_t Product(const Dims& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
+
+// A part of a dimension that one axis of the mesh runs along: positions 0, stride, 2 * stride, ...
+struct Part {
+  size_t dimension = 0;
+  int64_t size = 1, stride = 1;
+};
+using Parts = std::vector<Part>;  // The parts of one axis, slowest first.
+
+// Assigns dimensions of a torus to the axes of a mesh.
+class AxisAssignment {
+ public:
+  explicit AxisAssignment(const Dims& shape) : shape_(shape), left_(shape) {}
+
+  std::vector<Parts> Assign(const Dims& axes) {
+    std::vector<Parts> parts(axes.size());
+    for (size_t axis = axes.size(); axis-- > 0;) {
+      if (!TakeWhole(axes[axis], parts[axis])) TakeFactors(axes[axis], parts[axis]);
+    }
+    return parts;
+  }
+
+ private:
+  // Takes the largest set of unused dimensions whose sizes multiply to the axis.
+  bool TakeWhole(int64_t size, Parts& parts) {
+    if (size == 1) return true;
+    unsigned best = 0;
+    for (unsigned set = 1; set < 1u << shape_.size(); ++set) {
+      int64_t product = 1;
+      for (size_t d = 0; d < shape_.size(); ++d) {
+        if ((set >> d & 1) == 0) continue;
+        product = left_[d] == shape_[d] ? product * shape_[d] : 0;
+      }
+      if (product == size && std::popcount(set) > std::popcount(best)) best = set;
+    }
+    for (size_t d = 0; d < shape_.size(); ++d) {
+      if ((best >> d & 1) == 0) continue;
+      parts.push_back({d, shape_[d], 1});
+      left_[d] = 1;
+    }
+    return best != 0;
+  }
+  // Takes common factors with what is left of each dimension, which leaves lines and not rings.
+  void TakeFactors(int64_t size, Parts& parts) {
+    for (size_t d = shape_.size(); d-- > 0 && size > 1;) {
+      const int64_t factor = std::gcd(size, left_[d]);
+      if (factor == 1) continue;
+      parts.insert(parts.begin(), {d, factor, shape_[d] / left_[d]});
+      left_[d] /= factor;
+      size /= factor;
+    }
+  }
+
+  const Dims& shape_;
+  Dims left_;  // The factors of the dimensions that no axis has yet.
+};
+
+// Splits an index into the positions along sizes, of which the last varies fastest.
+Dims Positions(int64_t index, const Dims& sizes) {
+  Dims positions(sizes.size(), 0);
+  for (size_t i = sizes.size(); i-- > 0;) {
+    positions[i] = index % sizes[i];
+    index /= sizes[i];
+  }
+  return positions;
+}
+
+// Divides the first axes of a mesh among the domains, in place. Returns false when they do not divide.
+bool DivideAmongDomains(Dims& axes, int64_t domains) {
+  for (int64_t& axis : axes) {
+    const int64_t factor = std::gcd(axis, domains);
+    axis /= factor;
+    domains /= factor;
+  }
+  return domains == 1;
+}
+
+ChipPlace PlaceOf(int64_t participant, const Dims& whole, const Dims& within, const std::vector<Parts>& parts,
+                  size_t rank) {
+  ChipPlace place{.position = Dims(rank, 0)};
+  const Dims axes = Positions(participant, whole);
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    const int64_t count = whole[axis] / within[axis];  // The domains along this axis.
+    place.domain = place.domain * count + axes[axis] / within[axis];
+    Dims sizes;
+    for (const Part& part : parts[axis]) sizes.push_back(part.size);
+    const Dims positions = Positions(axes[axis] % within[axis], sizes);
+    for (size_t i = 0; i < sizes.size(); ++i)
+      place.position[parts[axis][i].dimension] += positions[i] * parts[axis][i].stride;
+  }
+  return place;
+}
+
+}  // namespace
+
+std::optional<Topology> TopologyOf(std::string_view chip) {
+  static const std::vector<Topology> rows = {
+#define HLOD_TOPOLOGY(chip, rank, link, hop, wraps_at, domain, outer, outer_hop, source) \
+  {chip, rank, link, hop, wraps_at, domain, outer, outer_hop, source},
+#include "client/analysis/mesh/topologies.inc"
+#undef HLOD_TOPOLOGY
+  };
+  const auto row = std::ranges::find(rows, chip, &Topology::chip);
+  return row == rows.end() ? std::nullopt : std::optional(*row);
+}
+
+Dims CubicShape(int64_t chips, int rank) {
+  if (rank <= 1) return {chips};
+  Dims best;
+  for (int64_t first = 1; first <= chips; ++first) {
+    int64_t power = 1;
+    for (int i = 0; i < rank; ++i) power *= first;
+    if (power > chips) break;  // Dimensions ascend, so that no other one is smaller.
+    if (chips % first != 0) continue;
+    Dims shape = CubicShape(chips / first, rank - 1);
+    shape.insert(shape.begin(), first);
+    best = std::move(shape);  // A larger first dimension is nearer to a cube.
+  }
+  return best;
+}
+
+absl::StatusOr<Network> MakeNetwork(const Topology& topology, int64_t chips, const hlo::Mesh& mesh,
+                                    const Dims& shape) {
+  Network network{.topology = topology, .shape = shape, .mesh = mesh};
+  if (network.shape.empty()) {
+    network.domains = (chips + topology.domain - 1) / topology.domain;
+    while (chips % network.domains != 0) ++network.domains;
+    network.shape = CubicShape(chips / network.domains, topology.rank);
+  }
+  const size_t rank = static_cast<size_t>(std::max(topology.rank, 1));
+  const int64_t each = Product(network.shape);
+  if (network.shape.size() != rank || each < 1 || chips % each != 0) {
+    return InvalidArgument("topology %s of %s: it has %d dimensions, and %d chips are a multiple of it",
+                           absl::StrJoin(network.shape, "x"), topology.chip, rank, chips);
+  }
+  network.domains = chips / each;
+  Dims whole;
+  for (const auto& [name, size] : mesh.axes) whole.push_back(size);
+  if (whole.empty()) whole.push_back(chips);
+  if (Product(whole) != chips)
+    return InvalidArgument("mesh %s has %d devices; the target has %d chips", hlo::ToString(mesh),
+                           Product(whole), chips);
+  Dims within = whole;
+  if (!DivideAmongDomains(within, network.domains)) {
+    whole = within = {chips};
+    DivideAmongDomains(within, network.domains);
+  }
+  const std::vector<Parts> parts = AxisAssignment(network.shape).Assign(within);
+  network.places.resize(static_cast<size_t>(chips));
+  for (int64_t position = 0; position < chips; ++position) {
+    // A mesh with device ids names the device at each position.
+    const size_t at = static_cast<size_t>(position);
+    const size_t device = at < mesh.devices.size() ? static_cast<size_t>(mesh.devices[at]) : at;
+    if (device >= network.places.size())
+      return InvalidArgument("mesh %s names device %d of %d", hlo::ToString(mesh), device, chips);
+    network.places[device] = PlaceOf(position, whole, within, parts, rank);
+  }
+  return network;
+}
+
+}  // namespace hlod::analysis
