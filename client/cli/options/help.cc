@@ -68,11 +68,16 @@ constexpr JsonObject kJsonObjects[] = {
      "largest[kind name op_name source last_use shape bytes]) peak_bytes{low high} "
      "traffic_bytes{low high} fit findings[metric value limit over text] passed text, with "
      "--target: target{chip count usable_bytes} step_seconds{low high}, on several chips: "
-     "likely_bytes{low high}"},
+     "likely_bytes{low high} undivided_because, when partitioned: mesh[name size] partitioned_by notes "
+     "collectives[kind name op_name source axes group_size groups bytes times] replicated[kind name op_name "
+     "source shape sharding axis saved_bytes] network{shape domains bytes us step_seconds{low high} "
+     "rows[kind axes group_size times bytes us source]}"},
     {"check -- ..., check --preflight",
      "program sessions steps step_program executes programs[name line instructions flops recompiled "
-     "runs] recompiles upload_bytes upload_calls unsent_bytes download_bytes download_calls transfers[cause line bytes calls] "
-     "graph_breaks[cause line bytes calls] refused[cause line bytes calls] stand_ins stopped_at stopped_why flops "
+     "runs] recompiles upload_bytes upload_calls unsent_bytes download_bytes download_calls transfers[cause "
+     "line bytes calls] "
+     "graph_breaks[cause line bytes calls] refused[cause line bytes calls] stand_ins stopped_at stopped_why "
+     "flops "
      "traffic_bytes{low high} peak_bytes{low high} peak_parts{weights gradients \"optimizer state\" "
      "inputs activations other} peak_program peak_line peak_step largest[part name line shape "
      "bytes] arrays simulated_peak_bytes fit findings passed text target step_seconds likely_bytes "

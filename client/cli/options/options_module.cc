@@ -138,7 +138,7 @@ Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
           "option the program ends at such a read")
       ->check(CLI::IsMember({"0", "1", "random"}));
   command.add_option("--target", options->target,
-                     "CHIP or CHIP:COUNT that the module or program should fit: v5p:128, h100, ...");
+                     "CHIP, CHIP:COUNT or CHIP:TORUS that the module or program should fit: h100, v5p:128, v5p:4x4x8");
   command.add_option(
       "--mesh", options->mesh,
       "Axes that the chips are arranged in, as in data=16,model=8: the module is partitioned for "
