@@ -33,9 +33,12 @@ absl::StatusOr<std::string_view> TakeField(std::string_view& bytes) {
 }
 
 // States the shardings of a partitioned program, whose own shapes are those of the parts. Frameworks that know
-// no extension of the interface (PyTorch/XLA) read them here.
+// no extension of the interface (PyTorch/XLA) read them here; a partitioner that divided the program may have
+// stated them before.
 void AddShardings(const CompiledProgram& program, xla::HloModuleProto& module) {
   if (program.options().partitions == 1) return;
+  module.clear_spmd_parameters_shardings();
+  module.clear_spmd_output_sharding();
   for (const std::string& sharding : program.argument_shardings())
     module.add_spmd_parameters_shardings()->ParseFromString(sharding);
   const std::vector<std::string>& results = program.result_shardings();
