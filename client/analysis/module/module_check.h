@@ -22,7 +22,7 @@ struct Bracket {
 // Returns "low to high", each end by `text`; once when both read the same.
 std::string RangeText(const Bracket& bracket, std::string (*text)(double));
 
-// What the collectives of one chip's share take, when nothing else runs beside them.
+// The use of the network by one chip: its bytes and its time, when nothing else runs.
 struct NetworkTotals {
   double bytes = 0;  // The bytes that the chip sends.
   double seconds = 0;
