@@ -28,7 +28,11 @@ class Faults(unittest.TestCase):
 
             x = jnp.arange(5.0)
             print(float(x.sum()))
-            os.kill(int(jax.devices()[0].client.platform_version.split("pid ")[1].split()[0]), signal.SIGKILL)
+            with open(f"/proc/self/task/{os.getpid()}/children") as file:
+                children = [int(child) for child in file.read().split()]
+            for child in children:
+                if os.readlink(f"/proc/{child}/exe").endswith("/hlod"):
+                    os.kill(child, signal.SIGKILL)
             for use in (lambda: float((x + 1).sum()), lambda: float(x[0]), lambda: float(jnp.ones(4)[0]), hlod.ledger):
                 try:
                     use()

@@ -183,7 +183,7 @@ TEST_F(EventRows, ANumberThatBeginsToVaryWasAConstant) {
   ASSERT_EQ(compiles.size(), 2u);
   EXPECT_EQ(compiles[1].reason, CompileReason::kConstant);
   EXPECT_THAT(compiles[1].why, HasSubstr("the constant f32[] 1"));
-  EXPECT_THAT(compiles[1].why, HasSubstr("is now parameter 1, f32[]"));
+  EXPECT_THAT(compiles[1].why, HasSubstr("has become parameter 1, f32[]"));
 }
 
 // Acceptance row GB6.
