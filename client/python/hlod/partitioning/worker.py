@@ -72,18 +72,18 @@ def _prepare() -> tuple[str, str]:
     warnings.filterwarnings("ignore", message=".*fork.*")
     try:
         import jaxlib.version
-        import numpy  # noqa: F401
-        from jaxlib import xla_client
 
         version = jaxlib.version.__version__
+        if tuple(int(part) for part in version.split(".")[:2]) < (0, 6):
+            return "", f"Partitioning needs jaxlib 0.6 or later; {sys.executable} has {version}."
+        import numpy  # noqa: F401
+        from jaxlib import xla_client
     except ImportError as error:
         if "jaxlib" in str(error):
             return "", INSTALL.format(python=sys.executable)
         return "", f"jaxlib cannot be loaded by {sys.executable}: {error}."
     except Exception as error:  # A broken installation fails in many ways.
         return "", f"jaxlib cannot be loaded by {sys.executable}: {error}."
-    if tuple(int(part) for part in version.split(".")[:2]) < (0, 6):
-        return "", f"Partitioning needs jaxlib 0.6 or later; {sys.executable} has {version}."
     _register_batched_calls(xla_client)
     return version, ""
 
