@@ -117,7 +117,7 @@ absl::StatusOr<std::unique_ptr<CallAttributes>> CallAttributes::Read(std::string
   ASSIGN_OR_RETURN(const stablehlo::Program parsed, stablehlo::ParseText(program));
   const stablehlo::AttributeMap* const map = stablehlo::MapOf(stablehlo::Find(parsed.attributes, "config"));
   if (map == nullptr)
-    return InvalidArgument("The attributes of a foreign function are no dictionary: %s.", text);
+    return InvalidArgument("The attributes of a foreign function are not a dictionary: %s.", text);
   ASSIGN_OR_RETURN(read->root_, read->Add(*map));
   return read;
 }
