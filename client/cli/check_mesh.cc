@@ -86,7 +86,7 @@ absl::StatusOr<MeshCheck> TryToPartition(const CheckOptions& options, const Modu
     const absl::StatusOr<hlo::Mesh> mesh = partition::ParseMesh(options.mesh);
     if (!mesh.ok()) return UsageError(FromAbsl(mesh.status().message()));
     request.mesh = *mesh;
-    const int64_t devices = partition::DevicesOf(*mesh);
+    const int64_t devices = hlo::DeviceCount(*mesh);
     if (target.has_value() && target->count != devices)
       return UsageError(absl::StrCat("--mesh ", options.mesh, " has ", devices, " devices; --target ",
                                      options.target, " has ", target->count, " chips."));

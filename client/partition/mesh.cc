@@ -42,10 +42,4 @@ std::string MeshText(const hlo::Mesh& mesh) {
   });
 }
 
-int64_t DevicesOf(const hlo::Mesh& mesh) {
-  int64_t devices = 1;
-  for (const auto& [name, size] : mesh.axes) devices *= size;
-  return devices;
-}
-
 }  // namespace hlod::partition

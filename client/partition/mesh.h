@@ -19,7 +19,4 @@ absl::StatusOr<hlo::Mesh> ParseMesh(std::string_view text);
 // Returns "data=4,model=2".
 std::string MeshText(const hlo::Mesh& mesh);
 
-// Returns the number of devices.
-int64_t DevicesOf(const hlo::Mesh& mesh);
-
 }  // namespace hlod::partition

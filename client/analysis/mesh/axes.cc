@@ -23,12 +23,6 @@ std::vector<int64_t> Strides(const hlo::Mesh& mesh) {
   return strides;
 }
 
-int64_t DeviceCount(const hlo::Mesh& mesh) {
-  int64_t devices = 1;
-  for (const auto& [name, size] : mesh.axes) devices *= size;
-  return devices;
-}
-
 int64_t Coordinate(int64_t device, int64_t stride, int64_t size) { return device / stride % size; }
 
 }  // namespace
@@ -40,7 +34,7 @@ std::string AxisName(const hlo::Mesh& mesh, size_t axis) {
 AxisSpec SpecOf(std::string_view sharding, size_t rank, const hlo::Mesh& mesh) {
   AxisSpec spec{.dims = std::vector<std::vector<size_t>>(rank)};
   const std::vector<int64_t> strides = Strides(mesh);
-  const absl::StatusOr<hlo::Tiling> tiling = hlo::TilingOf(sharding, rank, DeviceCount(mesh));
+  const absl::StatusOr<hlo::Tiling> tiling = hlo::TilingOf(sharding, rank, hlo::DeviceCount(mesh));
   if (!tiling.ok() || strides.empty()) return spec;
   hlo::Dims parts(rank, 1);
   for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {

@@ -52,8 +52,7 @@ void Describe(hlo::Instruction i, const hlo::Participants& participants, const h
 
 std::vector<CollectiveUse> CollectivesOf(const hlo::Module& module, const hlo::Mesh& mesh) {
   std::vector<CollectiveUse> uses;
-  hlo::Participants participants{.partitions = 1};
-  for (const auto& [name, size] : mesh.axes) participants.partitions *= size;
+  const hlo::Participants participants{.partitions = hlo::DeviceCount(mesh)};
   const SourceLines lines(module);
   const std::vector<double> runs = RunsOf(module, module.entry_id());
   for (const hlo::ComputationId id : CalleesFirst(module, module.entry_id())) {

@@ -18,6 +18,12 @@ struct Mesh {
   std::vector<std::pair<std::string, int64_t>> axes;
   std::vector<int64_t> devices;  // The device ids in the mesh's order; empty means 0, 1, ...
 };
+// Returns the number of devices, the product of the axes' sizes; 1 without axes.
+inline int64_t DeviceCount(const Mesh& mesh) {
+  int64_t devices = 1;
+  for (const auto& [name, size] : mesh.axes) devices *= size;
+  return devices;
+}
 using Meshes = std::map<std::string, Mesh, std::less<>>;
 
 // Parses '<["x"=2, "y"=4]>' or '<["x"=2], device_ids=[1, 0]>', with or without '#sdy.mesh' before it. Returns

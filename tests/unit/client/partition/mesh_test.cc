@@ -11,7 +11,7 @@ TEST(MeshText, NamesAxesSlowestFirst) {
   ASSERT_TRUE(mesh.ok()) << mesh.status();
   EXPECT_EQ(mesh->axes, (std::vector<std::pair<std::string, int64_t>>{{"data", 4}, {"model", 2}}));
   EXPECT_EQ(MeshText(*mesh), "data=4,model=2");
-  EXPECT_EQ(DevicesOf(*mesh), 8);
+  EXPECT_EQ(hlo::DeviceCount(*mesh), 8);
 }
 
 TEST(MeshText, RefusesWhatIsNoMesh) {
