@@ -192,72 +192,72 @@ void GrpcServer::AcceptNext() {
   call->Accept(*service_, *queue_);
 }
 
-void GrpcServer::Serve() {
-  // True while a call is waited for. False if there was no memory for one; then it is tried again.
-  bool accepting = false;
-  const auto accept = [&] {
-    if (accepting) return;
-    try {
-      AcceptNext();
-      accepting = true;
-    } catch (const std::exception& e) {
-      spdlog::error("A connection of {} takes no further call for a moment: {}", options_.peer.owner,
-                    e.what());
-    }
-  };
-  // Sessions with unreported progress, which are flushed when no event waits, or after a while.
-  std::vector<std::shared_ptr<Call>> dirty;
-  int events = 0;
-  absl::Time since;
-  const auto flush = [&] {
-    for (const std::shared_ptr<Call>& call : std::exchange(dirty, {}))
-      Guarded(*call, [&] { call->handler()->OnIdle(); });
-  };
+void GrpcServer::EnsureAccepting() {
+  if (accepting_) return;
+  try {
+    AcceptNext();
+    accepting_ = true;
+  } catch (const std::exception& e) {
+    spdlog::error("A connection of {} takes no further call for a moment: {}", options_.peer.owner, e.what());
+  }
+}
+
+void GrpcServer::FlushDirty() {
+  for (const std::shared_ptr<Call>& call : std::exchange(dirty_, {}))
+    Guarded(*call, [&] { call->handler()->OnIdle(); });
+}
+
+bool GrpcServer::NextOperation(CallOperation** operation, bool* ok) {
   void* tag;
-  bool ok;
   for (;;) {
-    accept();
-    if (dirty.empty() && accepting) {
-      if (!queue_->Next(&tag, &ok)) return;
-    } else {
-      // A call that keeps the queue busy must not delay the reports of other calls.
-      if (++events >= kEventsPerFlush || absl::Now() - since > kFlushDelay) flush();
-      const auto next = queue_->AsyncNext(
-          &tag, &ok,
-          std::chrono::system_clock::now() + (accepting ? std::chrono::milliseconds(0) : kAcceptAgain));
-      if (next == grpc::CompletionQueue::SHUTDOWN) return;
-      if (next == grpc::CompletionQueue::TIMEOUT) {
-        flush();
-        continue;
-      }
+    EnsureAccepting();
+    if (dirty_.empty() && accepting_) {
+      if (!queue_->Next(&tag, ok)) return false;
+      break;
     }
-    CallOperation& operation = *static_cast<CallOperation*>(tag);
-    const CallOperation::Kind kind = operation.kind;
-    const std::shared_ptr<Call> call = std::move(operation.call);
-    if (kind == CallOperation::Kind::kAccept) {
-      if (!ok) {  // The server is shutting down, so it never became a call.
-        call->Abandon();
-        continue;
-      }
-      accepting = false;
+    // A call that keeps the queue busy must not delay the reports of other calls.
+    if (++events_ >= kEventsPerFlush || absl::Now() - dirty_since_ > kFlushDelay) FlushDirty();
+    const auto next = queue_->AsyncNext(
+        &tag, ok,
+        std::chrono::system_clock::now() + (accepting_ ? std::chrono::milliseconds(0) : kAcceptAgain));
+    if (next == grpc::CompletionQueue::SHUTDOWN) return false;
+    if (next == grpc::CompletionQueue::GOT_EVENT) break;
+    FlushDirty();
+  }
+  *operation = static_cast<CallOperation*>(tag);
+  return true;
+}
+
+void GrpcServer::OnOperation(const std::shared_ptr<Call>& call, CallOperation::Kind kind, bool ok) {
+  call->OnOperation(kind, ok);
+  if (kind == CallOperation::Kind::kDone && call->WasReset() && !resets_.Spend(absl::Now())) {
+    spdlog::warn("A connection of {} is closed: it resets calls without end.", options_.peer.owner);
+    options_.close();
+  }
+  const bool moved = ok && (kind == CallOperation::Kind::kRead || kind == CallOperation::Kind::kWrite);
+  if (!moved || !call->handler()->HasNews() || std::find(dirty_.begin(), dirty_.end(), call) != dirty_.end())
+    return;
+  if (dirty_.empty()) {
+    events_ = 0;
+    dirty_since_ = absl::Now();
+  }
+  dirty_.push_back(call);
+}
+
+void GrpcServer::Serve() {
+  CallOperation* operation;
+  bool ok;
+  while (NextOperation(&operation, &ok)) {
+    const CallOperation::Kind kind = operation->kind;
+    const std::shared_ptr<Call> call = std::move(operation->call);
+    if (kind != CallOperation::Kind::kAccept) {
+      Guarded(*call, [&] { OnOperation(call, kind, ok); });
+    } else if (ok) {
+      accepting_ = false;
       Guarded(*call, [&] { Route(call); });
-      continue;
+    } else {  // The server is shutting down, so it never became a call.
+      call->Abandon();
     }
-    Guarded(*call, [&] {
-      call->OnOperation(kind, ok);
-      if (kind == CallOperation::Kind::kDone && call->WasReset() && !resets_.Spend(absl::Now())) {
-        spdlog::warn("A connection of {} is closed: it resets calls without end.", options_.peer.owner);
-        options_.close();
-      }
-      const bool moved = ok && (kind == CallOperation::Kind::kRead || kind == CallOperation::Kind::kWrite);
-      if (!moved || !call->handler()->HasNews() || std::find(dirty.begin(), dirty.end(), call) != dirty.end())
-        return;
-      if (dirty.empty()) {
-        events = 0;
-        since = absl::Now();
-      }
-      dirty.push_back(call);
-    });
   }
 }
 

@@ -76,8 +76,17 @@ class GrpcServer {
   void Run(ConnectedSocket socket);
   bool Build();
   void Serve();
+  // Waits for the next operation of the queue that has finished, and flushes calls meanwhile. Returns false
+  // at the end of the queue.
+  bool NextOperation(CallOperation** operation, bool* ok);
+  void OnOperation(const std::shared_ptr<Call>& call, CallOperation::Kind kind, bool ok);
   // Asks for the next call, unless the server is ending.
   void AcceptNext();
+  // Calls AcceptNext unless a call is awaited already. If there is no memory for one, it is tried again
+  // later.
+  void EnsureAccepting();
+  // Reports the progress of the dirty calls.
+  void FlushDirty();
   void Route(const std::shared_ptr<Call>& call);
   session::Peer PeerOf(Call& call) const;
 
@@ -103,8 +112,15 @@ class GrpcServer {
   std::unique_ptr<grpc::Server> server_;
   Acceptor acceptor_;
   absl::Notification built_;
-  ResetBudget resets_;    // Used only by the thread.
-  bool greeted_ = false;  // Used only by the thread.
+  // Used only by the thread.
+  ResetBudget resets_;
+  bool greeted_ = false;
+  bool accepting_ = false;  // True while a call is awaited.
+  // Calls with unreported progress, which are flushed when no event waits, or after a while: after the first
+  // of them, at the time dirty_since_, there were events_ further events.
+  std::vector<std::shared_ptr<Call>> dirty_;
+  int events_ = 0;
+  absl::Time dirty_since_;
   std::thread thread_;
 };
 

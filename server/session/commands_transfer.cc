@@ -30,6 +30,89 @@ void Copy(Session& session, int64_t bytes, std::function<void()> copy) {
   session.session_device().devices().transfers().Submit(session.identity().id, 0, std::move(copy));
 }
 
+// The way of a download's bytes to the client, once they are computed.
+struct Delivery {
+  void Deliver(absl::StatusOr<device::ReadyBytes> ready) const {
+    if (!ready.ok()) return session->answers().Settle(id, ready.status());
+    const device::RowKey row{ready->buffer->device, cause, command.origin, command.step};
+    v1::Reply reply;
+    reply.set_command(id);
+    *reply.mutable_download()->mutable_shape() = hlo::ToProto(ready->shape);
+    switch (way) {
+      case v1::Download::kStream: return Announce(*std::move(ready), row, std::move(reply));
+      case v1::Download::kInline: return Inline(*std::move(ready), row, std::move(reply));
+      default: return ToArena(*std::move(ready), row, std::move(reply));
+    }
+  }
+
+  std::shared_ptr<Session> session;
+  uint64_t id;
+  Cause cause;
+  device::CommandRef command;
+  v1::Download::WayCase way;
+  v1::ArenaRange range;
+  int64_t calls;
+
+ private:
+  void Announce(device::ReadyBytes ready, const device::RowKey& row, v1::Reply reply) const {
+    if (const absl::Status kept = session->transfers().KeepDownload(id, std::move(ready), row, calls);
+        !kept.ok()) {
+      return session->answers().Settle(id, kept);
+    }
+    reply.mutable_download()->set_stream(true);
+    session->answers().Answer(std::move(reply));
+  }
+
+  void Inline(device::ReadyBytes ready, const device::RowKey& row, v1::Reply reply) const {
+    if (ready.bytes > session->limits().inline_bytes_max) {
+      return Refuse(ready,
+                    MakeError(ErrorKind::kLimit,
+                              absl::StrFormat("%d bytes inside a reply; the limit inline_bytes_max is %d.",
+                                              ready.bytes, session->limits().inline_bytes_max)));
+    }
+    if (const absl::Status kept = session->budgets().replies.Check(ready.bytes, "A reply"); !kept.ok())
+      return Refuse(ready, kept);
+    reply.mutable_download()->set_inline_(ready.data, static_cast<size_t>(ready.bytes));
+    session->session_device().Release(ready);
+    session->session_device().ledger().Record(row, ready.bytes, calls);
+    // Drops the buffer before the answer, so that the buffer is no longer held when a Free follows.
+    ready = {};
+    session->answers().Answer(std::move(reply));
+  }
+
+  void ToArena(device::ReadyBytes ready, const device::RowKey& row, v1::Reply reply) const {
+    const absl::StatusOr<absl::Span<std::byte>> arena = session->transfers().arena();
+    if (!arena.ok()) return Refuse(ready, arena.status());
+    if (!InRange(range.offset(), range.length(), arena->size()) ||
+        range.length() < static_cast<uint64_t>(ready.bytes)) {
+      return Refuse(
+          ready, Argument(absl::StrFormat("%d bytes do not fit into the range of %d at %d of an arena of %d.",
+                                          ready.bytes, range.length(), range.offset(), arena->size())));
+    }
+    if (const absl::Status reserved = session->budgets().copies.Reserve(ready.bytes, "A copy");
+        !reserved.ok()) {
+      return Refuse(ready, reserved);
+    }
+    reply.mutable_download()->set_arena(true);
+    const int64_t bytes = ready.bytes;
+    Copy(*session, bytes,
+         [self = session, to = arena->data() + range.offset(), ready = std::move(ready), row, calls = calls,
+          reply = std::move(reply)]() mutable {
+           CopyBytes(to, ready.data, static_cast<size_t>(ready.bytes));
+           self->budgets().copies.Release(ready.bytes);
+           self->session_device().Release(ready);
+           self->session_device().ledger().Record(row, ready.bytes, calls);
+           ready = {};
+           self->answers().Answer(std::move(reply));
+         });
+  }
+
+  void Refuse(const device::ReadyBytes& ready, const absl::Status& status) const {
+    session->session_device().Release(ready);
+    session->answers().Settle(id, status);
+  }
+};
+
 }  // namespace
 
 device::Violation HandleUpload(Session& session, const v1::Command& command, const absl::Status& refused) {
@@ -107,11 +190,11 @@ device::Violation HandleUploadPiece(Session& session, const v1::Command& command
 
 device::Violation HandleDownload(Session& session, const v1::Command& command) {
   const v1::Download& request = command.download();
-  const uint64_t id = command.id();
   const absl::StatusOr<Cause> cause = CauseOf(request.cause(), Direction::kDeviceToHost);
   if (!cause.ok() || request.way_case() == v1::Download::WAY_NOT_SET) {
-    session.answers().Settle(
-        id, !cause.ok() ? cause.status() : Argument("The Download does not say where its bytes go."));
+    session.answers().Settle(command.id(), !cause.ok()
+                                               ? cause.status()
+                                               : Argument("The Download does not say where its bytes go."));
     return device::Violation();
   }
   device::DownloadRequest download;
@@ -120,64 +203,15 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
   download.offset = request.offset();
   download.length = request.length();
   download.pin = request.way_case() == v1::Download::kStream;
-
-  const auto deliver = [self = session.shared_from_this(), id, cause = *cause, ref = download.command,
-                        way = request.way_case(), range = request.arena(),
-                        calls = request.continued() ? 0 : 1](absl::StatusOr<device::ReadyBytes> ready) {
-    if (!ready.ok()) return self->answers().Settle(id, ready.status());
-    v1::Reply reply;
-    reply.set_command(id);
-    *reply.mutable_download()->mutable_shape() = hlo::ToProto(ready->shape);
-    const device::RowKey row{ready->buffer->device, cause, ref.origin, ref.step};
-    device::SessionDevice& session_device = self->session_device();
-    if (way == v1::Download::kStream) {
-      if (const absl::Status kept = self->transfers().KeepDownload(id, *ready, row, calls); !kept.ok())
-        return self->answers().Settle(id, kept);
-      reply.mutable_download()->set_stream(true);
-      return self->answers().Answer(std::move(reply));
-    }
-    const auto refuse = [&](const absl::Status& status) {
-      session_device.Release(*ready);
-      self->answers().Settle(id, status);
-    };
-    if (way == v1::Download::kInline) {
-      if (ready->bytes > self->limits().inline_bytes_max) {
-        return refuse(MakeError(ErrorKind::kLimit,
-                                absl::StrFormat("%d bytes inside a reply; the limit inline_bytes_max is %d.",
-                                                ready->bytes, self->limits().inline_bytes_max)));
-      }
-      if (const absl::Status kept = self->budgets().replies.Check(ready->bytes, "A reply"); !kept.ok())
-        return refuse(kept);
-      reply.mutable_download()->set_inline_(ready->data, static_cast<size_t>(ready->bytes));
-      session_device.Release(*ready);
-      session_device.ledger().Record(row, ready->bytes, calls);
-      // Drops the buffer before the answer, so that the buffer is no longer held when a Free follows.
-      ready = absl::CancelledError();
-      return self->answers().Answer(std::move(reply));
-    }
-    const absl::StatusOr<absl::Span<std::byte>> arena = self->transfers().arena();
-    if (!arena.ok()) return refuse(arena.status());
-    if (!InRange(range.offset(), range.length(), arena->size()) ||
-        range.length() < static_cast<uint64_t>(ready->bytes)) {
-      return refuse(
-          Argument(absl::StrFormat("%d bytes do not fit into the range of %d at %d of an arena of %d.",
-                                   ready->bytes, range.length(), range.offset(), arena->size())));
-    }
-    if (const absl::Status reserved = self->budgets().copies.Reserve(ready->bytes, "A copy"); !reserved.ok())
-      return refuse(reserved);
-    reply.mutable_download()->set_arena(true);
-    Copy(*self, ready->bytes,
-         [self, to = arena->data() + range.offset(), ready = *ready, row, calls,
-          reply = std::move(reply)]() mutable {
-           CopyBytes(to, ready.data, static_cast<size_t>(ready.bytes));
-           self->budgets().copies.Release(ready.bytes);
-           self->session_device().Release(ready);
-           self->session_device().ledger().Record(row, ready.bytes, calls);
-           ready = {};
-           self->answers().Answer(std::move(reply));
-         });
-  };
-  return session.session_device().Download(download, deliver);
+  const Delivery delivery{.session = session.shared_from_this(),
+                          .id = command.id(),
+                          .cause = *cause,
+                          .command = download.command,
+                          .way = request.way_case(),
+                          .range = request.arena(),
+                          .calls = request.continued() ? 0 : 1};
+  return session.session_device().Download(
+      download, [delivery](absl::StatusOr<device::ReadyBytes> ready) { delivery.Deliver(std::move(ready)); });
 }
 
 }  // namespace hlod::session

@@ -150,6 +150,61 @@ Tiling OfReduce(Instruction reduce, const Tiling& from) {
   return result;
 }
 
+Tiling OfBroadcast(Instruction broadcast, const Tiling& from) {
+  Tiling tiling = Undivided(broadcast.shape());
+  const Dims& dimensions = broadcast.attributes<hlo::DimensionsAttributes>().dimensions;
+  for (size_t dim = 0; dim < dimensions.size(); ++dim)
+    tiling.tiles[static_cast<size_t>(dimensions[dim])] = from.tiles[dim];
+  return tiling;
+}
+
+Tiling OfTranspose(Instruction transpose, const Tiling& from) {
+  Tiling tiling = from;
+  const Dims& dimensions = transpose.attributes<hlo::DimensionsAttributes>().dimensions;
+  for (size_t dim = 0; dim < dimensions.size(); ++dim)
+    tiling.tiles[dim] = from.tiles[static_cast<size_t>(dimensions[dim])];
+  return tiling;
+}
+
+Tiling OfConcatenate(Instruction concatenate, const std::vector<std::vector<Tiling>>& values) {
+  std::vector<Tiling> kept;
+  for (uint32_t i = 0; i < concatenate.operand_count(); ++i) {
+    kept.push_back(
+        Kept(values[concatenate.operands()[i]][0], concatenate.operand(i).shape(), concatenate.shape()));
+  }
+  std::vector<const Tiling*> operands;
+  for (const Tiling& tiling : kept) operands.push_back(&tiling);
+  return Agreed(operands, concatenate.shape());
+}
+
+std::vector<Tiling> OfTuple(Instruction tuple, const std::vector<std::vector<Tiling>>& values) {
+  std::vector<Tiling> leaves;
+  for (const NodeId operand : tuple.operands())
+    leaves.insert(leaves.end(), values[operand].begin(), values[operand].end());
+  return leaves;
+}
+
+// Returns the leaves of one element of a tuple.
+std::vector<Tiling> OfElement(Instruction element, const std::vector<Tiling>& tuple) {
+  const auto index = static_cast<size_t>(element.attributes<hlo::TupleIndexAttributes>().index);
+  size_t first = 0;
+  for (size_t before = 0; before < index; ++before)
+    first += hlo::Leaves(element.operand(0).shape().tuple[before]).size();
+  const auto begin = tuple.begin() + static_cast<ptrdiff_t>(first);
+  return {begin, begin + static_cast<ptrdiff_t>(hlo::Leaves(element.shape()).size())};
+}
+
+// Divides the result like those operands that have its shape. Any other instruction is not divided.
+std::vector<Tiling> OfElementwise(Instruction i, const std::vector<std::vector<Tiling>>& values) {
+  if (!hlo::HasTrait(i.opcode(), hlo::kElementwise) || !i.shape().IsArray()) return Undivided(i);
+  std::vector<const Tiling*> operands;
+  for (uint32_t operand = 0; operand < i.operand_count(); ++operand) {
+    if (i.operand(operand).shape().dims == i.shape().dims)
+      operands.push_back(&values[i.operands()[operand]][0]);
+  }
+  return {Agreed(operands, i.shape())};
+}
+
 }  // namespace
 
 int64_t Tiling::parts() const {
@@ -232,20 +287,8 @@ Divisions::Leaves Divisions::Visit(Instruction i, const std::vector<Leaves>& val
     case hlo::kIota:
     case hlo::kRng:
     case hlo::kRngBitGenerator: return Free(i);
-    case hlo::kTuple: {
-      Leaves leaves;
-      for (const NodeId operand : i.operands())
-        leaves.insert(leaves.end(), values[operand].begin(), values[operand].end());
-      return leaves;
-    }
-    case hlo::kGetTupleElement: {
-      const auto index = static_cast<size_t>(i.attributes<hlo::TupleIndexAttributes>().index);
-      size_t first = 0;
-      for (size_t element = 0; element < index; ++element)
-        first += hlo::Leaves(shape_of(0).tuple[element]).size();
-      const auto begin = of(0).begin() + static_cast<ptrdiff_t>(first);
-      return Leaves(begin, begin + static_cast<ptrdiff_t>(hlo::Leaves(i.shape()).size()));
-    }
+    case hlo::kTuple: return OfTuple(i, values);
+    case hlo::kGetTupleElement: return OfElement(i, of(0));
     case hlo::kWhile:
     case hlo::kConditional: return VisitCalls(i, values);
     case hlo::kCopy:
@@ -257,22 +300,11 @@ Divisions::Leaves Divisions::Visit(Instruction i, const std::vector<Leaves>& val
       if (!hlo::IsRowMajor(shape_of(0)) || !hlo::IsRowMajor(i.shape())) return {Undivided(i.shape())};
       [[fallthrough]];
     case hlo::kReshape: return {Reshaped(of(0)[0], shape_of(0), i.shape())};
-    case hlo::kBroadcast: {
+    case hlo::kBroadcast:
       // A broadcast scalar can be computed on any chip.
       if (of(0)[0].free || shape_of(0).dims.empty()) return Free(i);
-      Tiling tiling = Undivided(i.shape());
-      const Dims& dimensions = i.attributes<hlo::DimensionsAttributes>().dimensions;
-      for (size_t dim = 0; dim < dimensions.size(); ++dim)
-        tiling.tiles[static_cast<size_t>(dimensions[dim])] = of(0)[0].tiles[dim];
-      return {tiling};
-    }
-    case hlo::kTranspose: {
-      Tiling tiling = of(0)[0];
-      const Dims& dimensions = i.attributes<hlo::DimensionsAttributes>().dimensions;
-      for (size_t dim = 0; dim < dimensions.size(); ++dim)
-        tiling.tiles[dim] = of(0)[0].tiles[static_cast<size_t>(dimensions[dim])];
-      return {tiling};
-    }
+      return {OfBroadcast(i, of(0)[0])};
+    case hlo::kTranspose: return {OfTranspose(i, of(0)[0])};
     case hlo::kGather: return {OfGather(i, of(1)[0])};
     case hlo::kDot: return {OfDot(i, of(0)[0], of(1)[0])};
     case hlo::kReduce: {
@@ -287,22 +319,9 @@ Divisions::Leaves Divisions::Visit(Instruction i, const std::vector<Leaves>& val
     case hlo::kDynamicUpdateSlice:
       if (of(0)[0].free) return {Kept(of(1)[0], shape_of(1), i.shape())};
       return of(0);
-    case hlo::kConcatenate: {
-      std::vector<Tiling> kept;
-      for (uint32_t operand = 0; operand < i.operand_count(); ++operand)
-        kept.push_back(Kept(of(operand)[0], shape_of(operand), i.shape()));
-      std::vector<const Tiling*> operands;
-      for (const Tiling& tiling : kept) operands.push_back(&tiling);
-      return {Agreed(operands, i.shape())};
-    }
-    default: break;
+    case hlo::kConcatenate: return {OfConcatenate(i, values)};
+    default: return OfElementwise(i, values);
   }
-  if (!hlo::HasTrait(i.opcode(), hlo::kElementwise) || !i.shape().IsArray()) return Undivided(i);
-  std::vector<const Tiling*> operands;
-  for (uint32_t operand = 0; operand < i.operand_count(); ++operand) {
-    if (shape_of(operand).dims == i.shape().dims) operands.push_back(&of(operand)[0]);
-  }
-  return {Agreed(operands, i.shape())};
 }
 
 }  // namespace hlod::analysis
