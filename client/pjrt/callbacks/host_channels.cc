@@ -3,16 +3,26 @@
 
 #include <string>
 
+#include "client/pjrt/programs/notes.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/collectives/channels.h"
 #include "common/hlo/collectives/collective.h"
+#include "proto/xla/xla_data.pb.h"
 
 namespace hlod::pjrt {
 namespace {
 
+bool IsMaximal(const std::string& sharding) {
+  xla::OpSharding read;
+  return !sharding.empty() && read.ParseFromString(sharding) &&
+         (read.type() == xla::OpSharding::MAXIMAL ||
+          (read.tuple_shardings_size() > 0 && read.tuple_shardings(0).type() == xla::OpSharding::MAXIMAL));
+}
+
 bool IsOnOneDevice(hlo::Instruction instruction) {
-  const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
+  const hlo::Notes* const notes = NotesOf(instruction);
   if (notes == nullptr) return false;
+  if (IsMaximal(notes->sharding)) return true;
   const auto sharding = notes->frontend_attributes.find("xla.sdy.sharding");
   return sharding != notes->frontend_attributes.end() &&
          sharding->second.find("<@maximal_mesh_") != std::string::npos;

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "client/partition/partition.h"
-#include "client/pjrt/callbacks/host_channels.h"
-#include "common/hlo/collectives/replica_groups.h"
+#include "client/pjrt/programs/by_hand.h"
+#include "common/base/errors/status.h"
 #include "common/hlo/inference/verifier.h"
 
 namespace hlod::pjrt {
@@ -15,27 +15,26 @@ namespace {
 // A compile waits for the partitioner at most this long.
 constexpr double kSeconds = 120;
 
-bool CallsTheHost(const hlo::Module& module) {
-  const absl::StatusOr<HostChannels> channels = HostChannelsOf(module);
-  return !channels.ok() || !channels->empty();
-}
-
 }  // namespace
 
-bool DivideByXla(ReadProgram& program, std::string_view code, int partitions) {
-  if (!partition::IsWanted() || CallsTheHost(*program.module) || hlo::CutsWholeArrays(*program.module))
-    return false;
-  absl::StatusOr<partition::Partitioned> parts =
-      partition::Partition({.program = std::string(code), .devices = partitions, .seconds = kSeconds});
-  if (!parts.ok() || !parts->has_shardings || parts->devices != partitions) return false;
+absl::StatusOr<bool> DivideByXla(ReadProgram& program, std::string_view code, int partitions) {
+  if (!partition::IsWanted() || IsDividedByHand(program)) return false;
+  ASSIGN_OR_RETURN(
+      partition::Partitioned parts,
+      partition::Partition({.program = std::string(code), .devices = partitions, .seconds = kSeconds}));
+  if (!parts.has_shardings) return false;
   const size_t parameters = program.module->entry().parameters().size();
-  if (parts->parameter_op_shardings.size() != parameters ||
-      parts->module->entry().parameters().size() != parameters || !hlo::Verify(*parts->module).ok()) {
-    return false;
+  if (parts.devices != partitions)
+    return Internal("XLA divided it among %d devices, not %d.", parts.devices, partitions);
+  if (parts.parameter_op_shardings.size() != parameters ||
+      parts.module->entry().parameters().size() != parameters) {
+    return Internal("XLA's module has %d parameters, and the program has %d.",
+                    parts.module->entry().parameters().size(), parameters);
   }
-  program.module = std::move(parts->module);
-  program.argument_shardings = std::move(parts->parameter_op_shardings);
-  program.result_shardings = std::move(parts->result_op_shardings);
+  RETURN_IF_ERROR(hlo::Verify(*parts.module));
+  program.module = std::move(parts.module);
+  program.argument_shardings = std::move(parts.parameter_op_shardings);
+  program.result_shardings = std::move(parts.result_op_shardings);
   return true;
 }
 

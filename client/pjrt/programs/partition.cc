@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "client/pjrt/programs/notes.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/proto/tiling.h"
@@ -36,15 +37,6 @@ absl::StatusOr<hlo::Shape> PartOf(const hlo::Shape& whole, const std::string& sh
     part.dims[d] /= tiling.parts[d];
   }
   return part;
-}
-
-const hlo::Notes* NotesOf(hlo::Instruction instruction) {
-  return instruction.computation().notes(instruction.id());
-}
-
-std::string AttributeOr(const std::map<std::string, std::string>& attributes, const char* name) {
-  const auto found = attributes.find(name);
-  return found == attributes.end() ? "" : found->second;
 }
 
 // Returns the sharding of a value that a manual computation joined, or that a constraint divides; else empty.

@@ -11,6 +11,7 @@
 #include "client/pjrt/programs/call_location.h"
 #include "client/pjrt/programs/divide.h"
 #include "client/pjrt/programs/partition.h"
+#include "client/runtime/observe/warnings.h"
 #include "common/base/errors/status.h"
 #include "common/base/sha256.h"
 #include "common/hlo/flat_signature.h"
@@ -72,6 +73,14 @@ std::vector<DimensionOrder> OrdersOf(std::vector<DimensionOrder> stated, const s
   return stated;
 }
 
+// Says once per program, or once for all when no program can be divided.
+void WarnOfWhole(const std::string& name, const absl::Status& reason) {
+  const bool no_partitioner = absl::IsFailedPrecondition(reason);
+  runtime::Warn(absl::StrFormat("%s computed whole on each device, because %s cannot be divided: %s",
+                                no_partitioner ? "Programs for several devices are" : name + " is",
+                                no_partitioner ? "they" : "it", reason.message()));
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<CompiledProgram>> CompiledProgram::Read(int devices, std::string_view code,
@@ -83,13 +92,15 @@ absl::StatusOr<std::shared_ptr<CompiledProgram>> CompiledProgram::Read(int devic
   }
   std::shared_ptr<CompiledProgram> program(new CompiledProgram);
   ASSIGN_OR_RETURN(ReadProgram read, ReadProgramFrom(code, format));
-  RETURN_IF_ERROR(ReplaceForeignCalls(read.module, program->foreign_calls_));
   if (options.partitions > 1) {
-    const bool divided = options.replicas == 1 && DivideByXla(read, code, options.partitions);
-    if (!divided) RETURN_IF_ERROR(Partition(read, options.partitions));
+    absl::StatusOr<bool> divided = false;
+    if (options.replicas == 1) divided = DivideByXla(read, code, options.partitions);
+    if (!divided.ok()) WarnOfWhole(read.module->name(), divided.status());
+    if (!divided.value_or(false)) RETURN_IF_ERROR(Partition(read, options.partitions));
     program->argument_shardings_ = std::move(read.argument_shardings);
     program->result_shardings_ = std::move(read.result_shardings);
   }
+  RETURN_IF_ERROR(ReplaceForeignCalls(read.module, program->foreign_calls_));
   read.module->config.replica_count = options.replicas;
   read.module->config.partition_count = options.partitions;
   program->module_ = std::move(read.module);

@@ -1,11 +1,16 @@
 """Programs of several devices: jax.pmap, jax.shard_map, and arrays that are spread over a mesh. Runs with HLOD_DEVICES=8."""
 
 import functools
+import os
+import subprocess
+import sys
+import textwrap
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.experimental import io_callback
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 from support import PluginTest, array, main
@@ -43,6 +48,33 @@ class Devices(PluginTest):
         got1, got2 = f(*divided)
         np.testing.assert_allclose(got1, x.T @ ((ones @ w2.T) * (1 - hidden**2)), rtol=1e-4)
         np.testing.assert_allclose(got2, hidden.T @ ones, rtol=1e-4)
+
+    def test_the_text_of_a_program_over_a_mesh_has_its_collectives(self):
+        x = self.sharded(array(8, 8), "x", "y")
+        text = lambda f, **options: jax.jit(f, **options).lower(x).compile().as_text()
+        self.assertIn("all-reduce(", text(lambda v: v.sum()))
+        self.assertIn("all-gather(", text(lambda v: v, out_shardings=NamedSharding(self.mesh, P())))
+        other = Mesh(np.array(jax.devices()).reshape(2, 4), ("a", "b"))
+        self.assertIn("all-to-all(", text(lambda v: lax.with_sharding_constraint(v, NamedSharding(self.mesh, P("y", "x")))))
+        twice = lambda v: lax.with_sharding_constraint(v, NamedSharding(other, P("b", "a"))) @ v
+        self.assertIn("all-", text(twice))
+        np.testing.assert_allclose(np.asarray(jax.jit(twice)(x)), array(8, 8) @ array(8, 8), rtol=1e-4, atol=1e-5)
+
+    def test_a_program_that_cannot_be_divided_says_so_once(self):
+        program = """
+            import jax, numpy as np
+            from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+            mesh = Mesh(np.array(jax.devices()), ("x",))
+            x = jax.device_put(np.arange(8.0, dtype=np.float32), NamedSharding(mesh, P("x")))
+            by_hand = jax.shard_map(lambda v: jax.lax.psum(v, "x"), mesh=mesh, in_specs=P("x"), out_specs=P())
+            print(jax.jit(by_hand)(x)[0], jax.jit(lambda v: v.sum())(x), jax.jit(lambda v: v.max())(x))
+        """
+        environment = {**os.environ, "HLOD_PYTHON": "/nowhere/python3"}
+        ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], env=environment, text=True, capture_output=True, timeout=120)
+        self.assertEqual(ran.stdout, "28.0 28.0 7.0\n", ran.stderr)
+        said = [line for line in ran.stderr.splitlines() if line.startswith("hlod: ")]
+        self.assertEqual(len(said), 1, said)
+        self.assertRegex(said[0], "Programs for several devices are computed whole on each device, because .*/nowhere/python3 cannot be started")
 
     def test_each_device_computes(self):
         for device in jax.devices():
@@ -110,9 +142,27 @@ class Devices(PluginTest):
             return x + jax.pure_callback(lambda total: np.float32(total) * 2, jax.ShapeDtypeStruct((), jnp.float32), x.sum())
 
         x = array(8, 6)
-        np.testing.assert_allclose(np.asarray(jax.jit(f)(self.sharded(x, "x", "y"))), x + x.sum() * 2, rtol=1e-4, atol=1e-4)
+        compiled = jax.jit(f).lower(self.sharded(x, "x", "y")).compile()
+        self.assertIn("f32[2,3]", compiled.as_text().splitlines()[0])
+        self.assertIn("all-reduce", compiled.as_text())
+        np.testing.assert_allclose(np.asarray(compiled(self.sharded(x, "x", "y"))), x + x.sum() * 2, rtol=1e-4, atol=1e-4)
         jax.effects_barrier()
         self.assertEqual(len(seen), 1)
+
+    def test_callbacks_in_order_over_a_mesh(self):
+        seen = []
+        note = lambda i, row: seen.append((int(i), row.shape))
+
+        def f(x):
+            for i in range(3):
+                io_callback(note, None, i, x[i], ordered=True)
+            return x * 2
+
+        x = self.sharded(array(8, 6), "x", "y")
+        for _ in range(2):
+            np.testing.assert_array_equal(np.asarray(jax.jit(f)(x)), array(8, 6) * 2)
+        jax.effects_barrier()
+        self.assertEqual(seen, [(0, (6,)), (1, (6,)), (2, (6,))] * 2)
 
     def test_callbacks_of_parts_are_made_by_each(self):
         seen = []

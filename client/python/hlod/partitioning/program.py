@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import re
@@ -97,10 +98,7 @@ def _parse(data: bytes):
     data = _exported_module(data)
     try:
         if data[:4] == b"ML\xefR":
-            try:
-                return ir.Module.parse(data, context)
-            except Exception:  # A portable artifact has operations of another dialect.
-                return ir.Module.parse(_mlir().deserialize_portable_artifact(data), context)
+            return _from_bytecode(data, context)
         if data.lstrip()[:9] == b"HloModule":
             data = _hlo_text_parser()(data.decode()).as_serialized_hlo_module_proto()
         elif _is_text(data):
@@ -112,6 +110,19 @@ def _parse(data: bytes):
         raise Refused(f"jaxlib cannot read the program: {_first_lines(error)}") from None
     _restore(module, donations)
     return module
+
+
+def _from_bytecode(data: bytes, context):
+    """Reads MLIR's bytecode. The operations of a portable artifact are of another dialect (vhlo), which some contexts read as they are."""
+    from jaxlib.mlir import ir
+
+    with contextlib.suppress(Exception):
+        module = ir.Module.parse(data, context)
+        if not any(op.operation.name.startswith("vhlo.") for op in module.body.operations):
+            return module
+    with context:
+        module = _mlir().deserialize_portable_artifact(data)
+        return ir.Module.parse(module) if isinstance(module, bytes) else module  # Bytes: jaxlib before 0.10.
 
 
 def _exported_module(data: bytes) -> bytes:
