@@ -100,8 +100,8 @@ RoomList ClientRooms() {
       {"client/pjrt/abi/", {"client/pjrt/abi/"}},
       {"client/pjrt/",
        {"client/pjrt/", "client/import/", "client/analysis/module/", "client/runtime/preflight/",
-        "client/runtime/session/", "client/runtime/transfer/", "client/partition/", "hlod/", "common/passes/",
-        "common/hlo/", "common/base/", "proto/"}},
+        "client/runtime/observe/", "client/runtime/session/", "client/runtime/transfer/", "client/partition/",
+        "hlod/", "common/passes/", "common/hlo/", "common/base/", "proto/"}},
   };
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 
-from . import _shardings
+from . import _fork, _shardings
 from .jax import NAME
 
 
@@ -21,6 +21,7 @@ def register() -> None:
     @functools.wraps(compile_and_load)
     def compiling(*arguments, **parameters):
         call = signature.bind(*arguments, **parameters)
+        _fork.check(call.arguments["backend"])
         options = call.arguments["options"]
         if call.arguments["backend"].platform == NAME:
             check_options(options)

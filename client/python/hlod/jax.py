@@ -77,7 +77,7 @@ def register() -> None:
             f"hlod runs programs of JAX {'.'.join(map(str, OLDEST))} and later, and this is JAX {jax.__version__}: "
             "install a newer one (pip install -U jax)"
         )
-    from . import _arrays, _compilation, _foreign, _lowerings, _plugin
+    from . import _arrays, _compilation, _foreign, _fork, _lowerings, _plugin
 
     # The plugin's partitioner is this interpreter's jaxlib.
     os.environ.setdefault("HLOD_PYTHON", sys.executable)
@@ -86,6 +86,7 @@ def register() -> None:
     _foreign.register()
     _arrays.register()
     _compilation.register()
+    _fork.register()
     _plugin.name_lines_of_transfers()
     _name_lines_of_programs()
 

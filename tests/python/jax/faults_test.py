@@ -91,6 +91,40 @@ class Faults(unittest.TestCase):
         self.assertRegex(output[0], r"^\['os\.fork\(\) was called|^\['os'")
         self.assertTrue(output[0].endswith(" 7 3.0"), output)
 
+    def test_a_forked_process_is_refused_and_ends(self):
+        """Each use in a child is an error, and the child ends by itself, as does its parent."""
+        output, errors = run("""
+            import os, signal, sys, warnings
+            import jax, jax.numpy as jnp, numpy as np
+
+            warnings.simplefilter("ignore")
+            x = jnp.ones(3)
+            add = jax.jit(lambda v: v + 1)
+            add(x).block_until_ready()
+            uses = {
+                "compile": lambda: jax.jit(lambda v: v * 2)(x),
+                "run": lambda: add(x).block_until_ready(),
+                "read": lambda: np.asarray(x),
+                "upload": lambda: jax.device_put(np.ones(3)).block_until_ready(),
+                "call back": lambda: jax.jit(lambda v: jax.pure_callback(np.asarray, v, v))(x),
+                "compile for the CPU": lambda: jax.jit(lambda v: v * 2, device=jax.devices("cpu")[0])(np.ones(3)),
+            }
+            sys.stdout.flush()
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                for name, use in uses.items():
+                    try:
+                        use()
+                        print(name, "went through")
+                    except jax.errors.JaxRuntimeError as error:
+                        print(name, "was forked from process" in str(error))
+                sys.exit(3)
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), float(add(x).sum()))
+        """)
+        names = ["compile", "run", "read", "upload", "call back", "compile for the CPU"]
+        self.assertEqual(output, [f"{name} True" for name in names] + ["3 6.0"], errors)
+
     def test_forgotten_arrays_are_given_back(self):
         device = jax.devices()[0]
         gc.collect()
