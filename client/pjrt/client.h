@@ -16,6 +16,7 @@
 #include "client/pjrt/devices/device.h"
 #include "client/pjrt/events/completion.h"
 #include "client/pjrt/events/worker.h"
+#include "client/pjrt/programs/rendezvous.h"
 #include "client/pjrt/topology.h"
 #include "hlod/runtime/client.h"
 
@@ -58,6 +59,8 @@ class Client : public std::enable_shared_from_this<Client> {
 
   // Downloads of many bytes run here.
   Worker& transfers() { return transfers_; }
+  // Runs of one participant each meet here.
+  Rendezvous& rendezvous() { return rendezvous_; }
   // Returns a completion for a command of the session, whose callbacks are awaited (AwaitedEndOf) or not.
   std::shared_ptr<Completion> AwaitedEndOf(runtime::Command command, Completion::Finish finish = nullptr);
   std::shared_ptr<Completion> EndOf(runtime::Command command);
@@ -69,6 +72,7 @@ class Client : public std::enable_shared_from_this<Client> {
   absl::Mutex mu_;
   std::set<const void*> mapped_ ABSL_GUARDED_BY(mu_);
   Worker transfers_;
+  Rendezvous rendezvous_;
   std::vector<std::unique_ptr<Device>> owned_;
   std::vector<Device*> devices_;
   std::vector<Memory*> memories_;

@@ -87,15 +87,14 @@ bool Buffer::IsDeleted() const {
 void Buffer::Delete() {
   std::optional<hlod::Buffer> value;
   Make make;
-  bool held = false;
   {
     absl::MutexLock lock(&mu_);
-    held = !std::exchange(deleted_, true) && error_.ok();
+    if (std::exchange(deleted_, true)) return;
     value.swap(value_);
     make.swap(make_);
   }
   if (promised_ != nullptr) promised_->Drop();
-  if (held) device().Held(-hlo::ByteSize(shape_).value_or(0));
+  if (error_.ok()) device().Held(-hlo::ByteSize(shape_).value_or(0));
 }
 
 bool Buffer::IsSoleUser(const hlod::Buffer& value) const {

@@ -1,8 +1,8 @@
 // A buffer as the framework holds it.
 #pragma once
 
-#include <functional>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>

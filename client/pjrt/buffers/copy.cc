@@ -10,14 +10,31 @@
 namespace hlod::pjrt {
 namespace {
 
+// Copies a value once it is given.
+absl::StatusOr<Buffer*> CopyLater(const Buffer& buffer, Memory& memory) {
+  const auto copy = std::make_shared<PromisedValue>();
+  const auto use = std::make_shared<PromisedValue::Use>(buffer.promised());
+  buffer.promised()->OnGiven([=, here = &memory.device() == &buffer.device(), line = CurrentLine(),
+                              client = buffer.client().shared_from_this(), &memory] {
+    absl::StatusOr<hlod::Buffer> value = (*use)->Get();
+    if (value.ok() && !here) value = value->CopyTo(memory.device().runtime(), line);
+    // A promise fails only when it was kept before.
+    if (!value.ok()) (void)copy->Fail(value.status());
+    else (void)copy->Give(*value, here ? (*use)->end() : client->AwaitedEndOf(ProducerOf(*value)));
+  });
+  return new Buffer(memory, buffer.shape(), copy, buffer.minor_to_major());
+}
+
 // Within a device all memories are one, and values never change: the copy shares the value. Also when that is
 // not there yet: the end of what makes it is the copy's, too.
 absl::StatusOr<Buffer*> CopyTo(const Buffer& buffer, Memory& memory) {
   const LineScope line(FoundLine());
-  ASSIGN_OR_RETURN(const hlod::Buffer value, buffer.value());
-  const bool here = &memory.device() == &buffer.device();
   if (&memory.device().client() != &buffer.client())
     return Unimplemented("A copy from one client of hlod to another.");
+  if (buffer.promised() != nullptr && !buffer.IsDeleted() && !buffer.promised()->IsGiven())
+    return CopyLater(buffer, memory);
+  ASSIGN_OR_RETURN(const hlod::Buffer value, buffer.value());
+  const bool here = &memory.device() == &buffer.device();
   std::unique_ptr<Buffer> copied;
   if (here) {
     copied = std::make_unique<Buffer>(memory, value, buffer.end(), buffer.minor_to_major());

@@ -18,7 +18,7 @@ struct Dependency {
 
 }  // namespace
 
-// The new buffer has the value when the dependency is ready; until then programs cannot take it.
+// The new buffer has the value when the dependency is ready; programs that take it before wait for that.
 absl::Status Serve(abi::Buffer_DonateWithControlDependency_Args& args) {
   RETURN_IF_ERROR(Given(args.buffer, "buffer"));
   Buffer& buffer = *args.buffer;

@@ -85,21 +85,24 @@ struct ReadSource {
   std::shared_ptr<Client> client;
   hlo::Shape shape;
   DimensionOrder order;
-  std::shared_ptr<PromisedValue> promised;  // Null unless the value is given later.
-  hlod::Buffer value;                       // The value otherwise.
-  std::shared_ptr<Completion> end;          // Null when the value is there with its command.
-  std::shared_ptr<const Lineage> lineage;   // That of a placeholder; may be null.
+  std::shared_ptr<PromisedValue::Use> promised;  // Null unless the value is given later.
+  hlod::Buffer value;                            // The value otherwise.
+  std::shared_ptr<Completion> end;               // Null when the value is there with its command.
+  std::shared_ptr<const Lineage> lineage;        // That of a placeholder; may be null.
 };
 
 absl::StatusOr<ReadSource> SourceOf(const Buffer& buffer) {
   ReadSource source = {buffer.client().shared_from_this(),
                        buffer.shape(),
                        buffer.minor_to_major(),
-                       buffer.IsDeleted() ? nullptr : buffer.promised(),
+                       nullptr,
                        hlod::Buffer(),
                        buffer.end(),
                        buffer.lineage()};
-  if (source.promised != nullptr) return source;
+  if (buffer.promised() != nullptr && !buffer.IsDeleted()) {
+    source.promised = std::make_shared<PromisedValue::Use>(buffer.promised());
+    return source;
+  }
   ASSIGN_OR_RETURN(source.value, buffer.value());
   if (source.value.is_placeholder()) return source;
   RETURN_IF_ERROR(runtime::CheckReadable(*source.value.internal_state(), "a read", CurrentLine()));
@@ -112,9 +115,8 @@ absl::Status ReadPlaceholder(const ReadSource& source, absl::Span<std::byte> out
   absl::StatusOr<Literal> asked = source.value.ToLiteral(Cause::kDownload, CurrentLine());
   if (!asked.ok()) {
     if (source.lineage == nullptr) return asked.status();
-    absl::Status explained(
-        asked.status().code(),
-        absl::StrCat(asked.status().message(), " It comes from:", ToString(*source.lineage)));
+    absl::Status explained(asked.status().code(), absl::StrCat(asked.status().message(),
+                                                               " It comes from:", ToString(*source.lineage)));
     asked.status().ForEachPayload(
         [&](absl::string_view type, const absl::Cord& payload) { explained.SetPayload(type, payload); });
     return explained;
@@ -137,7 +139,7 @@ absl::StatusOr<std::shared_ptr<Completion>> Read(const ReadSource& source, absl:
     return ReadAtEnd(
         client, source.end,
         [promised = source.promised, value = source.value]() -> absl::StatusOr<hlod::Buffer> {
-          return promised != nullptr ? promised->Get() : value;
+          return promised != nullptr ? (*promised)->Get() : value;
         },
         out, std::move(sink));
   }

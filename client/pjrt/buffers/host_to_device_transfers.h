@@ -15,7 +15,7 @@
 namespace hlod::pjrt {
 
 // Collects the pieces of each buffer in this process, and uploads the buffer with its last piece. A buffer
-// can be retrieved before; until then programs cannot take it. Thread-safe.
+// can be retrieved before; programs that take it wait for that piece. Thread-safe.
 class HostToDeviceTransfers {
  public:
   struct Entry {

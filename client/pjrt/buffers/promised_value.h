@@ -1,8 +1,10 @@
 // A value that a buffer is given after it was made.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -12,27 +14,50 @@
 
 namespace hlod::pjrt {
 
-// Shared by the buffer and the one that gives the value. Thread-safe.
+// Shared by the buffer, the one that gives the value, and the runs that take it. Thread-safe.
 class PromisedValue {
  public:
+  // Keeps the value for one who takes it later, also when the buffer is deleted before.
+  class Use {
+   public:
+    explicit Use(std::shared_ptr<PromisedValue> promised);
+    Use(Use&& other) = default;
+    Use& operator=(Use&& other);
+    ~Use();
+    const PromisedValue& operator*() const { return *promised_; }
+    PromisedValue* operator->() const { return promised_.get(); }
+
+   private:
+    std::shared_ptr<PromisedValue> promised_;
+  };
+
   // Returns the value, or the error in its place; FAILED_PRECONDITION before it is given.
   absl::StatusOr<hlod::Buffer> Get() const;
   // Gives the value, which is there when `ready` is done. FAILED_PRECONDITION when it was given before.
   absl::Status Give(hlod::Buffer value, const std::shared_ptr<Completion>& ready);
   // Gives an error instead.
   absl::Status Fail(absl::Status error);
-  // Lets go of the value, also of one that is given later.
-  void Drop();
+  // Ends the buffer's own use. The value is let go of when there is no other, also one that is given later.
+  void Drop() { RemoveUser(); }
+  // Calls back once the value or an error was given: at once, or from the thread that gives it.
+  void OnGiven(std::function<void()> callback);
+  bool IsGiven() const;
+  // Returns true when nothing but one use and `value`, a copy of the value, refers to the value.
+  bool IsSoleUser(const hlod::Buffer& value) const;
   // Done when the value is on the device.
   const std::shared_ptr<Completion>& end() const { return end_; }
 
  private:
+  void AddUser();
+  void RemoveUser();
   absl::Status Set(absl::StatusOr<hlod::Buffer> value);
+  void TellUsers();
 
   const std::shared_ptr<Completion> end_ = Completion::Open();
   mutable absl::Mutex mu_;
   std::optional<absl::StatusOr<hlod::Buffer>> value_ ABSL_GUARDED_BY(mu_);
-  bool dropped_ ABSL_GUARDED_BY(mu_) = false;
+  std::vector<std::function<void()>> when_given_ ABSL_GUARDED_BY(mu_);
+  int users_ ABSL_GUARDED_BY(mu_) = 1;  // The first is the buffer.
 };
 
 }  // namespace hlod::pjrt

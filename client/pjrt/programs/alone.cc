@@ -2,11 +2,8 @@
 #include "client/pjrt/programs/alone.h"
 
 #include <memory>
-#include <string>
 
 #include "client/pjrt/programs/call_location.h"
-#include "common/base/errors/error.h"
-#include "common/base/errors/status.h"
 #include "common/hlo/collectives/channels.h"
 #include "common/hlo/collectives/collective.h"
 #include "common/hlo/opcode.h"
@@ -19,23 +16,7 @@ bool NeedsTheOthers(hlo::Opcode opcode) {
          opcode == hlo::Opcode::kPartitionId || hlo::IsTransfer(opcode);
 }
 
-absl::Status CheckIndependent(const hlo::Module& module) {
-  for (hlo::ComputationId id = 0; id < module.computation_count(); ++id) {
-    const hlo::Computation& computation = module.computation(id);
-    for (hlo::NodeId node = 0; node < computation.size(); ++node) {
-      const hlo::Opcode opcode = computation[node].opcode();
-      if (!NeedsTheOthers(opcode)) continue;
-      return Unimplemented(
-          "%s has %d participants that work together (%s), and is run on one device at a time. They run when "
-          "one call names all their devices; in PyTorch/XLA, torch_xla.runtime.use_spmd() has it do that.",
-          module.name(), hlo::ParticipantsOf(module).count(), std::string(hlo::Name(opcode)));
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<hlod::Executable> Compile(const hlod::Client& client, const hlo::Module& module) {
-  RETURN_IF_ERROR(CheckIndependent(module));
   const std::unique_ptr<hlo::Module> replica = hlo::Clone(module);
   replica->config.replica_count = 1;
   replica->config.partition_count = 1;
@@ -43,6 +24,16 @@ absl::StatusOr<hlod::Executable> Compile(const hlod::Client& client, const hlo::
 }
 
 }  // namespace
+
+bool NeedsAllParticipants(const hlo::Module& module) {
+  for (hlo::ComputationId id = 0; id < module.computation_count(); ++id) {
+    const hlo::Computation& computation = module.computation(id);
+    for (hlo::NodeId node = 0; node < computation.size(); ++node) {
+      if (NeedsTheOthers(computation[node].opcode())) return true;
+    }
+  }
+  return false;
+}
 
 absl::StatusOr<hlod::Executable> AloneProgram::Get(const hlod::Client& client, const hlo::Module& module) {
   absl::MutexLock lock(&mu_);

@@ -11,12 +11,16 @@
 
 namespace hlod::pjrt {
 
+// Returns true when the participants of a module have to be run together: they exchange data, or ask which
+// one they are.
+bool NeedsAllParticipants(const hlo::Module& module);
+
 // One replica by itself. PyTorch/XLA compiles every program for all devices of the process, and executes it
 // on the one device where its arguments are. Thread-safe.
 class AloneProgram {
  public:
-  // Compiles the replica when it is first asked for. UNIMPLEMENTED when the replicas exchange data, or ask
-  // which one they are: they have to be run together.
+  // Compiles the replica when it is first asked for.
+  // REQUIRES: !NeedsAllParticipants(module).
   absl::StatusOr<hlod::Executable> Get(const hlod::Client& client, const hlo::Module& module);
 
  private:

@@ -1,195 +1,24 @@
 // The entries that run programs. Execute sends and returns; events say when the results are there.
-#include <algorithm>
-#include <map>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "client/pjrt/buffers/buffer.h"
 #include "client/pjrt/buffers/lineage.h"
-#include "client/pjrt/callbacks/callback_run.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
 #include "client/pjrt/profiler/profiler.h"
 #include "client/pjrt/programs/call_location.h"
-#include "client/pjrt/programs/executable.h"
+#include "client/pjrt/programs/deferred_run.h"
 #include "client/pjrt/programs/execute_context.h"
+#include "client/pjrt/programs/run.h"
 #include "common/base/errors/error.h"
 #include "hlod/runtime/abstract.h"
 
 namespace hlod::pjrt {
 
 namespace {
-
-// One execution: the participants' arguments one after another, and what of them is consumed.
-struct Run {
-  const CompiledProgram& program;
-  hlod::Executable runtime;
-  std::vector<Device*> devices;  // One per participant.
-  std::vector<Argument> arguments;
-  std::vector<Buffer*> consumed;
-  absl::Status poison;  // The error of an argument, which its results have, too.
-  ExecuteOptions options;
-};
-
-std::string Place(const Run& run, size_t participant) {
-  const auto partitions = static_cast<size_t>(run.program.options().partitions);
-  return absl::StrFormat("replica %d, partition %d", participant / partitions, participant % partitions);
-}
-
-// Finds one buffer given twice, once of them to be consumed. The texts are those that frameworks' users know.
-class DonationCheck {
- public:
-  absl::Status Add(const Run& run, Buffer* buffer, bool donated, size_t participant, size_t argument) {
-    const auto [first, is_new] = uses_.try_emplace(buffer, Use{donated, argument});
-    if (is_new || !(donated || first->second.donated)) return absl::OkStatus();
-    const bool twice = donated && first->second.donated;
-    return InvalidArgument(
-        "Attempt to %s (flattened argument %d, %s, first use: %d). Toy example for this bug: `%s`.",
-        twice     ? "donate the same buffer twice in Execute()"
-        : donated ? "donate a buffer which is also used by the same call to Execute()"
-                  : "use a buffer that was previously donated in the same call to Execute()",
-        argument, Place(run, participant), first->second.argument,
-        twice     ? "f(donate(a), donate(a))"
-        : donated ? "f(a, donate(a))"
-                  : "f(donate(a), a)");
-  }
-
- private:
-  struct Use {
-    bool donated;
-    size_t argument;
-  };
-  std::map<Buffer*, Use> uses_;
-};
-
-absl::Status ChooseDevices(const LoadedExecutable& executable, const abi::LoadedExecutable_Execute_Args& args,
-                           Run& run) {
-  if (args.execute_device != nullptr && (executable.devices().empty() || args.num_devices == 1)) {
-    run.devices = {args.execute_device};
-  } else {
-    run.devices = executable.devices();
-  }
-  if (run.devices.empty()) return InvalidArgument("A portable program is run without an execute_device.");
-  if (run.devices.size() != args.num_devices) {
-    return InvalidArgument("%s runs on %d devices; arguments of %d are given.", run.program.module().name(),
-                           run.devices.size(), args.num_devices);
-  }
-  run.runtime = run.program.runtime();
-  if (run.devices.size() < executable.devices().size()) {
-    ASSIGN_OR_RETURN(run.runtime, run.program.alone());
-  }
-  for (const Device* const device : run.devices) {
-    RETURN_IF_ERROR(run.program.client().CheckOwn(*device));
-    run.options.devices.push_back(device->ordinal());
-  }
-  return absl::OkStatus();
-}
-
-// `donations` is null when nothing is donated.
-absl::Status AddArgument(Run& run, DonationCheck* donations, Buffer* buffer, bool donate, size_t participant,
-                         size_t argument) {
-  if (buffer == nullptr)
-    return InvalidArgument("Argument %d of participant %d is null.", argument, participant);
-  if (&buffer->client() != &run.program.client()) {
-    return InvalidArgument("Argument %d of participant %d is a buffer of another client.", argument,
-                           participant);
-  }
-  const hlo::Shape& wanted = run.program.runtime().argument_shapes()[argument];
-  absl::StatusOr<hlod::Buffer> value = buffer->value();
-  if (!value.ok() && !buffer->IsDeleted()) {
-    run.poison.Update(value.status());
-    return absl::OkStatus();
-  }
-  if (!value.ok()) {
-    return absl::Status(
-        value.status().code(),
-        absl::StrFormat("Invalid buffer passed to Execute() as argument %d to replica %d: %s", argument,
-                        participant, value.status().ToString(absl::StatusToStringMode::kWithNoExtraData)));
-  }
-  if (donations != nullptr) RETURN_IF_ERROR(donations->Add(run, buffer, donate, participant, argument));
-  if (wanted.IsToken() && !buffer->shape().IsToken()) {
-    // A framework without a token yet gives some other buffer in its place.
-    ASSIGN_OR_RETURN(value,
-                     run.devices[participant]->runtime().Upload({}, wanted, Cause::kUpload, CurrentLine()));
-  } else if (donate) {
-    run.consumed.push_back(buffer);
-    if (buffer->IsSoleUser(*value)) run.options.donate.push_back(static_cast<int>(run.arguments.size()));
-  }
-  run.arguments.emplace_back(*std::move(value));
-  return absl::OkStatus();
-}
-
-absl::Status AddArguments(Run& run, const abi::LoadedExecutable_Execute_Args& args,
-                          const abi::ExecuteOptions& options) {
-  std::vector<bool> donate = run.program.donated();
-  if (args.num_args != donate.size()) {
-    return InvalidArgument("%s takes %d arguments; %d were given.", run.program.module().name(),
-                           donate.size(), args.num_args);
-  }
-  if (options.num_non_donatable_input_indices > 0)
-    RETURN_IF_ERROR(Given(options.non_donatable_input_indices, "non_donatable_input_indices"));
-  for (size_t i = 0; i < options.num_non_donatable_input_indices; ++i) {
-    const int64_t index = options.non_donatable_input_indices[i];
-    if (index >= 0 && index < static_cast<int64_t>(donate.size())) donate[static_cast<size_t>(index)] = false;
-  }
-  if (args.num_args > 0) RETURN_IF_ERROR(Given(args.argument_lists, "argument_lists"));
-  run.arguments.reserve(args.num_args * run.devices.size());
-  DonationCheck check;
-  const bool any_donated = std::find(donate.begin(), donate.end(), true) != donate.end();
-  DonationCheck* const donations = any_donated ? &check : nullptr;
-  for (size_t participant = 0; participant < run.devices.size(); ++participant) {
-    if (args.num_args > 0) RETURN_IF_ERROR(Given(args.argument_lists[participant], "argument_lists[i]"));
-    for (size_t i = 0; i < args.num_args; ++i) {
-      RETURN_IF_ERROR(
-          AddArgument(run, donations, args.argument_lists[participant][i], donate[i], participant, i));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// Returns the caller's callbacks, which it keeps for the time of the call alone.
-absl::StatusOr<std::vector<ParticipantCallbacks>> CallbacksOf(const Run& run,
-                                                              const abi::ExecuteOptions& options) {
-  std::vector<ParticipantCallbacks> participants;
-  for (size_t i = 0; i < run.devices.size(); ++i) {
-    ParticipantCallbacks& callbacks = participants.emplace_back();
-    callbacks.device = run.devices[i];
-    if (options.num_send_ops > 0 && options.send_callbacks != nullptr) {
-      RETURN_IF_ERROR(Given(options.send_callbacks[i], "send_callbacks[i]"));
-      callbacks.sends.assign(options.send_callbacks[i], options.send_callbacks[i] + options.num_send_ops);
-    }
-    if (options.num_recv_ops > 0 && options.recv_callbacks != nullptr) {
-      RETURN_IF_ERROR(Given(options.recv_callbacks[i], "recv_callbacks[i]"));
-      callbacks.receives.assign(options.recv_callbacks[i], options.recv_callbacks[i] + options.num_recv_ops);
-    }
-    if (!run.program.foreign_calls().empty()) {
-      const ffi::UserData data = options.context == nullptr ? ffi::UserData() : options.context->data();
-      ServeForeignCalls(run.program.foreign_calls(), data, callbacks);
-    }
-  }
-  return participants;
-}
-
-// Returns INVALID_ARGUMENT unless each participant has a place for its results, and callbacks that can be
-// called.
-absl::Status CheckPlaces(const Run& run, const abi::LoadedExecutable_Execute_Args& args,
-                         const std::vector<ParticipantCallbacks>& callbacks) {
-  for (size_t i = 0; i < run.devices.size(); ++i) {
-    if (!run.program.output_types().empty()) RETURN_IF_ERROR(Given(args.output_lists[i], "output_lists[i]"));
-    for (const abi::SendCallbackInfo& send : callbacks[i].sends) {
-      if (send.send_callback == nullptr)
-        return InvalidArgument("The send_callback of channel %d is null.", send.channel_id);
-    }
-    for (const abi::RecvCallbackInfo& receive : callbacks[i].receives) {
-      if (receive.recv_callback == nullptr)
-        return InvalidArgument("The recv_callback of channel %d is null.", receive.channel_id);
-    }
-  }
-  return absl::OkStatus();
-}
 
 // Returns the line that runs the program: what the framework states, or what Python says. PyTorch/XLA
 // executes in threads of its own: what is known is the line that ran the graph first, and had it compiled.
@@ -202,14 +31,14 @@ Caller LineOf(const LoadedExecutable& executable, const abi::ExecuteOptions& opt
 // Hands the results and the ends of the participants to the caller. `end` is null unless there are callbacks.
 void Give(const Run& run, const Execution& execution, const std::shared_ptr<Completion>& end,
           abi::LoadedExecutable_Execute_Args& args) {
-  const size_t count = run.program.output_types().size();
+  const size_t count = run.program->output_types().size();
   for (size_t participant = 0; participant < run.devices.size(); ++participant) {
     Device& device = *run.devices[participant];
     for (size_t i = 0; i < count; ++i) {
       args.output_lists[participant][i] =
-          new Buffer(*device.memories()[run.program.output_kinds().ids[i]],
-                     execution.results[participant * count + i], end, run.program.output_orders()[i]);
-      const int alias = run.program.aliases()[i];
+          new Buffer(*device.memories()[run.program->output_kinds().ids[i]],
+                     execution.results[participant * count + i], end, run.program->output_orders()[i]);
+      const int alias = run.program->aliases()[i];
       if (alias < 0) continue;
       const Buffer& argument = *args.argument_lists[participant][alias];
       if (argument.IsDeleted()) args.output_lists[participant][i]->TakeIdentity(argument);
@@ -225,15 +54,27 @@ void Give(const Run& run, const Execution& execution, const std::shared_ptr<Comp
 // Gives results and ends that carry an error. Frameworks expect what befalls an execution there, not from the
 // call.
 void GiveFailed(const Run& run, const absl::Status& error, abi::LoadedExecutable_Execute_Args& args) {
-  const std::vector<Shape>& shapes = run.program.runtime().result_shapes();
+  const std::vector<Shape>& shapes = run.program->runtime().result_shapes();
   for (size_t participant = 0; participant < run.devices.size(); ++participant) {
     for (size_t i = 0; i < shapes.size(); ++i) {
       args.output_lists[participant][i] = new Buffer(
-          *run.devices[participant]->memories()[run.program.output_kinds().ids[i]], shapes[i], error);
+          *run.devices[participant]->memories()[run.program->output_kinds().ids[i]], shapes[i], error);
     }
     if (args.device_complete_events != nullptr)
       args.device_complete_events[participant] = new Event(Completion::Done(error));
   }
+}
+
+// Gives results whose values come later: after those of arguments, or with the run of the last participant.
+void Defer(Run run, const LoadedExecutable& executable, const abi::ExecuteOptions& options,
+           abi::LoadedExecutable_Execute_Args& args) {
+  const bool is_part = run.is_part;
+  Client& client = run.program->client();
+  const auto deferred = std::make_shared<DeferredRun>(
+      std::move(run), options.call_location == nullptr ? "" : options.call_location);
+  deferred->Give(args);
+  if (is_part) client.rendezvous().Join(deferred, executable.devices());
+  else deferred->StartWhenGiven();
 }
 
 }  // namespace
@@ -245,19 +86,16 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   if (executable.IsDeleted()) return InvalidArgument("The program was deleted.");
   const abi::ExecuteOptions options = Widened(*args.options);
   const LineScope line(LineOf(executable, options));
-  Run run = {.program = *executable.program()};
-  if (!run.program.output_types().empty()) RETURN_IF_ERROR(Given(args.output_lists, "output_lists"));
-  RETURN_IF_ERROR(ChooseDevices(executable, args, run));
-  ASSIGN_OR_RETURN(std::vector<ParticipantCallbacks> callbacks, CallbacksOf(run, options));
-  RETURN_IF_ERROR(CheckPlaces(run, args, callbacks));
-  RETURN_IF_ERROR(AddArguments(run, args, options));
+  ASSIGN_OR_RETURN(Run run, ReadRun(executable, args, options));
+  if (run.is_part || !run.awaited.empty()) {
+    Defer(std::move(run), executable, options, args);
+    return absl::OkStatus();
+  }
   if (!run.poison.ok()) {
     GiveFailed(run, run.poison, args);
     return absl::OkStatus();
   }
-  Client& client = run.program.client();
-  const bool calls_back = !run.program.channels().empty();
-  if (calls_back) run.options.line = LineOfThisThread();
+  Client& client = run.program->client();
   const absl::StatusOr<Execution> execution = run.runtime.Start(run.arguments, run.options, CurrentLine());
   if (!execution.ok()) {
     if (hlod::KindOf(execution.status()) != ErrorKind::kLostSession) return execution.status();
@@ -266,18 +104,18 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   }
   std::vector<std::shared_ptr<const Lineage>> lineages;
   if (IsAbstract(client.runtime()) && run.devices.size() == 1) {
-    lineages = LineagesOf(executable.program(),
-                          {args.num_args > 0 ? args.argument_lists[0] : nullptr, args.num_args},
+    lineages = LineagesOf(run.program, {args.num_args > 0 ? args.argument_lists[0] : nullptr, args.num_args},
                           execution->results, CurrentLine());
   }
   run.arguments.clear();
   for (Buffer* const buffer : run.consumed) buffer->Delete();
   std::shared_ptr<Completion> end;
-  if (calls_back) end = ServeCallbacks(run.program.channels(), std::move(callbacks), *execution);
+  if (!run.program->channels().empty())
+    end = ServeCallbacks(run.program->channels(), std::move(run.callbacks), *execution);
   Give(run, *execution, end, args);
   for (size_t i = 0; i < lineages.size(); ++i) args.output_lists[0][i]->set_lineage(std::move(lineages[i]));
   if (IsProfiling()) {
-    NoteExecution(client, run.program.module().name(), options.call_location, run.devices[0]->ordinal(),
+    NoteExecution(client, run.program->module().name(), options.call_location, run.devices[0]->ordinal(),
                   client.AwaitedEndOf(execution->sent));
   }
   return absl::OkStatus();

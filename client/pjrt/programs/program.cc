@@ -104,6 +104,7 @@ absl::StatusOr<std::shared_ptr<CompiledProgram>> CompiledProgram::Read(int devic
   read.module->config.replica_count = options.replicas;
   read.module->config.partition_count = options.partitions;
   program->module_ = std::move(read.module);
+  program->needs_all_ = options.replicas * options.partitions > 1 && NeedsAllParticipants(*program->module_);
   program->code_ = std::string(code);
   program->format_ = std::string(format);
   ASSIGN_OR_RETURN(program->channels_, HostChannelsOf(*program->module_));

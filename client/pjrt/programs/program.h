@@ -49,6 +49,8 @@ class CompiledProgram {
   const CompileOptions& options() const { return options_; }
   const hlo::Module& module() const { return *module_; }
   const hlod::Executable& runtime() const { return runtime_; }
+  // True when its participants can only be run together.
+  bool needs_all() const { return needs_all_; }
   // The program for one of its participants, which runs without the others. See AloneProgram.
   absl::StatusOr<hlod::Executable> alone() const;
   // The line of the user's program for which it was compiled.
@@ -100,6 +102,7 @@ class CompiledProgram {
   std::string code_, format_;  // As they came.
   std::unique_ptr<hlo::Module> module_;
   hlod::Executable runtime_;
+  bool needs_all_ = false;
   mutable AloneProgram alone_;
   Caller line_;
   std::vector<Shape> argument_shapes_, result_shapes_;  // Flat.

@@ -1,7 +1,10 @@
 """Several devices of one process. Runs with HLOD_DEVICES=8."""
 
+import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 import torch
@@ -22,6 +25,30 @@ def spmd(text):
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(before) + textwrap.dedent(text)], capture_output=True, text=True, timeout=240
     )
+
+
+def launched(body, devices=4):
+    """Runs `body` as the function that torch_xla.launch runs on each device. Each rank says "right" at its end."""
+    before = """
+        import torch, torch_xla, torch_xla.core.xla_model as xm, torch_xla.runtime as xr
+        from torch import nn
+        import torch_xla.distributed.parallel_loader as pl
+
+        def run(index):
+            device, rank, ranks = torch_xla.device(), xr.global_ordinal(), xr.world_size()
+        """
+    after = """
+            print(f"rank {rank} of {ranks} is right", flush=True)
+
+        if __name__ == "__main__":
+            torch_xla.launch(run)
+        """
+    text = textwrap.dedent(before) + textwrap.indent(textwrap.dedent(body), "    ") + textwrap.dedent(after)
+    with tempfile.TemporaryDirectory() as folder:
+        script = pathlib.Path(folder, "launched.py")
+        script.write_text(text)
+        environment = {**os.environ, "HLOD_DEVICES": str(devices)}
+        return subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=240)
 
 
 class Devices(PluginTest):
@@ -102,6 +129,80 @@ class Devices(PluginTest):
             """
         )
         self.assertIn("right", run.stdout, run.stderr)
+
+    def succeeds_everywhere(self, body, devices=4):
+        """Asserts that every rank comes to its end."""
+        run = launched(body, devices)
+        for rank in range(devices):
+            self.assertIn(f"rank {rank} of {devices} is right", run.stdout, run.stderr)
+
+    def test_collectives_of_threads(self):
+        self.succeeds_everywhere(
+            """
+            mine = torch.full((2,), float(rank)).to(device)
+            total = xm.all_reduce(xm.REDUCE_SUM, mine)
+            largest = xm.all_reduce(xm.REDUCE_MAX, mine, groups=[[0, 1], [2, 3]])
+            gathered = xm.all_gather(mine + 1)
+            torch_xla.sync()  # The programs of the devices go on at different speeds.
+            row = torch.arange(8.0).to(device) * (mine[0] + 1)
+            part = xm.reduce_scatter(xm.REDUCE_SUM, row, 1.0, scatter_dim=0, shard_count=ranks)
+            turned = xm.all_to_all(row, 0, 0, ranks)
+            passed = xm.collective_permute(mine, [(i, (i + 1) % ranks) for i in range(ranks)])
+            assert total.tolist() == [6, 6], total
+            assert largest.tolist() == [rank // 2 * 2 + 1] * 2, largest
+            assert gathered.tolist() == [1, 1, 2, 2, 3, 3, 4, 4], gathered
+            assert part.tolist() == [20.0 * rank, 20.0 * rank + 10], part
+            assert turned.tolist() == [(r + 1) * (2 * rank + i) for r in range(4) for i in range(2)], turned
+            assert passed.tolist() == [(rank - 1) % 4] * 2, passed
+            assert xm.rendezvous("tag", str(rank).encode()) == [b"0", b"1", b"2", b"3"]
+            assert xm.mesh_reduce("sum", rank, sum) == 6
+            """
+        )
+
+    def test_data_parallel_training(self):
+        """The gradients' mean over the ranks' examples is the gradient over all examples."""
+        self.succeeds_everywhere(
+            """
+            def data():
+                generator = torch.Generator().manual_seed(1)
+                x = torch.randn(32, 8, generator=generator)
+                return torch.utils.data.TensorDataset(x, (x.sum(1) > 0).long())
+
+            def train(model, batches, step):
+                optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+                for x, y in batches:
+                    optimizer.zero_grad()
+                    nn.functional.cross_entropy(model(x), y).backward()
+                    step(optimizer)
+                return [p.detach().cpu() for p in model.parameters()]
+
+            torch.manual_seed(rank)
+            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2)).to(device)
+            xm.broadcast_master_param(model)
+            alone = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2))
+            alone.load_state_dict({name: value.cpu() for name, value in model.state_dict().items()})
+            sampler = torch.utils.data.distributed.DistributedSampler(data(), ranks, rank, shuffle=False)
+            loader = torch.utils.data.DataLoader(data(), batch_size=2, sampler=sampler)
+            together = train(model, pl.MpDeviceLoader(loader, device), xm.optimizer_step)
+            whole = torch.utils.data.DataLoader(data(), batch_size=8)
+            for a, b in zip(together, train(alone, whole, lambda optimizer: optimizer.step())):
+                torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+            """
+        )
+
+    def test_programs_that_cannot_meet(self):
+        run = launched(
+            """
+            x = torch.full((2,), float(rank)).to(device)
+            y = xm.all_reduce(xm.REDUCE_SUM, x * 2 if rank == 0 else x.exp())
+            try:
+                y.cpu()
+            except RuntimeError as error:
+                print("refused:", error)
+            """,
+            devices=2,
+        )
+        self.assertRegex(run.stdout, "refused: .*Devices 0 and 1 run different programs together", run.stderr)
 
 
 if __name__ == "__main__":

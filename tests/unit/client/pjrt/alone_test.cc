@@ -2,7 +2,11 @@
 #include <array>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "tests/unit/client/pjrt/driver.h"
 
 extern "C" void hlod_set_line(const char* location);
@@ -53,12 +57,16 @@ class Alone : public PjrtClient {
 
   Buffer* UploadTo(Device* device, const std::array<float, 2>& data) {
     const int64_t dims[] = {2};
+    return UploadTo(device, data.data(), dims);
+  }
+
+  Buffer* UploadTo(Device* device, const float* data, absl::Span<const int64_t> dims) {
     Call<abi::Client_BufferFromHostBuffer_Args> upload;
     upload->client = client_;
-    upload->data = data.data();
-    upload->type = abi::BufferType(11);  // F32
-    upload->dims = dims;
-    upload->num_dims = 1;
+    upload->data = data;
+    upload->type = abi::BufferType(kF32);
+    upload->dims = dims.data();
+    upload->num_dims = dims.size();
     upload->device = device;
     EXPECT_EQ(upload.Try(api().Client_BufferFromHostBuffer), "");
     EXPECT_EQ(Await(upload->done_with_host_buffer), "");
@@ -107,17 +115,117 @@ TEST_F(Alone, EachDeviceRunsOneReplica) {
   Free(executable);
 }
 
-TEST_F(Alone, ReplicasThatExchangeDataAreRunTogether) {
+// Each device adds its own numbers to the sum of both, over and over: each run waits for the one before it.
+TEST_F(Alone, ReplicasThatExchangeDataMeet) {
+  LoadedExecutable* const executable = Compile(kSumOfBoth);
+  Buffer* x[] = {UploadTo(devices_[0], {3, 5}), UploadTo(devices_[1], {10, 20})};
+  for (const size_t device : {0, 1}) {  // The first one is run to the end before the second begins.
+    for (int step = 0; step < 3; ++step) {
+      Buffer* y = nullptr;
+      ASSERT_EQ(Execute(executable, devices_[device], x[device], &y), "");
+      Destroy(std::exchange(x[device], y));
+    }
+  }
+  for (Buffer* const sum : x) {
+    std::array<float, 2> out = {};
+    EXPECT_EQ(Download(sum, out.data(), sizeof(out)), "");
+    EXPECT_EQ(out, (std::array<float, 2>{52, 100}));  // 4 * (3 + 10), 4 * (5 + 20).
+    Destroy(sum);
+  }
+  Free(executable);
+}
+
+TEST_F(Alone, AProgramThatNeedsNoOthersWaitsForAMeeting) {
+  LoadedExecutable* const sum = Compile(kSumOfBoth);
+  LoadedExecutable* const twice = Compile(kTwice);
+  Buffer* const x[] = {UploadTo(devices_[0], {3, 5}), UploadTo(devices_[1], {10, 20})};
+  std::array<Buffer*, 2> met = {}, doubled = {};
+  std::array<float, 2> out = {};
+  for (const size_t i : {1, 0}) {
+    ASSERT_EQ(Execute(sum, devices_[i], x[i], &met[i]), "");
+    ASSERT_EQ(Execute(twice, devices_[i], met[i], &doubled[i]), "");
+  }
+  for (const size_t i : {0, 1}) {
+    EXPECT_EQ(Download(doubled[i], out.data(), sizeof(out)), "");
+    EXPECT_EQ(out, (std::array<float, 2>{26, 50}));
+    for (Buffer* const buffer : {x[i], met[i], doubled[i]}) Destroy(buffer);
+  }
+  Free(sum);
+  Free(twice);
+}
+
+// A program as PyTorch/XLA writes it for a device: with the device's place among the others in it.
+std::string GatherAt(int device) {
+  return absl::StrFormat(R"(module @gather {
+  func.func @main(%%arg0: tensor<1xf32>) -> tensor<2xf32> {
+    %%zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %%0 = stablehlo.pad %%arg0, %%zero, low = [%d], high = [%d], interior = [0] : (tensor<1xf32>, tensor<f32>) -> tensor<2xf32>
+    %%scale = stablehlo.constant dense<%d.0> : tensor<2xf32>
+    %%1 = stablehlo.multiply %%0, %%scale : tensor<2xf32>
+    %%2 = "stablehlo.all_reduce"(%%1) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+    ^bb0(%%a: tensor<f32>, %%b: tensor<f32>):
+      %%3 = stablehlo.add %%a, %%b : tensor<f32>
+      stablehlo.return %%3 : tensor<f32>
+    }) : (tensor<2xf32>) -> tensor<2xf32>
+    return %%2 : tensor<2xf32>
+  }
+})",
+                         device, 1 - device, device + 5);
+}
+
+TEST_F(Alone, ProgramsThatDifferInTheDevicesNumberMeet) {
+  const int64_t dims[] = {1};
+  std::array<Buffer*, 2> results = {};
+  for (const int i : {1, 0}) {
+    LoadedExecutable* const gather = Compile(GatherAt(i));
+    const float value = i == 0 ? 3 : 10;
+    Buffer* const x = UploadTo(devices_[i], &value, dims);
+    ASSERT_EQ(Execute(gather, devices_[i], x, &results[i]), "");
+    Destroy(x);
+    Free(gather);
+  }
+  for (Buffer* const result : results) {
+    std::array<float, 2> out = {};
+    EXPECT_EQ(Download(result, out.data(), sizeof(out)), "");
+    EXPECT_EQ(out, (std::array<float, 2>{15, 60}));
+    Destroy(result);
+  }
+}
+
+TEST_F(Alone, ProgramsThatDifferInTheirStepsAreRefused) {
+  const std::string other = absl::StrReplaceAll(kSumOfBoth, {{"stablehlo.add", "stablehlo.multiply"}});
+  std::array<Buffer*, 2> results = {};
+  for (const size_t i : {0, 1}) {
+    LoadedExecutable* const program = Compile(i == 0 ? kSumOfBoth : other);
+    Buffer* const x = UploadTo(devices_[i], {3, 5});
+    ASSERT_EQ(Execute(program, devices_[i], x, &results[i]), "");
+    Destroy(x);
+    Free(program);
+  }
+  for (Buffer* const result : results) {
+    std::array<float, 2> out = {};
+    const std::string error = Download(result, out.data(), sizeof(out));
+    EXPECT_TRUE(
+        absl::StrContains(error, "Devices 0 and 1 run different programs together, sum and sum: one has"))
+        << error;
+    EXPECT_TRUE(absl::StrContains(error, "(add f32[]) where another has")) << error;
+    Destroy(result);
+  }
+}
+
+TEST_F(Alone, AParticipantThatNobodyMeetsFailsWithTheClient) {
   LoadedExecutable* const executable = Compile(kSumOfBoth);
   Buffer* const x = UploadTo(devices_[1], {3, 5});
   Buffer* y = nullptr;
-  EXPECT_EQ(
-      Execute(executable, devices_[1], x, &y),
-      "UNIMPLEMENTED: sum has 2 participants that work together (all-reduce), and is run on one device at "
-      "a time. They run when one call names all their devices; in PyTorch/XLA, "
-      "torch_xla.runtime.use_spmd() has it do that.");
-  Destroy(x);
+  ASSERT_EQ(Execute(executable, devices_[1], x, &y), "");
+  Call<abi::Buffer_ReadyEvent_Args> ready;
+  ready->buffer = y;
+  ready.Run(api().Buffer_ReadyEvent);
   Free(executable);
+  Destroy(std::exchange(client_, nullptr));
+  EXPECT_EQ(Await(ready->event), "CANCELLED: The client ended before all devices had run the program.");
+  Destroy(x);
+  Destroy(y);
 }
 
 // Stands for an interpreter in which every thread is at line 7 of model.py.
