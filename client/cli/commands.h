@@ -60,7 +60,10 @@ struct RunOptions {
   int repeat = 1;
   int device = 0;
   bool abstract = false;
-  double deadline_seconds = 0;  // 0: no deadline.
+  double deadline_seconds = 0;       // 0: no deadline.
+  std::string mesh;                  // "data=4,model=2"; empty: the module's own, or none.
+  std::string partitioner = "auto";  // "shardy", "gspmd" or "auto".
+  bool shards = false;               // Results in parts, as the devices hold them.
 };
 absl::Status Run(const CommonOptions& common, const RunOptions& options);
 
@@ -95,11 +98,11 @@ struct CheckOptions {
   std::vector<std::string> program;  // The program's name and its arguments.
   std::string preflight;             // A folder with the preflight logs of a run, which is checked; or empty.
   StablehloOptions stablehlo;
-  int64_t steps = 0;     // The program ends after this many steps; 0: by itself.
+  int64_t steps = 0;  // The program ends after this many steps; 0: by itself.
   // The replacement for values that do not exist: "0", "1", "random"; empty: the program stops there.
   std::string stand_in;
-  std::string target;          // The target, such as "v5p:128"; empty: none.
-  std::string mesh;            // The mesh that the module is divided over; empty: the module's own.
+  std::string target;  // The target, such as "v5p:128"; empty: none.
+  std::string mesh;    // The mesh that the module is divided over; empty: the module's own.
   std::string partitioner = "auto";
   std::string chips;           // A TOML file with further chips; empty: none.
   std::string budget;          // A TOML file with limits; empty: none.

@@ -18,7 +18,9 @@
 #include "client/cli/json.h"
 #include "client/cli/load_module.h"
 #include "client/cli/random_literal.h"
+#include "client/cli/run_arguments.h"
 #include "client/cli/run_channels.h"
+#include "client/cli/sharding_devices.h"
 #include "client/cli/table.h"
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
@@ -32,38 +34,6 @@ namespace hlod::cli {
 namespace {
 
 constexpr int64_t kPrintedElementsMax = 1000;
-
-// Maps parameters to the files of --arg FILE and --arg N=FILE, in a program of several participants also
-// those of --arg M:N=FILE, which sets parameter N of participant M alone.
-absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std::string>& arguments,
-                                                          size_t parameters, size_t participants,
-                                                          size_t participant) {
-  std::map<size_t, std::string> files, own;
-  size_t next = 0;
-  for (const std::string& argument : arguments) {
-    const std::vector<std::string> sides = absl::StrSplit(argument, absl::MaxSplits('=', 1));
-    const std::vector<std::string> places = absl::StrSplit(sides[0], ':');
-    uint32_t numbers[2] = {};
-    bool numbered = sides.size() == 2 && places.size() <= 2;
-    for (size_t i = 0; numbered && i < places.size(); ++i)
-      numbered = absl::SimpleAtoi(places[i], &numbers[i]);
-    const bool for_one = numbered && places.size() == 2;
-    const size_t index = numbered ? numbers[places.size() - 1] : next;
-    if (index >= parameters) {
-      return UsageError(
-          absl::StrFormat("--arg %s is for parameter %d; the program has %d.", argument, index, parameters));
-    }
-    if (for_one && numbers[0] >= participants) {
-      return UsageError(absl::StrFormat("--arg %s is for participant %d; the program has %d.", argument,
-                                        numbers[0], participants));
-    }
-    next = index + 1;
-    if (for_one && numbers[0] != participant) continue;
-    (for_one ? own : files)[index] = numbered ? sides[1] : argument;
-  }
-  for (auto& [index, file] : own) files[index] = std::move(file);
-  return files;
-}
 
 // Returns the integers in the first bytes of a file when it holds a small array of integers, else nullopt.
 std::optional<std::vector<int64_t>> SmallIntegers(const hlo::NpyHeader& header, const std::string& start,
@@ -115,56 +85,6 @@ absl::Status CheckSizes(const Module& module, const RunOptions& options) {
                         index, shape == nullptr ? "does not exist" : "is " + hlo::ToStringNoLayout(*shape)));
   }
   return absl::OkStatus();
-}
-
-// Returns the arguments of one participant.
-absl::StatusOr<std::vector<Argument>> MakeArguments(const Device& device, const Executable& executable,
-                                                    const RunOptions& options, size_t participant) {
-  const std::vector<Shape>& shapes = executable.argument_shapes();
-  ASSIGN_OR_RETURN(const auto files,
-                   AssignFiles(options.arguments, shapes.size(),
-                               static_cast<size_t>(executable.participant_count()), participant));
-  for (const int index : options.placeholders) {
-    if (index < 0 || index >= static_cast<int>(shapes.size())) {
-      return UsageError(absl::StrFormat("--placeholder %d is not one of the program's %d parameters.", index,
-                                        shapes.size()));
-    }
-    if (files.contains(static_cast<size_t>(index)))
-      return UsageError(absl::StrFormat("Parameter %d has both --arg and --placeholder.", index));
-  }
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    const bool given = files.contains(i) || std::count(options.placeholders.begin(),
-                                                       options.placeholders.end(), static_cast<int>(i)) > 0;
-    if (shapes[i].IsToken() && given)
-      return UsageError(
-          absl::StrFormat("Parameter %d is a token: it takes neither --arg nor --placeholder.", i));
-  }
-  std::mt19937_64 random(options.random_seed.value_or(0));
-  std::vector<Argument> arguments;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    absl::StatusOr<Buffer> buffer = FailedPrecondition("no value");
-    const std::string made_by = absl::StrFormat("parameter %d of %s", i, options.module);
-    const Caller caller{.file = made_by.c_str()};
-    if (shapes[i].IsToken()) {
-      buffer = device.Upload(Literal(shapes[i]), Cause::kUpload, caller);
-    } else if (std::count(options.placeholders.begin(), options.placeholders.end(), static_cast<int>(i)) >
-               0) {
-      buffer = device.Placeholder(shapes[i], caller);
-    } else if (const auto file = files.find(i); file != files.end()) {
-      const absl::StatusOr<Literal> literal = hlo::ReadNpy(file->second, shapes[i]);
-      if (!literal.ok()) return Annotate(literal.status(), absl::StrFormat("reading parameter %d", i));
-      buffer = device.Upload(*literal, Cause::kUpload, Caller{.file = file->second.c_str()});
-    } else if (options.random_seed.has_value()) {
-      ASSIGN_OR_RETURN(const Literal literal, RandomLiteral(shapes[i], random));
-      buffer = device.Upload(literal, Cause::kUpload, caller);
-    } else {
-      ASSIGN_OR_RETURN(const Literal literal, Literal::Make(shapes[i], int64_t{1} << 40));
-      buffer = device.Upload(literal, Cause::kUpload, caller);
-    }
-    RETURN_IF_ERROR(buffer.status());
-    arguments.push_back(*std::move(buffer));
-  }
-  return arguments;
 }
 
 // Shows "7 of 100" on a terminal, and does not print into a pipe.
@@ -253,12 +173,54 @@ absl::StatusOr<Json> DeliverGiven(const std::vector<RunChannels>& channels, cons
   return delivered;
 }
 
+// Returns the results to deliver: with --shards, the parts of divided ones by participant.
+std::vector<Buffer> Delivered(const std::vector<Buffer>& results, const RunOptions& options) {
+  if (!options.shards || results.empty() || results[0].shards().empty()) return results;
+  std::vector<Buffer> parts;
+  for (size_t m = 0; m < results[0].shards().size(); ++m) {
+    for (const Buffer& result : results) parts.push_back(result.shards()[m]);
+  }
+  return parts;
+}
+
 absl::Status MakeFolder(const std::string& folder) {
   if (folder.empty()) return absl::OkStatus();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return InvalidArgument("Folder %s cannot be created: %s.", folder, error.message());
   return absl::OkStatus();
+}
+
+// Compiles the module: divided among the devices of --mesh, or of its own mesh where its arrays are annotated
+// and the daemon has as many; whole where that fails and nobody asked for it.
+absl::StatusOr<Executable> Compile(const Client& client, const Module& module, const RunOptions& options,
+                                   const Caller& caller) {
+  CompileOptions compile{.describe = true, .partitioner = options.partitioner};
+  const bool is_wanted = !options.mesh.empty() && options.mesh != "none";
+  if (options.mesh == "own") {
+    compile.mesh.emplace();
+  } else if (is_wanted) {
+    absl::StatusOr<Mesh> mesh = Mesh::Parse(options.mesh);
+    if (!mesh.ok()) return UsageError(FromAbsl(mesh.status().message()));
+    compile.mesh = *std::move(mesh);
+  } else if (const int64_t devices = ShardingDevices(module); options.mesh.empty() && devices > 1 &&
+                                                              devices <= client.device_count() &&
+                                                              IsPartitioningWanted()) {
+    compile.mesh.emplace();
+  }
+  if (!compile.mesh.has_value()) return client.Compile(module, compile, caller);
+  const StablehloOptions& stablehlo = options.stablehlo;
+  // Sizes that were chosen here are in the module only.
+  if (!stablehlo.sizes.empty() || !stablehlo.values.empty() || !stablehlo.entry.empty())
+    return client.Compile(module, compile, caller);
+  ASSIGN_OR_RETURN(const std::string program, ReadFile(options.module));
+  absl::StatusOr<Executable> divided = client.CompileSerialized(program, compile, caller);
+  if (divided.ok() || is_wanted) return divided;
+  // Nobody asked for the division.
+  std::fprintf(stderr, "%s is computed whole, on one device: %s\n", Printable(module.name()).c_str(),
+               std::string(FromAbsl(divided.status().message())).c_str());
+  compile.mesh.reset();
+  return client.Compile(module, compile, caller);
 }
 
 // Returns an error unless the daemon has a device for each participant.
@@ -282,10 +244,14 @@ absl::StatusOr<Runs> Repeat(const Client& client, const Executable& executable, 
                             std::vector<RunChannels>& channels, const Caller& caller) {
   const size_t participants = channels.size();
   const auto device_of = [&](size_t m) {
+    if (executable.mesh() != nullptr) return client.device(executable.mesh()->devices()[m]);
     return client.device(participants == 1 ? options.device : static_cast<int>(m));
   };
   std::vector<Argument> arguments;
-  for (size_t m = 0; m < participants; ++m) {
+  if (executable.mesh() != nullptr) {
+    ASSIGN_OR_RETURN(arguments, MakeMeshArguments(client, executable, options));
+  }
+  for (size_t m = 0; m < participants && executable.mesh() == nullptr; ++m) {
     ASSIGN_OR_RETURN(const std::vector<Argument> own, MakeArguments(device_of(m), executable, options, m));
     arguments.insert(arguments.end(), own.begin(), own.end());
   }
@@ -330,9 +296,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   const ClosedAtEnd close(client);
   // Errors and the ledger name the module's file.
   const Caller module_file{.file = options.module.c_str()};
-  CompileOptions compile_options;
-  compile_options.describe = true;
-  ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options, module_file));
+  ASSIGN_OR_RETURN(const Executable executable, Compile(client, *module, options, module_file));
   ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe(module_file));
   RETURN_IF_ERROR(CheckDevices(client, *module, executable));
   ASSIGN_OR_RETURN(const RunChannels each_channels, RunChannels::Make(*module, options));
@@ -340,10 +304,12 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   ASSIGN_OR_RETURN(const Runs runs, Repeat(client, executable, options, channels, module_file));
 
   Json delivered = Json::array();
-  const size_t each = runs.results.size() / channels.size();
-  for (size_t i = 0; i < runs.results.size(); ++i) {
-    const std::optional<size_t> participant = channels.size() > 1 ? std::optional(i / each) : std::nullopt;
-    ASSIGN_OR_RETURN(Json entry, DeliverResult(runs.results[i], i % each, participant, options, common.json));
+  const std::vector<Buffer> results = Delivered(runs.results, options);
+  const bool is_whole = executable.mesh() != nullptr && !options.shards;
+  const size_t lists = is_whole ? 1 : channels.size(), each = results.size() / lists;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::optional<size_t> participant = lists > 1 ? std::optional(i / each) : std::nullopt;
+    ASSIGN_OR_RETURN(Json entry, DeliverResult(results[i], i % each, participant, options, common.json));
     delivered.push_back(std::move(entry));
   }
   ASSIGN_OR_RETURN(Json given, DeliverGiven(channels, options, common.json));
@@ -355,6 +321,9 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   const Json json = {{"module", module->name()},
                      {"daemon", client.daemon()},
                      {"device", options.device},
+                     {"mesh", executable.mesh() == nullptr ? "" : executable.mesh()->ToString()},
+                     {"argument_shardings", executable.argument_shardings()},
+                     {"result_shardings", executable.result_shardings()},
                      {"compile", ToJson(compiled)},
                      {"run",
                       {{"count", runs.us.size()},

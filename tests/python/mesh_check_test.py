@@ -96,7 +96,7 @@ class MeshRun(unittest.TestCase):
         x, w = np.ones((1024, 512), np.float32), np.full((512, 256), 1 / 512, np.float32)
         lowered = MeshCheck().lowered()
         np.testing.assert_allclose(hlod.run(lowered, x, w), np.full((1024, 256), np.tanh(1)), atol=1e-5)
-        with self.assertRaisesRegex(hlod.Error, "is divided over 8 devices; the daemon has 1"):
+        with self.assertRaisesRegex(hlod.Error, "is divided among 8 devices .*, but the daemon has 1"):
             hlod.run(lowered, x, w, partition=True)
 
 

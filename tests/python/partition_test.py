@@ -14,7 +14,7 @@ import unittest
 import unittest.mock
 
 import hlod
-from hlod.partitioning import cache, client, shards
+from hlod.partitioning import cache, client
 
 try:
     import jaxlib
@@ -216,31 +216,6 @@ class Failures(Case):
         for process in processes:
             self.assertTrue(select.select([process], [], [], 60)[0])
             os.close(process)
-
-
-@unittest.skipUnless(jaxlib, "no jaxlib")
-class Shards(unittest.TestCase):
-    def test_arrays_are_cut_by_tiles_and_joined(self):
-        import numpy as np
-
-        array = np.arange(7 * 6).reshape(7, 6)
-        for sharding, second in (
-            ("{devices=[4,2]<=[8]}", array[0:2, 3:6]),
-            ("{devices=[4,1,2]<=[8] last_tile_dim_replicate}", array[0:2]),
-            ("{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}", array[4:7]),
-            ("{devices=[1,2,4]0,2,4,6,1,3,5,7 last_tile_dim_replicate}", array[:, 3:6]),
-            ("{devices=[1,2,2,2]<=[8] last_tile_dims={manual, replicated}}", array[:, 0:3]),
-            ("{replicated}", array),
-        ):
-            parts = shards.cut(array, sharding, 8)
-            self.assertEqual(len({part.shape for part in parts}), 1)
-            filled = np.zeros_like(parts[1])
-            filled[: second.shape[0], : second.shape[1]] = second
-            np.testing.assert_array_equal(parts[1], filled)
-            np.testing.assert_array_equal(shards.join(parts, sharding, array.shape), array)
-        for sharding in ("{maximal device=3}", "{devices=[2,2]<=[4]}", "{devices=[8]<=[8]}"):
-            with self.assertRaises(ValueError):
-                shards.cut(array, sharding, 8)
 
 
 class Jaxlib(Case):

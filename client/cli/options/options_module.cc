@@ -70,6 +70,18 @@ Action AddRun(CLI::App& command, const std::vector<std::string>&) {
   command.add_option(
       "--output", options->output,
       "Write results to this folder as resultN.npy; for several participants, participantM.resultN.npy");
+  command.add_option("--mesh", options->mesh,
+                     "Divide the module among devices by its shardings, as in data=4,model=2; own: those of "
+                     "its own mesh; none: run it whole. Without it, a module with shardings is divided if "
+                     "the daemon has as many devices. Arguments are cut, and results assembled");
+  command
+      .add_option("--partitioner", options->partitioner,
+                  "shardy or gspmd; auto: the one whose shardings the module has")
+      ->check(CLI::IsMember({"auto", "shardy", "gspmd"}))
+      ->capture_default_str();
+  command.add_flag(
+      "--shards", options->shards,
+      "Deliver the parts of a divided module's results, by participant, and do not assemble them");
   command.add_option("--repeat", options->repeat, "Number of runs")->check(AtLeast(1))->capture_default_str();
   command.add_option("--device", options->device, "Ordinal of the device to run on")
       ->check(AtLeast(0))
@@ -137,8 +149,9 @@ Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
           "Values for the program to read in place of those that do not exist: 0, 1 or random; without this "
           "option the program ends at such a read")
       ->check(CLI::IsMember({"0", "1", "random"}));
-  command.add_option("--target", options->target,
-                     "CHIP, CHIP:COUNT or CHIP:TORUS that the module or program should fit: h100, v5p:128, v5p:4x4x8");
+  command.add_option(
+      "--target", options->target,
+      "CHIP, CHIP:COUNT or CHIP:TORUS that the module or program should fit: h100, v5p:128, v5p:4x4x8");
   command.add_option(
       "--mesh", options->mesh,
       "Axes that the chips are arranged in, as in data=16,model=8: the module is partitioned for "

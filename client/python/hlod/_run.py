@@ -7,9 +7,6 @@ import tempfile
 from typing import Any
 
 from . import _hloctl
-from ._partition import PartitionError
-from ._partition import partition as partition_program
-from .partitioning import shards
 
 
 def run(program: Any, *args: Any, address: str | None = None, partition: bool | None = None) -> Any:
@@ -26,106 +23,56 @@ def run(program: Any, *args: Any, address: str | None = None, partition: bool | 
     A JAX function with jax.shard_map or jax.pmap takes a daemon with as many --devices as its mesh has; each of them takes
     the whole arguments and gets the whole results.
 
-    A lowered JAX function whose arrays have shardings over several devices is divided by XLA's partitioner (hlod.partition) when the
-    daemon has as many devices: arguments are cut, results assembled. Where it has fewer, or jaxlib is missing, one device computes
-    all. partition=True makes that an error, partition=False never divides.
+    A program whose arrays have shardings over several devices is divided by XLA's partitioner (hlod.partition) when the daemon has
+    as many devices: arguments are cut, results assembled. Where it has fewer, or jaxlib is missing, one device computes all.
+    partition=True makes that an error, partition=False never divides.
     """
     import numpy as np
 
     if callable(program) and hasattr(program, "lower"):
         program = program.lower(*args)
-    jax_function = hasattr(program, "out_tree")
+    jax_function, lowered = hasattr(program, "out_tree"), program
     exported = jax_function and hasattr(program, "mlir_module_serialized")
     leaves = _exported_leaves(program, args) if exported else _leaves(program, args) if jax_function else list(args)
-    divided = _divided(program, address, partition) if jax_function and not exported else None
-    if divided is None and partition and (exported or not jax_function):
-        raise TypeError("partition=True takes what jax.jit(f).lower(*args) gives")
     leaves = [_plain(np.asarray(leaf)) for leaf in leaves]
-    if divided is None:
-        results = _call(program, [(str(i), leaf) for i, leaf in enumerate(leaves)], address)
-    else:
-        results = _run_divided(divided, leaves, program, address)
+    results = _call(_with_shardings(program), leaves, address, partition)
     if not jax_function:
         return list(results.values()) if len(results) > 1 else results.get(0, [])
     import jax
 
-    infos = program.out_avals if exported else jax.tree_util.tree_leaves(program.out_info)
+    infos = lowered.out_avals if exported else jax.tree_util.tree_leaves(lowered.out_info)
     types = [np.dtype(info.dtype) for info in infos]
-    return jax.tree_util.tree_unflatten(program.out_tree, [_typed(a, t) for a, t in zip(results.get(0, []), types)])
+    return jax.tree_util.tree_unflatten(lowered.out_tree, [_typed(a, t) for a, t in zip(results.get(0, []), types)])
 
 
-def _call(program, arguments, address):
-    """Runs the program by hloctl. `arguments` are pairs of an array's place, as hloctl writes it, and the array. Returns the results of each
-    participant."""
+def _with_shardings(program):
+    """A lowered function for several partitions as StableHLO, which has the shardings that the partitioner reads; others as they are."""
+    if not hasattr(program, "compiler_ir"):
+        return program
+    operation = program.compiler_ir("stablehlo").operation
+    attributes = operation.attributes
+    several = "mhlo.num_partitions" in attributes and attributes["mhlo.num_partitions"].value > 1
+    return operation.get_asm(enable_debug_info=True) if several else program
+
+
+def _call(program, leaves, address, partition):
+    """Runs the program by hloctl. Returns the results of each participant; those of a divided program are whole, and participant 0's."""
     import numpy as np
 
     with _hloctl.as_file(program) as module, tempfile.TemporaryDirectory(prefix="hlod-") as folder:
         command = ["run", module, "--output", os.path.join(folder, "results")]
         if address is not None:
             command += ["--address", address]
-        paths = {}  # Devices that take the same part share its file.
-        for place, array in arguments:
-            if id(array) not in paths:
-                paths[id(array)] = os.path.join(folder, f"argument{len(paths)}.npy")
-                np.save(paths[id(array)], array, allow_pickle=False)
-            command += ["--arg", f"{place}={paths[id(array)]}"]
+        if partition is not None:
+            command += ["--mesh", "own" if partition else "none"]
+        for i, array in enumerate(leaves):
+            path = os.path.join(folder, f"argument{i}.npy")
+            np.save(path, array, allow_pickle=False)
+            command += ["--arg", f"{i}={path}"]
         participants = {}
         for result in _hloctl.call(*command)["results"]:
             participants.setdefault(result.get("participant", 0), []).append(np.load(result["file"], allow_pickle=False))
     return participants
-
-
-def _divided(lowered, address, wanted):
-    """The program as each device runs it; None when one device is to compute all."""
-    if wanted is False or not _has_shardings(lowered):
-        return None
-    try:
-        divided = partition_program(lowered)
-    except PartitionError:
-        if wanted:
-            raise
-        return None
-    have = _device_count(address)
-    if have < divided.devices:
-        if wanted:
-            raise _hloctl.Error(f"the program is divided over {divided.devices} devices; the daemon has {have}")
-        return None
-    return divided if divided.devices > 1 else None
-
-
-def _has_shardings(lowered) -> bool:
-    module = lowered.compiler_ir("stablehlo")
-    attributes = module.operation.attributes
-    if "mhlo.num_partitions" not in attributes or attributes["mhlo.num_partitions"].value < 2:
-        return False
-    text = str(module)
-    # A program that is divided by hand runs as it is.
-    by_hand = "sdy.manual_computation" in text or "SPMDFullToShardShape" in text
-    return not by_hand and ("sdy.sharding" in text or "mhlo.sharding" in text)
-
-
-def _device_count(address) -> int:
-    """The devices of the daemon that a run would use."""
-    try:
-        return len(_hloctl.call("devices", *(["--address", address] if address is not None else []))["devices"])
-    except _hloctl.Error:  # A private one would be started.
-        return int(os.environ.get("HLOD_DEVICES", 1))
-
-
-def _run_divided(divided, leaves, lowered, address):
-    import jax
-
-    arguments = []
-    for i, (leaf, sharding) in enumerate(zip(leaves, divided.parameter_shardings)):
-        arguments += [(f"{device}:{i}", part) for device, part in enumerate(shards.cut(leaf, sharding, divided.devices))]
-    results = _call(divided.module, arguments, address)
-    shapes = [info.shape for info in jax.tree_util.tree_leaves(lowered.out_info)]
-    return {
-        0: [
-            shards.join([results[device][i] for device in range(divided.devices)], sharding, shape)
-            for i, (sharding, shape) in enumerate(zip(divided.result_shardings, shapes))
-        ]
-    }
 
 
 def _leaves(lowered, args):

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "client/runtime/mesh/shards.h"
 #include "client/runtime/observe/metrics.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/state.h"
@@ -100,6 +101,17 @@ std::optional<absl::StatusOr<Literal>> AskAbstract(const Buffer& buffer, Cause c
   return std::nullopt;
 }
 
+// Returns a number that is no handle of the daemon's.
+uint64_t NextLocalHandle() {
+  static std::atomic<uint64_t> next = uint64_t{1} << 63;
+  return next++;
+}
+
+Command ProducerOf(const Buffer& buffer) {
+  absl::MutexLock lock(&buffer.internal_state()->mu);
+  return buffer.internal_state()->producer;
+}
+
 class CommandEnd : public Awaitable<void> {
  public:
   CommandEnd(std::shared_ptr<Session> session, Command command)
@@ -114,6 +126,12 @@ class CommandEnd : public Awaitable<void> {
   const std::shared_ptr<Session> session_;
   const Command command_;
 };
+
+// Adds to an error of a part whose it is.
+absl::Status AboutPart(const absl::Status& status, const BufferState& whole, size_t part) {
+  if (status.ok()) return status;
+  return Annotate(status, absl::StrFormat("using shard %d of %s", part, hlo::ToStringNoLayout(whole.shape)));
+}
 
 absl::Status DeathOf(const BufferState& buffer, const Death& death, std::string_view use,
                      std::string_view description) {
@@ -142,7 +160,19 @@ BufferState::BufferState(std::shared_ptr<Session> session, uint64_t handle, Shap
       producer(std::move(producer)),
       placeholder(placeholder) {}
 
+BufferState::BufferState(std::shared_ptr<const Shards> shards)
+    : session(shards->parts[0].internal_state()->session),
+      handle(NextLocalHandle()),
+      shape(shards->division.whole),
+      bytes(hlo::StoredByteSize(this->shape).value_or(0)),
+      device(shards->division.devices[0]),
+      origin(shards->parts[0].internal_state()->origin),
+      shards(std::move(shards)),
+      producer(ProducerOf(this->shards->parts[0])),
+      placeholder(false) {}
+
 BufferState::~BufferState() {
+  if (shards != nullptr) return;  // The parts free themselves.
   const int64_t held = placeholder ? 0 : bytes;
   if (!death.has_value()) {
     session->Drop(handle, held);
@@ -166,6 +196,11 @@ std::string Describe(BufferState& buffer) {
 absl::Status CheckAlive(BufferState& buffer, const Use& use) {
   RETURN_IF_ERROR(buffer.session->status());
   if (buffer.session->options().skip_local_checks) return absl::OkStatus();
+  if (buffer.shards != nullptr) {
+    for (size_t i = 0; i < buffer.shards->parts.size(); ++i)
+      RETURN_IF_ERROR(AboutPart(CheckAlive(*buffer.shards->parts[i].internal_state(), use), buffer, i));
+    return absl::OkStatus();
+  }
   absl::MutexLock lock(&buffer.mu);
   if (!buffer.death.has_value()) return absl::OkStatus();
   const CommandState& by = *buffer.death->by;
@@ -182,6 +217,13 @@ absl::Status CheckAlive(BufferState& buffer, const Use& use) {
 absl::Status CheckReadable(BufferState& buffer, const Use& use, const Caller& caller) {
   RETURN_IF_ERROR(CheckAlive(buffer, use));
   if (buffer.session->options().skip_local_checks) return absl::OkStatus();
+  if (buffer.shards != nullptr) {
+    for (size_t i = 0; i < buffer.shards->parts.size(); ++i) {
+      BufferState& part = *buffer.shards->parts[i].internal_state();
+      RETURN_IF_ERROR(AboutPart(CheckReadable(part, use, caller), buffer, i));
+    }
+    return absl::OkStatus();
+  }
   absl::MutexLock lock(&buffer.mu);
   if (!buffer.placeholder) return absl::OkStatus();
   ++buffer.session->refused_before_sending;
@@ -294,12 +336,16 @@ Origin Buffer::origin() const { return state_->session->OriginOf(state_->origin)
 
 bool Buffer::is_placeholder() const {
   if (state_->session->InForkedChild()) return false;
+  if (state_->shards != nullptr)
+    return std::ranges::any_of(shards(), [](const Buffer& part) { return part.is_placeholder(); });
   absl::MutexLock lock(&state_->mu);
   return state_->placeholder && !state_->death.has_value();
 }
 
 absl::Status Buffer::state() const {
   RETURN_IF_ERROR(runtime::CheckAlive(*state_, "anything"));
+  for (const Buffer& part : shards()) RETURN_IF_ERROR(part.state());
+  if (!shards().empty()) return absl::OkStatus();
   absl::MutexLock lock(&state_->mu);
   if (!state_->producer->done.load(std::memory_order_acquire)) return absl::OkStatus();
   return state_->producer->status;
@@ -313,6 +359,7 @@ std::string Buffer::ToString() const {
 Future<void> Buffer::ready() const {
   if (absl::Status status = state_->session->CheckProcess(); !status.ok())
     return runtime::FailedFuture<void>(std::move(status));
+  if (state_->shards != nullptr) return runtime::ShardsReady(*state_->shards);
   absl::MutexLock lock(&state_->mu);
   return runtime::FutureOf(state_->session, state_->producer);
 }
@@ -326,6 +373,11 @@ constexpr int64_t kMemoryFirstBytes = int64_t{64} << 20;
 
 Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
   runtime::BufferState& buffer = *state_;
+  if (buffer.shards != nullptr && !is_placeholder()) {  // Each part counts its own read.
+    if (absl::Status status = runtime::CheckReadable(buffer, "a read", caller); !status.ok())
+      return runtime::FailedFuture<Literal>(std::move(status));
+    return runtime::ReadShards(buffer.shards, cause, caller);
+  }
   if (std::optional<absl::StatusOr<Literal>> asked = runtime::AskAbstract(*this, cause, caller)) {
     if (!asked->ok()) return runtime::FailedFuture<Literal>(asked->status());
     return Future<Literal>(std::make_shared<runtime::LiteralAtHand>(**std::move(asked)));
@@ -350,6 +402,11 @@ Future<Literal> Buffer::ToLiteralAsync(Cause cause, Caller caller) const {
 
 absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller caller) const {
   runtime::BufferState& buffer = *state_;
+  if (buffer.shards != nullptr && static_cast<int64_t>(out.size()) == buffer.bytes) {
+    ASSIGN_OR_RETURN(const Literal whole, ToLiteral(cause, caller));
+    std::copy(whole.bytes().begin(), whole.bytes().end(), out.begin());
+    return absl::OkStatus();
+  }
   if (std::optional<absl::StatusOr<Literal>> asked = runtime::AskAbstract(*this, cause, caller)) {
     RETURN_IF_ERROR(asked->status());
     if (out.size() == (*asked)->bytes().size()) {
@@ -400,6 +457,10 @@ absl::Status Buffer::Fill(const Literal& value, Caller caller) const {
 absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) const {
   runtime::BufferState& buffer = *state_;
   RETURN_IF_ERROR(runtime::CheckAlive(buffer, "a fill"));
+  if (buffer.shards != nullptr) {
+    RETURN_IF_ERROR(runtime::CheckUpload(*buffer.session, buffer.shape, bytes, caller));
+    return runtime::FillShards(*buffer.shards, bytes, caller);
+  }
   runtime::AbstractSession* const abstract = buffer.session->options().abstract.get();
   if (abstract != nullptr && is_placeholder() && abstract->IsLarge(static_cast<int64_t>(bytes.size()))) {
     RETURN_IF_ERROR(runtime::CheckUpload(*buffer.session, buffer.shape, bytes, caller));
@@ -429,6 +490,8 @@ absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) cons
 absl::Status Buffer::Delete(Caller caller) const {
   runtime::BufferState& buffer = *state_;
   RETURN_IF_ERROR(runtime::CheckAlive(buffer, "a delete"));
+  for (const Buffer& part : shards()) RETURN_IF_ERROR(part.Delete(caller));
+  if (!shards().empty()) return absl::OkStatus();
   v1::Command command;
   command.mutable_free()->add_handles(buffer.handle);
   ASSIGN_OR_RETURN(runtime::Command sent, buffer.session->Send(caller, std::move(command)));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/runtime/mesh/divided_program.h"
 #include "client/runtime/observe/debug_analysis.h"
 #include "client/runtime/observe/metrics.h"
 #include "client/runtime/observe/profile_writer.h"
@@ -124,6 +125,8 @@ const std::vector<DeviceInfo>& Client::devices() const { return session_->device
 absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOptions& options,
                                            Caller caller) const {
   RETURN_IF_ERROR(hlo::CheckBuilt(module));
+  if (options.mesh.has_value())
+    return runtime::CompileDivided(session_, &module, hlo::Serialize(module), options, caller);
   const std::unique_ptr<Module> stated = WithPartitions(module);
   const Module& run = stated != nullptr ? *stated : module;
   return runtime::CompileBytes(session_, &run, hlo::Serialize(run), options.describe, caller);
@@ -132,6 +135,10 @@ absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOp
 absl::StatusOr<Executable> Client::CompileSerialized(std::string_view bytes, const CompileOptions& options,
                                                      Caller caller) const {
   const absl::StatusOr<std::unique_ptr<Module>> module = hlo::FromSerialized(bytes);
+  if (options.mesh.has_value()) {
+    return runtime::CompileDivided(session_, module.ok() ? module->get() : nullptr, std::string(bytes),
+                                   options, caller);
+  }
   if (!module.ok() && !session_->options().skip_local_checks) return AsProgramError(module.status(), bytes);
   if (module.ok()) {
     if (const std::unique_ptr<Module> stated = WithPartitions(**module); stated != nullptr)

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "client/runtime/mesh/shards.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/state.h"
 #include "client/runtime/transfer/transfer.h"
@@ -129,6 +130,7 @@ absl::StatusOr<Buffer> Buffer::CopyTo(const Device& device, Caller caller) const
   }
   RETURN_IF_ERROR(runtime::CheckAlive(source, "a copy"));
   RETURN_IF_ERROR(session->status());
+  if (source.shards != nullptr) return runtime::Gather(*source.shards, device, caller);
   v1::Command command;
   v1::Copy& copy = *command.mutable_copy();
   copy.set_source(source.handle);

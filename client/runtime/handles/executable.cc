@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "client/runtime/handles/execute_checks.h"
+#include "client/runtime/mesh/divided_program.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/state.h"
 #include "common/base/errors/status.h"
@@ -128,20 +129,25 @@ class ExecuteCall {
 
   // Also finds the results that will be placeholders.
   void AddArguments(v1::Execute& execute) {
-    std::vector<bool> placeholders;
-    for (const Argument& argument : arguments_) {
+    // By argument of the program: participants exchange values, so that what depends on the placeholder of
+    // one has no value for any.
+    std::vector<bool> placeholders(executable_->arguments.size());
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      const Argument& argument = arguments_[i];
       execute.add_arguments(HandleOf(argument));
       const Buffer* const buffer = argument.buffer();
-      placeholders.push_back(is_abstract_ && buffer != nullptr && buffer->valid() &&
-                             buffer->is_placeholder());
+      if (is_abstract_ && buffer != nullptr && buffer->valid() && buffer->is_placeholder() &&
+          !placeholders.empty()) {
+        placeholders[i % placeholders.size()] = true;
+      }
       if (buffer != nullptr) continue;
       const Literal& literal = *argument.literal();
       v1::InlineLiteral& value = *execute.add_literals();
       *value.mutable_shape() = hlo::ToProto(literal.shape());
       value.set_data(reinterpret_cast<const char*>(literal.bytes().data()), literal.bytes().size());
     }
-    abstract_ = AbstractResults(*executable_, placeholders);
-    abstract_.resize(handles_.size(), false);
+    const std::vector<bool> abstract = AbstractResults(*executable_, placeholders);
+    for (size_t i = 0; i < handles_.size(); ++i) abstract_.push_back(abstract[i % abstract.size()]);
   }
 
   // A result has a new handle, or that of the placeholder that it fills.
@@ -199,15 +205,45 @@ class ExecuteCall {
 
 }  // namespace
 
-}  // namespace runtime
+absl::StatusOr<Execution> StartParticipants(const std::shared_ptr<ExecutableState>& executable,
+                                            absl::Span<const Argument> arguments,
+                                            const ExecuteOptions& options, const Caller& caller) {
+  Session& session = *executable->session;
+  const bool is_abstract = options.abstract || session.options().abstract != nullptr;
+  const std::vector<int> devices = DevicesOf(*executable, arguments, options);
+  RETURN_IF_ERROR(session.status());
+  if (!session.options().skip_local_checks)
+    RETURN_IF_ERROR(CheckExecute(*executable, arguments, options, is_abstract, devices, caller));
+  ExecuteCall call(executable, arguments, options, is_abstract, devices);
+  RETURN_IF_ERROR(call.Send(caller));
+  return call.Finish(caller);
+}
 
-using runtime::ExecutableState;
+}  // namespace runtime
 
 const std::string& Executable::name() const { return state_->name; }
 int Executable::replica_count() const { return static_cast<int>(state_->participants.replicas); }
 int Executable::partition_count() const { return static_cast<int>(state_->participants.partitions); }
-const std::vector<Shape>& Executable::argument_shapes() const { return state_->arguments; }
-const std::vector<Shape>& Executable::result_shapes() const { return state_->results; }
+
+const std::vector<Shape>& Executable::argument_shapes() const {
+  return state_->divided != nullptr ? state_->divided->takes : state_->arguments;
+}
+
+const std::vector<Shape>& Executable::result_shapes() const {
+  return state_->divided != nullptr ? state_->divided->gives : state_->results;
+}
+
+const Mesh* Executable::mesh() const { return state_->divided == nullptr ? nullptr : &state_->divided->mesh; }
+
+std::vector<std::string> Executable::argument_shardings() const {
+  if (state_->divided == nullptr) return {};
+  return runtime::ShardingTexts(state_->divided->arguments);
+}
+
+std::vector<std::string> Executable::result_shardings() const {
+  if (state_->divided == nullptr) return {};
+  return runtime::ShardingTexts(state_->divided->results);
+}
 
 absl::StatusOr<std::vector<Buffer>> Executable::Execute(absl::Span<const Argument> arguments,
                                                         const ExecuteOptions& options, Caller caller) const {
@@ -233,7 +269,10 @@ absl::StatusOr<std::vector<std::vector<Buffer>>> Executable::ExecuteParticipants
     }
     all.insert(all.end(), arguments[m].begin(), arguments[m].end());
   }
-  ASSIGN_OR_RETURN(const std::vector<Buffer> results, Execute(all, options, caller));
+  ExecuteOptions placed = options;
+  if (mesh() != nullptr && placed.devices.empty()) placed.devices = mesh()->devices();
+  ASSIGN_OR_RETURN(const Execution execution, runtime::StartParticipants(state_, all, placed, caller));
+  const std::vector<Buffer>& results = execution.results;
   std::vector<std::vector<Buffer>> by_participant(participants);
   for (size_t m = 0; m < participants; ++m) {
     const auto begin = results.begin() + static_cast<std::ptrdiff_t>(m * gives);
@@ -244,16 +283,8 @@ absl::StatusOr<std::vector<std::vector<Buffer>>> Executable::ExecuteParticipants
 
 absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments,
                                             const ExecuteOptions& options, Caller caller) const {
-  ExecutableState& executable = *state_;
-  const bool is_abstract = options.abstract || executable.session->options().abstract != nullptr;
-  const std::vector<int> devices = runtime::DevicesOf(executable, arguments, options);
-  RETURN_IF_ERROR(executable.session->status());
-  if (!executable.session->options().skip_local_checks) {
-    RETURN_IF_ERROR(runtime::CheckExecute(executable, arguments, options, is_abstract, devices, caller));
-  }
-  runtime::ExecuteCall call(state_, arguments, options, is_abstract, devices);
-  RETURN_IF_ERROR(call.Send(caller));
-  return call.Finish(caller);
+  return state_->divided != nullptr ? runtime::StartDivided(state_, arguments, options, caller)
+                                    : runtime::StartParticipants(state_, arguments, options, caller);
 }
 
 void Execution::Cancel() const { executable->session->Cancel(command); }

@@ -29,8 +29,7 @@ class ExecuteCheck {
     const auto count = static_cast<int>(executable_.session->devices().size());
     if (participants.count() > count)
       return ArgumentError(caller_, Needs() + absl::StrFormat("the daemon has %d.", count));
-    if (!is_abstract_) return absl::OkStatus();
-    return MakeError(ErrorKind::kUnimplemented, Needs() + "an abstract execute runs on one.");
+    return absl::OkStatus();
   }
 
   absl::Status CheckArgumentCount() const {
@@ -117,6 +116,14 @@ class ExecuteCheck {
     if (state.session != executable_.session) {
       return MakeError(ErrorKind::kUnknownHandle,
                        "The buffer given as " + use.ToString() + At() + " belongs to another session.");
+    }
+    if (state.shards != nullptr) {
+      return ArgumentError(
+          caller_,
+          absl::StrFormat("%s, given as %s%s, is divided among %d devices: compile the program for "
+                          "a mesh, or gather it with CopyTo().",
+                          Describe(state), use.ToString(), At(), buffer.shards().size()),
+          &state);
     }
     RETURN_IF_ERROR(is_abstract_ ? CheckAlive(state, use) : CheckReadable(state, use, caller_));
     if (state.device == device) return absl::OkStatus();

@@ -29,11 +29,15 @@ struct Death {
   Command by;
 };
 
+struct DividedProgram;
 struct ExecutableState;
+struct Shards;
 
 struct BufferState {
   BufferState(std::shared_ptr<Session> session, uint64_t handle, Shape shape, int device, Command producer,
               bool placeholder);
+  // Makes a buffer that stands for its parts, and has no handle of the daemon's.
+  explicit BufferState(std::shared_ptr<const Shards> shards);
   ~BufferState();  // Frees the buffer, unless it is dead.
 
   const std::shared_ptr<Session> session;
@@ -42,7 +46,8 @@ struct BufferState {
   const int64_t bytes;
   const int device;
   const uint32_t origin;
-  std::atomic<uint64_t> close = 0;  // The close of the trace that computed it, or 0.
+  const std::shared_ptr<const Shards> shards;  // Null for a buffer on one device.
+  std::atomic<uint64_t> close = 0;             // The close of the trace that computed it, or 0.
 
   absl::Mutex mu;
   Command producer ABSL_GUARDED_BY(mu);  // The command that makes its value.
@@ -103,6 +108,7 @@ struct ExecutableState {
   // In an abstract session, by result: true if it is too large to be computed. May be shorter than `results`.
   std::vector<bool> large_results;
   CompileCause verdict;
+  std::shared_ptr<const DividedProgram> divided;  // Null unless it was compiled for a mesh.
 
   // Compiles the program; sends only its digest if the daemon should have it.
   absl::Status Compile(bool describe, const Caller& caller);
@@ -132,6 +138,11 @@ struct ExecutableState {
 // Compiles a serialized program. `module` is the parsed form of `bytes`; null if they cannot be parsed.
 absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session, const Module* module,
                                         std::string bytes, bool describe, const Caller& caller);
+
+// Starts a program with the arguments of all participants, one list after another.
+absl::StatusOr<Execution> StartParticipants(const std::shared_ptr<ExecutableState>& executable,
+                                            absl::Span<const Argument> arguments,
+                                            const ExecuteOptions& options, const Caller& caller);
 
 struct StagingState {
   std::shared_ptr<Session> session;

@@ -67,7 +67,7 @@ std::string OfEach(size_t participants) {
   return participants == 1 ? "" : absl::StrFormat(" for each of %d participants", participants);
 }
 
-// Checks that the execute has one device per participant, and is not abstract when there are several.
+// Checks that the execute has one device per participant.
 absl::Status CheckParticipants(const ExecuteRequest& request, const Executable& executable) {
   const hlo::Participants& participants = executable.plan().stats().participants;
   if (static_cast<int64_t>(request.participants()) != participants.count()) {
@@ -75,12 +75,7 @@ absl::Status CheckParticipants(const ExecuteRequest& request, const Executable& 
         "\"%s\" needs %d devices (num_replicas %d x num_partitions %d), but %d are given.", executable.name(),
         participants.count(), participants.replicas, participants.partitions, request.participants()));
   }
-  if (participants.count() == 1 || !request.abstract) return absl::OkStatus();
-  return MakeError(ErrorKind::kUnimplemented,
-                   absl::StrFormat("\"%s\" needs %d devices (num_replicas %d x num_partitions %d), but an "
-                                   "abstract execute runs on one.",
-                                   executable.name(), participants.count(), participants.replicas,
-                                   participants.partitions));
+  return absl::OkStatus();
 }
 
 // Checks `absent`: the execute is abstract, and these results exist.

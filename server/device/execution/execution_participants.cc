@@ -25,8 +25,10 @@ namespace hlod::device {
 struct Executions::Participants {
   enum class Phase : uint8_t { kGathering, kRunning, kOver };
 
-  Participants(std::shared_ptr<Execution> e, const engine::Plan& plan)
-      : execution(std::move(e)), rendezvous(Names(*execution, plan.stats().participants)) {
+  explicit Participants(std::shared_ptr<Execution> e)
+      : execution(std::move(e)),
+        plan(execution->abstract ? *execution->part : execution->executable->compiled->plan()),
+        rendezvous(Names(*execution, plan.stats().participants)) {
     order.resize(execution->request.participants());
     std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::sort(order, {}, [this](size_t m) { return execution->request.DeviceOf(m); });
@@ -42,6 +44,7 @@ struct Executions::Participants {
   }
 
   const std::shared_ptr<Execution> execution;
+  const engine::Plan& plan;   // Of an abstract execute, the part that can be computed.
   std::vector<size_t> order;  // The participants in the order of their devices' ordinals.
   Rendezvous rendezvous;
   // By participant, its run, set when it has its memory. Used by the participant's own thread, except at the
@@ -60,7 +63,7 @@ struct Executions::Participants {
 };
 
 void Executions::QueueParticipants(const std::shared_ptr<Execution>& execution) {
-  QueueParticipant(std::make_shared<Participants>(execution, execution->executable->compiled->plan()), 0);
+  QueueParticipant(std::make_shared<Participants>(execution), 0);
 }
 
 void Executions::QueueParticipant(const std::shared_ptr<Participants>& participants, size_t position) {
@@ -123,9 +126,9 @@ absl::Status Executions::Gather(Participants& participants, size_t position) {
   Execution& execution = *participants.execution;
   if (execution.cancel) return MakeError(ErrorKind::kCancelled, "The command was cancelled.");
   std::optional<PlanRun>& run = participants.runs[participant];
-  run.emplace(state_, execution, execution.executable->compiled->plan(), participant);
+  run.emplace(state_, execution, participants.plan, participant);
   run->CollectArguments();
-  {
+  if (!execution.abstract) {
     MutexLock lock(&state_.mu);
     run->ChooseAliases();
   }
@@ -188,7 +191,8 @@ bool Executions::AwaitStart(Participants& participants) {
 void Executions::RunMemberPlan(Participants& participants, size_t participant) {
   absl::Status status;
   try {
-    status = participants.runs[participant]->RunPlan(absl::ZeroDuration(), &participants.rendezvous);
+    status = participants.runs[participant]->RunPlan(participants.execution->preparation,
+                                                     &participants.rendezvous);
   } catch (const std::exception& e) {  // bad_alloc, and anything that a library throws.
     status = Internal("The run failed: %s.", e.what());
   }
@@ -197,6 +201,33 @@ void Executions::RunMemberPlan(Participants& participants, size_t participant) {
   if (!status.ok()) participants.execution->cancel = true;
   MutexLock lock(&participants.mu);
   ++participants.ended;
+}
+
+// Records a run that has ended, and gives the execute its results if it succeeded.
+void Executions::GiveResults(Participants& participants, bool succeeded) {
+  Execution& execution = *participants.execution;
+  Executable& executable = *execution.executable->compiled;
+  int64_t run_us = 0;  // An abstract run counts no time.
+  if (execution.abstract) {
+    ++executable.executes;
+    std::vector<PlanRun*> runs;
+    for (std::optional<PlanRun>& run : participants.runs) runs.push_back(&*run);
+    MutexLock lock(&state_.mu);
+    if (succeeded) participants.peak_bytes = PublishAbstract(execution, runs);
+  } else {
+    run_us = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() -
+                                                                   participants.start)
+                 .count();
+    executable.CountRun(run_us);
+    DropDonated(execution);
+    MutexLock lock(&state_.mu);
+    for (std::optional<PlanRun>& run : participants.runs) {
+      if (succeeded) run->Publish();
+    }
+  }
+  RecordRun(execution,
+            std::chrono::duration_cast<std::chrono::microseconds>(participants.start - execution.ready_since),
+            run_us, participants.peak_bytes);
 }
 
 // Ends a participant; the last one answers the execute.
@@ -213,22 +244,11 @@ void Executions::EndParticipant(const std::shared_ptr<Participants>& participant
   }
   Execution& execution = *participants->execution;
   if (participants->start != std::chrono::steady_clock::time_point()) {
-    const auto run_us = std::chrono::duration_cast<std::chrono::microseconds>(
-        std::chrono::steady_clock::now() - participants->start);
-    execution.executable->compiled->CountRun(run_us.count());
-    RecordRun(
-        execution,
-        std::chrono::duration_cast<std::chrono::microseconds>(participants->start - execution.ready_since),
-        run_us.count(), participants->peak_bytes);
-    DropDonated(execution);
     status = WithRunKind(participants->rendezvous.cause(), TimeLimit(execution.request, state_.limits),
                          state_.limits);
     if (KindOf(status) != ErrorKind::kCancelled)
       status = Annotate(status, participants->rendezvous.context());
-    if (status.ok()) {
-      MutexLock lock(&state_.mu);
-      for (std::optional<PlanRun>& run : participants->runs) run->Publish();
-    }
+    GiveResults(*participants, status.ok());
   }
   participants->runs.clear();
   Settle(participants->execution, status);

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "server/device/deferring_lock.h"
 #include "server/device/memory/byte_budget.h"
 #include "server/device/requests.h"
@@ -23,6 +24,8 @@ namespace hlod::device {
 
 struct Execution;
 class SessionDevice;
+
+struct PlanRun;
 
 // Thread-safe, except where noted.
 class Executions {
@@ -72,6 +75,10 @@ class Executions {
   // Sets `started` unless the execute was refused for lack of memory.
   absl::Status RunReal(Execution& execution, bool& started);
   absl::Status RunAbstract(Execution& execution, bool& started);
+  // Gives an abstract execute its results: values that `runs` (by participant) computed, and placeholders.
+  // Returns the peak that the real execute would have.
+  int64_t PublishAbstract(Execution& execution, absl::Span<PlanRun* const> runs)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   // Executes of several participants (execution_participants.cc). The participants acquire their devices one
   // after the other, then all run.
   struct Participants;
@@ -85,6 +92,7 @@ class Executions {
   void StartParticipants(Participants& participants);
   static bool AwaitStart(Participants& participants);
   static void RunMemberPlan(Participants& participants, size_t participant);
+  void GiveResults(Participants& participants, bool succeeded);
   void EndParticipant(const std::shared_ptr<Participants>& participants);
   // Records an execute that started and has ended in the account.
   void RecordRun(const Execution& execution, std::chrono::microseconds queued, int64_t run_us,

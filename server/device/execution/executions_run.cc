@@ -53,8 +53,10 @@ void Executions::LeaveLine(Execution& execution, DeferringLock& lock) {
 }
 
 void Executions::Submit(const std::shared_ptr<Execution>& execution, double expected_us) {
-  if (execution->request.participants() > 1) return QueueParticipants(execution);
-  state_.devices.device(execution->request.device)
+  // An abstract execute that computes nothing needs no more than its first device.
+  const bool needs_all = !execution->abstract || execution->part != nullptr;
+  if (execution->request.participants() > 1 && needs_all) return QueueParticipants(execution);
+  state_.devices.device(execution->request.DeviceOf(0))
       .queue.Submit(state_.session, expected_us, [self = Self(), execution] { self->Run(execution); });
 }
 
@@ -65,7 +67,7 @@ bool Executions::Postpone(const std::shared_ptr<Execution>& execution) {
     MutexLock lock(&state_.mu);
     execution->running = false;
   }
-  return state_.devices.device(execution->request.device)
+  return state_.devices.device(execution->request.DeviceOf(0))
       .queue.Postpone(state_.session, Executable::kUnknownRunUs,
                       [self = Self(), execution] { self->Run(execution); });
 }
@@ -140,6 +142,20 @@ absl::Status Executions::RunReal(Execution& execution, bool& started) {
 // -----------------------------------------------------------------------------------------------------------
 // over placeholders
 
+namespace {
+
+// Returns, by argument of the program, true when a participant has a placeholder there: participants exchange
+// values, so that what depends on it has no value for any of them.
+std::vector<bool> AbsentLeaves(const Execution& execution) {
+  std::vector<bool> absent(execution.executable->compiled->plan().arguments().size());
+  for (size_t i = 0; i < execution.absent.size(); ++i) {
+    if (execution.absent[i]) absent[i % absent.size()] = true;
+  }
+  return absent;
+}
+
+}  // namespace
+
 void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
   std::shared_ptr<SessionExecutable> held;
   {
@@ -152,10 +168,10 @@ void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
   const absl::Time start = absl::Now();
   absl::Status status;
   try {
-    const absl::StatusOr<std::vector<bool>> known = executable.ComputableResults(execution->absent);
+    const absl::StatusOr<std::vector<bool>> known = executable.ComputableResults(AbsentLeaves(*execution));
     std::vector<bool> computable = known.ok() ? *known : std::vector<bool>();
     computable.resize(executable.plan().results().size(), false);
-    for (const uint32_t i : execution->request.absent) computable[i] = false;
+    for (const uint32_t i : execution->request.absent) computable[i % computable.size()] = false;
     absl::StatusOr<std::shared_ptr<const engine::Plan>> part = nullptr;
     if (!known.ok()) part = known.status();
     engine::CompileOptions options = state_.devices.executables().options().compile;
@@ -182,8 +198,6 @@ absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
   started = false;
   const auto start = std::chrono::steady_clock::now();
   Executable& executable = *execution.executable->compiled;
-  const engine::Plan& plan = executable.plan();
-  const std::vector<bool>& computable = execution.computable;
   absl::Status status;
   std::optional<PlanRun> part;  // The plan's results are the computable ones, in order.
   if (execution.part != nullptr) {
@@ -202,19 +216,32 @@ absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
   Consume(execution, state_, lock);
   // The execute had started, so donated arguments are consumed even if it fails.
   if (!status.ok()) return status;
+  const std::vector<PlanRun*> runs(execution.request.participants(), part ? &*part : nullptr);
+  peak_bytes = PublishAbstract(execution, runs);
+  return absl::OkStatus();
+}
+
+int64_t Executions::PublishAbstract(Execution& execution, absl::Span<PlanRun* const> runs) {
+  const engine::Plan& plan = execution.executable->compiled->plan();
+  const std::vector<bool>& computable = execution.computable;
+  const size_t arguments = plan.arguments().size();
   // This order reproduces the peak of the real execute: aliased arguments become results, then the other
   // results and the temporaries are added, and only then is donated memory released.
-  for (size_t i = 0; i < computable.size(); ++i) {
+  for (size_t r = 0; r < execution.results.size(); ++r) {
+    const size_t i = r % computable.size(), m = r / computable.size();
     const int alias = plan.aliases()[i];
-    if (!computable[i] && alias >= 0 && execution.donated[alias])
-      execution.arguments[alias]->simulated = SimulatedCharge();
+    if (computable[i] || alias < 0) continue;
+    const size_t argument = m * arguments + static_cast<size_t>(alias);
+    if (execution.donated[argument]) execution.arguments[argument]->simulated = SimulatedCharge();
   }
   std::vector<SimulatedCharge> dropped;
   size_t next = 0;
-  for (size_t i = 0; i < computable.size(); ++i) {
-    Buffer* buffer = execution.results[i].get();
+  for (size_t r = 0; r < execution.results.size(); ++r) {
+    const size_t i = r % computable.size();
+    if (i == 0) next = 0;
+    Buffer* buffer = execution.results[r].get();
     if (computable[i]) {
-      Block block = std::move(part->blocks[next++]);
+      Block block = std::move(runs[r / computable.size()]->blocks[next++]);
       if (buffer != nullptr) Publish(*buffer, plan.results()[i], std::move(block));
       continue;
     }
@@ -229,9 +256,9 @@ absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
     buffer->simulated = std::move(charge);
     buffer->state = BufferState::kPlaceholder;
   }
-  const SimulatedCharge temporary(state_.account, plan.memory().temporary_bytes);
-  peak_bytes = state_.account->figures().simulated_live_bytes;
-  return absl::OkStatus();
+  const SimulatedCharge temporary(state_.account,
+                                  plan.memory().temporary_bytes * static_cast<int64_t>(runs.size()));
+  return state_.account->figures().simulated_live_bytes;
 }
 
 }  // namespace hlod::device

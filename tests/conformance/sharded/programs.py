@@ -353,3 +353,179 @@ def optimizer_lion_step(mesh, n):
 
     s = P("data", None)
     return step, (f(8 * n, 8 * n),) * 2 + (f(8 * n, 8 * n),), (s, s, P("data", None)), (s, s)
+
+
+@program("2x2x2")
+def adamw_three_axes_step(mesh, n):
+    def step(ws, ms, vs, x):
+        vs = vs * vs  # A second moment is not negative.
+        h = lambda ws: lax.scan(lambda h, w: (divide(mesh, jnp.tanh(h @ w), "data", "pipe"), None), x, ws)[0]
+        g = jax.grad(lambda ws: jnp.mean(jnp.square(h(ws))))(ws)
+        norm = jnp.sqrt(jnp.sum(g * g))
+        g = g * jnp.minimum(1, 1 / (norm + 1e-6))
+        ms, vs = 0.9 * ms + 0.1 * g, 0.95 * vs + 0.05 * g * g
+        return ws - 0.01 * (ms / (jnp.sqrt(vs) + 1e-3) + 0.1 * ws), ms, vs
+
+    s = P("pipe", "data", "model")
+    return step, (f(4, 8 * n, 8 * n),) * 3 + (f(8 * n, 8 * n),), (s, s, s, P("data", None)), (s, s, s)
+
+
+@program("2x2x2", "4x2")
+def fsdp_tensor_sequence_step(mesh, n):
+    seq = "pipe" if "pipe" in mesh.shape else None
+
+    def step(wq, wo, up, down, x):
+        def loss(wq, wo, up, down):
+            h = divide(mesh, x, "data", seq, None)
+            q = divide(mesh, h @ wq, "data", None, "model")
+            a = jax.nn.softmax(jnp.einsum("bqd,bkd->bqk", q, q) / 8, axis=-1)
+            h = h + divide(mesh, jnp.einsum("bqk,bkd->bqd", a, q) @ wo, "data", seq, None)
+            return jnp.mean(jnp.square(h + divide(mesh, jax.nn.silu(h @ up) @ down, "data", seq, None)))
+
+        gradients = jax.grad(loss, argnums=(0, 1, 2, 3))(wq, wo, up, down)
+        return tuple(w - 0.1 * g for w, g in zip((wq, wo, up, down), gradients))
+
+    column, row = P("data", "model"), P("model", "data")
+    return step, (f(8 * n, 8 * n),) * 2 + (f(8 * n, 16 * n), f(16 * n, 8 * n), f(4, 4 * n, 8 * n)), (column, row, column, row, P("data", seq, None)), (column, row, column, row)
+
+
+@program("4x2", "2x2x2")
+def uneven_mlp_gradient(mesh, n):
+    def loss(w1, w2, x):
+        h = divide(mesh, jnp.tanh(x @ w1), "data", "model")
+        return jnp.mean(jnp.square(divide(mesh, h @ w2, "data", None)))
+
+    return jax.grad(loss, argnums=(0, 1, 2)), (f(4 * n + 1, 8 * n + 3), f(8 * n + 3, 4 * n + 2), f(8 * n + 5, 4 * n + 1)), (P(), P(), P()), None
+
+
+@program("4x2")
+def uneven_convolution(mesh, n):
+    return lambda x, k: divide(mesh, _convolution(x, k), None, "data", None, None), (f(2, 4 * n + 3, 2 * n, 3), f(3, 3, 3, 5)), (P(), P()), None
+
+
+@program("4x2")
+def uneven_gather_scatter(mesh, n):
+    def f_(x, ids, u):
+        y = divide(mesh, x, "data", None)
+        return y[ids], divide(mesh, y.at[ids].add(u), "data", None)
+
+    return f_, (f(16 * n + 3, 4 * n), i(8 * n + 1), f(8 * n + 1, 4 * n)), (P(), P(), P()), None
+
+
+@program("2x2x2")
+def nested_shard_map_in_scan(mesh, n):
+    def layer(h, w):
+        partial = lambda h, w: lax.psum_scatter(h @ w, "model", scatter_dimension=1, tiled=True)
+        y = jax.shard_map(partial, mesh=mesh, in_specs=(P("data", "model"), P("model", None)), out_specs=P("data", "model"))(h, w)
+        return jnp.tanh(y), None
+
+    return lambda x, ws: lax.scan(layer, x, ws)[0], (f(8 * n, 8 * n), f(3, 8 * n, 8 * n)), (P("data", "model"), P(None, "model", None)), None
+
+
+@program("2x2x2")
+def shard_map_inside_shard_map(mesh, n):
+    def outer(x):
+        inner = jax.shard_map(lambda y: lax.all_gather(y, "model", axis=1, tiled=True).sum(1), in_specs=P(None, "model"), out_specs=P(), axis_names={"model"}, check_vma=False)
+        return x * inner(x)[:, None]
+
+    spec = P("data", "model")
+    return lambda x: jax.shard_map(outer, mesh=mesh, in_specs=P("data", None), out_specs=P("data", None), axis_names={"data"})(x) + 1, (f(8 * n, 8 * n),), (spec,), None
+
+
+@program("4x2")
+def shard_map_all_to_all(mesh, n):
+    swap = lambda x: lax.all_to_all(x, "data", split_axis=1, concat_axis=0, tiled=True)
+    return lambda x: jnp.tanh(jax.shard_map(swap, mesh=mesh, in_specs=P("data", None), out_specs=P(None, "data"))(x)), (f(8 * n, 8 * n),), (P("data", None),), None
+
+
+@program("4x2")
+def mixture_of_experts_gradient(mesh, n):
+    def loss(x, w):  # Groups become experts, and back.
+        x = divide(mesh, x, "data", None, None, None)
+        y = jnp.tanh(jnp.einsum("gecd,edf->gecf", divide(mesh, x, None, "data", None, None), w))
+        return jnp.sum(jnp.square(divide(mesh, y, "data", None, None, None)))
+
+    return jax.value_and_grad(loss, argnums=1), (f(4, 8, n, 4 * n), f(8, 4 * n, 4 * n)), (P("data", None, None, None), P("data", None, "model")), None
+
+
+@program("4x2", "2x2x2")
+def mixture_of_experts_top_2(mesh, n):
+    def moe(x, gate, w):
+        weights, chosen = lax.top_k(jax.nn.softmax(x @ gate), 2)
+        routing = (jax.nn.one_hot(chosen, 8) * weights[..., None]).sum(1)
+        routed = divide(mesh, jnp.einsum("te,td->etd", (routing > 0).astype(x.dtype), x), "model", "data", None)
+        return divide(mesh, jnp.einsum("te,etd,edf->tf", routing, routed, w), "data", None)
+
+    return moe, (f(8 * n, 4 * n), f(4 * n, 8), f(8, 4 * n, 4 * n)), (P("data", None), P(), P("model", None, None)), None
+
+
+@program("4", "4x2")
+def convolution_by_space_gradient(mesh, n):
+    loss = lambda k, x: jnp.sum(jnp.square(jnp.tanh(divide(mesh, _convolution(x, k), None, "data", None, None))))
+    return jax.grad(loss, argnums=(0, 1)), (f(3, 3, 4, 8), f(2, 8 * n, 2 * n, 4)), (P(), P(None, "data", None, None)), None
+
+
+@program("4x2")
+def strided_convolution_by_space(mesh, n):
+    conv = lambda x, k: lax.conv_general_dilated(x, k, (2, 2), "SAME", rhs_dilation=(2, 2), dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    return conv, (f(2, 8 * n, 4 * n, 4), f(3, 3, 4, 8)), (P(None, "data", "model", None), P()), None
+
+
+@program("4x2", "2x2x2")
+def sort_pairs(mesh, n):
+    def f_(x, y):
+        keys, values = lax.sort((x, y), dimension=1, num_keys=1)
+        return keys, values, jnp.take_along_axis(x, jnp.argsort(y, axis=1), axis=1)
+
+    return f_, (f(8 * n, 8 * n), f(8 * n, 8 * n)), (P("data", "model"), P("data", None)), None
+
+
+@program("4x2")
+def top_k_divided_gradient(mesh, n):
+    return jax.grad(lambda x: jnp.sum(lax.top_k(x, 3)[0] ** 2)), (f(8 * n, 8 * n),), (P("model", "data"),), None
+
+
+@program("4x2")
+def gather_along_divided(mesh, n):
+    return lambda x, ids: jnp.take_along_axis(x, ids % x.shape[1], axis=1), (f(8 * n, 16 * n), i(8 * n, 4 * n)), (P("data", "model"), P("data", None)), None
+
+
+@program("4x2")
+def scatter_max_min(mesh, n):
+    return lambda x, ids, u: (x.at[ids].max(u), x.at[:, ids].min(u.T)), (f(16 * n, 16 * n), i(4 * n), f(4 * n, 16 * n)), (P("data", None), P(), P(None, "model")), None
+
+
+@program("2x2x2", "4x2")
+def vocabulary_parallel_training_step(mesh, n):
+    d = ("data", "pipe") if "pipe" in mesh.shape else "data"
+
+    def step(embedding, w, ids):
+        def loss(embedding, w):
+            h = divide(mesh, jnp.tanh(embedding[ids[:-1]] @ w), d, None)
+            logits = divide(mesh, h @ embedding.T, d, "model")
+            picked = jnp.take_along_axis(logits, ids[1:, None], axis=1)[:, 0]
+            return jnp.mean(jax.nn.logsumexp(logits, axis=-1) - picked)
+
+        ge, gw = jax.grad(loss, argnums=(0, 1))(embedding, w)
+        return embedding - 0.1 * ge, w - 0.1 * gw
+
+    e, s = P("model", None), P(None, "model")
+    return step, (f(16 * n, 4 * n), f(4 * n, 4 * n), i(8 * n + 1)), (e, s, P()), (e, s)
+
+
+@program("2x2x2")
+def adafactor_step(mesh, n):
+    def step(w, rows, columns, x):
+        g = jax.grad(lambda w: jnp.mean(jnp.square(jnp.tanh(x @ w))))(w)
+        rows, columns = (0.9 * s * s + 0.1 * jnp.mean(g * g, axis=a) for s, a in ((rows, 1), (columns, 0)))
+        update = g * lax.rsqrt(jnp.outer(rows, columns) / jnp.mean(rows) + 1e-6)
+        return w - 0.01 * update / jnp.maximum(1, jnp.sqrt(jnp.mean(update * update))), rows, columns
+
+    s = P("data", "model")
+    return step, (f(8 * n, 8 * n), f(8 * n), f(8 * n), f(4 * n, 8 * n)), (s, P("data"), P("model"), P("pipe", None)), (s, P("data"), P("model"))
+
+
+@program("8", "4x2")
+def eight_ways(mesh, n):
+    m = "model" if "model" in mesh.shape else None
+    return jax.grad(lambda w, x: jnp.sum(jax.nn.log_softmax(x @ w) ** 2)), (f(8 * n, 16 * n), f(8 * n, 8 * n)), (P("data", m), P("data", None)), P("data", m)

@@ -285,13 +285,48 @@ TEST_F(Participants, ASessionThatEndsLetsGoOfItsDevices) {
   EXPECT_THAT(Text(Must(absent.Start(Numbers())).done.Await(absl::Seconds(20))), HasSubstr("has ended"));
 }
 
-TEST_F(Participants, AbstractOnesAreRefused) {
+// One participant's placeholder reaches all of them through the collective.
+TEST_F(Participants, AnAbstractSumOfOnePlaceholderIsOneForEach) {
   const Executable sum = Must(client_->CompileText(kSum));
   std::vector<Argument> arguments;
-  for (int m = 0; m < 4; ++m)
+  for (int m = 0; m < 3; ++m)
+    arguments.emplace_back(Must(client_->device(m).Upload(Literal::Vector<int32_t>({1, 2}))));
+  arguments.emplace_back(Must(client_->device(3).Placeholder(Shape::Array(hlo::kS32, {2}))));
+  const std::vector<Buffer> sums = Must(sum.Execute(arguments, {.abstract = true}));
+  ASSERT_EQ(sums.size(), 4u);
+  for (int m = 0; m < 4; ++m) {
+    ASSERT_OK(sums[static_cast<size_t>(m)].ready().Await());
+    EXPECT_TRUE(sums[static_cast<size_t>(m)].is_placeholder());
+    EXPECT_EQ(sums[static_cast<size_t>(m)].device(), m);
+    EXPECT_EQ(KindOf(sums[static_cast<size_t>(m)].ToLiteral().status()), ErrorKind::kPlaceholder);
+  }
+}
+
+// What depends on values alone is computed by all participants together, and the rest is not.
+TEST_F(Participants, AbstractOnesComputeWhatHasValues) {
+  const Executable both =
+      Must(client_->CompileText("HloModule both, replica_count=4\n" + std::string(kAdd) + R"(
+ENTRY e {
+  x = s32[2] parameter(0)
+  w = s32[2] parameter(1)
+  y = s32[2] all-reduce(x), replica_groups={}, to_apply=add
+  z = s32[2] add(y, w)
+  ROOT t = (s32[2], s32[2]) tuple(z, y)
+}
+)"));
+  std::vector<Argument> arguments;
+  for (int m = 0; m < 4; ++m) {
+    arguments.emplace_back(Must(client_->device(m).Upload(Literal::Vector<int32_t>({m, 10 * m}))));
     arguments.emplace_back(Must(client_->device(m).Placeholder(Shape::Array(hlo::kS32, {2}))));
-  EXPECT_THAT(Text(sum.Execute(arguments, {.abstract = true}).status()),
-              HasSubstr("an abstract execute runs on one"));
+  }
+  const std::vector<Buffer> results =
+      Must(both.Execute(arguments, {.donate = {1, 3, 5, 7}, .abstract = true}));
+  ASSERT_EQ(results.size(), 8u);
+  for (size_t m = 0; m < 4; ++m) {
+    EXPECT_TRUE(results[2 * m].is_placeholder());
+    EXPECT_EQ(Must(results[2 * m + 1].ToLiteral()), Literal::Vector<int32_t>({6, 60}));
+  }
+  EXPECT_EQ(KindOf(arguments[1].buffer()->state()), ErrorKind::kDonated);
 }
 
 TEST_F(Participants, HloctlPrintsEachOnesResults) {

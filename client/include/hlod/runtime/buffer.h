@@ -70,6 +70,13 @@ class Buffer {
   // at once. The copy of a placeholder is a placeholder. The ledger records the cause device_copy.
   absl::StatusOr<Buffer> CopyTo(const Device& device, Caller caller = Caller::Here()) const;
 
+  // The parts of an array that is divided among the devices of a mesh (hlod/runtime/shards.h), one per device
+  // in the mesh's order; empty for a buffer on one device. handle() and device() are then names for this
+  // process, and those of the first part.
+  absl::Span<const Buffer> shards() const;
+  // "{devices=[2,1]<=[2]}": how it is divided, as HLO writes it; empty for a buffer on one device.
+  std::string sharding() const;
+
   // Frees the buffer now, for every copy. A second Delete is an error of kind deleted.
   absl::Status Delete(Caller caller = Caller::Here()) const;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "hlod/runtime/caller.h"
 #include "hlod/runtime/device.h"
 #include "hlod/runtime/executable.h"
+#include "hlod/runtime/mesh.h"
 #include "hlod/runtime/types.h"
 
 namespace hlod {
@@ -45,6 +47,13 @@ struct ConnectOptions {
 struct CompileOptions {
   // Makes the daemon answer compiles with CompileResult, so that Describe() need not ask for it.
   bool describe = false;
+  // Divides the program among the devices of a mesh, by the shardings of its arrays; an empty Mesh() is that
+  // of the shardings. XLA's partitioner does it, in a Python process with jaxlib that is started when it is
+  // first needed, and the compile waits for it. FAILED_PRECONDITION when there is no jaxlib (it says what to
+  // install) or the daemon has too few devices; INVALID_ARGUMENT when the program or the mesh is refused.
+  // nullopt: the program is compiled as it is.
+  std::optional<Mesh> mesh;
+  std::string partitioner = "auto";  // "shardy", "gspmd", or "auto": that whose shardings the program has.
 };
 
 // Copies share one session, which ends when the last copy, buffer and executable of it is destroyed.
@@ -87,7 +96,8 @@ class Client {
   // used.
   absl::StatusOr<Executable> Compile(const Module& module, const CompileOptions& options = {},
                                      Caller caller = Caller::Here()) const;
-  // Compiles a serialized HloModuleProto (or an HloProto or HloSnapshot that contains one).
+  // Compiles a serialized HloModuleProto (or an HloProto or HloSnapshot that contains one). For a mesh it may
+  // also be StableHLO, as text, bytecode or a portable artifact.
   absl::StatusOr<Executable> CompileSerialized(std::string_view bytes, const CompileOptions& options = {},
                                                Caller caller = Caller::Here()) const;
   absl::StatusOr<Executable> CompileText(std::string_view text, const CompileOptions& options = {},

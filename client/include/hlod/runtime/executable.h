@@ -15,6 +15,7 @@
 #include "hlod/runtime/buffer.h"
 #include "hlod/runtime/caller.h"
 #include "hlod/runtime/future.h"
+#include "hlod/runtime/mesh.h"
 #include "hlod/runtime/types.h"
 
 namespace hlod {
@@ -114,9 +115,18 @@ class Executable {
   int partition_count() const;
   int participant_count() const { return replica_count() * partition_count(); }
   // The shapes of the flat array leaves of the entry's parameters, and of its root. They are the same for
-  // each participant.
+  // each participant; of a program that was divided among a mesh, they are those of the whole arrays.
   const std::vector<Shape>& argument_shapes() const;
   const std::vector<Shape>& result_shapes() const;
+
+  // The mesh that the program was divided among (CompileOptions::mesh), and how each argument and result lies
+  // on it, as HLO writes shardings; null and empty for other programs. Of a divided program, Execute and
+  // Start take whole arrays, which may be divided already, as its results are (hlod/runtime/shards.h): an
+  // argument that lies otherwise is cut on the devices first, and indices in `options` refer to whole
+  // arguments and results. ExecuteParticipants takes the parts.
+  const Mesh* mesh() const;
+  std::vector<std::string> argument_shardings() const;
+  std::vector<std::string> result_shardings() const;
 
   // Starts the program and returns its results at once. Wrong counts, shapes, deleted buffers and
   // placeholders (unless abstract) are refused before sending; errors that the daemon finds are reported
@@ -144,6 +154,9 @@ class Executable {
   Future<void> ready() const;
   // Asks the daemon for the compilation's figures. Waits for the answer.
   absl::StatusOr<CompileResult> Describe(Caller caller = Caller::Here()) const;
+
+  // For the library.
+  const std::shared_ptr<runtime::ExecutableState>& internal_state() const { return state_; }
 
  private:
   std::shared_ptr<runtime::ExecutableState> state_;

@@ -1,0 +1,122 @@
+// Asks the partitioner for the program of one device, and compiles that.
+#include <algorithm>
+#include <utility>
+
+#include "client/partition/partition.h"
+#include "client/runtime/mesh/divided_program.h"
+#include "common/base/errors/status.h"
+#include "common/hlo/flat_signature.h"
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
+
+namespace hlod::runtime {
+namespace {
+
+// Returns the shapes of the arrays that a program takes, or gives. UNIMPLEMENTED for tuples as parameters.
+absl::StatusOr<std::vector<Shape>> ShapesOf(const std::vector<hlo::FlatSignature::Leaf>& leaves,
+                                            size_t expected, const std::string& program) {
+  std::vector<Shape> shapes;
+  for (const hlo::FlatSignature::Leaf& leaf : leaves) {
+    if (!leaf.shape.IsArray() || leaf.shape.HasDynamicDimension()) {
+      return Unimplemented(
+          "%s takes or gives a %s, which is not divided among devices: only arrays of fixed size are.",
+          program, hlo::ToStringNoLayout(leaf.shape));
+    }
+    shapes.push_back(leaf.shape);
+  }
+  if (shapes.size() != expected)
+    return Unimplemented("%s takes or gives tuples, whose elements' shardings are not known.", program);
+  return shapes;
+}
+
+absl::StatusOr<std::vector<Division>> DivisionsOf(const std::vector<Shape>& shapes,
+                                                  const std::vector<std::string>& shardings,
+                                                  const Mesh& mesh) {
+  std::vector<Division> divisions;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    ASSIGN_OR_RETURN(divisions.emplace_back(), DivisionOf(shapes[i], shardings[i], mesh.devices()));
+  }
+  return divisions;
+}
+
+absl::Status CheckMesh(const Mesh& mesh, const Session& session, const std::string& program) {
+  RETURN_IF_ERROR(mesh.status());
+  const auto count = static_cast<int>(session.devices().size());
+  if (mesh.device_count() > count) {
+    return FailedPrecondition("%s is divided among %d devices (%s), but the daemon has %d (hlod --devices).",
+                              program, mesh.device_count(), mesh.ToString(), count);
+  }
+  for (const int device : mesh.devices()) {
+    if (device < 0 || device >= count)
+      return InvalidArgument("The mesh %s names device %d; the daemon has %d.", mesh.ToString(), device,
+                             count);
+  }
+  return absl::OkStatus();
+}
+
+// Returns the mesh that the partitioner used: the one asked for, or the program's own.
+Mesh MeshOf(const partition::Partitioned& parts, const Mesh& asked) {
+  if (!asked.empty()) return asked;
+  std::vector<Mesh::Axis> axes = parts.mesh.axes;
+  for (auto& [name, size] : axes) {
+    if (name.empty()) name = "devices";  // GSPMD's shardings name no axes.
+  }
+  const std::vector<int> devices(parts.mesh.devices.begin(), parts.mesh.devices.end());
+  return Mesh(std::move(axes), devices);
+}
+
+// Compiles a program for a mesh of one device, which runs it as it is.
+absl::StatusOr<Executable> CompileForOne(const std::shared_ptr<Session>& session, const Module& whole,
+                                         const CompileOptions& options, const Caller& caller) {
+  const hlo::FlatSignature signature(whole.entry());
+  auto divided = std::make_shared<DividedProgram>(DividedProgram{.mesh = *options.mesh});
+  const std::vector<std::string> undivided(std::max(signature.arguments.size(), signature.results.size()));
+  ASSIGN_OR_RETURN(divided->takes, ShapesOf(signature.arguments, signature.arguments.size(), whole.name()));
+  ASSIGN_OR_RETURN(divided->gives, ShapesOf(signature.results, signature.results.size(), whole.name()));
+  ASSIGN_OR_RETURN(divided->arguments, DivisionsOf(divided->takes, undivided, *options.mesh));
+  ASSIGN_OR_RETURN(divided->results, DivisionsOf(divided->gives, undivided, *options.mesh));
+  ASSIGN_OR_RETURN(Executable executable,
+                   CompileBytes(session, &whole, hlo::Serialize(whole), options.describe, caller));
+  executable.internal_state()->divided = std::move(divided);
+  return executable;
+}
+
+}  // namespace
+
+absl::StatusOr<Executable> CompileDivided(const std::shared_ptr<Session>& session, const Module* whole,
+                                          std::string program, const CompileOptions& options,
+                                          const Caller& caller) {
+  const Mesh& asked = *options.mesh;
+  RETURN_IF_ERROR(session->status());
+  RETURN_IF_ERROR(CheckMesh(asked, *session, whole == nullptr ? "The program" : whole->name()));
+  if (whole != nullptr && hlo::IsShare(*whole)) {
+    return InvalidArgument(
+        "%s is divided already: it is what each of %d devices runs. Compile it without a mesh.",
+        whole->name(), whole->config.partition_count);
+  }
+  if (whole != nullptr && asked.device_count() == 1) return CompileForOne(session, *whole, options, caller);
+  partition::Request request{.program = std::move(program),
+                             .mesh = {.axes = asked.axes()},
+                             .partitioner = options.partitioner,
+                             .annotated = whole == nullptr};
+  ASSIGN_OR_RETURN(const partition::Partitioned parts, partition::Partition(request));
+  if (whole == nullptr) whole = parts.annotated.get();
+  if (whole == nullptr) return Internal("The partitioner did not return the whole program.");
+  const std::string name = parts.module->name();
+  RETURN_IF_ERROR(hlo::Verify(*parts.module));
+  auto divided = std::make_shared<DividedProgram>(DividedProgram{.mesh = MeshOf(parts, asked)});
+  RETURN_IF_ERROR(CheckMesh(divided->mesh, *session, name));
+  const hlo::FlatSignature signature(whole->entry());
+  ASSIGN_OR_RETURN(divided->takes, ShapesOf(signature.arguments, parts.parameter_op_shardings.size(), name));
+  ASSIGN_OR_RETURN(divided->gives, ShapesOf(signature.results, parts.result_op_shardings.size(), name));
+  ASSIGN_OR_RETURN(divided->arguments,
+                   DivisionsOf(divided->takes, parts.parameter_op_shardings, divided->mesh));
+  ASSIGN_OR_RETURN(divided->results, DivisionsOf(divided->gives, parts.result_op_shardings, divided->mesh));
+  ASSIGN_OR_RETURN(
+      Executable executable,
+      CompileBytes(session, parts.module.get(), hlo::Serialize(*parts.module), options.describe, caller));
+  executable.internal_state()->divided = std::move(divided);
+  return executable;
+}
+
+}  // namespace hlod::runtime
