@@ -46,7 +46,12 @@ std::shared_ptr<ProgramHistory::Past> ProgramHistory::PastOf(const hlo::Module& 
   added->name = module.name();
   added->digest = digest;
   added->line = line;
-  if (bytes.size() <= kBytesOfOneMax) added->bytes = std::string(bytes);
+  if (bytes.size() <= kBytesOfOneMax) added->size = bytes.size();
+  if (bytes.size() <= kModuleBytesMax) {
+    added->module = hlo::Clone(module);
+  } else if (added->size > 0) {
+    added->bytes = std::string(bytes);
+  }
   added->opcodes.resize(hlo::kOpcodeCount);
   const hlo::Computation& entry = module.entry();
   for (hlo::NodeId node = 0; node < entry.size(); ++node) {
@@ -77,10 +82,10 @@ std::shared_ptr<const ProgramHistory::Past> ProgramHistory::Nearest(const Past& 
 }
 
 void ProgramHistory::Keep(std::shared_ptr<const Past> added) {
-  bytes_ += added->bytes.size();
+  bytes_ += added->size;
   programs_.push_front(std::move(added));
   while (programs_.size() > kProgramsMax || bytes_ > kBytesMax) {
-    bytes_ -= programs_.back()->bytes.size();
+    bytes_ -= programs_.back()->size;
     programs_.pop_back();
   }
 }
@@ -109,14 +114,16 @@ CompileCause ProgramHistory::Compare(const hlo::Module& module, std::string_view
   uint64_t instructions = 0;
   for (size_t i = 0; i < added->opcodes.size(); ++i) instructions += added->opcodes[i] + nearest->opcodes[i];
   if (nearest->name != added->name && 2 * Distance(*nearest, *added) > instructions) return first();
-  if (nearest->bytes.empty()) {
+  if (nearest->size == 0) {
     return {CompileReason::kOperation,
             absl::StrCat(which, "; it is too large to be kept, so that the difference is not known"),
             nearest->name};
   }
-  const absl::StatusOr<std::unique_ptr<hlo::Module>> before = hlo::FromSerialized(nearest->bytes);
-  if (!before.ok()) return first();
-  Difference difference = FirstDifference(**before, module, made);
+  absl::StatusOr<std::unique_ptr<hlo::Module>> decoded = nullptr;
+  if (nearest->module == nullptr) decoded = hlo::FromSerialized(nearest->bytes);
+  if (!decoded.ok()) return first();
+  const hlo::Module& before = nearest->module != nullptr ? *nearest->module : **decoded;
+  Difference difference = FirstDifference(before, module, made);
   return {difference.reason, absl::StrCat(difference.text, "; ", which), nearest->name};
 }
 

@@ -30,7 +30,9 @@ struct CompileCause {
   int recompiles = 0;
 };
 
-// Keeps only the latest programs, and the bytes of those that are not large. Thread-safe.
+// Keeps only the latest programs: small ones as modules, because a program that is compiled for each of many
+// shapes is compared with its predecessor every time, and larger ones as bytes, unless they are very large.
+// Thread-safe.
 class ProgramHistory {
  public:
   // Explains why a program that was not in the cache is compiled now, and records the program. `made` holds
@@ -40,17 +42,20 @@ class ProgramHistory {
 
  private:
   static constexpr size_t kProgramsMax = 64;
-  static constexpr size_t kBytesMax = 32 << 20;      // The limit on the bytes kept of all programs together.
-  static constexpr size_t kBytesOfOneMax = 4 << 20;  // The bytes of a larger program are not kept.
-  static constexpr size_t kLinesMax = 4096;          // The number of lines whose recompiles are counted.
+  static constexpr size_t kBytesMax = 32 << 20;        // The limit on the bytes of all programs together.
+  static constexpr size_t kModuleBytesMax = 64 << 10;  // The bytes of a larger program are kept instead.
+  static constexpr size_t kBytesOfOneMax = 4 << 20;    // The bytes of a larger program are not kept.
+  static constexpr size_t kLinesMax = 4096;            // The number of lines whose recompiles are counted.
 
   struct Past {
     std::string name;
     Digest digest;
     Origin line;
-    std::string bytes;              // The serialized program; empty if it is not kept.
-    std::vector<uint32_t> opcodes;  // The number of instructions of the entry, per opcode.
-    uint64_t form = 0;              // The hash of opcodes and operands.
+    size_t size = 0;  // The bytes of the program that are counted; 0 if it is not kept.
+    std::unique_ptr<const hlo::Module> module;  // The program, if it is small.
+    std::string bytes;                          // The serialized program, if it is kept and not small.
+    std::vector<uint32_t> opcodes;              // The number of instructions of the entry, per opcode.
+    uint64_t form = 0;                          // The hash of opcodes and operands.
   };
   // Returns the description of a program, as it is kept.
   static std::shared_ptr<Past> PastOf(const hlo::Module& module, std::string_view bytes, const Digest& digest,
