@@ -1,7 +1,9 @@
 // Measures a tiny execute and its read beside other sessions of the same user: alone, then beside each
 // attack, in turns. Each attacker is a process of its own, like a real neighbour. Prints the median and the
-// 99th percentile, and their ratios to those measured alone.
-//   neighbours_bench [ROUNDS]
+// 99th percentile, and their ratios to those measured alone; the same of a bare echo, measured in turns with
+// the executes, which is the machine's share.
+//   neighbours_bench [ROUNDS [ATTACK]]
+// ATTACK is the name of the only attack.
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -18,8 +20,10 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "common/base/system/temporary_folder.h"
 #include "hlod/hlod.h"
 #include "hlod/testing.h"
+#include "tests/bench/wire/bare_peer.h"
 
 extern char** environ;
 
@@ -135,13 +139,33 @@ class Attackers {
   std::vector<pid_t> pids_;
 };
 
-// Appends the times of executes, in milliseconds, measured a few milliseconds apart.
-void Measure(const Executable& tiny, const Buffer& x, std::vector<double>& times) {
-  for (int i = 0; i < 200; ++i) {
-    const absl::Time begin = absl::Now();
-    if (!tiny.Execute({x}).value()[0].ToLiteral().ok()) std::abort();
-    times.push_back(absl::ToDoubleMilliseconds(absl::Now() - begin));
-    absl::SleepFor(absl::Milliseconds(5));
+// Times in milliseconds.
+struct Times {
+  std::vector<double> executes, echoes;
+};
+
+template <typename F>
+void AppendTime(std::vector<double>& times, const F& once) {
+  const absl::Time begin = absl::Now();
+  once();
+  times.push_back(absl::ToDoubleMilliseconds(absl::Now() - begin));
+  absl::SleepFor(absl::Milliseconds(3));
+}
+
+// Appends the times of executes and of echoes, in turns, measured a few milliseconds apart.
+void Measure(const Executable& tiny, const Buffer& x, hlod::bench::BareStream& echo, Times& times) {
+  const grpc::Slice bytes(std::string(64, 'x'));
+  const grpc::ByteBuffer message(&bytes, 1);
+  for (int i = 0; i < 400; ++i) {
+    AppendTime(times.executes, [&] {
+      if (!tiny.Execute({x}).value()[0].ToLiteral().ok()) std::abort();
+    });
+    AppendTime(times.echoes, [&] {
+      echo.Read();
+      echo.Write(message);
+      echo.Next();
+      echo.Next();
+    });
   }
 }
 
@@ -150,30 +174,41 @@ double Quantile(std::vector<double>& times, double q) {
   return times[static_cast<size_t>(q * static_cast<double>(times.size() - 1))];
 }
 
+void Print(const std::string& name, Times& of, Times& alone) {
+  const auto line = [](const std::string& title, std::vector<double>& beside, std::vector<double>& quiet) {
+    const double p50 = Quantile(beside, 0.5), p99 = Quantile(beside, 0.99);
+    std::printf("%-24s %10.2f %10.2f %7.1fx %7.1fx\n", title.c_str(), p50, p99, p50 / Quantile(quiet, 0.5),
+                p99 / Quantile(quiet, 0.99));
+  };
+  line(name, of.executes, alone.executes);
+  line("  a bare echo", of.echoes, alone.echoes);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--bare-server") hlod::bench::RunBareServer(argv[2]);
   if (argc == 5 && std::string_view(argv[1]) == "attack") RunAttack(argv[2], argv[3], std::atoi(argv[4]));
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 2;
   const hlod::testing::Daemon daemon = hlod::testing::Daemon::Start().value();
+  const hlod::TemporaryFolder folder = hlod::TemporaryFolder::Make("hlod-bench").value();
+  const hlod::bench::BarePeer peer("unix:" + folder.path() + "/echo");
+  hlod::bench::BareStream echo(peer.address(), "/bare/Echo");
   const Client client = Connect(daemon.address());
   const Executable tiny = client.CompileText(kTiny).value();
   const Buffer x = client.device(0).Upload(hlod::Literal::Vector<float>({1, 2, 3, 4})).value();
-  std::map<std::string, std::vector<double>> times;
-  std::vector<double> warm;
-  Measure(tiny, x, warm);
+  std::map<std::string, Times> times;
+  Times warm;
+  Measure(tiny, x, echo, warm);
   for (int round = 0; round < rounds; ++round) {
-    Measure(tiny, x, times["alone"]);
+    Measure(tiny, x, echo, times["alone"]);
     for (const Attack& attack : kAttacks) {
+      if (argc > 2 && std::string_view(argv[2]) != attack.name) continue;
       const Attackers attackers(attack, daemon.address());
       absl::SleepFor(absl::Seconds(1));  // Gives them time to connect and fill all limits.
-      Measure(tiny, x, times[attack.name]);
+      Measure(tiny, x, echo, times[attack.name]);
     }
   }
-  std::printf("%-16s %10s %10s %8s %8s\n", "beside", "p50 ms", "p99 ms", "p50", "p99");
-  const double p50 = Quantile(times["alone"], 0.5), p99 = Quantile(times["alone"], 0.99);
-  for (auto& [name, of] : times) {
-    const double own50 = Quantile(of, 0.5), own99 = Quantile(of, 0.99);
-    std::printf("%-16s %10.2f %10.2f %7.1fx %7.1fx\n", name.c_str(), own50, own99, own50 / p50, own99 / p99);
-  }
+  std::printf("%-24s %10s %10s %8s %8s\n", "beside", "p50 ms", "p99 ms", "p50", "p99");
+  for (auto& [name, of] : times) Print(name, of, times["alone"]);
 }
