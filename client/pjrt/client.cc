@@ -123,7 +123,7 @@ absl::Status Client::Destroy(Client* client) {
     held = std::move(*found);
     list.erase(found);
   }
-  // What waits refers to the client.
+  // Runs that wait refer to the client.
   held->rendezvous_.Fail(absl::CancelledError("The client ended before all devices had run the program."));
   for (Memory* const memory : held->memories()) memory->DropData();
   return absl::OkStatus();

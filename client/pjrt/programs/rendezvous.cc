@@ -75,7 +75,7 @@ absl::StatusOr<hlod::Executable> Rendezvous::Merge(const Meeting& meeting) {
   };
   absl::StatusOr<hlod::Executable> compiled = compile();
   absl::MutexLock lock(&state_->mu);
-  if (state_->merged.size() >= kMergedMax) state_->merged.clear();  // Whose shapes change with each step.
+  if (state_->merged.size() >= kMergedMax) state_->merged.clear();  // The shapes may change with each step.
   return state_->merged.try_emplace(std::move(digests), std::move(compiled)).first->second;
 }
 

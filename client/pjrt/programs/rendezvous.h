@@ -48,7 +48,7 @@ class Rendezvous {
     const absl::Duration warn_after, fail_after;
     absl::Mutex mu;
     Meetings meetings ABSL_GUARDED_BY(mu);
-    // By the digests of the participants' programs, which are not all the same.
+    // By the digests of the participants' programs, which differ.
     std::map<std::vector<std::string>, absl::StatusOr<hlod::Executable>> merged ABSL_GUARDED_BY(mu);
     bool watched ABSL_GUARDED_BY(mu) = false;
     bool ending ABSL_GUARDED_BY(mu) = false;

@@ -26,7 +26,7 @@ struct Run {
   std::shared_ptr<const CompiledProgram> program;
   hlod::Executable runtime;
   std::vector<Device*> devices;  // One per participant.
-  // True for one participant of a program whose participants work together, and are run by a call each.
+  // True for one participant of a program whose participants work together, when each is run by its own call.
   bool is_part = false;
   std::vector<Argument> arguments;
   std::vector<AwaitedArgument> awaited;
