@@ -173,6 +173,7 @@ constexpr Composed kComposed[] = {
     {"builtin", 13, ReadTensor},
     {"builtin", 14, ReadTensorWithEncoding},
     {"builtin", 15, ReadTuple},
+    {"stablehlo", 0, ReadToken},
     {"vhlo", 1, ReadComplex},
     {"vhlo", 8, ReadFunction},
     {"vhlo", 20, ReadTensor},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 
-from . import _fork, _shardings
+from . import _divided_callbacks, _fork, _shardings
 from .jax import NAME
 
 
@@ -27,7 +27,9 @@ def register() -> None:
             check_options(options)
             build = options.executable_build_options
             if build.num_partitions > 1 and build.use_shardy_partitioner:
-                call.arguments["module"] = _shardings.completed(call.arguments["module"])
+                call.arguments["module"], added = _shardings.completed(call.arguments["module"])
+                own = [c for c in call.arguments["host_callbacks"] if not isinstance(c, _divided_callbacks.Callback)]
+                call.arguments["host_callbacks"] = [*own, *added]
         return compile_and_load(*call.args, **call.kwargs)
 
     setattr(compiler, name, compiling)

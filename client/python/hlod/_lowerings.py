@@ -6,8 +6,9 @@ import collections
 import collections.abc
 import dataclasses
 import functools
+import inspect
 
-from . import _shardings
+from . import _divided_callbacks, _shardings
 from .jax import NAME
 
 
@@ -123,6 +124,8 @@ def _call_back_by_send_and_recv() -> None:
     if getattr(original, "_for_hlod", False):
         return
 
+    signature = inspect.signature(original)
+
     @functools.wraps(original)
     def emit(context, *arguments, **parameters):
         module = context.module_context
@@ -130,6 +133,11 @@ def _call_back_by_send_and_recv() -> None:
             return original(context, *arguments, **parameters)
         if _has_parts_alone(module.axis_context):
             parameters.pop("partitioned", None)  # The callback sees what its device has in any case.
+        elif parameters.get("partitioned") and _can_be_divided(signature.bind(context, *arguments, **parameters).arguments):
+            function, _, operands = arguments[:3]
+            _divided_callbacks.emit(context, function, operands)
+            return [], None, None
+        module = _divided_callbacks.with_channels(module)
         seen = module.replace(platforms=("tpu",), backend=_SendsAndReceives(module.get_backend()))
         return original(context.replace(module_context=seen), *arguments, **parameters)
 
@@ -137,6 +145,15 @@ def _call_back_by_send_and_recv() -> None:
     callback.emit_python_callback = emit
     if hasattr(mlir, "emit_python_callback"):
         mlir.emit_python_callback = emit
+
+
+def _can_be_divided(call: dict) -> bool:
+    """Returns True for a callback, by its arguments, that is neither ordered nor has results, if Shardy divides the program."""
+    from jax._src import config
+    from jax._src.sharding_impls import ShardingContext
+
+    automatic = isinstance(call["ctx"].module_context.axis_context, ShardingContext)
+    return automatic and config.use_shardy_partitioner.value and call["token"] is None and not call["result_avals"]
 
 
 def _has_parts_alone(axis_context) -> bool:

@@ -7,10 +7,11 @@ signature, so this module completes the signature before JAX hands the program o
 from __future__ import annotations
 
 import itertools
+import math
 import string
 import weakref
 
-from . import _custom_partitioning
+from . import _custom_partitioning, _divided_callbacks
 from .jax import NAME
 
 _INSPECTION = "InspectSharding"  # The custom call that jax.debug.inspect_array_sharding becomes.
@@ -35,20 +36,22 @@ def inspect(rule, context, value, *, callback):
 
 
 def completed(module):
-    """Returns the module with the shardings of arguments and results that Shardy propagates to them. Calls the functions of
-    jax.debug.inspect_array_sharding, and divides operations by their custom_partitioning; the others stay as they are."""
+    """Returns the module with the shardings of arguments and results that Shardy propagates to them, and the host callbacks that this
+    adds to it. Calls the functions of jax.debug.inspect_array_sharding, and divides operations by their custom_partitioning, and
+    partitioned callbacks; the other operations stay as they are."""
     from jax._src.interpreters import mlir
     from jaxlib.mlir import ir, passmanager
 
     with module.context:
         if not _is_open(_main(module)) and not any(_is_custom(op) for op in _operations(module.operation)):
-            return module
+            return module, []
+        callbacks = []
         whole, divided = (ir.Module.parse(mlir.module_to_bytecode(module)) for _ in range(2))
         for op in list(_operations(divided.operation)):
             rule = _rule_of(op)
             if rule is not None:
                 op.attributes["sdy.sharding_rule"] = ir.Attribute.parse(rule)
-            if _calls(op, _custom_partitioning.TARGET):
+            if _calls(op, _custom_partitioning.TARGET) or _calls(op, _divided_callbacks.TARGET):
                 _mark_operands(op)
         passmanager.PassManager.parse("builtin.module(sdy-propagation-pipeline)").run(divided.operation)
         decided = [op for op in _operations(divided.operation) if _is_custom(op)]
@@ -56,15 +59,18 @@ def completed(module):
             if _calls(op, _INSPECTION):
                 _tell(op, divided)
                 call.erase()
+                continue
+            operands = [_shardings_of(value.owner, divided)[0] for value in op.operands]
+            if _calls(op, _divided_callbacks.TARGET):
+                callbacks += _divided_callbacks.divide(whole, call, _axes(whole), operands)
             else:
-                operands = [_shardings_of(value.owner, divided)[0] for value in op.operands]
                 _custom_partitioning.divide(whole, call, operands, _shardings_of(op, divided))
         _take_signature(whole, divided)
-    return whole
+    return whole, callbacks
 
 
 def _is_custom(op) -> bool:
-    return _calls(op, _INSPECTION) or _calls(op, _custom_partitioning.TARGET)
+    return any(_calls(op, target) for target in (_INSPECTION, _custom_partitioning.TARGET, _divided_callbacks.TARGET))
 
 
 def _mark_operands(op) -> None:
@@ -121,6 +127,14 @@ def _take_signature(module, source) -> None:
 
 def _meshes(module) -> dict:
     return {op.attributes["sym_name"].value: op for op in module.body if op.operation.name == "sdy.mesh"}
+
+
+def _axes(module) -> list[tuple[str, int]]:
+    """The names and sizes of the axes of the module's largest mesh."""
+    from jaxlib.mlir.dialects import sdy
+
+    meshes = [[sdy.MeshAxisAttr(axis) for axis in sdy.MeshAttr(op.attributes["mesh"]).axes] for op in _meshes(module).values()]
+    return max(([(axis.name, axis.size) for axis in axes] for axes in meshes), key=lambda axes: math.prod(size for _, size in axes))
 
 
 def _rule_of(op) -> str | None:

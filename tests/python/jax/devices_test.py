@@ -1,5 +1,6 @@
 """Programs of several devices: jax.pmap, jax.shard_map, and arrays that are spread over a mesh. Runs with HLOD_DEVICES=8."""
 
+import collections
 import functools
 import os
 import subprocess
@@ -170,6 +171,39 @@ class Devices(PluginTest):
         jax.jit(jax.shard_map(f, mesh=self.mesh, in_specs=P("x", "y"), out_specs=P("x", "y")))(array(8, 6)).block_until_ready()
         jax.effects_barrier()
         self.assertEqual(seen, [(2, 3)] * 8)
+
+    def test_callbacks_of_parts_in_a_program_that_is_divided_automatically(self):
+        """With partitioned=True each device calls with its part, as on JAX's CPU; in a loop, in each iteration."""
+        seen = []
+        part = lambda *values: seen.append(tuple(np.shape(value) for value in values))
+
+        def f(v):
+            jax.debug.callback(part, v.T, v.sum(0), partitioned=True)
+            jax.debug.callback(part, partitioned=True)
+            jax.debug.callback(part, v)
+            return lax.scan(lambda total, row: (total + row.sum(), jax.debug.callback(part, row, total, partitioned=True)), 0.0, v)[0]
+
+        x = self.sharded(array(8, 6), "x", "y")
+        for _ in range(2):
+            np.testing.assert_allclose(np.asarray(jax.jit(f)(x)), array(8, 6).sum(), rtol=1e-4)
+        jax.effects_barrier()
+        expected = {((3, 2), (3,)): 8, (): 8, ((8, 6),): 1, ((3,), ()): 64}
+        self.assertEqual(collections.Counter(seen), {shapes: 2 * times for shapes, times in expected.items()})
+
+    def test_callbacks_in_order_under_shard_map(self):
+        """Each device has its own order."""
+        seen = []
+
+        def f(v):
+            for i in range(3):
+                io_callback(lambda at, i: seen.append((int(at), int(i))), None, lax.axis_index(("x", "y")), i, ordered=True)
+            return v * 2
+
+        by_hand = jax.shard_map(f, mesh=self.mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))
+        x = self.sharded(array(8, 6), "x", "y")
+        np.testing.assert_allclose(np.asarray(jax.jit(lambda v: by_hand(v + 1).sum(0))(x)), ((array(8, 6) + 1) * 2).sum(0), rtol=1e-4)
+        jax.effects_barrier()
+        self.assertEqual([[i for at, i in seen if at == device] for device in range(8)], [[0, 1, 2]] * 8)
 
 
 class Annotated(Devices):
