@@ -1,7 +1,10 @@
 // Trains a small GPT on the letters of a text file, then generates text: layers as one scan, mixed precision,
 // AdamW, one program per step. The text is uploaded once; batches are cut from it on the device.
-//   example_gpt_train [--text FILE] [--steps N] [--layers N] [--size N] [--letters N]
+//   example_gpt_train [--text FILE] [--steps N] [--layers N] [--size N] [--letters N] [--mesh data=2,model=2]
+// With --mesh the batch is divided along data, and the weights along data (FSDP) and model (tensor
+// parallelism): the same step, on a daemon of as many devices.
 #include <absl/strings/str_format.h>
+#include <hlod/tensor/sharding.h>
 #include <hlod/tensors.h>
 
 #include <algorithm>
@@ -51,6 +54,16 @@ Params InitialParams(int64_t alphabet, int64_t layers, int64_t size, const hlod:
           .norm = ones({size})};
 }
 
+// Divides the weights as Megatron does along model, and along data as well.
+void Divide(Params& params, const hlod::Mesh& mesh) {
+  Layer& w = params.layers;
+  for (Tensor* column : {&w.query_key_value, &w.up})
+    hlod::MarkSharding(*column, mesh, {std::nullopt, "data", "model"});
+  for (Tensor* row : {&w.out, &w.down}) hlod::MarkSharding(*row, mesh, {std::nullopt, "model", "data"});
+  hlod::MarkSharding(params.letters, mesh, {std::nullopt, "data"});
+  hlod::MarkSharding(params.places, mesh, {std::nullopt, "data"});
+}
+
 Tensor Block(const Layer& w, const Tensor& x) {
   const int64_t batch = x.size(0), size = x.size(-1);
   const Tensor joined = hlod::MatMul(hlod::RmsNorm(x, {size}, w.norm1), w.query_key_value);
@@ -81,6 +94,7 @@ Tensor Loss(const Tensor& scores, const Tensor& target) {
 
 struct Options {
   std::string text = "LICENSE";
+  hlod::Mesh mesh;  // Empty: one device.
   int64_t steps = 600, layers = 4, size = 128, letters = 300;
 };
 
@@ -106,6 +120,7 @@ double Seconds(Clock::time_point since) {
 Params Train(const Options& options, const Text& text, const hlod::Device& device) {
   const auto alphabet = static_cast<int64_t>(text.alphabet.size());
   Params params = InitialParams(alphabet, options.layers, options.size, device);
+  if (!options.mesh.empty()) Divide(params, options.mesh);
   const optim::Optimizer optimizer =
       optim::Chain({optim::ClipByGlobalNorm(1),
                     optim::AdamW(optim::WarmupCosineDecay(0, 3e-3, options.steps / 10, options.steps),
@@ -120,7 +135,12 @@ Params Train(const Options& options, const Text& text, const hlod::Device& devic
   double first = 0;
   for (int64_t i = 1; i <= options.steps; ++i) {
     const Tensor at = hlod::Randint(0, starts, {kBatch, 1}, {.device = device}) + offsets;
-    auto result = step(params, state, hlod::Take(tokens, at), hlod::Take(tokens, at + 1));
+    Tensor now = hlod::Take(tokens, at), next = hlod::Take(tokens, at + 1);
+    if (!options.mesh.empty()) {
+      hlod::MarkSharding(now, options.mesh, {"data", std::nullopt});
+      hlod::MarkSharding(next, options.mesh, {"data", std::nullopt});
+    }
+    auto result = step(params, state, now, next);
     params = std::move(result.params);
     state = std::move(result.state);
     hlod::Sync();  // One execute; only a read waits.
@@ -168,10 +188,11 @@ Options ParseOptions(int argc, char** argv) {
   for (int i = 1; i < argc; i += 2) {
     const std::string name = argv[i];
     const auto number = numbers.find(name);
-    if (i + 1 == argc || (name != "--text" && number == numbers.end())) {
+    if (i + 1 == argc || (name != "--text" && name != "--mesh" && number == numbers.end())) {
       throw std::invalid_argument(name + " is not an option, or wants a value");
     }
     if (name == "--text") options.text = argv[i + 1];
+    else if (name == "--mesh") options.mesh = hlod::Mesh::Parse(argv[i + 1]).value();
     else *number->second = std::max<int64_t>(1, std::stoll(argv[i + 1]));
   }
   return options;

@@ -21,10 +21,15 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--examples", required=True)
     parser.add_argument("--program")
+    parser.add_argument("--needs", help="a module of Python without which the page is not run")
     args = parser.parse_args()
+    python = os.environ.get("HLOD_TEST_PYTHON", "python3")
+    if args.needs and subprocess.run([python, "-c", f"import {args.needs}"], stderr=subprocess.DEVNULL).returncode != 0:
+        print(f"skipped: {python} has no {args.needs}")
+        return
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "PATH": args.bin + os.pathsep + os.environ["PATH"], "EXAMPLES": args.examples,
-               "HLOD_ADDRESS": "private", "HLOD_COMPILE_CACHE": os.path.join(folder, "compiled"), "XDG_RUNTIME_DIR": folder}
+               "HLOD_ADDRESS": "private", "HLOD_PYTHON": python, "HLOD_COMPILE_CACHE": os.path.join(folder, "compiled"), "XDG_RUNTIME_DIR": folder}
         if args.program:
             printed = subprocess.run([args.program], cwd=folder, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
             expected = "".join(blocks(args.page, "output"))
@@ -35,7 +40,7 @@ def main():
             return
         # Commands that ask a daemon find this one; a `!` in front is a command that must fail.
         env["HLOD_ADDRESS"] = f"unix:{folder}/hlod.sock"
-        daemon = subprocess.Popen([os.path.join(args.bin, "hlod"), "--listen", env["HLOD_ADDRESS"]], env=env,
+        daemon = subprocess.Popen([os.path.join(args.bin, "hlod"), "--devices", "4", "--listen", env["HLOD_ADDRESS"]], env=env,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             while not os.path.exists(f"{folder}/hlod.sock"):

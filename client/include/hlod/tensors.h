@@ -14,6 +14,7 @@
 #include "hlod/nn/padding.h"
 #include "hlod/nn/pooling.h"
 #include "hlod/nn/recurrent.h"
+#include "hlod/nn/shard_module.h"
 #include "hlod/nn/sharder.h"
 #include "hlod/nn/state_dict.h"
 #include "hlod/nn/transformer.h"

@@ -128,7 +128,11 @@ void RecordRole(runtime::AbstractSession& session, const Value& value) {
   if (known.recorded) return;
   known.recorded = true;
   static constexpr std::string_view kNames[] = {"", "weight", "gradient", "optimizer"};
-  session.Labelled(value.buffer.handle(), kNames[static_cast<size_t>(known.role)], known.name,
+  const std::string_view role = kNames[static_cast<size_t>(known.role)];
+  // The parts of a divided array are arrays of one chip already.
+  for (const Buffer& part : value.buffer.shards()) session.Labelled(part.handle(), role, known.name, "");
+  if (!value.buffer.shards().empty()) return;
+  session.Labelled(value.buffer.handle(), role, known.name,
                    value.sharding == nullptr ? std::string() : *value.sharding);
 }
 

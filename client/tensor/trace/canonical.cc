@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "client/tensor/mesh/sharding_call.h"
+#include "client/tensor/mesh/trace_mesh.h"
 #include "client/tensor/ops/linalg/routine.h"
 #include "client/tensor/trace/decompose_for_xla.h"
 #include "common/hlo/instruction_cloner.h"
@@ -28,6 +30,16 @@ NodeId AppendPortable(hlo::Computation& to, const hlo::Instruction& instruction,
                                   to.tables().Intern(hlo::CallAttributes{}), operands, called);
     lapack::NameRoutine(to.mutable_notes(call), instruction.attributes<hlo::CustomCallAttributes>());
     return call;
+  }
+  if (IsShardingCall(instruction)) {
+    hlo::CustomCallAttributes attributes = instruction.attributes<hlo::CustomCallAttributes>();
+    attributes.backend_config.clear();
+    const NodeId stated = to.Append(hlo::kCustomCall, instruction.shape_id(),
+                                    to.tables().Intern(hlo::Attributes(attributes)), operands);
+    const ShardingCall call = ReadShardingCall(instruction);
+    to.mutable_notes(stated).sharding =
+        StatedSharding(call.sharding, instruction.shape().dims.size(), call.devices.size());
+    return stated;
   }
   return hlo::CloneInstruction(instruction, operands, to, hlo::ClonedNotes::kNone, {.called = called});
 }
@@ -101,7 +113,8 @@ Canonical Canonicalise(const Trace& graph, absl::Span<const NodeId> outputs) {
 }
 
 std::unique_ptr<Module> MakeModule(std::string name, const Trace& graph, const Canonical& canonical,
-                                   absl::Span<const uint32_t> donated) {
+                                   absl::Span<const uint32_t> donated,
+                                   absl::Span<const std::string> output_shardings) {
   const hlo::Computation& from = *canonical.computation;
   auto module = std::make_unique<Module>(std::move(name), from.shared_tables());
   DecomposeForXla portable(*module);
@@ -117,9 +130,9 @@ std::unique_ptr<Module> MakeModule(std::string name, const Trace& graph, const C
     operands.clear();
     for (const NodeId operand : from[node].operands()) operands.push_back(placed[operand]);
     placed[node] = AppendPortable(main, from[node], operands, portable, callees);
-    if (const Parameter* parameter = graph.ParameterAt(canonical.nodes[node]);
-        parameter != nullptr && parameter->value && parameter->value->sharding != nullptr) {
-      main.mutable_notes(placed[node]).sharding = *parameter->value->sharding;
+    if (const Parameter* parameter = graph.ParameterAt(canonical.nodes[node]); parameter != nullptr) {
+      if (std::string sharding = ShardingOf(*parameter); !sharding.empty())
+        main.mutable_notes(placed[node]).sharding = std::move(sharding);
     }
     const OriginRow& row = graph.origin(canonical.nodes[node]);
     if (row.caller.line == 0) continue;
@@ -128,15 +141,22 @@ std::unique_ptr<Module> MakeModule(std::string name, const Trace& graph, const C
     metadata.source_file = row.caller.file;
     metadata.source_line = row.caller.line;
   }
-  if (canonical.outputs.size() == 1) {
-    main.set_root(placed[canonical.outputs[0]]);
+  std::vector<Shape> elements;
+  std::vector<NodeId> outputs;
+  for (size_t i = 0; i < canonical.outputs.size(); ++i) {
+    const NodeId output = canonical.outputs[i];
+    elements.push_back(from[output].shape());
+    outputs.push_back(placed[output]);
+    if (i >= output_shardings.size() || output_shardings[i].empty()) continue;
+    outputs[i] = main.Append(hlo::kCustomCall, from[output].shape_id(),
+                             main.tables().Intern(hlo::Attributes(
+                                 hlo::CustomCallAttributes{.target = "Sharding", .api_version = 1})),
+                             {&outputs[i], 1});
+    main.mutable_notes(outputs[i]).sharding = output_shardings[i];
+  }
+  if (outputs.size() == 1) {
+    main.set_root(outputs[0]);
   } else {
-    std::vector<Shape> elements;
-    std::vector<NodeId> outputs;
-    for (const NodeId output : canonical.outputs) {
-      outputs.push_back(placed[output]);
-      elements.push_back(from[output].shape());
-    }
     const hlo::ShapeId tuple = main.tables().Intern(Shape::Tuple(std::move(elements)));
     main.set_root(main.Append(hlo::kTuple, tuple, 0, outputs));
   }

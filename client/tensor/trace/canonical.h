@@ -28,8 +28,10 @@ Canonical Canonicalise(const Trace& graph, absl::Span<const NodeId> outputs);
 // determines which values are alive together: in the program's own order a step recomputes a layer when the
 // backward pass reaches it, while the canonical order, from the outputs down, would recompute all layers
 // first. Instructions carry the operation and the source line as metadata. `donated` lists the canonical
-// parameters whose memory the program may take over.
+// parameters whose memory the program may take over, `output_shardings` the serialized OpShardings that the
+// outputs are stated to have; empty ones state none.
 std::unique_ptr<Module> MakeModule(std::string name, const Trace& graph, const Canonical& canonical,
-                                   absl::Span<const uint32_t> donated);
+                                   absl::Span<const uint32_t> donated,
+                                   absl::Span<const std::string> output_shardings = {});
 
 }  // namespace hlod::lazy

@@ -11,6 +11,8 @@
 // 3. Collect the outputs: the nodes of the live values, a value being live while a tensor, a residual or the
 //    tape refers to it. Without any, the trace is cleared and nothing runs. If the connection has ended, the
 //    outputs fail.
+//    If one of the parameters is divided among the devices of a mesh, or a value is stated to be, all
+//    parameters are put onto that mesh, and the program is divided when it is compiled.
 // 4. Decide the donations. A parameter whose value and buffer only the trace holds cannot be read again,
 //    since values never change and nobody else has this one: its memory may hold a result.
 // 5. Find the program. The first key is the trace as it was recorded: the words of its instructions, the
@@ -64,6 +66,7 @@
 #include "client/tensor/dispatch/lowering.h"
 #include "client/tensor/dispatch/settings.h"
 #include "client/tensor/function/function_trace.h"
+#include "client/tensor/mesh/trace_mesh.h"
 #include "client/tensor/trace/abstract.h"
 #include "client/tensor/trace/canonical.h"
 #include "client/tensor/trace/close_event.h"
@@ -129,8 +132,7 @@ std::vector<bool> Donated(const Trace& graph) {
   std::vector<bool> donated;
   for (const Parameter& parameter : graph.parameters()) {
     donated.push_back(parameter.value && parameter.value->references() == 1 &&
-                      parameter.value->state == Value::State::kData &&
-                      parameter.value->buffer.internal_state().use_count() == 1);
+                      parameter.value->state == Value::State::kData && IsSoleOwner(*parameter.value));
   }
   return donated;
 }
@@ -138,10 +140,32 @@ std::vector<bool> Donated(const Trace& graph) {
 // Appends the parameters' shardings, which are notes and not words: for each its number, length and bytes.
 void AppendShardings(const Trace& graph, absl::Span<const uint32_t> parameters, std::vector<uint32_t>& tail) {
   for (uint32_t i = 0; i < parameters.size(); ++i) {
-    const Parameter& parameter = graph.parameters()[parameters[i]];
-    if (!parameter.value || parameter.value->sharding == nullptr) continue;
-    const std::string& sharding = *parameter.value->sharding;
+    const std::string sharding = ShardingOf(graph.parameters()[parameters[i]]);
+    if (sharding.empty()) continue;
     tail.push_back(i);
+    tail.push_back(static_cast<uint32_t>(sharding.size()));
+    tail.insert(tail.end(), sharding.begin(), sharding.end());
+  }
+}
+
+// Returns the shardings of the outputs that have one, serialized; others are empty. They keep a tensor that
+// is updated in place as it was marked, and have no meaning without a mesh.
+std::vector<std::string> OutputShardings(const Outputs& outputs, const std::vector<int>& mesh) {
+  std::vector<std::string> shardings(mesh.empty() ? 0 : outputs.nodes.size());
+  for (size_t i = 0; i < shardings.size(); ++i) {
+    const auto& sharding = outputs.values[i].front()->sharding;
+    if (sharding != nullptr) shardings[i] = *sharding;
+  }
+  return shardings;
+}
+
+// Appends the mesh and the shardings of outputs.
+void AppendMesh(const std::vector<int>& mesh, const std::vector<std::string>& outputs,
+                std::vector<uint32_t>& tail) {
+  if (mesh.empty()) return;
+  tail.push_back(kSeparator);
+  tail.insert(tail.end(), mesh.begin(), mesh.end());
+  for (const std::string& sharding : outputs) {
     tail.push_back(static_cast<uint32_t>(sharding.size()));
     tail.insert(tail.end(), sharding.begin(), sharding.end());
   }
@@ -173,7 +197,7 @@ std::vector<Origin> LinesOf(const Trace& graph, absl::Span<const uint32_t> param
 
 // Returns the program from the cache of canonical forms, or compiles it.
 Program FindOrCompile(Trace& graph, const Outputs& outputs, const std::vector<bool>& donated,
-                      const Caller& caller, CloseReport& report) {
+                      const std::vector<int>& mesh, const Caller& caller, CloseReport& report) {
   Runtime& runtime = *graph.place.runtime;
   const Canonical canonical = Canonicalise(graph, outputs.nodes);
   Program program;
@@ -189,6 +213,8 @@ Program FindOrCompile(Trace& graph, const Outputs& outputs, const std::vector<bo
   const absl::Span<const uint32_t> words = canonical.computation->words();
   std::vector<uint32_t> tail = Tail(canonical.outputs, donated_arguments, graph.place);
   AppendShardings(graph, canonical.parameters, tail);
+  const std::vector<std::string> shardings = OutputShardings(outputs, mesh);
+  AppendMesh(mesh, shardings, tail);
   if (const auto* known = runtime.canonical.Find(words, tail)) {
     ++Stats().canonical_hits;
     report.found = ProgramSource::kCanonical;
@@ -196,12 +222,14 @@ Program FindOrCompile(Trace& graph, const Outputs& outputs, const std::vector<bo
     return program;
   }
   const std::string name = absl::StrCat("trace_", LineText(caller));
-  const std::unique_ptr<Module> module = MakeModule(name, graph, canonical, donors);
+  const std::unique_ptr<Module> module = MakeModule(name, graph, canonical, donors, shardings);
   auto compiled = std::make_shared<Compiled>();
   const runtime::ArgumentLines lines(LinesOf(graph, canonical.parameters));
   const runtime::Stopwatch watch;
+  CompileOptions options;
+  if (!mesh.empty()) options = {.mesh = MeshOfDevices(mesh), .partitioner = "gspmd"};
   compiled->executable = ValueOrThrow(
-      Client(runtime.device(0).internal_session()).Compile(*module, {}, caller), "compile", caller);
+      Client(runtime.device(0).internal_session()).Compile(*module, options, caller), "compile", caller);
   report.compile_us = watch.us();
   report.found = ProgramSource::kCompiled;
   ++Stats().compiles;
@@ -294,11 +322,14 @@ std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& own, 
   const runtime::Stopwatch lowering;
   try {
     if (abstract != nullptr) DeclarePlaceholders(graph, caller);
+    const std::vector<int> mesh = MeshOf(graph, caller);
+    if (!mesh.empty()) PlaceParameters(graph, mesh, caller);
     const std::vector<bool> donated = Donated(graph);
     std::vector<uint32_t> tail = Tail(outputs.nodes, donated, graph.place);
     std::vector<uint32_t> all(graph.parameters().size());
     std::iota(all.begin(), all.end(), 0u);
     AppendShardings(graph, all, tail);
+    AppendMesh(mesh, OutputShardings(outputs, mesh), tail);
     const absl::Span<const uint32_t> words = graph.computation().words();
     RecordedPrograms& recorded = graph.place.runtime->recorded;
     const Program* program = recorded.Find(words, tail);
@@ -306,7 +337,7 @@ std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& own, 
       ++Stats().trace_hits;
       report.found = ProgramSource::kRecorded;
     } else {
-      program = &recorded.Add(words, tail, FindOrCompile(graph, outputs, donated, caller, report));
+      program = &recorded.Add(words, tail, FindOrCompile(graph, outputs, donated, mesh, caller, report));
     }
     if (report.found != ProgramSource::kCompiled) runtime::CountMetric(runtime::MetricCounter::kCachedGraphs);
     report.lower_us = lowering.us() - report.compile_us;

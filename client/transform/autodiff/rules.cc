@@ -2,10 +2,20 @@
 #include "client/transform/autodiff/rules.h"
 
 #include "client/tensor/autograd/own_derivative.h"
+#include "client/tensor/mesh/sharding_call.h"
 #include "client/transform/batch/axis.h"
 #include "client/transform/rules/lapack.h"
 
 namespace hlod::lazy {
+namespace {
+
+// A cotangent lies as its value does.
+Cotangents CustomCallCotangents(const TransposeArgs& c) {
+  if (c.operands.size() != 1) return AxisCotangents(c);
+  return {c.l.b.Add(hlo::kCustomCall, {c.ct}, c.attributes, {}, &c.l.shape(c.ct))};
+}
+
+}  // namespace
 
 const Rules& TheRules() {
   static const Rules* const rules = [] {
@@ -17,7 +27,7 @@ const Rules& TheRules() {
     AddReductionRules(*made);
     AddFactorizationRules(*made);
     AddControlRules(*made);
-    made->transpose[static_cast<size_t>(hlo::kCustomCall)] = AxisCotangents;
+    made->transpose[static_cast<size_t>(hlo::kCustomCall)] = CustomCallCotangents;
     return made;
   }();
   return *rules;
@@ -29,6 +39,7 @@ TangentRule TangentRuleOf(const hlo::Computation& computation, NodeId node) {
   const hlo::Instruction instruction = computation[node];
   if (instruction.opcode() == hlo::kCustomCall) {
     if (IsAxisCall(instruction)) return AxisTangents;
+    if (IsShardingCall(instruction)) return LinearInAll;
     return CustomCallTangentRule(instruction.attributes<hlo::CustomCallAttributes>().target);
   }
   return TheRules().tangent[static_cast<size_t>(instruction.opcode())];

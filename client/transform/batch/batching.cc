@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "client/tensor/mesh/sharding_call.h"
 #include "client/tensor/ops/shape/movement.h"
 #include "client/transform/batch/batch.h"
 #include "client/transform/rules/lapack.h"
@@ -54,8 +55,9 @@ Op Elementwise(const BatchArgs& c) {
 Op Leading(const BatchArgs& c) { return Again(c, c.AllWith(), c.attributes); }
 
 Op CustomCall(const BatchArgs& c) {
-  const std::string& target = c.Get<hlo::CustomCallAttributes>().target;
-  if (!TakesBatches(target)) Refuse("custom-call (%s) has no batching rule", target);
+  const auto& call = c.Get<hlo::CustomCallAttributes>();
+  if (IsShardingTarget(call.target)) return Again(c, c.AllWith(), WithExamples(call));
+  if (!TakesBatches(call.target)) Refuse("custom-call (%s) has no batching rule", call.target);
   return Leading(c);
 }
 

@@ -1,0 +1,219 @@
+// Tensors on a mesh of four devices: results, gradients and updates equal those of one device. XLA's
+// partitioner divides the programs: without jaxlib these tests are skipped.
+#include <cmath>
+
+#include "hlod/nn/shard_module.h"
+#include "hlod/runtime/shards.h"
+#include "hlod/tensor/sharding.h"
+#include "tests/support/python.h"
+#include "tests/unit/client/tensor/fixture.h"
+
+namespace hlod {
+namespace {
+
+const Mesh kMesh({{"data", 2}, {"model", 2}});
+
+class MeshTensors : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    daemon_ = new testing::Daemon(testing::Daemon::Start({.flags = {"--devices", "4"}}).value());
+  }
+  static void TearDownTestSuite() {
+    delete daemon_;
+    daemon_ = nullptr;
+  }
+  void SetUp() override {
+    client_ = std::make_unique<Client>(daemon_->Connect().value());
+    ResetTraceStats();
+    if (!HasPartitioner()) GTEST_SKIP() << "There is no jaxlib.";
+  }
+  void TearDown() override { Environment(*client_).End(); }
+
+  static bool HasPartitioner() {
+    static const std::optional<std::string> python = PythonWith("jaxlib");
+    if (python.has_value()) setenv("HLOD_PYTHON", python->c_str(), 1);
+    return python.has_value();
+  }
+
+  Device device() const { return client_->device(0); }
+  // Returns `count` numbers from -1 to 1 that look random.
+  static std::vector<float> Numbers(int64_t count, int seed) {
+    std::vector<float> numbers;
+    for (int64_t i = 0; i < count; ++i)
+      numbers.push_back(static_cast<float>(std::sin(static_cast<double>(1 + i * 7 + seed * 131))));
+    return numbers;
+  }
+  Tensor Of(const Dims& dims, int seed) {
+    int64_t count = 1;
+    for (const int64_t size : dims) count *= size;
+    return FromValues<float>(Numbers(count, seed), dims);
+  }
+  static absl::Status Thrown(const std::function<void()>& body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      return error.status();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return absl::OkStatus();
+  }
+  static void ExpectNear(const Tensor& a, const Tensor& b, float tolerance, const std::string& what) {
+    const std::vector<float> x = a.ToVector<float>(), y = b.ToVector<float>();
+    ASSERT_EQ(x.size(), y.size()) << what;
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_NEAR(x[i], y[i], tolerance * std::max(1.0f, std::abs(y[i]))) << what << " element " << i;
+  }
+
+  inline static testing::Daemon* daemon_ = nullptr;
+  std::unique_ptr<Client> client_;
+};
+
+TEST_F(MeshTensors, ATensorIsCutAndReadsAssembleIt) {
+  const std::vector<float> numbers = Numbers(5 * 6, 1);
+  Tensor x = FromValues<float>(numbers, Dims{5, 6}).To(device());
+  MarkSharding(x, kMesh, {"data", "model"});
+  EXPECT_EQ(ShardingOf(x), "{devices=[2,2]<=[4]}");
+  const Buffer buffer = x.ToBuffer();
+  ASSERT_EQ(buffer.shards().size(), 4u);
+  EXPECT_EQ(buffer.shards()[1].shape(), Shape::Array(kF32, {3, 3}));
+  EXPECT_EQ(x.ToVector<float>(), numbers);
+  const Tensor direct =
+      ToMesh(FromValues<float>(numbers, Dims{5, 6}), device(), kMesh, {std::nullopt, {"model", "data"}});
+  EXPECT_EQ(ShardingOf(direct), "{devices=[1,4]<=[2,2]T(1,0)}");
+  EXPECT_EQ(direct.ToVector<float>(), numbers);
+}
+
+TEST_F(MeshTensors, AProgramRunsOnAllDevices) {
+  const Tensor x = Of({8, 6}, 1), w = Of({6, 4}, 2);
+  const Tensor on_mesh_x = ToMesh(x, device(), kMesh, {"data", std::nullopt});
+  const Tensor on_mesh_w = ToMesh(w, device(), kMesh, {std::nullopt, "model"});
+  const Tensor scale = Full({}, 3, {.device = device()});  // Lies on one device.
+  const Tensor y = Tanh(MatMul(on_mesh_x, on_mesh_w)) * scale, mean = Mean(y);
+  Sync();
+  EXPECT_EQ(y.ToBuffer().shards().size(), 4u);
+  EXPECT_THAT(ShardingOf(y), HasSubstr("devices=[2,2]"));
+  ExpectNear(y, Tanh(MatMul(x, w)) * 3, 1e-6f, "y");
+  EXPECT_NEAR(mean.Item<float>(), Mean(Tanh(MatMul(x, w)) * 3).Item<float>(), 1e-6f);
+}
+
+TEST_F(MeshTensors, ALoopCompilesOnceAndDonates) {
+  Tensor w = ToMesh(Of({8, 8}, 1), device(), kMesh, {"data", "model"});
+  Tensor g = Of({8, 8}, 2).To(device());
+  for (int i = 0; i < 5; ++i) {
+    w.Sub_(g * 0.1);
+    Sync();
+  }
+  EXPECT_EQ(GetTraceStats().compiles, 1);
+  EXPECT_EQ(ShardingOf(w), "{devices=[2,2]<=[4]}");
+  EXPECT_GE(GetTraceStats().donated, 5);
+  ExpectNear(w, Of({8, 8}, 1) - Of({8, 8}, 2) * 0.5, 1e-6f, "w");
+}
+
+TEST_F(MeshTensors, AStatedResultAndItsGradientLieAsStated) {
+  Tensor w = ToMesh(Of({4, 8}, 3), device(), kMesh, {std::nullopt, "model"});
+  w.RequiresGrad_();
+  const Tensor x = Of({6, 4}, 4).To(device());
+  const Tensor y = WithSharding(MatMul(x, w), kMesh, {"data", "model"});
+  Sum(Square(y)).Backward();
+  Sync();
+  EXPECT_EQ(ShardingOf(y), "{devices=[2,2]<=[4]}");
+  Tensor host = Of({4, 8}, 3);
+  host.RequiresGrad_();
+  Sum(Square(MatMul(Of({6, 4}, 4), host))).Backward();
+  ExpectNear(w.Grad(), host.Grad(), 1e-5f, "gradient");
+  // In functions, and in loops that they trace.
+  const auto loss = [](const Tensor& v, const Tensor& in) {
+    const auto body = [&](const Tensor& h) { return Tanh(WithSharding(h, kMesh, {"data", std::nullopt})); };
+    return Sum(body(body(MatMul(in, v))));
+  };
+  const auto plain = [](const Tensor& v, const Tensor& in) { return Sum(Tanh(Tanh(MatMul(in, v)))); };
+  const auto [value, gradient] = Jit(ValueAndGrad(loss))(w.Detach(), x);
+  const auto [expected, expected_gradient] = ValueAndGrad(plain)(Of({4, 8}, 3).To(device()), x);
+  ExpectNear(value, expected, 1e-5f, "value");
+  ExpectNear(gradient, expected_gradient, 1e-5f, "gradient of a function");
+}
+
+TEST_F(MeshTensors, PlaceholdersAndErrors) {
+  const Tensor p = ShardedPlaceholder({8, 4}, kF32, device(), kMesh, {"data", std::nullopt});
+  EXPECT_TRUE(p.is_placeholder());
+  EXPECT_THAT(ShardingOf(p), HasSubstr("devices=[2,1,2]"));
+  EXPECT_EQ(KindOf(Thrown([&] { Sum(p).ToHost(); })), ErrorKind::kPlaceholder);
+  Tensor host = Of({4, 4}, 1), x = host.To(device());
+  EXPECT_THAT(Thrown([&] {
+                MarkSharding(host, kMesh, {"data", std::nullopt});
+              }).ToString(),
+              HasSubstr("a host tensor lies on no mesh"));
+  EXPECT_THAT(Thrown([&] { MarkSharding(x, kMesh, {"data"}); }).ToString(),
+              HasSubstr("has 1 dimensions; the array has 2"));
+  EXPECT_THAT(Thrown([&] {
+                MarkSharding(x, kMesh, {"data", "data"});
+              }).ToString(),
+              HasSubstr("names the axis data twice"));
+  EXPECT_THAT(Thrown([&] {
+                MarkSharding(x, Mesh({{"data", 8}}), {"data", std::nullopt});
+              }).ToString(),
+              HasSubstr("the daemon has 4"));
+  Tensor a = ToMesh(host, device(), Mesh({{"x", 2}}), {"x", std::nullopt});
+  Tensor b = ToMesh(host, device(), Mesh({{"x", 2}}, {2, 3}), {"x", std::nullopt});
+  const Tensor sum = a + b;
+  EXPECT_THAT(Thrown([&] { sum.ToHost(); }).ToString(),
+              HasSubstr("different meshes: on devices 0,1 and on devices 2,3"));
+  MarkSharding(b, Mesh({{"x", 2}}), {std::nullopt, "x"});
+  ExpectNear(a + b, host + host, 0, "moved");
+}
+
+struct Mlp : nn::Module {
+  nn::Linear up{*this, "up", 6, 16}, down{*this, "down", 16, 4};
+  Tensor operator()(const Tensor& x) const { return down(Relu(up(x))); }
+};
+
+// Gives a module's parameters values that do not depend on its random numbers.
+void Set(nn::Module& module, const std::function<Tensor(const Dims&, int)>& values) {
+  const NoGrad scope;
+  int seed = 10;
+  for (auto& [name, parameter] : module.NamedParameters()) parameter.Copy_(values(parameter.dims(), seed++));
+}
+
+TEST_F(MeshTensors, AnMlpTrainsAsOnOneDevice) {
+  const auto values = [this](const Dims& dims, int seed) { return Of(dims, seed) * 0.3; };
+  const auto train = [&](nn::Module& module, const Mlp& mlp, const Device& on) {
+    Adam adam(module.Parameters(), {.lr = 1e-2});
+    for (int step = 0; step < 4; ++step) {
+      const Tensor x = Of({8, 6}, step), y = Of({8, 4}, 50 + step);
+      Tensor loss = MseLoss(mlp(x.To(on)), y.To(on));
+      loss.Backward();
+      adam.Step();
+      adam.ZeroGrad();
+      Sync();
+    }
+  };
+  Mlp one, tensor_parallel, fully_sharded;
+  for (Mlp* mlp : {&one, &tensor_parallel, &fully_sharded}) Set(*mlp, values);
+  one.To(device());
+  const std::vector<nn::ShardRule> megatron = {{"up\\.weight$", {"model", std::nullopt}},
+                                               {"up\\.bias$", {"model"}},
+                                               {"down\\.weight$", {std::nullopt, "model"}}};
+  nn::ShardModule(tensor_parallel, device(), kMesh, megatron);
+  const auto specs = nn::FullyShardModule(fully_sharded, device(), kMesh, "data", megatron);
+  EXPECT_EQ(specs[0].second.ToString(), "(\"model\", \"data\")");
+  EXPECT_EQ(specs[3].second.ToString(), "(\"data\")");
+  EXPECT_THAT(ShardingOf(fully_sharded.up.weight), HasSubstr("devices=[2,2]"));
+  train(one, one, device());
+  ResetTraceStats();
+  train(tensor_parallel, tensor_parallel, device());
+  train(fully_sharded, fully_sharded, device());
+  const auto expected = one.NamedParameters();
+  for (const Mlp* mlp : {&tensor_parallel, &fully_sharded}) {
+    const auto trained = mlp->NamedParameters();
+    for (size_t i = 0; i < expected.size(); ++i)
+      ExpectNear(trained[i].second, expected[i].second, 1e-5f, expected[i].first);
+  }
+  EXPECT_THAT(ShardingOf(fully_sharded.up.weight), HasSubstr("devices=[2,2]"));
+  EXPECT_THAT(Thrown([&] {
+                nn::ShardModule(one, device(), kMesh, {{"attention", {"model"}}});
+              }).ToString(),
+              HasSubstr("the rule \"attention\" fits no parameter"));
+}
+
+}  // namespace
+}  // namespace hlod
