@@ -49,9 +49,10 @@ constexpr JsonObject kJsonObjects[] = {
 #include "common/base/stats.inc"
      "rows (transfers)"},
     {"run",
-     "module daemon device compile{digest cached persistent compile_us argument_bytes output_bytes "
-     "alias_bytes temporary_bytes steps reference_steps reference_opcodes slow_steps} run{count "
-     "min_us median_us max_us} results[index shape placeholder (file | value)] stats (a session "
+     "module daemon device mesh argument_shardings result_shardings (empty unless it is divided) "
+     "compile{digest cached persistent compile_us argument_bytes output_bytes alias_bytes temporary_bytes "
+     "steps reference_steps reference_opcodes slow_steps} run{count min_us median_us max_us} "
+     "results[index shape placeholder (file | value)] stats (a session "
      "part)"},
     {"replay",
      "command_log client complete commands failed not_read recorded_us replayed_us programs (the "
