@@ -20,6 +20,8 @@
 #include "common/base/errors/status.h"
 #include "common/base/system/file.h"
 #include "common/base/system/temporary_folder.h"
+#include "common/hlo/proto/codec.h"
+#include "common/hlo/text/shardy.h"
 #include "hlod/testing.h"
 
 extern char** environ;
@@ -216,6 +218,38 @@ absl::StatusOr<CheckOutcome> Conclude(const CommonOptions& common, const CheckOp
 
 }  // namespace
 
+namespace {
+
+// Returns the number of devices that the recorded programs were divided among by a mesh of theirs; 1 when
+// they were not.
+absl::StatusOr<int64_t> DevicesOfMesh(const std::vector<analysis::PreflightLog>& sessions) {
+  int64_t devices = 1;
+  for (const analysis::PreflightLog& session : sessions) {
+    for (const v1::PreflightEvent& event : session.events) {
+      if (!event.has_program()) continue;
+      ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, hlo::FromSerialized(event.program().module()));
+      if (hlo::IsShare(*module)) devices = std::max<int64_t>(devices, module->config.partition_count);
+    }
+  }
+  return devices;
+}
+
+// Returns the target that a run's figures are compared with: those of a program that XLA divided are one
+// chip's already. FAILED_PRECONDITION when its mesh has another number of devices than the target.
+absl::StatusOr<std::optional<analysis::Target>> TargetOfRun(std::optional<analysis::Target> target,
+                                                            int64_t devices, const std::string& program) {
+  if (!target.has_value() || devices == 1) return target;
+  if (target->count != 1 && target->count != devices) {
+    return FailedPrecondition("The program %s divides its tensors among %d devices; --target has %d chips.",
+                              program, devices, target->count);
+  }
+  target->count = 1;
+  target->shape.clear();
+  return target;
+}
+
+}  // namespace
+
 absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const CheckOptions& options,
                                           const std::optional<analysis::Target>& target,
                                           const analysis::Budget& budget) {
@@ -225,13 +259,25 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
   // A placeholder may be of any size, so the limit on buffers is out of the way.
   testing::DaemonOptions daemon_options;
   daemon_options.flags = {"--log-level", "warn", "--buffer-bytes-max", std::to_string(int64_t{1} << 50)};
+  // As many devices as the program's mesh may have.
+  constexpr int64_t kDevicesMax = 1024;
+  const int64_t chips = target.has_value() ? std::clamp<int64_t>(target->count, 1, kDevicesMax) : 1;
+  for (const std::string& flag : {std::string("--devices"), std::to_string(chips)})
+    daemon_options.flags.push_back(flag);
   ASSIGN_OR_RETURN(const testing::Daemon daemon, testing::Daemon::Start(daemon_options));
   std::string abstract = absl::StrCat("address=", daemon.address(), ",log=", records);
   if (options.steps > 0) absl::StrAppend(&abstract, ",steps=", options.steps);
   if (!options.stand_in.empty()) absl::StrAppend(&abstract, ",stand_in=", options.stand_in);
   ASSIGN_OR_RETURN(const int code, RunProgram(options.program, abstract, common.json));
   ASSIGN_OR_RETURN(const std::vector<analysis::PreflightLog> sessions, ReadRecords(records));
-  ASSIGN_OR_RETURN(RunReport report, analysis::FollowRun(sessions, target, budget));
+  ASSIGN_OR_RETURN(const int64_t devices, DevicesOfMesh(sessions));
+  ASSIGN_OR_RETURN(const std::optional<analysis::Target> chip,
+                   TargetOfRun(target, devices, options.program[0]));
+  if (devices > 1 && !common.json) {
+    Show(absl::StrFormat("The program divides its tensors among %d devices: the figures are those of one.\n",
+                         devices));
+  }
+  ASSIGN_OR_RETURN(RunReport report, analysis::FollowRun(sessions, chip, budget));
   const absl::Status counts = CheckRun(options.program[0], code, report);
   if (!counts.ok()) {
     report.void_because = std::string(FromAbsl(counts.message()));

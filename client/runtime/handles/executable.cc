@@ -94,15 +94,26 @@ class ExecuteCall {
     execution.results = Results();
     NoteDonations();
     if (AbstractSession* const log = executable_->session->options().abstract.get()) {
-      std::vector<uint64_t> handles;
-      for (const Argument& argument : arguments_) handles.push_back(HandleOf(argument));
-      log->Executed(executable_->digest, handles, execution.results, donated_, options_.result_callers,
-                    caller);
+      RecordExecute(*log, execution.results, caller);
     }
     return execution;
   }
 
  private:
+  // Writes the execute into the preflight log. Of several participants it is the first one's: the log follows
+  // one device, and the others hold and run the same.
+  void RecordExecute(AbstractSession& log, const std::vector<Buffer>& results, const Caller& caller) const {
+    const size_t takes = arguments_.size() / devices_.size(), gives = results.size() / devices_.size();
+    std::vector<uint64_t> handles;
+    for (const Argument& argument : arguments_.subspan(0, takes)) handles.push_back(HandleOf(argument));
+    std::vector<int> donated;
+    for (const int index : donated_) {
+      if (index >= 0 && static_cast<size_t>(index) < takes) donated.push_back(index);
+    }
+    const std::vector<Buffer> own(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(gives));
+    log.Executed(executable_->digest, handles, own, donated, options_.result_callers, caller);
+  }
+
   // Returns 0 for a literal, and for a buffer that names none.
   static uint64_t HandleOf(const Argument& argument) {
     const Buffer* const buffer = argument.buffer();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/runtime/preflight/abstract_session.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/proto/tiling.h"
 #include "common/hlo/text/sharding.h"
@@ -99,6 +100,10 @@ Buffer FromParts(Division division, std::vector<Buffer> parts) {
   auto shards = std::make_shared<Shards>();
   shards->division = std::move(division);
   shards->parts = std::move(parts);
+  // A preflight follows one device: the other parts are not held there.
+  if (AbstractSession* const log = shards->parts[0].internal_state()->session->options().abstract.get()) {
+    for (size_t i = 1; i < shards->parts.size(); ++i) log->Dropped(shards->parts[i].handle());
+  }
   return Buffer(std::make_shared<BufferState>(std::move(shards)));
 }
 
