@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <deque>
 #include <set>
 #include <string>
 #include <string_view>
@@ -37,9 +38,12 @@ void SetCurrentLine(const Caller& line) {
 
 bool LinesAreStated() { return stated.load(std::memory_order_relaxed); }
 
-// Finders are never freed: a thread may be about to use the former one.
+// Keeps each finder until the process ends: a thread may be about to use the former one.
 void SetLineFinder(std::optional<LineFinder> finder) {
-  line_finder = finder.has_value() ? new LineFinder(*finder) : nullptr;
+  static absl::Mutex mu(absl::kConstInit);
+  static auto* const finders = new std::deque<LineFinder>;
+  absl::MutexLock lock(&mu);
+  line_finder = finder.has_value() ? &finders->emplace_back(*finder) : nullptr;
 }
 
 Caller FoundLine() {
