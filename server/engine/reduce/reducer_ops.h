@@ -17,18 +17,12 @@
 
 namespace hlod::engine {
 
-// A reducer for one element type. Element is the type in memory, Acc that of partial results (f32 for the
-// 16-bit floats), and Total that in which many partial results are combined (f64 for sums of f32).
-template <ScalarReducer kReducer, typename T>
-struct ReducerOp {
+// An element type of reducers. Acc is the type of partial results: f32 for the narrower floats.
+template <typename T>
+struct ReducedElement {
   static constexpr bool kSmall = hlo::kIsSmallFloat<T>;
-  static constexpr bool kMaximum = kReducer == ScalarReducer::kMaximum;
-  static constexpr bool kExtremum = kMaximum || kReducer == ScalarReducer::kMinimum;
-  using Element = T;
   // Sub-byte integers wrap when they are stored.
   using Acc = std::conditional_t<kSmall, float, std::conditional_t<hlo::kIsSmallInt<T>, int8_t, T>>;
-  using Total =
-      std::conditional_t<kReducer == ScalarReducer::kAdd && std::is_same_v<Acc, float>, double, Acc>;
 
   static HLOD_ALWAYS_INLINE Acc Load(T element) {
     if constexpr (kSmall) {
@@ -49,6 +43,19 @@ struct ReducerOp {
       return static_cast<T>(value);
     }
   }
+};
+
+// A reducer for one element type. Element is the type in memory, Acc that of partial results, and Total that
+// in which many partial results are combined (f64 for sums of f32).
+template <ScalarReducer kTheReducer, typename T>
+struct ReducerOp : ReducedElement<T> {
+  static constexpr ScalarReducer kReducer = kTheReducer;
+  static constexpr bool kMaximum = kReducer == ScalarReducer::kMaximum;
+  static constexpr bool kExtremum = kMaximum || kReducer == ScalarReducer::kMinimum;
+  using Element = T;
+  using Acc = typename ReducedElement<T>::Acc;
+  using Total =
+      std::conditional_t<kReducer == ScalarReducer::kAdd && std::is_same_v<Acc, float>, double, Acc>;
 
   static Acc Identity() {
     if constexpr (kReducer == ScalarReducer::kMultiply) {

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "common/base/arithmetic.h"
@@ -55,10 +57,10 @@ struct Layout {
   int64_t scratch_bytes = 0;
 };
 
-// Returns nullopt when the array between two passes, which can be larger than operand and result, has a size
-// that overflows.
+// Lays out totals of total_bytes; `streams` allows streaming. Returns nullopt when the array between two
+// passes, which can be larger than operand and result, has a size that overflows.
 std::optional<Layout> LayOut(const hlo::Shape& operand, const WindowAxes& axes, int workers,
-                             int64_t total_bytes) {
+                             int64_t total_bytes, bool streams) {
   Layout layout;
   hlo::Dims dims = operand.dims;
   int64_t between = 0, line = 0;
@@ -73,7 +75,7 @@ std::optional<Layout> LayOut(const hlo::Shape& operand, const WindowAxes& axes, 
     between = std::max(between, *elements);
     line = std::max(line, 4 * (Padded(axes[d]) + 1) + axes[d].in + axes[d].out);
   }
-  if (layout.passes.size() == 1 && ChooseMethod(layout.passes[0].axis) <= Method::kSuffix) {
+  if (streams && layout.passes.size() == 1 && ChooseMethod(layout.passes[0].axis) <= Method::kSuffix) {
     layout.streaming = true;
     return layout;
   }
@@ -90,137 +92,61 @@ std::optional<Layout> LayOut(const hlo::Shape& operand, const WindowAxes& axes, 
   return layout;
 }
 
-template <typename Op>
-class ScanWindowStep final : public Step {
- public:
-  using Element = typename Op::Element;
-  using Total = typename Op::Total;
+// The conversions between a type in memory and the type of totals, of which there are few: what is computed
+// in totals is compiled once for all types in memory.
+template <typename Total>
+struct Conversions {
+  void (*load)(const std::byte* from, int64_t count, Total* to);
+  void (*store)(const Total* from, int64_t count, std::byte* to);
+};
 
-  ScanWindowStep(hlo::Instruction instruction, Layout layout, int workers)
-      : Step(StepKind::kLibrary, DescribeStep(instruction)),
-        passes_(std::move(layout.passes)),
-        streaming_(layout.streaming),
-        workers_(workers),
-        line_bytes_(layout.line_bytes),
-        between_bytes_(layout.between_bytes) {
-    elements_ = Elements(instruction.operand(0).shape());
-    outputs_ = Elements(instruction.shape());
-    set_flops(static_cast<double>(elements_ + outputs_));
-    set_scratch_bytes(layout.scratch_bytes);
-  }
+template <typename T, typename Total>
+void LoadTotals(const std::byte* from, int64_t count, Total* to) {
+  const auto* elements = reinterpret_cast<const T*>(from);
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Total>(ReducedElement<T>::Load(elements[i]));
+}
 
-  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
-                   StepContext& context) const override {
-    if (outputs_ == 0) return absl::OkStatus();
-    const Total init = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(inputs[1])));
-    const auto* in = reinterpret_cast<const Element*>(inputs[0]);
-    auto* out = reinterpret_cast<Element*>(outputs[0]);
-    if (streaming_) {
-      Stream(in, init, out, context);
-      return StopCheck::Verdict(context.run);
-    }
-    std::byte* between[2] = {context.scratch + workers_ * line_bytes_,
-                             context.scratch + workers_ * line_bytes_ + between_bytes_};
-    for (size_t p = 0; p < passes_.size(); ++p) {
-      const Pass& pass = passes_[p];
-      const bool first = p == 0, last = p + 1 == passes_.size();
-      const auto* from = reinterpret_cast<const Total*>(between[(p + 1) % 2]);
-      auto* to = reinterpret_cast<Total*>(between[p % 2]);
-      const int64_t blocks = (pass.inner + kLanes - 1) / kLanes;
-      ParallelRanges(std::min(context.threads, workers_), pass.outer * blocks,
-                     pass.outer * pass.axis.in * pass.inner, [&](int64_t begin, int64_t end, int worker) {
-                       auto* line = reinterpret_cast<Total*>(context.scratch + worker * line_bytes_);
-                       StopCheck stop(context.run);
-                       for (int64_t job = begin; job < end; ++job) {
-                         const int64_t lane = job % blocks * kLanes,
-                                       lanes = std::min(kLanes, pass.inner - lane);
-                         const int64_t in_base = job / blocks * pass.axis.in * pass.inner + lane;
-                         const int64_t out_base = job / blocks * pass.axis.out * pass.inner + lane;
-                         Total* result = line + pass.axis.in * lanes;
-                         for (int64_t i = 0; i < pass.axis.in; ++i) {
-                           if (stop.Stops(lanes)) return;
-                           for (int64_t l = 0; l < lanes; ++l) {
-                             const int64_t at = in_base + i * pass.inner + l;
-                             line[i * lanes + l] = first ? static_cast<Total>(Op::Load(in[at])) : from[at];
-                           }
-                         }
-                         if (!RunLine(pass.axis, line, result, lanes, stop)) return;
-                         for (int64_t o = 0; o < pass.axis.out; ++o) {
-                           if (stop.Stops(lanes)) return;
-                           for (int64_t l = 0; l < lanes; ++l) {
-                             const int64_t at = out_base + o * pass.inner + l;
-                             if (last) {
-                               out[at] = Op::Store(Op::Apply(init, result[o * lanes + l]));
-                             } else {
-                               to[at] = result[o * lanes + l];
-                             }
-                           }
-                         }
-                       }
-                     });
-      RETURN_IF_ERROR(StopCheck::Verdict(context.run));
-    }
-    return absl::OkStatus();
-  }
+template <typename T, typename Total>
+void StoreTotals(const Total* from, int64_t count, std::byte* to) {
+  auto* elements = reinterpret_cast<T*>(to);
+  for (int64_t i = 0; i < count; ++i) elements[i] = ReducedElement<T>::Store(from[i]);
+}
 
- private:
-  // Writes running totals directly from operand to result while they extend further (prefix) or start later
-  // (suffix, backwards).
-  void Stream(const Element* in, Total init, Element* out, const StepContext& context) const {
-    if (passes_[0].inner == 1) StreamLines<1>(in, init, out, context);
-    else StreamLines<kStreamLanes>(in, init, out, context);
-  }
-
-  // Handles kBlock lines side by side. A single line's total stays in a register.
-  template <int64_t kBlock>
-  void StreamLines(const Element* in, Total init, Element* out, const StepContext& context) const {
-    const Pass& pass = passes_[0];
-    const WindowAxis& axis = pass.axis;
+// The order in which a running total takes the elements of a line and gives outputs: from its beginning
+// (Method::kPrefix), or from its end.
+struct RunningOrder {
+  explicit RunningOrder(const WindowAxis& axis) {
+    const hlo::WindowDimension& w = axis.window;
     const bool prefix = ChooseMethod(axis) == Method::kPrefix;
-    const int64_t blocks = (pass.inner + kBlock - 1) / kBlock;
-    ParallelRanges(context.threads, pass.outer * blocks, elements_, [&](int64_t begin, int64_t end, int) {
-      StopCheck stop(context.run);
-      for (int64_t job = begin; job < end; ++job) {
-        const int64_t lane = job % blocks * kBlock;
-        const int64_t lanes = kBlock == 1 ? 1 : std::min(kBlock, pass.inner - lane);
-        const Element* from = in + job / blocks * axis.in * pass.inner + lane;
-        Element* to = out + job / blocks * axis.out * pass.inner + lane;
-        Total total[kBlock];
-        std::fill_n(total, lanes, static_cast<Total>(Op::Identity()));
-        const auto add = [&](int64_t i) {
-          for (int64_t l = 0; l < lanes; ++l)
-            total[l] = Op::Apply(total[l], static_cast<Total>(Op::Load(from[i * pass.inner + l])));
-        };
-        const auto emit = [&](int64_t o) {
-          for (int64_t l = 0; l < lanes; ++l) to[o * pass.inner + l] = Op::Store(Op::Apply(init, total[l]));
-        };
-        if (prefix) {
-          int64_t next = 0;
-          for (int64_t o = 0; o < axis.out; ++o) {
-            const int64_t reach =
-                std::min(axis.in, o * axis.window.stride - axis.window.padding_low + axis.window.size);
-            for (; next < reach; ++next) {
-              if (stop.Stops(lanes)) return;
-              add(next);
-            }
-            if (stop.Stops(lanes)) return;
-            emit(o);
-          }
-        } else {
-          int64_t next = axis.in;
-          for (int64_t o = axis.out; o-- > 0;) {
-            const int64_t reach = std::max<int64_t>(0, o * axis.window.stride - axis.window.padding_low);
-            while (next > reach) {
-              if (stop.Stops(lanes)) return;
-              add(--next);
-            }
-            if (stop.Stops(lanes)) return;
-            emit(o);
-          }
-        }
-      }
-    });
+    step = prefix ? 1 : -1;
+    first_element = prefix ? 0 : axis.in - 1;
+    first_output = prefix ? 0 : axis.out - 1;
+    reach = prefix ? w.size - w.padding_low : axis.in + w.padding_low - first_output * w.stride;
   }
+  int64_t step;
+  int64_t first_element, first_output;
+  // The number of elements in the first output's window, where the line is long enough; each further window
+  // has `stride` more.
+  int64_t reach;
+};
+
+// False for the 8-bit floats and the integers of fewer bits, for which streaming is not compiled.
+template <typename T>
+constexpr bool kStreams = !(hlo::kIsSmallFloat<T> && sizeof(T) == 1) && !hlo::kIsSmallInt<T>;
+
+// The reducer of an operation's totals. Sums and products wrap in the same way for signed and unsigned
+// integers.
+template <typename Op>
+using ReducerOfTotals =
+    ReducerOp<Op::kReducer, std::conditional_t<!Op::kExtremum && std::is_same_v<typename Op::Total, int8_t>,
+                                               uint8_t, typename Op::Total>>;
+
+// The computation along one line, and along kLanes lines side by side. Op is the reducer of totals.
+template <typename Op>
+struct Lines {
+  using Total = typename Op::Element;
+
+  static Total Identity() { return static_cast<Total>(Op::Identity()); }
 
   static void ApplyLanes(int64_t lanes, Total* to, const Total* a, const Total* b) {
     for (int64_t l = 0; l < lanes; ++l) to[l] = Op::Apply(a[l], b[l]);
@@ -228,54 +154,43 @@ class ScanWindowStep final : public Step {
 
   // `in` and `out` are [size, lanes]. The memory after `out` can be used for totals. Returns false when it
   // was interrupted.
-  static bool RunLine(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
+  static bool Run(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
     switch (ChooseMethod(axis)) {
-      case Method::kPrefix: return RunPrefix(axis, in, out, lanes, stop);
-      case Method::kSuffix: return RunSuffix(axis, in, out, lanes, stop);
+      case Method::kPrefix:
+      case Method::kSuffix:
+        return lanes == 1 ? RunTotals<1>(axis, in, out, lanes, stop)
+                          : RunTotals<kLanes>(axis, in, out, lanes, stop);
       case Method::kEach: return RunEach(axis, in, out, lanes, stop);
       case Method::kBlocks: return RunBlocks(axis, in, out, lanes, stop);
     }
     return true;
   }
 
-  static bool RunPrefix(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
-    const hlo::WindowDimension& w = axis.window;
-    Total* const total = out + axis.out * lanes;
-    std::fill_n(total, lanes, static_cast<Total>(Op::Identity()));
-    int64_t next = 0;
-    for (int64_t o = 0; o < axis.out; ++o) {
-      const int64_t reach = std::min(axis.in, o * w.stride - w.padding_low + w.size);
-      for (; next < reach; ++next) {
+  // Handles at most kBlock lines side by side. A single line's total stays in a register.
+  template <int64_t kBlock>
+  static bool RunTotals(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
+    const RunningOrder order(axis);
+    if constexpr (kBlock == 1) lanes = 1;
+    const int64_t step = order.step * lanes, elements = axis.in;
+    const Total* from = in + order.first_element * lanes;
+    Total* to = out + order.first_output * lanes;
+    Total total[kBlock];
+    std::fill_n(total, lanes, Identity());
+    int64_t taken = 0, reach = order.reach;
+    for (int64_t o = 0; o < axis.out; ++o, to += step, reach += axis.window.stride) {
+      for (const int64_t end = std::min(elements, reach); taken < end; ++taken, from += step) {
         if (stop.Stops(lanes)) return false;
-        ApplyLanes(lanes, total, total, in + next * lanes);
+        ApplyLanes(lanes, total, total, from);
       }
       if (stop.Stops(lanes)) return false;
-      std::copy_n(total, lanes, out + o * lanes);
-    }
-    return true;
-  }
-
-  static bool RunSuffix(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
-    const hlo::WindowDimension& w = axis.window;
-    Total* const total = out + axis.out * lanes;
-    std::fill_n(total, lanes, static_cast<Total>(Op::Identity()));
-    int64_t next = axis.in;
-    for (int64_t o = axis.out; o-- > 0;) {
-      const int64_t reach = std::max<int64_t>(0, o * w.stride - w.padding_low);
-      while (next > reach) {
-        if (stop.Stops(lanes)) return false;
-        --next;
-        ApplyLanes(lanes, total, total, in + next * lanes);
-      }
-      if (stop.Stops(lanes)) return false;
-      std::copy_n(total, lanes, out + o * lanes);
+      std::copy_n(total, lanes, to);
     }
     return true;
   }
 
   static bool RunEach(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
     for (int64_t o = 0; o < axis.out; ++o) {
-      std::fill_n(out + o * lanes, lanes, static_cast<Total>(Op::Identity()));
+      std::fill_n(out + o * lanes, lanes, Identity());
       for (int64_t k = 0; k < axis.window.size; ++k) {
         if (stop.Stops(lanes)) return false;
         const int64_t source = axis.Source(o, k);
@@ -291,7 +206,7 @@ class ScanWindowStep final : public Step {
     Total* const prefix = out + axis.out * lanes;
     Total* const suffix = prefix + padded * lanes;
     Total* const nothing = suffix + padded * lanes;
-    std::fill_n(nothing, lanes, static_cast<Total>(Op::Identity()));
+    std::fill_n(nothing, lanes, Identity());
     const auto element = [&](int64_t i) {
       const int64_t source = i - w.padding_low;
       return source >= 0 && source < axis.in ? in + source * lanes : nothing;
@@ -316,12 +231,178 @@ class ScanWindowStep final : public Step {
     }
     return true;
   }
+};
 
-  std::vector<Pass> passes_;
-  bool streaming_;
-  int workers_;
-  int64_t elements_ = 0, outputs_ = 0;
-  int64_t line_bytes_, between_bytes_;
+class ScanWindowStepBase : public Step {
+ public:
+  ScanWindowStepBase(hlo::Instruction instruction, Layout layout, int workers)
+      : Step(StepKind::kLibrary, DescribeStep(instruction)),
+        elements_(Elements(instruction.operand(0).shape())),
+        outputs_(Elements(instruction.shape())),
+        layout_(std::move(layout)),
+        workers_(workers) {
+    set_flops(static_cast<double>(elements_ + outputs_));
+    set_scratch_bytes(layout_.scratch_bytes);
+  }
+
+ protected:
+  const int64_t elements_, outputs_;
+  const Layout layout_;
+  const int workers_;
+};
+
+// Writes running totals directly from operand to result, while they extend further (prefix) or start later
+// (suffix, backwards).
+template <typename Op>
+class StreamWindowStep final : public ScanWindowStepBase {
+ public:
+  using Element = typename Op::Element;
+  using Total = typename Op::Total;
+  using ScanWindowStepBase::ScanWindowStepBase;
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    if (outputs_ == 0) return absl::OkStatus();
+    const Total init = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(inputs[1])));
+    const auto* in = reinterpret_cast<const Element*>(inputs[0]);
+    auto* out = reinterpret_cast<Element*>(outputs[0]);
+    if (layout_.passes[0].inner == 1) StreamLines<1>(in, init, out, context);
+    else StreamLines<kStreamLanes>(in, init, out, context);
+    return StopCheck::Verdict(context.run);
+  }
+
+ private:
+  // Handles kBlock lines side by side. A single line's total stays in a register.
+  template <int64_t kBlock>
+  void StreamLines(const Element* in, Total init, Element* out, const StepContext& context) const {
+    const Pass& pass = layout_.passes[0];
+    const int64_t blocks = (pass.inner + kBlock - 1) / kBlock;
+    ParallelRanges(context.threads, pass.outer * blocks, elements_, [&](int64_t begin, int64_t end, int) {
+      StopCheck stop(context.run);
+      for (int64_t job = begin; job < end; ++job) {
+        const int64_t lane = job % blocks * kBlock;
+        const int64_t lanes = kBlock == 1 ? 1 : std::min(kBlock, pass.inner - lane);
+        if (!StreamBlock<kBlock>(in + job / blocks * pass.axis.in * pass.inner + lane, init,
+                                 out + job / blocks * pass.axis.out * pass.inner + lane, lanes, stop)) {
+          return;
+        }
+      }
+    });
+  }
+
+  // Returns false when it was interrupted.
+  template <int64_t kBlock>
+  bool StreamBlock(const Element* in, Total init, Element* out, int64_t lanes, StopCheck& stop) const {
+    const Pass& pass = layout_.passes[0];
+    const RunningOrder order(pass.axis);
+    const int64_t inner = pass.inner, step = order.step * inner, elements = pass.axis.in;
+    const Element* from = in + order.first_element * inner;
+    Element* to = out + order.first_output * inner;
+    Total total[kBlock];
+    std::fill_n(total, lanes, static_cast<Total>(Op::Identity()));
+    int64_t taken = 0, reach = order.reach;
+    for (int64_t o = 0; o < pass.axis.out; ++o, to += step, reach += pass.axis.window.stride) {
+      for (const int64_t end = std::min(elements, reach); taken < end; ++taken, from += step) {
+        if (stop.Stops(lanes)) return false;
+        for (int64_t l = 0; l < lanes; ++l)
+          total[l] = Op::Apply(total[l], static_cast<Total>(Op::Load(from[l])));
+      }
+      if (stop.Stops(lanes)) return false;
+      for (int64_t l = 0; l < lanes; ++l) to[l] = Op::Store(Op::Apply(init, total[l]));
+    }
+    return true;
+  }
+};
+
+// Computes in lines of totals. Op is the reducer of totals.
+template <typename Op>
+class ScanWindowStep final : public ScanWindowStepBase {
+ public:
+  using Total = typename Op::Element;
+
+  ScanWindowStep(hlo::Instruction instruction, Layout layout, int workers, Conversions<Total> conversions)
+      : ScanWindowStepBase(instruction, std::move(layout), workers),
+        width_(Width(instruction.shape())),
+        conversions_(conversions) {}
+
+  absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
+                   StepContext& context) const override {
+    if (outputs_ == 0) return absl::OkStatus();
+    Total init;
+    conversions_.load(inputs[1], 1, &init);
+    std::byte* const between = context.scratch + workers_ * layout_.line_bytes;
+    for (size_t p = 0; p < layout_.passes.size(); ++p) {
+      const Pass& pass = layout_.passes[p];
+      // Reads what the pass before wrote, unless it is the first, and writes between unless it is the last.
+      const std::byte* const from = p == 0 ? inputs[0] : between + (p + 1) % 2 * layout_.between_bytes;
+      const bool last = p + 1 == layout_.passes.size();
+      std::byte* const to = last ? outputs[0] : between + p % 2 * layout_.between_bytes;
+      const int64_t blocks = (pass.inner + kLanes - 1) / kLanes;
+      ParallelRanges(std::min(context.threads, workers_), pass.outer * blocks,
+                     pass.outer * pass.axis.in * pass.inner, [&](int64_t begin, int64_t end, int worker) {
+                       auto* line = reinterpret_cast<Total*>(context.scratch + worker * layout_.line_bytes);
+                       StopCheck stop(context.run);
+                       for (int64_t job = begin; job < end; ++job) {
+                         if (!RunBlock(pass, job, {from, p == 0}, {to, last}, init, line, stop)) return;
+                       }
+                     });
+      RETURN_IF_ERROR(StopCheck::Verdict(context.run));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // An array of a pass: of elements if it is the step's own operand or result, else of totals.
+  struct Source {
+    const std::byte* data;
+    bool elements;
+  };
+  struct Target {
+    std::byte* data;
+    bool elements;
+  };
+
+  // Computes block `job` of kLanes lines. Returns false when it was interrupted.
+  bool RunBlock(const Pass& pass, int64_t job, Source from, Target to, const Total& init, Total* line,
+                StopCheck& stop) const {
+    const int64_t blocks = (pass.inner + kLanes - 1) / kLanes;
+    const int64_t lane = job % blocks * kLanes, lanes = std::min(kLanes, pass.inner - lane);
+    Total* const result = line + pass.axis.in * lanes;
+    // Rows of all lanes are contiguous, and handled at once.
+    const int64_t rows = lanes == pass.inner ? std::max<int64_t>(1, kStreamLanes / lanes) : 1;
+    const int64_t in = job / blocks * pass.axis.in * pass.inner + lane;
+    for (int64_t i = 0; i < pass.axis.in; i += rows) {
+      const int64_t count = std::min(rows, pass.axis.in - i) * lanes;
+      if (stop.Stops(count)) return false;
+      Load(from, in + i * pass.inner, count, line + i * lanes);
+    }
+    if (!Lines<Op>::Run(pass.axis, line, result, lanes, stop)) return false;
+    const int64_t out = job / blocks * pass.axis.out * pass.inner + lane;
+    for (int64_t o = 0; o < pass.axis.out; o += rows) {
+      const int64_t count = std::min(rows, pass.axis.out - o) * lanes;
+      if (stop.Stops(count)) return false;
+      Store(result + o * lanes, count, init, to, out + o * pass.inner);
+    }
+    return true;
+  }
+
+  void Load(Source from, int64_t at, int64_t count, Total* to) const {
+    if (from.elements) return conversions_.load(from.data + at * width_, count, to);
+    std::copy_n(reinterpret_cast<const Total*>(from.data) + at, count, to);
+  }
+
+  // Combines totals, which are lost, with the initial value when they become elements of the result.
+  void Store(Total* totals, int64_t count, const Total& init, Target to, int64_t at) const {
+    if (!to.elements) {
+      std::copy_n(totals, count, reinterpret_cast<Total*>(to.data) + at);
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i) totals[i] = Op::Apply(init, totals[i]);
+    conversions_.store(totals, count, to.data + at * width_);
+  }
+
+  const int width_;
+  const Conversions<Total> conversions_;
 };
 
 }  // namespace
@@ -329,12 +410,23 @@ class ScanWindowStep final : public Step {
 MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
                              int threads) {
   MaybeStep step;
-  if (Elements(instruction.operand(0).shape()) == 0) return step;
+  const hlo::Shape& operand = instruction.operand(0).shape();
+  if (Elements(operand) == 0) return step;
+  const int workers = std::max(1, threads);
   const auto make = [&]<typename Op>() {
-    const int workers = std::max(1, threads);
-    const int64_t total_bytes = sizeof(typename ScanWindowStep<Op>::Total);
-    std::optional<Layout> layout = LayOut(instruction.operand(0).shape(), axes, workers, total_bytes);
-    if (layout) step = std::make_unique<ScanWindowStep<Op>>(instruction, *std::move(layout), workers);
+    using Element = typename Op::Element;
+    using Reducer = ReducerOfTotals<Op>;
+    using Total = typename Reducer::Element;
+    std::optional<Layout> layout = LayOut(operand, axes, workers, sizeof(Total), kStreams<Element>);
+    if (!layout) return;
+    if constexpr (kStreams<Element>) {
+      if (layout->streaming) {
+        step = std::make_unique<StreamWindowStep<Op>>(instruction, *std::move(layout), workers);
+        return;
+      }
+    }
+    const Conversions<Total> conversions{&LoadTotals<Element, Total>, &StoreTotals<Element, Total>};
+    step = std::make_unique<ScanWindowStep<Reducer>>(instruction, *std::move(layout), workers, conversions);
   };
   const hlo::PrimitiveType type = instruction.shape().type;
   if (!VisitReducer(reducer, type, make)) VisitSmallestReducer(reducer, type, make);
