@@ -65,6 +65,7 @@
 #include "hlod/optim/optim_conditional.h"
 #include "hlod/optim/optim_losses.h"
 #include "hlod/optim/optim_scaling.h"
+#include "hlod/optim/optim_utils.h"
 #include "hlod/optim/optim_wrappers.h"
 #include "hlod/optim/optimizers.h"
 #include "hlod/optim/train.h"

@@ -165,7 +165,8 @@ Defined DefinedOf(const Tensors& params, const Tensors& updates) {
 
 }  // namespace
 
-State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensors& params) const {
+State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensors& params,
+                              const ExtraArgs& extra) const {
   if (updates.size() != params.size() || state.parts.size() != part_count()) {
     lazy::Throw(ErrorKind::kArgument,
                 absl::StrCat("an optimizer of ", part_count(), " parts takes a state of as many, not ",
@@ -179,7 +180,7 @@ State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensor
   absl::Span<const Tensors> rest = state.parts;
   for (const auto& link : chain_) {
     const size_t count = link->part_count();
-    for (Tensors& part : link->UpdateParts(defined.updates, rest.first(count), defined.params)) {
+    for (Tensors& part : link->UpdateParts(defined.updates, rest.first(count), defined.params, extra)) {
       next.parts.push_back(std::move(part));
     }
     rest.remove_prefix(count);

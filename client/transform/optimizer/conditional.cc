@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "client/transform/optimizer/limits.h"
+#include "client/tensor/value/limits.h"
 #include "client/transform/optimizer/transformation.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
@@ -32,13 +32,13 @@ class ConditionalWrapper : public Transformation {
     for (Tensors& part : inner_.InitLeaves(params).parts) parts.push_back(std::move(part));
     return parts;
   }
-  std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state,
-                                   const Tensors& params) const override {
+  std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state, const Tensors& params,
+                                   const ExtraArgs& extra) const override {
     std::vector<Tensors> parts = {state[0]};
     const Tensor applies = Next(parts[0], updates);
     const Tensors given = updates;
     const State before{{state.begin() + 1, state.end()}};
-    State next = inner_.UpdateLeaves(updates, before, params);
+    State next = inner_.UpdateLeaves(updates, before, params, extra);
     for (size_t i = 0; i < updates.size(); ++i) {
       if (!updates[i].defined()) continue;
       const Operand other = otherwise_ == Otherwise::kZero ? Operand(0) : Operand(given[i]);

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "client/transform/optimizer/limits.h"
+#include "client/tensor/value/limits.h"
 #include "hlod/optim/optimizers.h"
 
 namespace hlod {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "client/transform/optimizer/limits.h"
+#include "client/tensor/value/limits.h"
 #include "client/transform/optimizer/transformation.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/elementwise.h"

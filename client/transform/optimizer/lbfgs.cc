@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/runtime/handles/own_lines.h"
-#include "client/transform/optimizer/limits.h"
+#include "client/tensor/value/limits.h"
 #include "client/transform/optimizer/with_grad.h"
 #include "client/transform/optimizer/wolfe.h"
 #include "hlod/ops/creation.h"

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/transform/optimizer/limits.h"
+#include "client/tensor/value/limits.h"
+#include "client/transform/optimizer/factor_lr.h"
 #include "hlod/optim/lr_scheduler.h"
 
 namespace hlod {
@@ -38,22 +39,23 @@ LrScheduler CosineAnnealingWarmRestarts(ParameterOptimizer& optimizer, int64_t t
 
 LrScheduler ConstantLr(ParameterOptimizer& optimizer, double factor, int64_t total, Caller caller) {
   RequireWithin(Limit::kUpToOne, "factor", factor, kScheduler, caller);
-  return LambdaLr(optimizer, [=](int64_t epoch) { return epoch < total ? factor : 1.0; });
+  return FactorLr(optimizer, [=](int64_t epoch) { return epoch < total ? factor : 1.0; });
 }
 
 LrScheduler PolynomialLr(ParameterOptimizer& optimizer, int64_t total, double power, Caller caller) {
   RequireWithin(Limit::kPositive, "total", static_cast<double>(total), kScheduler, caller);
-  return LambdaLr(optimizer, [=](int64_t epoch) {
+  return FactorLr(optimizer, [=](int64_t epoch) {
     return std::pow(1 - static_cast<double>(std::min(epoch, total)) / static_cast<double>(total), power);
   });
 }
 
 LrScheduler MultiplicativeLr(ParameterOptimizer& optimizer, std::function<double(int64_t epoch)> factor) {
-  return LambdaLr(optimizer, [factor = std::move(factor)](int64_t epoch) {
-    double product = 1;
-    for (int64_t i = 1; i <= epoch; ++i) product *= factor(i);
-    return product;
-  });
+  const auto product = [factor](int64_t epoch) {
+    double all = 1;
+    for (int64_t i = 1; i <= epoch; ++i) all *= factor(i);
+    return all;
+  };
+  return FactorLr(optimizer, product, factor);
 }
 
 namespace {
@@ -166,6 +168,19 @@ LrScheduler SequentialLr(ParameterOptimizer& optimizer, const std::vector<LrSche
   return LrScheduler(optimizer, std::move(rules), momentum, caller);
 }
 
+ChainedScheduler::ChainedScheduler(std::vector<LrScheduler> schedulers, Caller caller)
+    : schedulers_(std::move(schedulers)) {
+  RequireThat(!schedulers_.empty(), "there are no schedulers to chain", kScheduler, caller);
+  for (size_t i = 1; i < schedulers_.size(); ++i) {
+    RequireThat(&schedulers_[i].optimizer() == &schedulers_[0].optimizer(),
+                absl::StrCat("schedulers 0 and ", i, " of a chain are of different optimizers"), kScheduler,
+                caller);
+  }
+}
+void ChainedScheduler::Step(Caller caller) {
+  for (LrScheduler& scheduler : schedulers_) scheduler.Step(caller);
+}
+
 ReduceLrOnPlateau::ReduceLrOnPlateau(ParameterOptimizer& optimizer, const PlateauOptions& options,
                                      Caller caller)
     : optimizer_(&optimizer),
@@ -196,7 +211,7 @@ void ReduceLrOnPlateau::Step(double metric) {
   for (size_t i = 0; i < optimizer_->group_count(); ++i) {
     const double before = optimizer_->learning_rate(i),
                  after = std::max(before * options_.factor, options_.min_rate);
-    if (before - after > options_.eps) optimizer_->SetLearningRate(after, i);
+    if (before - after > options_.eps) optimizer_->SetRate(after, i);
   }
   cooldown_left_ = options_.cooldown;
   bad_epochs_ = 0;

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/tensor/value/throw.h"
-#include "client/transform/optimizer/limits.h"
+#include "client/tensor/value/limits.h"
 #include "client/transform/optimizer/with_grad.h"
 #include "common/base/text/count.h"
 #include "hlod/ops/creation.h"
@@ -143,11 +143,17 @@ double ParameterOptimizer::learning_rate(size_t group, Caller caller) const {
   return RateOf(group);
 }
 void ParameterOptimizer::SetLearningRate(double lr) {
-  for (size_t group = 0; group < groups_.size(); ++group) SetRate(lr, group);
+  for (size_t group = 0; group < groups_.size(); ++group) SetLearningRate(lr, group);
 }
 void ParameterOptimizer::SetLearningRate(double lr, size_t group, Caller caller) {
   RequireGroup(group, "set_learning_rate", caller);
+  groups_[group].first_rate.reset();
   SetRate(lr, group);
+}
+double ParameterOptimizer::FirstRate(size_t group) {
+  std::optional<double>& first = groups_[group].first_rate;
+  if (!first.has_value()) first = RateOf(group);
+  return *first;
 }
 
 std::optional<double> ParameterOptimizer::momentum(size_t group, Caller caller) const {

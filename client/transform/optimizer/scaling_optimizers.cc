@@ -1,8 +1,9 @@
 // Optax's transformations without state, and the optimizers made of those that scale.
 #include <cmath>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "client/transform/optimizer/limits.h"
+#include "client/tensor/value/limits.h"
 #include "client/transform/optimizer/transformation.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
@@ -57,6 +58,50 @@ Optimizer AdaptiveGradClip(double clipping, double eps) {
     const Tensor most = Maximum(norm(param), eps) * clipping, given = norm(update);
     return Where(Lt(given, most), update, update * (most / Maximum(given, 1e-6)));
   });
+}
+
+namespace {
+
+// State: none.
+class PolyakLink final : public Link {
+ public:
+  explicit PolyakLink(const PolyakOptions& options) : o_(options) {}
+  Tensors Init(const Tensors&) const override { return {}; }
+  Tensors Update(Tensors& updates, const Tensors& state, const Tensors& params) const override {
+    return UpdateWith(updates, state, params, {});
+  }
+  Tensors UpdateWith(Tensors& updates, const Tensors&, const Tensors&,
+                     const ExtraArgs& extra) const override {
+    RequireThat(extra.value.defined() && extra.value.rank() == 0,
+                "the step depends on the loss: give Update() a scalar, as in {.value = loss}",
+                "scale_by_polyak", Caller{});
+    Tensor squares;
+    for (const Tensor& update : updates) {
+      if (!update.defined()) continue;
+      const Tensor sum = Sum(SquaredModulus(update));
+      squares = squares.defined() ? squares + sum : sum;
+    }
+    if (!squares.defined()) return {};
+    Tensor gap = (extra.value - o_.f_min).To(squares.dtype());
+    if (o_.plus) gap = ClampMin(gap, 0);
+    const Tensor divisor = squares + o_.eps;
+    const Tensor step = Where(Le(divisor, std::numeric_limits<double>::epsilon()), 0,
+                              Minimum(gap / divisor, o_.max_learning_rate));
+    for (Tensor& update : updates) {
+      if (update.defined()) update = update * step.To(update.dtype());
+    }
+    return {};
+  }
+
+ private:
+  const PolyakOptions o_;
+};
+
+}  // namespace
+
+Optimizer ScaleByPolyak(const PolyakOptions& options) { return Make<PolyakLink>(options); }
+Optimizer PolyakSgd(const PolyakOptions& options, Rate scaling) {
+  return Chain({Sgd(std::move(scaling)), ScaleByPolyak(options)});
 }
 
 Optimizer Amsgrad(Rate rate, const AmsgradOptions& options) {

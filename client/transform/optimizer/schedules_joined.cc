@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "absl/strings/str_cat.h"
-#include "client/transform/optimizer/limits.h"
+#include "client/tensor/value/limits.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"

@@ -23,7 +23,7 @@ class Transformation {
   virtual std::vector<Tensors> InitParts(const Tensors& params) const = 0;
   // Replaces `updates` and returns the next state.
   virtual std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state,
-                                           const Tensors& params) const = 0;
+                                           const Tensors& params, const ExtraArgs& extra) const = 0;
 };
 
 // A transformation that does not wrap an optimizer: its state is one list.
@@ -32,12 +32,17 @@ class Link : public Transformation {
   virtual Tensors Init(const Tensors& params) const = 0;
   // Replaces `updates` and returns the next state.
   virtual Tensors Update(Tensors& updates, const Tensors& state, const Tensors& params) const = 0;
+  // Does the same with more arguments, for links that need them.
+  virtual Tensors UpdateWith(Tensors& updates, const Tensors& state, const Tensors& params,
+                             const ExtraArgs&) const {
+    return Update(updates, state, params);
+  }
 
   size_t part_count() const final { return 1; }
   std::vector<Tensors> InitParts(const Tensors& params) const final { return {Init(params)}; }
-  std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state,
-                                   const Tensors& params) const final {
-    return {Update(updates, state[0], params)};
+  std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state, const Tensors& params,
+                                   const ExtraArgs& extra) const final {
+    return {UpdateWith(updates, state[0], params, extra)};
   }
 };
 

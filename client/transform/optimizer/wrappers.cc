@@ -7,7 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/transform/optimizer/limits.h"
+#include "client/tensor/value/limits.h"
+#include "client/transform/optimizer/named_state.h"
 #include "client/transform/optimizer/transformation.h"
 #include "common/base/text/count.h"
 #include "hlod/ops/comparison.h"
@@ -31,11 +32,11 @@ class MaskedWrapper : public Transformation {
   std::vector<Tensors> InitParts(const Tensors& params) const override {
     return inner_.InitLeaves(Chosen(params, chooser_(params))).parts;
   }
-  std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state,
-                                   const Tensors& params) const override {
+  std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state, const Tensors& params,
+                                   const ExtraArgs& extra) const override {
     const std::vector<bool> chosen = chooser_(params);
     Tensors inside = Chosen(updates, chosen);
-    State next = inner_.UpdateLeaves(inside, StateOf(state), Chosen(params, chosen));
+    State next = inner_.UpdateLeaves(inside, StateOf(state), Chosen(params, chosen), extra);
     size_t at = 0;
     for (size_t i = 0; i < updates.size(); ++i) {
       if (chosen[i]) updates[i] = inside[at++];
@@ -80,8 +81,8 @@ class MultiStepsWrapper : public Transformation {
     for (Tensors& part : inner_.InitLeaves(params).parts) parts.push_back(std::move(part));
     return parts;
   }
-  std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state,
-                                   const Tensors& params) const override {
+  std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state, const Tensors& params,
+                                   const ExtraArgs& extra) const override {
     const size_t n = updates.size();
     const Tensor &mini = state[0][n], &step = state[0][n + 1], k = EveryK(step);
     Tensors own(state[0].begin(), state[0].begin() + static_cast<ptrdiff_t>(n + 2));
@@ -104,7 +105,7 @@ class MultiStepsWrapper : public Transformation {
     own[n] = unless_skipped(Remainder(Increment(mini), k), mini);
     own[n + 1] = Where(steps, Increment(step), step);
     const State before = StateOf(state.subspan(1));
-    State next = inner_.UpdateLeaves(updates, before, params);
+    State next = inner_.UpdateLeaves(updates, before, params, extra);
     for (Tensor& update : updates) {
       if (update.defined()) update = Where(steps, update, 0).To(update.dtype());
     }
@@ -169,8 +170,8 @@ class InjectedWrapper : public Transformation {
     for (Tensors& part : inner.InitLeaves(params).parts) parts.push_back(std::move(part));
     return parts;
   }
-  std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state,
-                                   const Tensors& params) const override {
+  std::vector<Tensors> UpdateParts(Tensors& updates, absl::Span<const Tensors> state, const Tensors& params,
+                                   const ExtraArgs& extra) const override {
     Tensors own = state[0];
     const Tensor count = own.back();
     size_t i = 0;
@@ -185,7 +186,7 @@ class InjectedWrapper : public Transformation {
     }
     const Tensors given = updates;
     const State before = StateOf(state.subspan(1));
-    State next = Made(own).UpdateLeaves(updates, before, params);
+    State next = Made(own).UpdateLeaves(updates, before, params, extra);
     own.back() = Increment(count);
     // A scalar parameter of a shorter type than the number's would leave in that type.
     KeepTypes(given, updates);
@@ -300,24 +301,7 @@ Optimizer InjectHyperparams(Maker make, const std::map<std::string, Rate>& hyper
 }
 
 Tensor& Hyperparam(const Optimizer& optimizer, State& state, const std::string& name, Caller caller) {
-  std::vector<std::string> known;
-  size_t part = 0;
-  for (const auto& link : optimizer.chain()) {
-    if (const auto* injected = dynamic_cast<const InjectedWrapper*>(link.get()); injected != nullptr) {
-      const std::vector<std::string> names = injected->Names();
-      const auto found = std::find(names.begin(), names.end(), name);
-      if (found != names.end() && part < state.parts.size()) {
-        return state.parts[part].at(static_cast<size_t>(found - names.begin()));
-      }
-      known.insert(known.end(), names.begin(), names.end());
-    }
-    part += link->part_count();
-  }
-  RequireThat(false,
-              absl::StrCat("there is no hyperparameter \"", name,
-                           "\"; there are: ", known.empty() ? "none" : absl::StrJoin(known, ", ")),
-              "hyperparam", caller);
-  return state.parts[0][0];
+  return NamedTensor<InjectedWrapper>(optimizer, state, name, "hyperparameter", "hyperparam", caller);
 }
 
 }  // namespace hlod::optim

@@ -18,20 +18,30 @@ namespace hlod {
 
 // Sets the rate of each group to rule(the group's first rate, the number of steps so far). Groups that are
 // added later keep their rates. The optimizer must outlive the scheduler.
+//
+// Several schedulers may act on one optimizer, each by its own Step() or together (ChainedScheduler). The
+// first rate of a group is then the one before the first of them, unless SetLearningRate() was called since.
+// As in PyTorch, schedulers that multiply change the rate that the others left; LambdaLr,
+// CosineAnnealingWarmRestarts, OneCycleLr, CyclicLr and SequentialLr replace it.
 class LrScheduler {
  public:
   using Rule = std::function<double(double base, int64_t epoch)>;
+  // The rate of an epoch from the rate `current` of the epoch before.
+  using Recurrence = std::function<double(double current, double base, int64_t epoch)>;
   // The momentum of every group at an epoch; nullopt leaves it as it is.
   using MomentumRule = std::function<std::optional<double>(int64_t epoch)>;
   // Sets the rates of epoch 0, and the momenta when there is a rule for them.
   LrScheduler(ParameterOptimizer& optimizer, Rule rule, MomentumRule momentum = {},
               Caller caller = Caller::Here());
+  // Computes the rate of Step() by `next` and that of SetEpoch() by `rule`: the same, unless the rate is
+  // changed by someone else.
+  LrScheduler(ParameterOptimizer& optimizer, Rule rule, Recurrence next, Caller caller = Caller::Here());
   // One rule per group. Throws when the number of rules differs from that of groups.
   LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules, Caller caller = Caller::Here());
   LrScheduler(ParameterOptimizer& optimizer, std::vector<Rule> rules, MomentumRule momentum,
               Caller caller = Caller::Here());
 
-  void Step(Caller caller = Caller::Here()) { SetEpoch(epoch_ + 1, caller); }
+  void Step(Caller caller = Caller::Here());
   // Continues from `epoch`, for training resumed from a file.
   void SetEpoch(int64_t epoch, Caller caller = Caller::Here());
 
@@ -44,11 +54,16 @@ class LrScheduler {
   size_t group_count() const { return bases_.size(); }
   double base_rate(size_t group = 0) const { return bases_.at(group); }
   double last_rate(size_t group = 0) const { return optimizer_->learning_rate(group); }
+  const ParameterOptimizer& optimizer() const { return *optimizer_; }
 
  private:
+  void TakeBases();
+  void Reach(int64_t epoch, bool by_recurrence, const Caller& caller);
+
   ParameterOptimizer* optimizer_;
   std::vector<double> bases_;
   std::vector<Rule> rules_;  // One rule per group, or one for all groups.
+  Recurrence next_;          // Null when the rules are used in Step(), too.
   MomentumRule momentum_;    // Null when momenta are left alone.
   int64_t epoch_ = 0;
 };
@@ -125,6 +140,18 @@ LrScheduler CyclicLr(ParameterOptimizer& optimizer, const CyclicOptions& options
 LrScheduler SequentialLr(ParameterOptimizer& optimizer, const std::vector<LrScheduler>& schedulers,
                          std::vector<int64_t> milestones, Caller caller = Caller::Here());
 
+// torch.optim.lr_scheduler.ChainedScheduler: schedulers of one optimizer, which step together, in order.
+class ChainedScheduler {
+ public:
+  // Throws when there is no scheduler, or when two have different optimizers.
+  explicit ChainedScheduler(std::vector<LrScheduler> schedulers, Caller caller = Caller::Here());
+  void Step(Caller caller = Caller::Here());
+  double last_rate(size_t group = 0) const { return schedulers_.back().last_rate(group); }
+
+ private:
+  std::vector<LrScheduler> schedulers_;
+};
+
 // torch.optim.lr_scheduler.ReduceLROnPlateau: multiplies the rate of each group by `factor` when a metric has
 // not improved for more than `patience` epochs.
 struct PlateauOptions {
@@ -132,8 +159,8 @@ struct PlateauOptions {
   double factor = 0.1;
   int64_t patience = 10;
   double threshold = 1e-4;
-  bool absolute = false;  // True: `threshold` is a difference; false: a fraction of the best.
-  int64_t cooldown = 0;   // The number of epochs after a reduction that do not count.
+  bool absolute = false;            // True: `threshold` is a difference; false: a fraction of the best.
+  int64_t cooldown = 0;             // The number of epochs after a reduction that do not count.
   double min_rate = 0, eps = 1e-8;  // The rate stays when it would change by less than eps.
 };
 class ReduceLrOnPlateau {

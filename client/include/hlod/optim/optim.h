@@ -113,6 +113,11 @@ class Mask : public OfLeaves<bool> {
   bool everything() const { return empty(); }
 };
 
+// Arguments of an update besides the gradients: optax.GradientTransformationExtraArgs.
+struct ExtraArgs {
+  Tensor value = {};  // The loss, a scalar: for ScaleByPolyak().
+};
+
 class Transformation;  // client/transform/optimizer/transformation.h
 
 // A chain of gradient transformations. Immutable; copies share it.
@@ -132,17 +137,23 @@ class Optimizer {
   template <typename T>
   std::pair<T, State> Update(const T& grads, const State& state, const T& params,
                              Caller caller = Caller::Here()) const {
+    return Update(grads, state, params, ExtraArgs(), caller);
+  }
+
+  template <typename T>
+  std::pair<T, State> Update(const T& grads, const State& state, const T& params, const ExtraArgs& extra,
+                             Caller caller = Caller::Here()) const {
     const CallerScope scope(caller);
     std::vector<Tensor> updates = AllLeaves(grads);
-    State next = UpdateLeaves(updates, state, AllLeaves(params));
+    State next = UpdateLeaves(updates, state, AllLeaves(params), extra);
     return {WithAllLeaves(grads, updates), std::move(next)};
   }
 
   State InitLeaves(const std::vector<Tensor>& params) const;
   // Replaces `updates`, which come in as the gradients, by the tensors to add to the parameters. An undefined
   // parameter has no gradient and no state.
-  State UpdateLeaves(std::vector<Tensor>& updates, const State& state,
-                     const std::vector<Tensor>& params) const;
+  State UpdateLeaves(std::vector<Tensor>& updates, const State& state, const std::vector<Tensor>& params,
+                     const ExtraArgs& extra = {}) const;
 
   const std::vector<std::shared_ptr<const Transformation>>& chain() const { return chain_; }
   size_t part_count() const;  // The number of parts of its state.

@@ -1,4 +1,4 @@
-// Losses of Optax that PyTorch does not have: a value per example, not reduced. They have gradients.
+// Losses of Optax, with its arguments: a value per example, not reduced. They have gradients.
 #pragma once
 
 #include "hlod/tensor/operand.h"
@@ -21,5 +21,21 @@ Tensor GeneralizedKlDivergence(const Operand& log_predictions, const Operand& ta
 Tensor Ntxent(const Operand& embeddings, const Tensor& labels, double temperature = 0.07);
 // (1 - alpha) labels + alpha / classes.
 Tensor SmoothLabels(const Operand& labels, double alpha);
+
+// The connectionist temporal classification of logits [batch, time, classes] and labels [batch, length],
+// whose paddings [batch, time] and [batch, length] are 1 where there is nothing and 0 elsewhere. Labels are
+// padded at their end.
+struct CtcOptions {
+  int64_t blank_id = 0;
+  double log_epsilon = -1e5;  // Stands for the logarithm of 0.
+};
+struct CtcResult {
+  Tensor loss;  // [batch]
+  // The logarithms of the forward probabilities, [time, batch, length + 1] and [time, batch, length].
+  Tensor log_alpha_blank, log_alpha_nonblank;
+};
+CtcResult CtcLossWithForwardProbs(const Tensor& logits, const Tensor& logit_paddings, const Tensor& labels,
+                                  const Tensor& label_paddings, const CtcOptions& options = {},
+                                  Caller caller = Caller::Here());
 
 }  // namespace hlod::optim

@@ -62,13 +62,22 @@ Optimizer Centralize();
 Optimizer ZeroNans();
 // An update that would make an element of the parameter negative makes it 0.
 Optimizer KeepParamsNonnegative();
-// Limits the norm of the gradient of each unit to `clipping` times that of its parameters, or of eps. A unit is
-// what has one index in the last dimension, and a whole vector. Brock et al., 2021.
+// Limits the norm of the gradient of each unit to `clipping` times that of its parameters, or of eps. A unit
+// is what has one index in the last dimension, and a whole vector. Brock et al., 2021.
 Optimizer AdaptiveGradClip(double clipping, double eps = 1e-3);
 // Sums k gradients, and gives zeros meanwhile.
 Optimizer ApplyEvery(int64_t k = 1, Caller caller = Caller::Here());
 // Adds normal noise of the variance eta / step^gamma, from the key random::Key(seed).
 Optimizer AddNoise(double eta, double gamma, uint64_t seed);
+
+// By the smaller of (loss - f_min) / (|u|^2 + eps) and max_learning_rate, where u are all updates together;
+// by 0 where |u|^2 + eps is 0. Update() takes the loss: optimizer.Update(grads, state, params, {.value =
+// loss}). Loizou et al., 2021.
+struct PolyakOptions {
+  double max_learning_rate = 1, f_min = 0, eps = 0;
+  bool plus = false;  // True for 0 instead of a negative loss - f_min: Optax's variant "sps+".
+};
+Optimizer ScaleByPolyak(const PolyakOptions& options = {});
 
 // Optimizers.
 Optimizer Amsgrad(Rate rate, const AmsgradOptions& options = {});
@@ -84,6 +93,8 @@ Optimizer SignSgd(Rate rate);
 Optimizer Signum(Rate rate, double beta = 0.9);
 Optimizer Adan(Rate rate, const AdanOptions& options = {}, Rate weight_decay = 0.0, const Mask& mask = {});
 Optimizer Fromage(double rate, double min_norm = 1e-6);
+// Sgd(scaling), then ScaleByPolyak().
+Optimizer PolyakSgd(const PolyakOptions& options = {}, Rate scaling = 1.0);
 Optimizer NoisySgd(Rate rate, double eta = 0.01, double gamma = 0.55, uint64_t seed = 0);
 
 // Schedules.

@@ -12,7 +12,9 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -81,5 +83,55 @@ Optimizer InjectHyperparams(std::function<Optimizer(const std::map<std::string, 
 // those that exist.
 Tensor& Hyperparam(const Optimizer& optimizer, State& state, const std::string& name,
                    Caller caller = Caller::Here());
+
+// Fast parameters, of which gradients are taken, and the slow ones that are used afterwards.
+template <typename T>
+struct LookaheadParams {
+  T fast, slow;
+};
+// Returns a pair of equal trees: the first parameters, and the gradients of the fast ones as Update() takes
+// them. optax.LookaheadParams.init_synced.
+template <typename T>
+LookaheadParams<T> Synced(const T& tree) {
+  return {tree, tree};
+}
+// Makes steps of `fast` (Zhang et al., 2019). In every sync_period-th of them the slow parameters go
+// slow_step_size of the way to the fast ones, which then begin again from there; with `reset_state`, from the
+// first state of `fast`, too. Gradients of the slow parameters are ignored.
+//
+//   auto optimizer = optim::Lookahead(optim::Sgd(1e-2), 5, 0.5);
+//   auto params = optim::Synced(weights);
+//   auto state = optimizer.Init(params);
+//   auto [updates, next] = optimizer.Update(optim::Synced(grads_at(params.fast)), state, params);
+//   params = optim::ApplyUpdates(params, updates);
+Optimizer Lookahead(const Optimizer& fast, int64_t sync_period, const Number& slow_step_size,
+                    bool reset_state = false, Caller caller = Caller::Here());
+
+// A measurement of the updates at a place of a chain, undefined ones left out.
+class Measure {
+ public:
+  using Function = std::function<Tensor(const std::vector<Tensor>& updates)>;
+  Measure(Function function) : function_(std::move(function)) {}  // NOLINT: implicit.
+  template <typename F>
+  requires std::is_invocable_r_v < Tensor, F, const std::vector<Tensor>
+  & > Measure(F function)  // NOLINT
+      : function_(std::move(function)) {}
+
+ private:
+  friend class MonitorLink;
+  friend Measure MeasureWithEma(Measure measure, double decay, bool debias, Caller caller);
+  Function function_;
+  std::optional<double> decay_;  // nullopt for the last value alone.
+  bool debias_ = true;
+};
+// The exponential moving average of a measurement, in the type of Ema(): f32 when it is an integer or a bool.
+Measure MeasureWithEma(Measure measure, double decay, bool debias = true, Caller caller = Caller::Here());
+// Keeps measurements of the updates, which stay as they are. optax.monitor.
+//   auto optimizer = optim::Chain({optim::Monitor({{"norm", optim::GlobalNormOf}}), optim::Adam(1e-3)});
+Optimizer Monitor(const std::map<std::string, Measure>& measures);
+// Returns the measurement of that name in the state of a chain with Monitor(); 0 before the first update.
+// Throws when there is none, naming those that exist.
+const Tensor& Measurement(const Optimizer& optimizer, const State& state, const std::string& name,
+                          Caller caller = Caller::Here());
 
 }  // namespace hlod::optim

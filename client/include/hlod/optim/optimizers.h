@@ -106,7 +106,8 @@ class ParameterOptimizer {
   // Drops the gradients.
   void ZeroGrad();
 
-  // Setting a rate does not recompile. hlod/optim/lr_scheduler.h has PyTorch's schedules.
+  // Setting a rate does not recompile. Schedulers that are made later start from it.
+  // hlod/optim/lr_scheduler.h has PyTorch's schedules.
   double learning_rate(size_t group = 0, Caller caller = Caller::Here()) const;
   void SetLearningRate(double lr);  // Sets the rate of every group.
   void SetLearningRate(double lr, size_t group, Caller caller = Caller::Here());
@@ -152,10 +153,15 @@ class ParameterOptimizer {
   virtual void TakeSettings(size_t group, const std::vector<double>& settings) = 0;
 
  private:
+  friend class LrScheduler;
+  friend class ReduceLrOnPlateau;
   struct Group {
     size_t begin, end;  // A range of parameters_.
     optim::Optimizer update;
+    std::optional<double> first_rate;  // The rate before the first scheduler.
   };
+  // Returns the rate of a group before the first of its schedulers, of which the caller is one.
+  double FirstRate(size_t group);
   void StepWhere(const Tensor* skip, const Caller& caller);
   void UpdateOne(size_t i, const optim::Optimizer& update, const Tensor* skip, const Caller& caller);
 

@@ -154,6 +154,24 @@ Tensor Conv2d(const Operand& x, const Operand& weight, const Tensor& bias, ConvO
 Tensor Conv3d(const Operand& x, const Operand& weight, const Tensor& bias, ConvOptions options) {
   return Convolve(lazy::ops::Conv, x, weight, bias, 3, options, ConvOps);
 }
+Tensor ConvTbc(const Operand& x, const Operand& weight, const Tensor& bias, int64_t padding) {
+  static constexpr lazy::Operation kOperation = {"ConvTbc", "nn.functional.conv_tbc",
+                                                 lazy::Promotion::kCommon,
+                                                 "a convolution over the first dimension"};
+  const auto lower = [](Lowering& l, Operands o, int64_t, const ConvOptions& options) {
+    if (l.dims(o[0]).size() != 3 || l.dims(o[1]).size() != 3) {
+      Refuse(
+          "the input of shape %s and the weight of shape %s are not [time, batch, channels] and [kernel, "
+          "in channels, out channels]",
+          ListText(l.dims(o[0])), ListText(l.dims(o[1])));
+    }
+    std::vector<Op> usual(o.begin(), o.end());
+    usual[0] = lazy::Permuted(l, o[0], {1, 2, 0});
+    usual[1] = lazy::Permuted(l, o[1], {2, 1, 0});
+    return lazy::Permuted(l, ConvOps(l, usual, 1, options), {2, 0, 1});
+  };
+  return Convolve<ConvOptions>(kOperation, x, weight, bias, 1, {.padding = padding}, lower);
+}
 Tensor ConvTranspose1d(const Operand& x, const Operand& weight, const Tensor& bias,
                        ConvTransposeOptions options) {
   return Convolve(lazy::ops::ConvTranspose, x, weight, bias, 1, options, ConvTransposeOps);

@@ -229,5 +229,20 @@ TEST_F(Network, AQueryThatSeesNoKeyGetsZeros) {
   EXPECT_THAT(ScaledDotProductAttention(x, x, x, {.mask = mask}).ToVector<float>(), ElementsAre(0, 0, 0, 0));
 }
 
+// Values of PyTorch 1.13's conv_tbc.
+TEST_F(Network, ConvolutionsOverTimeBatchChannels) {
+  const Tensor x = Arange(0, 12, 1, {kF32, device()}).Reshape({3, 2, 2}) * .5 - 2;
+  const Tensor weight = OnDevice({1, -2, .5, 3, 0, -1, 2, 1, -.5, 4, 1, -3}, {2, 2, 3});
+  const Tensor bias = OnDevice({.5, 0, -1}, {3});
+  const std::vector<float> inner = {-4, 4.5, -2, 6, 4.5, -6, 16, 4.5, -10, 26, 4.5, -14};
+  EXPECT_EQ(ConvTbc(x, weight, bias).dims(), (Dims{2, 2, 3}));
+  EXPECT_EQ(ConvTbc(x, weight, bias).ToVector<float>(), inner);
+  const std::vector<float> padded = {-9.5, -3.5, 4.5, -3.5, -1.5, 1,   -4, 4.5, -2,   6,  4.5, -6,
+                                     16,   4.5,  -10, 26,   4.5,  -14, 10, -4,  -2.5, 14, -6,  -3};
+  EXPECT_EQ(ConvTbc(x, weight, bias, 1).ToVector<float>(), padded);
+  Thrown([&] { ConvTbc(x.Select(0, 0), weight, bias); });
+  EXPECT_THAT(last_what_, HasSubstr("are not [time, batch, channels]"));
+}
+
 }  // namespace
 }  // namespace hlod

@@ -31,6 +31,10 @@ Tensor Conv1d(const Operand& x, const Operand& weight, const Tensor& bias = {}, 
 Tensor Conv2d(const Operand& x, const Operand& weight, const Tensor& bias = {}, ConvOptions options = {});
 Tensor Conv3d(const Operand& x, const Operand& weight, const Tensor& bias = {}, ConvOptions options = {});
 
+// A convolution over the first dimension of [time, batch, channels], with `padding` zeros on both sides: the
+// weight is [kernel, in channels, out channels], the bias [out channels].
+Tensor ConvTbc(const Operand& x, const Operand& weight, const Tensor& bias, int64_t padding = 0);
+
 struct ConvTransposeOptions {
   Sizes stride = 1, padding = 0, output_padding = 0;
   int64_t groups = 1;

@@ -1,5 +1,5 @@
 // The limits as a table.
-#include "client/transform/optimizer/limits.h"
+#include "client/tensor/value/limits.h"
 
 #include "absl/strings/str_cat.h"
 #include "client/tensor/value/throw.h"
@@ -21,15 +21,20 @@ constexpr LimitRow kLimits[] = {
     {[](double x) { return x >= 0 && x <= 1; }, "at least 0 and at most 1"},
     {[](double x) { return x > 0 && x < 1; }, "above 0 and below 1"},
     {[](double x) { return x > 1; }, "above 1"},
+    {[](double x) { return x != 0; }, "another number than 0"},
+    {[](double x) { return x >= -1; }, "at least -1"},
 };
 
 }  // namespace
 
-void RequireWithin(Limit limit, const char* name, double value, const char* operation, const Caller& caller) {
+std::string FaultOf(Limit limit, const char* name, double value) {
   const LimitRow& row = kLimits[static_cast<size_t>(limit)];
-  if (!row.holds(value)) {
-    RequireThat(false, absl::StrCat(name, " is ", value, ", and must be ", row.text), operation, caller);
-  }
+  return row.holds(value) ? "" : absl::StrCat(name, " is ", value, ", and must be ", row.text);
+}
+
+void RequireWithin(Limit limit, const char* name, double value, const char* operation, const Caller& caller) {
+  const std::string fault = FaultOf(limit, name, value);
+  RequireThat(fault.empty(), fault, operation, caller);
 }
 
 void RequireThat(bool holds, const std::string& text, const char* operation, const Caller& caller) {
