@@ -1,19 +1,28 @@
 // Modules of activations with weights, and of losses with buffers.
 #include "hlod/nn/activations.h"
 
+#include "absl/strings/str_cat.h"
 #include "hlod/nn/losses.h"
 #include "hlod/ops/creation.h"
 
 namespace hlod::nn {
 
-Prelu::Prelu(Module& parent, std::string name, int64_t count, double slope)
-    : Module(parent, std::move(name)), weight(Full({count}, slope)) {
+Prelu::Prelu(Module& parent, PartName name, int64_t count, double slope)
+    : Module(parent, std::move(name), "prelu", {{"count", count, Limit::kPositive}}),
+      weight(Full({count}, slope)) {
   RegisterParameter("weight", weight);
 }
 
-CrossEntropyLoss::CrossEntropyLoss(Module& parent, std::string name, Tensor class_weight,
-                                   int64_t ignore_index, double label_smoothing, Reduction reduction)
-    : Module(parent, std::move(name)),
+Rrelu::Rrelu(Module& parent, PartName name, double lower, double upper)
+    : Module(parent, std::move(name), "rrelu",
+             {{lower <= upper, absl::StrCat("lower (", lower, ") is above upper (", upper, ")")}}),
+      lower_(lower),
+      upper_(upper) {}
+
+CrossEntropyLoss::CrossEntropyLoss(Module& parent, PartName name, Tensor class_weight, int64_t ignore_index,
+                                   double label_smoothing, Reduction reduction)
+    : Module(parent, std::move(name), "cross_entropy",
+             {{"label_smoothing", label_smoothing, Limit::kUpToOne}}),
       weight(std::move(class_weight)),
       ignore_index_(ignore_index),
       label_smoothing_(label_smoothing),
@@ -21,7 +30,7 @@ CrossEntropyLoss::CrossEntropyLoss(Module& parent, std::string name, Tensor clas
   RegisterBuffer("weight", weight);
 }
 
-NllLoss::NllLoss(Module& parent, std::string name, Tensor class_weight, int64_t ignore_index,
+NllLoss::NllLoss(Module& parent, PartName name, Tensor class_weight, int64_t ignore_index,
                  Reduction reduction)
     : Module(parent, std::move(name)),
       weight(std::move(class_weight)),
@@ -30,12 +39,12 @@ NllLoss::NllLoss(Module& parent, std::string name, Tensor class_weight, int64_t 
   RegisterBuffer("weight", weight);
 }
 
-BceLoss::BceLoss(Module& parent, std::string name, Tensor each_weight, Reduction reduction)
+BceLoss::BceLoss(Module& parent, PartName name, Tensor each_weight, Reduction reduction)
     : Module(parent, std::move(name)), weight(std::move(each_weight)), reduction_(reduction) {
   RegisterBuffer("weight", weight);
 }
 
-BceWithLogitsLoss::BceWithLogitsLoss(Module& parent, std::string name, Tensor each_weight, Tensor positive,
+BceWithLogitsLoss::BceWithLogitsLoss(Module& parent, PartName name, Tensor each_weight, Tensor positive,
                                      Reduction reduction)
     : Module(parent, std::move(name)),
       weight(std::move(each_weight)),

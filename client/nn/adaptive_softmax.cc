@@ -39,17 +39,17 @@ std::vector<int64_t> Ascending(std::vector<int64_t> cutoffs, int64_t classes, co
 
 }  // namespace
 
-AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(Module& parent, std::string name, int64_t size,
+AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(Module& parent, PartName name, int64_t size,
                                                        int64_t classes, std::vector<int64_t> cutoffs,
-                                                       double div_value, bool head_bias, Caller caller)
+                                                       double div_value, bool head_bias)
     : Module(parent, std::move(name)),
-      head(*this, "head", size, Ascending(cutoffs, classes, caller)[0] + static_cast<int64_t>(cutoffs.size()),
-           head_bias),
-      tail(*this, "tail"),
-      cutoffs_(Ascending(cutoffs, classes, caller)) {
+      head(*this, Part("head"), size,
+           Ascending(cutoffs, classes, made_at())[0] + static_cast<int64_t>(cutoffs.size()), head_bias),
+      tail(*this, Part("tail")),
+      cutoffs_(Ascending(cutoffs, classes, made_at())) {
   if (!(div_value > 0)) {
     lazy::Throw(ErrorKind::kArgument, absl::StrCat("div_value (", div_value, ") is not positive"), kName,
-                caller);
+                made_at());
   }
   for (size_t i = 0; i + 1 < cutoffs_.size(); ++i) {
     const double divisor = std::pow(div_value, static_cast<double>(i + 1));
@@ -57,7 +57,7 @@ AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(Module& parent, std::stri
     if (width < 1) {
       lazy::Throw(ErrorKind::kArgument,
                   absl::StrCat("tail ", i, " would have no width: ", size, " is divided by ", divisor), kName,
-                  caller);
+                  made_at());
     }
     Sequential& projection = tail.Append();
     projection.Add<Linear>(size, width, false).Add<Linear>(width, cutoffs_[i + 1] - cutoffs_[i], false);

@@ -26,8 +26,10 @@ Tensor WithinFanIn(DimList dims, int64_t fan_in) {
 
 }  // namespace
 
-Linear::Linear(Module& parent, std::string name, int64_t in, int64_t out, bool with_bias)
-    : Module(parent, std::move(name)), weight(WithinFanIn({out, in}, in)) {
+Linear::Linear(Module& parent, PartName name, int64_t in, int64_t out, bool with_bias)
+    : Module(parent, std::move(name), "linear",
+             {{"in", in, Limit::kNotNegative}, {"out", out, Limit::kNotNegative}}),
+      weight(WithinFanIn({out, in}, in)) {
   if (with_bias) bias = WithinFanIn({out}, in);
   RegisterParameter("weight", weight);
   RegisterParameter("bias", bias);
@@ -36,9 +38,15 @@ Tensor Linear::operator()(const Tensor& x, Caller caller) const {
   return Forward(caller, {x}, [&](Tensors in) { return hlod::Linear(in[0], weight, bias); });
 }
 
-Embedding::Embedding(Module& parent, std::string name, int64_t count, int64_t size,
+Embedding::Embedding(Module& parent, PartName name, int64_t count, int64_t size,
                      std::optional<int64_t> padding)
-    : Module(parent, std::move(name)), weight(Randn({count, size})), padding_(padding) {
+    : Module(parent, std::move(name), "embedding",
+             {{"count", count, Limit::kNotNegative},
+              {"size", size, Limit::kNotNegative},
+              {!padding.has_value() || (*padding >= -count && *padding < count),
+               absl::StrCat("padding is ", padding.value_or(0), ", which is not one of ", count, " rows")}}),
+      weight(Randn({count, size})),
+      padding_(padding) {
   if (padding.has_value()) weight.Select(0, *padding).Zero_();
   RegisterParameter("weight", weight);
 }
@@ -47,8 +55,12 @@ Tensor Embedding::operator()(const Tensor& indices, Caller caller) const {
                  [&](Tensors in) { return hlod::Embedding(in[0], weight, {.padding_index = padding_}); });
 }
 
-LayerNorm::LayerNorm(Module& parent, std::string name, Dims shape, double eps, bool with_bias)
-    : Module(parent, std::move(name)), weight(Ones(shape)), shape_(std::move(shape)), eps_(eps) {
+LayerNorm::LayerNorm(Module& parent, PartName name, Dims shape, double eps, bool with_bias)
+    : Module(parent, std::move(name), "layer_norm",
+             {{"shape", shape, Limit::kNotNegative}, {!shape.empty(), "shape has no dimensions"}}),
+      weight(Ones(shape)),
+      shape_(std::move(shape)),
+      eps_(eps) {
   if (with_bias) bias = Zeros(shape_);
   RegisterParameter("weight", weight);
   RegisterParameter("bias", bias);
@@ -57,16 +69,20 @@ Tensor LayerNorm::operator()(const Tensor& x, Caller caller) const {
   return Forward(caller, {x}, [&](Tensors in) { return hlod::LayerNorm(in[0], shape_, weight, bias, eps_); });
 }
 
-RmsNorm::RmsNorm(Module& parent, std::string name, Dims shape, double eps)
-    : Module(parent, std::move(name)), weight(Ones(shape)), shape_(std::move(shape)), eps_(eps) {
+RmsNorm::RmsNorm(Module& parent, PartName name, Dims shape, double eps)
+    : Module(parent, std::move(name), "rms_norm",
+             {{"shape", shape, Limit::kNotNegative}, {!shape.empty(), "shape has no dimensions"}}),
+      weight(Ones(shape)),
+      shape_(std::move(shape)),
+      eps_(eps) {
   RegisterParameter("weight", weight);
 }
 Tensor RmsNorm::operator()(const Tensor& x, Caller caller) const {
   return Forward(caller, {x}, [&](Tensors in) { return hlod::RmsNorm(in[0], shape_, weight, eps_); });
 }
 
-BatchNorm::BatchNorm(Module& parent, std::string name, int64_t channels, double eps, double momentum)
-    : Module(parent, std::move(name)),
+BatchNorm::BatchNorm(Module& parent, PartName name, int64_t channels, double eps, double momentum)
+    : Module(parent, std::move(name), "batch_norm", {{"channels", channels, Limit::kNotNegative}}),
       weight(Ones({channels})),
       bias(Zeros({channels})),
       running_mean(Zeros({channels})),
@@ -97,6 +113,47 @@ std::string FaultOfGroups(int64_t in, int64_t out, int64_t groups) {
                       "), all of them positive");
 }
 
+// Checks that `values` are one, or one per dimension of a kernel.
+LayerArgument OneOrEach(const char* name, const Sizes& values, size_t dims) {
+  const size_t count = values.values().size();
+  return {count == 1 || count == dims,
+          absl::StrCat(name, " has ", count, " values for the ", dims, " dimensions of the kernel")};
+}
+
+LayerArgument OneToThree(const Dims& kernel) {
+  return {!kernel.empty() && kernel.size() <= 3,
+          absl::StrCat("the kernel has ", kernel.size(), " dimensions, and must have 1 to 3")};
+}
+
+// Checks PyTorch's rule of the padding "same".
+LayerArgument OnlyUnstrided(const Padding& padding, const Sizes& stride) {
+  const Dims& values = stride.values();
+  const bool strided = std::any_of(values.begin(), values.end(), [](int64_t value) { return value != 1; });
+  return {padding.rule() != "same" || !strided, "padding is \"same\", which takes a stride of 1"};
+}
+LayerArgument KnownRule(const Padding& padding) {
+  return {padding.rule().empty() || padding.rule() == "same" || padding.rule() == "valid",
+          absl::StrCat("padding is \"", std::string(padding.rule()),
+                       "\", and must be \"valid\", \"same\" or sizes")};
+}
+
+LayerArgument BelowStrideOrDilation(const ConvTransposeOptions& o, size_t dims) {
+  const auto at = [](const Sizes& sizes, size_t i) {
+    return sizes.values()[sizes.values().size() == 1 ? 0 : i];
+  };
+  for (const Sizes* const sizes : {&o.output_padding, &o.stride, &o.dilation}) {
+    if (sizes->values().size() != 1 && sizes->values().size() != dims)
+      return {true, ""};  // Said by OneOrEach().
+  }
+  for (size_t i = 0; i < dims; ++i) {
+    const int64_t extra = at(o.output_padding, i);
+    if (extra < std::max(at(o.stride, i), at(o.dilation, i))) continue;
+    return {false,
+            absl::StrCat("output_padding is ", extra, ", and must be below the stride or the dilation")};
+  }
+  return {true, ""};
+}
+
 // Returns a convolution's weight: `rows` x `columns` channels of each group, then the kernel.
 Tensor ConvWeight(int64_t groups, int64_t rows, int64_t columns, const Dims& kernel, int64_t* fan_in) {
   Dims dims = {rows, columns / groups};
@@ -108,12 +165,21 @@ Tensor ConvWeight(int64_t groups, int64_t rows, int64_t columns, const Dims& ker
 
 }  // namespace
 
-Conv::Conv(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel, ConvOptions options,
+Conv::Conv(Module& parent, PartName name, int64_t in, int64_t out, Dims kernel, ConvOptions options,
            bool with_bias)
-    : Module(parent, std::move(name)), options_(std::move(options)) {
-  if (std::string fault = FaultOfGroups(in, out, options_.groups); !fault.empty()) {
-    Refuse(std::move(fault), "conv");
-  }
+    : Module(parent, std::move(name), "conv",
+             {OneToThree(kernel),
+              {"kernel", kernel, Limit::kPositive},
+              {"stride", options.stride, Limit::kPositive},
+              {"padding", options.padding, Limit::kNotNegative},
+              {"dilation", options.dilation, Limit::kPositive},
+              OneOrEach("stride", options.stride, kernel.size()),
+              OneOrEach("padding", options.padding, kernel.size()),
+              OneOrEach("dilation", options.dilation, kernel.size()),
+              KnownRule(options.padding),
+              OnlyUnstrided(options.padding, options.stride),
+              {false, FaultOfGroups(in, out, options.groups)}}),
+      options_(std::move(options)) {
   int64_t fan_in = 0;
   weight = ConvWeight(options_.groups, out, in, kernel, &fan_in);
   if (with_bias) bias = WithinFanIn({out}, fan_in);
@@ -130,12 +196,22 @@ Tensor Conv::operator()(const Tensor& x, Caller caller) const {
   });
 }
 
-ConvTranspose::ConvTranspose(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel,
+ConvTranspose::ConvTranspose(Module& parent, PartName name, int64_t in, int64_t out, Dims kernel,
                              ConvTransposeOptions options, bool with_bias)
-    : Module(parent, std::move(name)), options_(std::move(options)) {
-  if (std::string fault = FaultOfGroups(in, out, options_.groups); !fault.empty()) {
-    Refuse(std::move(fault), "conv_transpose");
-  }
+    : Module(parent, std::move(name), "conv_transpose",
+             {OneToThree(kernel),
+              {"kernel", kernel, Limit::kPositive},
+              {"stride", options.stride, Limit::kPositive},
+              {"padding", options.padding, Limit::kNotNegative},
+              {"output_padding", options.output_padding, Limit::kNotNegative},
+              {"dilation", options.dilation, Limit::kPositive},
+              OneOrEach("stride", options.stride, kernel.size()),
+              OneOrEach("padding", options.padding, kernel.size()),
+              OneOrEach("output_padding", options.output_padding, kernel.size()),
+              OneOrEach("dilation", options.dilation, kernel.size()),
+              BelowStrideOrDilation(options, kernel.size()),
+              {false, FaultOfGroups(in, out, options.groups)}}),
+      options_(std::move(options)) {
   int64_t fan_in = 0;
   weight = ConvWeight(options_.groups, in, out, kernel, &fan_in);
   if (with_bias) bias = WithinFanIn({out}, fan_in);
@@ -152,9 +228,14 @@ Tensor ConvTranspose::operator()(const Tensor& x, Caller caller) const {
   });
 }
 
-GroupNorm::GroupNorm(Module& parent, std::string name, int64_t groups, int64_t channels, double eps,
-                     bool affine)
-    : Module(parent, std::move(name)), groups_(groups), eps_(eps) {
+GroupNorm::GroupNorm(Module& parent, PartName name, int64_t groups, int64_t channels, double eps, bool affine)
+    : Module(parent, std::move(name), "group_norm",
+             {{"groups", groups, Limit::kPositive},
+              {"channels", channels, Limit::kNotNegative},
+              {groups <= 0 || channels % groups == 0,
+               absl::StrCat("the channels (", channels, ") do not divide into ", groups, " groups")}}),
+      groups_(groups),
+      eps_(eps) {
   if (affine) {
     weight = Ones({channels});
     bias = Zeros({channels});
@@ -167,9 +248,11 @@ Tensor GroupNorm::operator()(const Tensor& x, Caller caller) const {
                  [&](Tensors in) { return hlod::GroupNorm(in[0], groups_, weight, bias, eps_); });
 }
 
-InstanceNorm::InstanceNorm(Module& parent, std::string name, int64_t channels, double eps, double momentum,
+InstanceNorm::InstanceNorm(Module& parent, PartName name, int64_t channels, double eps, double momentum,
                            bool affine, bool track_running_stats)
-    : Module(parent, std::move(name)), eps_(eps), momentum_(momentum) {
+    : Module(parent, std::move(name), "instance_norm", {{"channels", channels, Limit::kNotNegative}}),
+      eps_(eps),
+      momentum_(momentum) {
   if (affine) {
     weight = Ones({channels});
     bias = Zeros({channels});
@@ -195,8 +278,11 @@ Tensor InstanceNorm::operator()(const Tensor& x, Caller caller) const {
   });
 }
 
-EmbeddingBag::EmbeddingBag(Module& parent, std::string name, int64_t count, int64_t size, BagMode mode)
-    : Module(parent, std::move(name)), weight(Randn({count, size})), mode_(mode) {
+EmbeddingBag::EmbeddingBag(Module& parent, PartName name, int64_t count, int64_t size, BagMode mode)
+    : Module(parent, std::move(name), "embedding_bag",
+             {{"count", count, Limit::kNotNegative}, {"size", size, Limit::kNotNegative}}),
+      weight(Randn({count, size})),
+      mode_(mode) {
   RegisterParameter("weight", weight);
 }
 Tensor EmbeddingBag::operator()(const Tensor& indices, const Tensor& offsets, Caller caller) const {
@@ -205,8 +291,12 @@ Tensor EmbeddingBag::operator()(const Tensor& indices, const Tensor& offsets, Ca
   });
 }
 
-Bilinear::Bilinear(Module& parent, std::string name, int64_t in1, int64_t in2, int64_t out, bool with_bias)
-    : Module(parent, std::move(name)), weight(WithinFanIn({out, in1, in2}, in1)) {
+Bilinear::Bilinear(Module& parent, PartName name, int64_t in1, int64_t in2, int64_t out, bool with_bias)
+    : Module(parent, std::move(name), "bilinear",
+             {{"in1", in1, Limit::kPositive},
+              {"in2", in2, Limit::kNotNegative},
+              {"out", out, Limit::kNotNegative}}),
+      weight(WithinFanIn({out, in1, in2}, in1)) {
   if (with_bias) bias = WithinFanIn({out}, in1);
   RegisterParameter("weight", weight);
   RegisterParameter("bias", bias);
@@ -215,20 +305,23 @@ Tensor Bilinear::operator()(const Tensor& x1, const Tensor& x2, Caller caller) c
   return Forward(caller, {x1, x2}, [&](Tensors in) { return hlod::Bilinear(in[0], in[1], weight, bias); });
 }
 
+Dropout::Dropout(Module& parent, PartName name, double probability)
+    : Module(parent, std::move(name), "dropout", {{"p", probability, Limit::kUpToOne}}), p(probability) {}
 Tensor Dropout::operator()(const Tensor& x, Caller caller) const {
   return Forward(caller, {x}, [&](Tensors in) { return hlod::Dropout(in[0], p, training()); });
 }
 
-MultiheadAttention::MultiheadAttention(Module& parent, std::string name, int64_t size, int64_t heads,
+MultiheadAttention::MultiheadAttention(Module& parent, PartName name, int64_t size, int64_t heads,
                                        bool with_bias, double dropout_p)
-    : Module(parent, std::move(name)),
-      out_proj(*this, "out_proj", size, size, with_bias),
+    : Module(parent, std::move(name), "multihead_attention",
+             {{"size", size, Limit::kPositive},
+              {"heads", heads, Limit::kPositive},
+              {"dropout_p", dropout_p, Limit::kUpToOne},
+              {heads <= 0 || size % heads == 0,
+               absl::StrCat("the size (", size, ") is not a multiple of the ", heads, " heads")}}),
+      out_proj(*this, Part("out_proj"), size, size, with_bias),
       dropout(dropout_p),
       heads_(heads) {
-  if (heads <= 0 || size % heads != 0) {
-    Refuse(absl::StrCat("the size (", size, ") is not a multiple of the ", heads, " heads"),
-           "multihead_attention");
-  }
   const double bound = std::sqrt(6.0 / static_cast<double>(4 * size));  // Xavier's bound for [3 size, size].
   in_proj_weight = Uniform({3 * size, size}, -bound, bound);
   if (with_bias) {

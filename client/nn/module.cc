@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/tensor/trace/abstract.h"
+#include "client/tensor/value/limits.h"
 #include "common/base/text/edit_distance.h"
 #include "hlod/runtime/error.h"
 #include "hlod/tensor/autograd.h"
@@ -22,14 +23,34 @@ namespace {
 
 }  // namespace
 
-Module::Module(Module& parent, std::string name, Caller caller) {
-  const auto same = [&](const auto& part) { return part.first == name; };
+LayerArgument::LayerArgument(const char* name, int64_t value, Limit limit)
+    : LayerArgument(name, static_cast<double>(value), limit) {}
+LayerArgument::LayerArgument(const char* name, double value, Limit limit)
+    : fault_(FaultOf(limit, name, value)) {}
+LayerArgument::LayerArgument(const char* name, const Sizes& values, Limit limit) {
+  for (const int64_t value : values.values()) {
+    if (fault_.empty()) fault_ = FaultOf(limit, name, static_cast<double>(value));
+  }
+}
+
+Module::Module(Module& parent, PartName part) : made_at_(part.caller()) {
+  const std::string& name = part.name();
+  const auto same = [&](const auto& other) { return other.first == name; };
   if (name.empty() || name.find('.') != std::string::npos ||
       std::any_of(parent.parts_.begin(), parent.parts_.end(), same)) {
-    Throw(absl::StrCat("the name (", name, ") of a part is empty, has a dot, or is taken"), "module", caller);
+    Throw(absl::StrCat("the name (", name, ") of a part is empty, has a dot, or is taken"), "module",
+          part.caller());
   }
-  parent.parts_.emplace_back(std::move(name), this);
+  parent.parts_.emplace_back(name, this);
   parent_ = &parent;
+}
+
+Module::Module(Module& parent, PartName name, const char* layer,
+               std::initializer_list<LayerArgument> arguments)
+    : Module(parent, std::move(name)) {
+  for (const LayerArgument& argument : arguments) {
+    if (!argument.fault().empty()) Refuse(argument.fault(), layer, made_at_);
+  }
 }
 
 Module::~Module() {

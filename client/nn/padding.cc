@@ -5,7 +5,7 @@
 
 namespace hlod::nn {
 
-PadLayer::PadLayer(Module& parent, std::string name, int64_t dims, const Sizes& padding, PadMode mode,
+PadLayer::PadLayer(Module& parent, PartName name, int64_t dims, const Sizes& padding, PadMode mode,
                    Scalar value)
     : Module(parent, std::move(name)), dims_(dims), padding_(padding.values()), mode_(mode), value_(value) {
   const auto sides = static_cast<size_t>(2 * dims);
@@ -13,7 +13,7 @@ PadLayer::PadLayer(Module& parent, std::string name, int64_t dims, const Sizes& 
   if (padding_.size() != sides) {
     Refuse(absl::StrCat("padding has ", padding_.size(), " numbers; of ", dims, " dimensions it takes 1 or ",
                         sides),
-           "pad");
+           "pad", made_at());
   }
 }
 

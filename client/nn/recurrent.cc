@@ -105,9 +105,11 @@ RecurrentResult Results(const std::vector<Tensor>& all) { return {all[0], {all[1
 
 }  // namespace
 
-RecurrentCell::RecurrentCell(Module& parent, std::string name, RecurrentKind kind, int64_t input,
-                             int64_t hidden, bool with_bias)
-    : Module(parent, std::move(name)), kind_(kind) {
+RecurrentCell::RecurrentCell(Module& parent, PartName name, RecurrentKind kind, int64_t input, int64_t hidden,
+                             bool with_bias)
+    : Module(parent, std::move(name), "recurrent_cell",
+             {{"input", input, Limit::kNotNegative}, {"hidden", hidden, Limit::kNotNegative}}),
+      kind_(kind) {
   const Recurrent::Weights made = MakeWeights(kind, input, hidden, with_bias);
   weight_ih = made.weight_ih;
   weight_hh = made.weight_hh;
@@ -128,9 +130,13 @@ RecurrentState RecurrentCell::Step(const Tensor& x, const RecurrentState& state)
   return Advance(kind_, hlod::Linear(x, weight_ih, bias_ih), before, weight_hh, bias_hh);
 }
 
-Recurrent::Recurrent(Module& parent, std::string name, RecurrentKind kind, int64_t input, int64_t hidden,
+Recurrent::Recurrent(Module& parent, PartName name, RecurrentKind kind, int64_t input, int64_t hidden,
                      RecurrentOptions options)
-    : Module(parent, std::move(name)),
+    : Module(parent, std::move(name), "recurrent",
+             {{"input", input, Limit::kNotNegative},
+              {"hidden", hidden, Limit::kPositive},
+              {"layers", options.layers, Limit::kPositive},
+              {"dropout", options.dropout, Limit::kUpToOne}}),
       dropout(options.dropout),
       kind_(kind),
       hidden_(hidden),

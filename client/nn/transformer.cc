@@ -17,17 +17,8 @@ Tensor Residual(const Tensor& x, const LayerNorm& norm, bool norm_first, Part pa
 
 template <typename Layer>
 void AddLayers(ModuleList<Layer>& list, int64_t count, int64_t size, int64_t heads,
-               const TransformerOptions& options) {
-  const auto require = [](bool holds, std::string text) {
-    if (!holds) lazy::Throw(ErrorKind::kArgument, std::move(text), "transformer", Caller{});
-  };
-  require(count >= 0, absl::StrCat("the number of layers (", count, ") is negative"));
-  require(heads > 0 && size > 0 && size % heads == 0,
-          absl::StrCat("the size (", size, ") is not divided by the number of heads (", heads, ")"));
-  require(options.feedforward > 0,
-          absl::StrCat("feedforward (", options.feedforward, ") is not a positive width"));
-  require(options.dropout >= 0 && options.dropout <= 1,
-          absl::StrCat("dropout (", options.dropout, ") is not a probability"));
+               const TransformerOptions& options, const Caller& made_at) {
+  const CallerScope scope(made_at);
   for (int64_t i = 0; i < count; ++i) list.Append(size, heads, options);
 }
 
@@ -37,17 +28,19 @@ Tensor Activated(const TransformerOptions& options, const Tensor& x) {
 
 }  // namespace
 
-TransformerEncoderLayer::TransformerEncoderLayer(Module& parent, std::string name, int64_t size,
-                                                 int64_t heads, TransformerOptions options)
-    : Module(parent, std::move(name)),
-      self_attn(*this, "self_attn", size, heads, true, options.dropout),
-      linear1(*this, "linear1", size, options.feedforward),
-      dropout(*this, "dropout", options.dropout),
-      linear2(*this, "linear2", options.feedforward, size),
-      norm1(*this, "norm1", {size}, options.eps),
-      norm2(*this, "norm2", {size}, options.eps),
-      dropout1(*this, "dropout1", options.dropout),
-      dropout2(*this, "dropout2", options.dropout),
+TransformerEncoderLayer::TransformerEncoderLayer(Module& parent, PartName name, int64_t size, int64_t heads,
+                                                 TransformerOptions options)
+    : Module(parent, std::move(name), "transformer",
+             {{"feedforward", options.feedforward, Limit::kNotNegative},
+              {"dropout", options.dropout, Limit::kUpToOne}}),
+      self_attn(*this, Part("self_attn"), size, heads, true, options.dropout),
+      linear1(*this, Part("linear1"), size, options.feedforward),
+      dropout(*this, Part("dropout"), options.dropout),
+      linear2(*this, Part("linear2"), options.feedforward, size),
+      norm1(*this, Part("norm1"), {size}, options.eps),
+      norm2(*this, Part("norm2"), {size}, options.eps),
+      dropout1(*this, Part("dropout1"), options.dropout),
+      dropout2(*this, Part("dropout2"), options.dropout),
       options_(std::move(options)) {}
 
 Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionOptions& attention,
@@ -62,20 +55,22 @@ Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionOptio
   });
 }
 
-TransformerDecoderLayer::TransformerDecoderLayer(Module& parent, std::string name, int64_t size,
-                                                 int64_t heads, TransformerOptions options)
-    : Module(parent, std::move(name)),
-      self_attn(*this, "self_attn", size, heads, true, options.dropout),
-      multihead_attn(*this, "multihead_attn", size, heads, true, options.dropout),
-      linear1(*this, "linear1", size, options.feedforward),
-      dropout(*this, "dropout", options.dropout),
-      linear2(*this, "linear2", options.feedforward, size),
-      norm1(*this, "norm1", {size}, options.eps),
-      norm2(*this, "norm2", {size}, options.eps),
-      norm3(*this, "norm3", {size}, options.eps),
-      dropout1(*this, "dropout1", options.dropout),
-      dropout2(*this, "dropout2", options.dropout),
-      dropout3(*this, "dropout3", options.dropout),
+TransformerDecoderLayer::TransformerDecoderLayer(Module& parent, PartName name, int64_t size, int64_t heads,
+                                                 TransformerOptions options)
+    : Module(parent, std::move(name), "transformer",
+             {{"feedforward", options.feedforward, Limit::kNotNegative},
+              {"dropout", options.dropout, Limit::kUpToOne}}),
+      self_attn(*this, Part("self_attn"), size, heads, true, options.dropout),
+      multihead_attn(*this, Part("multihead_attn"), size, heads, true, options.dropout),
+      linear1(*this, Part("linear1"), size, options.feedforward),
+      dropout(*this, Part("dropout"), options.dropout),
+      linear2(*this, Part("linear2"), options.feedforward, size),
+      norm1(*this, Part("norm1"), {size}, options.eps),
+      norm2(*this, Part("norm2"), {size}, options.eps),
+      norm3(*this, Part("norm3"), {size}, options.eps),
+      dropout1(*this, Part("dropout1"), options.dropout),
+      dropout2(*this, Part("dropout2"), options.dropout),
+      dropout3(*this, Part("dropout3"), options.dropout),
       options_(std::move(options)) {}
 
 Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory,
@@ -93,11 +88,17 @@ Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory
   });
 }
 
-TransformerEncoder::TransformerEncoder(Module& parent, std::string name, int64_t count, int64_t size,
+TransformerEncoder::TransformerEncoder(Module& parent, PartName name, int64_t count, int64_t size,
                                        int64_t heads, const TransformerOptions& options, bool final_norm)
-    : Module(parent, std::move(name)), layers(*this, "layers") {
-  AddLayers(layers, count, size, heads, options);
-  if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, "norm", Dims{size}, options.eps);
+    : Module(parent, std::move(name), "transformer",
+             {{"count", count, Limit::kNotNegative},
+              {"feedforward", options.feedforward, Limit::kNotNegative},
+              {"dropout", options.dropout, Limit::kUpToOne},
+              {size > 0 && heads > 0 && size % heads == 0,
+               absl::StrCat("the size (", size, ") is not divided by the number of heads (", heads, ")")}}),
+      layers(*this, Part("layers")) {
+  AddLayers(layers, count, size, heads, options, made_at());
+  if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, Part("norm"), Dims{size}, options.eps);
 }
 Tensor TransformerEncoder::operator()(const Tensor& x, const AttentionOptions& attention,
                                       Caller caller) const {
@@ -108,11 +109,17 @@ Tensor TransformerEncoder::operator()(const Tensor& x, const AttentionOptions& a
   });
 }
 
-TransformerDecoder::TransformerDecoder(Module& parent, std::string name, int64_t count, int64_t size,
+TransformerDecoder::TransformerDecoder(Module& parent, PartName name, int64_t count, int64_t size,
                                        int64_t heads, const TransformerOptions& options, bool final_norm)
-    : Module(parent, std::move(name)), layers(*this, "layers") {
-  AddLayers(layers, count, size, heads, options);
-  if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, "norm", Dims{size}, options.eps);
+    : Module(parent, std::move(name), "transformer",
+             {{"count", count, Limit::kNotNegative},
+              {"feedforward", options.feedforward, Limit::kNotNegative},
+              {"dropout", options.dropout, Limit::kUpToOne},
+              {size > 0 && heads > 0 && size % heads == 0,
+               absl::StrCat("the size (", size, ") is not divided by the number of heads (", heads, ")")}}),
+      layers(*this, Part("layers")) {
+  AddLayers(layers, count, size, heads, options, made_at());
+  if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, Part("norm"), Dims{size}, options.eps);
 }
 Tensor TransformerDecoder::operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& self,
                                       const AttentionOptions& cross, Caller caller) const {
@@ -123,11 +130,11 @@ Tensor TransformerDecoder::operator()(const Tensor& x, const Tensor& memory, con
   });
 }
 
-Transformer::Transformer(Module& parent, std::string name, int64_t size, int64_t heads,
-                         int64_t encoder_layers, int64_t decoder_layers, const TransformerOptions& options)
+Transformer::Transformer(Module& parent, PartName name, int64_t size, int64_t heads, int64_t encoder_layers,
+                         int64_t decoder_layers, const TransformerOptions& options)
     : Module(parent, std::move(name)),
-      encoder(*this, "encoder", encoder_layers, size, heads, options, true),
-      decoder(*this, "decoder", decoder_layers, size, heads, options, true) {
+      encoder(*this, Part("encoder"), encoder_layers, size, heads, options, true),
+      decoder(*this, Part("decoder"), decoder_layers, size, heads, options, true) {
   for (Tensor& parameter : Parameters()) {
     if (parameter.rank() > 1) init::XavierUniform_(parameter);
   }

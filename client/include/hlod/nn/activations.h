@@ -16,8 +16,12 @@ namespace hlod::nn {
 class Function : public Module {
  public:
   using Call = std::function<Tensor(const Tensor&)>;
-  Function(Module& parent, std::string name, Call call)
+  Function(Module& parent, PartName name, Call call)
       : Module(parent, std::move(name)), call_(std::move(call)) {}
+  // For layers whose arguments have limits, as Module has it.
+  Function(Module& parent, PartName name, Call call, const char* layer,
+           std::initializer_list<LayerArgument> arguments)
+      : Module(parent, std::move(name), layer, arguments), call_(std::move(call)) {}
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
 
  private:
@@ -46,50 +50,50 @@ using Hardsigmoid = Elementwise<&hlod::Hardsigmoid>;
 using Hardswish = Elementwise<&hlod::Hardswish>;
 
 struct Gelu : Function {
-  Gelu(Module& parent, std::string name, GeluApproximation approximation = GeluApproximation::kNone);
+  Gelu(Module& parent, PartName name, GeluApproximation approximation = GeluApproximation::kNone);
 };
 struct LeakyRelu : Function {
-  LeakyRelu(Module& parent, std::string name, double slope = 0.01);
+  LeakyRelu(Module& parent, PartName name, double slope = 0.01);
 };
 struct Elu : Function {
-  Elu(Module& parent, std::string name, double alpha = 1);
+  Elu(Module& parent, PartName name, double alpha = 1);
 };
 struct Celu : Function {
-  Celu(Module& parent, std::string name, double alpha = 1);
+  Celu(Module& parent, PartName name, double alpha = 1);
 };
 struct Softplus : Function {
-  Softplus(Module& parent, std::string name, double beta = 1, double threshold = 20);
+  Softplus(Module& parent, PartName name, double beta = 1, double threshold = 20);
 };
 struct Hardtanh : Function {
-  Hardtanh(Module& parent, std::string name, double min = -1, double max = 1);
+  Hardtanh(Module& parent, PartName name, double min = -1, double max = 1);
 };
 struct Hardshrink : Function {
-  Hardshrink(Module& parent, std::string name, double lambda = 0.5);
+  Hardshrink(Module& parent, PartName name, double lambda = 0.5);
 };
 struct Softshrink : Function {
-  Softshrink(Module& parent, std::string name, double lambda = 0.5);
+  Softshrink(Module& parent, PartName name, double lambda = 0.5);
 };
 struct Threshold : Function {
-  Threshold(Module& parent, std::string name, Scalar threshold, Scalar value);
+  Threshold(Module& parent, PartName name, Scalar threshold, Scalar value);
 };
 struct Glu : Function {
-  Glu(Module& parent, std::string name, int64_t dim = -1);
+  Glu(Module& parent, PartName name, int64_t dim = -1);
 };
 struct Softmax : Function {
-  Softmax(Module& parent, std::string name, int64_t dim);
+  Softmax(Module& parent, PartName name, int64_t dim);
 };
 struct LogSoftmax : Function {
-  LogSoftmax(Module& parent, std::string name, int64_t dim);
+  LogSoftmax(Module& parent, PartName name, int64_t dim);
 };
 struct Softmin : Function {
-  Softmin(Module& parent, std::string name, int64_t dim);
+  Softmin(Module& parent, PartName name, int64_t dim);
 };
 
 // x where it is positive, else x times a learned slope: one for all channels, or one per channel. Slopes
 // begin as `slope`.
 class Prelu : public Module {
  public:
-  Prelu(Module& parent, std::string name, int64_t count = 1, double slope = 0.25);
+  Prelu(Module& parent, PartName name, int64_t count = 1, double slope = 0.25);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
     return Forward(caller, {x}, [&](Tensors in) { return hlod::Prelu(in[0], weight); });
   }
@@ -100,8 +104,7 @@ class Prelu : public Module {
 // of the bounds.
 class Rrelu : public Module {
  public:
-  Rrelu(Module& parent, std::string name, double lower = 1.0 / 8, double upper = 1.0 / 3)
-      : Module(parent, std::move(name)), lower_(lower), upper_(upper) {}
+  Rrelu(Module& parent, PartName name, double lower = 1.0 / 8, double upper = 1.0 / 3);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
     return Forward(caller, {x}, [&](Tensors in) { return hlod::Rrelu(in[0], lower_, upper_, training()); });
   }

@@ -15,9 +15,8 @@ namespace hlod::nn {
 // is computed for every row, where PyTorch computes those that targets name. torch.nn's.
 class AdaptiveLogSoftmaxWithLoss : public Module {
  public:
-  AdaptiveLogSoftmaxWithLoss(Module& parent, std::string name, int64_t size, int64_t classes,
-                             std::vector<int64_t> cutoffs, double div_value = 4, bool head_bias = false,
-                             Caller caller = Caller::Here());
+  AdaptiveLogSoftmaxWithLoss(Module& parent, PartName name, int64_t size, int64_t classes,
+                             std::vector<int64_t> cutoffs, double div_value = 4, bool head_bias = false);
 
   struct Result {
     Tensor output;  // The log probability of each row's target.

@@ -27,7 +27,8 @@ class ModuleList : public Module {
   template <typename T = M, typename... Args>
   T& Append(Args&&... args) {
     const CallerScope scope(Caller{});
-    auto part = std::make_unique<T>(*this, std::to_string(parts_.size()), std::forward<Args>(args)...);
+    auto part = std::make_unique<T>(*this, PartName(std::to_string(parts_.size()), Caller{}),
+                                    std::forward<Args>(args)...);
     T& made = *part;
     parts_.push_back(std::move(part));
     return made;
@@ -76,22 +77,6 @@ class ModuleList : public Module {
   std::vector<std::unique_ptr<M>> parts_;
 };
 
-// A key together with the source line, because ModuleDict::Add() takes the arguments of any part.
-class PartKey {
- public:
-  template <typename T>
-  requires std::convertible_to<T, std::string> PartKey(T&& key,
-                                                       Caller caller = Caller::Here())  // NOLINT: implicit.
-      : key_(std::forward<T>(key)), caller_(caller) {}
-
-  const std::string& key() const { return key_; }
-  const Caller& caller() const { return caller_; }
-
- private:
-  std::string key_;
-  Caller caller_;
-};
-
 // Submodules by key, in the order in which they were added. A key must not be empty or contain a dot.
 //
 //   nn::ModuleDict<nn::Linear> heads{*this, "heads"};
@@ -104,11 +89,11 @@ class ModuleDict : public Module {
 
   // Makes T(*this, key, arguments...). Throws when the key is taken.
   template <typename T = M, typename... Args>
-  T& Add(const PartKey& key, Args&&... args) {
+  T& Add(const PartName& key, Args&&... args) {
     const CallerScope scope(key.caller());
-    auto part = std::make_unique<T>(*this, key.key(), std::forward<Args>(args)...);
+    auto part = std::make_unique<T>(*this, key, std::forward<Args>(args)...);
     T& made = *part;
-    parts_.emplace_back(key.key(), std::move(part));
+    parts_.emplace_back(key.name(), std::move(part));
     return made;
   }
   // Destroys the part with that key. Throws when there is none.

@@ -21,7 +21,7 @@ namespace hlod::nn {
 // x weight^T + bias: weight [out, in], bias [out], both uniform within 1 / sqrt(in).
 class Linear : public Module {
  public:
-  Linear(Module& parent, std::string name, int64_t in, int64_t out, bool with_bias = true);
+  Linear(Module& parent, PartName name, int64_t in, int64_t out, bool with_bias = true);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
 };
@@ -29,8 +29,7 @@ class Linear : public Module {
 // Rows of a table by index: weight [count, size], normal. The row `padding`, when given, is zero at first.
 class Embedding : public Module {
  public:
-  Embedding(Module& parent, std::string name, int64_t count, int64_t size,
-            std::optional<int64_t> padding = {});
+  Embedding(Module& parent, PartName name, int64_t count, int64_t size, std::optional<int64_t> padding = {});
   Tensor operator()(const Tensor& indices, Caller caller = Caller::Here()) const;
   Tensor weight;
 
@@ -41,7 +40,7 @@ class Embedding : public Module {
 // Normalisation over the last dimensions, of sizes `shape`: weight one, bias zero.
 class LayerNorm : public Module {
  public:
-  LayerNorm(Module& parent, std::string name, Dims shape, double eps = 1e-5, bool with_bias = true);
+  LayerNorm(Module& parent, PartName name, Dims shape, double eps = 1e-5, bool with_bias = true);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
 
@@ -53,7 +52,7 @@ class LayerNorm : public Module {
 // x / sqrt(mean(x x) + eps) weight over the last dimensions.
 class RmsNorm : public Module {
  public:
-  RmsNorm(Module& parent, std::string name, Dims shape, double eps = 1e-6);
+  RmsNorm(Module& parent, PartName name, Dims shape, double eps = 1e-6);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight;
 
@@ -66,7 +65,7 @@ class RmsNorm : public Module {
 // statistics and updates the buffers running_mean and running_var; evaluation uses the buffers.
 class BatchNorm : public Module {
  public:
-  BatchNorm(Module& parent, std::string name, int64_t channels, double eps = 1e-5, double momentum = 0.1);
+  BatchNorm(Module& parent, PartName name, int64_t channels, double eps = 1e-5, double momentum = 0.1);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;  // Updates the buffers in place.
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
 
@@ -77,7 +76,7 @@ class BatchNorm : public Module {
 // Normalisation over each of `groups` groups of channels of each example: weight one, bias zero.
 class GroupNorm : public Module {
  public:
-  GroupNorm(Module& parent, std::string name, int64_t groups, int64_t channels, double eps = 1e-5,
+  GroupNorm(Module& parent, PartName name, int64_t groups, int64_t channels, double eps = 1e-5,
             bool affine = true);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
@@ -90,7 +89,7 @@ class GroupNorm : public Module {
 // Normalisation of each channel of each example; weights and running statistics only when asked for.
 class InstanceNorm : public Module {
  public:
-  InstanceNorm(Module& parent, std::string name, int64_t channels, double eps = 1e-5, double momentum = 0.1,
+  InstanceNorm(Module& parent, PartName name, int64_t channels, double eps = 1e-5, double momentum = 0.1,
                bool affine = false, bool track_running_stats = false);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;  // Updates the buffers in place.
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
@@ -103,7 +102,7 @@ class InstanceNorm : public Module {
 // uniform within 1 / sqrt(in / groups * kernel).
 class Conv : public Module {
  public:
-  Conv(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel, ConvOptions options = {},
+  Conv(Module& parent, PartName name, int64_t in, int64_t out, Dims kernel, ConvOptions options = {},
        bool with_bias = true);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
@@ -116,7 +115,7 @@ class Conv : public Module {
 // * kernel).
 class ConvTranspose : public Module {
  public:
-  ConvTranspose(Module& parent, std::string name, int64_t in, int64_t out, Dims kernel,
+  ConvTranspose(Module& parent, PartName name, int64_t in, int64_t out, Dims kernel,
                 ConvTransposeOptions options = {}, bool with_bias = true);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
@@ -128,7 +127,7 @@ class ConvTranspose : public Module {
 // Bags of rows of a table: weight [count, size], normal.
 class EmbeddingBag : public Module {
  public:
-  EmbeddingBag(Module& parent, std::string name, int64_t count, int64_t size, BagMode mode = BagMode::kMean);
+  EmbeddingBag(Module& parent, PartName name, int64_t count, int64_t size, BagMode mode = BagMode::kMean);
   // Each row of a matrix of indices is a bag. A vector of indices is split into bags at the offsets.
   Tensor operator()(const Tensor& indices, const Tensor& offsets = {}, Caller caller = Caller::Here()) const;
   Tensor weight;
@@ -140,7 +139,7 @@ class EmbeddingBag : public Module {
 // x1 weight[k] x2 + bias[k]: weight [out, in1, in2], all uniform within 1 / sqrt(in1).
 class Bilinear : public Module {
  public:
-  Bilinear(Module& parent, std::string name, int64_t in1, int64_t in2, int64_t out, bool with_bias = true);
+  Bilinear(Module& parent, PartName name, int64_t in1, int64_t in2, int64_t out, bool with_bias = true);
   Tensor operator()(const Tensor& x1, const Tensor& x2, Caller caller = Caller::Here()) const;
   Tensor weight, bias;
 };
@@ -149,8 +148,7 @@ class Bilinear : public Module {
 // call to call: after its first change it is sent as an argument, so a schedule of p compiles only twice.
 class Dropout : public Module {
  public:
-  Dropout(Module& parent, std::string name, double probability = 0.5)
-      : Module(parent, std::move(name)), p(probability) {}
+  Dropout(Module& parent, PartName name, double probability = 0.5);
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const;
   double p;
 };
@@ -160,8 +158,8 @@ class Dropout : public Module {
 template <Tensor (*kFunction)(const Operand&, double, bool)>
 class DropoutBy : public Module {
  public:
-  DropoutBy(Module& parent, std::string name, double probability = 0.5)
-      : Module(parent, std::move(name)), p(probability) {}
+  DropoutBy(Module& parent, PartName name, double probability = 0.5)
+      : Module(parent, std::move(name), "dropout", {{"p", probability, Limit::kUpToOne}}), p(probability) {}
   Tensor operator()(const Tensor& x, Caller caller = Caller::Here()) const {
     return Forward(caller, {x}, [&](Tensors in) { return kFunction(in[0], p, training()); });
   }
@@ -177,7 +175,7 @@ using FeatureAlphaDropout = DropoutBy<&hlod::FeatureAlphaDropout>;
 // [3 size, size] (Xavier uniform) and out_proj. torch.nn.MultiheadAttention with batch_first.
 class MultiheadAttention : public Module {
  public:
-  MultiheadAttention(Module& parent, std::string name, int64_t size, int64_t heads, bool with_bias = true,
+  MultiheadAttention(Module& parent, PartName name, int64_t size, int64_t heads, bool with_bias = true,
                      double dropout_p = 0);
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                     const AttentionOptions& options = {}, Caller caller = Caller::Here()) const;
@@ -197,7 +195,9 @@ class Sequential : public Module {
 
   template <typename Layer, typename... Args>
   Sequential& Add(Args&&... args) {
-    auto layer = std::make_unique<Layer>(*this, std::to_string(steps_.size()), std::forward<Args>(args)...);
+    const CallerScope scope(Caller{});  // Errors name no line: none is known here.
+    auto layer = std::make_unique<Layer>(*this, PartName(std::to_string(steps_.size()), Caller{}),
+                                         std::forward<Args>(args)...);
     steps_.push_back([layer = layer.get()](const Tensor& x) { return (*layer)(x); });
     layers_.push_back(std::move(layer));
     return *this;

@@ -13,7 +13,7 @@ namespace hlod::nn {
 template <Tensor (*kFunction)(const Tensor&, const Tensor&, Reduction, Caller)>
 class Loss : public Module {
  public:
-  Loss(Module& parent, std::string name, Reduction reduction = Reduction::kMean)
+  Loss(Module& parent, PartName name, Reduction reduction = Reduction::kMean)
       : Module(parent, std::move(name)), reduction_(reduction) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
     return Forward(caller, {x, target},
@@ -29,11 +29,13 @@ using SoftMarginLoss = Loss<&hlod::SoftMarginLoss>;
 using MultilabelMarginLoss = Loss<&hlod::MultilabelMarginLoss>;
 
 // A loss with one number besides its reduction: beta, delta or a margin.
-template <Tensor (*kFunction)(const Tensor&, const Tensor&, double, Reduction, Caller)>
+template <Tensor (*kFunction)(const Tensor&, const Tensor&, double, Reduction, Caller), Limit kLimit>
 class LossWith : public Module {
  public:
-  LossWith(Module& parent, std::string name, double number = 1, Reduction reduction = Reduction::kMean)
-      : Module(parent, std::move(name)), number_(number), reduction_(reduction) {}
+  LossWith(Module& parent, PartName name, double number = 1, Reduction reduction = Reduction::kMean)
+      : Module(parent, std::move(name), "loss", {{"the number", number, kLimit}}),
+        number_(number),
+        reduction_(reduction) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
     return Forward(caller, {x, target},
                    [&](Tensors in) { return kFunction(in[0], in[1], number_, reduction_, caller); });
@@ -43,14 +45,14 @@ class LossWith : public Module {
   double number_;
   Reduction reduction_;
 };
-using SmoothL1Loss = LossWith<&hlod::SmoothL1Loss>;
-using HuberLoss = LossWith<&hlod::HuberLoss>;
-using HingeEmbeddingLoss = LossWith<&hlod::HingeEmbeddingLoss>;
+using SmoothL1Loss = LossWith<&hlod::SmoothL1Loss, Limit::kNotNegative>;
+using HuberLoss = LossWith<&hlod::HuberLoss, Limit::kPositive>;
+using HingeEmbeddingLoss = LossWith<&hlod::HingeEmbeddingLoss, Limit::kNone>;
 
 // The cross entropy of logits and classes. The weight, one number per class, is a buffer.
 class CrossEntropyLoss : public Module {
  public:
-  CrossEntropyLoss(Module& parent, std::string name, Tensor weight = {}, int64_t ignore_index = -100,
+  CrossEntropyLoss(Module& parent, PartName name, Tensor weight = {}, int64_t ignore_index = -100,
                    double label_smoothing = 0, Reduction reduction = Reduction::kMean);
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
     return Forward(caller, {x, target}, [&](Tensors in) {
@@ -67,7 +69,7 @@ class CrossEntropyLoss : public Module {
 
 class NllLoss : public Module {
  public:
-  NllLoss(Module& parent, std::string name, Tensor weight = {}, int64_t ignore_index = -100,
+  NllLoss(Module& parent, PartName name, Tensor weight = {}, int64_t ignore_index = -100,
           Reduction reduction = Reduction::kMean);
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
     return Forward(caller, {x, target}, [&](Tensors in) {
@@ -83,7 +85,7 @@ class NllLoss : public Module {
 
 class BceLoss : public Module {
  public:
-  BceLoss(Module& parent, std::string name, Tensor weight = {}, Reduction reduction = Reduction::kMean);
+  BceLoss(Module& parent, PartName name, Tensor weight = {}, Reduction reduction = Reduction::kMean);
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
     return Forward(caller, {x, target},
                    [&](Tensors in) { return BinaryCrossEntropy(in[0], in[1], weight, reduction_); });
@@ -96,7 +98,7 @@ class BceLoss : public Module {
 
 class BceWithLogitsLoss : public Module {
  public:
-  BceWithLogitsLoss(Module& parent, std::string name, Tensor weight = {}, Tensor pos_weight = {},
+  BceWithLogitsLoss(Module& parent, PartName name, Tensor weight = {}, Tensor pos_weight = {},
                     Reduction reduction = Reduction::kMean);
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
     return Forward(caller, {x, target}, [&](Tensors in) {
@@ -111,7 +113,7 @@ class BceWithLogitsLoss : public Module {
 
 class KlDivLoss : public Module {
  public:
-  KlDivLoss(Module& parent, std::string name, Reduction reduction = Reduction::kMean, bool log_target = false)
+  KlDivLoss(Module& parent, PartName name, Reduction reduction = Reduction::kMean, bool log_target = false)
       : Module(parent, std::move(name)), reduction_(reduction), log_target_(log_target) {}
   Tensor operator()(const Tensor& x, const Tensor& target, Caller caller = Caller::Here()) const {
     return Forward(caller, {x, target},
@@ -125,7 +127,7 @@ class KlDivLoss : public Module {
 
 class TripletMarginLoss : public Module {
  public:
-  TripletMarginLoss(Module& parent, std::string name, TripletOptions options = {})
+  TripletMarginLoss(Module& parent, PartName name, TripletOptions options = {})
       : Module(parent, std::move(name)), options_(options) {}
   Tensor operator()(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                     Caller caller = Caller::Here()) const {
@@ -139,7 +141,7 @@ class TripletMarginLoss : public Module {
 
 class CosineEmbeddingLoss : public Module {
  public:
-  CosineEmbeddingLoss(Module& parent, std::string name, double margin = 0,
+  CosineEmbeddingLoss(Module& parent, PartName name, double margin = 0,
                       Reduction reduction = Reduction::kMean)
       : Module(parent, std::move(name)), margin_(margin), reduction_(reduction) {}
   Tensor operator()(const Tensor& x, const Tensor& y, const Tensor& target,

@@ -2,16 +2,20 @@
 // an HLO program.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "hlod/ops/sizes.h"
+#include "hlod/tensor/limit.h"
 #include "hlod/tensor/tensor.h"
 
 namespace hlod::nn {
@@ -48,6 +52,37 @@ class RemovableHandle {
   int64_t id_ = 0;
 };
 
+// The name of a part together with the line that makes the part, which the errors of its construction name.
+class PartName {
+ public:
+  template <typename T>
+  requires(std::convertible_to<T, std::string> && !std::same_as<std::remove_cvref_t<T>, PartName>)
+      PartName(T&& name,
+               Caller caller = Caller::Here())  // NOLINT: implicit.
+      : name_(std::forward<T>(name)), caller_(caller) {}
+
+  operator std::string() const { return name_; }  // NOLINT: for constructors that take a name as text.
+  const std::string& name() const { return name_; }
+  const Caller& caller() const { return caller_; }
+
+ private:
+  std::string name_;
+  Caller caller_;
+};
+
+// An argument of a layer with its limit, or a condition on arguments.
+class LayerArgument {
+ public:
+  LayerArgument(const char* name, int64_t value, Limit limit);
+  LayerArgument(const char* name, double value, Limit limit);
+  LayerArgument(const char* name, const Sizes& values, Limit limit);  // The limit is that of each value.
+  LayerArgument(bool holds, const std::string& fault) : fault_(holds ? "" : fault) {}
+  const std::string& fault() const { return fault_; }
+
+ private:
+  std::string fault_;  // Empty when the argument is within its limit.
+};
+
 // Tensors by their names, "layers.0.weight".
 using StateDict = std::map<std::string, Tensor>;
 
@@ -72,7 +107,7 @@ class Module {
   Module() = default;
   // Registers this module as a part of `parent` until it ends. REQUIRES: `name` has no dot and is not taken
   // in `parent`, which outlives this module.
-  Module(Module& parent, std::string name, Caller caller = Caller::Here());
+  Module(Module& parent, PartName name);
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
   virtual ~Module();
@@ -130,6 +165,13 @@ class Module {
   void ForEachTensor(const std::function<void(const std::string&, Tensor&)>& body) const;
 
  protected:
+  // Does the same for a layer (such as "conv"), and throws for the first of its arguments that is beyond its
+  // limit.
+  Module(Module& parent, PartName name, const char* layer, std::initializer_list<LayerArgument> arguments);
+  // Returns the name of a part of this module that is made where this module was made.
+  PartName Part(const char* name) const { return PartName(name, made_at_); }
+  const Caller& made_at() const { return made_at_; }
+
   // Registers a C++ member of this module, which must live as long as the module. A floating parameter
   // requires gradients from now on. An undefined tensor (a bias that is absent) is not registered.
   void RegisterParameter(std::string name, Tensor& tensor);
@@ -143,7 +185,7 @@ class Module {
   std::vector<Tensor> ForwardAll(const Caller& caller, std::initializer_list<Tensor> inputs,
                                  absl::FunctionRef<std::vector<Tensor>(Tensors)> body) const;
   // Throws an error of kind argument that names this module's path.
-  [[noreturn]] void Refuse(std::string text, const char* operation, const Caller& caller = {}) const;
+  [[noreturn]] void Refuse(std::string text, const char* operation, const Caller& caller) const;
 
  private:
   friend struct ModuleHooks;
@@ -161,6 +203,7 @@ class Module {
 
   std::vector<Entry> tensors_;
   Module* parent_ = nullptr;
+  Caller made_at_;  // The line that made it; unknown for the outermost module.
   std::vector<std::pair<std::string, Module*>> parts_;
   bool training_ = true;
   std::shared_ptr<ModuleHooks> hooks_;  // Null while the module has no hooks.

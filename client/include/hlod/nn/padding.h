@@ -19,7 +19,7 @@ class PadLayer : public Module {
 
  protected:
   // Throws unless `padding` has one number, or two for each of `dims` dimensions.
-  PadLayer(Module& parent, std::string name, int64_t dims, const Sizes& padding, PadMode mode,
+  PadLayer(Module& parent, PartName name, int64_t dims, const Sizes& padding, PadMode mode,
            Scalar value = 0);
 
  private:
@@ -31,7 +31,7 @@ class PadLayer : public Module {
 
 template <int64_t kDims, PadMode kMode>
 struct PadBy : PadLayer {
-  PadBy(Module& parent, std::string name, const Sizes& padding)
+  PadBy(Module& parent, PartName name, const Sizes& padding)
       : PadLayer(parent, std::move(name), kDims, padding, kMode) {}
 };
 using ZeroPad1d = PadBy<1, PadMode::kConstant>;
@@ -49,7 +49,7 @@ using CircularPad3d = PadBy<3, PadMode::kCircular>;
 
 template <int64_t kDims>
 struct ConstantPad : PadLayer {
-  ConstantPad(Module& parent, std::string name, const Sizes& padding, Scalar value)
+  ConstantPad(Module& parent, PartName name, const Sizes& padding, Scalar value)
       : PadLayer(parent, std::move(name), kDims, padding, PadMode::kConstant, value) {}
 };
 using ConstantPad1d = ConstantPad<1>;

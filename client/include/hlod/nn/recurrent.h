@@ -22,7 +22,7 @@ enum class RecurrentKind { kTanh, kRelu, kLstm, kGru };
 // One step: weight_ih [gates * hidden, input], weight_hh [gates * hidden, hidden], bias_ih, bias_hh.
 class RecurrentCell : public Module {
  public:
-  RecurrentCell(Module& parent, std::string name, RecurrentKind kind, int64_t input, int64_t hidden,
+  RecurrentCell(Module& parent, PartName name, RecurrentKind kind, int64_t input, int64_t hidden,
                 bool with_bias = true);
   // Computes one step of x, [n, input] or [input]. An undefined state counts as zeros.
   RecurrentState Step(const Tensor& x, const RecurrentState& state = {}) const;
@@ -32,7 +32,7 @@ class RecurrentCell : public Module {
   RecurrentKind kind_;
 };
 struct RnnCell : RecurrentCell {
-  RnnCell(Module& parent, std::string name, int64_t input, int64_t hidden, bool with_bias = true,
+  RnnCell(Module& parent, PartName name, int64_t input, int64_t hidden, bool with_bias = true,
           RecurrentKind kind = RecurrentKind::kTanh)
       : RecurrentCell(parent, std::move(name), kind, input, hidden, with_bias) {}
   Tensor operator()(const Tensor& x, const Tensor& hidden = {}, Caller caller = Caller::Here()) const {
@@ -40,7 +40,7 @@ struct RnnCell : RecurrentCell {
   }
 };
 struct LstmCell : RecurrentCell {
-  LstmCell(Module& parent, std::string name, int64_t input, int64_t hidden, bool with_bias = true)
+  LstmCell(Module& parent, PartName name, int64_t input, int64_t hidden, bool with_bias = true)
       : RecurrentCell(parent, std::move(name), RecurrentKind::kLstm, input, hidden, with_bias) {}
   RecurrentState operator()(const Tensor& x, const RecurrentState& state = {},
                             Caller caller = Caller::Here()) const {
@@ -52,7 +52,7 @@ struct LstmCell : RecurrentCell {
   }
 };
 struct GruCell : RecurrentCell {
-  GruCell(Module& parent, std::string name, int64_t input, int64_t hidden, bool with_bias = true)
+  GruCell(Module& parent, PartName name, int64_t input, int64_t hidden, bool with_bias = true)
       : RecurrentCell(parent, std::move(name), RecurrentKind::kGru, input, hidden, with_bias) {}
   Tensor operator()(const Tensor& x, const Tensor& hidden = {}, Caller caller = Caller::Here()) const {
     return Forward(caller, {x, hidden}, [&](Tensors in) { return Step(in[0], {in[1]}).hidden; });
@@ -83,7 +83,7 @@ struct PackedRecurrentResult {
 // _reverse.
 class Recurrent : public Module {
  public:
-  Recurrent(Module& parent, std::string name, RecurrentKind kind, int64_t input, int64_t hidden,
+  Recurrent(Module& parent, PartName name, RecurrentKind kind, int64_t input, int64_t hidden,
             RecurrentOptions options = {});
   // x [length, n, input], or [length, input].
   RecurrentResult operator()(const Tensor& x, const RecurrentState& state = {},
@@ -113,16 +113,16 @@ class Recurrent : public Module {
   RecurrentOptions options_;
 };
 struct Rnn : Recurrent {
-  Rnn(Module& parent, std::string name, int64_t input, int64_t hidden, RecurrentOptions options = {},
+  Rnn(Module& parent, PartName name, int64_t input, int64_t hidden, RecurrentOptions options = {},
       RecurrentKind kind = RecurrentKind::kTanh)
       : Recurrent(parent, std::move(name), kind, input, hidden, options) {}
 };
 struct Lstm : Recurrent {
-  Lstm(Module& parent, std::string name, int64_t input, int64_t hidden, RecurrentOptions options = {})
+  Lstm(Module& parent, PartName name, int64_t input, int64_t hidden, RecurrentOptions options = {})
       : Recurrent(parent, std::move(name), RecurrentKind::kLstm, input, hidden, options) {}
 };
 struct Gru : Recurrent {
-  Gru(Module& parent, std::string name, int64_t input, int64_t hidden, RecurrentOptions options = {})
+  Gru(Module& parent, PartName name, int64_t input, int64_t hidden, RecurrentOptions options = {})
       : Recurrent(parent, std::move(name), RecurrentKind::kGru, input, hidden, options) {}
 };
 

@@ -20,7 +20,7 @@ struct TransformerOptions {
 
 class TransformerEncoderLayer : public Module {
  public:
-  TransformerEncoderLayer(Module& parent, std::string name, int64_t size, int64_t heads,
+  TransformerEncoderLayer(Module& parent, PartName name, int64_t size, int64_t heads,
                           TransformerOptions options = {});
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {},
                     Caller caller = Caller::Here()) const;
@@ -38,7 +38,7 @@ class TransformerEncoderLayer : public Module {
 
 class TransformerDecoderLayer : public Module {
  public:
-  TransformerDecoderLayer(Module& parent, std::string name, int64_t size, int64_t heads,
+  TransformerDecoderLayer(Module& parent, PartName name, int64_t size, int64_t heads,
                           TransformerOptions options = {});
   // `memory` is the encoder's result.
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& self = {},
@@ -59,7 +59,7 @@ class TransformerDecoderLayer : public Module {
 // the last.
 class TransformerEncoder : public Module {
  public:
-  TransformerEncoder(Module& parent, std::string name, int64_t count, int64_t size, int64_t heads,
+  TransformerEncoder(Module& parent, PartName name, int64_t count, int64_t size, int64_t heads,
                      const TransformerOptions& options = {}, bool final_norm = false);
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {},
                     Caller caller = Caller::Here()) const;
@@ -70,7 +70,7 @@ class TransformerEncoder : public Module {
 };
 class TransformerDecoder : public Module {
  public:
-  TransformerDecoder(Module& parent, std::string name, int64_t count, int64_t size, int64_t heads,
+  TransformerDecoder(Module& parent, PartName name, int64_t count, int64_t size, int64_t heads,
                      const TransformerOptions& options = {}, bool final_norm = false);
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionOptions& self = {},
                     const AttentionOptions& cross = {}, Caller caller = Caller::Here()) const;
@@ -91,7 +91,7 @@ struct TransformerMasks {
 //   const Tensor y = model(source, target, {.target = {.is_causal = true}});
 class Transformer : public Module {
  public:
-  Transformer(Module& parent, std::string name, int64_t size = 512, int64_t heads = 8,
+  Transformer(Module& parent, PartName name, int64_t size = 512, int64_t heads = 8,
               int64_t encoder_layers = 6, int64_t decoder_layers = 6, const TransformerOptions& options = {});
   // source is [batch, source length, size], target [batch, target length, size] as the result.
   Tensor operator()(const Tensor& source, const Tensor& target, const TransformerMasks& masks = {},
