@@ -179,6 +179,24 @@ class Jax(unittest.TestCase):
         with self.assertRaisesRegex(hlod.Error, r'the limit of upload_calls \("many"\) is not a number'):
             hlod.check(jax.jit(step, static_argnums=2), *call, scale=2.0, budget={"upload_calls": "many"})
 
+    def test_a_file_limits_the_transfers_of_a_call(self):
+        step = jax.jit(lambda x: x * jax.pure_callback(lambda v: np.float32(v), jax.ShapeDtypeStruct((), "float32"), x.sum()))
+        x = np.ones((3, 4), np.float32)  # 48 bytes, and a callback that takes 4 bytes and gives 4.
+        folder = tempfile.TemporaryDirectory(prefix="hlod-")
+        self.addCleanup(folder.cleanup)
+        budget = pathlib.Path(folder.name, "transfers.toml")
+        budget.write_text('# Of a call.\nupload_bytes = "52B"  # x and the answer\nflops = 1_000\ndownload_calls = 1\n')
+        self.assertTrue(hlod.check(step, x, budget=budget).passed)
+        budget.write_text('upload_bytes = 51\nflops = 1_000\n')
+        with self.assertRaisesRegex(hlod.CheckFailed, "upload_bytes 52 is over 51"):
+            hlod.check(step, x, budget=budget)
+        hlod.check(step, x, budget=budget, update_budget=True)
+        self.assertIn("upload_bytes = 52\n", budget.read_text())
+        self.assertTrue(hlod.check(step, x, budget=budget).passed)
+        budget.write_text("upload_bytes = 52\nflips = 3\n")
+        with self.assertRaisesRegex(hlod.Error, "transfers.toml:2.*flips"):
+            hlod.check(step, x, budget=budget)
+
     def test_a_function_that_needs_a_value_has_no_program(self):
         def absolute(x):
             return x if x > 0 else -x

@@ -187,7 +187,7 @@ def check(
     mesh:    how the target's chips are arranged: {"data": 16, "model": 8}, "data=16,model=8" or a jax.sharding.Mesh; of a program with
              shardings unless said its own. The program is partitioned for it (hlod.partition), and one chip is judged.
     budget:  the path of a TOML file of limits, or a dict of them: {"peak_bytes": "2GiB", "flops": 1e12}. Of estimates
-             that are brackets the low end is compared. With arguments, a dict also limits upload_bytes, upload_calls,
+             that are brackets the low end is compared. With arguments, it also limits upload_bytes, upload_calls,
              download_bytes and download_calls: the NumPy arguments and the host callbacks of a call.
     update_budget: write what was measured into the budget's file instead; unless said, whether $HLOD_UPDATE_BUDGET is 1.
     junit:   the path of a JUnit XML file to write.
@@ -207,6 +207,10 @@ def check(
             limits = {metric: limit for metric, limit in budget.items() if metric in _TRANSFER_METRICS}
             budget = {metric: limit for metric, limit in budget.items() if metric not in limits} or None
     with contextlib.ExitStack() as stack:
+        own = None
+        if transfers is not None and budget is not None and not isinstance(budget, dict):
+            own = stack.enter_context(_FileOfTransfers(budget))
+            budget, limits = own.rest, own.limits
         command = ["check", stack.enter_context(_hloctl.as_file(program))]
         if target is not None:
             command += ["--target", target]
@@ -223,6 +227,8 @@ def check(
         if os.environ.get("GITHUB_ACTIONS") == "true":
             command.append("--github")
         report = _report(_hloctl.call(*command, passes=(0, 4, 6)))
+        if own is not None and update_budget:
+            limits = own.update(transfers)
     if transfers is not None:
         report = _with_transfers(report, transfers, limits)
     if raises and not report.passed:
@@ -256,12 +262,59 @@ _TRANSFER_METRICS = {
 }
 
 
+_TRANSFER_LINE = re.compile(rf"""\s*["']?({"|".join(_TRANSFER_METRICS)})["']?\s*=\s*([^#]*?)(\s*#.*)?""")
+
+
+class _FileOfTransfers:
+    """A budget's file in two parts: the limits of transfers, and a copy without their lines, for hloctl. Empty lines stand for these,
+    so that errors name the right ones. A context, which removes the copy."""
+
+    def __init__(self, path: str | os.PathLike) -> None:
+        self._path, self._folder, self.limits = os.fspath(path), None, {}
+        self.rest = self._path
+
+    def __enter__(self) -> _FileOfTransfers:
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                self._lines = [(line, _TRANSFER_LINE.fullmatch(line)) for line in file.read().split("\n")]
+        except (OSError, UnicodeDecodeError):
+            return self  # Hloctl says what is wrong with it, or makes it.
+        self.limits = {read[1]: read[2].strip("\"'").replace("_", "") for _, read in self._lines if read}
+        if self.limits:
+            self._folder = tempfile.TemporaryDirectory(prefix="hlod-")
+            self.rest = os.path.join(self._folder.name, os.path.basename(self._path))
+            with open(self.rest, "w", encoding="utf-8") as file:
+                file.write("\n".join("" if read else line for line, read in self._lines))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def update(self, transfers: list[Transfer]) -> dict:
+        """Writes what was measured, and what hloctl wrote into the copy, into the file. Returns the new limits."""
+        if not self.limits:
+            return {}
+        with open(self.rest, encoding="utf-8") as file:
+            rest = file.read().split("\n")
+        for i, (_, read) in enumerate(self._lines):
+            if read:
+                rest[i] = f"{read[1]} = {_measured(read[1], transfers)}{read[3] or ''}"
+        with open(self._path, "w", encoding="utf-8") as file:
+            file.write("\n".join(rest))
+        return {metric: _measured(metric, transfers) for metric in self.limits}
+
+
+def _measured(metric: str, transfers: list[Transfer]) -> int:
+    direction, field = _TRANSFER_METRICS[metric]
+    return sum(getattr(t, field) for t in transfers if t.direction == direction)
+
+
 def _with_transfers(report: Report, transfers: list[Transfer], limits: dict) -> Report:
     """Returns the report with the transfers of a call, and what exceeds their limits."""
     over = []
     for metric, limit in limits.items():
-        direction, field = _TRANSFER_METRICS[metric]
-        value, most = sum(getattr(t, field) for t in transfers if t.direction == direction), _number(metric, limit)
+        value, most = _measured(metric, transfers), _number(metric, limit)
         if value > most:
             over.append(Finding(metric, value, most, True, f"{metric} {value} is over {limit}"))
     text = report.text + "".join(
