@@ -20,7 +20,9 @@ def register() -> None:
     from jax._src.lib import xla_client
 
     xla_client.register_custom_call_handler(NAME, _take_function)
-    xla_client.register_custom_type_handler(NAME, _take_type)
+    has_types = hasattr(xla_client, "register_custom_type_handler")  # Older jaxlibs know no types of foreign functions.
+    if has_types:
+        xla_client.register_custom_type_handler(NAME, _take_type)
 
     def take_function_of_cpu(name, function, platform, api_version, traits) -> None:
         xla_client._xla.register_custom_call_target(name, function, platform, api_version, traits)
@@ -34,7 +36,8 @@ def register() -> None:
 
     # These do nothing where the CPU's client was made before: then functions for it are for it alone.
     xla_client.register_custom_call_handler("cpu", take_function_of_cpu)
-    xla_client.register_custom_type_handler("cpu", take_type_of_cpu)
+    if has_types:
+        xla_client.register_custom_type_handler("cpu", take_type_of_cpu)
 
 
 def _take_function(name: Any, function: Any, platform: str, api_version: int, traits: Any) -> None:

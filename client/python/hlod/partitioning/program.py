@@ -122,7 +122,7 @@ def _from_bytecode(data: bytes, context):
             return module
     with context:
         module = _mlir().deserialize_portable_artifact(data)
-        return ir.Module.parse(module) if isinstance(module, bytes) else module  # Bytes: jaxlib before 0.10.
+        return ir.Module.parse(module) if isinstance(module, (bytes, str)) else module  # Of jaxlib before 0.10: its text.
 
 
 def _exported_module(data: bytes) -> bytes:
