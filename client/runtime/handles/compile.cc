@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/runtime/observe/call_path.h"
 #include "client/runtime/observe/warnings.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/state.h"
@@ -24,11 +25,11 @@ constexpr size_t kProgramKeptMax = 16 << 20;
 // a batch or a length with a few sizes would have settled by then.
 constexpr int kRecompilesToldAt = 8;
 
-void WarnOfRecompiles(const CompileCause& verdict, const Caller& caller) {
-  if (verdict.recompiles != kRecompilesToldAt) return;
+void WarnOfRecompiles(ProgramHistory& programs, const CompileCause& verdict, const Caller& caller) {
+  if (verdict.recompiles != kRecompilesToldAt || !programs.TellOnce(OriginOf(caller))) return;
   Warn(absl::StrCat(ToString(OriginOf(caller)), " has compiled again ", verdict.recompiles,
-                    " times in this session (each program of this line counts that differs from its first), "
-                    "the last time for this: ",
+                    " times in this session on the same path of calls (each program of this line counts that "
+                    "differs from its first), the last time for this: ",
                     verdict.text, ". ", ToAbsl(Remedy(verdict.reason))));
 }
 
@@ -172,7 +173,8 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
   const auto size = static_cast<int64_t>(bytes.size());
   CompileCause verdict;
   if (module != nullptr) {
-    verdict = session->programs.Add(*module, bytes, digest, OriginOf(caller), ArgumentLines::Current());
+    verdict =
+        session->programs.Add(*module, bytes, digest, OriginOf(caller), ArgumentLines::Current(), CallPath());
   }
   const auto state = std::make_shared<ExecutableState>(session, std::move(bytes), digest);
   state->verdict = std::move(verdict);
@@ -186,7 +188,7 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
     abstract->Compiled(digest, state->program(), state->verdict.nearest.empty() ? "" : state->verdict.text,
                        caller);
   }
-  if (abstract == nullptr) WarnOfRecompiles(state->verdict, caller);
+  if (abstract == nullptr) WarnOfRecompiles(session->programs, state->verdict, caller);
   RETURN_IF_ERROR(state->Compile(describe, caller));
   if (Observed()) {
     Emit(CompileEvent{session->id(), session->step, OriginOf(caller), ToHex(digest), state->name,

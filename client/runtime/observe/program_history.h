@@ -6,11 +6,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "common/base/errors/compile_reason.h"
@@ -25,8 +27,8 @@ struct CompileCause {
   CompileReason reason = CompileReason::kUnsaid;
   std::string text;     // The explanation, as a sentence.
   std::string nearest;  // The name of the nearest program; empty if no other was compiled.
-  // The number of recompiles of the line so far, including this one; 0 if this is not a recompile
-  // (hlod/observe/graph_report.h).
+  // The number of recompiles of the line so far that were reached by the same calls, including this one; 0 if
+  // this is not a recompile (hlod/observe/graph_report.h).
   int recompiles = 0;
 };
 
@@ -36,16 +38,19 @@ struct CompileCause {
 class ProgramHistory {
  public:
   // Explains why a program that was not in the cache is compiled now, and records the program. `made` holds
-  // the lines that made its arguments, as far as they are known.
+  // the lines that made its arguments, as far as they are known. `path` stands for the calls that lead to the
+  // line (CallPath()): what a helper compiles for different callers are not recompiles of each other.
   CompileCause Add(const hlo::Module& module, std::string_view bytes, const Digest& digest,
-                   const Origin& line, absl::Span<const Origin> made);
+                   const Origin& line, absl::Span<const Origin> made, uint64_t path = 0);
+  // Returns true at its first call for a line.
+  bool TellOnce(const Origin& line);
 
  private:
   static constexpr size_t kProgramsMax = 64;
   static constexpr size_t kBytesMax = 32 << 20;        // The limit on the bytes of all programs together.
   static constexpr size_t kModuleBytesMax = 64 << 10;  // The bytes of a larger program are kept instead.
   static constexpr size_t kBytesOfOneMax = 4 << 20;    // The bytes of a larger program are not kept.
-  static constexpr size_t kLinesMax = 4096;            // The number of lines whose recompiles are counted.
+  static constexpr size_t kLinesMax = 4096;            // The number of lines and paths that are counted.
 
   struct Past {
     std::string name;
@@ -66,16 +71,18 @@ class ProgramHistory {
   // Does the same as Add, without counting recompiles.
   CompileCause Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest,
                        const Origin& line, absl::Span<const Origin> made);
-  // Returns the number of the line's recompiles, including this compile; 0 if it is not a recompile.
-  int Count(const Origin& line, CompileReason reason);
+  // Returns the number of recompiles of the line on this path, including this compile; 0 if it is not a
+  // recompile.
+  int Count(const Origin& line, uint64_t path, CompileReason reason);
   // Returns the distance of two programs: 0 when they have the same form.
   static uint64_t Distance(const Past& a, const Past& b);
 
   absl::Mutex mu_;
   std::list<std::shared_ptr<const Past>> programs_ ABSL_GUARDED_BY(mu_);  // The programs, latest first.
   size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  // The number of programs by line.
-  absl::flat_hash_map<std::pair<std::string, int>, int> recompiles_ ABSL_GUARDED_BY(mu_);
+  // The number of recompiles by file, line and path.
+  absl::flat_hash_map<std::tuple<std::string, int, uint64_t>, int> recompiles_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_set<std::pair<std::string, int>> told_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace hlod::runtime

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "absl/strings/str_cat.h"
+#include "client/runtime/observe/call_path.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 
@@ -46,6 +49,40 @@ TEST_F(Reasons, RecompilesOfALineAreCounted) {
   EXPECT_EQ(Add(Program("4", "2", "add")).recompiles, 0);
   EXPECT_EQ(Add(Program("3", "2", "add")).recompiles, 1);
   EXPECT_EQ(Add(Program("3", "2", "add")).recompiles, 2);
+}
+
+// A helper's line that is reached from several places has a count for each of them.
+TEST_F(Reasons, RecompilesAreCountedByThePathOfCalls) {
+  for (int length = 2; length < 6; ++length) {
+    const auto module = hlo::ParseModule(Program(std::to_string(length), "2", "add")).value();
+    const std::string bytes = hlo::Serialize(*module);
+    const auto path = static_cast<uint64_t>(length % 2);
+    const CompileCause cause =
+        history_.Add(*module, bytes, Sha256(bytes), {"helper.cc", 3, "Mean"}, {}, path);
+    EXPECT_EQ(cause.recompiles, length < 4 ? 0 : 1);
+  }
+}
+
+TEST_F(Reasons, ALineIsToldOfOnce) {
+  EXPECT_TRUE(history_.TellOnce({"helper.cc", 3, "Mean"}));
+  EXPECT_FALSE(history_.TellOnce({"helper.cc", 3, ""}));
+  EXPECT_TRUE(history_.TellOnce({"helper.cc", 4, "Mean"}));
+}
+
+// Returns the path of calls of its caller.
+[[gnu::noinline]] uint64_t PathOfHelper() {
+  const uint64_t path = CallPath();
+  EXPECT_NE(path, 0);  // Also keeps the call from being the function's last.
+  return path;
+}
+
+TEST(CallPaths, AreEqualInALoopAndDifferBetweenTwoCalls) {
+  std::set<uint64_t> in_loop;
+  for (int i = 0; i < 3; ++i) in_loop.insert(PathOfHelper());
+  EXPECT_EQ(in_loop.size(), 1);
+  const uint64_t first = PathOfHelper();
+  const uint64_t second = PathOfHelper();
+  EXPECT_NE(first, second);
 }
 
 TEST_F(Reasons, TheSameBytesAreTheSameProgram) {
