@@ -98,6 +98,14 @@ class Devices(PluginTest):
             np.asarray(jax.pmap(lambda v: v - lax.pmean(v, "i"), axis_name="i")(x)), x - x.mean(0), rtol=1e-4, atol=1e-5
         )
 
+    def test_pmap_over_groups(self):
+        x, halves = np.arange(8.0, dtype=np.float32), [[0, 1, 2, 3], [4, 5, 6, 7]]
+        sums = jax.pmap(lambda v: lax.psum(v, "i", axis_index_groups=halves), axis_name="i")(x)
+        np.testing.assert_array_equal(np.asarray(sums), [6] * 4 + [22] * 4)
+        pairs = [[0, 2], [1, 3], [4, 6], [5, 7]]
+        gathered = jax.pmap(lambda v: lax.all_gather(v, "i", axis_index_groups=pairs), axis_name="i")(x)
+        np.testing.assert_array_equal(np.asarray(gathered), [pairs[0], pairs[1]] * 2 + [pairs[2], pairs[3]] * 2)
+
     def test_collectives_under_shard_map(self):
         x = array(8, 6)
         run = lambda f, spec, out: np.asarray(
