@@ -80,7 +80,7 @@ void CheckLengths(const Tensor& input, const Numbers& lengths, bool batch_first,
   }
 }
 
-Numbers Sizes(const std::vector<Tensor>& sequences, const char* operation, const Caller& caller) {
+Numbers SizesOf(const std::vector<Tensor>& sequences, const char* operation, const Caller& caller) {
   if (sequences.empty()) Refused("there are no sequences", operation, caller);
   Numbers lengths;
   for (const Tensor& sequence : sequences) {
@@ -172,7 +172,7 @@ PaddedSequence PadPackedSequence(const PackedSequence& packed, bool batch_first,
 Tensor PadSequence(const std::vector<Tensor>& sequences, bool batch_first, Scalar padding_value,
                    Caller caller) {
   const CallerScope scope(caller);
-  const Numbers lengths = Sizes(sequences, "pad_sequence", caller);
+  const Numbers lengths = SizesOf(sequences, "pad_sequence", caller);
   const int64_t longest = std::ranges::max(lengths);
   std::vector<Tensor> padded;
   for (const Tensor& sequence : sequences) {
@@ -197,7 +197,7 @@ std::vector<Tensor> UnpadSequence(const Tensor& padded, const Numbers& lengths, 
 
 PackedSequence PackSequence(const std::vector<Tensor>& sequences, bool enforce_sorted, Caller caller) {
   const CallerScope scope(caller);
-  const Numbers lengths = Sizes(sequences, "pack_sequence", caller);
+  const Numbers lengths = SizesOf(sequences, "pack_sequence", caller);
   return PackPaddedSequence(PadSequence(sequences), lengths, false, enforce_sorted, caller);
 }
 

@@ -32,7 +32,7 @@ struct ClientOptions {
   std::optional<AbstractOptions> abstract;
 };
 
-absl::StatusOr<ClientOptions> ReadOptions(absl::Span<const abi::NamedValue> options) {
+absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue> options) {
   ClientOptions client;
   ConnectOptions& read = client.connect;
   // A host callback may take minutes. A daemon of one's own holds up nobody else then.
@@ -60,7 +60,8 @@ absl::StatusOr<ClientOptions> ReadOptions(absl::Span<const abi::NamedValue> opti
       read.daemon_flags.insert(read.daemon_flags.end(), {"--devices", std::to_string(option.int64_value)});
     } else if (name == "num_nodes" && option.type == abi::NamedValueType::kInt64 && option.int64_value > 1) {
       return Unimplemented(
-          "%d processes are to run programs together (num_nodes, jax.distributed); hlod's programs are of one "
+          "%d processes are to run programs together (num_nodes, jax.distributed); hlod's programs are of "
+          "one "
           "process. One daemon can have all devices: HLOD_DEVICES, or hlod --devices.",
           option.int64_value);
     }
@@ -87,7 +88,7 @@ std::string VersionOf(std::string_view daemon) { return std::string(daemon.subst
 
 absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options) {
   SkipDeadlockDetection();  // The plugin's Abseil is its own.
-  ASSIGN_OR_RETURN(const ClientOptions read, ReadOptions(options));
+  ASSIGN_OR_RETURN(const ClientOptions read, ReadClientOptions(options));
   ASSIGN_OR_RETURN(hlod::Client runtime, read.abstract.has_value()
                                              ? hlod::ConnectAbstract(*read.abstract, read.connect)
                                              : hlod::Client::Connect(read.connect));

@@ -18,11 +18,11 @@ int64_t Product(const Dims& sizes) {
 }
 
 // A part of a dimension that one axis of the mesh runs along: positions 0, stride, 2 * stride, ...
-struct Part {
+struct AxisPart {
   size_t dimension = 0;
   int64_t size = 1, stride = 1;
 };
-using Parts = std::vector<Part>;  // The parts of one axis, slowest first.
+using Parts = std::vector<AxisPart>;  // The parts of one axis, slowest first.
 
 // Assigns dimensions of a torus to the axes of a mesh.
 class AxisAssignment {
@@ -100,7 +100,7 @@ ChipPlace PlaceOf(int64_t participant, const Dims& whole, const Dims& within, co
     const int64_t count = whole[axis] / within[axis];  // The domains along this axis.
     place.domain = place.domain * count + axes[axis] / within[axis];
     Dims sizes;
-    for (const Part& part : parts[axis]) sizes.push_back(part.size);
+    for (const AxisPart& part : parts[axis]) sizes.push_back(part.size);
     const Dims positions = Positions(axes[axis] % within[axis], sizes);
     for (size_t i = 0; i < sizes.size(); ++i)
       place.position[parts[axis][i].dimension] += positions[i] * parts[axis][i].stride;

@@ -7,10 +7,10 @@
 namespace hlod::cli {
 namespace {
 
-using Words = const std::vector<std::string>&;
+using OptionWords = const std::vector<std::string>&;
 
 // The options of a list that limit it, as bits.
-enum Limits : int { kRows = 1, kSession = 2 };
+enum ListFlags : int { kRows = 1, kSession = 2 };
 
 std::shared_ptr<ListOptions> AddListOptions(CLI::App& command, int limits) {
   const auto options = std::make_shared<ListOptions>();
@@ -33,27 +33,27 @@ Action ActionOf(absl::Status (*run)(const CommonOptions&)) {
 
 }  // namespace
 
-Action AddDevices(CLI::App&, Words) { return ActionOf(&ListDevices); }
-Action AddStats(CLI::App&, Words) { return ActionOf(&ShowStats); }
-Action AddBuffers(CLI::App& command, Words) {
+Action AddDevices(CLI::App&, OptionWords) { return ActionOf(&ListDevices); }
+Action AddStats(CLI::App&, OptionWords) { return ActionOf(&ShowStats); }
+Action AddBuffers(CLI::App& command, OptionWords) {
   return ActionOf<ListOptions>(AddListOptions(command, kRows | kSession), &ListBuffers);
 }
-Action AddExecutables(CLI::App& command, Words) {
+Action AddExecutables(CLI::App& command, OptionWords) {
   return ActionOf<ListOptions>(AddListOptions(command, kRows), &ListExecutables);
 }
-Action AddSessions(CLI::App& command, Words) {
+Action AddSessions(CLI::App& command, OptionWords) {
   return ActionOf<ListOptions>(AddListOptions(command, kRows), &ListSessions);
 }
-Action AddCompiles(CLI::App& command, Words) {
+Action AddCompiles(CLI::App& command, OptionWords) {
   return ActionOf<ListOptions>(AddListOptions(command, kRows | kSession), &ListCompiles);
 }
-Action AddTransfers(CLI::App& command, Words) {
+Action AddTransfers(CLI::App& command, OptionWords) {
   const auto options = AddListOptions(command, kRows | kSession);
   command.add_option("--by", options->by, "Sum by line, step, cause, direction, name or session");
   return ActionOf<ListOptions>(options, &ListTransfers);
 }
 
-Action AddGraphs(CLI::App& command, Words) {
+Action AddGraphs(CLI::App& command, OptionWords) {
   const auto list = AddListOptions(command, kRows | kSession);
   const auto profile = std::make_shared<RunReportOptions>();
   const auto dumps = std::make_shared<std::vector<std::string>>();
@@ -77,7 +77,7 @@ Action AddGraphs(CLI::App& command, Words) {
   };
 }
 
-Action AddTop(CLI::App& command, Words) {
+Action AddTop(CLI::App& command, OptionWords) {
   const auto options = std::make_shared<TopOptions>();
   command.add_flag("--once", options->once, "Print one frame and exit");
   command.add_option("--seconds", options->seconds, "Seconds between two frames")
@@ -89,7 +89,7 @@ Action AddTop(CLI::App& command, Words) {
   return ActionOf<TopOptions>(options, &Top);
 }
 
-Action AddPing(CLI::App& command, Words) {
+Action AddPing(CLI::App& command, OptionWords) {
   const auto count = std::make_shared<int>(10);
   command.add_option("--count", *count, "Number of round trips")->check(AtLeast(1))->capture_default_str();
   return [count](const CommonOptions& common) -> absl::StatusOr<CheckOutcome> {
@@ -98,7 +98,7 @@ Action AddPing(CLI::App& command, Words) {
   };
 }
 
-Action AddHelp(CLI::App& command, Words) {
+Action AddHelp(CLI::App& command, OptionWords) {
   command.add_option("topic", "json: the keys of --json")->required()->check(CLI::IsMember({"json"}));
   return [](const CommonOptions&) -> absl::StatusOr<CheckOutcome> {
     Show(JsonKeys() + "\n");

@@ -175,7 +175,7 @@ Text TensorMapping(Source& source, Stream& in) {
   return ReadTexts(source, in, {kDimensionMapping}, "[", "]");
 }
 
-Text Rule(Source& source, Stream& in) {
+Text ShardingRule(Source& source, Stream& in) {
   ASSIGN_OR_RETURN(const Integers sizes, ReadIntegers(in));
   ASSIGN_OR_RETURN(const std::string operands, ReadTexts(source, in, {kTensorMapping}, "(", ")"));
   ASSIGN_OR_RETURN(const std::string results, ReadTexts(source, in, {kTensorMapping}, "(", ")"));
@@ -221,7 +221,7 @@ constexpr Row kRows[] = {
     {"#sdy.sharding_per_value<", ">", Shardings},
     {"#sdy<dim_mapping ", ">", DimensionMapping},
     {"#sdy<tensor_mapping ", ">", TensorMapping},
-    {"#sdy.op_sharding_rule", "", Rule},
+    {"#sdy.op_sharding_rule", "", ShardingRule},
     {"#sdy<axis_ref_list", ">", Axes},
     {"#sdy<list_of_axis_ref_lists", ">", ListOfAxes},
     {"#sdy<all_to_all_param ", ">", AllToAll},

@@ -143,7 +143,7 @@ Json Transfers(const Profile& run) {
   return {{"by_step", by_step}, {"by_line", by_line}};
 }
 
-struct GraphRow {
+struct GraphLine {
   int64_t count = 0, compiled = 0, failed = 0, nodes = 0, results = 0, backward = 0, residual = 0;
   int64_t held_bytes = 0;  // The maximum held by one close.
   double trace_us = 0, lower_us = 0, send_us = 0, wait_us = 0;
@@ -170,7 +170,7 @@ struct GraphRow {
 };
 
 Json Graphs(const Profile& run) {
-  std::map<std::tuple<TraceCause, std::string, std::string>, GraphRow> rows;
+  std::map<std::tuple<TraceCause, std::string, std::string>, GraphLine> rows;
   std::map<std::string, double> waits;  // The waits by line.
   ForEach<WaitEvent>(run,
                      [&](const Event&, const WaitEvent& wait) { waits[LineOf(wait.origin)] += wait.us; });

@@ -18,7 +18,7 @@ using hlo::Computation;
 using hlo::Instruction;
 using hlo::Module;
 using hlo::NodeId;
-using ProgramSource = std::optional<Difference>;
+using MaybeDifference = std::optional<Difference>;
 
 // The length to which an instruction's text is truncated, because constants and attributes may be long.
 constexpr size_t kTextMax = 200;
@@ -107,7 +107,8 @@ const hlo::Shape& ParameterShape(const Computation& entry, size_t parameter) {
   return entry[entry.parameters()[parameter]].shape();
 }
 
-ProgramSource Parameters(const Computation& before, const Computation& after, absl::Span<const Origin> made) {
+MaybeDifference Parameters(const Computation& before, const Computation& after,
+                           absl::Span<const Origin> made) {
   const size_t common = std::min(before.parameters().size(), after.parameters().size());
   for (size_t i = 0; i < common; ++i) {
     const hlo::Shape &was = ParameterShape(before, i), &is = ParameterShape(after, i);
@@ -143,7 +144,7 @@ Difference ConstantDifference(const Instruction& was, const Instruction& is) {
 
 // For programs of one form: finds the first instruction whose constant (with `constants`), or whose shape or
 // attributes, differ.
-ProgramSource Contents(const Module& before, const Module& after, bool constants) {
+MaybeDifference Contents(const Module& before, const Module& after, bool constants) {
   const Computation &a = before.entry(), &b = after.entry();
   for (NodeId node = 0; node < a.size(); ++node) {
     const Instruction was = a[node], is = b[node];
@@ -199,7 +200,7 @@ std::vector<uint64_t> Results(const Module& module) {
   return results;
 }
 
-ProgramSource ResultOrder(const Module& before, const Module& after) {
+MaybeDifference ResultOrder(const Module& before, const Module& after) {
   std::vector<uint64_t> was = Results(before), is = Results(after);
   if (was == is) return std::nullopt;
   std::sort(was.begin(), was.end());
@@ -216,7 +217,7 @@ ProgramSource ResultOrder(const Module& before, const Module& after) {
   return std::nullopt;
 }
 
-ProgramSource Form(const Module& before, const Module& after) {
+MaybeDifference Form(const Module& before, const Module& after) {
   const Computation &a = before.entry(), &b = after.entry();
   for (NodeId node = 0; node < std::min(a.size(), b.size()); ++node) {
     const Instruction was = a[node], is = b[node];
@@ -248,7 +249,7 @@ std::vector<int64_t> Donors(const Module& module) {
   return donors;
 }
 
-ProgramSource Donations(const Module& before, const Module& after) {
+MaybeDifference Donations(const Module& before, const Module& after) {
   const std::vector<int64_t> was = Donors(before), is = Donors(after);
   std::vector<int64_t> changed;
   std::set_symmetric_difference(was.begin(), was.end(), is.begin(), is.end(), std::back_inserter(changed));
@@ -259,7 +260,7 @@ ProgramSource Donations(const Module& before, const Module& after) {
       absl::StrCat("parameter ", changed[0], now ? " is now donated" : " is not donated any more")};
 }
 
-ProgramSource Options(const Module& before, const Module& after) {
+MaybeDifference Options(const Module& before, const Module& after) {
   const auto option = [](std::string text) { return Difference{CompileReason::kOption, std::move(text)}; };
   const hlo::ModuleConfig &was = before.config, &is = after.config;
   if (was.input_output_alias != is.input_output_alias) return option("which results alias parameters");
@@ -284,19 +285,19 @@ ProgramSource Options(const Module& before, const Module& after) {
 Difference FirstDifference(const Module& before, const Module& after, absl::Span<const Origin> made) {
   const Computation &a = before.entry(), &b = after.entry();
   if (!SameForm(a, b)) {
-    if (ProgramSource found = ResultOrder(before, after)) return *found;
+    if (MaybeDifference found = ResultOrder(before, after)) return *found;
     if (SameParameters(a, b)) {
-      if (ProgramSource found = Parameters(a, b, made)) return *found;
+      if (MaybeDifference found = Parameters(a, b, made)) return *found;
     }
-    if (ProgramSource found = Form(before, after)) return *found;
+    if (MaybeDifference found = Form(before, after)) return *found;
     return {CompileReason::kResult, "another instruction is the result"};
   }
-  if (ProgramSource found = Parameters(a, b, made)) return *found;
-  if (ProgramSource found = ResultOrder(before, after)) return *found;
-  if (ProgramSource found = Contents(before, after, /*constants=*/true)) return *found;
-  if (ProgramSource found = Contents(before, after, /*constants=*/false)) return *found;
-  if (ProgramSource found = Donations(before, after)) return *found;
-  if (ProgramSource found = Options(before, after)) return *found;
+  if (MaybeDifference found = Parameters(a, b, made)) return *found;
+  if (MaybeDifference found = ResultOrder(before, after)) return *found;
+  if (MaybeDifference found = Contents(before, after, /*constants=*/true)) return *found;
+  if (MaybeDifference found = Contents(before, after, /*constants=*/false)) return *found;
+  if (MaybeDifference found = Donations(before, after)) return *found;
+  if (MaybeDifference found = Options(before, after)) return *found;
   return {CompileReason::kNames, "only names and source lines differ"};
 }
 

@@ -75,7 +75,7 @@ const OperationRows& RowsOf(const Operation& operation) {
 using CacheKey = std::tuple<uint64_t, uint64_t, PrimitiveType>;
 
 // The regions of one thread.
-struct State {
+struct AutocastState {
   AutocastRegion host{.profile = AutocastProfile::kCpu}, device;
   int depth = 0;
   absl::flat_hash_map<CacheKey, Tensor> cache;
@@ -83,8 +83,8 @@ struct State {
   AutocastRegion& of(bool is_host) { return is_host ? host : device; }
   void Activate() { autocast_active = host.enabled || device.enabled; }
 };
-State& TheState() {
-  thread_local State state;
+AutocastState& TheState() {
+  thread_local AutocastState state;
   return state;
 }
 
@@ -179,7 +179,7 @@ CompositeCast::CompositeCast(const char* name, std::initializer_list<const Tenso
   if (!autocast_active) return;
   const AutocastRow* row = Find(name);
   if (row == nullptr) return;
-  State& state = TheState();
+  AutocastState& state = TheState();
   const auto target = [&](const AutocastRegion& region) -> std::optional<PrimitiveType> {
     if (!region.enabled) return std::nullopt;
     // The tensors that the region applies to: on the host, or on devices.
@@ -251,7 +251,7 @@ void Autocast::Enter(bool host, PrimitiveType type, const AutocastOptions& optio
 }
 
 Autocast::~Autocast() {
-  lazy::State& state = lazy::TheState();
+  lazy::AutocastState& state = lazy::TheState();
   state.host = outer_host_;
   state.device = outer_device_;
   state.Activate();

@@ -43,7 +43,7 @@ void BatchBody(const ControlBatchArgs& c, const CalleeBody& body, const std::vec
   made.outputs = Batch(made.inner, body.computation, c.size, parameters, body.outputs, c.settings);
 }
 
-std::vector<Batched> PrimalValues(const ControlBatchArgs& c, NodeId operand) {
+std::vector<Batched> BatchedPrimals(const ControlBatchArgs& c, NodeId operand) {
   std::vector<Batched> values;
   for (const Leaf& leaf : LeavesOf(c.from, operand)) values.push_back(c.value(leaf));
   return values;
@@ -57,7 +57,7 @@ std::vector<bool> Flags(const std::vector<Batched>& values) {
 
 // If `input` holds positions in the stream of random numbers, u64[3] per iteration, returns them `size` times
 // as far apart: when examples draw different numbers, an iteration consumes `size` times as many.
-Op Distribution(Lowering& l, Op input, int64_t size) {
+Op Repeated(Lowering& l, Op input, int64_t size) {
   const Dims dims = l.dims(input);
   if (l.type(input) != hlo::kU64 || dims.size() != 2 || dims[1] != 3 || dims[0] == 0) return input;
   const Op first = l.b.Broadcast(l.Reshape(l.b.Slice(input, {0, 0}, {1, 3}), {3}), dims, {1});
@@ -90,7 +90,7 @@ std::vector<Batched> Scan(const ControlBatchArgs& c) {
     std::vector<Op> given, results;
     for (size_t i = 0; i < operands.size(); ++i) {
       if (!has[i] && i < inputs && c.settings.random_different)
-        given.push_back(Distribution(l, operands[i].op, c.size));
+        given.push_back(Repeated(l, operands[i].op, c.size));
       else if (!has[i]) given.push_back(operands[i].op);
       else if (i < inputs) given.push_back(MovedDim(l, operands[i].op, 0, 1));
       else given.push_back(WithBatch(l, operands[i], c.size));
@@ -130,7 +130,7 @@ std::vector<Batched> Conditional(const ControlBatchArgs& c) {
       const CalleeBody body = BodyOf(called[b]);
       RefuseAxisCalls(body.computation, c.settings.axis_name, "a branch that only some examples take");
       all.push_back(
-          Batch(l, body.computation, c.size, PrimalValues(c, operands[b + 1]), body.outputs, c.settings));
+          Batch(l, body.computation, c.size, BatchedPrimals(c, operands[b + 1]), body.outputs, c.settings));
     }
     const bool two = l.type(selector.op) == hlo::kPred;
     std::vector<Batched> results = all.back();
@@ -149,7 +149,7 @@ std::vector<Batched> Conditional(const ControlBatchArgs& c) {
   std::vector<Op> given;
   std::vector<bool> has;
   for (size_t b = 0; b < called.size(); ++b) {
-    const std::vector<Batched> values = PrimalValues(c, operands[b + 1]);
+    const std::vector<Batched> values = BatchedPrimals(c, operands[b + 1]);
     BatchedBody& made = *branches.emplace_back(std::make_unique<BatchedBody>(l));
     BatchBody(c, BodyOf(called[b]), Flags(values), made);
     has.resize(made.outputs.size());
@@ -182,7 +182,7 @@ std::vector<Batched> While(const ControlBatchArgs& c) {
     if (body.computation[node].opcode() != hlo::kRngBitGenerator) continue;
     Refuse("a loop of unknown length draws random numbers, which cannot differ between examples");
   }
-  const std::vector<Batched> init = PrimalValues(c, loop.operands()[0]);
+  const std::vector<Batched> init = BatchedPrimals(c, loop.operands()[0]);
   std::vector<bool> has = Flags(init);
   for (;;) {
     BatchedBody test(l), step(l);
@@ -284,7 +284,7 @@ std::vector<Batched> Call(const ControlBatchArgs& c) {
   const CalleeBody body = BodyOf(call.called()[0]);
   std::vector<Batched> values;
   for (const NodeId operand : call.operands()) {
-    for (const Batched& value : PrimalValues(c, operand)) values.push_back(value);
+    for (const Batched& value : BatchedPrimals(c, operand)) values.push_back(value);
   }
   if (!checkpoint) {
     return Batch(c.l, body.computation, c.size, values, body.outputs, c.settings);

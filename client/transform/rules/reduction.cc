@@ -11,7 +11,7 @@ namespace {
 using Order = hlo::ComparisonDirection;
 
 // Broadcasts each reduced value to the elements that it was computed from.
-Op Distribution(Lowering& l, Op reduced, const Dims& to, const Dims& dimensions) {
+Op BroadcastBack(Lowering& l, Op reduced, const Dims& to, const Dims& dimensions) {
   Dims kept;
   for (int64_t dim = 0; dim < static_cast<int64_t>(to.size()); ++dim) {
     if (std::find(dimensions.begin(), dimensions.end(), dim) == dimensions.end()) kept.push_back(dim);
@@ -36,7 +36,7 @@ Dual DualOfInits(const TangentArgs& c) {
 // except in a reduction over no dimensions, whose result is the element itself.
 Op ExtremeTangent(const TangentArgs& c, const Dims& dimensions) {
   Lowering& l = c.l;
-  const Op x = c.x[0], spread = Distribution(l, c.y, l.dims(x), dimensions);
+  const Op x = c.x[0], spread = BroadcastBack(l, c.y, l.dims(x), dimensions);
   const Op same = l.b.Compare(x, spread, Order::kEq);
   if (dimensions.empty()) {
     const Op here = l.b.Binary(hlo::kOr, same, l.b.Compare(x, x, Order::kNe));
@@ -46,7 +46,7 @@ Op ExtremeTangent(const TangentArgs& c, const Dims& dimensions) {
   const Op none = l.b.Binary(hlo::kAnd, l.b.Compare(count, Zeros(l, c.shape), Order::kEq),
                              l.b.Compare(c.y, c.y, Order::kEq));
   const Op shares = l.b.Select(none, l.Full(c.shape.type, c.shape.dims, 1), count);
-  return l.Reduce(hlo::kAdd, c.t[0] * (here / Distribution(l, shares, l.dims(x), dimensions)), dimensions);
+  return l.Reduce(hlo::kAdd, c.t[0] * (here / BroadcastBack(l, shares, l.dims(x), dimensions)), dimensions);
 }
 
 Tangents Reduce(const TangentArgs& c) {
@@ -65,7 +65,7 @@ Tangents Reduce(const TangentArgs& c) {
 
 // The initial value is a constant if the reduction is linear.
 Cotangents TReduce(const TransposeArgs& c) {
-  return {Distribution(c.l, c.ct, c.operands[0]->dims, c.Get<hlo::DimensionsAttributes>().dimensions), Op{}};
+  return {BroadcastBack(c.l, c.ct, c.operands[0]->dims, c.Get<hlo::DimensionsAttributes>().dimensions), Op{}};
 }
 
 // The maximum number of elements of a window whose positions are visited one by one.

@@ -43,7 +43,7 @@ const Shape* DeclaredFor(const InferenceInput& in, size_t i) {
 
 // Returns the number of participants per group: the size of the stated groups, else the quotient of `whole`
 // and `part`, else 1.
-absl::StatusOr<int64_t> Participants(const InferenceInput& in, int64_t part, int64_t whole) {
+absl::StatusOr<int64_t> ParticipantCount(const InferenceInput& in, int64_t part, int64_t whole) {
   const ReplicaGroups& groups = AttributesOf<CollectiveAttributes>(in).groups;
   RETURN_IF_ERROR(
       Annotate(CheckGroups(groups), absl::StrCat("looking at the groups of ", ToAbsl(OpName(in)), ".")));
@@ -55,7 +55,7 @@ absl::StatusOr<int64_t> Participants(const InferenceInput& in, int64_t part, int
 // use_global_device_ids, the groups name replicas, each with all of its partitions; the number of partitions
 // then follows from the stated shape.
 absl::StatusOr<int64_t> PartsOf(const InferenceInput& in, int64_t part, int64_t whole) {
-  ASSIGN_OR_RETURN(const int64_t size, Participants(in, part, whole));
+  ASSIGN_OR_RETURN(const int64_t size, ParticipantCount(in, part, whole));
   const auto& attributes = AttributesOf<CollectiveAttributes>(in);
   const bool of_replicas = attributes.channel_id > 0 && !attributes.use_global_device_ids;
   if (!of_replicas || part <= 0 || whole <= 0 || whole % part != 0) return size;
@@ -86,7 +86,7 @@ absl::StatusOr<std::vector<Shape>> Resized(const InferenceInput& in, bool grows,
   return shapes;
 }
 
-absl::Status ExpectGroups(const InferenceInput& in) { return Participants(in, 0, 0).status(); }
+absl::Status ExpectGroups(const InferenceInput& in) { return ParticipantCount(in, 0, 0).status(); }
 
 // Returns an error unless the computation combines two scalars of the operands' type.
 absl::Status ExpectJoins(const InferenceInput& in) {
@@ -172,7 +172,7 @@ absl::StatusOr<Shape> InferAllToAll(const InferenceInput& in) {
       return InvalidArgument("Operand %d shape (%s) of all-to-all differs from operand 0 shape (%s).", i,
                              Text(Operand(in, i)), Text(Operand(in, 0)));
     }
-    ASSIGN_OR_RETURN(const int64_t count, Participants(in, 1, operands));
+    ASSIGN_OR_RETURN(const int64_t count, ParticipantCount(in, 1, operands));
     if (count != operands) {
       return InvalidArgument("An all-to-all among (%d) has (%d) operands.", count, operands);
     }
@@ -182,7 +182,7 @@ absl::StatusOr<Shape> InferAllToAll(const InferenceInput& in) {
   if (operands != 1)
     return InvalidArgument("An all-to-all along a dimension has (%d) operands, not one.", operands);
   const int64_t size = Operand(in, 0).dims[static_cast<size_t>(dimension)];
-  ASSIGN_OR_RETURN(const int64_t count, Participants(in, 0, 0));
+  ASSIGN_OR_RETURN(const int64_t count, ParticipantCount(in, 0, 0));
   if (size != kUnboundedSize && size % count != 0) {
     return InvalidArgument("Dimension %d of operand 0 shape (%s) of all-to-all does not divide among (%d).",
                            dimension, Text(Operand(in, 0)), count);
@@ -208,7 +208,7 @@ absl::StatusOr<Shape> InferRaggedAllToAll(const InferenceInput& in) {
         "Operand %d shape (%s) of ragged-all-to-all is not a vector of (%s)'s length of integers.", i,
         Text(operand), Text(offsets));
   }
-  ASSIGN_OR_RETURN(const int64_t count, Participants(in, 1, offsets.dims[0]));
+  ASSIGN_OR_RETURN(const int64_t count, ParticipantCount(in, 1, offsets.dims[0]));
   if (offsets.dims[0] != kUnboundedSize && offsets.dims[0] % count != 0) {
     return InvalidArgument("Operand 2 shape (%s) of ragged-all-to-all does not divide among (%d).",
                            Text(offsets), count);

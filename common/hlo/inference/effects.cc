@@ -10,7 +10,7 @@ absl::Status ExpectToken(const InferenceInput& in, size_t i) {
 }
 
 // Returns (data, u32[], token[]).
-Shape Transfer(const Shape& data) {
+Shape TransferShape(const Shape& data) {
   return Shape::Tuple({WithoutLayout(data), Shape::Scalar(kU32), Shape::Token()});
 }
 
@@ -99,7 +99,7 @@ absl::StatusOr<Shape> InferOutfeed(const InferenceInput& in) {
 
 absl::StatusOr<Shape> InferSend(const InferenceInput& in) {
   RETURN_IF_ERROR(ExpectToken(in, 1));
-  return Transfer(Operand(in, 0));
+  return TransferShape(Operand(in, 0));
 }
 
 absl::StatusOr<Shape> InferSendDone(const InferenceInput& in) {
@@ -110,7 +110,7 @@ absl::StatusOr<Shape> InferSendDone(const InferenceInput& in) {
 absl::StatusOr<Shape> InferRecv(const InferenceInput& in) {
   ASSIGN_OR_RETURN(const Shape* declared, Declared(in));
   RETURN_IF_ERROR(ExpectToken(in, 0));
-  if (declared->IsTuple() && declared->tuple.size() == 3) return Transfer(declared->tuple[0]);
+  if (declared->IsTuple() && declared->tuple.size() == 3) return TransferShape(declared->tuple[0]);
   return InvalidArgument("The stated shape (%s) of recv is not (data, u32[], token[]).", Text(*declared));
 }
 

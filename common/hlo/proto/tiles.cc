@@ -9,7 +9,7 @@ namespace hlod::hlo {
 namespace {
 
 // A row that a tile shares with its array, as bytes from the beginning of each.
-struct Row {
+struct TileRow {
   size_t in_whole, in_tile, bytes;
 };
 
@@ -31,7 +31,7 @@ void ForEachRow(const Shape& whole, const Shape& tile, const Dims& position, Vis
       in_whole = in_whole * static_cast<size_t>(whole.dims[d]) + static_cast<size_t>(begin[d] + index[d]);
       in_tile = in_tile * static_cast<size_t>(tile.dims[d]) + static_cast<size_t>(index[d]);
     }
-    visit(Row{in_whole * width, in_tile * width, row_bytes});
+    visit(TileRow{in_whole * width, in_tile * width, row_bytes});
     size_t d = rank < 2 ? 0 : rank - 1;
     while (d > 0 && ++index[d - 1] == extent[d - 1]) index[--d] = 0;
     if (d == 0) return;
@@ -51,14 +51,14 @@ Shape TileShape(const Shape& whole, const Tiling& tiling) {
 Literal CutTile(absl::Span<const std::byte> bytes, const Shape& whole, const Tiling& tiling,
                 const Dims& position) {
   Literal tile(TileShape(whole, tiling));
-  ForEachRow(whole, tile.shape(), position, [&](const Row& row) {
+  ForEachRow(whole, tile.shape(), position, [&](const TileRow& row) {
     std::memcpy(tile.bytes().data() + row.in_tile, bytes.data() + row.in_whole, row.bytes);
   });
   return tile;
 }
 
 void PlaceTile(const Literal& tile, const Dims& position, Literal& whole) {
-  ForEachRow(whole.shape(), tile.shape(), position, [&](const Row& row) {
+  ForEachRow(whole.shape(), tile.shape(), position, [&](const TileRow& row) {
     std::memcpy(whole.bytes().data() + row.in_whole, tile.bytes().data() + row.in_tile, row.bytes);
   });
 }

@@ -66,17 +66,17 @@ Tensor EvenlySpaced(const GradientAlong& x, double h, int64_t edge_order) {
 struct Weights {
   Tensor left, middle, right;
 };
-enum class Where { kFirst, kMiddle, kLast };
-Weights WeightsOf(const GradientAlong& x, const Tensor& a, const Tensor& b, Where where) {
+enum class LinePart { kFirst, kMiddle, kLast };
+Weights WeightsOf(const GradientAlong& x, const Tensor& a, const Tensor& b, LinePart where) {
   const Tensor both = x.Plus(a, b);
   const Tensor left = x.Times(a, both), middle = x.Times(a, b), right = x.Times(b, both);
   switch (where) {
-    case Where::kFirst:
+    case LinePart::kFirst:
       return {x.Over(x.Times(x.Plus(both, a), -1.0), left), x.Over(both, middle),
               x.Over(x.Times(a, -1.0), right)};
-    case Where::kLast:
+    case LinePart::kLast:
       return {x.Over(b, left), x.Over(x.Times(both, -1.0), middle), x.Over(x.Plus(both, b), right)};
-    case Where::kMiddle: break;
+    case LinePart::kMiddle: break;
   }
   return {x.Over(x.Times(b, -1.0), left), x.Over(x.Minus(b, a), middle), x.Over(a, right)};
 }
@@ -91,15 +91,16 @@ Tensor AtCoordinates(const GradientAlong& x, const Tensor& coordinates, int64_t 
   const auto slope = [&](const Weights& w, const Tensor& left, const Tensor& middle, const Tensor& right) {
     return x.Plus(x.Plus(x.Times(left, w.left), x.Times(middle, w.middle)), x.Times(right, w.right));
   };
-  const Tensor center = slope(WeightsOf(x, step.Part(0, -1), step.Part(1, {}), Where::kMiddle), x.Part(0, -2),
-                              x.Part(1, -1), x.Part(2, {}));
+  const Tensor center = slope(WeightsOf(x, step.Part(0, -1), step.Part(1, {}), LinePart::kMiddle),
+                              x.Part(0, -2), x.Part(1, -1), x.Part(2, {}));
   if (edge_order == 1) {
     return x.Join(x.Over(x.Minus(x.At(1), x.At(0)), step.At(0)), center,
                   x.Over(x.Minus(x.At(-1), x.At(-2)), step.At(-1)));
   }
-  const Tensor first = slope(WeightsOf(x, step.At(0), step.At(1), Where::kFirst), x.At(0), x.At(1), x.At(2));
+  const Tensor first =
+      slope(WeightsOf(x, step.At(0), step.At(1), LinePart::kFirst), x.At(0), x.At(1), x.At(2));
   const Tensor last =
-      slope(WeightsOf(x, step.At(-2), step.At(-1), Where::kLast), x.At(-3), x.At(-2), x.At(-1));
+      slope(WeightsOf(x, step.At(-2), step.At(-1), LinePart::kLast), x.At(-3), x.At(-2), x.At(-1));
   return x.Join(first, center, last);
 }
 

@@ -21,7 +21,7 @@ using lazy::WrapDim;
 
 namespace {
 
-using Lower = std::function<Op(Lowering&, Operands)>;
+using LowerScatter = std::function<Op(Lowering&, Operands)>;
 
 // Returns the dimension of x that `dim` names, after checking the values of `index` (where known) against its
 // size.
@@ -37,20 +37,20 @@ void RequireType(Lowering& l, Op x, Op source) {
   }
 }
 
-Lower AddSlices(int64_t dim, Scalar alpha) {
+LowerScatter AddSlices(int64_t dim, Scalar alpha) {
   return [=](Lowering& l, Operands o) {
     RequireType(l, o[0], o[2]);
     const Op source = alpha == Scalar(1) ? o[2] : o[2] * l.Number(l.type(o[2]), alpha);
     return lazy::ScatterSlices(l, o[0], Indexed(l, o[0], dim, o[1]), o[1], source, Combine::kAdd);
   };
 }
-Lower CopySlices(int64_t dim) {
+LowerScatter CopySlices(int64_t dim) {
   return [=](Lowering& l, Operands o) {
     RequireType(l, o[0], o[2]);
     return lazy::ScatterSlices(l, o[0], Indexed(l, o[0], dim, o[1]), o[1], o[2], Combine::kSet);
   };
 }
-Lower FillSlices(int64_t dim) {
+LowerScatter FillSlices(int64_t dim) {
   return [=](Lowering& l, Operands o) {
     const int64_t at = Indexed(l, o[0], dim, o[1], lazy::FromEnd::kYes);
     if (lazy::RankOf(l, o[2]) != 0)
@@ -63,7 +63,7 @@ Lower FillSlices(int64_t dim) {
     return lazy::ScatterSlices(l, o[0], at, index, values, Combine::kSet);
   };
 }
-Lower ScatterElements(int64_t dim, Combine combine) {
+LowerScatter ScatterElements(int64_t dim, Combine combine) {
   return [=](Lowering& l, Operands o) {
     // A number is scattered to all indices.
     const bool number = lazy::RankOf(l, o[2]) == 0 && lazy::RankOf(l, o[1]) != 0;
@@ -74,7 +74,7 @@ Lower ScatterElements(int64_t dim, Combine combine) {
 }
 
 Tensor& InPlace(const lazy::Operation& operation, Tensor& x, const Operand& index, const Operand& source,
-                const Lower& lower) {
+                const LowerScatter& lower) {
   const Operand operands[] = {Operand(x, index.caller()), index, source};
   return lazy::CallInPlace(operation, x, operands, lower);
 }
