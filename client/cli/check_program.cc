@@ -259,7 +259,7 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
   // A placeholder may be of any size, so the limit on buffers is out of the way.
   testing::DaemonOptions daemon_options;
   daemon_options.flags = {"--log-level", "warn", "--buffer-bytes-max", std::to_string(int64_t{1} << 50)};
-  // As many devices as the program's mesh may have.
+  // The largest number of devices that the program's mesh may have.
   constexpr int64_t kDevicesMax = 1024;
   const int64_t chips = target.has_value() ? std::clamp<int64_t>(target->count, 1, kDevicesMax) : 1;
   for (const std::string& flag : {std::string("--devices"), std::to_string(chips)})

@@ -24,7 +24,7 @@ class Rules {
         patterns_.emplace_back(rule.pattern);
       } catch (const std::regex_error& error) {
         Throw(ErrorKind::kArgument,
-              absl::StrCat("the rule \"", rule.pattern, "\" is no regular expression: ", error.what()),
+              absl::StrCat("the rule \"", rule.pattern, "\" is not a regular expression: ", error.what()),
               kShard, caller);
       }
     }

@@ -101,7 +101,7 @@ std::optional<absl::StatusOr<Literal>> AskAbstract(const Buffer& buffer, Cause c
   return std::nullopt;
 }
 
-// Returns a number that is no handle of the daemon's.
+// Returns a number that is not a handle of the daemon.
 uint64_t NextLocalHandle() {
   static std::atomic<uint64_t> next = uint64_t{1} << 63;
   return next++;

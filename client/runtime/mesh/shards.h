@@ -36,7 +36,7 @@ struct Shards {
 absl::StatusOr<Division> DivisionOf(const Shape& whole, std::string sharding,
                                     const std::vector<int>& devices);
 
-// Reads HLO's text of a sharding. INVALID_ARGUMENT also for what is no array.
+// Reads HLO's text of a sharding. INVALID_ARGUMENT also for a shape that is not an array.
 absl::StatusOr<Division> ReadDivision(const Mesh& mesh, const std::string& sharding, const Shape& whole);
 
 // Returns "{devices=[2,1]<=[2]}" for each.

@@ -109,7 +109,7 @@ Tensor WithSharding(const Tensor& tensor, const Mesh& mesh, const PartitionSpec&
 Tensor ToMesh(const Tensor& tensor, const Device& device, const Mesh& mesh, const PartitionSpec& spec,
               Caller caller) {
   if (device.is_host())
-    lazy::Throw(ErrorKind::kArgument, "the host is no mesh: use ToHost()", "to_mesh", caller);
+    lazy::Throw(ErrorKind::kArgument, "the host is not a mesh: use ToHost()", "to_mesh", caller);
   const bool is_host = tensor.device().is_host();
   const std::string sharding = lazy::TextOf(tensor, mesh, spec, caller);
   lazy::CheckMesh(device, mesh, caller);

@@ -44,7 +44,7 @@ struct Executions::Participants {
   }
 
   const std::shared_ptr<Execution> execution;
-  const engine::Plan& plan;   // Of an abstract execute, the part that can be computed.
+  const engine::Plan& plan;   // In an abstract execute, the part that can be computed.
   std::vector<size_t> order;  // The participants in the order of their devices' ordinals.
   Rendezvous rendezvous;
   // By participant, its run, set when it has its memory. Used by the participant's own thread, except at the

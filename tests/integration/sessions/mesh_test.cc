@@ -176,7 +176,7 @@ TEST_F(MeshPrograms, HloctlCutsAndAssembles) {
   EXPECT_EQ(run["mesh"], "data=2,model=2");
   ASSERT_EQ(run["results"].size(), 2u);
   EXPECT_EQ(run["results"][0]["value"], y);
-  // Its own mesh; parts of results; parts as arguments.
+  // The file's own mesh; parts of results; parts as arguments.
   EXPECT_EQ(RunJson("run " + File("step.hlo") + arguments)["mesh"], "devices=4");
   const nlohmann::json parts = RunJson("run " + File("step.hlo") + arguments + " --shards");
   ASSERT_EQ(parts["results"].size(), 8u);

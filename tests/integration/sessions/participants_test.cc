@@ -302,7 +302,7 @@ TEST_F(Participants, AnAbstractSumOfOnePlaceholderIsOneForEach) {
   }
 }
 
-// What depends on values alone is computed by all participants together, and the rest is not.
+// Instructions that depend on values alone are computed by all participants together, and the rest are not.
 TEST_F(Participants, AbstractOnesComputeWhatHasValues) {
   const Executable both =
       Must(client_->CompileText("HloModule both, replica_count=4\n" + std::string(kAdd) + R"(

@@ -70,7 +70,7 @@ class PartitionSpec {
     std::vector<std::string> axes_;
   };
 
-  PartitionSpec() = default;  // Of a scalar.
+  PartitionSpec() = default;  // For a scalar.
   PartitionSpec(std::initializer_list<Entry> entries) : entries_(entries) {}
   explicit PartitionSpec(std::vector<Entry> entries) : entries_(std::move(entries)) {}
 

@@ -29,7 +29,7 @@ Literal TileAt(const Literal& whole, const Tiling& tiling, size_t device) {
 
 struct Row {
   std::string sharding;
-  Dims tile;                    // Its dimensions.
+  Dims tile;                    // The tile's dimensions.
   std::vector<int32_t> second;  // The elements of the second device's.
   size_t different;             // The number of different tiles.
 };
