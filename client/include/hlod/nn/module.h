@@ -27,7 +27,7 @@ struct ModuleHooks;
 using Tensors = absl::Span<const Tensor>;
 
 // A function that is called before a layer with the layer's arguments (undefined where an argument is
-// absent), and may replace them. It returns void, unlike PyTorch's, which may return the replacements.
+// absent), and may replace them in place.
 using ForwardPreHook = std::function<void(const Module&, std::vector<Tensor>& inputs)>;
 // A function that is called after a layer with its inputs and its results, which it may replace. The
 // results of a recurrent layer are its output and the tensors of its state.
@@ -38,6 +38,9 @@ using ForwardHook = std::function<void(const Module&, Tensors inputs, std::vecto
 // undefined.
 using FullBackwardHook =
     std::function<void(const Module&, std::vector<Tensor>& grad_inputs, Tensors grad_outputs)>;
+
+template <typename F, typename... Args>
+concept ReturnsSomething = !std::is_void_v<std::invoke_result_t<F&, const Module&, Args&...>>;
 
 // Removes a hook: torch.utils.hooks.RemovableHandle. It may outlive the module.
 class RemovableHandle {
@@ -140,6 +143,17 @@ class Module {
   // The hook is called once in each backward pass through a call that is made while it is registered, also
   // when it is removed meanwhile, but not when the module has ended.
   RemovableHandle RegisterFullBackwardHook(FullBackwardHook hook);
+  // Hooks replace tensors in place. Those that return something, as PyTorch's may, do not compile, because
+  // what they return would be lost.
+  template <typename F>
+  requires ReturnsSomething<F, std::vector<Tensor>> RemovableHandle RegisterForwardPreHook(F)
+  = delete;
+  template <typename F>
+  requires ReturnsSomething<F, Tensors, std::vector<Tensor>> RemovableHandle RegisterForwardHook(F)
+  = delete;
+  template <typename F>
+  requires ReturnsSomething<F, std::vector<Tensor>, Tensors> RemovableHandle RegisterFullBackwardHook(F)
+  = delete;
 
   // Moves or converts every parameter and buffer (a conversion skips tensors that are not floating). A tensor
   // shared by two parts stays shared. requires_grad is kept.

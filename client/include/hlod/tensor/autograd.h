@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "hlod/tensor/tensor.h"
+
 namespace hlod {
 
 namespace lazy {
@@ -25,6 +27,16 @@ class GradHookHandle {
   std::weak_ptr<lazy::GradHooks> hooks_;
   int64_t id_ = 0;
 };
+
+template <typename F>
+requires std::convertible_to<std::invoke_result_t<F&, Tensor&>, Tensor> GradHookHandle
+Tensor::RegisterHook(F hook, Caller caller)
+const {
+  const auto replace = [hook = std::move(hook)](Tensor& gradient) mutable {
+    if (Tensor next = hook(gradient); next.defined()) gradient = std::move(next);
+  };
+  return RegisterHook(GradHook(replace), caller);
+}
 
 // While one exists in this thread, operations are not recorded for Backward(): their results do not require
 // gradients, and tensors that require one may be updated in place.

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -138,6 +139,11 @@ class Tensor {
   // Hooks run in order of registration, those of leaves after all others. Throws for a view, and for a tensor
   // that requires no gradient. torch.Tensor.register_hook.
   GradHookHandle RegisterHook(GradHook hook, Caller caller = Caller::Here()) const;
+  // Takes a hook that returns the gradient to go on with, as PyTorch's do; an undefined one changes nothing.
+  template <typename F>
+  requires std::convertible_to<std::invoke_result_t<F&, Tensor&>, Tensor> GradHookHandle
+  RegisterHook(F hook, Caller caller = Caller::Here())
+  const;  // In hlod/tensor/autograd.h.
 
   // Returns the value on the host: closes the open trace, and waits. A host tensor is returned as it is.
   Tensor ToHost(Caller caller = Caller::Here()) const;

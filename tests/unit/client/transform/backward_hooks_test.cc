@@ -7,6 +7,11 @@
 namespace hlod {
 namespace {
 
+template <typename F>
+concept TakesForwardHook = requires(nn::Module& module, F hook) {
+  module.RegisterForwardHook(hook);
+};
+
 class BackwardHooks : public TensorTest {
  protected:
   std::vector<Device> Places() const { return {Device(), device()}; }
@@ -33,6 +38,24 @@ TEST_F(BackwardHooks, OfAResultSeesTheSumAndMayReplaceIt) {
     EXPECT_THAT(y.Grad().ToVector<float>(), ElementsAre(40, 40));
     EXPECT_THAT(x.Grad().ToVector<float>(), ElementsAre(80, 160));
   }
+}
+
+// PyTorch's hooks return the gradient to go on with, or None. The values are PyTorch 1.13's.
+TEST_F(BackwardHooks, MayReturnTheGradientAsInPyTorch) {
+  // A hook of a module that returns something does not compile, because its result would be lost.
+  const auto returns = [](const nn::Module&, nn::Tensors, std::vector<Tensor>& out) { return out; };
+  const auto replaces = [](const nn::Module&, nn::Tensors, std::vector<Tensor>& out) { out[0] = out[0] * 2; };
+  static_assert(!TakesForwardHook<decltype(returns)> && TakesForwardHook<decltype(replaces)>);
+  Tensor x = OnDevice({1, 2}, {2}).RequiresGrad_();
+  const Tensor y = x * 3;
+  y.RegisterHook([](const Tensor& gradient) { return gradient * 2; });
+  GradHookHandle handle = x.RegisterHook([](const Tensor& gradient) { return gradient + 1; });
+  x.RegisterHook([](const Tensor&) { return Tensor(); });
+  Sum(y * y).Backward();
+  EXPECT_THAT(x.Grad().ToVector<float>(), ElementsAre(37, 73));
+  handle.Remove();
+  Sum(x * 5).Backward();
+  EXPECT_THAT(x.Grad().ToVector<float>(), ElementsAre(42, 78));
 }
 
 TEST_F(BackwardHooks, OfALeafSeesEachPassBeforeItIsAdded) {
