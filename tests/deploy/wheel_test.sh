@@ -21,6 +21,11 @@ fi
 "$python" -m venv "$folder/env"
 site=$("$folder/env/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 "$folder/env/bin/pip" install --quiet --disable-pip-version-check --no-deps "$folder"/hlod-*.whl
+expect() {  # expect WANTED GIVEN
+  [[ $2 == *"$1"* ]] || { echo "expected $1; got: $2" >&2; exit 1; }
+}
+expect "no programs" "$("$folder/env/bin/hloctl" --version 2>&1 || true)"  # This wheel has none: not another one's, from $PATH.
+"$folder/env/bin/python" -c 'import hlod'  # Without JAX, NumPy or PyTorch.
 mkdir -p "$site/hlod/_native/bin" "$site/hlod/_native/lib"
 ln -s "$daemon" "$hloctl" "$site/hlod/_native/bin"
 ln -s "$plugin" "$site/hlod/_native/lib"
@@ -38,9 +43,7 @@ jax.debug.print("{}", w[0])
 print(jax.devices()[0].platform, np.allclose(w, 0.8**3), any("train.py" in row["file"] for row in hlod.ledger()["rows"]))
 PROGRAM
 run() { env -i HOME="$folder" JAX_PLATFORMS="$1" "$folder/env/bin/python" "${@:2}"; }
-expect() {  # expect WANTED GIVEN
-  [[ $2 == *"$1"* ]] || { echo "expected $1; got: $2" >&2; exit 1; }
-}
+for program in hlod hloctl; do expect "$program 0." "$(env -i "$folder/env/bin/$program" --version)"; done
 expect "hlod True True" "$(run hlod "$folder/train.py")"
 expect "cpu" "$(run '' -c 'import jax; print(jax.devices()[0].platform)')"
 expect "verdict          passed" "$(run '' -m hlod check "$folder/train.py" 2>&1 || true)"

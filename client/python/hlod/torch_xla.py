@@ -20,5 +20,8 @@ class HlodPlugin(DevicePlugin):
         _plugin.find_lines()
         return path
 
+    def configure_single_process(self) -> None:
+        """Has one process run alone (`xmp.spawn(..., nprocs=1)`). Every process has a client of its own anyway."""
+
     def client_create_options(self) -> dict[str, str | int]:
         return _daemon.options()

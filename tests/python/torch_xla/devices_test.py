@@ -27,7 +27,7 @@ def spmd(text):
     )
 
 
-def launched(body, devices=4):
+def launched(body, devices=4, how="torch_xla.launch(run)"):
     """Runs `body` as the function that torch_xla.launch runs on each device. Each rank says "right" at its end."""
     before = """
         import torch, torch_xla, torch_xla.core.xla_model as xm, torch_xla.runtime as xr
@@ -37,11 +37,11 @@ def launched(body, devices=4):
         def run(index):
             device, rank, ranks = torch_xla.device(), xr.global_ordinal(), xr.world_size()
         """
-    after = """
-            print(f"rank {rank} of {ranks} is right", flush=True)
+    after = f"""
+            print(f"rank {{rank}} of {{ranks}} is right", flush=True)
 
         if __name__ == "__main__":
-            torch_xla.launch(run)
+            {how}
         """
     text = textwrap.dedent(before) + textwrap.indent(textwrap.dedent(body), "    ") + textwrap.dedent(after)
     with tempfile.TemporaryDirectory() as folder:
@@ -189,6 +189,11 @@ class Devices(PluginTest):
                 torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
             """
         )
+
+    def test_one_process_of_one_device(self):
+        body = "assert xm.all_reduce(xm.REDUCE_SUM, torch.full((2,), 3.0).to(device)).tolist() == [3, 3]"
+        run = launched(body, how="torch_xla.launch(run, debug_single_process=True)")
+        self.assertIn("rank 0 of 1 is right", run.stdout, run.stderr)
 
     def test_programs_that_cannot_meet(self):
         run = launched(
