@@ -6,6 +6,7 @@
 #include "client/cli/analysis_json.h"
 #include "client/cli/check_mesh.h"
 #include "client/cli/check_program.h"
+#include "client/cli/check_search.h"
 #include "client/cli/commands.h"
 #include "client/cli/load_module.h"
 #include "client/cli/table.h"
@@ -46,6 +47,10 @@ Json ToJson(const analysis::Peak& peak) {
           {"largest", std::move(largest)}};
 }
 
+Json ToJson(const analysis::ErrorBar& bar) {
+  return {{"part", bar.part}, {"programs", bar.programs}, {"judge", bar.judge}};
+}
+
 Json ToJson(const ModuleReport& report) {
   Json costliest = Json::array();
   for (const analysis::CostContributor& row : report.cost.largest) costliest.push_back(ToJson(row));
@@ -59,6 +64,7 @@ Json ToJson(const ModuleReport& report) {
                {"fused", ToJson(report.fused)},
                {"unfused", ToJson(report.unfused)},
                {"peak_bytes", cli::ToJson(report.peak_bytes)},
+               {"error_bar", ToJson(ErrorBarOf(report.compiler))},
                {"traffic_bytes", cli::ToJson(report.traffic)},
                {"fit", Name(report.fit())},
                {"findings", cli::ToJson(report.findings)},
@@ -87,6 +93,12 @@ absl::Status CheckOptionsFit(const CheckOptions& options) {
   }
   if (options.program.empty() && (options.steps > 0 || !options.stand_in.empty()))
     return UsageError("--steps and --stand-in apply to a program, given after --.");
+  if (options.search && (options.target.empty() || options.module.empty()))
+    return UsageError("--search tries shardings of a module on several chips: it needs both and --target.");
+  if (options.search && !options.shard.empty())
+    return UsageError("--shard fixes what --search tries; give one of them.");
+  if (options.module.empty() && !options.shard.empty())
+    return UsageError("--shard applies to a module; a program divides its arrays itself.");
   if (!options.program.empty() && !options.mesh.empty())
     return UsageError("--mesh applies to a module; a program divides its arrays itself.");
   return absl::OkStatus();
@@ -110,6 +122,7 @@ absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptio
   ASSIGN_OR_RETURN(const ReadOptions read, ParseReadOptions(options.stablehlo));
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, read));
   RETURN_IF_ERROR(hlo::Verify(*module));
+  if (options.search) return SearchShardings(common, options, *module, *target);
   ASSIGN_OR_RETURN(const MeshCheck mesh, TryToPartition(options, *module, target, budget));
   ModuleReport report;
   if (mesh.report.has_value()) {

@@ -13,7 +13,6 @@
 #include "common/hlo/proto/codec.h"
 
 namespace hlod::cli {
-namespace {
 
 bool HasShardings(const Module& module) {
   if (module.config.frontend_attributes.contains("xla.sdy.meshes")) return true;
@@ -48,6 +47,8 @@ absl::StatusOr<analysis::MeshReport> ReportOn(const partition::Partitioned& part
   return report;
 }
 
+namespace {
+
 Json AxisNames(const std::vector<size_t>& axes, const hlo::Mesh& mesh) {
   Json names = Json::array();
   for (const size_t axis : axes) names.push_back(analysis::AxisName(mesh, axis));
@@ -81,7 +82,7 @@ absl::StatusOr<MeshCheck> TryToPartition(const CheckOptions& options, const Modu
   MeshCheck check;
   const bool has_mesh = !options.mesh.empty();
   const bool several = target.has_value() && target->count > 1;
-  partition::Request request{.partitioner = options.partitioner, .annotated = true};
+  partition::Request request{.partitioner = options.partitioner, .annotated = true, .shard = options.shard};
   if (has_mesh) {
     const absl::StatusOr<hlo::Mesh> mesh = partition::ParseMesh(options.mesh);
     if (!mesh.ok()) return UsageError(FromAbsl(mesh.status().message()));
@@ -92,18 +93,23 @@ absl::StatusOr<MeshCheck> TryToPartition(const CheckOptions& options, const Modu
                                      options.target, " has ", target->count, " chips."));
   }
   if (analysis::IsPartitioned(module)) {
+    if (!options.shard.empty())
+      return UsageError("--shard applies to a module that is not partitioned yet; this one is.");
     if (!has_mesh) return check;
     ASSIGN_OR_RETURN(check.report, analysis::CheckMesh(module, nullptr, request.mesh, target, budget));
     return check;
   }
-  if (!has_mesh && !several) return check;
+  if (!has_mesh && !options.shard.empty() && !HasShardings(module))
+    return UsageError(
+        "--shard names axes, and the module has none: --mesh gives them, as in data=4,model=2.");
+  if (!has_mesh && !several && options.shard.empty()) return check;
   if (!has_mesh && !HasShardings(module)) {
     check.undivided_because = "the module has no shardings; --mesh takes it as the same on every chip";
     return check;
   }
   ASSIGN_OR_RETURN(request.program, ProgramOf(options, module));
   const absl::StatusOr<partition::Partitioned> parts = partition::Partition(request);
-  if (absl::IsInvalidArgument(parts.status()) && has_mesh) return parts.status();
+  if (absl::IsInvalidArgument(parts.status()) && (has_mesh || !options.shard.empty())) return parts.status();
   if (!parts.ok()) {
     check.undivided_because = FromAbsl(parts.status().message());
     return check;

@@ -8,6 +8,7 @@
 #include "client/analysis/mesh/mesh_check.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
+#include "client/partition/partition.h"
 #include "common/hlo/module.h"
 
 namespace hlod::cli {
@@ -24,6 +25,17 @@ struct MeshCheck {
 absl::StatusOr<MeshCheck> TryToPartition(const CheckOptions& options, const Module& module,
                                          const std::optional<analysis::Target>& target,
                                          const analysis::Budget& budget);
+
+// Returns true when any array of the module has a sharding.
+bool HasShardings(const Module& module);
+
+// Returns the program that the partitioner reads: the file's bytes, or the module where options chose sizes.
+absl::StatusOr<std::string> ProgramOf(const CheckOptions& options, const Module& module);
+
+// Judges one device of a partitioned module.
+absl::StatusOr<analysis::MeshReport> ReportOn(const partition::Partitioned& parts,
+                                              const std::optional<analysis::Target>& target,
+                                              const analysis::Budget& budget);
 
 // Adds what a report on a mesh has beyond that on its device.
 void AddMesh(const analysis::MeshReport& report, Json& json);

@@ -104,6 +104,8 @@ struct CheckOptions {
   std::string target;  // The target, such as "v5p:128"; empty: none.
   std::string mesh;    // The mesh that the module is divided over; empty: the module's own.
   std::string partitioner = "auto";
+  std::vector<std::string> shard;  // Rules for the shardings of arguments, "REGEX=SPEC".
+  bool search = false;             // Try the standard shardings, and print a table.
   std::string chips;           // A TOML file with further chips; empty: none.
   std::string budget;          // A TOML file with limits; empty: none.
   bool update_budget = false;  // Write the measured values to `budget` instead of comparing.

@@ -74,6 +74,8 @@ absl::StatusOr<Partitioned> Partition(const Request& request) {
                   {"seconds", request.seconds},
                   {"mesh", nullptr},
                   {"devices", nullptr}};
+  if (!request.shard.empty()) frame.header["shard"] = request.shard;
+  if (!request.strategy.empty()) frame.header["strategy"] = request.strategy;
   if (request.devices > 0) frame.header["devices"] = request.devices;
   if (!request.mesh.axes.empty()) {
     json& mesh = frame.header["mesh"] = json::array();

@@ -22,6 +22,10 @@ struct Request {
   int64_t devices = 0;               // The number of devices when there is no mesh; 0: the program's.
   std::string partitioner = "auto";  // "shardy", "gspmd", or the one whose shardings the program has.
   bool annotated = false;            // True to get the annotated module, too.
+  // Rules that replace the shardings of arguments, "REGEX=SPEC" over their names, and a strategy for all of
+  // them ("data", "fsdp", "tensor", ...; empty: none); hlod.partitioning.rules has both.
+  std::vector<std::string> shard;
+  std::string strategy;
   double seconds = 300;              // The limit on the time.
 };
 

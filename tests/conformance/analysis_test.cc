@@ -49,22 +49,17 @@ TEST(Analysis, ArgumentsAndResultsAreAsLargeAsXlaSays) {
   }
 }
 
-// XLA's CPU backend computes bf16 and f16 in f32, unrolls and expands instructions, and fuses less than
-// everything. The estimate holds when its bracket contains XLA's peak or its low end is near it.
+// peaks.md lists the misses: small arrays beside the working memory of kernels.
 TEST(Analysis, MostPeaksAreNearXlas) {
-  int near = 0, bracketed = 0;
+  int near = 0;
   for (const Judged& judged : ReadJudged("jax")) {
     const Case jax = LoadCase(judged.name).value();
     const auto module = hlo::FromSerialized(jax.module_proto).value();
-    const auto want = static_cast<double>(judged.peak());
-    const auto low = static_cast<double>(analysis::PeakOf(*module, {.fused = true})->total()),
-               high = static_cast<double>(analysis::PeakOf(*module, {.fused = false})->total());
-    near += Near(low, want) ? 1 : 0;
-    bracketed += low <= 1.1 * want && want <= 1.1 * high ? 1 : 0;
+    const auto estimate = static_cast<double>(analysis::PeakOf(*module)->total());
+    near += Near(estimate, static_cast<double>(judged.peak())) ? 1 : 0;
   }
-  // There are 164 in all; 95 and 121 when this was written.
+  // There are 164 in all; 94 when this was written.
   EXPECT_GE(near, 90);
-  EXPECT_GE(bracketed, 115);
 }
 
 }  // namespace

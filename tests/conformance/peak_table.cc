@@ -97,7 +97,7 @@ int64_t TouchedBytes(const std::string& proto) {
 struct Row {
   std::string name;
   // touched is -1 for a module that does not run by itself or was left out.
-  int64_t low = 0, high = 0, xla = 0, touched = 0;
+  int64_t estimate = 0, xla = 0, touched = 0;
 
   static bool Within(int64_t got, int64_t want) {
     return std::abs(got - want) * 10 <= std::max<int64_t>(want, 10);
@@ -107,12 +107,8 @@ struct Row {
     const auto page = static_cast<int64_t>(FreshMemory::page());
     return (bytes + page - 1) / page * page;
   }
-  bool near_xla() const { return Within(low, xla) || Within(high, xla); }
-  bool brackets_xla() const { return low * 10 <= xla * 11 && xla * 10 <= high * 11; }
-  bool near_touched() const { return Within(Pages(low), touched) || Within(Pages(high), touched); }
-  bool brackets_touched() const {
-    return Pages(low) * 10 <= touched * 11 && touched * 10 <= Pages(high) * 11;
-  }
+  bool near_xla() const { return Within(estimate, xla); }
+  bool near_touched() const { return Within(Pages(estimate), touched); }
 };
 
 // The pages that the engine touches depend on the machine: they are measured for the table, and not compared.
@@ -121,7 +117,7 @@ enum class Touched { kMeasured, kLeftOut };
 Row RowOf(const Judged& judged, const std::string& proto, Touched touched) {
   const analysis::ModuleReport report =
       analysis::CheckModule(*hlo::FromSerialized(proto).value(), {}, {}).value();
-  return {judged.name, report.fused.total(), report.unfused.total(), judged.peak(),
+  return {judged.name, report.fused.total(), judged.peak(),
           touched == Touched::kMeasured ? TouchedBytes(proto) : -1};
 }
 
@@ -141,28 +137,24 @@ std::vector<Row> LargeRows(Touched touched) {
   return rows;
 }
 
-std::string CheckResult(bool near, bool brackets) { return near ? "" : brackets ? "between" : "missed"; }
+std::string CheckResult(bool near) { return near ? "" : "missed"; }
 
 void AppendTable(const std::vector<Row>& rows, std::string& text) {
-  int near_xla = 0, brackets_xla = 0, ran = 0, near_touched = 0, brackets_touched = 0;
+  int near_xla = 0, ran = 0, near_touched = 0;
   for (const Row& row : rows) {
     near_xla += row.near_xla();
-    brackets_xla += row.near_xla() || row.brackets_xla();
     if (row.touched < 0) continue;
     ++ran;
     near_touched += row.near_touched();
-    brackets_touched += row.near_touched() || row.brackets_touched();
   }
   absl::StrAppendFormat(&text,
-                        "- XLA: %d of %d within 10%%, %d with those between.\n- Touched: %d of %d within "
-                        "10%%, %d with those between.\n\n"
-                        "| module | low | high | XLA | | touched | |\n|---|---:|---:|---:|---|---:|---|\n",
-                        near_xla, rows.size(), brackets_xla, near_touched, ran, brackets_touched);
+                        "- XLA: %d of %d within 10%%.\n- Touched: %d of %d within 10%%.\n\n"
+                        "| module | estimate | XLA | | touched | |\n|---|---:|---:|---|---:|---|\n",
+                        near_xla, rows.size(), near_touched, ran);
   for (const Row& row : rows) {
-    absl::StrAppendFormat(&text, "| %s | %d | %d | %d | %s | %s | %s |\n", row.name, row.low, row.high,
-                          row.xla, CheckResult(row.near_xla(), row.brackets_xla()),
-                          row.touched < 0 ? "-" : absl::StrCat(row.touched),
-                          row.touched < 0 ? "" : CheckResult(row.near_touched(), row.brackets_touched()));
+    absl::StrAppendFormat(&text, "| %s | %d | %d | %s | %s | %s |\n", row.name, row.estimate, row.xla,
+                          CheckResult(row.near_xla()), row.touched < 0 ? "-" : absl::StrCat(row.touched),
+                          row.touched < 0 ? "" : CheckResult(row.near_touched()));
   }
 }
 
@@ -171,18 +163,19 @@ std::string Text() {
       "# Peak memory: estimates, XLA's plan, and what a run touches\n\n"
       "Written by `peak_table > tests/conformance/peaks.md`; `ctest -R conformance/peaks` checks the "
       "estimates. "
-      "Bytes. `low` and `high` are the\n"
-      "ends of the bracket that `hloctl check` gives a module: everything fused that an ideal compiler "
-      "fuses, and nothing. `XLA` is\n"
-      "arguments, results and temporaries less aliases, as jaxlib's `memory_analysis()` has them for the "
-      "CPU. `touched` is the pages\n"
-      "that a run of one thread in hlod's engine touched (mincore), compared with estimates in whole pages, "
-      "on "
-      "one processor with AVX-512 and\n"
-      "AMX: others convert and pack otherwise. Nothing is fitted to the judges. No word: an end is within "
-      "10%; "
-      "*between*: the ends lie\n"
-      "on both sides; *missed*: neither.\n\n"
+      "Bytes. `estimate` is what `hloctl check`\n"
+      "says without a target: XLA's plan for the CPU. `XLA` is arguments, results and temporaries less "
+      "aliases, as jaxlib's\n"
+      "`memory_analysis()` has them for the CPU. `touched` is the pages that a run of one thread in hlod's "
+      "engine touched (mincore),\n"
+      "compared with estimates in whole pages, on one processor with AVX-512 and AMX: others convert and "
+      "pack "
+      "otherwise. *Missed*: not\n"
+      "within 10%.\n\n"
+      "Programs over meshes are in [sharded/memory.md](sharded/memory.md), and steps as XLA's compiler for "
+      "TPU "
+      "plans them in\n"
+      "[llama_405b.d/README.md](../../client/examples/llama_405b.d/README.md).\n\n"
       "## Programs of ordinary sizes\n\n";
   AppendTable(LargeRows(Touched::kMeasured), text);
   absl::StrAppend(&text,
@@ -203,14 +196,13 @@ std::map<std::string, std::vector<std::string>> PublishedRows(const std::string&
   for (const auto& line : absl::StrSplit(text, '\n')) {
     std::vector<std::string> cells = absl::StrSplit(line, '|');
     for (std::string& cell : cells) absl::StripAsciiWhitespace(&cell);
-    if (cells.size() == 9) rows.emplace(cells[1], cells);
+    if (cells.size() == 8) rows.emplace(cells[1], cells);
   }
   return rows;
 }
 
 bool Same(const Row& row, const std::vector<std::string>& cells) {
-  return cells[2] == absl::StrCat(row.low) && cells[3] == absl::StrCat(row.high) &&
-         cells[4] == absl::StrCat(row.xla);
+  return cells[2] == absl::StrCat(row.estimate) && cells[3] == absl::StrCat(row.xla);
 }
 
 int Check(const std::string& path) {
@@ -226,9 +218,9 @@ int Check(const std::string& path) {
       const auto found = known.find(row.name);
       if (found != known.end() && Same(row, found->second)) continue;
       ++wrong;
-      std::fprintf(stderr, "peak_table: %s is %d to %d, XLA %d; %s %s\n", row.name.c_str(),
-                   static_cast<int>(row.low), static_cast<int>(row.high), static_cast<int>(row.xla),
-                   path.c_str(), found == known.end() ? "does not have it" : "says otherwise: write it anew");
+      std::fprintf(stderr, "peak_table: %s is %d, XLA %d; %s %s\n", row.name.c_str(),
+                   static_cast<int>(row.estimate), static_cast<int>(row.xla), path.c_str(),
+                   found == known.end() ? "does not have it" : "says otherwise: write it anew");
     }
   }
   return wrong == 0 ? 0 : 1;

@@ -2,7 +2,7 @@
 //   peak_bytes = "80GiB"       # sizes: a number of bytes, or with a unit
 //   flops = 1.5e15
 //   step_seconds = 0.8
-// Estimates are brackets (module_check.h). For peak_bytes, temporary_bytes, traffic_bytes and step_seconds
+// Some estimates are brackets (module_check.h). For peak_bytes, temporary_bytes, traffic_bytes and step_seconds
 // the low end is compared, which even a compiler that fuses as much as possible needs. Limits are two-sided:
 // a value far below its limit is reported, too, because a loose limit does not detect regressions.
 #pragma once

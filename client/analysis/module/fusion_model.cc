@@ -1,6 +1,8 @@
 // Fusion as XLA's instruction fusion does it: producers into consumers.
 #include "client/analysis/module/fusion_model.h"
 
+#include <algorithm>
+
 #include "client/analysis/module/access.h"
 #include "client/analysis/module/cost.h"
 
@@ -39,11 +41,17 @@ bool IsExpensive(hlo::Instruction i) {
   }
 }
 
+bool ReducesMinorDimension(hlo::Instruction reduce) {
+  const hlo::Dims& dims = reduce.attributes<hlo::DimensionsAttributes>().dimensions;
+  return std::find(dims.begin(), dims.end(), reduce.operand(0).shape().rank() - 1) != dims.end();
+}
+
 // Returns true when `user` reads operand `index` element by element in its own loop, so that the elements can
-// be computed there.
-bool TakesIn(hlo::Instruction user, uint32_t index) {
+// be computed there. XLA's CPU backend has a fast loop of its own for sums over major dimensions, which reads
+// memory.
+bool TakesIn(hlo::Instruction user, uint32_t index, Compiler compiler) {
   switch (user.opcode()) {
-    case hlo::kReduce:
+    case hlo::kReduce: return compiler != Compiler::kXlaCpu || ReducesMinorDimension(user);
     case hlo::kMap: return true;
     case hlo::kDynamicUpdateSlice:
     case hlo::kScatter:
@@ -55,9 +63,45 @@ bool TakesIn(hlo::Instruction user, uint32_t index) {
   }
 }
 
+// Returns true for operations that XLA's CPU backend computes inside a reduction of its library (YNNPACK),
+// which reads everything else from memory.
+bool IsOfLibrary(hlo::Instruction i) {
+  if (i.shape().type != hlo::kF32) return false;
+  switch (i.opcode()) {
+    case hlo::kAdd:
+    case hlo::kSubtract:
+    case hlo::kMultiply:
+    case hlo::kDivide:
+    case hlo::kNegate:
+    case hlo::kMaximum:
+    case hlo::kMinimum:
+    case hlo::kExponential: return true;
+    case hlo::kBroadcast: return i.operand(0).shape().IsScalar();
+    default: return false;
+  }
+}
+
+// Marks what the library's reductions read from memory: `wanted`, by instruction.
+void MarkReadByLibrary(const hlo::Computation& computation, const std::vector<uint32_t>& users,
+                       std::vector<bool>& wanted) {
+  std::vector<bool> inside(computation.size(), false);
+  for (hlo::NodeId node = computation.size(); node-- > 0;) {
+    const hlo::Instruction i = computation[node];
+    const bool reduces = i.opcode() == hlo::kReduce && i.operand_count() == 2 && i.shape().type == hlo::kF32;
+    if (!reduces && !inside[node]) continue;
+    for (const hlo::NodeId operand : i.operands()) {
+      const hlo::Instruction read = computation[operand];
+      const bool scalar = read.shape().IsScalar() || (read.opcode() == hlo::kBroadcast && IsOfLibrary(read));
+      if (scalar) continue;
+      if (users[operand] == 1 && (IsOfLibrary(read) || IsAlias(read.opcode()))) inside[operand] = true;
+      else wanted[operand] = true;
+    }
+  }
+}
+
 }  // namespace
 
-std::vector<bool> FusedAway(const hlo::Computation& computation) {
+std::vector<bool> FusedAway(const hlo::Computation& computation, Compiler compiler) {
   std::vector<bool> fused(computation.size(), false);
   std::vector<uint32_t> users(computation.size(), 0);
   std::vector<bool> wanted(computation.size(), false);  // True when a user cannot compute it inside.
@@ -66,9 +110,10 @@ std::vector<bool> FusedAway(const hlo::Computation& computation) {
     const hlo::Instruction user = computation[node];
     for (uint32_t i = 0; i < user.operand_count(); ++i) {
       ++users[user.operands()[i]];
-      if (!TakesIn(user, i)) wanted[user.operands()[i]] = true;
+      if (!TakesIn(user, i, compiler)) wanted[user.operands()[i]] = true;
     }
   }
+  if (compiler == Compiler::kXlaCpu) MarkReadByLibrary(computation, users, wanted);
   for (hlo::NodeId node = 0; node < computation.size(); ++node) {
     const hlo::Instruction i = computation[node];
     if (!IsLoop(i.opcode()) || wanted[node] || users[node] == 0) continue;

@@ -1,15 +1,15 @@
-// The values that an ideal compiler would not write to memory: an upper bound for fusion, for peaks and
-// traffic.
+// The values that a compiler does not write to memory, for peaks and traffic.
 #pragma once
 
 #include <vector>
 
+#include "client/analysis/module/placement.h"
 #include "common/hlo/module.h"
 
 namespace hlod::analysis {
 
 // Returns, for each instruction of a computation, true when it is computed inside its users: it is
 // elementwise or moves elements, each of its users can compute it, and it is cheap or has one user.
-std::vector<bool> FusedAway(const hlo::Computation& computation);
+std::vector<bool> FusedAway(const hlo::Computation& computation, Compiler compiler);
 
 }  // namespace hlod::analysis

@@ -9,13 +9,15 @@
 #include "client/analysis/module/budget.h"
 #include "client/analysis/module/chips/chips.h"
 #include "client/analysis/module/cost.h"
+#include "client/analysis/module/error_bar.h"
 #include "client/analysis/module/peak.h"
 
 namespace hlod::analysis {
 
-// The two ends of an estimate. Low: everything that can be fused is fused, and on several chips all arrays
-// except the parameters are divided among all of them. High: nothing is fused, and only the parameters are
-// divided, by their shardings.
+// The two ends of an estimate, which are equal for a single number. The peak of what one chip runs is one
+// number. The peak of a module for several chips that was not partitioned lies between the ends: at the low
+// one all arrays except the parameters are divided among all chips; at the high one nothing is fused, and
+// only the parameters are divided, by their shardings.
 struct Bracket {
   double low = 0, high = 0;
 };
@@ -32,9 +34,11 @@ struct ModuleReport {
   std::string name;
   int64_t instructions = 0;
   ModuleCost cost;
-  Peak fused, unfused;  // The lower and the upper end on one chip, undivided.
-  Bracket traffic;      // Bytes moved in the device's memory, undivided.
-  Bracket peak_bytes;   // The peak per chip.
+  Compiler compiler = Compiler::kXlaCpu;  // The compiler whose plan is estimated.
+  Peak fused;                             // The estimate, undivided.
+  Peak unfused;                           // At least that: what it would be if nothing were fused.
+  Bracket traffic;                        // Bytes moved in the device's memory, undivided.
+  Bracket peak_bytes;                     // The peak per chip.
   // An estimate within `peak_bytes` for several chips: the parameters' shardings are propagated through
   // operations that determine the result's sharding (division.h), with fusion and without. Zero on one chip.
   Bracket likely_bytes;
@@ -50,11 +54,12 @@ struct ModuleReport {
   Budget budget;
   std::vector<Finding> findings;  // Values above their limits, or far below.
 
-  // The module is certain to fit the target, may not fit, or is certain not to fit. It is unknown when the
-  // module is not partitioned and neither fits a single chip whole nor exceeds a chip when ideally divided.
+  // The peak with its error bar is below the limit, the limit is within the error bar, or the peak is above.
+  // It is unknown when the module is not partitioned and neither fits a single chip whole nor exceeds a chip
+  // when ideally divided.
   enum class Fit { kNoTarget, kFits, kMayNotFit, kDoesNotFit, kUnknown };
   Fit fit() const;
-  // Returns true when it keeps its limits and fits, or may; never when that is unknown.
+  // Returns true when it keeps its limits and fits with its error bar; never when that is unknown.
   bool passed() const;
   // Returns true when it keeps its limits and nobody knows whether it fits.
   bool unknown() const;
@@ -62,12 +67,18 @@ struct ModuleReport {
 
 std::string_view Name(ModuleReport::Fit fit);
 
+// Returns kFits, kMayNotFit or kDoesNotFit for the peak of one chip.
+ModuleReport::Fit FitOf(double peak_bytes, const Target& target);
+
+// Returns the compiler whose plan is estimated: the target's, or without one XLA's for this machine.
+Compiler CompilerOf(const std::optional<Target>& target);
+
 // Returns true for a module that is one chip's share already: its shapes are a chip's, though XLA's
 // partitioner leaves the whole arrays' shardings on the parameters.
 bool IsPartitioned(const hlo::Module& module);
 
 // Returns the values that a budget may limit, by the metric's name. For a bracket it is the low end, which
-// even an ideal compiler needs, so that an exceeded limit is certainly exceeded.
+// even an ideal compiler needs.
 Budget ValuesOf(const ModuleReport& report);
 
 // Checks a verified module. Returns the error of a pass that finds it too large; INVALID_ARGUMENT if the

@@ -7,6 +7,8 @@
 #include "client/analysis/module/callees_first.h"
 #include "client/analysis/module/dot_operands.h"
 #include "client/analysis/module/fusion_model.h"
+#include "client/analysis/module/memory/alignment.h"
+#include "client/analysis/module/memory/cpu_forms.h"
 #include "common/base/errors/status.h"
 #include "common/passes/passes.h"
 
@@ -19,11 +21,7 @@ using hlo::NodeId;
 // A fused value that would read more buffers than this is written to memory after all.
 constexpr size_t kSourcesMax = 32;
 
-// The alignment of buffers in XLA's CPU backend. GPUs align them to 256, TPUs to tiles.
-constexpr int64_t kAlignment = 64;
 constexpr int64_t kPointerBytes = 8;
-
-int64_t Align(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 }  // namespace
 
@@ -49,8 +47,10 @@ Placement::Placement(const Placements& all, const hlo::Computation& computation)
     : all_(&all),
       computation_(&computation),
       options_(&all.options()),
-      fused_(all.options().fused ? FusedAway(computation) : std::vector<bool>(computation.size(), false)),
-      runs_(computation.size(), false) {
+      fused_(all.options().fused ? FusedAway(computation, all.options().compiler)
+                                 : std::vector<bool>(computation.size(), false)),
+      runs_(computation.size(), false),
+      bytes_made_(computation.size(), 0) {
   for (NodeId node = 0; node < computation.size(); ++node) values_.push_back(Place(computation[node]));
 }
 
@@ -65,6 +65,7 @@ Value Placement::Place(Instruction i) {
   if (IsAlias(i.opcode())) return values_[i.operands()[0]];
   if (fused_[i.id()]) {
     if (Sources sources = ReadBy(i); sources.size() <= kSourcesMax) return {std::move(sources)};
+    fused_[i.id()] = false;
   }
   return Allocate(i);
 }
@@ -81,10 +82,11 @@ Value Placement::Allocate(Instruction i) {
     const int64_t parts = options_->PartsOf(i, leaves.size());
     const int64_t bytes = (options_->BytesOf(*leaf.shape) + parts - 1) / parts;
     leaves.push_back({{static_cast<BufferId>(buffers_.size()), bytes}});
-    buffers_.push_back({.made = i.id(), .bytes = outside ? 0 : Align(bytes), .shape = leaf.shape});
+    buffers_.push_back({.made = i.id(), .bytes = outside ? 0 : AlignedBytes(bytes), .shape = leaf.shape});
+    bytes_made_[i.id()] += buffers_.back().bytes;
   }
   if (const int64_t table = TableBytes(i.shape()); table > 0 && !outside)
-    buffers_.push_back({.made = i.id(), .bytes = Align(table), .shape = &i.shape()});
+    buffers_.push_back({.made = i.id(), .bytes = AlignedBytes(table), .shape = &i.shape()});
   return leaves;
 }
 
@@ -104,8 +106,10 @@ Value Placement::Element(Instruction get) const {
 
 Sources Placement::ReadBy(Instruction i) const {
   Sources sources;
+  const bool elementwise = hlo::HasTrait(i.opcode(), hlo::kElementwise);
   for (uint32_t operand = 0; operand < i.operand_count(); ++operand) {
     const Access access = AccessOf(i, operand);
+    const bool aligned = elementwise && i.operand(operand).shape().dims == i.shape().dims;
     for (const Sources& leaf : values_[i.operands()[operand]]) {
       for (const Source& source : leaf) {
         int64_t read = source.read;
@@ -113,8 +117,12 @@ Sources Placement::ReadBy(Instruction i) const {
         if (access == Access::kUpdated) read = 0;
         const auto same = [&](const Source& known) { return known.buffer == source.buffer; };
         const auto known = std::find_if(sources.begin(), sources.end(), same);
-        if (known == sources.end()) sources.push_back({source.buffer, read});
-        else known->read = std::max(known->read, read);
+        if (known == sources.end()) {
+          sources.push_back({source.buffer, read, aligned && source.aligned});
+        } else {
+          known->read = std::max(known->read, read);
+          known->aligned = known->aligned && aligned && source.aligned;
+        }
       }
     }
   }
@@ -136,10 +144,11 @@ bool Placements::KeepsLeaf(hlo::ComputationId body, size_t leaf) const {
   return after[leaf].size() == 1 && after[leaf][0].buffer == before[leaf][0].buffer;
 }
 
-absl::StatusOr<std::unique_ptr<hlo::Module>> Canonical(const hlo::Module& module) {
+absl::StatusOr<std::unique_ptr<hlo::Module>> Canonical(const hlo::Module& module, Compiler compiler) {
   const std::unique_ptr<hlo::Module> own = hlo::Clone(module);
   ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, passes::RunPipeline(*own));
-  return WithDotCopies(*canonical);
+  std::unique_ptr<hlo::Module> copied = WithDotCopies(*canonical);
+  return compiler == Compiler::kXlaCpu ? WithCpuForms(*copied) : std::move(copied);
 }
 
 }  // namespace hlod::analysis

@@ -14,7 +14,14 @@
 
 namespace hlod::analysis {
 
+// The compilers whose plans are estimated.
+enum class Compiler {
+  kXlaCpu,       // XLA's CPU backend: what `memory_analysis()` says on this machine.
+  kAccelerator,  // A compiler for one accelerator, that orders instructions for little memory.
+};
+
 struct PlacementOptions {
+  Compiler compiler = Compiler::kXlaCpu;
   // True when elementwise chains, broadcasts and similar instructions are computed where they are used
   // (fusion_model.h).
   bool fused = true;
@@ -43,6 +50,8 @@ struct Buffer {
 struct Source {
   BufferId buffer = 0;
   int64_t read = 0;
+  // True when each element of the array is computed from the buffer's element at the same place only.
+  bool aligned = true;
 };
 // The buffer of an array, or the buffers from which a fused array is computed.
 using Sources = absl::InlinedVector<Source, 2>;
@@ -63,6 +72,10 @@ class Placement {
   // Returns true when the instruction runs as a step: it is not an alias, a tuple or its element, a parameter
   // or a constant, and is not fused away.
   bool runs(hlo::NodeId node) const { return runs_[node]; }
+  // Returns true when the instruction is computed inside its users.
+  bool fused_away(hlo::NodeId node) const { return fused_[node]; }
+  // Returns the bytes of the buffers that an instruction makes.
+  int64_t BytesMadeBy(hlo::NodeId node) const { return bytes_made_[node]; }
   // Returns the buffers that an instruction reads, each once.
   Sources ReadBy(hlo::Instruction i) const;
 
@@ -75,7 +88,8 @@ class Placement {
   const Placements* all_;
   const hlo::Computation* computation_;
   const PlacementOptions* options_;
-  std::vector<bool> fused_, runs_;  // Flags by instruction.
+  std::vector<bool> fused_, runs_;   // Flags by instruction.
+  std::vector<int64_t> bytes_made_;  // By instruction.
   std::vector<Buffer> buffers_;
   std::vector<Value> values_;  // The values by instruction.
 };
@@ -103,9 +117,9 @@ class Placements {
 };
 
 // Returns a verified module in the form in which a compiler begins with it: calls are inlined, equal values
-// merged, dead ones removed, and operands of dots transposed (dot_operands.h). Returns the error of a pass
-// that finds it too large.
-absl::StatusOr<std::unique_ptr<hlo::Module>> Canonical(const hlo::Module& module);
+// merged, dead ones removed, operands of dots transposed (dot_operands.h), and what the compiler has no
+// kernel for rewritten (memory/cpu_forms.h). Returns the error of a pass that finds it too large.
+absl::StatusOr<std::unique_ptr<hlo::Module>> Canonical(const hlo::Module& module, Compiler compiler);
 
 // Returns true when the result consists of the operand's own bytes, in another form, without a separate
 // buffer.

@@ -65,11 +65,12 @@ std::string_view Below(std::string_view file, std::string_view folder) {
 
 CheckResult FitVerdict(const Target& target, ModuleReport::Fit fit, const Bracket& peak_bytes,
                        const SourceLine& at) {
-  static constexpr Level kLevels[] = {Level::kPassed, Level::kPassed, Level::kWarning, Level::kError,
+  static constexpr Level kLevels[] = {Level::kPassed, Level::kPassed, Level::kError, Level::kError,
                                       Level::kError};
   return {.name = absl::StrCat("fits ", target.chip.name, ":", target.count),
           .level = kLevels[static_cast<size_t>(fit)],
-          .message = absl::StrCat(ToAbsl(Name(fit)), ": ", RangeText(peak_bytes, BytesText), " of ", BytesText(target.chip.usable_bytes)),
+          .message = absl::StrCat(ToAbsl(Name(fit)), ": ", RangeText(peak_bytes, BytesText), " of ",
+                                  BytesText(target.chip.usable_bytes)),
           .at = at};
 }
 
@@ -100,7 +101,7 @@ SourceLine Heaviest(const RunPeak& peak) {
 
 // Returns the line with the largest share of the metric.
 SourceLine LineOf(const RunReport& report, std::string_view metric) {
-  const auto of_transfers = [&](Direction direction, int64_t RunLine::* amount) {
+  const auto of_transfers = [&](Direction direction, int64_t RunLine::*amount) {
     const RunLine* most = nullptr;
     for (const RunLine& row : report.transfers) {
       if (row.direction != direction) continue;

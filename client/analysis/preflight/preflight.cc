@@ -32,7 +32,7 @@ SourceLine LineOf(const v1::Origin& origin) { return {origin.file(), origin.line
 struct Known {
   size_t index = 0;  // The index in RunReport::programs.
   std::unique_ptr<hlo::Module> module;
-  Peak peak;                      // The lower end of its bracket, with all arrays that are alive then.
+  Peak peak;                      // Its peak with all arrays that are alive then.
   std::vector<int> aliases;       // By result, the argument whose memory it takes if that is donated, or -1.
   std::vector<SourceLine> lines;  // By result, its line from the program's metadata; may be empty.
 };
@@ -74,6 +74,7 @@ class Follower {
   Follower(RunReport& report) : report_(report) {
     if (report.target.has_value()) {
       chips_ = static_cast<double>(report.target->count);
+      options_.compiler = CompilerOf(report.target);
       options_.bytes = [&chip = report.target->chip](const hlo::Shape& shape) {
         return BytesOn(chip, shape);
       };
@@ -194,19 +195,10 @@ class Follower {
     known.aliases = hlo::ResolveAliases(*known.module, hlo::FlatSignature(known.module->entry()));
     known.lines = LinesOfResults(*known.module);
     ASSIGN_OR_RETURN(row.report, CheckModule(*known.module, report_.target, {}));
-    ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, Canonical(*known.module));
-    known.peak = LeastPeakOf(*canonical);
+    ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical,
+                     Canonical(*known.module, options_.compiler));
+    known.peak = PeakOf(Placements(*canonical, options_), SIZE_MAX);
     return absl::OkStatus();
-  }
-
-  // Returns the peak that is the lower end in CheckModule, but with every array.
-  Peak LeastPeakOf(const hlo::Module& canonical) const {
-    PlacementOptions options = options_;
-    options.fused = true;
-    Peak fused = PeakOf(Placements(canonical, options), SIZE_MAX);
-    options.fused = false;
-    Peak unfused = PeakOf(Placements(canonical, options), SIZE_MAX);
-    return fused.total() <= unfused.total() ? std::move(fused) : std::move(unfused);
   }
 
   // Returns the bytes that an array takes on a chip. With `known`, its sharding, or the lack of one, is the
@@ -376,7 +368,7 @@ class Follower {
   void AddTemporaries(const ModuleReport& report, const Peak& peak, RunPeak& now) const {
     const auto all = static_cast<double>(peak.temporaries);
     now.bytes.low += all / chips_;
-    now.bytes.high += static_cast<double>(report.unfused.temporaries);
+    now.bytes.high += chips_ == 1 ? all : static_cast<double>(report.unfused.temporaries);
     now.likely.low += report.likely_temporaries.low;
     now.likely.high += report.likely_temporaries.high;
     double gradients = 0;
@@ -445,8 +437,8 @@ ModuleReport::Fit RunReport::fit() const {
 }
 
 bool RunReport::passed() const {
-  return void_because.empty() && fit() != ModuleReport::Fit::kDoesNotFit && !ExceedsAny(findings) &&
-         fit() != ModuleReport::Fit::kUnknown;
+  const bool fits = fit() == ModuleReport::Fit::kFits || fit() == ModuleReport::Fit::kNoTarget;
+  return void_because.empty() && fits && !ExceedsAny(findings);
 }
 
 bool RunReport::unknown() const {

@@ -23,7 +23,8 @@ Exit codes:
      connected, or never ended a step.
   2  The command line is wrong.
   3  There is no daemon, or it ended.
-  4  The module or program that `check` checks exceeds its budget or does not fit its target.
+  4  The module or program that `check` checks exceeds its budget, does not fit its target, or is so close to the
+     target's limit that the limit is within the error bar of the estimate; nothing that `check --search` tried fits.
   5  The program that `check` ran asked for a value that does not exist before the end of its first step, or of
      step --steps, and nothing failed before that.
   6  The module or program that `check` checks is for several chips and could not be partitioned: it may fit
@@ -67,12 +68,16 @@ constexpr JsonObject kJsonObjects[] = {
      "loop, or of one) costliest[name op_name source shape flops] unknown_loops unknown_calls "
      "fused unfused (total_bytes argument_bytes result_bytes alias_bytes temporary_bytes at "
      "largest[kind name op_name source last_use shape bytes]) peak_bytes{low high} "
+     "error_bar{part programs judge} "
      "traffic_bytes{low high} fit findings[metric value limit over text] passed text, with "
      "--target: target{chip count usable_bytes} step_seconds{low high}, on several chips: "
      "likely_bytes{low high} undivided_because, when partitioned: mesh[name size] partitioned_by notes "
      "collectives[kind name op_name source axes group_size groups bytes times] replicated[kind name op_name "
      "source shape sharding axis saved_bytes] network{shape domains bytes us step_seconds{low high} "
      "rows[kind axes group_size times bytes us source]}"},
+    {"check --search",
+     "module target{chip count usable_bytes} search[mesh[name size] shardings (peak_bytes network_bytes "
+     "network_us step_seconds{low high} fit | error)]"},
     {"check -- ..., check --preflight",
      "program sessions steps step_program executes programs[name line instructions flops recompiled "
      "runs] recompiles upload_bytes upload_calls unsent_bytes download_bytes download_calls transfers[cause "

@@ -151,7 +151,8 @@ Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
       ->check(CLI::IsMember({"0", "1", "random"}));
   command.add_option(
       "--target", options->target,
-      "CHIP, CHIP:COUNT or CHIP:TORUS that the module or program should fit: h100, v5p:128, v5p:4x4x8");
+      "CHIP, CHIP:COUNT or CHIP:TORUS that the module or program should fit, with the error bar of the "
+      "estimate: h100, v5p:128, v5p:4x4x8");
   command.add_option(
       "--mesh", options->mesh,
       "Axes that the chips are arranged in, as in data=16,model=8: the module is partitioned for "
@@ -159,6 +160,16 @@ Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
   command.add_option("--partitioner", options->partitioner, "shardy or gspmd, as for partition")
       ->check(CLI::IsMember({"auto", "shardy", "gspmd"}))
       ->capture_default_str();
+  command.add_option(
+      "--shard", options->shard,
+      "REGEX=SPEC: divide the arguments whose name the regular expression is found in as SPEC says, and not "
+      "as the module does, for example \"wq=None,data\" or \"embedding=P('model', ('data', 'pipe'))\". A "
+      "result "
+      "that takes over an argument's memory is divided like it. Repeatable");
+  command.add_flag(
+      "--search", options->search,
+      "Try the standard shardings (data, FSDP, tensor, sequence, and combinations) over --mesh, or "
+      "over every mesh of so many chips, and print a table, best first");
   command.add_option("--chips", options->chips,
                      "TOML file of further chips: [chips.NAME] with memory_bytes, "
                      "usable_bytes, bandwidth, flops, tiled");

@@ -95,10 +95,11 @@ class Report:
     flops: float
     transcendentals: float
     traffic_bytes: Bracket
-    peak_bytes: Bracket  # On one chip of the target.
+    # On one chip of the target: one number, twice, but for a program for several chips that nothing could partition.
+    peak_bytes: Bracket
     largest: list[Array]
     costliest: list[Operation]
-    fits: bool | None  # None: it may, that is unknown, or there is no target.
+    fits: bool | None  # None: the limit is within the error bar, that is unknown, or there is no target.
     step_seconds: Bracket | None  # With a target.
     violations: list[Finding]
     loose: list[Finding]
@@ -161,6 +162,8 @@ class CheckFailed(AssertionError):
         reasons = [finding.text for finding in report.violations]
         if report.fits is False:
             reasons.insert(0, f"it does not fit {report.data['target']['chip']}:{report.data['target']['count']}")
+        if report.data["fit"] == "may not fit":
+            reasons.insert(0, "the limit of the target is within the error bar of its peak")
         if report.data["fit"] == "unknown":
             reasons.insert(0, f"nobody knows whether it fits: {report.data['undivided_because'] or 'it was not divided'}")
         super().__init__(f"{report.module}: {'; '.join(reasons)}\n{report.text}")
@@ -171,6 +174,7 @@ def check(
     *arguments: Any,
     target: str | None = None,
     mesh: Any = None,
+    shard: dict[str, Any] | None = None,
     budget: str | os.PathLike | dict | None = None,
     chips: str | os.PathLike | None = None,
     update_budget: bool | None = None,
@@ -186,6 +190,8 @@ def check(
     target:  "v5p:128": a chip of hlod's table, or of the TOML file `chips`, and how many.
     mesh:    how the target's chips are arranged: {"data": 16, "model": 8}, "data=16,model=8" or a jax.sharding.Mesh; of a program with
              shardings unless said its own. The program is partitioned for it (hlod.partition), and one chip is judged.
+    shard:   other shardings of arguments than the program's, by regular expressions of their names: {"wq|wo": PartitionSpec(None,
+             "data"), "embedding": "model,None"}; a result that takes over an argument's memory is divided like it.
     budget:  the path of a TOML file of limits, or a dict of them: {"peak_bytes": "2GiB", "flops": 1e12}. Of estimates
              that are brackets the low end is compared. With arguments, it also limits upload_bytes, upload_calls,
              download_bytes and download_calls: the NumPy arguments and the host callbacks of a call.
@@ -211,11 +217,15 @@ def check(
         if transfers is not None and budget is not None and not isinstance(budget, dict):
             own = stack.enter_context(_FileOfTransfers(budget))
             budget, limits = own.rest, own.limits
+        if shard and hasattr(program, "compiler_ir"):  # HLO has shardings in a form that is not for editing.
+            program = program.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True).encode()
         command = ["check", stack.enter_context(_hloctl.as_file(program))]
         if target is not None:
             command += ["--target", target]
         if mesh is not None:
             command += ["--mesh", ",".join(f"{name}={size}" for name, size in _partition.parse_mesh(mesh))]
+        for expression, spec in (shard or {}).items():
+            command += ["--shard", f"{expression}={_spec_text(spec)}"]
         if chips is not None:
             command += ["--chips", os.fspath(chips)]
         if budget is not None:
@@ -234,6 +244,13 @@ def check(
     if raises and not report.passed:
         raise CheckFailed(report)
     return report
+
+
+def _spec_text(spec: Any) -> str:
+    """A division as --shard reads it: of a PartitionSpec, a tuple or a text."""
+    if isinstance(spec, str):
+        return spec
+    return ",".join("None" if not axes else axes if isinstance(axes, str) else "+".join(axes) for axes in tuple(spec))
 
 
 def _lowered(function: Any, arguments: tuple, keywords: dict) -> tuple[Any, list[Transfer] | None]:

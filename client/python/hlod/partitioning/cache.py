@@ -13,13 +13,13 @@ import os
 import tempfile
 import zlib
 
-_VERSION = 4  # Of the files, and of what the worker makes of a request.
+_VERSION = 5  # Of the files, and of what the worker makes of a request.
 _BYTES_MAX = 256 << 20
 
 
 def key(jaxlib: str, request: dict, program: bytes) -> str:
     """Returns the name of the answer to a request."""
-    asked = {name: request.get(name) for name in ("mesh", "devices", "partitioner", "explain")}
+    asked = {name: request.get(name) for name in ("mesh", "devices", "partitioner", "explain", "shard", "strategy")}
     digest = hashlib.sha256(json.dumps([_VERSION, jaxlib, asked], sort_keys=True).encode())
     digest.update(program)
     return digest.hexdigest()

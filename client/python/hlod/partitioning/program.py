@@ -8,6 +8,7 @@ import math
 import re
 
 from . import protos
+from . import rules as argument_rules
 
 
 class Refused(ValueError):
@@ -28,8 +29,8 @@ class Program:
 def read(data: bytes, request: dict) -> Program:
     """Reads StableHLO text, bytecode or a portable artifact, HLO text, or a HloProto or HloModuleProto.
 
-    request: "mesh" (a list of [name, size], or null), "devices" (a number, or null), "partitioner" ("auto", "gspmd", "shardy").
-    Raises Refused.
+    request: "mesh" (a list of [name, size], or null), "devices" (a number, or null), "partitioner" ("auto", "gspmd", "shardy"),
+    "shard" (rules for arguments, or null) or "strategy" (a name, or null; rules.py). Raises Refused.
     """
     module = _parse(data)
     operation = module.operation
@@ -39,6 +40,11 @@ def read(data: bytes, request: dict) -> Program:
     meshes = _meshes(text)
     wanted = [(str(name), int(size)) for name, size in request.get("mesh") or []]
     partitioner = request.get("partitioner") or "auto"
+    others = list(request.get("shard") or []), request.get("strategy") or ""
+    if any(others) and not meshes and "mhlo.sharding" not in text and wanted:
+        meshes = [wanted]
+        _declare(module, wanted)
+        text += "sdy.sharding"
     shardy = bool(meshes) and ("sdy.sharding" in text or "sdy.manual_computation" in text or "xla.sdy." in text)
     if partitioner == "auto":
         partitioner = "shardy" if shardy else "gspmd"
@@ -56,6 +62,9 @@ def read(data: bytes, request: dict) -> Program:
     asked = request.get("devices")
     if asked and asked != devices:
         raise Refused(f"The program is divided over {devices} devices ({_mesh_text(mesh)}); {asked} are asked for.")
+    if any(others):
+        _divide(module, mesh, shardy, *others)
+        annotated = True
     parameters, results = _open(module)
     return Program(module, partitioner, mesh, devices, annotated, parameters, results)
 
@@ -207,6 +216,60 @@ def _open(module) -> tuple[list, list]:
         return not any(name in ("mhlo.sharding", "sdy.sharding") or "xla.sdy.sharding" in str(attr) for name, attr in _items(dictionary))
 
     return [is_open(a) for a in _argument_attributes(main)], [is_open(a) for a in result_attributes]
+
+
+def _declare(module, mesh: list) -> None:
+    """Declares a mesh in a program that has none."""
+    from jaxlib.mlir import ir
+
+    axes = ", ".join(f'"{name}"={size}' for name, size in mesh)
+    with module.context:
+        declared = ir.Module.parse(f"module {{ sdy.mesh @mesh = <[{axes}]> }}")
+        declared.body.operations[0].operation.move_before(module.body.operations[0].operation)
+
+
+def _divide(module, mesh: list, shardy: bool, texts: list, strategy: str) -> None:
+    """Replaces the shardings of arguments, and of the results that take over their memory."""
+    from jaxlib.mlir import ir
+
+    main = _main(module)
+    values = main.regions[0].blocks[0].arguments
+    attributes = [dict(_items(a)) for a in _argument_attributes(main)]
+    if not all(name for name, _ in mesh):
+        raise Refused("The program's mesh has no names of axes: --mesh gives them, as in --mesh data=4,model=2.")
+    symbol = next((str(op.operation.attributes["sym_name"]).strip('"') for op in module.body.operations if op.operation.name == "sdy.mesh"), None)
+    if shardy and symbol is None:
+        raise Refused("The program is HLO, whose shardings cannot be replaced: give the StableHLO that it was made of.")
+    arguments = []
+    for i, value in enumerate(values):
+        name = re.match(r'loc\("([^"]*)"', str(value.location))
+        kind = ir.RankedTensorType(value.type)
+        donated = "tf.aliasing_output" in attributes[i] or "jax.buffer_donor" in attributes[i]
+        arguments.append(argument_rules.Argument(name[1] if name else f"arg{i}", tuple(kind.shape), isinstance(kind.element_type, ir.IntegerType), donated))
+    try:
+        found = argument_rules.by_strategy(strategy, arguments, mesh) if strategy else {}
+        found.update(argument_rules.by_rules(texts, arguments, mesh))
+    except argument_rules.Wrong as wrong:
+        raise Refused(str(wrong)) from None
+    count = len(_open(module)[1])
+    results = [dict(_items(a)) for a in main.attributes["res_attrs"]] if "res_attrs" in main.attributes else [{} for _ in range(count)]
+
+    def set_sharding(of: dict, entries: list, rank: int) -> None:
+        of.pop("mhlo.sharding", None)
+        if shardy:
+            dims = ", ".join("{" + ", ".join(f'"{axis}"' for axis in (entries[d] if d < len(entries) else ())) + "}" for d in range(rank))
+            of["sdy.sharding"] = ir.Attribute.parse(f"#sdy.sharding<@{symbol}, [{dims}]>")
+        else:
+            of["mhlo.sharding"] = ir.StringAttr.get(argument_rules.tiles(entries, rank, mesh))
+
+    with module.context:
+        for i, entries in found.items():
+            rank = len(arguments[i].shape)
+            set_sharding(attributes[i], entries, rank)
+            if "tf.aliasing_output" in attributes[i]:
+                set_sharding(results[attributes[i]["tf.aliasing_output"].value], entries, rank)
+        main.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(a) for a in attributes])
+        main.attributes["res_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(a) for a in results])
 
 
 _AXIS = re.compile(r'(?:\\22|\\"|")([^"\\]+)(?:\\22|\\"|")\s*=\s*(\d+)')

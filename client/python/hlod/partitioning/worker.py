@@ -1,7 +1,7 @@
 """The worker: requests on stdin, answers on stdout, until stdin or the parent process ends.
 
 It begins with {"ready": 1, "jaxlib": version} or {"ready": 0, "error": a sentence}. A request is {"mesh", "devices", "partitioner",
-"explain", "seconds"} with the program as body; its answer has "ok", and either an "error" with its "kind" (compile.Failed) or what
+"explain", "shard", "strategy", "seconds"} with the program as body; its answer has "ok", and either an "error" with its "kind" (compile.Failed) or what
 compile.partition returns, with "jaxlib" and "cached".
 """
 

@@ -1,0 +1,107 @@
+// Schedules, results' memory and the heap, by hand arithmetic.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/analysis/module/memory/packing.h"
+#include "client/analysis/module/memory/schedule.h"
+#include "client/analysis/module/peak.h"
+#include "common/hlo/text/text.h"
+
+namespace hlod::analysis {
+namespace {
+
+using ::testing::ElementsAre;
+
+Span Of(int64_t first, int64_t last, int64_t bytes) { return {.ticks = {first, last}, .bytes = bytes}; }
+
+TEST(Packing, LargeSpansGetResultsMemoryWhileItIsFree) {
+  // The result of 10 bytes is made at tick 5.
+  const std::vector<Room> rooms = {{.bytes = 10, .busy = {{5, 9}}}};
+  const std::vector<Span> left =
+      LeftOver({Of(0, 3, 8), Of(2, 4, 10), Of(0, 1, 4), Of(6, 7, 4), Of(0, 1, 11)}, rooms);
+  std::vector<int64_t> bytes;
+  for (const Span& span : left) bytes.push_back(span.bytes);
+  // 11 is too large, 10 is in from 2 to 4, so that 8 is not; 4 is in from 0 to 1, and not while it is a
+  // result.
+  EXPECT_THAT(bytes, ElementsAre(11, 8, 4));
+}
+
+TEST(Packing, AHeapHasTheHeightOfWhatLiesOnOneAnother) {
+  EXPECT_EQ(HeapBytes({Of(0, 1, 10), Of(2, 3, 10)}), 10);
+  EXPECT_EQ(HeapBytes({Of(0, 2, 10), Of(2, 3, 10)}), 20);
+  // 6 lies below 4 from 0 to 2; from 3 on only 4 is there, and 5 fits below it into the gap of 6.
+  EXPECT_EQ(HeapBytes({Of(0, 2, 6), Of(0, 5, 4), Of(3, 5, 5)}), 10);
+}
+
+TEST(Packing, AGapThatIsTooSmallMakesTheHeapHigherThanWhatIsAlive) {
+  // At most 10 + 10 bytes are alive, but after the first 10 have gone the second stay at 10.
+  const std::vector<Span> spans = {Of(0, 1, 10), Of(0, 3, 9), Of(2, 3, 11)};
+  EXPECT_EQ(MostAlive(spans).bytes, 20);
+  EXPECT_EQ(HeapBytes(spans), 20);
+}
+
+// Two branches of one large array each: one after the other they need one at a time.
+constexpr char kBranches[] = R"(HloModule m
+ENTRY e {
+  x = f32[16] parameter(0)
+  a = f32[16,16] dot(x, x), lhs_contracting_dims={}, rhs_contracting_dims={}
+  b = f32[16,16] dot(x, x), lhs_contracting_dims={}, rhs_contracting_dims={}, operand_precision={highest,highest}
+  c = f32[16] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  d = f32[16] dot(b, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[] dot(c, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+})";
+
+int64_t TemporariesOf(const char* text, Compiler compiler) {
+  const auto module = hlo::ParseModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  return PeakOf(**module, {.compiler = compiler}).value().temporaries;
+}
+
+TEST(Schedules, AnAcceleratorFinishesABranchAndTheCpuRunsBoth) {
+  EXPECT_EQ(TemporariesOf(kBranches, Compiler::kAccelerator), 16 * 16 * 4 + 2 * 64) << "b beside c and d";
+  EXPECT_EQ(TemporariesOf(kBranches, Compiler::kXlaCpu), 2 * 16 * 16 * 4 + 64)
+      << "a and b, then c beside them; d lies where a lay";
+}
+
+std::vector<std::string> NamesIn(Order order) {
+  const auto module = hlo::ParseModule(kBranches);
+  const Placements placements(**module, {});
+  const Placement& placement = placements.of((*module)->entry_id());
+  std::vector<std::string> names;
+  for (const hlo::NodeId node : ScheduleGraph(placement).In(order).order)
+    names.emplace_back(placement.computation()[node].name());
+  return names;
+}
+
+TEST(Schedules, HaveTheirOrders) {
+  EXPECT_THAT(NamesIn(Order::kProgram), ElementsAre("x", "a", "b", "c", "d", "r"));
+  EXPECT_THAT(NamesIn(Order::kBreadthFirst), ElementsAre("x", "a", "b", "c", "d", "r"));
+  EXPECT_THAT(NamesIn(Order::kDepthFirst), ElementsAre("x", "b", "d", "a", "c", "r"));
+  EXPECT_THAT(NamesIn(Order::kGreedy), ElementsAre("x", "a", "c", "b", "d", "r"));
+}
+
+// XLA's CPU backend gathers along the slowest dimension, exchanges slices, and multiplies in f32.
+TEST(CpuForms, AreCopies) {
+  const auto gathered = [](const std::string& dim, const std::string& shape) {
+    return "HloModule m, num_partitions=2\nENTRY e {\n  x = f32[64,64] parameter(0)\n  v = f32[128] "
+           "parameter(1)\n  "
+           "g = f32[" +
+           shape + "] all-gather(x), channel_id=1, replica_groups={{0,1}}, dimensions={" + dim +
+           "}, use_global_device_ids=true\n  ROOT r = f32[64] dot(g, v), lhs_contracting_dims={" + dim +
+           "}, rhs_contracting_dims={0}\n}";
+  };
+  const std::string rows = gathered("0", "128,64"), columns = gathered("1", "64,128");
+  EXPECT_EQ(TemporariesOf(rows.c_str(), Compiler::kXlaCpu), 128 * 64 * 4);
+  EXPECT_EQ(TemporariesOf(columns.c_str(), Compiler::kAccelerator), 128 * 64 * 4);
+  EXPECT_EQ(TemporariesOf(columns.c_str(), Compiler::kXlaCpu), 2 * 128 * 64 * 4) << "the array and its copy";
+  constexpr char kNarrow[] = R"(HloModule m
+ENTRY e {
+  x = bf16[64,64] parameter(0)
+  ROOT r = bf16[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})";
+  EXPECT_EQ(TemporariesOf(kNarrow, Compiler::kAccelerator), 0);
+  EXPECT_GE(TemporariesOf(kNarrow, Compiler::kXlaCpu), 2 * 64 * 64 * 4);
+}
+
+}  // namespace
+}  // namespace hlod::analysis
