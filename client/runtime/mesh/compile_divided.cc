@@ -4,10 +4,12 @@
 
 #include "client/partition/partition.h"
 #include "client/runtime/mesh/divided_program.h"
+#include "client/runtime/preflight/abstract_session.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/flat_signature.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"
+#include "common/passes/passes.h"
 
 namespace hlod::runtime {
 namespace {
@@ -81,11 +83,9 @@ absl::StatusOr<Executable> CompileForOne(const std::shared_ptr<Session>& session
   return executable;
 }
 
-}  // namespace
-
-absl::StatusOr<Executable> CompileDivided(const std::shared_ptr<Session>& session, const Module* whole,
-                                          std::string program, const CompileOptions& options,
-                                          const Caller& caller) {
+absl::StatusOr<Executable> DivideAndCompile(const std::shared_ptr<Session>& session, const Module* whole,
+                                            std::string program, const CompileOptions& options,
+                                            const Caller& caller) {
   const Mesh& asked = *options.mesh;
   RETURN_IF_ERROR(session->status());
   RETURN_IF_ERROR(CheckMesh(asked, *session, whole == nullptr ? "The program" : whole->name()));
@@ -95,6 +95,8 @@ absl::StatusOr<Executable> CompileDivided(const std::shared_ptr<Session>& sessio
         whole->name(), whole->config.partition_count);
   }
   if (whole != nullptr && asked.device_count() == 1) return CompileForOne(session, *whole, options, caller);
+  // XLA's importers do not know scans.
+  if (whole != nullptr && passes::HasScans(*whole)) program = hlo::Serialize(*passes::ExpandScans(*whole));
   partition::Request request{.program = std::move(program),
                              .mesh = {.axes = asked.axes()},
                              .partitioner = options.partitioner,
@@ -116,6 +118,22 @@ absl::StatusOr<Executable> CompileDivided(const std::shared_ptr<Session>& sessio
       Executable executable,
       CompileBytes(session, parts.module.get(), hlo::Serialize(*parts.module), options.describe, caller));
   executable.internal_state()->divided = std::move(divided);
+  return executable;
+}
+
+}  // namespace
+
+absl::StatusOr<Executable> CompileDivided(const std::shared_ptr<Session>& session, const Module* whole,
+                                          std::string program, const CompileOptions& options,
+                                          const Caller& caller) {
+  absl::StatusOr<Executable> executable =
+      DivideAndCompile(session, whole, std::move(program), options, caller);
+  AbstractSession* const log = session->options().abstract.get();
+  if (!executable.ok() && log != nullptr) {  // A preflight without the program has no verdict.
+    v1::Error error;
+    error.set_text(std::string(executable.status().message()));
+    log->Failed(error);
+  }
   return executable;
 }
 

@@ -31,6 +31,10 @@ NodeId AppendPortable(hlo::Computation& to, const hlo::Instruction& instruction,
     lapack::NameRoutine(to.mutable_notes(call), instruction.attributes<hlo::CustomCallAttributes>());
     return call;
   }
+  // The mark of a checkpoint has done its work in the trace; XLA takes it for a composite, which has a name.
+  if (instruction.opcode() == hlo::kCall && instruction.attributes<hlo::CallAttributes>().is_composite)
+    return to.Append(hlo::kCall, instruction.shape_id(), to.tables().Intern(hlo::CallAttributes{}), operands,
+                     called);
   if (IsShardingCall(instruction)) {
     hlo::CustomCallAttributes attributes = instruction.attributes<hlo::CustomCallAttributes>();
     attributes.backend_config.clear();

@@ -11,6 +11,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/integration/support/process.h"
+#include "tests/support/python.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod {
@@ -356,6 +357,28 @@ TEST_F(CheckProgram, AStepOf405BillionParametersDoesNotFit64ChipsAndMayFit128) {
   EXPECT_EQ(too_few["fit"], "does not fit");
   EXPECT_EQ(fits["peak_step"], 2) << "not where the weights are made";
   EXPECT_EQ(fits["unsent_bytes"], fits["upload_bytes"]);
+}
+
+// XLA's partitioner divides the step, and the figures are one chip's. Of the weights 67,338,240 are divided among
+// four chips (two embeddings of 128256 x 256; two layers with 2 of 256 x 256, 2 of 256 x 128 and 3 of 256 x 832),
+// and 1,280 of norms are on each; there are two moments of each.
+TEST_F(CheckProgram, AProgramOnAMeshIsJudgedByOneChip) {
+  const std::optional<std::string> python = PythonWith("jaxlib");
+  if (!python.has_value()) GTEST_SKIP() << "There is no jaxlib.";
+  setenv("HLOD_PYTHON", python->c_str(), 1);
+  const std::string program = Beside("../bin/example_llama_405b") +
+                              " --layers 2 --dim 256 --batch 8 --sequence 64 --mesh data=2,model=2";
+  const Output output = Type("check --json --steps 2 --target v4:4 -- " + program, "2>/dev/null");
+  const nlohmann::json json = nlohmann::json::parse(output.text, nullptr, false);
+  const Output other = Type("check --steps 2 --target v4:8 -- " + program);
+  unsetenv("HLOD_PYTHON");
+  EXPECT_EQ(output.code, 0) << output.text;
+  const nlohmann::json& parts = json["peak_parts"];
+  const double weights = 4 * (67338240.0 / 4 + 1280);
+  EXPECT_NEAR(parts["weights"].get<double>() / weights, 1, 0.01) << parts;
+  EXPECT_NEAR(parts["optimizer state"].get<double>() / weights, 2, 0.02) << parts;
+  EXPECT_EQ(json["executes"], 3);
+  ExpectContains(other.text, "divides its tensors among 4 devices; --target has 8 chips");
 }
 
 TEST_F(CheckProgram, SaysWhatIsWrongWithAProgram) {

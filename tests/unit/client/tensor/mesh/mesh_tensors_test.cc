@@ -1,11 +1,15 @@
 // Tensors on a mesh of four devices: results, gradients and updates equal those of one device. XLA's
 // partitioner divides the programs: without jaxlib these tests are skipped.
 #include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <regex>
 
 #include "hlod/nn/shard_module.h"
 #include "hlod/runtime/shards.h"
 #include "hlod/tensor/sharding.h"
 #include "tests/support/python.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -213,6 +217,35 @@ TEST_F(MeshTensors, AnMlpTrainsAsOnOneDevice) {
                 nn::ShardModule(one, device(), kMesh, {{"attention", {"model"}}});
               }).ToString(),
               HasSubstr("the rule \"attention\" fits no parameter"));
+}
+
+// Returns the losses that the example of a GPT prints. Its numbers are random, and the same in every run.
+std::vector<double> LossesOfGpt(const std::string& address, const std::string& flags) {
+  const std::filesystem::path bin = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../bin";
+  const std::string command = "HLOD_ADDRESS=" + address + " " + (bin / "example_gpt_train").string() +
+                              " --steps 4 --layers 2 --size 32 --letters 1 --text " + SourceDir().string() +
+                              "/LICENSE " + flags + " 2>&1";
+  std::string output;
+  FILE* const pipe = popen(command.c_str(), "r");
+  char buffer[4096];
+  while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) output.append(buffer, n);
+  EXPECT_EQ(pclose(pipe), 0) << output;
+  std::vector<double> losses;
+  const std::regex line("loss ([0-9.]+)");
+  for (std::sregex_iterator i(output.begin(), output.end(), line), end; i != end; ++i)
+    losses.push_back(std::stod((*i)[1]));
+  return losses;
+}
+
+// A scan of layers with checkpoints, mixed precision, AdamW and clipping. Products are rounded to bf16, whose
+// sums have another order on each mesh.
+TEST_F(MeshTensors, AGptTrainsAsOnOneDevice) {
+  const std::vector<double> one = LossesOfGpt(daemon_->address(), ""),
+                            four = LossesOfGpt(daemon_->address(), "--mesh data=2,model=2");
+  ASSERT_EQ(one.size(), 4u);
+  ASSERT_EQ(four.size(), 4u);
+  EXPECT_LT(one[3], one[0]);
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(four[i], one[i], 0.01) << "step " << i;
 }
 
 }  // namespace
