@@ -394,6 +394,22 @@ TEST(Tidy, NothingIsWrittenWhereItDoesNotBelong) {
   }
 }
 
+// A module that a program recorded names the program's files.
+TEST(Tidy, RecordedCasesNameNoMachine) {
+  for (const fs::directory_entry& entry :
+       fs::recursive_directory_iterator(SourceDir() / "tests/conformance")) {
+    const fs::path& path = entry.path();
+    if (path.extension() != ".pb" && path.extension() != ".tar" && path.extension() != ".mlir") continue;
+    const std::string bytes = ReadAll(path);
+    for (const char* folder : {"/home/", "/root/", "/work/", "/Users/"}) {
+      const size_t at = bytes.find(folder);
+      EXPECT_EQ(at, bytes.npos) << path.lexically_relative(SourceDir()) << " names "
+                                << bytes.substr(std::min(at, bytes.size()), 60)
+                                << "; tests/conformance/scrub.py removes it";
+    }
+  }
+}
+
 // clang-format splits a declaration at its "=" to make room for a trailing comment; a comment above the line
 // leaves the declaration whole.
 TEST(Tidy, NoCommentSplitsADeclaration) {
