@@ -32,7 +32,7 @@ SourceLine LineOf(const v1::Origin& origin) { return {origin.file(), origin.line
 struct Known {
   size_t index = 0;  // The index in RunReport::programs.
   std::unique_ptr<hlo::Module> module;
-  Peak peak;                      // Its peak with all arrays that are alive then.
+  Peak peak;                      // The peak with all arrays that are alive then.
   std::vector<int> aliases;       // By result, the argument whose memory it takes if that is donated, or -1.
   std::vector<SourceLine> lines;  // By result, its line from the program's metadata; may be empty.
 };

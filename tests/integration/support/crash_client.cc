@@ -23,28 +23,10 @@
 #include "hlod/hlod.h"
 #include "hlod/runtime/admin.h"
 #include "hlod/testing.h"
+#include "tests/integration/support/forever.h"
 
 namespace hlod {
 namespace {
-
-constexpr char kForever[] = R"(HloModule forever
-
-cond {
-  p = s32[] parameter(0)
-  ROOT t = pred[] constant(true)
-}
-
-body {
-  p = s32[] parameter(0)
-  one = s32[] constant(1)
-  ROOT n = s32[] add(p, one)
-}
-
-ENTRY main {
-  x = s32[] parameter(0)
-  ROOT w = s32[] while(x), condition=cond, body=body
-}
-)";
 
 // One step of about 10^13 operations.
 constexpr char kLongStep[] = R"(HloModule long

@@ -19,6 +19,7 @@
 #include "hlod/testing.h"
 #include "proto/hlod/v1/bulk.grpc.pb.h"
 #include "proto/hlod/v1/session.grpc.pb.h"
+#include "tests/integration/support/forever.h"
 
 namespace hlod {
 
@@ -67,25 +68,6 @@ class ScopedVariable {
 std::string AddProgram(int64_t n);
 // f32[n] x -> x + 1; reuses the argument's memory when it is donated.
 std::string IncrementProgram(int64_t n);
-// s32[] x -> x, after an endless loop.
-inline constexpr std::string_view kForever = R"(HloModule forever
-
-cond {
-  p = s32[] parameter(0)
-  ROOT t = pred[] constant(true)
-}
-
-body {
-  p = s32[] parameter(0)
-  one = s32[] constant(1)
-  ROOT n = s32[] add(p, one)
-}
-
-ENTRY main {
-  x = s32[] parameter(0)
-  ROOT w = s32[] while(x), condition=cond, body=body
-}
-)";
 // f32[4] p, q -> (p + 1, q + 1): each result depends on one parameter.
 inline constexpr std::string_view kTwoResults = R"(HloModule two
 
