@@ -195,6 +195,46 @@ class Devices(PluginTest):
         run = launched(body, how="torch_xla.launch(run, debug_single_process=True)")
         self.assertIn("rank 0 of 1 is right", run.stdout, run.stderr)
 
+    def test_sharded_parameters_of_threads(self):
+        """FSDP's and ZeRO's training is that of one device with all examples."""
+        self.succeeds_everywhere(
+            """
+            from torch_xla.distributed.fsdp import XlaFullyShardedDataParallel
+            from torch_xla.distributed.zero_redundancy_optimizer import ZeroRedundancyOptimizer
+
+            x = torch.arange(16.0).view(4, 4) / 16
+
+            def losses(shard, place, x, mean):
+                model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+                for parameter in model.parameters():  # The threads share the host's generator.
+                    parameter.data = torch.linspace(-1, 1, parameter.numel()).view(parameter.shape)
+                model, optimizer = shard(model.to(place))
+                values = []
+                for _ in range(3):
+                    optimizer.zero_grad()
+                    loss = model(x).square().mean()
+                    loss.backward()
+                    optimizer.step()
+                    torch_xla.sync()
+                    values.append(mean(loss.item()))
+                return torch.tensor(values)
+
+            def fully(model):
+                model = XlaFullyShardedDataParallel(model)
+                return model, torch.optim.SGD(model.parameters(), 0.1)
+
+            def optimizer_alone(model):
+                return model, ZeroRedundancyOptimizer(model.parameters(), torch.optim.SGD, grad_clipping=False, lr=0.1)
+
+            alone = losses(lambda model: (model, torch.optim.SGD(model.parameters(), 0.1)), "cpu", x, float)
+            mine = x[2 * rank : 2 * rank + 2].to(device)
+            mean = lambda value: xm.mesh_reduce("loss", value, lambda values: sum(values) / len(values))
+            for shard in (fully, optimizer_alone):
+                torch.testing.assert_close(losses(shard, device, mine, mean), alone, rtol=1e-4, atol=1e-5)
+            """,
+            devices=2,
+        )
+
     def test_programs_that_cannot_meet(self):
         run = launched(
             """
