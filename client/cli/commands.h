@@ -67,6 +67,13 @@ struct RunOptions {
 };
 absl::Status Run(const CommonOptions& common, const RunOptions& options);
 
+struct ProfileOptions {
+  RunOptions run;  // `repeat` is the number of measured runs, after one that is not counted.
+  int limit = 40;  // The number of steps in the table.
+};
+// Prints the time of each step of a module's plan.
+absl::Status ProfileModule(const CommonOptions& common, const ProfileOptions& options);
+
 struct ConvertOptions {
   std::string input, output;  // File paths. The extension of `output` selects the form.
   StablehloOptions stablehlo;

@@ -28,6 +28,7 @@ constexpr int kUnknown = 6;     // The checked module could not be partitioned.
 
 constexpr hlod::cli::Command kCommands[] = {
     {"run", "Run a module", &hlod::cli::AddRun},
+    {"profile", "Time each step of a module, beside what the machine could reach", &hlod::cli::AddProfile},
     {"check",
      "Estimate what a module costs and needs, without running it; or, after --, what a program needs, run "
      "without its large arrays",

@@ -4,22 +4,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <optional>
-#include <random>
 #include <utility>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "client/cli/commands.h"
 #include "client/cli/json.h"
 #include "client/cli/load_module.h"
-#include "client/cli/random_literal.h"
 #include "client/cli/run_arguments.h"
 #include "client/cli/run_channels.h"
+#include "client/cli/run_program.h"
 #include "client/cli/sharding_devices.h"
 #include "client/cli/table.h"
 #include "common/base/errors/error.h"
@@ -34,58 +28,6 @@ namespace hlod::cli {
 namespace {
 
 constexpr int64_t kPrintedElementsMax = 1000;
-
-// Returns the integers in the first bytes of a file when it holds a small array of integers, else nullopt.
-std::optional<std::vector<int64_t>> SmallIntegers(const hlo::NpyHeader& header, const std::string& start,
-                                                  const std::string& path) {
-  for (const hlo::PrimitiveType type :
-       {hlo::kS8, hlo::kS16, hlo::kS32, hlo::kS64, hlo::kU8, hlo::kU16, hlo::kU32}) {
-    if (header.dtype != hlo::NpyDtype(type)) continue;
-    const absl::StatusOr<Literal> literal = hlo::ParseNpy(start, Shape::Array(type, header.dims), path);
-    if (!literal.ok()) return std::nullopt;  // The array is longer than these bytes, or malformed.
-    std::vector<int64_t> numbers;
-    hlo::VisitType(type, [&]<typename T>() {
-      if constexpr (std::is_integral_v<T>)
-        numbers.assign(literal->data<T>().begin(), literal->data<T>().end());
-    });
-    return numbers;
-  }
-  return std::nullopt;
-}
-
-// Returns the options for a StableHLO program: those of the command line, with the sizes and small integers
-// of the arrays in the argument files. A file that cannot be read is reported when its contents are needed.
-absl::StatusOr<ReadOptions> ReadOptionsOf(const RunOptions& options) {
-  ASSIGN_OR_RETURN(ReadOptions read, ParseReadOptions(options.stablehlo));
-  read.for_execution = true;
-  ASSIGN_OR_RETURN(const auto files, AssignFiles(options.arguments, SIZE_MAX, SIZE_MAX, 0));
-  for (const auto& [index, path] : files) {
-    std::ifstream file(path, std::ios::binary);
-    std::string start(1 << 16, '\0');
-    file.read(start.data(), static_cast<std::streamsize>(start.size()));
-    start.resize(static_cast<size_t>(file.gcount()));
-    const absl::StatusOr<hlo::NpyHeader> header = hlo::ParseNpyHeader(start, path);
-    if (!header.ok()) continue;
-    read.sizes.try_emplace(index, header->dims);
-    if (std::optional<std::vector<int64_t>> numbers = SmallIntegers(*header, start, path))
-      read.numbers.try_emplace(index, *std::move(numbers));
-  }
-  return read;
-}
-
-// Returns a usage error when --size contradicts a shape that the program states.
-absl::Status CheckSizes(const Module& module, const RunOptions& options) {
-  ASSIGN_OR_RETURN(const ReadOptions given, ParseReadOptions(options.stablehlo));
-  const absl::Span<const hlo::NodeId> parameters = module.entry().parameters();
-  for (const auto& [index, dims] : given.sizes) {
-    const Shape* shape = index < parameters.size() ? &module.entry()[parameters[index]].shape() : nullptr;
-    if (shape != nullptr && shape->dims == dims) continue;
-    return UsageError(
-        absl::StrFormat("--size %d=%s: argument %d of the program %s.", index, absl::StrJoin(dims, ","),
-                        index, shape == nullptr ? "does not exist" : "is " + hlo::ToStringNoLayout(*shape)));
-  }
-  return absl::OkStatus();
-}
 
 // Shows "7 of 100" on a terminal, and does not print into a pipe.
 class Progress {
@@ -221,16 +163,6 @@ absl::StatusOr<Executable> Compile(const Client& client, const Module& module, c
                std::string(FromAbsl(divided.status().message())).c_str());
   compile.mesh.reset();
   return client.Compile(module, compile, caller);
-}
-
-// Returns an error unless the daemon has a device for each participant.
-absl::Status CheckDevices(const Client& client, const Module& module, const Executable& executable) {
-  const int participants = executable.participant_count();
-  if (participants <= client.device_count()) return absl::OkStatus();
-  return FailedPrecondition(
-      "%s needs %d devices (num_replicas %d x num_partitions %d), but the daemon has %d (hlod --devices).",
-      module.name(), participants, executable.replica_count(), executable.partition_count(),
-      client.device_count());
 }
 
 // The runs of a program: their times in ascending order, and the results of the last one.

@@ -18,6 +18,9 @@
 #include "common/base/sha256.h"
 #include "common/hlo/literal.h"
 #include "server/device/buffers/buffer.h"
+#include "server/engine/plan/run_profile.h"
+#include "server/engine/run/machine_speed.h"
+#include "server/engine/run/step_times.h"
 
 namespace hlod::device {
 
@@ -54,6 +57,14 @@ struct CompileRequest {
   absl::Status refused;
 };
 
+// The profile of an execute.
+struct RunReport {
+  bool measure_machine = false;  // Set by the request: the speed of the machine is wanted, too.
+  engine::StepTimes times;
+  engine::RunProfile profile;
+  engine::MachineSpeed machine;
+};
+
 struct ExecuteRequest {
   struct Argument {
     Handle handle = 0;  // 0: the argument is `literal`.
@@ -78,6 +89,8 @@ struct ExecuteRequest {
   // The device of each participant; empty: there is one participant, on `device`. Arguments and results are
   // in the order of the participants.
   std::vector<uint32_t> devices;
+  // Set when a profile is wanted. The run fills it before the command is answered.
+  std::shared_ptr<RunReport> report;
   absl::Status refused;
 
   size_t participants() const { return devices.empty() ? 1 : devices.size(); }

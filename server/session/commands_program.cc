@@ -4,6 +4,7 @@
 
 #include "common/base/arithmetic.h"
 #include "common/base/errors/status.h"
+#include "common/base/system/cpu_limit.h"
 #include "common/base/text/utf8.h"
 #include "common/hlo/proto/codec.h"
 #include "server/session/commands.h"
@@ -61,6 +62,52 @@ device::Violation Compile(Session& session, device::CompileRequest request, bool
   const uint64_t command = request.command.id;
   const auto bytes = static_cast<int64_t>(request.program.size());
   return session.session_device().Compile(std::move(request), Answerer(session, command, describe, bytes));
+}
+
+void AddSteps(const engine::RunProfile& profile, v1::ExecuteProfile& proto) {
+  for (const engine::StepProfile& step : profile.steps) {
+    v1::StepProfile& row = *proto.add_steps();
+    row.set_index(step.index);
+    row.set_kind(step.kind);
+    row.set_text(step.text);
+    row.set_type(step.type);
+    for (const std::string& line : step.lines) row.add_lines(line);
+    row.set_runs(step.runs);
+    row.set_ns(step.ns);
+    row.set_bytes(step.bytes);
+    row.set_flops(step.flops);
+  }
+  proto.set_other_steps(profile.other_steps);
+  proto.set_other_ns(profile.other_ns);
+  proto.set_run_ns(profile.ns);
+}
+
+// Returns the callback that answers an execute with its profile.
+device::Done ProfileAnswerer(Session& session, uint64_t command,
+                             std::shared_ptr<const device::RunReport> report) {
+  return
+      [self = session.shared_from_this(), command, report = std::move(report)](const absl::Status& status) {
+        if (!status.ok()) return self->answers().Settle(command, status);
+        v1::Reply reply;
+        reply.set_command(command);
+        v1::ExecuteProfile& profile = *reply.mutable_profile();
+        AddSteps(report->profile, profile);
+        if (report->machine.f32_flops > 0) {
+          v1::MachineSpeed& machine = *profile.mutable_machine();
+          machine.set_threads(report->machine.threads);
+          machine.set_f32_flops(report->machine.f32_flops);
+          machine.set_cpu_level(std::string(Name(BestCpuLevel())));
+          for (const engine::CopySpeed& copy : report->machine.copies) {
+            v1::CopySpeed& row = *machine.add_copies();
+            row.set_bytes(copy.bytes);
+            row.set_bytes_per_second(copy.bytes_per_second);
+          }
+        }
+        const absl::Status kept =
+            self->budgets().replies.Check(static_cast<int64_t>(reply.SpaceUsedLong()), "A profile");
+        if (!kept.ok()) return self->answers().Settle(command, kept);
+        self->answers().Answer(std::move(reply));
+      };
 }
 
 }  // namespace
@@ -200,7 +247,15 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
                 reinterpret_cast<char*>(argument.literal->bytes().data()));
     }
   }
-  return session.session_device().Execute(std::move(request), session.Settler(command.id()));
+  device::Done done;
+  if (message.profile()) {
+    request.report = std::make_shared<device::RunReport>();
+    request.report->measure_machine = message.measure_machine();
+    done = ProfileAnswerer(session, command.id(), request.report);
+  } else {
+    done = session.Settler(command.id());
+  }
+  return session.session_device().Execute(std::move(request), std::move(done));
 }
 
 }  // namespace hlod::session

@@ -25,6 +25,7 @@ struct Command {
 
 // The options of each subcommand (options_*.cc).
 Action AddRun(CLI::App& command, const std::vector<std::string>& program);
+Action AddProfile(CLI::App& command, const std::vector<std::string>& program);
 Action AddCheck(CLI::App& command, const std::vector<std::string>& program);
 Action AddConvert(CLI::App& command, const std::vector<std::string>& program);
 Action AddPartition(CLI::App& command, const std::vector<std::string>& program);

@@ -12,8 +12,8 @@ namespace hlod::cli {
 
 const char kFooter[] = R"(
 hloctl connects to the daemon at --address, else at $HLOD_ADDRESS, else to the user's running daemon; `run`,
-`replay` and `ping` start a private one when there is none. `check`, `check-module`, `convert`, `partition`
-and `graphs --from-torch-xla` do not need a daemon. `partition` and `check --mesh` run XLA's partitioner in
+`profile`, `replay` and `ping` start a private one when there is none. `check`, `check-module`, `convert`,
+`partition` and `graphs --from-torch-xla` do not need a daemon. `partition` and `check --mesh` run XLA's partitioner in
 Python: $HLOD_PYTHON, $VIRTUAL_ENV or python3 needs jaxlib.
 
 Exit codes:
@@ -55,6 +55,11 @@ constexpr JsonObject kJsonObjects[] = {
      "steps reference_steps reference_opcodes slow_steps} run{count min_us median_us max_us} "
      "results[index shape placeholder (file | value)] stats (a session "
      "part)"},
+    {"profile",
+     "module daemon device runs run_us (their median) machine{threads cpu_level f32_flops copies[bytes "
+     "bytes_per_second]} steps[index kind text type lines runs us bytes flops share roofline] (share: part "
+     "of run_us; roofline: part of the machine's speed; bytes and flops: of one of its runs) other_steps "
+     "other_us between_us (the time between steps) kinds{fused library movement reference copy} (us)"},
     {"replay",
      "command_log client complete commands failed not_read recorded_us replayed_us programs (the "
      "sum of compiles and cache hits) stats (a session part)"},

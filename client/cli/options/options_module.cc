@@ -1,4 +1,4 @@
-// Options of the commands on modules: run, check, convert, check-module.
+// Options of the commands on modules: run, profile, check, convert, check-module.
 #include <cmath>
 #include <memory>
 
@@ -39,30 +39,46 @@ void AddStablehloOptions(CLI::App& command, StablehloOptions& options) {
   command.add_option("--entry", options.entry, "Entry function of a StableHLO program, instead of @main");
 }
 
-Action AddRun(CLI::App& command, const std::vector<std::string>&) {
-  const auto options = std::make_shared<RunOptions>();
-  command.add_option("module", options->module, "HLO (proto or text) or StableHLO (text or artifact)")
+namespace {
+
+// Adds the options of the commands that run a module: its arguments, and where it runs.
+void AddRunOptions(CLI::App& command, RunOptions& options) {
+  command.add_option("module", options.module, "HLO (proto or text) or StableHLO (text or artifact)")
       ->required();
-  AddStablehloOptions(command, options->stablehlo);
+  AddStablehloOptions(command, options.stablehlo);
   command
       .add_option(
-          "--arg", options->arguments,
+          "--arg", options.arguments,
           "Argument from a .npy FILE, in parameter order; N=FILE: for parameter N; M:N=FILE: for parameter N "
           "of participant M (a replica and partition) alone. Parameters without a file are zeros")
       ->allow_extra_args(false);
   command
       .add_option(
-          "--infeed", options->infeed,
+          "--infeed", options.infeed,
           "Array from a .npy FILE for the program's next infeed; C=FILE: for its next recv of channel C from "
           "the host. Each run receives all of them")
       ->allow_extra_args(false);
   command
-      .add_option("--outfeed", options->outfeed,
+      .add_option("--outfeed", options.outfeed,
                   "Print N values that the program outfeeds; C=N: N values that it sends to the host "
                   "through channel C")
       ->allow_extra_args(false);
-  command.add_option("--random", options->random_seed,
+  command.add_option("--random", options.random_seed,
                      "Fill parameters without a file with random values from this seed instead of zeros");
+  command.add_option("--repeat", options.repeat, "Number of runs")->check(AtLeast(1))->capture_default_str();
+  command.add_option("--device", options.device, "Ordinal of the device to run on")
+      ->check(AtLeast(0))
+      ->capture_default_str();
+  command.add_option("--deadline", options.deadline_seconds, "Maximum seconds per run; 0: unlimited")
+      ->check(Seconds())
+      ->capture_default_str();
+}
+
+}  // namespace
+
+Action AddRun(CLI::App& command, const std::vector<std::string>&) {
+  const auto options = std::make_shared<RunOptions>();
+  AddRunOptions(command, *options);
   command.add_option("--placeholder", options->placeholders, "Make parameter N a placeholder")
       ->allow_extra_args(false);
   command.add_flag("--abstract", options->abstract,
@@ -82,14 +98,17 @@ Action AddRun(CLI::App& command, const std::vector<std::string>&) {
   command.add_flag(
       "--shards", options->shards,
       "Deliver the parts of a divided module's results, by participant, and do not assemble them");
-  command.add_option("--repeat", options->repeat, "Number of runs")->check(AtLeast(1))->capture_default_str();
-  command.add_option("--device", options->device, "Ordinal of the device to run on")
-      ->check(AtLeast(0))
-      ->capture_default_str();
-  command.add_option("--deadline", options->deadline_seconds, "Maximum seconds per run; 0: unlimited")
-      ->check(Seconds())
-      ->capture_default_str();
   return ActionOf<RunOptions>(options, &Run);
+}
+
+Action AddProfile(CLI::App& command, const std::vector<std::string>&) {
+  const auto options = std::make_shared<ProfileOptions>();
+  options->run.repeat = 10;
+  AddRunOptions(command, options->run);
+  command.add_option("--limit", options->limit, "Maximum number of steps in the table")
+      ->check(AtLeast(1))
+      ->capture_default_str();
+  return ActionOf<ProfileOptions>(options, &ProfileModule);
 }
 
 Action AddConvert(CLI::App& command, const std::vector<std::string>&) {

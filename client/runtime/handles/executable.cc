@@ -5,7 +5,9 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "client/runtime/handles/execute_checks.h"
+#include "client/runtime/handles/step_profile_proto.h"
 #include "client/runtime/mesh/divided_program.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/state.h"
@@ -70,6 +72,12 @@ class ExecuteCall {
     }
   }
 
+  // Asks for the profile of the run.
+  void RequestProfile(bool measure_machine) {
+    profile_ = true;
+    measure_machine_ = measure_machine;
+  }
+
   absl::Status Send(const Caller& caller) {
     ASSIGN_OR_RETURN(const Compilation compilation, executable_->Current(caller));
     v1::Command command;
@@ -129,6 +137,8 @@ class ExecuteCall {
     for (const int index : donated_) execute.add_donated(static_cast<uint32_t>(index));
     execute.set_abstract(is_abstract_);
     execute.set_line(options_.line);
+    execute.set_profile(profile_);
+    execute.set_measure_machine(measure_machine_);
     if (options_.deadline > absl::ZeroDuration()) {
       execute.set_deadline_us(
           static_cast<uint64_t>(std::max<int64_t>(1, absl::ToInt64Microseconds(options_.deadline))));
@@ -211,23 +221,33 @@ class ExecuteCall {
   std::vector<Buffer> filled_;     // By result: the placeholder that it fills; not valid for most.
   std::vector<int> unknown_;       // Results named in `fill` that do not exist: the daemon refuses them.
   std::vector<bool> abstract_;     // By result: it will be a placeholder.
+  bool profile_ = false, measure_machine_ = false;
   Command sent_;
 };
+
+// Checks an execute and sends it. `prepare` may change the call before it is sent.
+absl::StatusOr<Execution> StartExecute(const std::shared_ptr<ExecutableState>& state,
+                                       absl::Span<const Argument> arguments, const ExecuteOptions& options,
+                                       absl::FunctionRef<void(ExecuteCall&)> prepare, const Caller& caller) {
+  ExecutableState& executable = *state;
+  const bool is_abstract = options.abstract || executable.session->options().abstract != nullptr;
+  const std::vector<int> devices = DevicesOf(executable, arguments, options);
+  RETURN_IF_ERROR(executable.session->status());
+  if (!executable.session->options().skip_local_checks)
+    RETURN_IF_ERROR(CheckExecute(executable, arguments, options, is_abstract, devices, caller));
+  ExecuteCall call(state, arguments, options, is_abstract, devices);
+  prepare(call);
+  RETURN_IF_ERROR(call.Send(caller));
+  return call.Finish(caller);
+}
 
 }  // namespace
 
 absl::StatusOr<Execution> StartParticipants(const std::shared_ptr<ExecutableState>& executable,
                                             absl::Span<const Argument> arguments,
                                             const ExecuteOptions& options, const Caller& caller) {
-  Session& session = *executable->session;
-  const bool is_abstract = options.abstract || session.options().abstract != nullptr;
-  const std::vector<int> devices = DevicesOf(*executable, arguments, options);
-  RETURN_IF_ERROR(session.status());
-  if (!session.options().skip_local_checks)
-    RETURN_IF_ERROR(CheckExecute(*executable, arguments, options, is_abstract, devices, caller));
-  ExecuteCall call(executable, arguments, options, is_abstract, devices);
-  RETURN_IF_ERROR(call.Send(caller));
-  return call.Finish(caller);
+  return StartExecute(
+      executable, arguments, options, /*prepare=*/[](ExecuteCall&) {}, caller);
 }
 
 }  // namespace runtime
@@ -296,6 +316,20 @@ absl::StatusOr<Execution> Executable::Start(absl::Span<const Argument> arguments
                                             const ExecuteOptions& options, Caller caller) const {
   return state_->divided != nullptr ? runtime::StartDivided(state_, arguments, options, caller)
                                     : runtime::StartParticipants(state_, arguments, options, caller);
+}
+
+absl::StatusOr<ExecuteProfile> Executable::Profile(absl::Span<const Argument> arguments,
+                                                   const ExecuteOptions& options, bool measure_machine,
+                                                   Caller caller) const {
+  if (state_->divided != nullptr)
+    return MakeError(ErrorKind::kUnimplemented, "A program that is divided among devices has no profile.");
+  const auto prepare = [&](runtime::ExecuteCall& call) { call.RequestProfile(measure_machine); };
+  ASSIGN_OR_RETURN(const Execution execution,
+                   runtime::StartExecute(state_, arguments, options, prepare, caller));
+  RETURN_IF_ERROR(state_->session->Wait(*execution.sent));
+  if (!execution.sent->reply.has_profile())
+    return MakeError(ErrorKind::kUnimplemented, "This daemon does not profile: it is older than profiles.");
+  return runtime::FromProto(execution.sent->reply.profile());
 }
 
 void Execution::Cancel() const { executable->session->Cancel(command); }

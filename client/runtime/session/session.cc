@@ -30,6 +30,7 @@ bool HasReply(const v1::Command& command) {
     case v1::Command::kPing:
     case v1::Command::kStats: return true;
     case v1::Command::kCompile: return command.compile().describe();
+    case v1::Command::kExecute: return command.execute().profile();
     default: return false;
   }
 }

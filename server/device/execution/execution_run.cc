@@ -134,6 +134,8 @@ absl::Status PlanRun::RunPlan(absl::Duration used, Rendezvous* rendezvous) {
   context.channels = &channels;
   engine::AbandonedCalls strays(state.devices.device(device).strays);
   context.strays = &strays;
+  RunReport* const report = execution.request.report.get();
+  if (report != nullptr && participant == 0) context.times = &report->times;
   const absl::Status status =
       plan.Run(absl::MakeConstSpan(arguments), absl::MakeConstSpan(results), temporary.data(), context);
   // Abandoned calls use the temporaries, which stay charged until the calls end.

@@ -68,6 +68,11 @@ void Executions::OnReady(const std::shared_ptr<Execution>& execution) {
     status =
         execution->reported ? Cancelled("The command was cancelled.") : CheckArguments(*execution, state_);
     if (status.ok()) expected_us = execution->executable->compiled->ExpectedRunUs();
+    if (status.ok() && execution->request.report != nullptr) {
+      status = AdmitReport(*execution);
+      // A measurement must not hold up a thread that reads a stream.
+      expected_us = Executable::kUnknownRunUs;
+    }
   }
   if (!status.ok()) return Settle(execution, status);
   if (!execution->abstract) return Queue(execution, expected_us);
@@ -80,6 +85,8 @@ void Executions::OnReady(const std::shared_ptr<Execution>& execution) {
 
 void Executions::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status) {
   state_.channels.EndExecution(execution->request.command.id);
+  if (RunReport* const report = execution->request.report.get(); report != nullptr && status.ok())
+    report->profile = execution->executable->compiled->plan().Profile(report->times);
   DeferringLock lock(&state_.mu);
   if (state_.closed) return;
   Report(*execution, status, lock);

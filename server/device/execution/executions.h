@@ -71,6 +71,10 @@ class Executions {
   bool JoinLine(const std::shared_ptr<Execution>& execution) ABSL_LOCKS_EXCLUDED(state_.mu);
   void LeaveLine(Execution& execution, DeferringLock& lock) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   void Submit(const std::shared_ptr<Execution>& execution, double expected_us);
+  // Reserves the memory of an execute's profile.
+  absl::Status AdmitReport(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
+  // Measures the speed of the machine in memory of the execute's device.
+  absl::Status MeasureMachine(Execution& execution);
   void Run(const std::shared_ptr<Execution>& execution);
   // Sets `started` unless the execute was refused for lack of memory.
   absl::Status RunReal(Execution& execution, bool& started);

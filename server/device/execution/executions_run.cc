@@ -105,9 +105,37 @@ void Executions::RecordRun(const Execution& execution, std::chrono::microseconds
                           {state_.devices.uptime_us(), queued.count(), run_us}, peak_bytes);
 }
 
+absl::Status Executions::AdmitReport(Execution& execution) {
+  if (execution.abstract)
+    return MakeError(ErrorKind::kUnimplemented, "An abstract execute runs nothing that can be profiled.");
+  const int64_t bytes = execution.executable->compiled->plan().profile_bytes_max();
+  RETURN_IF_ERROR(waiting_arguments_.Reserve(bytes, "A profile"));
+  execution.held_bytes += bytes;
+  return absl::OkStatus();
+}
+
+absl::Status Executions::MeasureMachine(Execution& execution) {
+  DeviceMemory& memory = state_.devices.device(execution.request.device).memory;
+  engine::RunContext context;
+  context.cancel = &execution.cancel;
+  // Measures smaller sizes when the device is almost full.
+  for (int64_t bytes = engine::kMachineSpeedBytes; bytes > (1 << 20); bytes /= 4) {
+    const absl::StatusOr<Block> block =
+        memory.Allocate(state_.account, bytes, Category::kTemporary, "the measurement of the machine");
+    if (!block.ok()) continue;
+    ASSIGN_OR_RETURN(execution.request.report->machine,
+                     engine::MeasureMachineSpeed({block->data(), static_cast<size_t>(bytes)},
+                                                 execution.executable->compiled->plan().threads(), context));
+    return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Executions::RunReal(Execution& execution, bool& started) {
   started = false;
   Executable& executable = *execution.executable->compiled;
+  if (execution.request.report != nullptr && execution.request.report->measure_machine)
+    RETURN_IF_ERROR(MeasureMachine(execution));
   PlanRun run(state_, execution, executable.plan());
   run.CollectArguments();
   {

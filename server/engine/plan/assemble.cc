@@ -19,7 +19,8 @@ class Assembler {
     position_.reserve(program_.ops.size() + 1);
     for (size_t i = 0; i < program_.ops.size(); ++i) {
       position_.push_back(Here());
-      Append(program_.ops[i], static_cast<int32_t>(i));
+      op_ = static_cast<int32_t>(i);
+      Append(program_.ops[i], op_);
     }
     // The position of every op is known now, so jumps to ops become jumps to instructions.
     for (CodeInstruction& instruction : code_.instructions) {
@@ -39,6 +40,7 @@ class Assembler {
     CodeInstruction& instruction = code_.instructions.emplace_back();
     instruction.kind = kind;
     instruction.weight_ns = 5;
+    instruction.op = op_;
     return instruction;
   }
 
@@ -134,6 +136,7 @@ class Assembler {
   const FlatProgram& program_;
   const Assignment& assignment_;
   Code code_;
+  int32_t op_ = 0;                 // The op whose instructions are appended.
   std::vector<int32_t> position_;  // By op, the index of its first instruction.
 };
 

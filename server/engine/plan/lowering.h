@@ -40,6 +40,16 @@ struct Value {
   int32_t home = kNone;  // The innermost loop in which it is computed; for a state, its own loop.
 };
 
+// A line of the program that was compiled. `file` is an index into FlatProgram::files.
+struct SourceLine {
+  int32_t file = 0, line = 0;
+  friend bool operator==(const SourceLine&, const SourceLine&) = default;
+};
+// The limit on the bytes of a file name, because sessions keep these texts.
+inline constexpr size_t kSourceFileMax = 256;
+// The number of files that a plan names. The lines of further ones are left out.
+inline constexpr size_t kSourceFilesMax = 1000;
+
 struct Op {
   enum class Kind : uint8_t {
     kStep,       // Runs `step` from inputs to outputs.
@@ -63,6 +73,14 @@ struct Op {
   const char* reference_opcode = nullptr;  // The HLO spelling of a reference step's opcode.
   std::string slow;                        // The opcode, source line and reason of a slow step; else empty.
   absl::InlinedVector<ValueId, 3> inputs, outputs;
+  // For profiles. The lines that the step's instructions come from, at most kLinesMax; the element type that
+  // it computes in; and the bytes of its first input that it reads when it does not need all of them, or that
+  // it writes of its first output when both share memory (`writes_part`), else -1.
+  static constexpr size_t kLinesMax = 4;
+  absl::InlinedVector<SourceLine, 1> lines;
+  hlo::PrimitiveType type = hlo::kInvalid;
+  bool writes_part = false;
+  int64_t part_bytes = -1;
 
   // True when the op moves inputs[k] into outputs[k].
   bool IsMove() const {
@@ -94,6 +112,7 @@ struct FlatProgram {
   std::vector<hlo::Shape> arguments, results;  // The array leaves, without layouts.
   std::vector<int> aliases;                    // For each result the argument whose memory it shares, or -1.
   std::vector<ValueId> argument_values;
+  std::vector<std::string> files;  // The names of source files, at most kSourceFileMax bytes each.
   int64_t instructions = 0;  // The instructions of the module in all computations.
 };
 

@@ -1,4 +1,5 @@
 // One instruction, or one fused group: a step, or values that exist already.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -23,9 +24,6 @@ using hlo::NodeId;
 
 namespace {
 
-// The limit on the bytes of a file name, because sessions keep these texts.
-constexpr size_t kSourceFileMax = 256;
-
 // Returns the text of Op::slow for a step; empty when `reason` is empty.
 std::string SlowText(Instruction instruction, const std::string& reason) {
   if (reason.empty()) return "";
@@ -38,6 +36,43 @@ std::string SlowText(Instruction instruction, const std::string& reason) {
 }
 
 }  // namespace
+
+void Lowering::AddLine(Op& op, Instruction instruction) {
+  const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
+  if (notes == nullptr || notes->metadata.source_file.empty() || op.lines.size() >= Op::kLinesMax) return;
+  std::string file(ClipUtf8(notes->metadata.source_file, kSourceFileMax));
+  if (program_.files.size() >= kSourceFilesMax && !files_.contains(file)) return;
+  const auto [found, added] =
+      files_.try_emplace(std::move(file), static_cast<int32_t>(program_.files.size()));
+  if (added) program_.files.push_back(found->first);
+  const SourceLine line{found->second, notes->metadata.source_line};
+  if (std::find(op.lines.begin(), op.lines.end(), line) == op.lines.end()) op.lines.push_back(line);
+}
+
+void Lowering::NoteWork(Op& op, Instruction instruction) {
+  const auto array_type = [](const hlo::Shape& shape) {
+    return shape.IsArray() ? shape.type : hlo::kInvalid;
+  };
+  op.type = array_type(instruction.shape());
+  switch (instruction.opcode()) {
+    case hlo::kDot:
+    case hlo::kRaggedDot:
+    case hlo::kConvolution: op.type = array_type(instruction.operand(0).shape()); break;
+    case hlo::kSlice:
+    case hlo::kDynamicSlice:
+    case hlo::kGather: op.part_bytes = hlo::ByteSize(instruction.shape()).value_or(-1); break;
+    case hlo::kDynamicUpdateSlice:
+      op.part_bytes = hlo::ByteSize(instruction.operand(1).shape()).value_or(-1);
+      op.writes_part = true;
+      break;
+    case hlo::kScatter:
+      if (instruction.operands().size() != 3) break;
+      op.part_bytes = hlo::ByteSize(instruction.operand(2).shape()).value_or(-1);
+      op.writes_part = true;
+      break;
+    default: break;
+  }
+}
 
 absl::Status Lowering::LowerGroup(Frame& frame, const FusionGroup& group) {
   std::unique_ptr<Step> step = MakeFusedStep(*module_, frame.computation, group, threads_);
@@ -57,6 +92,8 @@ absl::Status Lowering::LowerGroup(Frame& frame, const FusionGroup& group) {
   op.step = std::move(step);
   op.inputs = std::move(inputs);
   op.outputs = std::move(outputs);
+  for (NodeId node : group.nodes) AddLine(op, frame.computation[node]);
+  if (!group.outputs.empty()) op.type = frame.computation[group.outputs[0]].shape().type;
   return absl::OkStatus();
 }
 
@@ -166,6 +203,8 @@ absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
   op.slow = SlowText(instruction, op.step->slow_reason());
   // The table's names are null-terminated literals.
   if (reference) op.reference_opcode = hlo::Name(instruction.opcode()).data();
+  AddLine(op, instruction);
+  NoteWork(op, instruction);
   op.inputs = std::move(inputs);
   op.outputs = std::move(outputs);
   return absl::OkStatus();

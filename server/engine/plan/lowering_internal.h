@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,9 @@ class Lowering {
   absl::StatusOr<ValueId> NewValue(const hlo::Shape& shape, int32_t loop);
   ValueId NewConstant(std::shared_ptr<const hlo::Literal> literal);
   void AddConstantLeaves(const std::shared_ptr<const hlo::Literal>& literal, ValueIds& leaves);
+  // Sets an op's fields for profiles. AddLine may be called for each of its instructions.
+  void AddLine(Op& op, hlo::Instruction instruction);
+  static void NoteWork(Op& op, hlo::Instruction instruction);
   Op& AddOp(Op::Kind kind, int32_t loop, int32_t control = kNone) {
     Op& op = program_.ops.emplace_back();
     op.kind = kind;
@@ -111,6 +115,7 @@ class Lowering {
   absl::flat_hash_map<const hlo::Computation*, std::unique_ptr<Schedule>> schedules_;
   absl::flat_hash_map<hlo::ShapeId, TupleLeaves> tuple_leaves_;
   absl::flat_hash_map<const hlo::Literal*, ValueIds> constants_;
+  absl::flat_hash_map<std::string, int32_t> files_;  // By name, the index in FlatProgram::files.
   int64_t lowered_instructions_ = 0;
   const int64_t instructions_max_ = LoweredInstructionsMax(module_->instruction_count());
   int64_t leaves_ = 0;  // The number of values and of uses of values by ops and frames. The leaves of tuples

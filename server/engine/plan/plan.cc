@@ -21,6 +21,7 @@
 #include "server/engine/plan/dump.h"
 #include "server/engine/plan/lowering.h"
 #include "server/engine/plan/optimised.h"
+#include "server/engine/plan/run_profile.h"
 #include "server/engine/plan/runnable.h"
 #include "server/engine/run/team.h"
 
@@ -55,6 +56,7 @@ class PlanImpl final : public Plan {
   absl::Span<const int> aliases() const override { return program_.aliases; }
   const PlanMemory& memory() const override { return memory_; }
   const PlanStats& stats() const override { return stats_; }
+  int threads() const override { return threads_; }
   double estimate_us() const override { return estimate_us_; }
 
   absl::Status Run(absl::Span<const std::byte* const> arguments, absl::Span<std::byte* const> results,
@@ -65,6 +67,11 @@ class PlanImpl final : public Plan {
                              results.size());
     }
     return Execute(code_, arguments, results, temporary, TeamOfThisThread(threads_), context);
+  }
+
+  int64_t profile_bytes_max() const override { return ProfileBytesMax(code_); }
+  RunProfile Profile(const StepTimes& times) const override {
+    return MakeRunProfile(program_, assignment_, code_, times);
   }
 
   std::string Dump() const override { return DumpProgram(program_, assignment_, memory_, stats_); }

@@ -20,6 +20,8 @@
 namespace hlod::engine {
 
 class NativeKernels;
+struct RunProfile;
+struct StepTimes;
 
 struct CompileOptions {
   int threads = 0;              // The size of the OpenMP team; 0: the number of cores.
@@ -76,6 +78,8 @@ class Plan {
   virtual absl::Span<const int> aliases() const = 0;
   virtual const PlanMemory& memory() const = 0;
   virtual const PlanStats& stats() const = 0;
+  // The size of its team.
+  virtual int threads() const = 0;
   // The expected duration in microseconds, from FLOPs and bytes. It decides which thread runs the plan.
   virtual double estimate_us() const = 0;
 
@@ -85,6 +89,11 @@ class Plan {
   // `arguments` that no result aliases are only read.
   virtual absl::Status Run(absl::Span<const std::byte* const> arguments, absl::Span<std::byte* const> results,
                            std::byte* temporary, RunContext& context) const = 0;
+
+  // Returns a bound on the memory that RunContext::times and the profile made of it take.
+  virtual int64_t profile_bytes_max() const = 0;
+  // Returns the profile of a run of this plan, which filled `times`.
+  virtual RunProfile Profile(const StepTimes& times) const = 0;
 
   // Returns one line per step, for people: what it runs, and where its operands are.
   virtual std::string Dump() const = 0;

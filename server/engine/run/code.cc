@@ -1,11 +1,14 @@
 // Runs a plan's code.
 #include "server/engine/run/code.h"
 
+#include <chrono>
 #include <cstring>
 
 #include "absl/time/clock.h"
 #include "common/base/arithmetic.h"
 #include "common/base/errors/status.h"
+#include "common/base/system/cpu.h"
+#include "server/engine/run/step_times.h"
 
 namespace hlod::engine {
 namespace {
@@ -41,6 +44,64 @@ class Watch {
   int64_t check_in_ns_ = 0;
 };
 
+using SteadyClock = std::chrono::steady_clock;
+
+int64_t NanosecondsSince(SteadyClock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - start).count();
+}
+
+// Calls `run`. When kTimed, adds its time to that of instruction `pc`.
+template <bool kTimed, typename Run>
+HLOD_ALWAYS_INLINE absl::Status Timed(RunContext& context, int32_t pc, Run&& run) {
+  if constexpr (!kTimed) {
+    return run();
+  } else {
+    const SteadyClock::time_point start = SteadyClock::now();
+    absl::Status status = run();
+    StepTime& time = context.times->instructions[static_cast<size_t>(pc)];
+    time.ns += NanosecondsSince(start);
+    ++time.runs;
+    return status;
+  }
+}
+
+// Runs the code on its table of pointers.
+template <bool kTimed>
+absl::Status ExecuteOn(const Code& code, std::byte** table, int threads, RunContext& context) {
+  StepContext step_context{context, nullptr, threads};
+  Watch watch(context);
+  for (int32_t pc = 0;;) {
+    const CodeInstruction& now = code.instructions[pc];
+    switch (now.kind) {
+      case CodeInstruction::Kind::kRun: {
+        if (!watch.Ok(now.weight_ns)) return StopCheck::Verdict(context);
+        step_context.scratch = now.scratch == kNoSlot ? nullptr : table[now.scratch];
+        absl::Status status = Timed<kTimed>(context, pc, [&] {
+          return now.step->Run(table + now.inputs, table + now.outputs, step_context);
+        });
+        if (!status.ok()) return Annotate(std::move(status), "running " + now.step->text());
+        ++pc;
+        break;
+      }
+      case CodeInstruction::Kind::kCopy:
+        RETURN_IF_ERROR(Timed<kTimed>(context, pc, [&] {
+          return CopyBytes(table[now.inputs], table[now.outputs], now.bytes, context);
+        }));
+        ++pc;
+        break;
+      case CodeInstruction::Kind::kTest: pc = *table[now.inputs] != std::byte{0} ? pc + 1 : now.target; break;
+      case CodeInstruction::Kind::kJump:
+        if (now.target <= pc && !watch.Ok(now.weight_ns)) return StopCheck::Verdict(context);
+        pc = now.target;
+        break;
+      case CodeInstruction::Kind::kSwitch:
+        pc = code.targets[now.target + Select(now, table[now.inputs])];
+        break;
+      case CodeInstruction::Kind::kReturn: return absl::OkStatus();
+    }
+  }
+}
+
 }  // namespace
 
 int64_t Code::TableBytes() const {
@@ -63,34 +124,12 @@ absl::Status Execute(const Code& code, absl::Span<const std::byte* const> argume
                                             static_cast<uintptr_t>(code.slots[i].offset));
   }
 
-  StepContext step_context{context, nullptr, threads};
-  Watch watch(context);
-  for (int32_t pc = 0;;) {
-    const CodeInstruction& now = code.instructions[pc];
-    switch (now.kind) {
-      case CodeInstruction::Kind::kRun: {
-        if (!watch.Ok(now.weight_ns)) return StopCheck::Verdict(context);
-        step_context.scratch = now.scratch == kNoSlot ? nullptr : table[now.scratch];
-        absl::Status status = now.step->Run(table + now.inputs, table + now.outputs, step_context);
-        if (!status.ok()) return Annotate(std::move(status), "running " + now.step->text());
-        ++pc;
-        break;
-      }
-      case CodeInstruction::Kind::kCopy:
-        RETURN_IF_ERROR(CopyBytes(table[now.inputs], table[now.outputs], now.bytes, context));
-        ++pc;
-        break;
-      case CodeInstruction::Kind::kTest: pc = *table[now.inputs] != std::byte{0} ? pc + 1 : now.target; break;
-      case CodeInstruction::Kind::kJump:
-        if (now.target <= pc && !watch.Ok(now.weight_ns)) return StopCheck::Verdict(context);
-        pc = now.target;
-        break;
-      case CodeInstruction::Kind::kSwitch:
-        pc = code.targets[now.target + Select(now, table[now.inputs])];
-        break;
-      case CodeInstruction::Kind::kReturn: return absl::OkStatus();
-    }
-  }
+  if (context.times == nullptr) return ExecuteOn<false>(code, table, threads, context);
+  context.times->instructions.assign(code.instructions.size(), {});
+  const SteadyClock::time_point start = SteadyClock::now();
+  absl::Status status = ExecuteOn<true>(code, table, threads, context);
+  context.times->ns = NanosecondsSince(start);
+  return status;
 }
 
 }  // namespace hlod::engine

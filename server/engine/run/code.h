@@ -38,6 +38,7 @@ struct CodeInstruction {
   int32_t weight_ns = 0;  // An estimate of its time, which determines how often the clock is read.
   int32_t inputs = 0, outputs = 0, scratch = kNoSlot;  // Positions in the table of pointers.
   int32_t target = 0, count = 0;
+  int32_t op = 0;     // The op that it comes from, by its position in FlatProgram::ops.
   int64_t bytes = 0;  // For kCopy the bytes to copy, for kRun the bytes of all operands.
   const Step* step = nullptr;
 };

@@ -19,6 +19,7 @@ class Channels;
 namespace hlod::engine {
 
 class AbandonedCalls;
+struct StepTimes;
 
 // The context of a run besides its memory. It can be reused from run to run, but not shared by concurrent
 // runs.
@@ -35,6 +36,8 @@ struct RunContext {
   hlo::Channels* channels = nullptr;
   // For library calls that cannot be stopped; when it is null, the run waits for their end. Not owned.
   AbandonedCalls* strays = nullptr;
+  // Filled with the time of each step when it is not null. Not owned.
+  StepTimes* times = nullptr;
 };
 
 inline bool IsCancelled(const RunContext& run) {

@@ -206,6 +206,31 @@ TEST_F(Hloctl, SlowStepsOfAProgramAreListedWithTheirLines) {
   EXPECT_EQ(RunJson("compiles")["compiles"][0]["slow_steps"], nlohmann::json({expected}));
 }
 
+TEST_F(Hloctl, ProfileTimesTheStepsOfAModule) {
+  std::ofstream(folder_ / "dots.hlo") << R"(HloModule dots
+    ENTRY e {
+      p = f32[64,64] parameter(0)
+      d = f32[64,64] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0},
+          metadata={source_file="model.py" source_line=3}
+      ROOT r = f32[64,64] tanh(d), metadata={source_file="model.py" source_line=4}
+    })";
+  const nlohmann::json json = RunJson("profile " + File("dots.hlo") + " --random 7 --repeat 3");
+  ASSERT_EQ(json["steps"].size(), 2u) << json;
+  const nlohmann::json& dot = json["steps"][0];
+  EXPECT_EQ(dot["kind"], "library");
+  EXPECT_EQ(dot["lines"], nlohmann::json({"model.py:3"}));
+  EXPECT_EQ(dot["flops"], 2.0 * 64 * 64 * 64);
+  EXPECT_GT(dot["roofline"].get<double>(), 0);
+  EXPECT_EQ(json["steps"][1]["kind"], "fused");
+  EXPECT_EQ(json["steps"][1]["lines"], nlohmann::json({"model.py:4"}));
+  EXPECT_EQ(json["runs"], 3);
+  EXPECT_GT(json["machine"]["f32_flops"].get<double>(), 0);
+  const Output output = Run("profile " + File("dots.hlo") + " --limit 1");
+  EXPECT_EQ(output.code, 0) << output.text;
+  EXPECT_NE(output.text.find("GFLOP/s of f32 multiply-adds"), std::string::npos) << output.text;
+  EXPECT_NE(output.text.find("(2 in all)"), std::string::npos) << output.text;
+}
+
 // Sorts by absolute value, too.
 constexpr const char* kSlowSort = R"(HloModule %s
     f {

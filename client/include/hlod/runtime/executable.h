@@ -16,6 +16,7 @@
 #include "hlod/runtime/caller.h"
 #include "hlod/runtime/future.h"
 #include "hlod/runtime/mesh.h"
+#include "hlod/runtime/step_profile.h"
 #include "hlod/runtime/types.h"
 
 namespace hlod {
@@ -149,6 +150,14 @@ class Executable {
   // Like Execute, with a future for the end of the run and a way to cancel it.
   absl::StatusOr<Execution> Start(absl::Span<const Argument> arguments, const ExecuteOptions& options = {},
                                   Caller caller = Caller::Here()) const;
+
+  // Runs the program once, waits for its end, and returns the time of each of its steps; the results are
+  // dropped. With `measure_machine`, the daemon first measures for about 100 ms how fast the machine could be
+  // (not for a program of several participants). Abstract executes are refused (kind unimplemented), and so
+  // is every profile by a daemon that is older than profiles.
+  absl::StatusOr<ExecuteProfile> Profile(absl::Span<const Argument> arguments,
+                                         const ExecuteOptions& options = {}, bool measure_machine = false,
+                                         Caller caller = Caller::Here()) const;
 
   // Returns a future that is ready when the compilation is done: OK or its error.
   Future<void> ready() const;

@@ -2,11 +2,15 @@
 // every kind of control flow.
 #include "server/engine/plan/plan.h"
 
+#include <map>
+#include <string>
+
 #include "common/base/errors/status.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/text/text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/engine/plan/run_profile.h"
 #include "tests/support/cpu_time.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
@@ -444,6 +448,89 @@ TEST(Plan, SlowStepsAreNamedWithTheirLines) {
   };
   EXPECT_THAT(sorted_by("x, y"), ElementsAre("sort (model.cc:12): its comparator is not an order of keys"));
   EXPECT_THAT(sorted_by("a, b"), IsEmpty());
+}
+
+// 3 iterations of two steps, the second of which updates 4 of 4,096 bytes in place; a dot before them.
+TEST(Plan, AProfileHasTheTimeTheWorkAndTheLinesOfEachStep) {
+  const auto module = hlo::ParseModule(R"(HloModule m
+    below {
+      s = (s32[], f32[32,32]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      three = s32[] constant(3)
+      ROOT less = pred[] compare(i, three), direction=LT
+    }
+    body {
+      s = (s32[], f32[32,32]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      x = f32[32,32] get-tuple-element(s), index=1
+      one = s32[] constant(1)
+      next = s32[] add(i, one), metadata={source_file="loop.py" source_line=7}
+      f = f32[1,1] constant({{5}})
+      y = f32[32,32] dynamic-update-slice(x, f, i, i), metadata={source_file="loop.py" source_line=8}
+      ROOT t = (s32[], f32[32,32]) tuple(next, y)
+    }
+    ENTRY e {
+      p = f32[32,16] parameter(0)
+      q = f32[16,32] parameter(1)
+      d = f32[32,32] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0},
+          metadata={source_file="model.py" source_line=3}
+      zero = s32[] constant(0)
+      t = (s32[], f32[32,32]) tuple(zero, d)
+      w = (s32[], f32[32,32]) while(t), condition=below, body=body
+      ROOT r = f32[32,32] get-tuple-element(w), index=1
+    })");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto plan = Compile(**module).value();
+  StepTimes times;
+  RunContext context;
+  context.times = &times;
+  ASSERT_TRUE(
+      RunPlan(*plan,
+              {Sample(Shape::Array(hlo::kF32, {32, 16}), 1), Sample(Shape::Array(hlo::kF32, {16, 32}), 2)},
+              context)
+          .ok());
+  const RunProfile profile = plan->Profile(times);
+  EXPECT_GT(profile.ns, 0);
+  EXPECT_EQ(profile.other_steps, 0);
+  std::map<std::string, StepProfile> by_line;
+  int64_t sum = 0;
+  for (const StepProfile& step : profile.steps) {
+    sum += step.ns;
+    EXPECT_GT(step.runs, 0) << step.text;
+    for (const std::string& line : step.lines) by_line[line] = step;
+  }
+  EXPECT_LE(sum, profile.ns);
+  const StepProfile& dot = by_line["model.py:3"];
+  EXPECT_EQ(dot.kind, "library");
+  EXPECT_EQ(dot.type, "f32");
+  EXPECT_EQ(dot.runs, 1);
+  EXPECT_EQ(dot.flops, 2.0 * 32 * 32 * 16);
+  EXPECT_EQ(dot.bytes, 4.0 * (32 * 16 + 16 * 32 + 32 * 32));
+  EXPECT_EQ(by_line["loop.py:7"].kind, "fused");
+  EXPECT_EQ(by_line["loop.py:7"].runs, 3);
+  const StepProfile& update = by_line["loop.py:8"];
+  EXPECT_EQ(update.kind, "movement");
+  EXPECT_EQ(update.runs, 3);
+  EXPECT_EQ(update.bytes, 3 * 4 + 2 * 4.0) << "The element twice, read and written, and two indices.";
+}
+
+TEST(Plan, AProfileListsTheLongestSteps) {
+  Module module("many");
+  Builder b(module, "main");
+  Op x = b.Parameter(0, Shape::Array(hlo::kF32, {4, 4}));
+  const int count = static_cast<int>(kProfileStepsMax) + 20;
+  for (int i = 0; i < count; ++i) x = b.Dot(x, x, {.lhs_contracting = {1}, .rhs_contracting = {0}});
+  Finish(b, x);
+  const auto plan = Compile(module).value();
+  StepTimes times;
+  times.instructions.resize(static_cast<size_t>(count) + 1);
+  for (int i = 0; i < count; ++i) times.instructions[static_cast<size_t>(i)] = {.runs = 1, .ns = 10 + i};
+  const RunProfile profile = plan->Profile(times);
+  ASSERT_EQ(profile.steps.size(), kProfileStepsMax);
+  EXPECT_EQ(profile.other_steps, 20);
+  EXPECT_EQ(profile.other_ns, 20 * 10 + 19 * 20 / 2);
+  EXPECT_EQ(profile.steps.front().ns, 30);
+  EXPECT_EQ(profile.steps.back().ns, 10 + count - 1);
 }
 
 }  // namespace

@@ -186,6 +186,58 @@ TEST(Session, ProgramsComeInChunks) {
   EXPECT_EQ(client.Stats().program_bytes(), static_cast<int64_t>(program.size()));
 }
 
+TEST(Session, AnExecuteIsAnsweredWithItsProfileWhenAsked) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Send(client.UploadOf({1, 2, 3, 4}, 1));
+  client.Send(client.CompileOf(2, device::AddProgram()));
+  v1::Command execute = client.ExecuteOf(2, {1, 1}, {3});
+  execute.mutable_execute()->set_profile(true);
+  execute.mutable_execute()->set_measure_machine(true);
+  const v1::Reply reply = client.Do(execute);
+  EXPECT_THAT(client.Read(3), ElementsAre(2, 4, 6, 8));
+  const v1::ExecuteProfile& profile = reply.profile();
+  ASSERT_EQ(profile.steps_size(), 1);
+  EXPECT_EQ(profile.steps(0).kind(), "fused");
+  EXPECT_EQ(profile.steps(0).runs(), 1);
+  EXPECT_EQ(profile.steps(0).bytes(), 3 * 16);
+  EXPECT_GT(profile.run_ns(), 0);
+  EXPECT_GT(profile.machine().f32_flops(), 0);
+  ASSERT_GT(profile.machine().copies_size(), 0) << "The device has room for small copies.";
+  EXPECT_GT(profile.machine().copies(0).bytes_per_second(), 0);
+  // Only who asks is answered.
+  client.Do(client.PingOf());
+  const uint64_t plain = client.Send(client.ExecuteOf(2, {1, 1}, {4}));
+  client.Do(client.PingOf());
+  EXPECT_FALSE(client.replies.contains(plain));
+}
+
+TEST(Session, AProfileIsRefusedWhereNothingRunsOrBeyondTheLimit) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Send(client.UploadOf({1, 2, 3, 4}, 1));
+  client.Send(client.PlaceholderOf(2));
+  client.Send(client.CompileOf(3, device::AddProgram()));
+  v1::Command execute = client.ExecuteOf(3, {1, 2}, {4});
+  execute.mutable_execute()->set_abstract(true);
+  execute.mutable_execute()->set_profile(true);
+  EXPECT_EQ(client.Fails(execute).kind, ErrorKind::kUnimplemented);
+
+  Limits limits;
+  limits.staging_bytes_max = 1500;  // More than the program takes, less than its profile.
+  Daemon small(limits);
+  Client other(small);
+  other.Send(other.UploadOf({1, 2, 3, 4}, 1));
+  other.Send(other.CompileOf(2, device::AddProgram()));
+  v1::Command profiled = other.ExecuteOf(2, {1, 1}, {3});
+  profiled.mutable_execute()->set_profile(true);
+  const ErrorDetails error = other.Fails(profiled);
+  EXPECT_EQ(error.kind, ErrorKind::kLimit);
+  EXPECT_THAT(error.text, HasSubstr("staging_bytes_max"));
+  other.Send(other.ExecuteOf(2, {1, 1}, {4}));
+  EXPECT_THAT(other.Read(4), ElementsAre(2, 4, 6, 8));
+}
+
 TEST(Session, PingWaitsForWhatCameBeforeUnlessAskedNotTo) {
   Daemon daemon;
   Client client(daemon);

@@ -1,0 +1,21 @@
+// The measured times of a run's instructions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace hlod::engine {
+
+// How often an instruction of a plan's code ran, and the nanoseconds that it took, the reading of the clock
+// (about 30 ns each time) included.
+struct StepTime {
+  int64_t runs = 0, ns = 0;
+};
+
+// What a run that is measured fills (RunContext::times).
+struct StepTimes {
+  std::vector<StepTime> instructions;  // By position in the code; sized by the run.
+  int64_t ns = 0;                      // The whole run.
+};
+
+}  // namespace hlod::engine
