@@ -47,7 +47,8 @@ class FusedStep final : public Step {
     const int64_t accumulators =
         has_reduce_ ? static_cast<int64_t>(reductions_.size()) * kAccumulatorBytes : 0;
     worker_bytes_ = AlignUp(program_.workspace_bytes() + accumulators + kTile * 8, 64);
-    set_scratch_bytes(worker_bytes_ * threads_);
+    if (has_reduce_) Split();
+    set_scratch_bytes(worker_bytes_ * threads_ + (chunks_ > 1 ? PartialBytes() : 0));
     set_flops(static_cast<double>(count_) * static_cast<double>(group.nodes.size()));
     for (int o = 0; o < static_cast<int>(group.outputs.size()); ++o) {
       for (int i = 0; i < static_cast<int>(group.inputs.size()); ++i) {
@@ -76,13 +77,17 @@ class FusedStep final : public Step {
       });
       return StopCheck::VerdictAfter(WorkOf(tiles, tile_work), context.run);
     }
-    if (pattern_.inner == 1) RunRows(inputs, outputs, context, threads);
+    if (chunks_ > 1) RunChunks(inputs, outputs, context, threads);
+    else if (pattern_.inner == 1) RunRows(inputs, outputs, context, threads);
     else RunColumns(inputs, outputs, context, threads);
     return StopCheck::VerdictAfter(count_, context.run);
   }
 
  private:
   static constexpr int64_t kAccumulatorBytes = kTile * 8;
+  // With fewer outputs side by side than this, the reduction itself is split, into chunks of at least so many
+  // elements.
+  static constexpr int64_t kJobsWanted = 64, kElementsAChunk = 32768, kSplitElementsMin = 256 * 1024;
 
   struct Reduction {
     int output = 0, kept = 0;
@@ -97,6 +102,7 @@ class FusedStep final : public Step {
     TileFunction load = nullptr, widen = nullptr, round = nullptr, store = nullptr;
     FoldFunction fold = nullptr;
     FoldColumnsFunction fold_columns = nullptr;
+    FoldColumnsFunction join_columns = nullptr;  // The same on accumulators: joins the results of chunks.
     int accumulator_bytes() const { return in_double ? 8 : CarrierBytes(carrier); }
   };
 
@@ -120,6 +126,8 @@ class FusedStep final : public Step {
     r.width = hlo::ByteWidth(r.type);
     r.fold = ops.fold(op, r.carrier);
     r.fold_columns = ops.fold_columns(op, r.carrier);
+    const Carrier wide = r.in_double ? Carrier::kF64 : r.carrier;
+    r.join_columns = ops.fold_columns(op, wide);
     const View init = ResolveView(computation, reduce.operands()[1], 1);
     const hlo::Instruction base = computation[init.base];
     const auto input = std::find(group.inputs.begin(), group.inputs.end(), init.base);
@@ -250,6 +258,92 @@ class FusedStep final : public Step {
     });
   }
 
+  // Splits a reduction with few outputs side by side, by its shape alone, so that its result has the same
+  // bits for every team. A chunk is a number of steps: tiles of a row, or tiles of whole rows above a strip
+  // of columns.
+  void Split() {
+    const int64_t independent = strips() * pattern_.outer;
+    if (count_ < kSplitElementsMin || independent >= kJobsWanted) return;
+    const int64_t wanted = std::min(kJobsWanted / independent, count_ / independent / kElementsAChunk);
+    chunks_ = std::clamp<int64_t>(wanted, 1, steps());
+  }
+  // An item is a row, or a strip of at most kTile columns; a step is what a tile holds of it.
+  int64_t strips() const { return pattern_.inner == 1 ? 1 : (pattern_.inner + kTile - 1) / kTile; }
+  int64_t item_width() const { return std::min<int64_t>(pattern_.inner, kTile); }
+  int64_t rows_a_step() const {
+    return pattern_.inner == 1 ? kTile : std::max<int64_t>(1, kTile / pattern_.inner);
+  }
+  int64_t steps() const { return (pattern_.reduced + rows_a_step() - 1) / rows_a_step(); }
+  // The accumulators of all chunks of one reduction.
+  int64_t ReductionBytes() const { return pattern_.outer * strips() * chunks_ * item_width() * 8; }
+  int64_t PartialBytes() const { return static_cast<int64_t>(reductions_.size()) * ReductionBytes(); }
+  std::byte* Partial(StepContext& context, size_t r, int64_t chunk) const {
+    return context.scratch + worker_bytes_ * threads_ + static_cast<int64_t>(r) * ReductionBytes() +
+           chunk * item_width() * reductions_[r].accumulator_bytes();
+  }
+
+  // Reduces the chunks of every item, then joins them.
+  void RunChunks(const std::byte* const* inputs, std::byte* const* outputs, StepContext& context,
+                 int threads) const {
+    const int64_t items = pattern_.outer * strips(), inner = pattern_.inner;
+    ParallelRanges(threads, items * chunks_, count_, [&](int64_t begin, int64_t end, int worker) {
+      std::byte* workspace = context.scratch + worker * worker_bytes_;
+      program_.Begin(inputs, workspace, kTile);
+      StopCheck stop(context.run);
+      for (int64_t chunk = begin; chunk < end; ++chunk) {
+        const int64_t item = chunk / chunks_, part = chunk % chunks_;
+        const int64_t outer = item / strips(), column = item % strips() * kTile;
+        const int columns = static_cast<int>(std::min(item_width(), inner - column));
+        const int64_t first = steps() * part / chunks_, last = steps() * (part + 1) / chunks_;
+        for (int64_t step = first; step < last; ++step) {
+          const int64_t at = step * rows_a_step();
+          const int rows = static_cast<int>(std::min(rows_a_step(), pattern_.reduced - at));
+          if (stop.Stops(rows * columns)) return;
+          const int64_t start = (outer * pattern_.reduced + at) * inner + column;
+          program_.RunTile(inputs, outputs, workspace, start, rows * columns);
+          for (size_t i = 0; i < reductions_.size(); ++i) {
+            const Reduction& r = reductions_[i];
+            FoldStep(r, program_.Kept(r.kept, inputs, outputs, workspace, start), rows, columns,
+                     /*begins=*/step == first, Partial(context, i, chunk));
+          }
+        }
+      }
+    });
+    if (StopCheck::MustStop(context.run)) return;  // Some chunks may be missing.
+    std::byte* const workspace = context.scratch;
+    for (int64_t item = 0; item < items; ++item) {
+      const int64_t outer = item / strips(), column = item % strips() * kTile;
+      const int columns = static_cast<int>(std::min(item_width(), inner - column));
+      for (size_t i = 0; i < reductions_.size(); ++i) {
+        const Reduction& r = reductions_[i];
+        std::byte* const accumulators = Accumulators(workspace, i);
+        Start(r, inputs, accumulators, columns);
+        for (int64_t part = 0; part < chunks_; ++part)
+          r.join_columns(accumulators, Partial(context, i, item * chunks_ + part), columns);
+        Finish(r, outputs, accumulators, outer * inner + column, columns, Temporary(workspace));
+      }
+    }
+  }
+
+  // Combines a tile of `rows` rows into accumulators. The first tile of a chunk begins them with its first
+  // row.
+  static void FoldStep(const Reduction& r, const void* tile, int rows, int columns, bool begins,
+                       std::byte* accumulators) {
+    const auto* kept = static_cast<const std::byte*>(tile);
+    const int64_t row_bytes = static_cast<int64_t>(columns) * CarrierBytes(r.carrier);
+    if (begins) {
+      if (r.widen != nullptr) r.widen(accumulators, kept, nullptr, nullptr, columns, 0);
+      else std::memcpy(accumulators, kept, static_cast<size_t>(row_bytes));
+      kept += row_bytes;
+      --rows;
+    }
+    if (columns == 1) {
+      if (rows > 0) r.fold(accumulators, kept, rows);
+      return;
+    }
+    for (int row = 0; row < rows; ++row) r.fold_columns(accumulators, kept + row * row_bytes, columns);
+  }
+
   static std::string Describe(const hlo::Computation& computation, const FusionGroup& group) {
     std::string text = "fused";
     for (size_t i = 0; i < group.nodes.size(); ++i) {
@@ -269,6 +363,7 @@ class FusedStep final : public Step {
   bool has_reduce_ = false, complete_ = true;
   TileProgram program_;
   std::vector<Reduction> reductions_;
+  int64_t chunks_ = 1;  // The chunks that the reduction of each item is split into (Split).
   int64_t worker_bytes_ = 0;
 };
 

@@ -24,8 +24,6 @@ using hlo::NodeId;
 
 // The number of instructions above which a pass's registers no longer fit into the cache.
 constexpr int kNodesMax = 96;
-// The number of elements from which on a reduction is worth several threads.
-constexpr int64_t kSplitElementsMin = 256 * 1024;
 
 // Returns true when the instruction can be in a group at all.
 bool IsFusable(hlo::Instruction instruction) {
@@ -116,14 +114,11 @@ class Partition {
   }
   bool IsReduce(NodeId id) const { return computation_[id].opcode() == hlo::kReduce; }
 
-  // Returns the pattern of a reduce whose operand is computed in the same pass, with enough rows or columns
-  // to keep a team busy. Other reduces are faster in their own step, which splits the reduction itself.
+  // Returns the pattern of a reduce whose operand is computed in the same pass. Other reduces have their own
+  // step.
   std::optional<ReducePattern> FusableReduce(hlo::Instruction instruction) {
     const std::optional<ReducePattern> pattern = MatchReduce(module_, instruction);
     if (!pattern || !SourceOf(instruction.operands()[0], pattern->count()).alongside) return std::nullopt;
-    const int64_t independent =
-        pattern->inner == 1 ? pattern->outer : pattern->outer * ((pattern->inner + kTile - 1) / kTile);
-    if (pattern->count() >= kSplitElementsMin && independent < 4) return std::nullopt;
     return pattern;
   }
 

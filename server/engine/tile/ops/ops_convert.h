@@ -1,6 +1,27 @@
 // Conversions between carriers, and between a carrier and memory. Included only by ops_impl.h, inside its
 // namespace.
 
+#if defined(HLOD_SPLIT_CONVERSIONS)
+// Converts a float to an integer of 64 bits, for processors without vectors of such conversions: two halves
+// of 32 bits are whole numbers in double, and adding 2^52 shifts each into the low bits of its mantissa.
+template <typename To>
+HLOD_INLINE To ConvertInHalves(double a) {
+  constexpr bool kSigned = std::is_signed_v<To>;
+  constexpr double kEnd = kSigned ? 9223372036854775808.0 : 18446744073709551616.0;
+  constexpr double kHalf = 4294967296.0, kMagic = 4503599627370496.0;
+  constexpr auto kMagicBits = __builtin_bit_cast(uint64_t, kMagic);
+  const double size = kSigned ? Abs(a) : a;
+  const double whole = __builtin_trunc(size > 0 && size < kEnd ? size : 0.0);
+  const double high = __builtin_trunc(whole * (1 / kHalf)), low = whole - high * kHalf;
+  const uint64_t magnitude = (__builtin_bit_cast(uint64_t, high + kMagic) ^ kMagicBits) << 32 |
+                             (__builtin_bit_cast(uint64_t, low + kMagic) ^ kMagicBits);
+  const uint64_t value = kSigned && a < 0 ? 0 - magnitude : magnitude;
+  constexpr auto kMaximum = static_cast<uint64_t>(std::numeric_limits<To>::max()),
+                 kMinimum = static_cast<uint64_t>(std::numeric_limits<To>::min());
+  return static_cast<To>(a >= kEnd ? kMaximum : kSigned && a <= -kEnd ? kMinimum : value);
+}
+#endif
+
 // Conversions between carriers truncate and saturate; NaN becomes zero. pred is true when the value is not
 // zero.
 template <typename To>
@@ -9,6 +30,10 @@ struct ConvertTo {
   HLOD_INLINE To Do(From a, int64_t) {
     if constexpr (kIsPred<To>) {
       return a != From{0};
+#if defined(HLOD_SPLIT_CONVERSIONS)
+    } else if constexpr (kIsFloat<From> && !kIsFloat<To> && sizeof(To) == 8) {
+      return ConvertInHalves<To>(a);
+#endif
     } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
       constexpr From low =
           std::is_signed_v<To> ? -static_cast<From>(Unsigned<To>{1} << (sizeof(To) * 8 - 1)) : From{0};
@@ -103,8 +128,8 @@ struct NarrowElement {
 
 // True when S, the type in memory, has the same bytes as the carrier T in which elements are computed.
 template <typename S, typename T>
-inline constexpr bool kIsStored =
-    std::is_same_v<S, T> || (std::is_same_v<S, uint8_t> && std::is_same_v<T, Byte>);
+inline constexpr bool kIsStored = std::is_same_v<S, T> ||
+                                  (std::is_same_v<S, uint8_t> && std::is_same_v<T, Byte>);
 
 // Calls f.operator()<Storage, CarrierType>() for a type that has a carrier.
 template <typename F>

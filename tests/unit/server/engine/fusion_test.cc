@@ -253,6 +253,73 @@ TEST(TileOps, ConversionsSaturateTruncateAndTakeNanToZero) {
   }
 }
 
+// Enough elements for the loops over vectors; 2^53 - 1 and 2^63 - 1024 use all bits of a double.
+TEST(TileOps, ConversionsToWideIntegersAreExactAndSaturate) {
+  const double numbers[] = {0.0,           -0.0,         0.75,     -0.75,         1.5,    -1.5,
+                            4294967295.75, 4294967296.5, -1e10,    0x1p53 - 1,    0x1p62, -0x1p62,
+                            0x1p63 - 1024, 0x1p63,       -0x1p63,  0x1p64 - 2048, 0x1p64, 1e300,
+                            -1e300,        NAN,          INFINITY, -INFINITY};
+  const int64_t s64[] = {0,
+                         0,
+                         0,
+                         0,
+                         1,
+                         -1,
+                         4294967295,
+                         4294967296,
+                         -10000000000,
+                         (int64_t{1} << 53) - 1,
+                         int64_t{1} << 62,
+                         -(int64_t{1} << 62),
+                         INT64_MAX - 1023,
+                         INT64_MAX,
+                         INT64_MIN,
+                         INT64_MAX,
+                         INT64_MAX,
+                         INT64_MAX,
+                         INT64_MIN,
+                         0,
+                         INT64_MAX,
+                         INT64_MIN};
+  const uint64_t u64[] = {0,
+                          0,
+                          0,
+                          0,
+                          1,
+                          0,
+                          4294967295,
+                          4294967296,
+                          0,
+                          (uint64_t{1} << 53) - 1,
+                          uint64_t{1} << 62,
+                          0,
+                          (uint64_t{1} << 63) - 1024,
+                          uint64_t{1} << 63,
+                          0,
+                          UINT64_MAX - 2047,
+                          UINT64_MAX,
+                          UINT64_MAX,
+                          0,
+                          0,
+                          UINT64_MAX,
+                          0};
+  constexpr int kCount = std::size(numbers);
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  for (int set = 0; set < count; ++set) {
+    int64_t to_signed[kCount];
+    uint64_t to_unsigned[kCount];
+    sets[set]->convert(Carrier::kF64, Carrier::kI64)(to_signed, numbers, nullptr, nullptr, kCount, 0);
+    sets[set]->convert(Carrier::kF64, Carrier::kU64)(to_unsigned, numbers, nullptr, nullptr, kCount, 0);
+    EXPECT_THAT(to_signed, testing::ElementsAreArray(s64)) << set;
+    EXPECT_THAT(to_unsigned, testing::ElementsAreArray(u64)) << set;
+    float singles[kCount];
+    for (int i = 0; i < kCount; ++i) singles[i] = static_cast<float>(i) * 3e17f - 1e18f;
+    sets[set]->convert(Carrier::kF32, Carrier::kI64)(to_signed, singles, nullptr, nullptr, kCount, 0);
+    for (int i = 0; i < kCount; ++i) EXPECT_EQ(to_signed[i], static_cast<int64_t>(singles[i])) << i;
+  }
+}
+
 // ---------------------------------------------------------------------------------------------- groups
 
 std::vector<FusionGroup> Groups(const hlo::Module& module) {
@@ -328,6 +395,35 @@ TEST(Fusion, ReductionsOfComputedValuesAgreeInEveryDirection) {
       EXPECT_NE(
           ExpectAgreesWithEvaluator(module, type == hlo::kBF16 ? 2e-2 : 1e-5, type == hlo::kBF16 ? 1 : 1e-3),
           nullptr);
+    }
+  }
+}
+
+// Few outputs of many elements: the reduction itself is split, also in its own pass over several rows or
+// columns, and the parts do not depend on the team.
+TEST(Fusion, LongReductionsOfComputedValuesAreSplitAndHaveTheSameBitsForEveryTeam) {
+  for (const auto& [outer, reduced, inner] : std::vector<std::array<int64_t, 3>>{
+           {1, 300'001, 1}, {3, 100'003, 1}, {1, 3001, 100}, {2, 257, 701}, {1, 131'073, 2}}) {
+    for (hlo::PrimitiveType type : {hlo::kF32, hlo::kF64, hlo::kS32, hlo::kS8}) {
+      hlo::Module module("m");
+      const hlo::ComputationId add = hlo::AddScalarReducer(module, hlo::kAdd, type);
+      const hlo::ComputationId max = hlo::AddScalarReducer(module, hlo::kMaximum, type);
+      Builder b(module, "main");
+      const Op x = b.Parameter(0, Shape::Array(type, {outer, reduced, inner}));
+      const Op square = x * x, init = b.Parameter(1, Shape::Scalar(type));
+      ASSERT_TRUE(b.Build(b.Tuple({b.Reduce(square, init, {1}, add), b.Reduce(square, init, {1}, max)})).ok())
+          << b.status();
+      SCOPED_TRACE(absl::StrFormat("%s [%d,%d,%d]", hlo::Name(type), outer, reduced, inner));
+      const auto plan = ExpectAgreesWithEvaluator(module, 1e-4, 1e-3);
+      ASSERT_NE(plan, nullptr);
+      EXPECT_EQ(plan->stats().steps, 1) << "The squares are not stored.";
+      const hlo::Literal arguments[] = {Sample(Shape::Array(type, {outer, reduced, inner}), 3),
+                                        Sample(Shape::Scalar(type), 4)};
+      const auto one = RunPlan(*Compile(module, {.threads = 1}).value(), arguments);
+      const auto three = RunPlan(*Compile(module, {.threads = 3}).value(), arguments);
+      ASSERT_TRUE(one.ok() && three.ok());
+      for (size_t r = 0; r < 2; ++r)
+        EXPECT_TRUE(std::ranges::equal((*one)[r].bytes(), (*three)[r].bytes())) << r;
     }
   }
 }
