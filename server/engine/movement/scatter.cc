@@ -8,6 +8,10 @@
 // positions in the window instead: all windows' elements of one position are combined before those of the
 // next. One window after another would read a separate cache line for each element. Elements of different
 // positions are never combined.
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -92,6 +96,21 @@ void CombinePointsWith(std::byte* dst, const std::byte* src, const int64_t* star
     else *to = Op::Store(Op::Apply(Op::Load(*to), Op::Load(*s)));
   }
 }
+#if defined(__x86_64__)
+// Adds f16 points by the processor's conversions, with the same rounding as RoundToSmall.
+__attribute__((target("avx,f16c"))) void AddHalfPoints(std::byte* dst, const std::byte* src,
+                                                       const int64_t* starts, int64_t n, int64_t src_stride) {
+  auto* const d = reinterpret_cast<uint16_t*>(dst);
+  const auto* s = reinterpret_cast<const uint16_t*>(src);
+  for (int64_t i = 0; i < n; ++i, s += src_stride) {
+    if (i + kAhead < n) __builtin_prefetch(d + starts[i + kAhead], 1);
+    if (starts[i] < 0) continue;
+    uint16_t* const to = d + starts[i];
+    const __m128 sum = _mm_add_ss(_mm_cvtph_ps(_mm_cvtsi32_si128(*to)), _mm_cvtph_ps(_mm_cvtsi32_si128(*s)));
+    *to = static_cast<uint16_t>(_mm_cvtsi128_si32(_mm_cvtps_ph(sum, _MM_FROUND_TO_NEAREST_INT)));
+  }
+}
+#endif
 template <typename T>
 void AssignPoints(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n,
                   int64_t src_stride) {
@@ -121,6 +140,10 @@ Combine FindCombine(ScalarReducer reducer, hlo::PrimitiveType type) {
   }
   const auto combine = [&]<typename Op>() { found = {CombineWith<Op>, CombinePointsWith<Op>}; };
   if (!VisitReducer(reducer, type, combine)) VisitSmallestReducer(reducer, type, combine);
+#if defined(__x86_64__)
+  if (reducer == ScalarReducer::kAdd && type == hlo::kF16 && UsesCpuExtension(CpuExtension::kF16c))
+    found.points = AddHalfPoints;
+#endif
   return found;
 }
 

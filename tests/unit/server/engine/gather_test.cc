@@ -213,7 +213,8 @@ TEST(Scatter, SmallFloats) {
   ExpectStep(Scatter("add", "f16", "[20,3]", "s32[30,1]", "[30,3]", kRows),
              {.rtol = 1e-2, .atol = 0.1, .arguments = {{1, Indices<int32_t>({30, 1}, 20)}}});
 }
-TEST(Scatter, ExtremaHaveTheirNanAndZeros) {
+// Each element is updated once, so sums are rounded once, as by the evaluator.
+TEST(Scatter, SpecialNumbersAreComparedAndAdded) {
   const auto check = []<typename T>(const std::string& type, std::initializer_list<T> numbers) {
     // Pairs each number with each number.
     const auto n = static_cast<int64_t>(numbers.size());
@@ -226,7 +227,7 @@ TEST(Scatter, ExtremaHaveTheirNanAndZeros) {
       places.data<int32_t>()[i] = static_cast<int32_t>(i);
     }
     const std::string count = std::to_string(n * n);
-    for (const std::string op : {"minimum", "maximum"}) {
+    for (const std::string op : {"minimum", "maximum", "add"}) {
       ExpectStep(Scatter(op, type, "[" + count + "]", "s32[" + count + ",1]", "[" + count + "]", kPoints),
                  {.arguments = {{0, operand}, {1, places}, {2, updates}}});
     }
@@ -235,7 +236,8 @@ TEST(Scatter, ExtremaHaveTheirNanAndZeros) {
   check("f32", {0.f, -0.f, 1.f, -1.f, inf, -inf, nan, 2e-45f, -2e-45f});
   check("f64", {0., -0., 1., -1., double{inf}, -double{inf}, double{nan}, 5e-324});
   const auto half = [](float value) { return hlo::F16(value); };
-  check("f16", {half(0), half(-0.f), half(1), half(-1), half(inf), half(-inf), half(nan), half(6e-8f)});
+  check("f16", {half(0), half(-0.f), half(1), half(-1), half(inf), half(-inf), half(nan), half(6e-8f),
+                half(65504), half(4.8e-4f), half(-1.001f), half(2048)});
   const auto brain = [](float value) { return hlo::BF16(value); };
   check("bf16", {brain(0), brain(-0.f), brain(1), brain(-1), brain(inf), brain(-inf), brain(nan)});
 }
