@@ -204,14 +204,17 @@ absl::Status ProfileModule(const CommonOptions& common, const ProfileOptions& op
   ASSIGN_OR_RETURN(const Client client, Client::Connect(common.connect));
   const ClosedAtEnd close(client);
   const Caller module_file{.file = run.module.c_str()};
-  ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, {}, module_file));
-  RETURN_IF_ERROR(executable.ready().Await());
+  CompileOptions compile_options;
+  compile_options.describe = true;
+  ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options, module_file));
+  ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe(module_file));
   RETURN_IF_ERROR(CheckDevices(client, *module, executable));
   ASSIGN_OR_RETURN(const ExecuteProfile profile, Measure(client, *module, executable, run, module_file));
   if (common.json) {
     Json json = {{"module", module->name()},
                  {"daemon", client.daemon()},
                  {"device", run.device},
+                 {"persistent", compiled.persistent},
                  {"runs", run.repeat}};
     json.update(ProfileToJson(profile));
     Show(Dump(json) + "\n");
@@ -219,6 +222,8 @@ absl::Status ProfileModule(const CommonOptions& common, const ProfileOptions& op
   }
   Show(absl::StrFormat("%s: %d runs, median %.1f us\n", module->name(), run.repeat, Us(profile.run_ns)));
   PrintMachine(profile);
+  if (compiled.persistent)
+    Show("lines: none, because the plan is from the compile cache of an earlier daemon (--compile-cache)\n");
   PrintSteps(profile, static_cast<size_t>(options.limit));
   PrintKinds(profile);
   return absl::OkStatus();
