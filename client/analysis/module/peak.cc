@@ -10,6 +10,8 @@
 #include "client/analysis/module/memory/packing.h"
 #include "client/analysis/module/memory/spans.h"
 #include "common/base/errors/status.h"
+#include "common/hlo/analysis/aliases.h"
+#include "common/hlo/flat_signature.h"
 
 namespace hlod::analysis {
 namespace {
@@ -88,34 +90,25 @@ class Plan {
   std::vector<int64_t> needs_;                 // By computation, the most bytes alive at once.
 };
 
-// Returns the memory of the results in which temporaries may lie. A donated argument that becomes a result is
-// in its memory until its last use, and other results that are arguments or constants have no room.
+// Returns the memory of the results in which temporaries may lie. A donated argument whose memory a result
+// takes is there until its last use, and results that are arguments or constants have no room.
 std::vector<Room> RoomsOf(const Placements& placements, const Lives& entry, const Timeline& timeline) {
   const hlo::Module& module = placements.module();
-  const hlo::Computation& computation = module.entry();
-  std::vector<const hlo::InputOutputAlias*> aliases(timeline.results.size(), nullptr);
-  const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(computation.root().shape());
-  for (const hlo::InputOutputAlias& alias : module.config.input_output_alias) {
-    for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-      if (leaves[leaf].index == alias.output_index) aliases[leaf] = &alias;
-    }
-  }
-  const auto last_use = [&](const hlo::InputOutputAlias& alias) {
-    const NodeId parameter = computation.parameters()[static_cast<size_t>(alias.parameter_number)];
-    const std::vector<hlo::ShapeLeaf> parts = hlo::Leaves(computation[parameter].shape());
-    uint32_t last = 0;
-    for (size_t part = 0; part < parts.size(); ++part) {
-      if (parts[part].index != alias.parameter_index) continue;
-      const BufferId buffer = entry.placement().value(parameter)[part][0].buffer;
-      last = entry.all()[static_cast<size_t>(buffer)].last_use;
-    }
+  const hlo::FlatSignature signature(module.entry());
+  const std::vector<int> aliases = hlo::ResolveAliases(module, signature);
+  const std::vector<hlo::ShapeLeaf> leaves = hlo::Leaves(module.entry().root().shape());
+  const auto last_use = [&](int argument) {
+    const hlo::FlatSignature::Leaf& leaf = signature.arguments[static_cast<size_t>(argument)];
+    const NodeId parameter = module.entry().parameters()[static_cast<size_t>(leaf.parameter)];
+    const Sources& sources = entry.placement().value(parameter)[static_cast<size_t>(leaf.number)];
+    const uint32_t last = entry.all()[static_cast<size_t>(sources[0].buffer)].last_use;
     return last < timeline.entry.size() ? timeline.entry[last].last : INT64_MAX;
   };
   std::vector<Room> rooms;
   for (size_t leaf = 0; leaf < timeline.results.size(); ++leaf) {
     if (timeline.results[leaf].empty()) continue;
     Room room{AlignedBytes(placements.options().BytesOf(*leaves[leaf].shape)), timeline.results[leaf]};
-    if (aliases[leaf] != nullptr) room.busy.push_back({0, last_use(*aliases[leaf])});
+    if (leaf < aliases.size() && aliases[leaf] >= 0) room.busy.push_back({0, last_use(aliases[leaf])});
     rooms.push_back(std::move(room));
   }
   return rooms;

@@ -40,6 +40,24 @@ TEST(Packing, AGapThatIsTooSmallMakesTheHeapHigherThanWhatIsAlive) {
   EXPECT_EQ(HeapBytes(spans), 20);
 }
 
+// A result in a donated argument's memory has room for others only when the argument is not read any more.
+TEST(Rooms, ADonatedArgumentIsInTheResultsMemory) {
+  const auto temporaries = [](const std::string& donors) {
+    const std::string text = "HloModule m" + donors + R"(
+ENTRY e {
+  x = f32[16,16] parameter(0)
+  y = f32[16,16] parameter(1)
+  a = f32[16,16] dot(y, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[16,16] dot(a, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[16,16] dot(b, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})";
+    return PeakOf(*hlo::ParseModule(text).value()).value().temporaries;
+  };
+  EXPECT_EQ(temporaries(""), 1024) << "b; a lies where r will";
+  EXPECT_EQ(temporaries(", buffer_donor={ (0, {}) }"), 2 * 1024);
+  EXPECT_EQ(temporaries(", input_output_alias={ {}: (0, {}, may-alias) }"), 2 * 1024);
+}
+
 // Two branches of one large array each: one after the other they need one at a time.
 constexpr char kBranches[] = R"(HloModule m
 ENTRY e {
