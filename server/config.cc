@@ -76,6 +76,7 @@ constexpr Range kRanges[] = {
     {&Limits::commands_per_message_max, 1, 1 << 16},
     {&Limits::unacknowledged_bytes_max, 1 << 20, kPetabyte},
     {&Limits::inline_bytes_max, 0, 48 << 20},
+    {&Limits::prefetch_bytes_max, 0, 48 << 20},
     {&Limits::chunk_bytes_max, 4 << 10, 48 << 20},
     {&Limits::executables_per_session_max, 1, int64_t{1} << 32},
     {&Limits::origins_per_session_max, 0, int64_t{1} << 31},

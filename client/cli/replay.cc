@@ -58,7 +58,8 @@ class Replayer {
     const Caller line = LineOf(command);
     switch (command.body_case()) {
       case v1::Command::kUpload: return Upload(command.upload(), line);
-      case v1::Command::kDownload: return Download(command.download(), line);
+      case v1::Command::kDownload: return Download(command.download(), command.id(), line);
+      case v1::Command::kReadPrefetched: return ReadPrefetched(command.read_prefetched(), line);
       case v1::Command::kPlaceholder: {
         const v1::Placeholder& declared = command.placeholder();
         ASSIGN_OR_RETURN(const Shape shape, hlo::FromProto(declared.shape()));
@@ -126,7 +127,7 @@ class Replayer {
     return absl::OkStatus();
   }
 
-  absl::Status Download(const v1::Download& download, const Caller& line) {
+  absl::Status Download(const v1::Download& download, uint64_t command, const Caller& line) {
     if (download.continued()) return absl::OkStatus();  // The first piece has read the whole buffer.
     ASSIGN_OR_RETURN(const Buffer buffer, Find(download.handle()));
     const std::optional<Cause> cause = CauseFromNumber(download.cause());
@@ -135,7 +136,18 @@ class Replayer {
       ++not_read_;
       return absl::OkStatus();
     }
+    if (*cause == Cause::kPrefetch) {  // Read when the program has read it.
+      prefetched_[command] = buffer;
+      return absl::OkStatus();
+    }
     return buffer.ToLiteral(*cause, line).status();
+  }
+
+  absl::Status ReadPrefetched(const v1::ReadPrefetched& read, const Caller& line) {
+    const auto found = prefetched_.extract(read.download());
+    const std::optional<Cause> cause = CauseFromNumber(read.cause());
+    if (!cause.has_value()) return InvalidArgument("Cause %d is unknown.", read.cause());
+    return found.empty() ? absl::OkStatus() : found.mapped().ToLiteral(*cause, line).status();
   }
 
   absl::Status Infeed(const v1::Infeed& infeed, const Caller& line) {
@@ -268,6 +280,7 @@ class Replayer {
   std::deque<std::string> texts_;  // Owns the strings that `lines_` points to.
   std::map<uint32_t, Caller> lines_;
   std::map<uint64_t, Buffer> buffers_;
+  std::map<uint64_t, Buffer> prefetched_;  // What was read ahead, by the id of its Download.
   std::map<uint64_t, hlod::Execution> executions_;  // The executes with channels of their own.
   std::map<uint64_t, Executable> executables_;
   std::map<std::string, std::string> programs_;  // Serialized modules by digest.

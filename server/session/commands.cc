@@ -24,6 +24,7 @@ constexpr Row kCommands[] = {
     {.body = v1::Command::kUpload, .define = HandleUpload},
     {v1::Command::kUploadPiece, HandleUploadPiece},
     {v1::Command::kDownload, HandleDownload},
+    {v1::Command::kReadPrefetched, HandleReadPrefetched},
     {.body = v1::Command::kPlaceholder, .define = HandlePlaceholder},
     {.body = v1::Command::kCopy, .define = HandleCopy},
     {v1::Command::kFree, HandleFree},

@@ -19,6 +19,7 @@ device::Violation HandleCommand(Session& session, const v1::Command& command, co
 device::Violation HandleUpload(Session& session, const v1::Command& command, const absl::Status& refused);
 device::Violation HandleUploadPiece(Session& session, const v1::Command& command);
 device::Violation HandleDownload(Session& session, const v1::Command& command);
+device::Violation HandleReadPrefetched(Session& session, const v1::Command& command);
 // Defined in commands_channel.cc.
 device::Violation HandleInfeed(Session& session, const v1::Command& command);
 device::Violation HandleOutfeed(Session& session, const v1::Command& command, const absl::Status& refused);

@@ -64,17 +64,25 @@ struct Delivery {
   }
 
   void Inline(device::ReadyBytes ready, const device::RowKey& row, v1::Reply reply) const {
-    if (ready.bytes > session->limits().inline_bytes_max) {
+    const bool prefetch = cause == Cause::kPrefetch;
+    const Limits& limits = session->limits();
+    const int64_t most = prefetch ? limits.prefetch_bytes_max : limits.inline_bytes_max;
+    if (ready.bytes > most) {
       return Refuse(ready,
                     MakeError(ErrorKind::kLimit,
-                              absl::StrFormat("%d bytes inside a reply; the limit inline_bytes_max is %d.",
-                                              ready.bytes, session->limits().inline_bytes_max)));
+                              absl::StrFormat("%d bytes inside a reply; the limit %s is %d.", ready.bytes,
+                                              prefetch ? "prefetch_bytes_max" : "inline_bytes_max", most)));
     }
     if (const absl::Status kept = session->budgets().replies.Check(ready.bytes, "A reply"); !kept.ok())
       return Refuse(ready, kept);
     reply.mutable_download()->set_inline_(ready.data, static_cast<size_t>(ready.bytes));
     session->session_device().Release(ready);
-    session->session_device().ledger().Record(row, ready.bytes, calls);
+    device::SessionLedger& ledger = session->session_device().ledger();
+    if (prefetch) {
+      ledger.RecordPrefetch(id, row, ready.bytes);
+    } else {
+      ledger.Record(row, ready.bytes, calls);
+    }
     // Drops the buffer before the answer, so that the buffer is no longer held when a Free follows.
     ready = {};
     session->answers().Answer(std::move(reply));
@@ -197,6 +205,10 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
                                                : Argument("The Download does not say where its bytes go."));
     return device::Violation();
   }
+  if (*cause == Cause::kPrefetch && request.way_case() != v1::Download::kInline) {
+    session.answers().Settle(command.id(), Argument("A Download with the cause prefetch is not inline."));
+    return device::Violation();
+  }
   device::DownloadRequest download;
   download.command = RefOf(session, command);
   download.handle = request.handle();
@@ -212,6 +224,18 @@ device::Violation HandleDownload(Session& session, const v1::Command& command) {
                           .calls = request.continued() ? 0 : 1};
   return session.session_device().Download(
       download, [delivery](absl::StatusOr<device::ReadyBytes> ready) { delivery.Deliver(std::move(ready)); });
+}
+
+device::Violation HandleReadPrefetched(Session& session, const v1::Command& command) {
+  const v1::ReadPrefetched& request = command.read_prefetched();
+  absl::StatusOr<Cause> cause = CauseOf(request.cause(), Direction::kDeviceToHost);
+  if (cause.ok() && *cause == Cause::kPrefetch) cause = Argument("A read has the cause prefetch.");
+  if (cause.ok()) {
+    const device::CommandRef read = RefOf(session, command);
+    session.session_device().ledger().RecordRead(request.download(), {0, *cause, read.origin, read.step});
+  }
+  session.answers().Settle(command.id(), cause.status());
+  return device::Violation();
 }
 
 }  // namespace hlod::session

@@ -26,8 +26,22 @@ bool ComesInline(const Client& client, int64_t bytes) {
   return bytes <= client.runtime().limits().inline_bytes_max;
 }
 
-// Asks for a small value. Null when as many commands are under way as may be, so that asking would wait.
+// Asks for a small value, unless it was read ahead. Null when as many commands are under way as may be, so
+// that asking would wait.
 absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod::Buffer& value, Sink sink) {
+  const auto deliver = [](const Sink& sink, const runtime::CommandState& command, absl::Status status) {
+    if (!status.ok()) return status;
+    const std::string& bytes = command.reply.download().inline_();
+    return sink({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
+  };
+  if (runtime::Command ahead = runtime::TakePrefetch(*value.internal_state()); ahead != nullptr) {
+    return client.AwaitedEndOf(
+        std::move(ahead), [sink = std::move(sink), deliver, session = client.session(), line = CurrentLine()](
+                              const runtime::CommandState& command, absl::Status status) {
+          if (status.ok()) runtime::TellRead(*session, command, Cause::kDownload, line);
+          return deliver(sink, command, std::move(status));
+        });
+  }
   v1::Command command = runtime::MakeDownload(value.handle(), Cause::kDownload);
   command.mutable_download()->set_inline_(true);
   runtime::Command sent;
@@ -36,12 +50,10 @@ absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod
       /*may_wait=*/false);
   if (absl::IsResourceExhausted(status)) return nullptr;
   RETURN_IF_ERROR(status);
-  return client.AwaitedEndOf(
-      std::move(sent), [sink = std::move(sink)](const runtime::CommandState& command, absl::Status status) {
-        if (!status.ok()) return status;
-        const std::string& bytes = command.reply.download().inline_();
-        return sink({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
-      });
+  return client.AwaitedEndOf(std::move(sent), [sink = std::move(sink), deliver](
+                                                  const runtime::CommandState& command, absl::Status status) {
+    return deliver(sink, command, std::move(status));
+  });
 }
 
 // Reads a value on a thread that may wait.

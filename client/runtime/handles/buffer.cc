@@ -21,6 +21,15 @@ namespace hlod {
 namespace runtime {
 namespace {
 
+// Starts a read, or continues one that was sent with the execute.
+std::unique_ptr<PendingDownload> DownloadOf(BufferState& buffer, Cause cause, absl::Span<std::byte> out,
+                                            const Caller& caller) {
+  if (Command prefetch = TakePrefetch(buffer); prefetch != nullptr)
+    return ContinuePrefetch(buffer.session, std::move(prefetch), cause, out, caller);
+  return ChooseTransfer(*buffer.session, buffer.bytes)
+      .Download(buffer.session, buffer.handle, cause, out, caller);
+}
+
 // A download into a new literal.
 class LiteralDownload : public Awaitable<Literal> {
  public:
@@ -33,8 +42,7 @@ class LiteralDownload : public Awaitable<Literal> {
         caller_(caller),
         shape_(buffer->shape),
         value_(StoredShape(*buffer)),
-        pending_(ChooseTransfer(*buffer->session, buffer->bytes)
-                     .Download(buffer->session, buffer->handle, cause, value_.bytes(), caller)) {}
+        pending_(DownloadOf(*buffer, cause, value_.bytes(), caller)) {}
   ~LiteralDownload() override {
     // In a forked child it belongs to the parent, which may be using it.
     if (!owner_.IsThisOne()) pending_.release();
@@ -173,6 +181,7 @@ BufferState::BufferState(std::shared_ptr<const Shards> shards)
 
 BufferState::~BufferState() {
   if (shards != nullptr) return;  // The parts free themselves.
+  if (pattern != nullptr) pattern->Unread(prefetch != nullptr);
   const int64_t held = placeholder ? 0 : bytes;
   if (!death.has_value()) {
     session->Drop(handle, held);
@@ -180,6 +189,24 @@ BufferState::~BufferState() {
     // An execute that was refused does not consume its donated arguments.
     session->Drop(handle, held, death->by);
   }
+}
+
+Command TakePrefetch(BufferState& buffer) {
+  absl::MutexLock lock(&buffer.mu);
+  if (buffer.death.has_value()) return nullptr;  // The daemon's answer is wanted.
+  if (const auto pattern = std::exchange(buffer.pattern, nullptr)) pattern->Read();
+  return std::exchange(buffer.prefetch, nullptr);
+}
+
+void TellRead(Session& session, const CommandState& prefetch, Cause cause, const Caller& caller) {
+  v1::Command command;
+  command.mutable_read_prefetched()->set_download(prefetch.id);
+  command.mutable_read_prefetched()->set_cause(static_cast<int>(cause));
+  // Without room for a further command the bytes stay counted as read ahead.
+  session
+      .TransactLazily(
+          caller, [&](Session::Sender& sender) { sender.Add(std::move(command)); }, /*may_wait=*/false)
+      .IgnoreError();
 }
 
 std::string Use::ToString() const {
@@ -426,9 +453,7 @@ absl::Status Buffer::Download(absl::Span<std::byte> out, Cause cause, Caller cal
   }
   const runtime::DeliverEventsAtExit events;
   const runtime::Stopwatch watch;
-  RETURN_IF_ERROR(runtime::ChooseTransfer(*buffer.session, buffer.bytes)
-                      .Download(buffer.session, buffer.handle, cause, out, caller)
-                      ->Await(absl::InfiniteFuture()));
+  RETURN_IF_ERROR(runtime::DownloadOf(buffer, cause, out, caller)->Await(absl::InfiniteFuture()));
   runtime::EmitTransfer(*buffer.session, cause, caller, buffer.handle, buffer.shape, buffer.bytes,
                         buffer.device, buffer.origin, watch.us());
   return absl::OkStatus();

@@ -11,6 +11,7 @@
 #include "common/base/sha256.h"
 #include "common/base/text/strings.h"
 #include "common/hlo/analysis/dependence.h"
+#include "common/hlo/dynamic/dynamic_result.h"
 #include "common/hlo/flat_signature.h"
 #include "common/hlo/proto/codec.h"
 
@@ -183,6 +184,12 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
     if (!read.ok() && checked) return Annotate(read, absl::StrFormat("compiling %s", state->name));
   }
   AbstractSession* const abstract = session->options().abstract.get();
+  const int64_t ahead = session->limits().prefetch_bytes_max;
+  const bool small = std::any_of(state->results.begin(), state->results.end(), [&](const Shape& shape) {
+    return hlo::StoredByteSize(shape).value_or(INT64_MAX) <= ahead;
+  });
+  if (small && abstract == nullptr && ahead > 0)
+    state->read_patterns = std::make_shared<std::vector<ReadPattern>>(state->results.size());
   if (abstract != nullptr) {
     if (module != nullptr) state->large_results = LargeResults(*module, abstract->options().real_bytes_max);
     abstract->Compiled(digest, state->program(), state->verdict.nearest.empty() ? "" : state->verdict.text,

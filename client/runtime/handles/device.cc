@@ -9,6 +9,7 @@
 #include "client/runtime/transfer/transfer.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/proto/codec.h"
+#include "common/rpc/wire.h"
 
 namespace hlod {
 namespace runtime {
@@ -131,6 +132,14 @@ absl::StatusOr<Buffer> Buffer::CopyTo(const Device& device, Caller caller) const
   RETURN_IF_ERROR(runtime::CheckAlive(source, "a copy"));
   RETURN_IF_ERROR(session->status());
   if (source.shards != nullptr) return runtime::Gather(*source.shards, device, caller);
+  if (session->version() < rpc::kVersionOfCopy) {
+    return MakeError(
+        ErrorKind::kVersion,
+        absl::StrFormat(
+            "The daemon at %s (%s) speaks protocol version %d, which has no copies on and between "
+            "devices: start a newer one, or read the buffer and upload it.",
+            session->address(), session->daemon(), session->version()));
+  }
   v1::Command command;
   v1::Copy& copy = *command.mutable_copy();
   copy.set_source(source.handle);

@@ -11,7 +11,9 @@
 #include "client/runtime/mesh/divided_program.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/state.h"
+#include "client/runtime/transfer/transfer.h"
 #include "common/base/errors/status.h"
+#include "common/hlo/dynamic/dynamic_result.h"
 #include "common/hlo/proto/codec.h"
 
 namespace hlod {
@@ -89,6 +91,7 @@ class ExecuteCall {
       for (const Caller& line : options_.result_callers) execute.add_result_origins(sender.OriginOf(line));
       AddResults(sender, execute);
       sent_ = sender.Add(std::move(command));
+      ReadAhead(sender);
     });
   }
 
@@ -181,6 +184,33 @@ class ExecuteCall {
     for (const int index : unknown_) execute.add_fills(static_cast<uint32_t>(index));
   }
 
+  // Asks for the small results that are expected to be read, in the message of the execute.
+  void ReadAhead(Session::Sender& sender) {
+    const auto& patterns = executable_->read_patterns;
+    if (patterns == nullptr || is_abstract_ || devices_.size() > 1) return;
+    const Limits& limits = executable_->session->limits();
+    int64_t room = std::min(limits.prefetch_bytes_max, limits.inline_bytes_max);
+    for (size_t i = 0; i < handles_.size(); ++i) {
+      if (!(*patterns)[i].Expected() || filled_[i].valid()) continue;
+      const int64_t bytes = hlo::StoredByteSize(executable_->results[i]).value_or(INT64_MAX);
+      if (bytes > room) continue;
+      room -= bytes;
+      prefetches_.resize(handles_.size());
+      v1::Command command = MakeDownload(handles_[i], Cause::kPrefetch);
+      command.mutable_download()->set_inline_(true);
+      prefetches_[i] = sender.Add(std::move(command));
+    }
+  }
+
+  // Lets the buffer's first read, or its end without one, be known to the pattern of result `i`.
+  void Watch(size_t i, BufferState& buffer) const {
+    const auto& patterns = executable_->read_patterns;
+    if (patterns == nullptr || is_abstract_ || devices_.size() > 1) return;
+    absl::MutexLock lock(&buffer.mu);
+    buffer.pattern = std::shared_ptr<ReadPattern>(patterns, &(*patterns)[i]);
+    if (!prefetches_.empty()) buffer.prefetch = prefetches_[i];
+  }
+
   std::vector<Buffer> Results() const {
     std::vector<Buffer> results;
     for (size_t i = 0; i < handles_.size(); ++i) {
@@ -192,9 +222,11 @@ class ExecuteCall {
         results.push_back(filled_[i]);
       } else {
         const size_t leaf = i % executable_->results.size(), participant = i / executable_->results.size();
-        results.push_back(Buffer(std::make_shared<BufferState>(executable_->session, handles_[i],
-                                                               executable_->results[leaf],
-                                                               devices_[participant], sent_, abstract_[i])));
+        const auto state =
+            std::make_shared<BufferState>(executable_->session, handles_[i], executable_->results[leaf],
+                                          devices_[participant], sent_, abstract_[i]);
+        Watch(i, *state);
+        results.push_back(Buffer(state));
       }
     }
     return results;
@@ -223,6 +255,7 @@ class ExecuteCall {
   std::vector<bool> abstract_;     // By result: it will be a placeholder.
   bool profile_ = false, measure_machine_ = false;
   Command sent_;
+  std::vector<Command> prefetches_;  // By result: the Download that reads it ahead. Empty if there is none.
 };
 
 // Checks an execute and sends it. `prepare` may change the call before it is sent.

@@ -106,8 +106,13 @@ bool Completions::Pause(State& state) {
 
 void Completions::Run(const std::shared_ptr<State>& state) {
   on_completion_thread = true;
+  int64_t seen = -1;  // The session's commands that were done when the list was last searched.
   const auto any_done = [&] {
+    // Most events are ends of writes. A thousand commands may be in the list, and the thread that adds to it
+    // waits for the lock.
+    const int64_t done = state->session->commands_done();
     absl::MutexLock lock(&state->mu);
+    if (done == std::exchange(seen, done) && !state->waiting.empty()) return false;
     // Another thread may have called back for all that were waited for.
     return state->waiting.empty() ||
            std::any_of(state->waiting.begin(), state->waiting.end(), [](const Waiting& each) {
@@ -131,6 +136,7 @@ void Completions::Run(const std::shared_ptr<State>& state) {
       many = many || state->waiting.size() >= kMany;
     }
     state->waits.fetch_add(1, std::memory_order_relaxed);
+    seen = -1;
     CallDone(*state, state->session->WaitFor(any_done));
   }
 }

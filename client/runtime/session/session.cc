@@ -129,6 +129,7 @@ void Session::MarkDone(ReplayLog::Entry& entry) {
   backoff_ = absl::ZeroDuration();
   mishaps_ = 0;
   entry.command->done.store(true, std::memory_order_release);
+  commands_done_.fetch_add(1, std::memory_order_release);
 }
 
 uint32_t Session::InternLocked(const Caller& caller) {
@@ -156,11 +157,12 @@ absl::Status Session::Transact(const Caller& caller, absl::FunctionRef<void(Send
   return lost_;
 }
 
-absl::Status Session::TransactLazily(const Caller& caller, absl::FunctionRef<void(Sender&)> body) {
+absl::Status Session::TransactLazily(const Caller& caller, absl::FunctionRef<void(Sender&)> body,
+                                     bool may_wait) {
   RETURN_IF_ERROR(CheckProcess());
   absl::MutexLock lock(&mu_);
-  RETURN_IF_ERROR(Add(caller, body, /*may_wait=*/true));
-  if (outbox_.command_bytes() >= kLazyBytes) Push(absl::InfiniteFuture());
+  RETURN_IF_ERROR(Add(caller, body, may_wait));
+  if (may_wait && outbox_.command_bytes() >= kLazyBytes) Push(absl::InfiniteFuture());
   return lost_;
 }
 

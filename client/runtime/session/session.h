@@ -149,7 +149,8 @@ class Session : public std::enable_shared_from_this<Session> {
   absl::Status Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait = true);
   // Runs a transaction of commands that have no effect by themselves, such as small uploads: a few of them
   // are sent with the next command, or when a thread waits.
-  absl::Status TransactLazily(const Caller& caller, absl::FunctionRef<void(Sender&)> body);
+  absl::Status TransactLazily(const Caller& caller, absl::FunctionRef<void(Sender&)> body,
+                              bool may_wait = true);
   // Sends one command, as a transaction.
   absl::StatusOr<Command> Send(const Caller& caller, v1::Command&& command);
   // Asks the daemon to stop a command, unless it is done.
@@ -166,9 +167,11 @@ class Session : public std::enable_shared_from_this<Session> {
   absl::Status Wait(const CommandState& command, absl::Time deadline = absl::InfiniteFuture());
   // Waits until one of the commands is done. Returns OK, or the reason why the session is lost.
   absl::Status WaitAny(absl::Span<const Command> commands);
-  // Waits until `done` returns true. It is asked after each event, with the session locked: it must be cheap and
-  // must not call the session. Returns OK, or why no event will come any more.
+  // Waits until `done` returns true. It is asked after each event, with the session locked: it must be cheap
+  // and must not call the session. Returns OK, or why no event will come any more.
   absl::Status WaitFor(absl::FunctionRef<bool()> done);
+  // The number of commands that are done. While it stays the same, no further command is done.
+  int64_t commands_done() const { return commands_done_.load(std::memory_order_acquire); }
   // Handles the messages that have arrived, without waiting.
   void Drain();
 
@@ -202,6 +205,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const Limits& limits() const { return limits_; }
   const std::vector<DeviceInfo>& devices() const { return devices_; }
   const std::string& daemon() const { return daemon_; }
+  uint32_t version() const { return version_; }  // The protocol version that the daemon chose.
   const std::string& address() const { return connector_->address(); }
   Connector& connector() { return *connector_; }
   uint64_t epoch() const { return epoch_; }
@@ -278,9 +282,12 @@ class Session : public std::enable_shared_from_this<Session> {
   Limits limits_;
   std::vector<DeviceInfo> devices_;
   std::string daemon_;
+  uint32_t version_ = 0;
   uint64_t epoch_ = 0, session_id_ = 0;
   std::string secret_;
   v1::Arena arena_offer_;
+
+  std::atomic<int64_t> commands_done_ = 0;
 
   absl::Mutex mu_;
   absl::CondVar changed_;  // Signalled after each event, and when the polling thread stops.

@@ -119,12 +119,14 @@ absl::Status Session::Greet(absl::Time deadline) {
          .text = absl::StrFormat("The daemon chose protocol version %d; this client speaks %d to %d.",
                                  welcome->version(), rpc::kVersionMin, rpc::kVersionMax)});
   }
+  version_ = welcome->version();
   epoch_ = welcome->epoch();
   session_id_ = welcome->session();
   secret_ = welcome->secret();
   daemon_ = welcome->daemon();
   arena_offer_ = welcome->arena();
-  limits_.commands_per_message_max = 0;  // A daemon that does not state it does not accept `commands`.
+  limits_.commands_per_message_max = 0;  // A daemon that does not state it does not accept `commands`,
+  limits_.prefetch_bytes_max = 0;        // nor reads ahead.
   for (const v1::Limit& limit : welcome->limits()) {
     ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
       if (limit.name() == name) limits_.*field = limit.value();
@@ -203,6 +205,7 @@ void Session::Lose(absl::Status why) {
     if (entry.command->done.load(std::memory_order_relaxed)) continue;
     entry.command->status = lost_;
     entry.command->done.store(true, std::memory_order_release);
+    commands_done_.fetch_add(1, std::memory_order_release);
   }
   log_.Clear();
   dropped_.Clear();

@@ -10,6 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "client/runtime/handles/read_pattern.h"
 #include "client/runtime/observe/events.h"
 #include "client/runtime/session/session.h"
 #include "client/runtime/transfer/arena.h"
@@ -53,7 +54,18 @@ struct BufferState {
   Command producer ABSL_GUARDED_BY(mu);  // The command that makes its value.
   bool placeholder ABSL_GUARDED_BY(mu);
   std::optional<Death> death ABSL_GUARDED_BY(mu);
+  // The pattern that the first read of this buffer belongs to: that of the result of an execute. Null after
+  // that read, and for other buffers. The pattern is an element of its ExecutableState.
+  std::shared_ptr<ReadPattern> pattern ABSL_GUARDED_BY(mu);
+  Command prefetch
+      ABSL_GUARDED_BY(mu);  // The Download that reads it ahead, until the first read. May be null.
 };
+
+// Notes a read of the buffer. Returns the Download that brings its bytes, sent before; null if it must be
+// sent now. After that Download has succeeded, TellRead must follow.
+Command TakePrefetch(BufferState& buffer);
+// Tells the daemon, with the next message, that the program has read what was read ahead.
+void TellRead(Session& session, const CommandState& prefetch, Cause cause, const Caller& caller);
 
 // The purpose for which a buffer is named: "a read", or an argument of a program. Converted to text only for
 // an error.
@@ -107,6 +119,8 @@ struct ExecutableState {
   std::vector<std::string> argument_names;  // "parameter x", "parameter x, leaf 2"
   // In an abstract session, by result: true if it is too large to be computed. May be shorter than `results`.
   std::vector<bool> large_results;
+  // By result of one participant; empty if none is ever read ahead.
+  std::shared_ptr<std::vector<ReadPattern>> read_patterns;
   CompileCause verdict;
   std::shared_ptr<const DividedProgram> divided;  // Null unless it was compiled for a mesh.
 

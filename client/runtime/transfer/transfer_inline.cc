@@ -2,6 +2,7 @@
 #include <cstring>
 #include <utility>
 
+#include "client/runtime/session/state.h"
 #include "client/runtime/transfer/transfer.h"
 #include "common/base/errors/status.h"
 
@@ -22,6 +23,24 @@ class InlineDownload : public CommandDownload {
     if (!bytes.empty()) std::memcpy(out_.data(), bytes.data(), bytes.size());
     return absl::OkStatus();
   }
+};
+
+class Prefetch : public InlineDownload {
+ public:
+  Prefetch(std::shared_ptr<Session> session, Command command, Cause cause, absl::Span<std::byte> out,
+           const Caller& caller)
+      : InlineDownload(std::move(session), std::move(command), out), cause_(cause), caller_(caller) {}
+
+  absl::Status Await(absl::Time deadline) override {
+    RETURN_IF_ERROR(InlineDownload::Await(deadline));
+    if (!std::exchange(told_, true)) TellRead(*session_, *command_, cause_, caller_);
+    return absl::OkStatus();
+  }
+
+ private:
+  const Cause cause_;
+  const Caller caller_;
+  bool told_ = false;
 };
 
 class Inline : public Transfer {
@@ -48,6 +67,12 @@ class Inline : public Transfer {
 };
 
 }  // namespace
+
+std::unique_ptr<PendingDownload> ContinuePrefetch(std::shared_ptr<Session> session, Command prefetch,
+                                                  Cause cause, absl::Span<std::byte> out,
+                                                  const Caller& caller) {
+  return std::make_unique<Prefetch>(std::move(session), std::move(prefetch), cause, out, caller);
+}
 
 Transfer& InlineTransfer() {
   static Inline transfer;

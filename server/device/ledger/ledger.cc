@@ -71,6 +71,42 @@ void SessionLedger::Record(const RowKey& key, int64_t bytes, int64_t calls) {
   const Amount amount{bytes, calls};
   MutexLock lock(&mu_);
   directions_[static_cast<int>(DirectionOf(key.cause))] += amount;
+  AddToRow(key, amount);
+}
+
+void SessionLedger::RecordPrefetch(uint64_t command, const RowKey& key, int64_t bytes) {
+  const Amount amount{bytes, 1};
+  MutexLock lock(&mu_);
+  directions_[static_cast<int>(DirectionOf(key.cause))] += amount;
+  prefetches_.push_back({command, AddToRow(key, amount), bytes});
+  if (prefetches_.size() > kPrefetchesMax) {
+    prefetches_.pop_front();
+  } else {
+    held_.Grow(sizeof(Prefetch));
+  }
+}
+
+void SessionLedger::RecordRead(uint64_t command, RowKey read) {
+  MutexLock lock(&mu_);
+  // Most are read in their order, and soon.
+  const auto found = std::find_if(prefetches_.begin(), prefetches_.end(),
+                                  [&](const Prefetch& prefetch) { return prefetch.command == command; });
+  if (found == prefetches_.end()) return;
+  const Prefetch prefetch = *found;
+  prefetches_.erase(found);
+  int64_t freed = sizeof(Prefetch);
+  const auto row = rows_.find(prefetch.row);
+  row->second += Amount{-prefetch.bytes, -1};
+  if (row->second == Amount{}) {
+    freed += kTableFactor * static_cast<int64_t>(sizeof(*row));
+    rows_.erase(row);
+  }
+  held_.Grow(-freed);
+  read.device = prefetch.row.device;
+  AddToRow(read, {prefetch.bytes, 1});
+}
+
+RowKey SessionLedger::AddToRow(const RowKey& key, const Amount& amount) {
   RowKey kept = key;
   if (rows_.size() >= kRowsMax && !rows_.contains(kept)) {
     kept.step = 0;
@@ -83,6 +119,7 @@ void SessionLedger::Record(const RowKey& key, int64_t bytes, int64_t calls) {
   const auto [row, is_new] = rows_.try_emplace(kept);
   row->second += amount;
   if (is_new) held_.Grow(kTableFactor * static_cast<int64_t>(sizeof(*row)));
+  return kept;
 }
 
 void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::string& program,

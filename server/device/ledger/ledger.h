@@ -90,7 +90,14 @@ class SessionLedger {
 
   // `calls` is 0 for a further piece of a transfer that was counted before.
   void Record(const RowKey& key, int64_t bytes, int64_t calls = 1);
-  void Count(int64_t Counters::* counter, int64_t amount = 1);
+  // Records a transfer that may turn out not to be one which the program asked for. A RecordRead of the same
+  // command moves it to another row; for the last kPrefetchesMax that were not read.
+  static constexpr size_t kPrefetchesMax = 1024;
+  void RecordPrefetch(uint64_t command, const RowKey& key, int64_t bytes);
+  // Counts the bytes of a prefetch under the row of the read, whose device is that of the prefetch. Ignores
+  // other commands.
+  void RecordRead(uint64_t command, RowKey read);
+  void Count(int64_t Counters::*counter, int64_t amount = 1);
   // Records and counts an execute that started and has ended. Ignores key.program.
   void RecordRun(RunKey key, const Digest& digest, const std::string& program, const RunSample& times,
                  int64_t peak_bytes);
@@ -99,6 +106,13 @@ class SessionLedger {
   Account account(Detail detail = Detail::kTransfers) const;
 
  private:
+  struct Prefetch {
+    uint64_t command = 0;
+    RowKey row;  // The row that it is counted in.
+    int64_t bytes = 0;
+  };
+  // Adds to the row of `key`, or beyond the limits to one of several rows together. Returns that row's key.
+  RowKey AddToRow(const RowKey& key, const Amount& amount) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FillRuns(Account& account) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   mutable Mutex mu_;
@@ -106,6 +120,7 @@ class SessionLedger {
   Amount directions_[kDirections] ABSL_GUARDED_BY(mu_);
   Counters counters_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<RowKey, Amount> rows_ ABSL_GUARDED_BY(mu_);
+  std::deque<Prefetch> prefetches_ ABSL_GUARDED_BY(mu_);  // Those that were not read, in order of their end.
   absl::flat_hash_map<RunKey, RunFigures> runs_ ABSL_GUARDED_BY(mu_);
   std::vector<std::pair<Digest, std::string>> programs_ ABSL_GUARDED_BY(mu_);  // The programs by number.
   std::map<Digest, uint32_t> program_numbers_ ABSL_GUARDED_BY(mu_);

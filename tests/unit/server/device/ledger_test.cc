@@ -35,6 +35,40 @@ TEST(Ledger, RowsSumToTotalsWhateverHappens) {
   ExpectRowsSumToTotals(account);
 }
 
+TEST(Ledger, APrefetchMovesToTheRowOfItsRead) {
+  SessionLedger ledger;
+  ledger.RecordPrefetch(5, {1, Cause::kPrefetch, 3, 8}, 16);
+  ledger.RecordPrefetch(6, {1, Cause::kPrefetch, 3, 8}, 4);
+  ledger.RecordRead(5, {0, Cause::kScalarRead, 4, 9});
+  ledger.RecordRead(5, {0, Cause::kDownload, 4, 9});   // It was read before.
+  ledger.RecordRead(77, {0, Cause::kDownload, 4, 9});  // No prefetch.
+  Account account = ledger.account();
+  ASSERT_EQ(account.rows.size(), 2u);
+  EXPECT_EQ(account.rows[0].key, (RowKey{1, Cause::kScalarRead, 4, 9}));
+  EXPECT_EQ(account.rows[0].amount, (Amount{16, 1}));
+  EXPECT_EQ(account.rows[1].key, (RowKey{1, Cause::kPrefetch, 3, 8}));
+  EXPECT_EQ(account.rows[1].amount, (Amount{4, 1}));
+  ExpectRowsSumToTotals(account);
+  ledger.RecordRead(6, {0, Cause::kScalarRead, 4, 9});
+  account = ledger.account();
+  ASSERT_EQ(account.rows.size(), 1u);
+  EXPECT_EQ(account.rows[0].amount, (Amount{20, 2}));
+  ExpectRowsSumToTotals(account);
+}
+
+TEST(Ledger, OnlyTheLastPrefetchesAreRemembered) {
+  SessionLedger ledger;
+  const uint64_t count = 2 * SessionLedger::kPrefetchesMax;
+  for (uint64_t i = 0; i < count; ++i) ledger.RecordPrefetch(i, {0, Cause::kPrefetch, 1, i}, 4);
+  for (uint64_t i = 0; i < count; ++i) ledger.RecordRead(i, {0, Cause::kDownload, 2, 0});
+  const Account account = ledger.account();
+  EXPECT_EQ(account.rows.size(), 1 + SessionLedger::kPrefetchesMax);
+  EXPECT_EQ(account.rows[0].amount,
+            (Amount{4 * SessionLedger::kPrefetchesMax, SessionLedger::kPrefetchesMax}));
+  EXPECT_EQ(account.directions[1], (Amount{static_cast<int64_t>(4 * count), static_cast<int64_t>(count)}));
+  ExpectRowsSumToTotals(account);
+}
+
 TEST(Ledger, ManyStepsStayExactInBoundedMemory) {
   SessionLedger ledger;
   for (uint64_t step = 0; step < 100'000; ++step) ledger.Record({0, Cause::kUpload, 1, step}, 8);

@@ -112,6 +112,7 @@ const std::map<std::string_view, Bounded>& Walk() {
       {"commands_per_message_max", {HoldCommands}},
       {"unacknowledged_bytes_max", {HoldReplies}},
       {"inline_bytes_max", {HoldLiterals}},
+      {"prefetch_bytes_max", {HoldReplies}},
       {"chunk_bytes_max", {HoldProgramChunks}},
       {"program_bytes_max", {HoldProgramChunks}},
       {"instructions_max", {HoldPrograms}},

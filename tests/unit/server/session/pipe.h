@@ -238,7 +238,7 @@ class Client {
     *command.mutable_placeholder()->mutable_shape() = Shape(shape);
     return command;
   }
-  v1::Command DownloadOf(uint64_t handle) {
+  static v1::Command DownloadOf(uint64_t handle) {
     v1::Command command;
     command.mutable_download()->set_handle(handle);
     command.mutable_download()->set_cause(static_cast<int>(Cause::kDownload));
