@@ -280,7 +280,7 @@ class Replayer {
   std::deque<std::string> texts_;  // Owns the strings that `lines_` points to.
   std::map<uint32_t, Caller> lines_;
   std::map<uint64_t, Buffer> buffers_;
-  std::map<uint64_t, Buffer> prefetched_;  // What was read ahead, by the id of its Download.
+  std::map<uint64_t, Buffer> prefetched_;  // Buffers that were read ahead, by the id of the Download.
   std::map<uint64_t, hlod::Execution> executions_;  // The executes with channels of their own.
   std::map<uint64_t, Executable> executables_;
   std::map<std::string, std::string> programs_;  // Serialized modules by digest.

@@ -67,8 +67,8 @@ Transfer& ArenaTransfer();
 // Returns the kind of transfer for `bytes` bytes in this session.
 Transfer& ChooseTransfer(Session& session, int64_t bytes);
 
-// Continues the inline Download `prefetch`, which was sent with the execute. When it has succeeded, the
-// daemon is told the read's cause and line.
+// Continues the inline Download `prefetch`, which was sent with the execute. Once it has succeeded, Await
+// tells the daemon the read's cause and line.
 std::unique_ptr<PendingDownload> ContinuePrefetch(std::shared_ptr<Session> session, Command prefetch,
                                                   Cause cause, absl::Span<std::byte> out,
                                                   const Caller& caller);

@@ -120,7 +120,8 @@ class SessionLedger {
   Amount directions_[kDirections] ABSL_GUARDED_BY(mu_);
   Counters counters_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<RowKey, Amount> rows_ ABSL_GUARDED_BY(mu_);
-  std::deque<Prefetch> prefetches_ ABSL_GUARDED_BY(mu_);  // Those that were not read, in order of their end.
+  std::deque<Prefetch> prefetches_
+      ABSL_GUARDED_BY(mu_);  // Prefetches that were not read, in order of their end.
   absl::flat_hash_map<RunKey, RunFigures> runs_ ABSL_GUARDED_BY(mu_);
   std::vector<std::pair<Digest, std::string>> programs_ ABSL_GUARDED_BY(mu_);  // The programs by number.
   std::map<Digest, uint32_t> program_numbers_ ABSL_GUARDED_BY(mu_);
