@@ -99,7 +99,7 @@ TEST_F(Abstract, StandInsAreValues) {
 }
 
 // Returns the sharding of the first parameter that has one in the program of `tensor`; empty when none has.
-std::string ShardingOf(const Tensor& tensor) {
+std::string MarkOfProgram(const Tensor& tensor) {
   const std::unique_ptr<Module> module = Lower({tensor});
   const hlo::Computation& entry = module->entry();
   for (const hlo::NodeId parameter : entry.parameters()) {
@@ -114,16 +114,16 @@ class Sharded : public TensorTest {};
 TEST_F(Sharded, AMarkStaysThroughUpdatesAndGoesOnWithTheMemory) {
   Tensor w = OnDevice({1, 2, 3, 4}, {4});
   MarkSharding(w, "{devices=[2]<=[2]}");
-  const std::string mark = ShardingOf(w * 2);
+  const std::string mark = MarkOfProgram(w * 2);
   EXPECT_NE(mark, "");
   w -= 1;
   Sync();
-  EXPECT_EQ(ShardingOf(w * 2), mark);
+  EXPECT_EQ(MarkOfProgram(w * 2), mark);
   Tensor next = w * 3;
   w = Tensor();  // The last reference to the old w, which is donated.
   Sync();
-  EXPECT_EQ(ShardingOf(next * 2), mark);
-  EXPECT_EQ(ShardingOf(OnDevice({1}, {1}) * 2), "");
+  EXPECT_EQ(MarkOfProgram(next * 2), mark);
+  EXPECT_EQ(MarkOfProgram(OnDevice({1}, {1}) * 2), "");
   EXPECT_EQ(KindOf(Thrown([&] { MarkSharding(next, "{devices=[2,2]<=[4]}"); })), ErrorKind::kArgument);
 }
 
