@@ -115,7 +115,9 @@ absl::Status Executions::AdmitReport(Execution& execution) {
 }
 
 absl::Status Executions::MeasureMachine(Execution& execution) {
-  DeviceMemory& memory = state_.devices.device(execution.request.device).memory;
+  engine::MachineSpeed& machine = execution.request.report->machine;
+  if (machine.f32_flops > 0) return absl::OkStatus();  // The run was postponed after it.
+  DeviceMemory& memory = state_.devices.device(execution.request.DeviceOf(0)).memory;
   engine::RunContext context;
   context.cancel = &execution.cancel;
   // Measures smaller sizes when the device is almost full.
@@ -123,7 +125,7 @@ absl::Status Executions::MeasureMachine(Execution& execution) {
     const absl::StatusOr<Block> block =
         memory.Allocate(state_.account, bytes, Category::kTemporary, "the measurement of the machine");
     if (!block.ok()) continue;
-    ASSIGN_OR_RETURN(execution.request.report->machine,
+    ASSIGN_OR_RETURN(machine,
                      engine::MeasureMachineSpeed({block->data(), static_cast<size_t>(bytes)},
                                                  execution.executable->compiled->plan().threads(), context));
     return absl::OkStatus();
