@@ -107,7 +107,9 @@ absl::StatusOr<Placed> Place(const Buffer& whole, const Division& division, cons
   if (const Shards* const shards = whole.internal_state()->shards.get(); shards != nullptr) {
     if (shards->division == division) return Placed{whole, std::vector<bool>(count, false)};
     ASSIGN_OR_RETURN(const Buffer gathered, Gather(*shards, Device(session, division.devices[0]), caller));
-    return Place(gathered, division, caller);
+    ASSIGN_OR_RETURN(Placed placed, Place(gathered, division, caller));
+    placed.is_temporary.assign(count, true);  // Also a part that is the gathered array.
+    return placed;
   }
   const std::vector<size_t> holders = hlo::FirstHolders(division.tiling);
   std::map<Dims, Buffer> tiles;

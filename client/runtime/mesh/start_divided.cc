@@ -35,7 +35,10 @@ class ParticipantArguments {
     }
     // Nobody can use a donated array afterwards, whether or not the program got the array's own memory.
     const bool was_cut = std::ranges::all_of(placed.is_temporary, [](bool temporary) { return temporary; });
-    if (donate && was_cut) consumed_.push_back(*buffer);
+    const auto is_same = [&](const Buffer& other) {
+      return other.internal_state() == buffer->internal_state();
+    };
+    if (donate && was_cut && std::ranges::none_of(consumed_, is_same)) consumed_.push_back(*buffer);
     return absl::OkStatus();
   }
 
