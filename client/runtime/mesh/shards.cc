@@ -1,10 +1,12 @@
 // Reads, fills and makes divided buffers through those of their parts.
 #include "client/runtime/mesh/shards.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/runtime/preflight/abstract_session.h"
+#include "client/runtime/session/process.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/proto/tiling.h"
 #include "common/hlo/text/sharding.h"
@@ -27,27 +29,33 @@ class JoinedLiteral : public Awaitable<Literal> {
     return std::ranges::all_of(tiles_, [](const Future<Literal>& tile) { return tile.Ready(); });
   }
   absl::StatusOr<Literal> Await(absl::Time deadline) override {
+    RETURN_IF_ERROR(owner_.Check());  // The lock may have been held at the time of the fork.
     const Division& division = shards_->division;
     absl::MutexLock lock(&mu_);
+    if (taken_) return FailedPrecondition("The value of this future was taken already.");
     while (arrived_.size() < tiles_.size()) {
       const absl::Duration left =
           deadline == absl::InfiniteFuture() ? absl::InfiniteDuration() : deadline - absl::Now();
       ASSIGN_OR_RETURN(Literal tile, tiles_[arrived_.size()].Await(left));
       arrived_.push_back(std::move(tile));
     }
-    if (arrived_.size() == 1) return std::move(arrived_[0]);
+    taken_ = true;
+    std::vector<Literal> tiles = std::exchange(arrived_, {});
+    if (tiles.size() == 1) return std::move(tiles[0]);
     Literal whole(division.whole);
     for (size_t i = 0; i < holders_.size(); ++i)
-      hlo::PlaceTile(arrived_[i], division.tiling.tiles[holders_[i]], whole);
+      hlo::PlaceTile(tiles[i], division.tiling.tiles[holders_[i]], whole);
     return whole;
   }
 
  private:
+  const OwnerProcess owner_;
   const std::shared_ptr<const Shards> shards_;
   const std::vector<size_t> holders_;
   std::vector<Future<Literal>> tiles_;
   absl::Mutex mu_;
   std::vector<Literal> arrived_ ABSL_GUARDED_BY(mu_);
+  bool taken_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 class AllEnds : public Awaitable<void> {
@@ -90,6 +98,7 @@ std::vector<std::string> ShardingTexts(const std::vector<Division>& divisions) {
 
 absl::StatusOr<Division> ReadDivision(const Mesh& mesh, const std::string& sharding, const Shape& whole) {
   RETURN_IF_ERROR(mesh.status());
+  if (mesh.devices().empty()) return InvalidArgument("The mesh has no axes, and so no devices.");
   if (!whole.IsArray())
     return InvalidArgument("Only arrays are divided; %s is not one.", hlo::ToString(whole));
   ASSIGN_OR_RETURN(std::string parsed, hlo::ParseSharding(sharding, whole.dims.size()));
