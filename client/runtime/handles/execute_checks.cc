@@ -98,6 +98,14 @@ class ExecuteCheck {
                                        placeholder.ToString(), index, executable_.name));
     }
     RETURN_IF_ERROR(CheckAlive(*placeholder.internal_state(), "a fill"));
+    if (!placeholder.shards().empty()) {
+      return ArgumentError(
+          caller_,
+          absl::StrFormat("Result %d of %s cannot fill %s%s: it is divided among %d devices, and the program "
+                          "is not compiled for a mesh.",
+                          index, executable_.name, placeholder.ToString(), At(), placeholder.shards().size()),
+          placeholder.internal_state().get());
+    }
     const Shape& shape = executable_.results[static_cast<size_t>(index) % executable_.results.size()];
     if (placeholder.is_placeholder() && hlo::Compatible(placeholder.shape(), shape)) return absl::OkStatus();
     return ArgumentError(
