@@ -104,6 +104,7 @@ LayerArgument OneOrOnePer(const char* name, const Sizes& values, int64_t dims) {
 // Checks that windows begin inside the input.
 LayerArgument AtMostHalf(const Sizes& kernel, const Sizes& padding) {
   const Dims &sizes = kernel.values(), &pads = padding.values();
+  if (sizes.empty() || pads.empty()) return {true, ""};  // Said by OneOrOnePer().
   for (size_t i = 0; i < std::max(sizes.size(), pads.size()); ++i) {
     const int64_t size = sizes[sizes.size() == 1 ? 0 : std::min(i, sizes.size() - 1)];
     const int64_t pad = pads[pads.size() == 1 ? 0 : std::min(i, pads.size() - 1)];
