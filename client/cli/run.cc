@@ -151,12 +151,15 @@ absl::StatusOr<Executable> Compile(const Client& client, const Module& module, c
     compile.mesh.emplace();
   }
   if (!compile.mesh.has_value()) return client.Compile(module, compile, caller);
-  const StablehloOptions& stablehlo = options.stablehlo;
-  // Sizes that were chosen here are in the module only.
-  if (!stablehlo.sizes.empty() || !stablehlo.values.empty() || !stablehlo.entry.empty())
-    return client.Compile(module, compile, caller);
-  ASSIGN_OR_RETURN(const std::string program, ReadFile(options.module));
-  absl::StatusOr<Executable> divided = client.CompileSerialized(program, compile, caller);
+  const auto divide = [&]() -> absl::StatusOr<Executable> {
+    const StablehloOptions& stablehlo = options.stablehlo;
+    // Sizes that were chosen here are in the module only.
+    if (!stablehlo.sizes.empty() || !stablehlo.values.empty() || !stablehlo.entry.empty())
+      return client.Compile(module, compile, caller);
+    ASSIGN_OR_RETURN(const std::string program, ReadFile(options.module));
+    return client.CompileSerialized(program, compile, caller);
+  };
+  absl::StatusOr<Executable> divided = divide();
   if (divided.ok() || is_wanted) return divided;
   // Nobody asked for the division.
   std::fprintf(stderr, "%s is computed whole, on one device: %s\n", Printable(module.name()).c_str(),
