@@ -74,6 +74,8 @@ absl::StatusOr<hlod::Executable> Rendezvous::Merge(const Meeting& meeting) {
     return first.run().program->client().runtime().Compile(*merged, {}, first.line());
   };
   absl::StatusOr<hlod::Executable> compiled = compile();
+  // Programs that differ always fail; an error of the connection or of memory may pass.
+  if (!compiled.ok() && !absl::IsInvalidArgument(compiled.status())) return compiled;
   absl::MutexLock lock(&state_->mu);
   if (state_->merged.size() >= kMergedMax) state_->merged.clear();  // The shapes may change with each step.
   return state_->merged.try_emplace(std::move(digests), std::move(compiled)).first->second;
@@ -123,13 +125,14 @@ std::string Rendezvous::Describe(const Meeting& meeting) {
       meeting.present, absl::StrJoin(missing, ", "));
 }
 
-std::vector<Rendezvous::Meeting> Rendezvous::TakeLate(State& state) {
-  std::vector<Meeting> late;
+std::vector<Rendezvous::Late> Rendezvous::TakeLate(State& state) {
+  std::vector<Late> late;
   const absl::Time now = absl::Now();
   for (auto entry = state.meetings.begin(); entry != state.meetings.end();) {
     std::deque<Meeting>& waiting = entry->second;
     while (!waiting.empty() && now - waiting.front().since >= state.fail_after) {
-      late.push_back(std::move(waiting.front()));
+      const absl::Status error = absl::DeadlineExceededError(Describe(waiting.front()));
+      late.push_back({std::move(waiting.front()), error});
       waiting.pop_front();
     }
     for (Meeting& meeting : waiting) {
@@ -146,14 +149,14 @@ void Rendezvous::Watch(const std::shared_ptr<State>& state) {
   const auto watch = [state] {
     const absl::Duration pause = std::min(state->warn_after, state->fail_after) / 2;
     for (bool goes_on = true; goes_on;) {
-      std::vector<Meeting> late;
+      std::vector<Late> late;
       {
         absl::MutexLock lock(&state->mu);
         if (state->mu.AwaitWithTimeout(absl::Condition(&state->ending), pause)) return;
         late = TakeLate(*state);
         state->watched = goes_on = !state->meetings.empty();
       }
-      for (const Meeting& meeting : late) Fail(meeting, absl::DeadlineExceededError(Describe(meeting)));
+      for (const Late& each : late) Fail(each.meeting, each.error);
     }
   };
   std::thread(watch).detach();

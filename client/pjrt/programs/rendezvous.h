@@ -42,6 +42,11 @@ class Rendezvous {
     absl::Time since;
     bool warned = false;
   };
+  // A meeting that is given up. Its error is written while the client, which owns the devices, exists.
+  struct Late {
+    Meeting meeting;
+    absl::Status error;
+  };
   // By the programs' devices.
   using Meetings = std::map<std::vector<Device*>, std::deque<Meeting>>;
   struct State {
@@ -56,7 +61,7 @@ class Rendezvous {
   // Starts a thread that looks for meetings that take too long, until there are none.
   static void Watch(const std::shared_ptr<State>& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state->mu);
   // Warns of late meetings. Takes out those that are given up.
-  static std::vector<Meeting> TakeLate(State& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
+  static std::vector<Late> TakeLate(State& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   static std::string Describe(const Meeting& meeting);
   // Returns the program that does what the participants' programs do.
   absl::StatusOr<hlod::Executable> Merge(const Meeting& meeting);
