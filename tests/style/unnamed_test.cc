@@ -4,8 +4,9 @@
 // they are found here, without a compiler: by the lines that begin a declaration.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <regex>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/style/sources.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod {
@@ -21,19 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string Text(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 // Returns the folder that is compiled together with the file: the nearest one with a CMakeLists.txt. Returns
 // nullopt when each of its files is compiled on its own.
 std::optional<fs::path> RoomOf(const fs::path& file) {
   fs::path folder = file.parent_path();
   while (!fs::exists(folder / "CMakeLists.txt")) folder = folder.parent_path();
-  const bool apart = Text(folder / "CMakeLists.txt").find("UNITY_BUILD OFF)") != std::string::npos;
+  const bool apart = ReadAll(folder / "CMakeLists.txt").find("UNITY_BUILD OFF)") != std::string::npos;
   return apart ? std::nullopt : std::optional(folder);
 }
 
@@ -77,7 +72,7 @@ struct Declaration {
 // Calls visit for each declaration of a file in its namespaces.
 template <typename Visit>
 void ForEachDeclaration(const fs::path& path, const Visit& visit) {
-  std::istringstream lines(Text(path));
+  std::istringstream lines(ReadAll(path));
   Declaration declaration{.unnamed = false};
   std::string& text = declaration.text;
   for (std::string line; std::getline(lines, line);) {
@@ -132,7 +127,7 @@ TEST(Unnamed, NamesAreDefinedOnceInARoom) {
 std::vector<fs::path> IncludedBy(const fs::path& file) {
   static const std::regex include(R"re(\s*#\s*include\s+["<]((client|common|server|hlod)/[^">]+)[">].*)re");
   std::vector<fs::path> headers;
-  std::istringstream lines(Text(file));
+  std::istringstream lines(ReadAll(file));
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     if (line.find("include") == std::string::npos || !std::regex_match(line, match, include)) continue;
