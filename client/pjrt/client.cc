@@ -61,8 +61,7 @@ absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue
     } else if (name == "num_nodes" && option.type == abi::NamedValueType::kInt64 && option.int64_value > 1) {
       return Unimplemented(
           "%d processes are to run programs together (num_nodes, jax.distributed); hlod's programs are of "
-          "one "
-          "process. One daemon can have all devices: HLOD_DEVICES, or hlod --devices.",
+          "one process. One daemon can have all devices: HLOD_DEVICES, or hlod --devices.",
           option.int64_value);
     }
   }
