@@ -61,8 +61,9 @@ std::vector<hlo::Mesh> MeshesOf(const hlo::Mesh& own, int64_t chips) {
   return meshes;
 }
 
-// Returns the strategies that differ from others on this mesh: one with one axis in use has no tensor
-// parallelism besides, and how a mesh is divided in two does not matter where both axes divide the same.
+// Returns the strategies that are worth trying on this mesh. `data` and `fsdp` divide along both axes
+// together, so that one of the meshes is enough for them; the combinations need two axes of more than one
+// chip.
 std::vector<std::string> StrategiesOn(const hlo::Mesh& mesh, bool annotated, bool only_mesh) {
   const int64_t first = mesh.axes.front().second, last = mesh.axes.back().second;
   const bool two = mesh.axes.size() > 1 && first > 1 && last > 1;

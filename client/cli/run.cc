@@ -133,8 +133,8 @@ absl::Status MakeFolder(const std::string& folder) {
   return absl::OkStatus();
 }
 
-// Compiles the module: divided among the devices of --mesh, or of its own mesh where its arrays are annotated
-// and the daemon has as many; whole where that fails and nobody asked for it.
+// Compiles the module for --mesh. Without that option, a module with shardings is divided among the devices
+// of its own mesh if the daemon has as many, and compiled whole, with a line on stderr, if that fails.
 absl::StatusOr<Executable> Compile(const Client& client, const Module& module, const RunOptions& options,
                                    const Caller& caller) {
   CompileOptions compile{.describe = true, .partitioner = options.partitioner};

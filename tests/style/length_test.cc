@@ -1,4 +1,4 @@
-// A function is read at one sight: it has at most kLinesMax lines, from its name to its closing brace. Found
+// A function fits on a screen: it has at most kLinesMax lines, from its name to its closing brace. Found
 // without a compiler, by the indentation that clang-format writes.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The accuracy of estimated peaks, as measured on programs whose peak a compiler says
-// (tests/conformance/sharded/memory.md, tests/conformance/peaks.md, client/examples/llama_405b.d/memory.md).
+// (tests/conformance/sharded/memory.md, tests/conformance/peaks.md, client/examples/llama_405b.d/README.md).
 #pragma once
 
 #include <string>

@@ -188,7 +188,7 @@ Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
   command.add_flag(
       "--search", options->search,
       "Try the standard shardings (data, FSDP, tensor, sequence, and combinations) over --mesh, or "
-      "over every mesh of so many chips, and print a table, best first");
+      "over every mesh of the target's chips, and print a table, best first");
   command.add_option("--chips", options->chips,
                      "TOML file of further chips: [chips.NAME] with memory_bytes, "
                      "usable_bytes, bandwidth, flops, tiled");

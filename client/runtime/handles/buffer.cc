@@ -135,7 +135,7 @@ class CommandEnd : public Awaitable<void> {
   const Command command_;
 };
 
-// Adds to an error of a part whose it is.
+// Adds to an error of a part the array that the part belongs to.
 absl::Status AboutPart(const absl::Status& status, const BufferState& whole, size_t part) {
   if (status.ok()) return status;
   return Annotate(status, absl::StrFormat("using shard %d of %s", part, hlo::ToStringNoLayout(whole.shape)));

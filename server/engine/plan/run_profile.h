@@ -18,11 +18,11 @@ struct StepProfile {
   // "fused", "library", "movement", "reference", or "copy" for values that a loop, a branch or the end of the
   // program copies.
   std::string kind;
-  std::string text;                // What it computes, at most kStepTextMax bytes.
+  std::string text;                // Its computation, at most kStepTextMax bytes.
   std::string type;                // The element type that it computes in: "f32". Empty for copies.
   std::vector<std::string> lines;  // "model.py:12", at most Op::kLinesMax.
   int64_t runs = 0, ns = 0;
-  double bytes = 0, flops = 0;  // Of one run: what it must read and write at least, and computes.
+  double bytes = 0, flops = 0;  // The least traffic and the operations of one run.
 };
 
 struct RunProfile {

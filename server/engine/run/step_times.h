@@ -12,7 +12,7 @@ struct StepTime {
   int64_t runs = 0, ns = 0;
 };
 
-// What a run that is measured fills (RunContext::times).
+// The times that a measured run fills in (RunContext::times).
 struct StepTimes {
   std::vector<StepTime> instructions;  // By position in the code; sized by the run.
   int64_t ns = 0;                      // The whole run.

@@ -85,8 +85,8 @@ class FusedStep final : public Step {
 
  private:
   static constexpr int64_t kAccumulatorBytes = kTile * 8;
-  // With fewer outputs side by side than this, the reduction itself is split, into chunks of at least so many
-  // elements.
+  // With fewer than kJobsWanted outputs side by side, a reduction of kSplitElementsMin elements or more is
+  // split itself, into chunks of at least kElementsAChunk.
   static constexpr int64_t kJobsWanted = 64, kElementsAChunk = 32768, kSplitElementsMin = 256 * 1024;
 
   struct Reduction {

@@ -23,8 +23,8 @@ Tensor Ntxent(const Operand& embeddings, const Tensor& labels, double temperatur
 Tensor SmoothLabels(const Operand& labels, double alpha);
 
 // The connectionist temporal classification of logits [batch, time, classes] and labels [batch, length],
-// whose paddings [batch, time] and [batch, length] are 1 where there is nothing and 0 elsewhere. Labels are
-// padded at their end.
+// whose paddings [batch, time] and [batch, length] are 1 for padding and 0 elsewhere. Labels are padded
+// at their end.
 struct CtcOptions {
   int64_t blank_id = 0;
   double log_epsilon = -1e5;  // Stands for the logarithm of 0.
