@@ -212,6 +212,20 @@ TEST(Session, AnExecuteIsAnsweredWithItsProfileWhenAsked) {
   EXPECT_FALSE(client.replies.contains(plain));
 }
 
+// Where `devices` is given, `device` has no meaning and may be any number.
+TEST(Session, AProfileMeasuresTheDeviceThatTheExecuteRunsOn) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Send(client.UploadOf({1, 2, 3, 4}, 1));
+  client.Send(client.CompileOf(2, device::AddProgram()));
+  v1::Command execute = client.ExecuteOf(2, {1, 1}, {3});
+  execute.mutable_execute()->set_device(1'000'000'000);
+  execute.mutable_execute()->add_devices(0);
+  execute.mutable_execute()->set_profile(true);
+  execute.mutable_execute()->set_measure_machine(true);
+  EXPECT_GT(client.Do(execute).profile().machine().f32_flops(), 0);
+}
+
 TEST(Session, AProfileIsRefusedWhereNothingRunsOrBeyondTheLimit) {
   Daemon daemon;
   Client client(daemon);

@@ -73,6 +73,7 @@ std::vector<Refused> LayersOfImages() {
       REFUSED(MaxPool2d(m, "a", 2, {.padding = -1}), "padding is -1"),
       REFUSED(MaxPool2d(m, "a", 2, {.dilation = 0}), "dilation is 0"),
       REFUSED(MaxPool2d(m, "a", {2, 2, 2}), "kernel has 3 values for 2 dimensions"),
+      REFUSED(MaxPool2d(m, "a", Sizes(Dims())), "kernel has 0 values for 2 dimensions"),
       REFUSED(MaxPool1d(m, "a", 2, {.padding = 2}), "padding is 2"),
       REFUSED(AvgPool1d(m, "a", 2, {.stride = 0}), "stride is 0"),
       REFUSED(AvgPool2d(m, "a", 2, {.divisor = 0}), "divisor is 0"),
