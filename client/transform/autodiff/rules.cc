@@ -9,9 +9,9 @@
 namespace hlod::lazy {
 namespace {
 
-// A cotangent lies as its value does.
+// The cotangent of a value whose sharding is stated has the same sharding.
 Cotangents CustomCallCotangents(const TransposeArgs& c) {
-  if (c.operands.size() != 1) return AxisCotangents(c);
+  if (!IsShardingTarget(c.Get<hlo::CustomCallAttributes>().target)) return AxisCotangents(c);
   return {c.l.b.Add(hlo::kCustomCall, {c.ct}, c.attributes, {}, &c.l.shape(c.ct))};
 }
 
