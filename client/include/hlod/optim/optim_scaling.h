@@ -71,8 +71,8 @@ Optimizer ApplyEvery(int64_t k = 1, Caller caller = Caller::Here());
 Optimizer AddNoise(double eta, double gamma, uint64_t seed);
 
 // By the smaller of (loss - f_min) / (|u|^2 + eps) and max_learning_rate, where u are all updates together;
-// by 0 where |u|^2 + eps is 0. Update() takes the loss: optimizer.Update(grads, state, params, {.value =
-// loss}). Loizou et al., 2021.
+// by 0 where |u|^2 + eps is at most 2.2e-16. Update() takes the loss: optimizer.Update(grads, state, params,
+// {.value = loss}). Loizou et al., 2021.
 struct PolyakOptions {
   double max_learning_rate = 1, f_min = 0, eps = 0;
   bool plus = false;  // True for 0 instead of a negative loss - f_min: Optax's variant "sps+".
