@@ -34,10 +34,11 @@ TEST(Packing, AHeapHasTheHeightOfWhatLiesOnOneAnother) {
 }
 
 TEST(Packing, AGapThatIsTooSmallMakesTheHeapHigherThanWhatIsAlive) {
-  // At most 10 + 10 bytes are alive, but after the first 10 have gone the second stay at 10.
-  const std::vector<Span> spans = {Of(0, 1, 10), Of(0, 3, 9), Of(2, 3, 11)};
-  EXPECT_EQ(MostAlive(spans).bytes, 20);
-  EXPECT_EQ(HeapBytes(spans), 20);
+  // 5 lies on 6 from tick 1 on. At tick 2, 6 has gone: 4 lies in its gap, whose other 2 bytes are too few
+  // for 3.
+  const std::vector<Span> spans = {Of(0, 1, 6), Of(1, 2, 5), Of(2, 2, 4), Of(2, 2, 3)};
+  EXPECT_EQ(MostAlive(spans).bytes, 5 + 4 + 3);
+  EXPECT_EQ(HeapBytes(spans), 6 + 5 + 3);
 }
 
 // A result in a donated argument's memory has room for others only when the argument is not read any more.
