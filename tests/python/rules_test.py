@@ -22,6 +22,8 @@ class Rules(unittest.TestCase):
             ("wq=None,data+model", [(), ("data", "model")]),
             ("a=b=model", [("model",)]),
             ("wq=P()", []),
+            ("wq=P((), 'data')", [(), ("data",)]),
+            ("wq=P('data',)", [("data",)]),
             ("wq=", []),
         ):
             self.assertEqual(rules.parse(text)[1], entries, text)
@@ -33,6 +35,7 @@ class Rules(unittest.TestCase):
             ("wq=data,data", "divides two dimensions over the axis 'data'"),
             ("wq=7", "has '7' where an axis"),
             ("wq=data+None", "where an axis"),
+            ("wq=data,,model", "has an empty dimension"),
         ):
             with self.assertRaisesRegex(rules.Wrong, reason):
                 rules.parse(text)

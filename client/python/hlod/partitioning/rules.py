@@ -45,13 +45,15 @@ def parse(text: str) -> tuple[re.Pattern, list[tuple[str, ...]]]:
 
 
 def _entries(spec: str, rule: str) -> list[tuple[str, ...]]:
+    if re.search(r"(^|,)\s*,", re.sub(r"\([^()]*\)", "()", spec)):
+        raise Wrong(f"The rule {rule!r} has an empty dimension; None is for one that stays whole.")
     entries = []
     for entry in re.findall(r"\([^()]*\)|[^,()]+", spec):
         names = [name.strip(" '\"") for name in re.split(r"[,+]", entry.strip().strip("()"))]
         names = [name for name in names if name]
         if names and names != ["None"] and not all(re.fullmatch(r"[A-Za-z_][\w.-]*", name) and name != "None" for name in names):
             raise Wrong(f"The rule {rule!r} has {entry.strip()!r} where an axis, several as a+b, or None should be.")
-        if names:
+        if names or entry.startswith("("):
             entries.append(() if names == ["None"] else tuple(names))
     return entries
 
