@@ -170,6 +170,13 @@ class Merger {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> MergePrograms(Programs programs) {
+  // The participant's number is its replica's.
+  if (const auto replicas = programs[0]->config.replica_count;
+      replicas != static_cast<int64_t>(programs.size())) {
+    return InvalidArgument(
+        "%d devices run different programs together, of %d replicas; only replicas may run different programs.",
+        programs.size(), replicas);
+  }
   for (size_t i = 1; i < programs.size(); ++i) {
     if (const absl::Status alike = CheckAlike(*programs[0], *programs[i]); !alike.ok()) {
       return InvalidArgument(

@@ -73,7 +73,6 @@ Tensor& MarkSharding(Tensor& tensor, const Mesh& mesh, const PartitionSpec& spec
   auto parsed = lazy::Parsed(sharding, tensor, caller);
   const lazy::TraceLock lock;
   lazy::Value& value = tensor.impl()->value();
-  value.sharding = std::move(parsed);
   if (value.state == State::kFailed) lazy::Throw(value.failure, lazy::kName, caller);
   if (value.state == State::kNode) {
     lazy::Trace& graph = *value.graph;
@@ -83,6 +82,7 @@ Tensor& MarkSharding(Tensor& tensor, const Mesh& mesh, const PartitionSpec& spec
         lazy::AppendShardingCall(lowering, graph.op(value.node), {mesh.devices(), sharding});
     graph.RemoveLive(value);
     graph.AddLive(value, stated.id);
+    value.sharding = std::move(parsed);
     return tensor;
   }
   if (value.state == State::kPlaceholder) {
@@ -92,6 +92,7 @@ Tensor& MarkSharding(Tensor& tensor, const Mesh& mesh, const PartitionSpec& spec
   } else if (value.state == State::kData) {
     value.Become(lazy::ValueOrThrow(Divide(value.buffer, mesh, sharding, caller), lazy::kName, caller));
   }
+  value.sharding = std::move(parsed);  // Last, as the copies to the devices may fail.
   value.known_graph = 0;
   return tensor;
 }

@@ -2,6 +2,7 @@
 #include "server/device/execution/executions.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "common/base/errors/status.h"
@@ -83,10 +84,15 @@ void Executions::OnReady(const std::shared_ptr<Execution>& execution) {
 // -----------------------------------------------------------------------------------------------------------
 // answers
 
-void Executions::Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status) {
+void Executions::Settle(const std::shared_ptr<Execution>& execution, absl::Status status) {
   state_.channels.EndExecution(execution->request.command.id);
-  if (RunReport* const report = execution->request.report.get(); report != nullptr && status.ok())
-    report->profile = execution->executable->compiled->plan().Profile(report->times);
+  if (RunReport* const report = execution->request.report.get(); report != nullptr && status.ok()) {
+    try {
+      report->profile = execution->executable->compiled->plan().Profile(report->times);
+    } catch (const std::bad_alloc&) {
+      status = MakeError(ErrorKind::kNoMemory, "The profile of the run finds no memory.");
+    }
+  }
   DeferringLock lock(&state_.mu);
   if (state_.closed) return;
   Report(*execution, status, lock);

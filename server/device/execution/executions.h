@@ -50,7 +50,7 @@ class Executions {
   // Called before and after the run (executions.cc).
   void OnReady(const std::shared_ptr<Execution>& execution);
   // Answers an execute that has ended, and removes it.
-  void Settle(const std::shared_ptr<Execution>& execution, const absl::Status& status);
+  void Settle(const std::shared_ptr<Execution>& execution, absl::Status status);
   // The two halves of Settle. Report makes the results ready or failed, and answers; Retire releases what the
   // execute holds, and lets the commands run that wait for it.
   void Report(Execution& execution, const absl::Status& status, DeferringLock& lock)

@@ -237,11 +237,17 @@ def _divide(module, mesh: list, shardy: bool, texts: list, strategy: str) -> Non
     attributes = [dict(_items(a)) for a in _argument_attributes(main)]
     if not all(name for name, _ in mesh):
         raise Refused("The program's mesh has no names of axes: --mesh gives them, as in --mesh data=4,model=2.")
-    symbol = next((str(op.operation.attributes["sym_name"]).strip('"') for op in module.body.operations if op.operation.name == "sdy.mesh"), None)
-    if shardy and symbol is None:
+    declared = [op.operation for op in module.body.operations if op.operation.name == "sdy.mesh"]
+    if shardy and not declared:
         raise Refused("The program is HLO, whose shardings cannot be replaced: give the StableHLO that it was made of.")
+    # A module may declare others too, such as one without axes.
+    symbol = next((str(op.attributes["sym_name"]).strip('"') for op in declared if _meshes(str(op)) == [[tuple(axis) for axis in mesh]]), None)
+    if shardy and symbol is None:
+        raise Refused(f"The program declares no mesh with the axes {', '.join(f'{axis}={size}' for axis, size in mesh)}.")
     arguments = []
     for i, value in enumerate(values):
+        if not ir.RankedTensorType.isinstance(value.type):
+            raise Refused(f"Argument {i} is a {value.type}; rules divide arrays alone.")
         name = re.match(r'loc\("([^"]*)"', str(value.location))
         kind = ir.RankedTensorType(value.type)
         donated = "tf.aliasing_output" in attributes[i] or "jax.buffer_donor" in attributes[i]
