@@ -246,10 +246,11 @@ def _divide(module, mesh: list, shardy: bool, texts: list, strategy: str) -> Non
         raise Refused(f"The program declares no mesh with the axes {', '.join(f'{axis}={size}' for axis, size in mesh)}.")
     arguments = []
     for i, value in enumerate(values):
-        if not ir.RankedTensorType.isinstance(value.type):
-            raise Refused(f"Argument {i} is a {value.type}; rules divide arrays alone.")
         name = re.match(r'loc\("([^"]*)"', str(value.location))
-        kind = ir.RankedTensorType(value.type)
+        try:
+            kind = ir.RankedTensorType(value.type)
+        except ValueError:
+            raise Refused(f"Argument {i} is a {value.type}; rules divide arrays alone.") from None
         donated = "tf.aliasing_output" in attributes[i] or "jax.buffer_donor" in attributes[i]
         arguments.append(argument_rules.Argument(name[1] if name else f"arg{i}", tuple(kind.shape), isinstance(kind.element_type, ir.IntegerType), donated))
     try:
