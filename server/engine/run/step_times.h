@@ -6,7 +6,7 @@
 
 namespace hlod::engine {
 
-// How often an instruction of a plan's code ran, and the nanoseconds that it took, the reading of the clock
+// The runs of an instruction of a plan's code and the nanoseconds that they took, the reading of the clock
 // (about 30 ns each time) included.
 struct StepTime {
   int64_t runs = 0, ns = 0;

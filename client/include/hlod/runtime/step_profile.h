@@ -16,10 +16,10 @@ struct StepProfile {
   // "reference": run by the evaluator, slowly. "copy": a value that a loop, a branch or the end of the
   // program copies.
   std::string kind;
-  std::string text;                // Its computation: "dot f32[8,4] <- f32[8,2], f32[2,4]".
+  std::string text;                // The computation: "dot f32[8,4] <- f32[8,2], f32[2,4]".
   std::string type;                // The element type that it computes in: "f32". Empty for a copy.
   std::vector<std::string> lines;  // The first lines of the program that it comes from: "model.py:12".
-  int64_t runs = 0;                // How often it ran: a step in a loop runs once per iteration.
+  int64_t runs = 0;                // The number of runs: a step in a loop runs once per iteration.
   int64_t ns = 0;                  // The time of all its runs, with about 30 ns for the clock in each.
   double bytes = 0;                // The least bytes that one run reads and writes.
   double flops = 0;  // Operations of one run: a multiply-add counts twice, a function of an element once.

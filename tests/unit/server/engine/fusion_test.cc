@@ -254,56 +254,45 @@ TEST(TileOps, ConversionsSaturateTruncateAndTakeNanToZero) {
 }
 
 // Enough elements for the loops over vectors; 2^53 - 1 and 2^63 - 1024 use all bits of a double.
+constexpr struct {
+  double from;
+  int64_t to_s64;
+  uint64_t to_u64;
+} kWideConversions[] = {
+    {0.0, 0, 0},
+    {-0.0, 0, 0},
+    {0.75, 0, 0},
+    {-0.75, 0, 0},
+    {1.5, 1, 1},
+    {-1.5, -1, 0},
+    {4294967295.75, 4294967295, 4294967295},
+    {4294967296.5, 4294967296, 4294967296},
+    {-1e10, -10000000000, 0},
+    {0x1p53 - 1, (int64_t{1} << 53) - 1, (uint64_t{1} << 53) - 1},
+    {0x1p62, int64_t{1} << 62, uint64_t{1} << 62},
+    {-0x1p62, -(int64_t{1} << 62), 0},
+    {0x1p63 - 1024, INT64_MAX - 1023, (uint64_t{1} << 63) - 1024},
+    {0x1p63, INT64_MAX, uint64_t{1} << 63},
+    {-0x1p63, INT64_MIN, 0},
+    {0x1p64 - 2048, INT64_MAX, UINT64_MAX - 2047},
+    {0x1p64, INT64_MAX, UINT64_MAX},
+    {1e300, INT64_MAX, UINT64_MAX},
+    {-1e300, INT64_MIN, 0},
+    {NAN, 0, 0},
+    {INFINITY, INT64_MAX, UINT64_MAX},
+    {-INFINITY, INT64_MIN, 0},
+};
+
 TEST(TileOps, ConversionsToWideIntegersAreExactAndSaturate) {
-  const double numbers[] = {0.0,           -0.0,         0.75,     -0.75,         1.5,    -1.5,
-                            4294967295.75, 4294967296.5, -1e10,    0x1p53 - 1,    0x1p62, -0x1p62,
-                            0x1p63 - 1024, 0x1p63,       -0x1p63,  0x1p64 - 2048, 0x1p64, 1e300,
-                            -1e300,        NAN,          INFINITY, -INFINITY};
-  const int64_t s64[] = {0,
-                         0,
-                         0,
-                         0,
-                         1,
-                         -1,
-                         4294967295,
-                         4294967296,
-                         -10000000000,
-                         (int64_t{1} << 53) - 1,
-                         int64_t{1} << 62,
-                         -(int64_t{1} << 62),
-                         INT64_MAX - 1023,
-                         INT64_MAX,
-                         INT64_MIN,
-                         INT64_MAX,
-                         INT64_MAX,
-                         INT64_MAX,
-                         INT64_MIN,
-                         0,
-                         INT64_MAX,
-                         INT64_MIN};
-  const uint64_t u64[] = {0,
-                          0,
-                          0,
-                          0,
-                          1,
-                          0,
-                          4294967295,
-                          4294967296,
-                          0,
-                          (uint64_t{1} << 53) - 1,
-                          uint64_t{1} << 62,
-                          0,
-                          (uint64_t{1} << 63) - 1024,
-                          uint64_t{1} << 63,
-                          0,
-                          UINT64_MAX - 2047,
-                          UINT64_MAX,
-                          UINT64_MAX,
-                          0,
-                          0,
-                          UINT64_MAX,
-                          0};
-  constexpr int kCount = std::size(numbers);
+  constexpr int kCount = std::size(kWideConversions);
+  double numbers[kCount];
+  int64_t s64[kCount];
+  uint64_t u64[kCount];
+  for (int i = 0; i < kCount; ++i) {
+    numbers[i] = kWideConversions[i].from;
+    s64[i] = kWideConversions[i].to_s64;
+    u64[i] = kWideConversions[i].to_u64;
+  }
   const TileOps* sets[kTileSetsMax];
   const int count = AvailableTileOps(sets);
   for (int set = 0; set < count; ++set) {

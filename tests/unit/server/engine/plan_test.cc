@@ -451,8 +451,7 @@ TEST(Plan, SlowStepsAreNamedWithTheirLines) {
 }
 
 // 3 iterations of two steps, the second of which updates 4 of 4,096 bytes in place; a dot before them.
-TEST(Plan, AProfileHasTheTimeTheWorkAndTheLinesOfEachStep) {
-  const auto module = hlo::ParseModule(R"(HloModule m
+constexpr char kDotAndLoop[] = R"(HloModule m
     below {
       s = (s32[], f32[32,32]) parameter(0)
       i = s32[] get-tuple-element(s), index=0
@@ -478,7 +477,10 @@ TEST(Plan, AProfileHasTheTimeTheWorkAndTheLinesOfEachStep) {
       t = (s32[], f32[32,32]) tuple(zero, d)
       w = (s32[], f32[32,32]) while(t), condition=below, body=body
       ROOT r = f32[32,32] get-tuple-element(w), index=1
-    })");
+    })";
+
+TEST(Plan, AProfileHasTheTimeTheWorkAndTheLinesOfEachStep) {
+  const auto module = hlo::ParseModule(kDotAndLoop);
   ASSERT_TRUE(module.ok()) << module.status();
   const auto plan = Compile(**module).value();
   StepTimes times;

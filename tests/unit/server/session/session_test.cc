@@ -212,7 +212,7 @@ TEST(Session, AnExecuteIsAnsweredWithItsProfileWhenAsked) {
   EXPECT_FALSE(client.replies.contains(plain));
 }
 
-// Where `devices` is given, `device` has no meaning and may be any number.
+// The field `device` has no meaning beside `devices`, and may be any number there.
 TEST(Session, AProfileMeasuresTheDeviceThatTheExecuteRunsOn) {
   Daemon daemon;
   Client client(daemon);

@@ -79,10 +79,11 @@ TEST_F(NnSequence, ATransformerRefusesSettingsOutsideTheirLimits) {
     EXPECT_FALSE(Thrown([&] { nn::TransformerEncoder(root, "encoder", count, 8, heads, options); }).ok());
     return last_what_;
   };
-  EXPECT_THAT(refused(-1, 2, {}), HasSubstr("the number of layers (-1) is negative"));
+  EXPECT_THAT(refused(-1, 2, {}), HasSubstr("count is -1, and must be at least 0"));
   EXPECT_THAT(refused(1, 3, {}), HasSubstr("the size (8) is not divided by the number of heads (3)"));
-  EXPECT_THAT(refused(1, 2, {.feedforward = 0}), HasSubstr("feedforward (0) is not a positive width"));
-  EXPECT_THAT(refused(1, 2, {.dropout = 1.5}), HasSubstr("dropout (1.5) is not a probability"));
+  EXPECT_THAT(refused(1, 2, {.feedforward = -1}), HasSubstr("feedforward is -1, and must be at least 0"));
+  EXPECT_THAT(refused(1, 2, {.dropout = 1.5}),
+              HasSubstr("dropout is 1.5, and must be at least 0 and at most 1"));
 }
 
 TEST_F(NnSequence, AttentionDropsWeightsWhileTraining) {
