@@ -85,7 +85,8 @@ TEST_F(CheckProgram, PassesAndSaysWhatTheMemoryIsFor) {
   EXPECT_EQ(parts["weights"], kWeights);
   EXPECT_NEAR(parts["optimizer state"].get<double>() / kWeights, 2, 1e-5)
       << "two moments, a count: " << parts;
-  EXPECT_GE(parts["gradients"].get<double>(), kWeights) << parts;
+  // A layer's update needs its own gradient alone, which is free before the next layer's is made.
+  EXPECT_GE(parts["gradients"].get<double>(), 4 * 4096 * 1024) << parts;
   EXPECT_GT(parts["activations"].get<double>(), 0) << parts;
   double sum = 0;
   for (const auto& [name, bytes] : parts.items()) sum += bytes.get<double>();
