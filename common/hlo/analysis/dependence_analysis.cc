@@ -147,7 +147,8 @@ DependenceAnalysis::OutputSets DependenceAnalysis::OutputsOf(ComputationId c) {
     if (set != kAll) {
       result.sets.push_back(sets_[set]);
     } else {
-      std::iota(result.sets.emplace_back(result.parameters).begin(), result.sets.back().end(), 0u);
+      auto& all = result.sets.emplace_back(result.parameters);
+      std::iota(all.begin(), all.end(), 0u);
     }
   }
   return result;

@@ -25,9 +25,9 @@ namespace hlod::device {
 struct Executions::Participants {
   enum class Phase : uint8_t { kGathering, kRunning, kOver };
 
-  explicit Participants(std::shared_ptr<Execution> e)
+  Participants(std::shared_ptr<Execution> e, const engine::Plan& whole)
       : execution(std::move(e)),
-        plan(execution->abstract ? *execution->part : execution->executable->compiled->plan()),
+        plan(execution->abstract ? *execution->part : whole),
         rendezvous(Names(*execution, plan.stats().participants)) {
     order.resize(execution->request.participants());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -63,7 +63,9 @@ struct Executions::Participants {
 };
 
 void Executions::QueueParticipants(const std::shared_ptr<Execution>& execution) {
-  QueueParticipant(std::make_shared<Participants>(execution), 0);
+  const std::shared_ptr<SessionExecutable> held = Hold(*execution);
+  if (held != nullptr)
+    QueueParticipant(std::make_shared<Participants>(execution, held->compiled->plan()), 0);
 }
 
 void Executions::QueueParticipant(const std::shared_ptr<Participants>& participants, size_t position) {

@@ -62,6 +62,8 @@ class Executions {
   // Determines which results of an abstract execute can be computed, and compiles that part. Runs on a
   // compile thread, because it takes long for wide programs.
   void PrepareAbstract(const std::shared_ptr<Execution>& execution);
+  // Returns the executable of an execute that does not run yet; null when the session has ended.
+  std::shared_ptr<SessionExecutable> Hold(const Execution& execution) ABSL_LOCKS_EXCLUDED(state_.mu);
   void Queue(const std::shared_ptr<Execution>& execution, double expected_us);
   // Programs that exchange values with the client while they run are run one at a time within a line, in the
   // order in which they became ready, so that they receive the values in order. Returns true if the execute

@@ -17,9 +17,17 @@ int64_t ArrayBytes(const hlo::Shape& shape) { return StoredByteSize(shape).value
 
 }  // namespace
 
+// Until an execute runs, the end of its session may take its executable away at any time.
+std::shared_ptr<SessionExecutable> Executions::Hold(const Execution& execution) {
+  MutexLock lock(&state_.mu);
+  return state_.closed ? nullptr : execution.executable;
+}
+
 void Executions::Queue(const std::shared_ptr<Execution>& execution, double expected_us) {
+  const std::shared_ptr<SessionExecutable> held = Hold(*execution);
+  if (held == nullptr) return;
   // Participants hold all of their devices, so those without a line take turns anyway.
-  const bool waits_in_line = execution->executable->compiled->plan().stats().transfers &&
+  const bool waits_in_line = held->compiled->plan().stats().transfers &&
                              (execution->request.participants() == 1 || execution->request.line != 0);
   if (waits_in_line && !JoinLine(execution)) return;
   Submit(execution, expected_us);
@@ -176,8 +184,8 @@ namespace {
 
 // Returns, by argument of the program, true when a participant has a placeholder there: participants exchange
 // values, so that what depends on it has no value for any of them.
-std::vector<bool> AbsentLeaves(const Execution& execution) {
-  std::vector<bool> absent(execution.executable->compiled->plan().arguments().size());
+std::vector<bool> AbsentLeaves(const Execution& execution, const engine::Plan& plan) {
+  std::vector<bool> absent(plan.arguments().size());
   for (size_t i = 0; i < execution.absent.size(); ++i) {
     if (execution.absent[i]) absent[i % absent.size()] = true;
   }
@@ -198,7 +206,7 @@ void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
   const absl::Time start = absl::Now();
   absl::Status status;
   try {
-    const absl::StatusOr<std::vector<bool>> known = executable.ComputableResults(AbsentLeaves(*execution));
+    const absl::StatusOr<std::vector<bool>> known = executable.ComputableResults(AbsentLeaves(*execution, executable.plan()));
     std::vector<bool> computable = known.ok() ? *known : std::vector<bool>();
     computable.resize(executable.plan().results().size(), false);
     for (const uint32_t i : execution->request.absent) computable[i % computable.size()] = false;

@@ -33,6 +33,22 @@ TEST(Dependences, FollowTupleElements) {
   EXPECT_EQ(RowsOf(module), (Rows{{true, false, true}, {false, true, false}, {false, false, false}}));
 }
 
+// The sets of a chain of n sums have n * n / 2 members, more than the analysis keeps: what is not kept depends
+// on everything.
+TEST(Dependences, OfWideProgramsAreBounded) {
+  constexpr int kParameters = 8000;
+  Module module("m");
+  Builder b(module, "main");
+  std::vector<Op> sums = {b.Parameter(0, kVector)};
+  for (int i = 1; i < kParameters; ++i) sums.push_back(sums.back() + b.Parameter(i, kVector));
+  ASSERT_TRUE(b.Build(b.Tuple({sums[1], sums.back()})).ok());
+  const Dependences dependences(module);
+  LeafFlags two(kParameters, false);
+  two[0] = two[1] = true;
+  EXPECT_EQ(dependences.Of(0), two);
+  EXPECT_EQ(dependences.Of(1), LeafFlags(kParameters, true));
+}
+
 TEST(Dependences, SeeThroughCalls) {
   Module module("m");
   Builder f(module, "swap");
