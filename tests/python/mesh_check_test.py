@@ -87,7 +87,7 @@ class MeshCheck(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "f.mlir")
             pathlib.Path(path).write_text(lowered.as_text(debug_info=True))
-            ran = subprocess.run([os.environ["HLOD_HLOCTL"], "--json", "check", path, "--search", "--target", target], capture_output=True, text=True)
+            ran = subprocess.run([os.environ["HLOD_HLOCTL"], "--json", "check", path, "--search", "--target", target], capture_output=True, text=True, env=dict(os.environ, HLOD_PYTHON=sys.executable))
         self.assertEqual(ran.returncode, 0, ran.stderr)
         return json.loads(ran.stdout)["search"]
 
