@@ -126,17 +126,20 @@ absl::Status Executions::MeasureMachine(Execution& execution) {
   engine::MachineSpeed& machine = execution.request.report->machine;
   if (machine.f32_flops > 0) return absl::OkStatus();  // The run was postponed after it.
   DeviceMemory& memory = state_.devices.device(execution.request.DeviceOf(0)).memory;
+  const absl::Duration limit = TimeLimit(execution.request, state_.limits);
   engine::RunContext context;
   context.cancel = &execution.cancel;
+  context.deadline = absl::Now() + limit;
   // Measures smaller sizes when the device is almost full.
   for (int64_t bytes = engine::kMachineSpeedBytes; bytes > (1 << 20); bytes /= 4) {
     const absl::StatusOr<Block> block =
         memory.Allocate(state_.account, bytes, Category::kTemporary, "the measurement of the machine");
     if (!block.ok()) continue;
-    ASSIGN_OR_RETURN(machine,
-                     engine::MeasureMachineSpeed({block->data(), static_cast<size_t>(bytes)},
-                                                 execution.executable->compiled->plan().threads(), context));
-    return absl::OkStatus();
+    absl::StatusOr<engine::MachineSpeed> measured =
+        engine::MeasureMachineSpeed({block->data(), static_cast<size_t>(bytes)},
+                                    execution.executable->compiled->plan().threads(), context);
+    if (measured.ok()) machine = *std::move(measured);
+    return WithRunKind(measured.status(), limit, state_.limits);
   }
   return absl::OkStatus();
 }
