@@ -73,15 +73,6 @@ class ExecuteCheck {
                         executable_.name, bytes, max));
   }
 
-  absl::Status CheckDonation(int index) const {
-    const bool names_a_buffer = index >= 0 && index < static_cast<int>(arguments_.size()) &&
-                                arguments_[static_cast<size_t>(index)].buffer() != nullptr;
-    if (names_a_buffer) return absl::OkStatus();
-    return ArgumentError(
-        caller_, absl::StrFormat("Argument %d of %s cannot be donated%s: it is not a buffer argument.", index,
-                                 executable_.name, At()));
-  }
-
   // Checks that result `index` can fill `placeholder`.
   absl::Status CheckFill(int index, const Buffer& placeholder) const {
     const size_t results = devices_.size() * executable_.results.size();
@@ -160,6 +151,16 @@ class ExecuteCheck {
 
 }  // namespace
 
+absl::Status CheckDonation(const ExecutableState& executable, absl::Span<const Argument> arguments, int index,
+                           const Caller& caller) {
+  const bool names_a_buffer = index >= 0 && index < static_cast<int>(arguments.size()) &&
+                              arguments[static_cast<size_t>(index)].buffer() != nullptr;
+  if (names_a_buffer) return absl::OkStatus();
+  return ArgumentError(
+      caller, absl::StrFormat("Argument %d of %s cannot be donated at %s: it is not a buffer argument.",
+                              index, executable.name, hlod::ToString(OriginOf(caller))));
+}
+
 absl::Status CheckExecute(ExecutableState& executable, absl::Span<const Argument> arguments,
                           const ExecuteOptions& options, bool is_abstract, const std::vector<int>& devices,
                           const Caller& caller) {
@@ -169,7 +170,7 @@ absl::Status CheckExecute(ExecutableState& executable, absl::Span<const Argument
   RETURN_IF_ERROR(check.CheckArgumentCount());
   for (size_t i = 0; i < arguments.size(); ++i) RETURN_IF_ERROR(check.CheckArgument(i));
   RETURN_IF_ERROR(check.CheckInlineBytes());
-  for (const int index : options.donate) RETURN_IF_ERROR(check.CheckDonation(index));
+  for (const int index : options.donate) RETURN_IF_ERROR(CheckDonation(executable, arguments, index, caller));
   for (const auto& [index, placeholder] : options.fill) RETURN_IF_ERROR(check.CheckFill(index, placeholder));
   return absl::OkStatus();
 }

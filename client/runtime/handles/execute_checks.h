@@ -10,6 +10,10 @@
 
 namespace hlod::runtime {
 
+// Returns an error unless `index` names a buffer among the arguments, which can be donated.
+absl::Status CheckDonation(const ExecutableState& executable, absl::Span<const Argument> arguments, int index,
+                           const Caller& caller);
+
 // Returns an error about the first wrong argument, option or device that the client knows of. `devices` has
 // one per participant, if the program and the options agree.
 absl::Status CheckExecute(ExecutableState& executable, absl::Span<const Argument> arguments,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/runtime/handles/execute_checks.h"
 #include "client/runtime/mesh/divided_program.h"
 #include "common/base/errors/status.h"
 #include "hlod/runtime/device.h"
@@ -132,6 +133,8 @@ absl::StatusOr<Execution> StartDivided(const std::shared_ptr<ExecutableState>& e
         caller, absl::StrFormat("%s takes %d arguments; %d were given at %s.", executable->name, leaves,
                                 arguments.size(), hlod::ToString(OriginOf(caller))));
   }
+  for (const int index : options.donate)
+    RETURN_IF_ERROR(CheckDonation(*executable, arguments, index, caller));
   ParticipantArguments lists(program, leaves);
   for (size_t i = 0; i < leaves; ++i) {
     RETURN_IF_ERROR(CheckArgument(*executable, i, arguments[i], caller));
