@@ -84,12 +84,7 @@ class GlobalNormClip : public Link {
   explicit GlobalNormClip(Number max_norm) : max_norm_(std::move(max_norm)) {}
   Tensors Init(const Tensors&) const override { return {}; }
   Tensors Update(Tensors& updates, const Tensors&, const Tensors&) const override {
-    Tensor squares;
-    for (const Tensor& update : updates) {
-      if (!update.defined()) continue;
-      const Tensor sum = Sum(SquaredModulus(update));
-      squares = squares.defined() ? squares + sum : sum;
-    }
+    const Tensor squares = SumOfSquares(updates);
     if (!squares.defined()) return {};
     const Tensor norm = Sqrt(squares), small = Lt(norm, max_norm_);
     for (Tensor& update : updates) {
@@ -311,6 +306,15 @@ Tensor Increment(const Tensor& count) {
 
 Tensor SquaredModulus(const Tensor& x) {
   return hlo::IsComplex(x.dtype()) ? Square(Real(x)) + Square(Imag(x)) : Square(x);
+}
+Tensor SumOfSquares(const std::vector<Tensor>& tensors) {
+  Tensor squares;
+  for (const Tensor& tensor : tensors) {
+    if (!tensor.defined()) continue;
+    const Tensor sum = Sum(SquaredModulus(tensor));
+    squares = squares.defined() ? squares + sum : sum;
+  }
+  return squares;
 }
 Tensor ZeroModuliFor(const Tensor& param) {
   if (!hlo::IsComplex(param.dtype())) return ZerosFor(param);

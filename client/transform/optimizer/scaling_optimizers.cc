@@ -75,12 +75,7 @@ class PolyakLink final : public Link {
     RequireThat(extra.value.defined() && extra.value.rank() == 0,
                 "the step depends on the loss: give Update() a scalar, as in {.value = loss}",
                 "scale_by_polyak", Caller{});
-    Tensor squares;
-    for (const Tensor& update : updates) {
-      if (!update.defined()) continue;
-      const Tensor sum = Sum(SquaredModulus(update));
-      squares = squares.defined() ? squares + sum : sum;
-    }
+    const Tensor squares = SumOfSquares(updates);
     if (!squares.defined()) return {};
     Tensor gap = (extra.value - o_.f_min).To(squares.dtype());
     if (o_.plus) gap = ClampMin(gap, 0);
@@ -140,11 +135,7 @@ Optimizer NoisySgd(Rate rate, double eta, double gamma, uint64_t seed) {
 }
 
 Tensor GlobalNormOf(const std::vector<Tensor>& leaves) {
-  Tensor squares;
-  for (const Tensor& leaf : leaves) {
-    const Tensor sum = Sum(SquaredModulus(leaf));
-    squares = squares.defined() ? squares + sum : sum;
-  }
+  const Tensor squares = SumOfSquares(leaves);
   return squares.defined() ? Sqrt(squares) : Zeros({});
 }
 

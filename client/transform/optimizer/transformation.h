@@ -64,6 +64,8 @@ Tensor ZeroCount(const Tensors& params);
 Tensor Increment(const Tensor& count);
 // Returns |x|^2 per element, real also where x is complex.
 Tensor SquaredModulus(const Tensor& x);
+// Returns the sum of SquaredModulus over all elements of all defined tensors; undefined when there are none.
+Tensor SumOfSquares(const std::vector<Tensor>& tensors);
 // Returns zeros of the type of SquaredModulus(param).
 Tensor ZeroModuliFor(const Tensor& param);
 // Returns the floating type in which a step's numbers (rates, corrections) for parameters of `type` are
