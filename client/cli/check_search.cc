@@ -44,7 +44,7 @@ struct Tried {
 };
 
 // Returns the meshes over the axes of `own`, or over data and model: all sizes of the first and the last axis
-// whose product is the number of chips.
+// whose product is the number of chips, and `own` where its middle axes divide, too.
 std::vector<hlo::Mesh> MeshesOf(const hlo::Mesh& own, int64_t chips) {
   hlo::Mesh axes = own;
   const bool named =
@@ -58,6 +58,12 @@ std::vector<hlo::Mesh> MeshesOf(const hlo::Mesh& own, int64_t chips) {
     mesh.axes.back().second = chips / first;
     mesh.axes.front().second = first;
   }
+  int64_t devices = 1, within = 1;
+  for (size_t i = 0; i < own.axes.size(); ++i) {
+    devices *= own.axes[i].second;
+    if (i > 0 && i + 1 < own.axes.size()) within *= own.axes[i].second;
+  }
+  if (named && within > 1 && devices == chips) meshes.push_back(own);
   return meshes;
 }
 

@@ -31,6 +31,7 @@ class Rules(unittest.TestCase):
     def test_a_rule_that_is_none_is_a_sentence(self):
         for text, reason in (
             ("wq", "is not of the form REGEX=SPEC"),
+            ("=data", "is not of the form REGEX=SPEC"),
             ("(=data", "is not a regular expression"),
             ("wq=data,data", "divides two dimensions over the axis 'data'"),
             ("wq=7", "has '7' where an axis"),

@@ -29,7 +29,7 @@ class Argument:
 def parse(text: str) -> tuple[re.Pattern, list[tuple[str, ...]]]:
     """Returns a rule's expression, and the axes that divide each dimension. Raises Wrong."""
     expression, separator, spec = text.rpartition("=")
-    if not separator:
+    if not expression:  # An empty one is in every name.
         raise Wrong(f"The rule {text!r} is not of the form REGEX=SPEC, as in \"wq=None,data\".")
     try:
         pattern = re.compile(expression)
