@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
-#include "client/cli/json.h"
 #include "client/cli/options/command_line.h"
-#include "client/cli/table.h"
+#include "client/cli/print/json.h"
+#include "client/cli/print/table.h"
 #include "common/base/errors/error.h"
 #include "common/base/system/file.h"
 

@@ -16,7 +16,7 @@
 #include "client/pjrt/devices/device.h"
 #include "client/pjrt/events/completion.h"
 #include "client/pjrt/events/worker.h"
-#include "client/pjrt/programs/rendezvous.h"
+#include "client/pjrt/run/rendezvous.h"
 #include "client/pjrt/topology.h"
 #include "hlod/runtime/client.h"
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "client/pjrt/call_location.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/exceptions.h"
 #include "client/pjrt/ffi/registry.h"
-#include "client/pjrt/programs/call_location.h"
 #include "hlod/observe/metrics.h"
 #include "nlohmann/json.hpp"
 

@@ -1,6 +1,8 @@
 // Splits at commas, then at the equals sign. A colon separates a number from its type.
 #include "common/lapack/config.h"
 
+#include <vector>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"

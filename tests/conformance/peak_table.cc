@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "client/analysis/module/module_check.h"
+#include "client/analysis/check/module_check.h"
 #include "common/base/system/file.h"
 #include "common/hlo/proto/codec.h"
 #include "server/engine/plan/plan.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -32,11 +33,13 @@ RoomList CommonRooms() {
       {"common/hlo/inference/",
        {"common/hlo/inference/", "common/hlo/collectives/", "common/hlo/dynamic/", "common/hlo/*",
         "common/base/"}},
+      {"common/hlo/names/", {"common/hlo/names/", "common/hlo/*", "common/base/"}},
       {"common/hlo/proto/",
-       {"common/hlo/proto/", "common/hlo/collectives/", "common/hlo/*", "common/base/", "proto/"}},
+       {"common/hlo/proto/", "common/hlo/names/", "common/hlo/collectives/", "common/hlo/*", "common/base/",
+        "proto/"}},
       {"common/hlo/text/",
-       {"common/hlo/text/", "common/hlo/inference/", "common/hlo/proto/", "common/hlo/collectives/",
-        "common/hlo/*", "common/base/", "proto/"}},
+       {"common/hlo/text/", "common/hlo/names/", "common/hlo/inference/", "common/hlo/proto/",
+        "common/hlo/collectives/", "common/hlo/*", "common/base/", "proto/"}},
       {"common/hlo/analysis/", {"common/hlo/analysis/", "common/hlo/*", "common/base/"}},
       {"common/hlo/collectives/", {"common/hlo/collectives/", "common/hlo/*", "common/base/", "proto/"}},
       {"common/hlo/dynamic/", {"common/hlo/dynamic/", "common/hlo/*", "common/base/"}},
@@ -76,29 +79,66 @@ RoomList ClientRooms() {
       {"client/import/text/",
        {"client/import/text/", "client/import/program/", "common/hlo/", "common/base/"}},
       {"client/import/", {"client/import/", "common/hlo/", "common/base/"}},
+      {"client/runtime/connection/",
+       {"client/runtime/connection/", "client/runtime/preflight/", "client/runtime/session/", "hlod/",
+        "common/rpc/", "common/base/", "proto/"}},
       {"client/runtime/transfer/",
-       {"client/runtime/transfer/", "client/runtime/session/", "hlod/", "common/rpc/", "common/hlo/",
-        "common/base/", "proto/"}},
+       {"client/runtime/transfer/", "client/runtime/session/", "client/runtime/connection/", "hlod/",
+        "common/rpc/", "common/hlo/", "common/base/", "proto/"}},
       {"client/runtime/",
        {"client/runtime/", "client/partition/", "hlod/", "common/passes/", "common/rpc/", "common/hlo/",
         "common/base/", "proto/"}},
       {"client/analysis/module/chips/",
        {"client/analysis/module/chips/", "client/analysis/module/*", "common/hlo/", "common/base/",
         "proto/"}},
+      {"client/analysis/module/",
+       {"client/analysis/module/", "common/passes/", "common/hlo/", "common/base/", "proto/"}},
+      {"client/analysis/check/",
+       {"client/analysis/check/", "client/analysis/module/", "common/hlo/", "common/base/"}},
       {"client/analysis/torch_xla/",
-       {"client/analysis/torch_xla/", "client/analysis/module/", "common/hlo/", "common/base/"}},
+       {"client/analysis/torch_xla/", "client/analysis/check/", "client/analysis/module/", "common/hlo/",
+        "common/base/"}},
       {"client/analysis/mesh/",
-       {"client/analysis/mesh/", "client/analysis/module/", "common/hlo/", "common/base/"}},
+       {"client/analysis/mesh/", "client/analysis/check/", "client/analysis/module/", "common/hlo/",
+        "common/base/"}},
       {"client/analysis/", {"client/analysis/", "common/passes/", "common/hlo/", "common/base/", "proto/"}},
       {"client/partition/", {"client/partition/", "common/hlo/", "common/base/", "proto/"}},
       {"client/report/graphs/", {"client/report/graphs/", "hlod/", "common/hlo/", "common/base/"}},
       {"client/report/",
        {"client/report/", "client/analysis/module/", "hlod/", "common/hlo/", "common/base/"}},
-      {"client/cli/options/", {"client/cli/options/", "client/cli/*", "common/base/"}},
+      {"client/cli/options/", {"client/cli/options/", "client/cli/print/", "client/cli/*", "common/base/"}},
+      {"client/cli/print/",
+       {"client/cli/print/", "client/analysis/check/", "client/report/graphs/", "hlod/", "common/hlo/",
+        "common/base/"}},
+      {"client/cli/daemon/",
+       {"client/cli/daemon/", "client/cli/print/", "client/cli/*", "hlod/", "common/base/"}},
+      {"client/cli/module/",
+       {"client/cli/module/", "client/cli/print/", "client/cli/*", "client/import/", "client/analysis/",
+        "client/partition/", "hlod/", "common/hlo/", "common/base/"}},
+      {"client/cli/check/",
+       {"client/cli/check/", "client/cli/module/", "client/cli/print/", "client/cli/*", "client/analysis/",
+        "client/partition/", "hlod/", "common/hlo/", "common/base/"}},
+      {"client/cli/run/",
+       {"client/cli/run/", "client/cli/module/", "client/cli/print/", "client/cli/*", "client/analysis/",
+        "client/partition/", "hlod/", "common/hlo/", "common/base/", "proto/"}},
+      {"client/cli/report/",
+       {"client/cli/report/", "client/cli/print/", "client/cli/*", "client/analysis/", "client/report/",
+        "hlod/", "common/hlo/", "common/base/"}},
       {"client/cli/",
        {"client/cli/", "client/import/", "client/report/", "client/analysis/", "client/partition/", "hlod/",
         "common/rpc/", "common/hlo/", "common/base/", "proto/"}},
       {"client/pjrt/abi/", {"client/pjrt/abi/"}},
+      {"client/pjrt/compile/",
+       {"client/pjrt/compile/", "client/pjrt/buffers/", "client/pjrt/ffi/", "client/import/", "common/hlo/",
+        "common/base/", "proto/"}},
+      {"client/pjrt/division/",
+       {"client/pjrt/division/", "client/pjrt/compile/", "client/pjrt/*", "client/partition/", "hlod/",
+        "common/passes/", "common/hlo/", "common/base/"}},
+      {"client/pjrt/programs/",
+       {"client/pjrt/programs/", "client/pjrt/division/", "client/pjrt/compile/", "client/pjrt/buffers/",
+        "client/pjrt/callbacks/", "client/pjrt/devices/", "client/pjrt/ffi/", "client/pjrt/abi/",
+        "client/pjrt/*", "client/analysis/module/", "client/runtime/observe/", "hlod/", "common/hlo/",
+        "common/base/"}},
       {"client/pjrt/",
        {"client/pjrt/", "client/import/", "client/analysis/module/", "client/runtime/preflight/",
         "client/runtime/observe/", "client/runtime/session/", "client/runtime/transfer/", "client/partition/",
@@ -120,9 +160,11 @@ RoomList TensorRooms() {
        {"client/transform/rules/", "client/transform/autodiff/", "client/transform/batch/",
         "client/transform/functions/", "client/tensor/", "hlod/", "common/lapack/", "common/hlo/",
         "common/base/"}},
+      {"client/transform/optimizer/torch/",
+       {"client/transform/optimizer/torch/", "client/transform/optimizer/*", "client/tensor/",
+        "client/runtime/handles/", "hlod/", "common/base/"}},
       {"client/transform/optimizer/",
-       {"client/transform/optimizer/", "client/tensor/", "client/runtime/handles/", "hlod/", "common/hlo/",
-        "common/base/"}},
+       {"client/transform/optimizer/*", "client/tensor/", "hlod/", "common/base/"}},
       {"client/transform/",
        {"client/transform/", "client/tensor/", "client/import/", "client/runtime/observe/",
         "client/runtime/session/", "hlod/", "common/passes/", "common/hlo/", "common/base/"}},
@@ -155,6 +197,14 @@ RoomList ServerRooms() {
        {"server/engine/native/", "server/engine/run/", "server/include/", "common/evaluator/", "common/hlo/",
         "common/base/"}},
       {"server/include/", {}},
+      {"server/engine/plan/lowering/",
+       {"server/engine/plan/lowering/", "server/engine/plan/*", "server/engine/contraction/",
+        "server/engine/fft/", "server/engine/linalg/", "server/engine/movement/", "server/engine/native/",
+        "server/engine/reduce/", "server/engine/sort/", "server/engine/tile/", "server/engine/run/",
+        "common/evaluator/", "common/hlo/", "common/base/"}},
+      {"server/engine/plan/assignment/",
+       {"server/engine/plan/assignment/", "server/engine/plan/lowering/", "server/engine/run/",
+        "common/passes/", "common/hlo/", "common/base/"}},
       {"server/engine/",
        {"server/engine/", "common/passes/", "common/evaluator/", "common/hlo/", "common/base/"}},
       {"server/device/", {"server/device/", "server/engine/", "common/hlo/", "common/base/"}},
@@ -296,7 +346,7 @@ std::vector<Rule> RulesOfPlaces() {
        .pattern = R"re(\b(secure_)?getenv\s*\()re",
        .cpp_only = true,
        .folders = {"client/", "common/", "server/", "deploy/"},
-       .except = {"client/runtime/session/find_daemon.", "client/runtime/observe/profile_writer.",
+       .except = {"client/runtime/connection/find_daemon.", "client/runtime/observe/profile_writer.",
                   "client/runtime/observe/debug_analysis.", "client/tensor/dispatch/environment.",
                   "client/partition/interpreter.", "server/config."},
        .instead = "only find_daemon.cc, profile_writer.cc, debug_analysis.cc, "
@@ -459,6 +509,19 @@ TEST(Tidy, CommentsAreWholeSentences) {
              "plain words for whereby, looked at, asked for\n  "
           << line;
     }
+  }
+}
+
+// A folder is a room, and a room has one idea: one sentence says what belongs there.
+TEST(Tidy, FoldersHaveAtMostThirtyFiles) {
+  constexpr int kFilesMax = 30;
+  std::map<std::string, int> files;
+  for (const SourceFile& file : Sources()) {
+    if (IsCpp(file)) ++files[fs::path(file.path).parent_path().string()];
+  }
+  for (const auto& [folder, count] : files) {
+    EXPECT_LE(count, kFilesMax) << folder << " has " << count << " files; move those of one idea into a room "
+                                << "of their own, with a row above and a sentence in CONTRIBUTING.md";
   }
 }
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "client/analysis/module/quantity.h"
+#include "client/analysis/check/quantity.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::analysis {

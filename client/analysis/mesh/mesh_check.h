@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/analysis/check/module_check.h"
 #include "client/analysis/mesh/arrays.h"
 #include "client/analysis/mesh/collectives.h"
 #include "client/analysis/mesh/network_time.h"
-#include "client/analysis/module/module_check.h"
 #include "common/hlo/module.h"
 #include "common/hlo/text/shardy.h"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/analysis/module/budget.h"
+#include "client/analysis/check/budget.h"
+#include "client/analysis/check/module_check.h"
 #include "client/analysis/module/chips/chips.h"
-#include "client/analysis/module/module_check.h"
 #include "client/analysis/module/source_lines.h"
 #include "client/analysis/preflight/preflight_log.h"
 #include "common/base/kinds.h"

@@ -1,7 +1,7 @@
 // The report of a run as text.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "client/analysis/module/quantity.h"
+#include "client/analysis/check/quantity.h"
 #include "client/analysis/preflight/preflight.h"
 
 namespace hlod::analysis {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "client/analysis/module/line_difference.h"
+#include "client/analysis/torch_xla/line_difference.h"
 #include "client/analysis/torch_xla/torch_xla_causes.h"
 #include "client/analysis/torch_xla/torch_xla_dump.h"
 

@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "client/analysis/module/quantity.h"
+#include "client/analysis/check/quantity.h"
 #include "client/analysis/torch_xla/torch_xla_report.h"
 
 namespace hlod::analysis::torch_xla {

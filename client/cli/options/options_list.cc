@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "client/cli/options/command_line.h"
-#include "client/cli/table.h"
+#include "client/cli/print/table.h"
 
 namespace hlod::cli {
 namespace {

@@ -1,6 +1,6 @@
 // Writes elementwise operations, of StableHLO or, where it has none, of CHLO.
 #include "client/import/write/draft.h"
-#include "common/hlo/spelling.h"
+#include "common/hlo/names/spelling.h"
 
 namespace hlod::stablehlo::write {
 namespace {

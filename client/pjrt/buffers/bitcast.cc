@@ -6,9 +6,9 @@
 
 #include "client/pjrt/buffers/buffer.h"
 #include "client/pjrt/buffers/shape_from.h"
+#include "client/pjrt/call_location.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
-#include "client/pjrt/programs/call_location.h"
 #include "common/hlo/builder.h"
 
 namespace hlod::pjrt {

@@ -2,9 +2,9 @@
 #include <memory>
 
 #include "client/pjrt/buffers/buffer.h"
+#include "client/pjrt/call_location.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
-#include "client/pjrt/programs/call_location.h"
 #include "client/runtime/preflight/abstract_session.h"
 
 namespace hlod::pjrt {

@@ -8,10 +8,10 @@
 
 #include "client/pjrt/buffers/buffer.h"
 #include "client/pjrt/buffers/strides.h"
+#include "client/pjrt/call_location.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
-#include "client/pjrt/programs/call_location.h"
 #include "client/runtime/session/state.h"
 #include "client/runtime/transfer/transfer.h"
 

@@ -6,10 +6,10 @@
 
 #include "client/pjrt/buffers/buffer.h"
 #include "client/pjrt/buffers/shape_from.h"
+#include "client/pjrt/call_location.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
-#include "client/pjrt/programs/call_location.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/session.h"
 

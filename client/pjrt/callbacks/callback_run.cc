@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "client/pjrt/buffers/buffer.h"
+#include "client/pjrt/call_location.h"
 #include "client/pjrt/callbacks/to_device_stream.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
-#include "client/pjrt/programs/call_location.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::pjrt {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "client/pjrt/programs/notes.h"
+#include "client/pjrt/compile/notes.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/collectives/channels.h"
 #include "common/hlo/collectives/collective.h"

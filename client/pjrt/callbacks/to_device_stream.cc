@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "client/pjrt/abi/transfer.h"
+#include "client/pjrt/call_location.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
-#include "client/pjrt/programs/call_location.h"
 
 namespace hlod::pjrt {
 

@@ -3,7 +3,7 @@
 #include "client/pjrt/entry.h"
 #include "client/pjrt/extensions/extensions.h"
 #include "client/pjrt/ffi/registry.h"
-#include "client/pjrt/programs/execute_context.h"
+#include "client/pjrt/run/execute_context.h"
 
 namespace hlod::pjrt {
 namespace {

@@ -3,10 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "client/pjrt/call_location.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/programs/bytes.h"
-#include "client/pjrt/programs/call_location.h"
 #include "client/pjrt/programs/executable.h"
 
 namespace hlod::pjrt {

@@ -7,10 +7,10 @@
 
 #include "client/analysis/module/peak.h"
 #include "client/pjrt/buffers/element_type.h"
+#include "client/pjrt/call_location.h"
 #include "client/pjrt/client.h"
-#include "client/pjrt/programs/call_location.h"
-#include "client/pjrt/programs/divide.h"
-#include "client/pjrt/programs/partition.h"
+#include "client/pjrt/division/divide.h"
+#include "client/pjrt/division/partition.h"
 #include "client/runtime/observe/warnings.h"
 #include "common/base/errors/status.h"
 #include "common/base/sha256.h"

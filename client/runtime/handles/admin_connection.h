@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
-#include "client/runtime/session/connector.h"
-#include "client/runtime/session/process.h"
+#include "client/runtime/connection/connector.h"
+#include "client/runtime/connection/process.h"
 #include "client/runtime/session/state.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/grpc/status.h"

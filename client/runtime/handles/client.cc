@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/runtime/connection/background_closer.h"
+#include "client/runtime/connection/connector.h"
+#include "client/runtime/connection/process.h"
 #include "client/runtime/mesh/divided_program.h"
 #include "client/runtime/observe/debug_analysis.h"
 #include "client/runtime/observe/metrics.h"
 #include "client/runtime/observe/profile_writer.h"
 #include "client/runtime/preflight/abstract_session.h"
-#include "client/runtime/session/background_closer.h"
-#include "client/runtime/session/connector.h"
-#include "client/runtime/session/process.h"
 #include "client/runtime/session/state.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/builder.h"

@@ -18,8 +18,8 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "client/runtime/session/connector.h"
-#include "client/runtime/session/process.h"
+#include "client/runtime/connection/connector.h"
+#include "client/runtime/connection/process.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/temporary_folder.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/runtime/connection/process.h"
 #include "client/runtime/preflight/abstract_session.h"
-#include "client/runtime/session/process.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/proto/tiling.h"
 #include "common/hlo/text/sharding.h"

@@ -9,7 +9,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "client/runtime/session/process.h"
+#include "client/runtime/connection/process.h"
 
 namespace hlod {
 namespace runtime {

@@ -12,7 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "client/runtime/session/process.h"
+#include "client/runtime/connection/process.h"
 #include "hlod/observe/events.h"
 #include "hlod/observe/profile.h"
 

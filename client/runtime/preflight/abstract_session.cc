@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
-#include "client/runtime/session/connector.h"
+#include "client/runtime/connection/connector.h"
 #include "client/runtime/session/state.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/proto/codec.h"

@@ -58,7 +58,7 @@ class CommandLogWriter {
 };
 
 // Returns $HLOD_COMMAND_LOG, the file for the commands of this process; empty when it is not set.
-// (find_daemon.cc)
+// (client/runtime/connection/find_daemon.cc)
 std::string CommandLogPath();
 
 // Removes the writer of a session that ends.

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "client/runtime/session/pipe.h"
+#include "client/runtime/connection/pipe.h"
 #include "proto/hlod/v1/session.pb.h"
 
 namespace hlod::runtime {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/runtime/connection/background_closer.h"
 #include "client/runtime/preflight/abstract_session.h"
-#include "client/runtime/session/background_closer.h"
 #include "client/runtime/session/command_log_writer.h"
 #include "client/runtime/transfer/arena.h"
 #include "common/base/errors/status.h"

@@ -12,7 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
-#include "client/runtime/session/process.h"
+#include "client/runtime/connection/process.h"
 #include "client/runtime/session/session.h"
 #include "common/rpc/shared_memory.h"
 #include "proto/hlod/v1/session.pb.h"

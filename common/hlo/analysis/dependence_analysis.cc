@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <set>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"

@@ -5,9 +5,9 @@
 #include <array>
 
 #include "common/base/errors/status.h"
+#include "common/hlo/names/spelling.h"
 #include "common/hlo/proto/attributes.h"
 #include "common/hlo/proto/shape.h"
-#include "common/hlo/spelling.h"
 
 namespace hlod::hlo::codec {
 

@@ -4,11 +4,11 @@
 
 #include "common/base/text/strings.h"
 #include "common/hlo/collectives/collective.h"
+#include "common/hlo/names/unique_names.h"
 #include "common/hlo/proto/attributes.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
 #include "common/hlo/proto/shape.h"
-#include "common/hlo/unique_names.h"
 
 namespace hlod::hlo {
 namespace {

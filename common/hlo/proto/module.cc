@@ -5,13 +5,13 @@
 #include "absl/container/inlined_vector.h"
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
+#include "common/hlo/names/spelling.h"
 #include "common/hlo/proto/attributes.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
 #include "common/hlo/proto/serialized.h"
 #include "common/hlo/proto/shape.h"
 #include "common/hlo/proto/wire_count.h"
-#include "common/hlo/spelling.h"
 #include "google/protobuf/stubs/logging.h"
 
 namespace hlod::hlo {

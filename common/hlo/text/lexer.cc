@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "absl/strings/escaping.h"
-#include "common/hlo/unique_names.h"
+#include "common/hlo/names/unique_names.h"
 #include "google/protobuf/stubs/common.h"
 
 namespace hlod::hlo {

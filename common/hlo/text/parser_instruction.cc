@@ -4,9 +4,9 @@
 
 #include "common/base/text/edit_distance.h"
 #include "common/base/text/strings.h"
+#include "common/hlo/names/spelling.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
-#include "common/hlo/spelling.h"
 #include "common/hlo/text/internal.h"
 #include "common/hlo/text/parser_internal.h"
 

@@ -1,12 +1,12 @@
 // Prints modules as HLO text: XLA's short parsable form.
 #include "common/base/text/strings.h"
+#include "common/hlo/names/spelling.h"
+#include "common/hlo/names/unique_names.h"
 #include "common/hlo/proto/notes.h"
 #include "common/hlo/proto/residue.h"
-#include "common/hlo/spelling.h"
 #include "common/hlo/text/async_form.h"
 #include "common/hlo/text/internal.h"
 #include "common/hlo/text/stack_frames.h"
-#include "common/hlo/unique_names.h"
 #include "google/protobuf/stubs/common.h"
 
 namespace hlod::hlo {

@@ -5,11 +5,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"
 #include "common/base/text/strings.h"
+#include "common/hlo/names/unique_names.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/proto/residue.h"
 #include "common/hlo/text/internal.h"
 #include "common/hlo/text/mesh.h"
-#include "common/hlo/unique_names.h"
 
 namespace hlod::hlo::text {
 namespace {

@@ -1,8 +1,8 @@
 // Converts a flat program whose buffers are assigned to the code that runs it.
 #pragma once
 
-#include "server/engine/plan/buffer_assignment.h"
-#include "server/engine/plan/lowering.h"
+#include "server/engine/plan/assignment/buffer_assignment.h"
+#include "server/engine/plan/lowering/lowering.h"
 #include "server/engine/run/code.h"
 
 namespace hlod::engine {

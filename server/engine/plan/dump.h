@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "server/engine/plan/buffer_assignment.h"
-#include "server/engine/plan/lowering.h"
+#include "server/engine/plan/assignment/buffer_assignment.h"
+#include "server/engine/plan/lowering/lowering.h"
 #include "server/engine/plan/plan.h"
 
 namespace hlod::engine {

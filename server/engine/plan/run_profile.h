@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "server/engine/plan/buffer_assignment.h"
-#include "server/engine/plan/lowering.h"
+#include "server/engine/plan/assignment/buffer_assignment.h"
+#include "server/engine/plan/lowering/lowering.h"
 #include "server/engine/run/code.h"
 #include "server/engine/run/step_times.h"
 

@@ -13,7 +13,7 @@
 #include "common/hlo/collectives/channels.h"
 #include "common/hlo/collectives/collective.h"
 #include "common/hlo/collectives/replica_groups.h"
-#include "server/engine/plan/lowering_steps.h"
+#include "server/engine/plan/lowering/lowering_steps.h"
 
 namespace hlod::engine {
 namespace {

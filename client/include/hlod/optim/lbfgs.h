@@ -67,7 +67,7 @@ class Lbfgs : public ParameterOptimizer {
   void TakeSettings(size_t group, const std::vector<double>& settings) override;
 
  private:
-  friend class LbfgsStep;  // client/transform/optimizer/lbfgs.cc
+  friend class LbfgsStep;  // client/transform/optimizer/torch/lbfgs.cc
   void TakeHistory(const std::vector<Tensor>& pairs, const Tensor& like);
 
   LbfgsOptions options_;

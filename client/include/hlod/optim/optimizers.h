@@ -171,7 +171,7 @@ class ParameterOptimizer {
 };
 
 template <typename Options>
-struct OptimizerKind;  // client/transform/optimizer/kind.h
+struct OptimizerKind;  // client/transform/optimizer/torch/kind.h
 
 // The base of optimizers whose rule is a function of an options struct.
 template <typename Options>

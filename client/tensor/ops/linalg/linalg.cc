@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "absl/strings/str_cat.h"
 #include "client/tensor/autograd/own_derivative.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/linalg/factorization.h"

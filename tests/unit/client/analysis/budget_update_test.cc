@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/analysis/module/budget.h"
+#include "client/analysis/check/budget.h"
 #include "common/base/system/file.h"
 
 namespace hlod::analysis {

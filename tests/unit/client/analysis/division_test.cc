@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "client/analysis/module/module_check.h"
+#include "client/analysis/check/module_check.h"
 #include "common/hlo/text/text.h"
 
 namespace hlod::analysis {

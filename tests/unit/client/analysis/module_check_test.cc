@@ -1,6 +1,6 @@
 // Chips, budgets and check results. Figures are computed by hand, or from the public tables that chips.inc
 // names.
-#include "client/analysis/module/module_check.h"
+#include "client/analysis/check/module_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

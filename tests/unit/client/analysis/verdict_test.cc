@@ -1,6 +1,6 @@
 // Verdicts as JUnit XML and as GitHub's workflow commands. The expected lines follow the documentation of
 // both formats.
-#include "client/analysis/module/verdict.h"
+#include "client/analysis/preflight/verdict.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
-#include "client/runtime/session/pipe.h"
+#include "client/runtime/connection/pipe.h"
 #include "common/base/errors/error.h"
 
 namespace hlod::runtime {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "client/cli/options/command_line.h"
-#include "client/cli/json.h"
+#include "client/cli/print/json.h"
 #include "client/runtime/observe/profile_json.h"
 #include "client/runtime/observe/profile_writer.h"
 #include "client/runtime/session/state.h"

@@ -10,9 +10,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/engine/plan/assemble.h"
-#include "server/engine/plan/buffer_assignment.h"
-#include "server/engine/plan/buffer_assignment_packing.h"
-#include "server/engine/plan/lowering.h"
+#include "server/engine/plan/assignment/buffer_assignment.h"
+#include "server/engine/plan/assignment/buffer_assignment_packing.h"
+#include "server/engine/plan/lowering/lowering.h"
 
 namespace hlod::engine {
 namespace {

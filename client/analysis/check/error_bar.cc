@@ -1,0 +1,21 @@
+// The measured numbers.
+#include "client/analysis/check/error_bar.h"
+
+#include "absl/strings/str_format.h"
+
+namespace hlod::analysis {
+
+ErrorBar ErrorBarOf(Compiler compiler) {
+  switch (compiler) {
+    case Compiler::kXlaCpu: return {.part = 0.17, .programs = 142, .judge = "XLA's CPU compiler"};
+    case Compiler::kAccelerator: return {.part = 0.11, .programs = 8, .judge = "XLA's TPU compiler"};
+  }
+  return {};
+}
+
+std::string ToString(const ErrorBar& bar) {
+  return absl::StrFormat("+-%.0f%%, as for nine of ten of %d programs compared with %s", 100 * bar.part,
+                         bar.programs, bar.judge);
+}
+
+}  // namespace hlod::analysis

@@ -1,0 +1,275 @@
+// hloctl run: runs one module, from a file to its results.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "client/cli/commands.h"
+#include "client/cli/module/load_module.h"
+#include "client/cli/print/json.h"
+#include "client/cli/print/table.h"
+#include "client/cli/run/run_arguments.h"
+#include "client/cli/run/run_channels.h"
+#include "client/cli/run/run_program.h"
+#include "client/cli/run/sharding_devices.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
+#include "common/base/system/file.h"
+#include "common/base/text/printable.h"
+#include "common/hlo/elements/npy.h"
+#include "common/hlo/literal.h"
+#include "common/hlo/text/text.h"
+
+namespace hlod::cli {
+namespace {
+
+constexpr int64_t kPrintedElementsMax = 1000;
+
+// Shows "7 of 100" on a terminal, and does not print into a pipe.
+class Progress {
+ public:
+  explicit Progress(int total) : total_(total), shown_(total > 1 && isatty(STDERR_FILENO) != 0) {}
+  ~Progress() {
+    if (shown_) std::fprintf(stderr, "\r\033[K");
+  }
+  void Show(int done) {
+    if (!shown_ || absl::Now() < next_) return;
+    next_ = absl::Now() + absl::Milliseconds(100);
+    std::fprintf(stderr, "\r%d of %d", done, total_);
+  }
+
+ private:
+  const int total_;
+  const bool shown_;
+  absl::Time next_ = absl::InfinitePast();
+};
+
+// Prints a value or writes it to a file. `name` is the label, such as "result 0"; `file` is the file's name
+// without ".npy".
+absl::StatusOr<Json> Deliver(const Buffer& buffer, const std::string& name, const std::string& file,
+                             const RunOptions& options, bool json) {
+  std::string shape = hlo::ToStringNoLayout(buffer.shape());
+  Json entry = {{"shape", shape}, {"placeholder", buffer.is_placeholder()}};
+  if (buffer.is_placeholder()) {
+    if (!json) std::printf("%s: %s, a placeholder\n", name.c_str(), shape.c_str());
+    return entry;
+  }
+  if (buffer.shape().IsToken()) {
+    if (!json) std::printf("%s: token[]\n", name.c_str());
+    return entry;
+  }
+  ASSIGN_OR_RETURN(const Literal value,
+                   buffer.ToLiteral(options.output.empty() ? Cause::kPrint : Cause::kSave,
+                                    Caller{.file = options.module.c_str()}));
+  if (buffer.shape().HasDynamicDimension()) {
+    shape = hlo::ToStringNoLayout(value.shape()) + " of " + shape;
+    entry["value_shape"] = hlo::ToStringNoLayout(value.shape());
+  }
+  if (!options.output.empty()) {
+    const std::string path = (std::filesystem::path(options.output) / (file + ".npy")).string();
+    RETURN_IF_ERROR(hlo::WriteNpy(path, value));
+    entry["file"] = path;
+    if (!json) std::printf("%s: %s in %s\n", name.c_str(), shape.c_str(), path.c_str());
+    return entry;
+  }
+  const bool small = value.element_count() <= kPrintedElementsMax;
+  if (json) {
+    if (small) {
+      ASSIGN_OR_RETURN(entry["value"], ToJson(value));
+    }
+    return entry;
+  }
+  std::printf("%s: %s %s\n", name.c_str(), shape.c_str(),
+              small ? hlo::ToText(value).c_str() : "(too long to print; use --output)");
+  return entry;
+}
+
+// Prints or writes one result. `participant` is its participant; nullopt when the program has only one.
+absl::StatusOr<Json> DeliverResult(const Buffer& buffer, size_t index, std::optional<size_t> participant,
+                                   const RunOptions& options, bool json) {
+  const std::string whose = participant.has_value() ? absl::StrFormat("participant %d ", *participant) : "";
+  const std::string folder = participant.has_value() ? absl::StrFormat("participant%d.", *participant) : "";
+  ASSIGN_OR_RETURN(Json entry, Deliver(buffer, absl::StrFormat("%sresult %d", whose, index),
+                                       absl::StrFormat("%sresult%d", folder, index), options, json));
+  entry["index"] = index;
+  if (participant.has_value()) entry["participant"] = *participant;
+  return entry;
+}
+
+// Prints or writes the values that each participant sent while it ran.
+absl::StatusOr<Json> DeliverGiven(const std::vector<RunChannels>& channels, const RunOptions& options,
+                                  bool json) {
+  Json delivered = Json::array();
+  for (size_t m = 0; m < channels.size(); ++m) {
+    const std::string whose = channels.size() > 1 ? absl::StrFormat("participant%d.", m) : "";
+    for (const auto& [name, buffer] : channels[m].given()) {
+      ASSIGN_OR_RETURN(Json entry, Deliver(buffer, whose + name, whose + name, options, json));
+      entry["name"] = whose + name;
+      delivered.push_back(std::move(entry));
+    }
+  }
+  return delivered;
+}
+
+// Returns the results to deliver: with --shards, the parts of divided ones by participant.
+std::vector<Buffer> Delivered(const std::vector<Buffer>& results, const RunOptions& options) {
+  if (!options.shards || results.empty() || results[0].shards().empty()) return results;
+  std::vector<Buffer> parts;
+  for (size_t m = 0; m < results[0].shards().size(); ++m) {
+    for (const Buffer& result : results) parts.push_back(result.shards()[m]);
+  }
+  return parts;
+}
+
+absl::Status MakeFolder(const std::string& folder) {
+  if (folder.empty()) return absl::OkStatus();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return InvalidArgument("Folder %s cannot be created: %s.", folder, error.message());
+  return absl::OkStatus();
+}
+
+// Compiles the module for --mesh. Without that option, a module with shardings is divided among the devices
+// of its own mesh if the daemon has as many, and compiled whole, with a line on stderr, if that fails.
+absl::StatusOr<Executable> Compile(const Client& client, const Module& module, const RunOptions& options,
+                                   const Caller& caller) {
+  CompileOptions compile{.describe = true, .partitioner = options.partitioner};
+  const bool is_wanted = !options.mesh.empty() && options.mesh != "none";
+  if (options.mesh == "own") {
+    compile.mesh.emplace();
+  } else if (is_wanted) {
+    absl::StatusOr<Mesh> mesh = Mesh::Parse(options.mesh);
+    if (!mesh.ok()) return UsageError(FromAbsl(mesh.status().message()));
+    compile.mesh = *std::move(mesh);
+  } else if (const int64_t devices = ShardingDevices(module); options.mesh.empty() && devices > 1 &&
+                                                              devices <= client.device_count() &&
+                                                              IsPartitioningWanted()) {
+    compile.mesh.emplace();
+  }
+  if (!compile.mesh.has_value()) return client.Compile(module, compile, caller);
+  const auto divide = [&]() -> absl::StatusOr<Executable> {
+    const StablehloOptions& stablehlo = options.stablehlo;
+    // Sizes that were chosen here are in the module only.
+    if (!stablehlo.sizes.empty() || !stablehlo.values.empty() || !stablehlo.entry.empty())
+      return client.Compile(module, compile, caller);
+    ASSIGN_OR_RETURN(const std::string program, ReadFile(options.module));
+    return client.CompileSerialized(program, compile, caller);
+  };
+  absl::StatusOr<Executable> divided = divide();
+  if (divided.ok() || is_wanted) return divided;
+  // Nobody asked for the division.
+  std::fprintf(stderr, "%s is computed whole, on one device: %s\n", Printable(module.name()).c_str(),
+               std::string(FromAbsl(divided.status().message())).c_str());
+  compile.mesh.reset();
+  return client.Compile(module, compile, caller);
+}
+
+// The runs of a program: their times in ascending order, and the results of the last one.
+struct Runs {
+  std::vector<int64_t> us;
+  std::vector<Buffer> results;
+};
+
+// Runs the program as often as the options say, with channels per participant.
+absl::StatusOr<Runs> Repeat(const Client& client, const Executable& executable, const RunOptions& options,
+                            std::vector<RunChannels>& channels, const Caller& caller) {
+  const size_t participants = channels.size();
+  const auto device_of = [&](size_t m) {
+    if (executable.mesh() != nullptr) return client.device(executable.mesh()->devices()[m]);
+    return client.device(participants == 1 ? options.device : static_cast<int>(m));
+  };
+  std::vector<Argument> arguments;
+  if (executable.mesh() != nullptr) {
+    ASSIGN_OR_RETURN(arguments, MakeMeshArguments(client, executable, options));
+  }
+  for (size_t m = 0; m < participants && executable.mesh() == nullptr; ++m) {
+    ASSIGN_OR_RETURN(const std::vector<Argument> own, MakeArguments(device_of(m), executable, options, m));
+    arguments.insert(arguments.end(), own.begin(), own.end());
+  }
+  ExecuteOptions execute;
+  execute.abstract = options.abstract;
+  execute.device = options.device;
+  execute.deadline = absl::Seconds(options.deadline_seconds);
+  Runs runs;
+  Progress progress(options.repeat);
+  for (int i = 0; i < std::max(1, options.repeat); ++i) {
+    progress.Show(i);
+    for (size_t m = 0; m < participants; ++m) RETURN_IF_ERROR(channels[m].Open(device_of(m), caller));
+    const absl::Time start = absl::Now();
+    ASSIGN_OR_RETURN(Execution execution, executable.Start(arguments, execute, caller));
+    RETURN_IF_ERROR(execution.done.Await());
+    runs.us.push_back(absl::ToInt64Microseconds(absl::Now() - start));
+    runs.results = std::move(execution.results);
+    for (const RunChannels& own : channels) RETURN_IF_ERROR(own.CheckGiven());
+  }
+  std::sort(runs.us.begin(), runs.us.end());
+  return runs;
+}
+
+void PrintTimes(const Module& module, const CompileResult& compiled, const std::vector<int64_t>& run_us) {
+  std::printf("%s: compiled in %d us%s, %d steps (%d reference), ran %zu times, median %d us\n",
+              Printable(module.name()).c_str(), static_cast<int>(compiled.compile_us),
+              compiled.persistent ? " (persistent cache)"
+              : compiled.cached   ? " (cached)"
+                                  : "",
+              static_cast<int>(compiled.steps), static_cast<int>(compiled.reference_steps), run_us.size(),
+              static_cast<int>(run_us[run_us.size() / 2]));
+}
+
+}  // namespace
+
+absl::Status Run(const CommonOptions& common, const RunOptions& options) {
+  ASSIGN_OR_RETURN(const ReadOptions read, ReadOptionsOf(options));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(options.module, read));
+  RETURN_IF_ERROR(CheckSizes(*module, options));
+  RETURN_IF_ERROR(MakeFolder(options.output));
+  ASSIGN_OR_RETURN(const Client client, Client::Connect(common.connect));
+  const ClosedAtEnd close(client);
+  // Errors and the ledger name the module's file.
+  const Caller module_file{.file = options.module.c_str()};
+  ASSIGN_OR_RETURN(const Executable executable, Compile(client, *module, options, module_file));
+  ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe(module_file));
+  RETURN_IF_ERROR(CheckDevices(client, *module, executable));
+  ASSIGN_OR_RETURN(const RunChannels each_channels, RunChannels::Make(*module, options));
+  std::vector<RunChannels> channels(static_cast<size_t>(executable.participant_count()), each_channels);
+  ASSIGN_OR_RETURN(const Runs runs, Repeat(client, executable, options, channels, module_file));
+
+  Json delivered = Json::array();
+  const std::vector<Buffer> results = Delivered(runs.results, options);
+  const bool is_whole = executable.mesh() != nullptr && !options.shards;
+  const size_t lists = is_whole ? 1 : channels.size(), each = results.size() / lists;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::optional<size_t> participant = lists > 1 ? std::optional(i / each) : std::nullopt;
+    ASSIGN_OR_RETURN(Json entry, DeliverResult(results[i], i % each, participant, options, common.json));
+    delivered.push_back(std::move(entry));
+  }
+  ASSIGN_OR_RETURN(Json given, DeliverGiven(channels, options, common.json));
+  ASSIGN_OR_RETURN(const SessionStats stats, client.Stats(module_file));
+  if (!common.json) {
+    PrintTimes(*module, compiled, runs.us);
+    return absl::OkStatus();
+  }
+  const Json json = {{"module", module->name()},
+                     {"daemon", client.daemon()},
+                     {"device", options.device},
+                     {"mesh", executable.mesh() == nullptr ? "" : executable.mesh()->ToString()},
+                     {"argument_shardings", executable.argument_shardings()},
+                     {"result_shardings", executable.result_shardings()},
+                     {"compile", ToJson(compiled)},
+                     {"run",
+                      {{"count", runs.us.size()},
+                       {"min_us", runs.us.front()},
+                       {"median_us", runs.us[runs.us.size() / 2]},
+                       {"max_us", runs.us.back()}}},
+                     {"results", std::move(delivered)},
+                     {"given", std::move(given)},
+                     {"stats", ToJson(stats)}};
+  Show(Dump(json) + "\n");
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::cli

@@ -1,0 +1,337 @@
+// Connects sockets and passes them to gRPC, because this distinguishes at once a daemon that is not there
+// from one that cannot be reached.
+#include "client/runtime/connection/connector.h"
+
+#include <fcntl.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/create_channel_posix.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "client/runtime/connection/grpc_pipe.h"
+#include "client/runtime/connection/process.h"
+#include "common/base/errors/status.h"
+#include "common/rpc/credentials.h"
+#include "common/rpc/keepalive.h"
+#include "common/rpc/shared_memory.h"
+
+namespace hlod::runtime {
+namespace {
+
+constexpr int kMessageBytesMax = 64 << 20;  // The limit on a received message; a ledger may have many lines.
+constexpr absl::Duration kSilence = absl::Seconds(30);
+// The time after which a bulk stream that moves no chunk is aborted.
+constexpr absl::Duration kBulkSilence = absl::Minutes(2);
+
+absl::Status Unreachable(const rpc::Endpoint& endpoint, int error) {
+  const std::string text =
+      absl::StrFormat("No daemon answers at %s: %s.", rpc::ToString(endpoint), std::strerror(error));
+  // The socket does not exist or refuses, so the daemon has ended.
+  if (error == ECONNREFUSED || error == ENOENT || error == ENOTDIR)
+    return MakeError(ErrorKind::kLostSession, text);
+  if (error == EACCES || error == EPERM) return MakeError(ErrorKind::kAuth, text);
+  return Unavailable("%s", text);
+}
+
+// Connects without blocking beyond the deadline. Returns 0 or an errno.
+int ConnectWithin(int fd, const sockaddr* address, socklen_t size, absl::Time deadline) {
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+  if (connect(fd, address, size) == 0) return 0;
+  if (errno != EINPROGRESS && errno != EAGAIN) return errno;
+  for (;;) {
+    pollfd waiting = {.fd = fd, .events = POLLOUT};
+    const int64_t ms = std::clamp<int64_t>(absl::ToInt64Milliseconds(deadline - absl::Now()), 0, 1 << 30);
+    const int n = poll(&waiting, 1, static_cast<int>(ms));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n == 0 ? ETIMEDOUT : errno;
+    int error = 0;
+    socklen_t length = sizeof(error);
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    return error;
+  }
+}
+
+absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl::Time deadline) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, endpoint.path.data(),
+              std::min(endpoint.path.size(), sizeof(address.sun_path) - 1));
+  for (;;) {
+    rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!fd.valid()) return Unreachable(endpoint, errno);
+    // EAGAIN on a unix socket means that the listener's queue is full.
+    fcntl(fd.get(), F_SETFL, O_NONBLOCK);
+    if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return fd;
+    if (errno != EAGAIN || absl::Now() >= deadline) return Unreachable(endpoint, errno);
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+}
+
+// Refuses a listener of another user on a default socket: that user could have made the socket to get this
+// program's data. Only the system makes the folder of the system's daemon, so the folder's owner is that
+// daemon's user.
+absl::Status CheckListener(int fd, const std::string& path) {
+  ASSIGN_OR_RETURN(const rpc::PeerCredentials peer, rpc::ReadPeerCredentials(fd));
+  if (peer.uid == geteuid() || peer.uid == 0) return absl::OkStatus();
+  struct stat folder = {};
+  if (path == rpc::kSystemSocketPath && stat("/run/hlod", &folder) == 0 && folder.st_uid == peer.uid &&
+      (folder.st_mode & S_IWOTH) == 0)
+    return absl::OkStatus();
+  return MakeError(
+      ErrorKind::kAuth,
+      absl::StrFormat("The daemon at unix:%s is not trusted: it runs as user %d, who is neither this "
+                      "user (%d) nor the system. If it is the one that is meant, give its address.",
+                      path, peer.uid, geteuid()));
+}
+
+// Returns an error for a descriptor that gRPC cannot use, since gRPC would abort the program.
+absl::Status CheckDescriptor(int fd) {
+  int type = 0;
+  socklen_t type_size = sizeof(type);
+  sockaddr_storage peer = {};
+  socklen_t peer_size = sizeof(peer);
+  if (fcntl(fd, F_GETFD) >= 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) == 0 &&
+      getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) == 0) {
+    if (type == SOCK_STREAM) return absl::OkStatus();
+    errno = EPROTOTYPE;
+  }
+  return MakeError(ErrorKind::kArgument,
+                   absl::StrFormat("Descriptor %d is not a connected socket: %s.", fd, std::strerror(errno)));
+}
+
+// Breaks a TCP connection whose peer's kernel has not answered for kSilence, also while data is being sent:
+// the daemon always reads, so a peer that does not acknowledge is gone.
+void NoticeSilence(int fd) {
+  rpc::EnableKeepalive(fd, kSilence);
+  const unsigned int ms = static_cast<unsigned int>(absl::ToInt64Milliseconds(kSilence));
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+}
+
+absl::StatusOr<rpc::Descriptor> ConnectTcp(const rpc::Endpoint& endpoint, absl::Time deadline) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int resolved =
+      getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
+  if (resolved != 0) {
+    return Unavailable("Host (%s) of the daemon's address is unknown: %s.", endpoint.host,
+                       gai_strerror(resolved));
+  }
+  int error = EHOSTUNREACH;
+  rpc::Descriptor connected;
+  for (addrinfo* candidate = found; candidate != nullptr && !connected.valid();
+       candidate = candidate->ai_next) {
+    rpc::Descriptor fd(socket(candidate->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!fd.valid()) continue;
+    error = ConnectWithin(fd.get(), candidate->ai_addr, candidate->ai_addrlen, deadline);
+    if (error == 0) connected = std::move(fd);
+  }
+  freeaddrinfo(found);
+  if (!connected.valid()) return Unreachable(endpoint, error);
+  const int on = 1;
+  setsockopt(connected.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  NoticeSilence(connected.get());
+  return connected;
+}
+
+// Calls NoticeSilence for gRPC's socket of a TLS connection. gRPC does not expose that socket, so this
+// searches the descriptors of this process by the address that `probe` is connected to.
+void NoticeSilenceOfPeer(int probe) {
+  sockaddr_storage peer = {};
+  socklen_t peer_size = sizeof(peer);
+  if (getpeername(probe, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) return;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    sockaddr_storage other = {};
+    socklen_t size = sizeof(other);
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&other), &size) != 0) continue;
+    if (size == peer_size && std::memcmp(&other, &peer, size) == 0) NoticeSilence(fd);
+  }
+}
+
+grpc::ChannelArguments Arguments() {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
+  arguments.SetMaxSendMessageSize(-1);
+  // Channels to one address must not share a connection: each session needs one.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return arguments;
+}
+
+bool IsSecure(const TlsOptions& tls) {
+  return tls.enabled || !tls.root_certificates.empty() || !tls.certificate.empty();
+}
+
+// Returns the reason why a channel does not connect. Only a call reports it, so this makes one.
+std::string ReasonOf(const std::shared_ptr<grpc::Channel>& channel) {
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(1)));
+  grpc::ByteBuffer request, response;
+  grpc::Status status;
+  const auto call = stub.PrepareUnaryCall(&context, "/hlod.v1.Session/Connect", request, &queue);
+  call->StartCall();
+  call->Finish(&response, &status, nullptr);
+  void* tag;
+  bool ok;
+  queue.Next(&tag, &ok);
+  return status.error_message();
+}
+
+// Waits for a TLS connection; the first attempt that fails ends the wait, since the next would fail too.
+absl::Status AwaitTls(const std::shared_ptr<grpc::Channel>& channel, const rpc::Endpoint& endpoint,
+                      absl::Time deadline) {
+  for (;;) {
+    const grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
+    if (state == GRPC_CHANNEL_READY) return absl::OkStatus();
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE) {
+      return MakeError(ErrorKind::kAuth,
+                       absl::StrFormat("No TLS connection to %s: it does not speak TLS, or one side does not "
+                                       "trust the other's certificate (%s).",
+                                       rpc::ToString(endpoint), ReasonOf(channel)));
+    }
+    if (!channel->WaitForStateChange(state, absl::ToChronoTime(deadline)))
+      return DeadlineExceeded("The daemon at %s did not complete a TLS handshake in time.",
+                              rpc::ToString(endpoint));
+  }
+}
+
+class AddressConnector : public Connector {
+ public:
+  AddressConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls, const std::string& token)
+      : endpoint_(endpoint), tls_(tls), token_(token), address_(rpc::ToString(endpoint)) {}
+
+  absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time deadline) override {
+    ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel, OpenChannel(endpoint_, tls_, token_, deadline));
+    endpoint_.descriptor = -1;  // A descriptor connects only once.
+    absl::MutexLock lock(&mu_);
+    bulk_ = MakeGrpcBulk(channel, token_, may_stall() ? kBulkSilence : absl::InfiniteDuration());
+    return OpenGrpcPipe(std::move(channel), token_, deadline);
+  }
+  absl::Status Explain(const absl::Status& status) override {
+    return ExplainDropped(status, endpoint_, tls_);
+  }
+  std::shared_ptr<BulkChannel> bulk() override {
+    absl::MutexLock lock(&mu_);
+    return bulk_;
+  }
+  const std::string& address() const override { return address_; }
+  bool may_stall() const override { return endpoint_.kind == rpc::Endpoint::Kind::kTcp; }
+  bool local() const override {
+    return endpoint_.kind != rpc::Endpoint::Kind::kTcp || endpoint_.IsLoopback();
+  }
+
+ private:
+  rpc::Endpoint endpoint_;
+  const TlsOptions tls_;
+  const std::string token_, address_;
+  absl::Mutex mu_;
+  std::shared_ptr<BulkChannel> bulk_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& endpoint,
+                                                           const TlsOptions& tls, const std::string& token,
+                                                           absl::Time deadline) {
+  if (!token.empty() && !IsSecure(tls) && endpoint.kind == rpc::Endpoint::Kind::kTcp &&
+      !endpoint.IsLoopback()) {
+    return InvalidArgument(
+        "A token is not sent to %s without TLS, where others could read it: give the certificate to trust "
+        "(ConnectOptions.tls; hloctl --tls-ca).",
+        rpc::ToString(endpoint));
+  }
+  RETURN_IF_ERROR(ClaimGrpc());
+  rpc::Descriptor fd;
+  switch (endpoint.kind) {
+    case rpc::Endpoint::Kind::kDescriptor:
+      if (endpoint.descriptor < 0) return MakeError(ErrorKind::kLostSession, "The private daemon ended.");
+      RETURN_IF_ERROR(CheckDescriptor(endpoint.descriptor));
+      fd = rpc::Descriptor(endpoint.descriptor);
+      fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
+      break;
+    case rpc::Endpoint::Kind::kUnix: {
+      ASSIGN_OR_RETURN(fd, ConnectUnix(endpoint, deadline));
+      if (endpoint.found) RETURN_IF_ERROR(CheckListener(fd.get(), endpoint.path));
+      break;
+    }
+    case rpc::Endpoint::Kind::kTcp: {
+      ASSIGN_OR_RETURN(fd, ConnectTcp(endpoint, deadline));
+      break;
+    }
+  }
+  if (!IsSecure(tls)) return grpc::CreateCustomInsecureChannelFromFd("hlod", fd.Release(), Arguments());
+
+  if (endpoint.kind != rpc::Endpoint::Kind::kTcp) {
+    return InvalidArgument("TLS is for TCP addresses; %s is not one.", rpc::ToString(endpoint));
+  }
+  // gRPC makes its own connection here; `fd` has only shown that a program listens.
+  grpc::SslCredentialsOptions credentials;
+  credentials.pem_root_certs = tls.root_certificates;
+  credentials.pem_cert_chain = tls.certificate;
+  credentials.pem_private_key = tls.key;
+  const std::string host =
+      endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]";
+  std::shared_ptr<grpc::Channel> channel = grpc::CreateCustomChannel(
+      "dns:///" + host + ":" + std::to_string(endpoint.port), grpc::SslCredentials(credentials), Arguments());
+  RETURN_IF_ERROR(AwaitTls(channel, endpoint, std::min(deadline, absl::Now() + absl::Seconds(60))));
+  NoticeSilenceOfPeer(fd.get());
+  return channel;
+}
+
+absl::Status ExplainDropped(const absl::Status& status, const rpc::Endpoint& endpoint,
+                            const TlsOptions& tls) {
+  if (status.code() != absl::StatusCode::kUnavailable || KindOf(status) != ErrorKind::kNone ||
+      IsSecure(tls) || endpoint.kind != rpc::Endpoint::Kind::kTcp)
+    return status;
+  return Unavailable(
+      "The daemon at %s dropped the connection without an answer (%s); if it asks for TLS, give the "
+      "certificate to trust (hloctl --tls-ca).",
+      rpc::ToString(endpoint), FromAbsl(status.message()).substr(0, status.message().find('\n')));
+}
+
+absl::Status CheckCredentials(const ConnectOptions& options) {
+  const auto check = [](const char* name, const absl::Status& status) {
+    return status.ok() ? status : InvalidArgument("%s: %s.", name, FromAbsl(status.message()));
+  };
+  const TlsOptions& tls = options.tls;
+  if (!options.token.empty()) RETURN_IF_ERROR(check("token", rpc::CheckToken(options.token)));
+  if (!tls.root_certificates.empty())
+    RETURN_IF_ERROR(check("tls.root_certificates", rpc::CheckCertificates(tls.root_certificates)));
+  if (tls.certificate.empty() != tls.key.empty())
+    return InvalidArgument("tls.certificate and tls.key belong together.");
+  if (!tls.certificate.empty()) {
+    RETURN_IF_ERROR(check("tls.certificate", rpc::CheckCertificates(tls.certificate)));
+    RETURN_IF_ERROR(check("tls.key", rpc::CheckKey(tls.key, tls.certificate)));
+  }
+  return absl::OkStatus();
+}
+
+std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const TlsOptions& tls,
+                                         const std::string& token) {
+  return std::make_unique<AddressConnector>(endpoint, tls, token);
+}
+
+}  // namespace hlod::runtime
