@@ -59,7 +59,7 @@ Json RecompileJson(const torch_xla::Recompile& recompile) {
   return json;
 }
 
-Json ToJson(const torch_xla::Report& report) {
+Json ReportJson(const torch_xla::Report& report) {
   Json graphs = Json::array(), places = Json::array(), recompiles = Json::array(), fallbacks = Json::array();
   for (const torch_xla::Graph& graph : report.graphs) graphs.push_back(GraphJson(graph));
   for (const torch_xla::GraphEnd& place : report.places) {
@@ -108,7 +108,7 @@ absl::Status TorchXlaGraphs(const CommonOptions& common, const std::vector<std::
   torch_xla::Dump dump;
   for (const std::string& path : dumps) RETURN_IF_ERROR(torch_xla::ReadDump(path, dump));
   const torch_xla::Report report = torch_xla::ReportOf(std::move(dump));
-  if (common.json) Show(Dump(ToJson(report)) + "\n");
+  if (common.json) Show(Dump(ReportJson(report)) + "\n");
   else Show(torch_xla::ToText(report));
   return absl::OkStatus();
 }
