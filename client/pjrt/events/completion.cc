@@ -31,7 +31,7 @@ std::shared_ptr<Completion> Completion::Of(std::shared_ptr<runtime::Session> ses
 bool Completion::IsReady() {
   if (ready_.load(std::memory_order_acquire)) return true;
   if (command_ == nullptr) return false;
-  if (session_->InForkedChild()) return true;
+  if (!session_->owner().IsThisOne()) return true;
   if (!command_->done.load(std::memory_order_acquire)) session_->Drain();
   if (command_->done.load(std::memory_order_acquire)) {
     SetFromCommand(command_->status);

@@ -126,7 +126,7 @@ class CommandEnd : public Awaitable<void> {
       : session_(std::move(session)), command_(std::move(command)) {}
   bool Ready() override {
     if (!command_->done.load(std::memory_order_acquire)) session_->Drain();
-    return command_->done.load(std::memory_order_acquire) || session_->InForkedChild();
+    return command_->done.load(std::memory_order_acquire) || !session_->owner().IsThisOne();
   }
   absl::Status Await(absl::Time deadline) override { return session_->Wait(*command_, deadline); }
 
@@ -362,7 +362,7 @@ uint64_t Buffer::handle() const { return state_->handle; }
 Origin Buffer::origin() const { return state_->session->OriginOf(state_->origin); }
 
 bool Buffer::is_placeholder() const {
-  if (state_->session->InForkedChild()) return false;
+  if (!state_->session->owner().IsThisOne()) return false;
   if (state_->shards != nullptr)
     return std::ranges::any_of(shards(), [](const Buffer& part) { return part.is_placeholder(); });
   absl::MutexLock lock(&state_->mu);
@@ -384,7 +384,7 @@ std::string Buffer::ToString() const {
 }
 
 Future<void> Buffer::ready() const {
-  if (absl::Status status = state_->session->CheckProcess(); !status.ok())
+  if (absl::Status status = state_->session->owner().Check(); !status.ok())
     return runtime::FailedFuture<void>(std::move(status));
   if (state_->shards != nullptr) return runtime::ShardsReady(*state_->shards);
   absl::MutexLock lock(&state_->mu);
@@ -468,7 +468,7 @@ absl::Status Buffer::RefuseItem(PrimitiveType type, const Caller& caller) const 
 }
 
 absl::Status Buffer::Fill(const Literal& value, Caller caller) const {
-  RETURN_IF_ERROR(state_->session->CheckProcess());
+  RETURN_IF_ERROR(state_->session->owner().Check());
   if (!hlo::Compatible(value.shape(), shape()) && !state_->session->options().skip_local_checks) {
     return runtime::ArgumentError(
         caller,

@@ -119,8 +119,8 @@ absl::StatusOr<Client> Client::Connect(std::string_view address) {
   return Connect(options);
 }
 
-int Client::device_count() const { return static_cast<int>(session_->devices().size()); }
-const std::vector<DeviceInfo>& Client::devices() const { return session_->devices(); }
+int Client::device_count() const { return static_cast<int>(session_->daemon().devices.size()); }
+const std::vector<DeviceInfo>& Client::devices() const { return session_->daemon().devices; }
 
 absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOptions& options,
                                            Caller caller) const {
@@ -210,10 +210,10 @@ absl::Status Client::Close(absl::Duration timeout) const {
   return session_->Close(deadline);
 }
 absl::Status Client::status() const { return session_->status(); }
-const Limits& Client::limits() const { return session_->limits(); }
-const std::string& Client::address() const { return session_->address(); }
-const std::string& Client::daemon() const { return session_->daemon(); }
-uint64_t Client::epoch() const { return session_->epoch(); }
+const Limits& Client::limits() const { return session_->daemon().limits; }
+const std::string& Client::address() const { return session_->connector().address(); }
+const std::string& Client::daemon() const { return session_->daemon().name; }
+uint64_t Client::epoch() const { return session_->daemon().epoch; }
 uint64_t Client::session_id() const { return session_->id(); }
 bool Client::has_shared_memory() const { return session_->arena() != nullptr; }
 

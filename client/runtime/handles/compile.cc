@@ -110,7 +110,7 @@ absl::Status ExecutableState::Send(bool by_digest, bool describe, const Caller& 
       compile.set_digest(std::string(digest.begin(), digest.end()));
       sent.command = sender.Add(std::move(command));
     } else {
-      AddProgram(sender, session->limits(), program_, std::move(command), sent.command);
+      AddProgram(sender, session->daemon().limits, program_, std::move(command), sent.command);
     }
   }));
   if (!by_digest) session->Remember(digest, sent.command);
@@ -126,7 +126,7 @@ absl::Status ExecutableState::Compile(bool describe, const Caller& caller) {
 }
 
 absl::StatusOr<Compilation> ExecutableState::Current(const Caller& caller) {
-  RETURN_IF_ERROR(session->CheckProcess());
+  RETURN_IF_ERROR(session->owner().Check());
   absl::MutexLock lock(&mu_);
   if (!current_.by_digest || !current_.command->done.load(std::memory_order_acquire)) return current_;
   if (absl::IsNotFound(current_.command->status)) {
@@ -164,7 +164,7 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
   const DeliverEventsAtExit events;
   RETURN_IF_ERROR(session->status());
   const bool checked = !session->options().skip_local_checks;
-  const int64_t max = session->limits().program_bytes_max;
+  const int64_t max = session->daemon().limits.program_bytes_max;
   if (static_cast<int64_t>(bytes.size()) > max && checked) {
     return MakeError(
         ErrorKind::kLimit,
@@ -184,7 +184,7 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
     if (!read.ok() && checked) return Annotate(read, absl::StrFormat("compiling %s", state->name));
   }
   AbstractSession* const abstract = session->options().abstract.get();
-  const int64_t ahead = session->limits().prefetch_bytes_max;
+  const int64_t ahead = session->daemon().limits.prefetch_bytes_max;
   const bool small = std::any_of(state->results.begin(), state->results.end(), [&](const Shape& shape) {
     return hlo::StoredByteSize(shape).value_or(INT64_MAX) <= ahead;
   });

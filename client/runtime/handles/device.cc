@@ -19,9 +19,9 @@ absl::Status CheckDevice(const Session* session, int ordinal) {
   if (session == nullptr)
     return MakeError(ErrorKind::kArgument, "The host is not a device that has buffers.");
   if (session->options().skip_local_checks) return absl::OkStatus();
-  if (ordinal >= 0 && ordinal < static_cast<int>(session->devices().size())) return absl::OkStatus();
+  if (ordinal >= 0 && ordinal < static_cast<int>(session->daemon().devices.size())) return absl::OkStatus();
   return MakeError(ErrorKind::kArgument, absl::StrFormat("Device (%d) does not exist: the daemon has %d.",
-                                                         ordinal, session->devices().size()));
+                                                         ordinal, session->daemon().devices.size()));
 }
 
 Buffer MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle, const Shape& shape, int device,
@@ -78,7 +78,7 @@ using runtime::Command;
 
 std::string Device::ToString() const { return is_host() ? "host" : absl::StrCat("hlod:", ordinal_); }
 
-const DeviceInfo& Device::info() const { return session_->devices()[static_cast<size_t>(ordinal_)]; }
+const DeviceInfo& Device::info() const { return session_->daemon().devices[static_cast<size_t>(ordinal_)]; }
 
 absl::StatusOr<Buffer> Device::Upload(absl::Span<const std::byte> bytes, const Shape& shape, Cause cause,
                                       Caller caller) const {
@@ -109,7 +109,7 @@ absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) co
     }
     RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
     const int64_t bytes = hlo::ByteSize(shape).value_or(INT64_MAX),
-                  limit = session_->limits().buffer_bytes_max;
+                  limit = session_->daemon().limits.buffer_bytes_max;
     if (bytes > limit) {
       return MakeError(
           ErrorKind::kLimit,
@@ -132,13 +132,13 @@ absl::StatusOr<Buffer> Buffer::CopyTo(const Device& device, Caller caller) const
   RETURN_IF_ERROR(runtime::CheckAlive(source, "a copy"));
   RETURN_IF_ERROR(session->status());
   if (source.shards != nullptr) return runtime::Gather(*source.shards, device, caller);
-  if (session->version() < rpc::kVersionOfCopy) {
+  if (session->daemon().version < rpc::kVersionOfCopy) {
     return MakeError(
         ErrorKind::kVersion,
         absl::StrFormat(
             "The daemon at %s (%s) speaks protocol version %d, which has no copies on and between "
             "devices: start a newer one, or read the buffer and upload it.",
-            session->address(), session->daemon(), session->version()));
+            session->connector().address(), session->daemon().name, session->daemon().version));
   }
   v1::Command command;
   v1::Copy& copy = *command.mutable_copy();
@@ -172,11 +172,12 @@ absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
   const runtime::AbstractSession* const abstract = session_->options().abstract.get();
   // A value that would become a placeholder is not staged in the arena, because its bytes are never sent.
   if (abstract == nullptr || !abstract->IsLarge(bytes)) state.arena = session_->arena();
-  if (bytes > session_->limits().inline_bytes_max && state.arena != nullptr && bytes <= state.arena->size()) {
+  if (bytes > session_->daemon().limits.inline_bytes_max && state.arena != nullptr &&
+      bytes <= state.arena->size()) {
     ASSIGN_OR_RETURN(state.range, state.arena->Take(*session_, bytes));
   }
   if (!state.range.has_value()) {
-    ASSIGN_OR_RETURN(state.own, Literal::Make(state.shape, session_->limits().buffer_bytes_max));
+    ASSIGN_OR_RETURN(state.own, Literal::Make(state.shape, session_->daemon().limits.buffer_bytes_max));
   }
   return staged;
 }

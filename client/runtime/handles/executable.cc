@@ -188,7 +188,7 @@ class ExecuteCall {
   void ReadAhead(Session::Sender& sender) {
     const auto& patterns = executable_->read_patterns;
     if (patterns == nullptr || is_abstract_ || devices_.size() > 1) return;
-    const Limits& limits = executable_->session->limits();
+    const Limits& limits = executable_->session->daemon().limits;
     int64_t room = std::min(limits.prefetch_bytes_max, limits.inline_bytes_max);
     for (size_t i = 0; i < handles_.size(); ++i) {
       if (!(*patterns)[i].Expected() || filled_[i].valid()) continue;

@@ -26,7 +26,7 @@ class ExecuteCheck {
     if (static_cast<int64_t>(devices_.size()) != participants.count())
       return ArgumentError(caller_, Needs() + absl::StrFormat("%d are given.", devices_.size()));
     if (participants.count() == 1) return absl::OkStatus();
-    const auto count = static_cast<int>(executable_.session->devices().size());
+    const auto count = static_cast<int>(executable_.session->daemon().devices.size());
     if (participants.count() > count)
       return ArgumentError(caller_, Needs() + absl::StrFormat("the daemon has %d.", count));
     return absl::OkStatus();
@@ -64,7 +64,7 @@ class ExecuteCheck {
     for (const Argument& argument : arguments_) {
       if (argument.buffer() == nullptr) bytes += static_cast<int64_t>(argument.literal()->bytes().size());
     }
-    const int64_t max = executable_.session->limits().inline_bytes_max;
+    const int64_t max = executable_.session->daemon().limits.inline_bytes_max;
     if (bytes <= max) return absl::OkStatus();
     return MakeError(
         ErrorKind::kLimit,

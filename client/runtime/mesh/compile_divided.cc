@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<Division>> DivisionsOf(const std::vector<Shape>& shap
 
 absl::Status CheckMesh(const Mesh& mesh, const Session& session, const std::string& program) {
   RETURN_IF_ERROR(mesh.status());
-  const auto count = static_cast<int>(session.devices().size());
+  const auto count = static_cast<int>(session.daemon().devices.size());
   if (mesh.device_count() > count) {
     return FailedPrecondition("%s is divided among %d devices (%s), but the daemon has %d (hlod --devices).",
                               program, mesh.device_count(), mesh.ToString(), count);

@@ -205,7 +205,7 @@ void ProfileWriter::End(const std::shared_ptr<Session>& session, const SessionAc
   absl::MutexLock lock(&mu_);
   const auto found = sessions_.find(session);
   if (found == sessions_.end() || finished_) return;
-  ProfileAccount entry{session->id(), session->daemon(), account};
+  ProfileAccount entry{session->id(), session->daemon().name, account};
   if (found->second.has_value()) entry.account = AccountSince(*found->second, account);
   sessions_.erase(found);
   ++accounts_;

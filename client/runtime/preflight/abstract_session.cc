@@ -199,7 +199,7 @@ void AbstractSession::EndStep(Session& session, bool marked, const Caller& calle
 
 void AbstractSession::End(Session& session, std::string_view reason, const Caller& caller,
                           const std::string& text) {
-  if (!log_.is_open() || session.InForkedChild() || ended_.exchange(true)) return;
+  if (!log_.is_open() || !session.owner().IsThisOne() || ended_.exchange(true)) return;
   // The answer comes after those of all earlier commands, so that their errors are in the preflight log.
   v1::Command command;
   command.mutable_stats();

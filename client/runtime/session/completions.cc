@@ -36,7 +36,7 @@ Completions::Completions(std::shared_ptr<Session> session)
     : state_(std::make_shared<State>(std::move(session))) {}
 
 Completions::~Completions() {
-  if (state_->session->InForkedChild()) return;
+  if (!state_->session->owner().IsThisOne()) return;
   absl::MutexLock lock(&state_->mu);
   state_->ending = true;
 }
@@ -51,7 +51,7 @@ bool Completions::WaitBriefly(const CommandState& command) {
 
 void Completions::WhenDone(Command command, Callback callback, Urgency urgency) {
   State& state = *state_;
-  if (const absl::Status process = state.session->CheckProcess(); !process.ok()) return callback(process);
+  if (const absl::Status process = state.session->owner().Check(); !process.ok()) return callback(process);
   if (command->done.load(std::memory_order_acquire)) return callback(command->status);
   if (urgency == Urgency::kAwaited && WaitBriefly(*command)) {
     callback(command->status);

@@ -56,7 +56,7 @@ Session::Session(std::unique_ptr<Connector> connector, const SessionOptions& opt
 
 Session::~Session() {
   const EndOfCommandLog end(this);
-  if (InForkedChild()) {
+  if (!owner_.IsThisOne()) {
     // Leaked: releasing gRPC's state of the connection takes threads that only the parent has.
     new std::shared_ptr<Pipe>(ABSL_TS_UNCHECKED_READ(pipe_));
     connector_.release();
@@ -105,7 +105,7 @@ Command Session::AddCommand(v1::Command&& command, uint32_t origin) {
   command.set_id(state->id);
   command.set_origin(origin);
   if (CommandLogWriter::any()) CommandLogWriter::Record(this, command);
-  const bool piece = IsPiece(command, limits_);
+  const bool piece = IsPiece(command, daemon_.limits);
   std::shared_ptr<const std::string> bytes = outbox_.Encode(command);
   log_.Append({bytes, state, piece});
   outbox_.AddCommand(std::move(bytes));
@@ -138,7 +138,7 @@ uint32_t Session::InternLocked(const Caller& caller) {
   const std::string_view name = TensorName::Current();
   if (const uint32_t known = origins_.Find(caller.file, caller.line, function, name); known != 0)
     return known;
-  if (origins_.size() >= limits_.origins_per_session_max) return 0;
+  if (origins_.size() >= daemon_.limits.origins_per_session_max) return 0;
   const Origin origin{caller.file, caller.line, std::string(function)};
   const uint32_t id = origins_.Add(origin, name);
   v1::Command command;
@@ -150,7 +150,7 @@ uint32_t Session::InternLocked(const Caller& caller) {
 }
 
 absl::Status Session::Transact(const Caller& caller, absl::FunctionRef<void(Sender&)> body, bool may_wait) {
-  RETURN_IF_ERROR(CheckProcess());
+  RETURN_IF_ERROR(owner_.Check());
   absl::MutexLock lock(&mu_);
   RETURN_IF_ERROR(Add(caller, body, may_wait));
   Push(may_wait ? absl::InfiniteFuture() : absl::InfinitePast());
@@ -159,7 +159,7 @@ absl::Status Session::Transact(const Caller& caller, absl::FunctionRef<void(Send
 
 absl::Status Session::TransactLazily(const Caller& caller, absl::FunctionRef<void(Sender&)> body,
                                      bool may_wait) {
-  RETURN_IF_ERROR(CheckProcess());
+  RETURN_IF_ERROR(owner_.Check());
   absl::MutexLock lock(&mu_);
   RETURN_IF_ERROR(Add(caller, body, may_wait));
   if (may_wait && outbox_.command_bytes() >= kLazyBytes) Push(absl::InfiniteFuture());
@@ -186,7 +186,7 @@ absl::StatusOr<Command> Session::Send(const Caller& caller, v1::Command&& comman
 }
 
 void Session::Cancel(uint64_t command) {
-  if (InForkedChild()) return;
+  if (!owner_.IsThisOne()) return;
   absl::MutexLock lock(&mu_);
   const ReplayLog::Entry* const entry = log_.Find(command);
   if (!lost_.ok() || goodbye_ || entry == nullptr || entry->command->done.load(std::memory_order_relaxed))
@@ -197,7 +197,7 @@ void Session::Cancel(uint64_t command) {
 }
 
 void Session::Drop(uint64_t handle, int64_t bytes, const Command& donor) {
-  if (InForkedChild()) return;
+  if (!owner_.IsThisOne()) return;
   if (options_.abstract != nullptr) options_.abstract->Dropped(handle);
   absl::MutexLock lock(&mu_);
   if (!lost_.ok() || goodbye_) return;
@@ -252,7 +252,7 @@ void Session::Push(absl::Time deadline) {
 }
 
 void Session::ReleaseAcknowledgement(uint64_t command) {
-  if (InForkedChild()) return;
+  if (!owner_.IsThisOne()) return;
   absl::MutexLock lock(&mu_);
   if (!acknowledgements_.Release(command) || !lost_.ok() || goodbye_ || !acknowledgements_.HasNews()) return;
   outbox_.AddHeader();  // Carries the acknowledgement, so that the daemon releases the bytes.
@@ -260,7 +260,7 @@ void Session::ReleaseAcknowledgement(uint64_t command) {
 }
 
 absl::Status Session::Close(absl::Time deadline) {
-  RETURN_IF_ERROR(CheckProcess());
+  RETURN_IF_ERROR(owner_.Check());
   absl::MutexLock lock(&mu_);
   if (!lost_.ok()) return lost_;
   if (!goodbye_) {
@@ -277,44 +277,44 @@ absl::Status Session::Close(absl::Time deadline) {
 }
 
 absl::Status Session::status() {
-  RETURN_IF_ERROR(CheckProcess());
+  RETURN_IF_ERROR(owner_.Check());
   absl::MutexLock lock(&mu_);
   return lost_;
 }
 
 Origin Session::OriginOf(uint32_t id) {
-  if (InForkedChild()) return {};
+  if (!owner_.IsThisOne()) return {};
   absl::MutexLock lock(&mu_);
   return origins_.at(id);
 }
 
 bool Session::Knows(const Digest& digest) {
-  if (InForkedChild()) return false;
+  if (!owner_.IsThisOne()) return false;
   absl::MutexLock lock(&mu_);
   return programs_.Knows(digest);
 }
 
 void Session::Remember(const Digest& digest, const Command& compile) {
-  if (InForkedChild()) return;
+  if (!owner_.IsThisOne()) return;
   absl::MutexLock lock(&mu_);
   programs_.Remember(digest, compile);
 }
 
 v1::TransferId Session::TransferOf(uint64_t command) const {
   v1::TransferId transfer;
-  transfer.set_session(session_id_);
+  transfer.set_session(id_);
   transfer.set_secret(secret_);
   transfer.set_command(command);
   return transfer;
 }
 
 Arena* Session::arena() {
-  if (InForkedChild()) return nullptr;
+  if (!owner_.IsThisOne()) return nullptr;
   absl::MutexLock lock(&arena_mu_);
   if (!arena_tried_) {
     arena_tried_ = true;
-    if (options_.shared_memory && connector_->local() && !arena_offer_.socket().empty()) {
-      arena_ = Arena::Attach(arena_offer_, secret_);
+    if (options_.shared_memory && connector_->local() && !daemon_.arena.socket().empty()) {
+      arena_ = Arena::Attach(daemon_.arena, secret_);
     }
   }
   return arena_.get();

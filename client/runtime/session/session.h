@@ -74,6 +74,7 @@
 #include "client/runtime/observe/program_history.h"
 #include "client/runtime/session/acknowledgements.h"
 #include "client/runtime/session/command.h"
+#include "client/runtime/session/daemon_facts.h"
 #include "client/runtime/session/dropped_handles.h"
 #include "client/runtime/session/heart.h"
 #include "client/runtime/session/outbox.h"
@@ -186,10 +187,9 @@ class Session : public std::enable_shared_from_this<Session> {
   absl::Status Close(absl::Time deadline);
   // OK, or the reason why the session is lost, or the error that this process is a forked child.
   absl::Status status();
-  // Returns OK unless this process was forked from the session's. In a forked child every function here fails
-  // at once, and functions that cannot fail do nothing: they do not send, wait or lock.
-  absl::Status CheckProcess() const { return owner_.Check(); }
-  bool InForkedChild() const { return !owner_.IsThisOne(); }
+  // The process that opened the session. In a child forked from it every function here fails at once, and
+  // functions that cannot fail do nothing: they do not send, wait or lock.
+  const OwnerProcess& owner() const { return owner_; }
 
   // Returns the line with an id of this session; an unknown line for 0 and in a forked child.
   Origin OriginOf(uint32_t id);
@@ -202,14 +202,9 @@ class Session : public std::enable_shared_from_this<Session> {
   Arena* arena();
 
   // Constant after Open.
-  const Limits& limits() const { return limits_; }
-  const std::vector<DeviceInfo>& devices() const { return devices_; }
-  const std::string& daemon() const { return daemon_; }
-  uint32_t version() const { return version_; }  // The protocol version that the daemon chose.
-  const std::string& address() const { return connector_->address(); }
-  Connector& connector() { return *connector_; }
-  uint64_t epoch() const { return epoch_; }
-  uint64_t id() const { return session_id_; }
+  const DaemonFacts& daemon() const { return daemon_; }
+  Connector& connector() const { return *connector_; }
+  uint64_t id() const { return id_; }
   v1::TransferId TransferOf(uint64_t command) const;
   const SessionOptions& options() const { return options_; }
 
@@ -224,13 +219,12 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   Session(std::unique_ptr<Connector> connector, const SessionOptions& options);
   absl::Status Greet(absl::Time deadline);
-  absl::Status AcceptWelcome(const v1::Welcome& welcome);
 
   // Takes the next message of the outbox, and adds the acknowledgements that are due.
   MessageParts NextMessage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint32_t InternLocked(const Caller& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Command AddCommand(v1::Command&& command, uint32_t origin) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return log_.HasRoom(limits_); }
+  bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return log_.HasRoom(daemon_.limits); }
   // Adds one Free of the dropped handles if there is room.
   void AddDropped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The first part of every transaction: waits for room, frees dropped handles, runs `body`.
@@ -279,13 +273,9 @@ class Session : public std::enable_shared_from_this<Session> {
   const OwnerProcess owner_;
   std::unique_ptr<Connector> connector_;
   const SessionOptions options_;
-  Limits limits_;
-  std::vector<DeviceInfo> devices_;
-  std::string daemon_;
-  uint32_t version_ = 0;
-  uint64_t epoch_ = 0, session_id_ = 0;
+  DaemonFacts daemon_;
+  uint64_t id_ = 0;
   std::string secret_;
-  v1::Arena arena_offer_;
 
   std::atomic<int64_t> commands_done_ = 0;
 

@@ -84,10 +84,10 @@ v1::Hello MakeHello(const std::string& name, bool local) {
 v1::CommandLogHeader HeaderOf(const Session& session) {
   v1::CommandLogHeader header;
   header.set_client(session.options().name);
-  header.set_daemon(session.daemon());
-  header.set_address(session.address());
+  header.set_daemon(session.daemon().name);
+  header.set_address(session.connector().address());
   header.set_session(session.id());
-  for (const DeviceInfo& info : session.devices()) {
+  for (const DeviceInfo& info : session.daemon().devices) {
     v1::DeviceInfo& device = *header.add_devices();
     device.set_ordinal(static_cast<uint32_t>(info.ordinal));
     device.set_kind(info.kind);
@@ -112,44 +112,14 @@ absl::Status Session::Greet(absl::Time deadline) {
   ASSIGN_OR_RETURN(std::shared_ptr<Pipe> pipe, connector_->Connect(deadline));
   absl::StatusOr<v1::Welcome> welcome =
       Handshake(*pipe, MakeHello(options_.name, connector_->local()), deadline);
-  if (!welcome.ok()) return connector_->Explain(Annotate(welcome.status(), "connecting to " + address()));
-  if (welcome->version() < rpc::kVersionMin || welcome->version() > rpc::kVersionMax) {
-    return ToStatus(
-        {.kind = ErrorKind::kVersion,
-         .text = absl::StrFormat("The daemon chose protocol version %d; this client speaks %d to %d.",
-                                 welcome->version(), rpc::kVersionMin, rpc::kVersionMax)});
-  }
-  version_ = welcome->version();
-  epoch_ = welcome->epoch();
-  session_id_ = welcome->session();
+  if (!welcome.ok())
+    return connector_->Explain(Annotate(welcome.status(), "connecting to " + connector_->address()));
+  ASSIGN_OR_RETURN(daemon_, ReadFacts(*welcome));
+  id_ = welcome->session();
   secret_ = welcome->secret();
-  daemon_ = welcome->daemon();
-  arena_offer_ = welcome->arena();
-  limits_.commands_per_message_max = 0;  // A daemon that does not state it does not accept `commands`,
-  limits_.prefetch_bytes_max = 0;        // nor reads ahead.
-  for (const v1::Limit& limit : welcome->limits()) {
-    ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
-      if (limit.name() == name) limits_.*field = limit.value();
-    });
-  }
-  constexpr int64_t kMost = int64_t{1} << 40;  // The limit keeps products of it from overflowing.
-  for (auto field : {&Limits::chunk_bytes_max, &Limits::commands_in_flight_max}) {
-    if (limits_.*field >= 1) {
-      limits_.*field = std::min(limits_.*field, kMost);
-      continue;
-    }
-    return ToStatus({.kind = ErrorKind::kVersion,
-                     .text = absl::StrFormat(
-                         "The daemon states limit %s (%d), with which nothing can be sent.",
-                         field == &Limits::chunk_bytes_max ? "chunk_bytes_max" : "commands_in_flight_max",
-                         limits_.*field)});
-  }
-  for (const v1::DeviceInfo& device : welcome->devices()) {
-    devices_.push_back({static_cast<int>(device.ordinal()), device.kind(), device.memory_bytes()});
-  }
   absl::MutexLock lock(&mu_);
   silence_.Restart(absl::Now());
-  outbox_.set_commands_per_message_max(limits_.commands_per_message_max);
+  outbox_.set_commands_per_message_max(daemon_.limits.commands_per_message_max);
   pipe_ = std::move(pipe);
   connected_ = true;
   return absl::OkStatus();
@@ -164,8 +134,8 @@ void Session::HandleEnd(const absl::Status& status) {
   } else if (SaidByDaemon(status)) {
     Lose(status);
   } else if (IsMishap(status) && ++mishaps_ > kMishapsMax) {
-    Lose(LostSession(address(), absl::StrFormat("the transport does not carry its messages (%s).",
-                                                FromAbsl(status.message()))));
+    Lose(LostSession(connector_->address(), absl::StrFormat("the transport does not carry its messages (%s).",
+                                                            FromAbsl(status.message()))));
   } else {
     StartRecovery(status);
   }
@@ -174,13 +144,14 @@ void Session::HandleEnd(const absl::Status& status) {
 bool Session::Fits(const MessageParts& message) {
   int64_t bytes = 0;
   for (const std::shared_ptr<const std::string>& part : message) bytes += static_cast<int64_t>(part->size());
-  const int64_t most = rpc::MessageBytesMax(limits_);
+  const int64_t most = rpc::MessageBytesMax(daemon_.limits);
   if (bytes <= most) return true;
   writing_ = false;
   pipe_->Cancel();
-  Lose(LostSession(address(), absl::StrFormat("a command takes a message of %d bytes, and the daemon takes "
-                                              "messages of %d.",
-                                              bytes, most)));
+  Lose(LostSession(connector_->address(),
+                   absl::StrFormat("a command takes a message of %d bytes, and the daemon takes "
+                                   "messages of %d.",
+                                   bytes, most)));
   return false;
 }
 
@@ -214,7 +185,7 @@ void Session::Lose(absl::Status why) {
 }
 
 void Session::Recover(const absl::Status& cause) {
-  const absl::Time deadline = absl::Now() + absl::Microseconds(limits_.grace_us);
+  const absl::Time deadline = absl::Now() + absl::Microseconds(daemon_.limits.grace_us);
   for (;;) {
     if (backoff_ > absl::ZeroDuration()) {
       const absl::Duration wait = backoff_;
@@ -228,9 +199,9 @@ void Session::Recover(const absl::Status& cause) {
     if (resumed.ok()) return;
     if (!retry || absl::Now() + backoff_ >= deadline) {
       if (KindOf(resumed) == ErrorKind::kLostSession) {
-        Lose(LostSession(address(), FromAbsl(resumed.message())));
+        Lose(LostSession(connector_->address(), FromAbsl(resumed.message())));
       } else {
-        Lose(LostSession(address(),
+        Lose(LostSession(connector_->address(),
                          absl::StrFormat("the connection broke (%s), and it could not be resumed (%s).",
                                          FromAbsl(cause.message()), FromAbsl(resumed.message()))));
       }
@@ -241,8 +212,8 @@ void Session::Recover(const absl::Status& cause) {
 
 absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   v1::Hello hello = MakeHello(options_.name, connector_->local());
-  hello.mutable_resume()->set_epoch(epoch_);
-  hello.mutable_resume()->set_session(session_id_);
+  hello.mutable_resume()->set_epoch(daemon_.epoch);
+  hello.mutable_resume()->set_session(id_);
   hello.mutable_resume()->set_secret(secret_);
 
   mu_.Unlock();
@@ -257,7 +228,7 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
     *retry = pipe.ok() ? !SaidByDaemon(welcome.status()) : KindOf(pipe.status()) != ErrorKind::kLostSession;
     return welcome.status();
   }
-  if (welcome->epoch() != epoch_ || welcome->session() != session_id_) {
+  if (welcome->epoch() != daemon_.epoch || welcome->session() != id_) {
     return MakeError(ErrorKind::kLostSession, "the daemon was restarted.");
   }
   pipe_ = *std::move(pipe);

@@ -95,7 +95,7 @@ bool Session::WaitUntil(absl::FunctionRef<bool()> done, absl::Time deadline, boo
 }
 
 absl::Status Session::Wait(const CommandState& command, absl::Time deadline) {
-  RETURN_IF_ERROR(CheckProcess());
+  RETURN_IF_ERROR(owner_.Check());
   if (!command.done.load(std::memory_order_acquire)) {
     absl::MutexLock lock(&mu_);
     const auto done = [&] { return command.done.load(std::memory_order_acquire); };
@@ -108,7 +108,7 @@ absl::Status Session::Wait(const CommandState& command, absl::Time deadline) {
 }
 
 absl::Status Session::WaitAny(absl::Span<const Command> commands) {
-  RETURN_IF_ERROR(CheckProcess());
+  RETURN_IF_ERROR(owner_.Check());
   absl::MutexLock lock(&mu_);
   const auto done = [&] {
     return std::any_of(commands.begin(), commands.end(),
@@ -121,14 +121,14 @@ absl::Status Session::WaitAny(absl::Span<const Command> commands) {
 }
 
 absl::Status Session::WaitFor(absl::FunctionRef<bool()> done) {
-  RETURN_IF_ERROR(CheckProcess());
+  RETURN_IF_ERROR(owner_.Check());
   absl::MutexLock lock(&mu_);
   if (WaitUntil(done, absl::InfiniteFuture())) return absl::OkStatus();
   return lost_.ok() ? SessionIsClosed() : lost_;
 }
 
 void Session::Drain() {
-  if (InForkedChild()) return;
+  if (!owner_.IsThisOne()) return;
   absl::MutexLock lock(&mu_);
   StartWrites();
   while (PollOnce(absl::InfinitePast())) {

@@ -56,7 +56,7 @@ std::optional<ArenaRange> Arena::TryTake(int64_t length) {
 
 absl::StatusOr<std::optional<ArenaRange>> Arena::Take(Session& session, int64_t length) {
   for (;;) {
-    RETURN_IF_ERROR(session.CheckProcess());
+    RETURN_IF_ERROR(session.owner().Check());
     if (std::optional<ArenaRange> range = TryTake(length)) return range;
     std::vector<Command> awaited;
     {

@@ -24,7 +24,7 @@ bool CommandDownload::Ready() {
 }
 
 Transfer& ChooseTransfer(Session& session, int64_t bytes) {
-  if (bytes <= session.limits().inline_bytes_max) return InlineTransfer();
+  if (bytes <= session.daemon().limits.inline_bytes_max) return InlineTransfer();
   return session.arena() != nullptr ? ArenaTransfer() : StreamTransfer();
 }
 

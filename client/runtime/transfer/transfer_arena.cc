@@ -15,7 +15,9 @@ constexpr int64_t kPieceBytes = 1 << 20;
 // The number of pieces asked for and not yet copied out: enough to keep both sides copying.
 constexpr size_t kPiecesAhead = 6;
 
-int64_t PieceBytes(const Session& session) { return std::min(kPieceBytes, session.limits().chunk_bytes_max); }
+int64_t PieceBytes(const Session& session) {
+  return std::min(kPieceBytes, session.daemon().limits.chunk_bytes_max);
+}
 
 Command AddPiece(Session::Sender& sender, uint64_t upload, int64_t buffer_offset, int64_t arena_offset,
                  int64_t length) {
@@ -204,7 +206,7 @@ absl::StatusOr<Command> SendStaged(Session& session, UploadRequest& request, Are
   std::vector<Command> pieces;
   // One transaction per piece, because each may have to wait for room.
   for (int64_t offset = 0; offset < range.length;) {
-    const int64_t length = std::min(session.limits().chunk_bytes_max, range.length - offset);
+    const int64_t length = std::min(session.daemon().limits.chunk_bytes_max, range.length - offset);
     const absl::Status sent = session.Transact(caller, [&](Session::Sender& sender) {
       if (upload == nullptr) upload = AddUpload(sender, request, [](v1::Upload& u) { u.set_arena(true); });
       pieces.push_back(AddPiece(sender, upload->id, offset, range.offset + offset, length));

@@ -73,9 +73,9 @@ class Stream : public Transfer {
       sent = AddUpload(sender, request, [](v1::Upload& upload) { upload.set_stream(true); });
     }));
     const absl::Status status = WithRetries(session, [&] {
-      return session.connector().bulk()->Upload(session.TransferOf(sent->id), bytes,
-                                                std::min(kChunkBytes, session.limits().chunk_bytes_max),
-                                                absl::InfiniteFuture());
+      return session.connector().bulk()->Upload(
+          session.TransferOf(sent->id), bytes, std::min(kChunkBytes, session.daemon().limits.chunk_bytes_max),
+          absl::InfiniteFuture());
     });
     // A refusal by the daemon is reported by the buffer, as for every other command; only a broken connection
     // is reported here.

@@ -296,7 +296,7 @@ bool IsFull(const Trace& graph) {
     if (parameter.literal != nullptr) bytes += static_cast<int64_t>(parameter.literal->bytes().size());
   }
   const runtime::Session& session = *graph.place.runtime->device(0).internal_session();
-  return bytes > session.limits().inline_bytes_max / 2;
+  return bytes > session.daemon().limits.inline_bytes_max / 2;
 }
 
 std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& own, const char* operation,

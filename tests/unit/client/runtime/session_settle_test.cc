@@ -83,7 +83,7 @@ TEST_F(Settlement, FinishedCommandsBehindALongOneDoNotHoldUpTheSender) {
     pipe.Answer(std::move(message));
   };
   const std::shared_ptr<Session> session = Open();
-  const int many = static_cast<int>(session->limits().commands_in_flight_max);
+  const int many = static_cast<int>(session->daemon().limits.commands_in_flight_max);
   for (int i = 0; i < many; ++i) ASSERT_TRUE(session->Send({}, Ping()).ok());
 }
 
