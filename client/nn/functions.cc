@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "client/nn/argument_checks.h"
 #include "hlod/nn/activations.h"
 #include "hlod/nn/pooling.h"
 
@@ -94,17 +95,14 @@ Flatten::Flatten(Module& parent, PartName name, int64_t start, int64_t end)
 
 namespace {
 
-// Checks that `values` are one, or one per dimension.
-LayerArgument OneOrOnePer(const char* name, const Sizes& values, int64_t dims) {
-  const auto count = static_cast<int64_t>(values.values().size());
-  return {count == 1 || count == dims,
-          absl::StrCat(name, " has ", count, " values for ", dims, dims == 1 ? " dimension" : " dimensions")};
+LayerArgument OnePerDimension(const char* name, const Sizes& values, int64_t dims) {
+  return OneOrOnePer(name, values, dims, absl::StrCat(dims, dims == 1 ? " dimension" : " dimensions"));
 }
 
 // Checks that windows begin inside the input.
 LayerArgument AtMostHalf(const Sizes& kernel, const Sizes& padding) {
   const Dims &sizes = kernel.values(), &pads = padding.values();
-  if (sizes.empty() || pads.empty()) return {true, ""};  // Said by OneOrOnePer().
+  if (sizes.empty() || pads.empty()) return {true, ""};  // OnePerDimension() reports it.
   for (size_t i = 0; i < std::max(sizes.size(), pads.size()); ++i) {
     const int64_t size = sizes[sizes.size() == 1 ? 0 : std::min(i, sizes.size() - 1)];
     const int64_t pad = pads[pads.size() == 1 ? 0 : std::min(i, pads.size() - 1)];
@@ -121,10 +119,10 @@ std::string PoolFault(int64_t dims, const Sizes& kernel, const std::optional<Siz
                       const Sizes& padding, const Sizes& dilation, std::optional<int64_t> divisor) {
   const Sizes& steps = stride.has_value() ? *stride : kernel;
   for (const LayerArgument& argument :
-       {OneOrOnePer("kernel", kernel, dims), LayerArgument("kernel", kernel, Limit::kPositive),
-        OneOrOnePer("stride", steps, dims), LayerArgument("stride", steps, Limit::kPositive),
-        OneOrOnePer("padding", padding, dims), LayerArgument("padding", padding, Limit::kNotNegative),
-        AtMostHalf(kernel, padding), OneOrOnePer("dilation", dilation, dims),
+       {OnePerDimension("kernel", kernel, dims), LayerArgument("kernel", kernel, Limit::kPositive),
+        OnePerDimension("stride", steps, dims), LayerArgument("stride", steps, Limit::kPositive),
+        OnePerDimension("padding", padding, dims), LayerArgument("padding", padding, Limit::kNotNegative),
+        AtMostHalf(kernel, padding), OnePerDimension("dilation", dilation, dims),
         LayerArgument("dilation", dilation, Limit::kPositive),
         LayerArgument("divisor", divisor.value_or(1), Limit::kNotZero)}) {
     if (!argument.fault().empty()) return argument.fault();
@@ -132,7 +130,7 @@ std::string PoolFault(int64_t dims, const Sizes& kernel, const std::optional<Siz
   return "";
 }
 std::string AdaptivePoolFault(int64_t dims, const Sizes& output) {
-  const LayerArgument count = OneOrOnePer("output", output, dims);
+  const LayerArgument count = OnePerDimension("output", output, dims);
   return !count.fault().empty() ? count.fault()
                                 : LayerArgument("output", output, Limit::kFromMinusOne).fault();
 }

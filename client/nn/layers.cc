@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "client/nn/argument_checks.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/elementwise.h"
 #include "hlod/ops/indexing.h"
@@ -113,11 +114,9 @@ std::string FaultOfGroups(int64_t in, int64_t out, int64_t groups) {
                       "), all of them positive");
 }
 
-// Checks that `values` are one, or one per dimension of a kernel.
-LayerArgument OneOrEach(const char* name, const Sizes& values, size_t dims) {
-  const size_t count = values.values().size();
-  return {count == 1 || count == dims,
-          absl::StrCat(name, " has ", count, " values for the ", dims, " dimensions of the kernel")};
+LayerArgument OnePerKernelDimension(const char* name, const Sizes& values, size_t dims) {
+  return OneOrOnePer(name, values, static_cast<int64_t>(dims),
+                     absl::StrCat("the ", dims, " dimensions of the kernel"));
 }
 
 LayerArgument OneToThree(const Dims& kernel) {
@@ -143,7 +142,7 @@ LayerArgument BelowStrideOrDilation(const ConvTransposeOptions& o, size_t dims) 
   };
   for (const Sizes* const sizes : {&o.output_padding, &o.stride, &o.dilation}) {
     if (sizes->values().size() != 1 && sizes->values().size() != dims)
-      return {true, ""};  // Said by OneOrEach().
+      return {true, ""};  // OnePerKernelDimension() reports it.
   }
   for (size_t i = 0; i < dims; ++i) {
     const int64_t extra = at(o.output_padding, i);
@@ -173,9 +172,9 @@ Conv::Conv(Module& parent, PartName name, int64_t in, int64_t out, Dims kernel, 
               {"stride", options.stride, Limit::kPositive},
               {"padding", options.padding, Limit::kNotNegative},
               {"dilation", options.dilation, Limit::kPositive},
-              OneOrEach("stride", options.stride, kernel.size()),
-              OneOrEach("padding", options.padding, kernel.size()),
-              OneOrEach("dilation", options.dilation, kernel.size()),
+              OnePerKernelDimension("stride", options.stride, kernel.size()),
+              OnePerKernelDimension("padding", options.padding, kernel.size()),
+              OnePerKernelDimension("dilation", options.dilation, kernel.size()),
               KnownRule(options.padding),
               OnlyUnstrided(options.padding, options.stride),
               {false, FaultOfGroups(in, out, options.groups)}}),
@@ -205,10 +204,10 @@ ConvTranspose::ConvTranspose(Module& parent, PartName name, int64_t in, int64_t 
               {"padding", options.padding, Limit::kNotNegative},
               {"output_padding", options.output_padding, Limit::kNotNegative},
               {"dilation", options.dilation, Limit::kPositive},
-              OneOrEach("stride", options.stride, kernel.size()),
-              OneOrEach("padding", options.padding, kernel.size()),
-              OneOrEach("output_padding", options.output_padding, kernel.size()),
-              OneOrEach("dilation", options.dilation, kernel.size()),
+              OnePerKernelDimension("stride", options.stride, kernel.size()),
+              OnePerKernelDimension("padding", options.padding, kernel.size()),
+              OnePerKernelDimension("output_padding", options.output_padding, kernel.size()),
+              OnePerKernelDimension("dilation", options.dilation, kernel.size()),
               BelowStrideOrDilation(options, kernel.size()),
               {false, FaultOfGroups(in, out, options.groups)}}),
       options_(std::move(options)) {

@@ -22,6 +22,12 @@ void AddLayers(ModuleList<Layer>& list, int64_t count, int64_t size, int64_t hea
   for (int64_t i = 0; i < count; ++i) list.Append(size, heads, options);
 }
 
+LayerArgument WithinLimits(const TransformerOptions& options) {
+  const LayerArgument feedforward("feedforward", options.feedforward, Limit::kNotNegative);
+  if (!feedforward.fault().empty()) return feedforward;
+  return {"dropout", options.dropout, Limit::kUpToOne};
+}
+
 Tensor Activated(const TransformerOptions& options, const Tensor& x) {
   return options.activation ? options.activation(x) : hlod::Relu(x);
 }
@@ -30,9 +36,7 @@ Tensor Activated(const TransformerOptions& options, const Tensor& x) {
 
 TransformerEncoderLayer::TransformerEncoderLayer(Module& parent, PartName name, int64_t size, int64_t heads,
                                                  TransformerOptions options)
-    : Module(parent, std::move(name), "transformer",
-             {{"feedforward", options.feedforward, Limit::kNotNegative},
-              {"dropout", options.dropout, Limit::kUpToOne}}),
+    : Module(parent, std::move(name), "transformer", {WithinLimits(options)}),
       self_attn(*this, Part("self_attn"), size, heads, true, options.dropout),
       linear1(*this, Part("linear1"), size, options.feedforward),
       dropout(*this, Part("dropout"), options.dropout),
@@ -57,9 +61,7 @@ Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionOptio
 
 TransformerDecoderLayer::TransformerDecoderLayer(Module& parent, PartName name, int64_t size, int64_t heads,
                                                  TransformerOptions options)
-    : Module(parent, std::move(name), "transformer",
-             {{"feedforward", options.feedforward, Limit::kNotNegative},
-              {"dropout", options.dropout, Limit::kUpToOne}}),
+    : Module(parent, std::move(name), "transformer", {WithinLimits(options)}),
       self_attn(*this, Part("self_attn"), size, heads, true, options.dropout),
       multihead_attn(*this, Part("multihead_attn"), size, heads, true, options.dropout),
       linear1(*this, Part("linear1"), size, options.feedforward),
