@@ -74,8 +74,7 @@ Tangents OwnDeterminant(const TangentArgs& c) {
   const Op zero =
       l.b.Binary(hlo::kAnd, AtDiagonal(l, lu, Order::kEq), CompareOps(l, lu, N(l, lu, 0), Order::kEq));
   const Op factors = SelectOps(l, zero, N(l, lu, eps), lu);
-  const Op half = SolvedTriangular(l, factors, RowsOf(l, c.t[6], c.x[4]), true, true, true);
-  const Op solved = SolvedTriangular(l, factors, half, true, false, false);
+  const Op solved = SolvedByFactors(l, factors, RowsOf(l, c.t[6], c.x[4]));
   const int64_t last = RankOf(l, lu) - 2;
   const Op trace = l.Reduce(hlo::kAdd, DiagonalOf(l, solved), {last});
   const Op product = c.x[5] * l.Reduce(hlo::kMultiply, DiagonalOf(l, factors), {last});

@@ -200,6 +200,10 @@ Op SolvedTriangular(Lowering& l, Op a, Op b, bool left, bool lower, bool unit, T
                  hlo::TriangularSolveAttributes{left, lower, unit, static_cast<uint8_t>(transposed)});
 }
 
+Op SolvedByFactors(Lowering& l, Op lu, Op b) {
+  return SolvedTriangular(l, lu, SolvedTriangular(l, lu, b, true, true, true), true, false, false);
+}
+
 namespace {
 
 // Column k is reflected to -sign(alpha) times its length, where alpha is its first element.

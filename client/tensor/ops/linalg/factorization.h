@@ -28,6 +28,8 @@ Op TakeRows(Lowering& l, Op x, Op index);
 enum class Transposed : uint8_t { kNo = 1, kTranspose = 2, kAdjoint = 3 };
 Op SolvedTriangular(Lowering& l, Op a, Op b, bool left, bool lower, bool unit,
                     Transposed transposed = Transposed::kNo);
+// Returns X of L U X = b, where L (with ones on its diagonal) and U are the triangles of `lu`.
+Op SolvedByFactors(Lowering& l, Op lu, Op b);
 
 // The QR factorization in the form of LAPACK's geqrf: R on and above the diagonal, the vectors of the
 // Householder reflections below it. tau is [batch, min(rows, columns)]. REQUIRES: x has elements.

@@ -82,8 +82,7 @@ Op Upper(Lowering& l, Op lu, int64_t n) {
 
 // Returns X of A X = B, using the factors of A.
 Op SolvedByLu(Lowering& l, const LuOps& factors, Op b) {
-  const Op y = SolvedTriangular(l, factors.lu, lazy::TakeRows(l, b, factors.permutation), true, true, true);
-  return SolvedTriangular(l, factors.lu, y, true, false, false);
+  return SolvedByFactors(l, factors.lu, lazy::TakeRows(l, b, factors.permutation));
 }
 
 // `sign` is the permutation's sign times the signs of the diagonal; `logarithm` is the sum of the logarithms
@@ -297,8 +296,7 @@ Tensor LuSolve(const Operand& lu, const Operand& pivots, const Operand& b, bool 
     const bool conjugated = adjoint;
     if (conjugated && !left) side = Conjugate(l, side);
     if (!reversed) {
-      side = SolvedTriangular(l, factors, lazy::TakeRows(l, side, permutation), true, true, true);
-      side = SolvedTriangular(l, factors, side, true, false, false);
+      side = SolvedByFactors(l, factors, lazy::TakeRows(l, side, permutation));
     } else {
       const Transposed how = left ? Transposed::kAdjoint : Transposed::kTranspose;
       side = SolvedTriangular(l, factors, side, true, false, false, how);
