@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/step_kinds.h"
 #include "common/base/text/strings.h"
 #include "common/base/text/utf8.h"
 #include "common/hlo/primitive_type.h"
@@ -18,10 +19,10 @@ constexpr int64_t kRowBytesMax =
 
 std::string_view KindName(StepKind kind) {
   switch (kind) {
-    case StepKind::kFused: return "fused";
-    case StepKind::kLibrary: return "library";
-    case StepKind::kMovement: return "movement";
-    case StepKind::kReference: return "reference";
+    case StepKind::kFused: return kFusedStep;
+    case StepKind::kLibrary: return kLibraryStep;
+    case StepKind::kMovement: return kMovementStep;
+    case StepKind::kReference: return kReferenceStep;
   }
   return "";
 }
@@ -40,7 +41,7 @@ class Profiler {
     for (const SourceLine& line : op.lines)
       row.lines.push_back(absl::StrCat(program_.files[static_cast<size_t>(line.file)], ":", line.line));
     if (instruction.kind == CodeInstruction::Kind::kCopy) {
-      row.kind = "copy";
+      row.kind = kCopyStep;
       row.text = CopyText(op.kind);
       row.bytes = 2 * static_cast<double>(instruction.bytes);
       return row;

@@ -15,9 +15,7 @@ namespace hlod::engine {
 // One step of a run.
 struct StepProfile {
   int64_t index = 0;  // The position in the plan, as Plan::Dump prints it.
-  // "fused", "library", "movement", "reference", or "copy" for values that a loop, a branch or the end of the
-  // program copies.
-  std::string kind;
+  std::string kind;   // One of kStepKinds.
   std::string text;                // The computation, at most kStepTextMax bytes.
   std::string type;                // The element type that it computes in: "f32". Empty for copies.
   std::vector<std::string> lines;  // "model.py:12", at most Op::kLinesMax.
