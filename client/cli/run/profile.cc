@@ -11,16 +11,13 @@
 #include "client/cli/commands.h"
 #include "client/cli/print/json.h"
 #include "client/cli/print/table.h"
-#include "client/cli/run/run_arguments.h"
-#include "client/cli/run/run_channels.h"
+#include "client/cli/run/participants.h"
 #include "client/cli/run/run_program.h"
 #include "common/base/errors/status.h"
+#include "common/base/step_kinds.h"
 
 namespace hlod::cli {
 namespace {
-
-// The kinds of steps, in the order in which they are listed.
-constexpr const char* kKinds[] = {"fused", "library", "movement", "reference", "copy"};
 
 int64_t Median(std::vector<int64_t> values) {
   std::sort(values.begin(), values.end());
@@ -124,7 +121,7 @@ void PrintKinds(const ExecuteProfile& profile) {
   const auto add = [&](const std::string& name, int64_t ns) {
     if (ns > 0) table.Add({name, absl::StrFormat("%.1f", Us(ns)), Percent(ShareOf(ns, profile))});
   };
-  for (const char* kind : kKinds) add(kind, KindNs(profile, kind));
+  for (const std::string_view kind : kStepKinds) add(std::string(kind), KindNs(profile, kind));
   add("not listed", profile.other_ns);
   add("between steps", BetweenNs(profile));
   table.Print();
@@ -157,7 +154,7 @@ Json ProfileToJson(const ExecuteProfile& profile) {
   json["other_steps"] = profile.other_steps;
   json["other_us"] = Us(profile.other_ns);
   json["between_us"] = Us(BetweenNs(profile));
-  for (const char* kind : kKinds) json["kinds"][kind] = Us(KindNs(profile, kind));
+  for (const std::string_view kind : kStepKinds) json["kinds"][std::string(kind)] = Us(KindNs(profile, kind));
   return json;
 }
 
@@ -165,29 +162,20 @@ Json ProfileToJson(const ExecuteProfile& profile) {
 absl::StatusOr<ExecuteProfile> Measure(const Client& client, const Module& module,
                                        const Executable& executable, const RunOptions& options,
                                        const Caller& caller) {
-  const auto participants = static_cast<size_t>(executable.participant_count());
-  ASSIGN_OR_RETURN(const RunChannels each, RunChannels::Make(module, options));
-  std::vector<RunChannels> channels(participants, each);
-  const auto device_of = [&](size_t m) {
-    return client.device(participants == 1 ? options.device : static_cast<int>(m));
-  };
-  std::vector<Argument> arguments;
-  for (size_t m = 0; m < participants; ++m) {
-    ASSIGN_OR_RETURN(const std::vector<Argument> own, MakeArguments(device_of(m), executable, options, m));
-    arguments.insert(arguments.end(), own.begin(), own.end());
-  }
+  ASSIGN_OR_RETURN(Participants participants, Participants::Make(client, module, executable, options));
   ExecuteOptions execute;
   execute.device = options.device;
   execute.deadline = absl::Seconds(options.deadline_seconds);
   std::vector<ExecuteProfile> runs;
   std::optional<MachineSpeed> machine;
   for (int i = 0; i <= options.repeat; ++i) {
-    for (size_t m = 0; m < participants; ++m) RETURN_IF_ERROR(channels[m].Open(device_of(m), caller));
+    RETURN_IF_ERROR(participants.Open(caller));
     const bool first = i == 0;
-    ASSIGN_OR_RETURN(ExecuteProfile run, executable.Profile(arguments, execute, first, caller));
+    ASSIGN_OR_RETURN(ExecuteProfile run,
+                     executable.Profile(participants.arguments(), execute, first, caller));
     if (first) machine = std::move(run.machine);
     else runs.push_back(std::move(run));
-    for (const RunChannels& own : channels) RETURN_IF_ERROR(own.CheckGiven());
+    RETURN_IF_ERROR(participants.CheckGiven());
   }
   ExecuteProfile profile = MedianOf(runs);
   profile.machine = std::move(machine);

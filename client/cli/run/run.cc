@@ -12,8 +12,7 @@
 #include "client/cli/module/load_module.h"
 #include "client/cli/print/json.h"
 #include "client/cli/print/table.h"
-#include "client/cli/run/run_arguments.h"
-#include "client/cli/run/run_channels.h"
+#include "client/cli/run/participants.h"
 #include "client/cli/run/run_program.h"
 #include "client/cli/run/sharding_devices.h"
 #include "common/base/errors/error.h"
@@ -174,22 +173,9 @@ struct Runs {
   std::vector<Buffer> results;
 };
 
-// Runs the program as often as the options say, with channels per participant.
-absl::StatusOr<Runs> Repeat(const Client& client, const Executable& executable, const RunOptions& options,
-                            std::vector<RunChannels>& channels, const Caller& caller) {
-  const size_t participants = channels.size();
-  const auto device_of = [&](size_t m) {
-    if (executable.mesh() != nullptr) return client.device(executable.mesh()->devices()[m]);
-    return client.device(participants == 1 ? options.device : static_cast<int>(m));
-  };
-  std::vector<Argument> arguments;
-  if (executable.mesh() != nullptr) {
-    ASSIGN_OR_RETURN(arguments, MakeMeshArguments(client, executable, options));
-  }
-  for (size_t m = 0; m < participants && executable.mesh() == nullptr; ++m) {
-    ASSIGN_OR_RETURN(const std::vector<Argument> own, MakeArguments(device_of(m), executable, options, m));
-    arguments.insert(arguments.end(), own.begin(), own.end());
-  }
+// Runs the program as often as the options say.
+absl::StatusOr<Runs> Repeat(const Executable& executable, const RunOptions& options,
+                            Participants& participants, const Caller& caller) {
   ExecuteOptions execute;
   execute.abstract = options.abstract;
   execute.device = options.device;
@@ -198,13 +184,13 @@ absl::StatusOr<Runs> Repeat(const Client& client, const Executable& executable, 
   Progress progress(options.repeat);
   for (int i = 0; i < std::max(1, options.repeat); ++i) {
     progress.Show(i);
-    for (size_t m = 0; m < participants; ++m) RETURN_IF_ERROR(channels[m].Open(device_of(m), caller));
+    RETURN_IF_ERROR(participants.Open(caller));
     const absl::Time start = absl::Now();
-    ASSIGN_OR_RETURN(Execution execution, executable.Start(arguments, execute, caller));
+    ASSIGN_OR_RETURN(Execution execution, executable.Start(participants.arguments(), execute, caller));
     RETURN_IF_ERROR(execution.done.Await());
     runs.us.push_back(absl::ToInt64Microseconds(absl::Now() - start));
     runs.results = std::move(execution.results);
-    for (const RunChannels& own : channels) RETURN_IF_ERROR(own.CheckGiven());
+    RETURN_IF_ERROR(participants.CheckGiven());
   }
   std::sort(runs.us.begin(), runs.us.end());
   return runs;
@@ -234,20 +220,19 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   ASSIGN_OR_RETURN(const Executable executable, Compile(client, *module, options, module_file));
   ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe(module_file));
   RETURN_IF_ERROR(CheckDevices(client, *module, executable));
-  ASSIGN_OR_RETURN(const RunChannels each_channels, RunChannels::Make(*module, options));
-  std::vector<RunChannels> channels(static_cast<size_t>(executable.participant_count()), each_channels);
-  ASSIGN_OR_RETURN(const Runs runs, Repeat(client, executable, options, channels, module_file));
+  ASSIGN_OR_RETURN(Participants participants, Participants::Make(client, *module, executable, options));
+  ASSIGN_OR_RETURN(const Runs runs, Repeat(executable, options, participants, module_file));
 
   Json delivered = Json::array();
   const std::vector<Buffer> results = Delivered(runs.results, options);
   const bool is_whole = executable.mesh() != nullptr && !options.shards;
-  const size_t lists = is_whole ? 1 : channels.size(), each = results.size() / lists;
+  const size_t lists = is_whole ? 1 : participants.channels().size(), each = results.size() / lists;
   for (size_t i = 0; i < results.size(); ++i) {
     const std::optional<size_t> participant = lists > 1 ? std::optional(i / each) : std::nullopt;
     ASSIGN_OR_RETURN(Json entry, DeliverResult(results[i], i % each, participant, options, common.json));
     delivered.push_back(std::move(entry));
   }
-  ASSIGN_OR_RETURN(Json given, DeliverGiven(channels, options, common.json));
+  ASSIGN_OR_RETURN(Json given, DeliverGiven(participants.channels(), options, common.json));
   ASSIGN_OR_RETURN(const SessionStats stats, client.Stats(module_file));
   if (!common.json) {
     PrintTimes(*module, compiled, runs.us);
