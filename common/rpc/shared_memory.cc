@@ -104,37 +104,44 @@ SharedMemory::~SharedMemory() {
   if (data_ != nullptr) munmap(data_, static_cast<size_t>(size_));
 }
 
-absl::Status SendDescriptor(int socket, int fd) {
+namespace {
+
+// A message of one byte, with room for one descriptor beside it.
+struct DescriptorMessage {
+  DescriptorMessage() {
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof(control);
+  }
+  DescriptorMessage(const DescriptorMessage&) = delete;
+  DescriptorMessage& operator=(const DescriptorMessage&) = delete;
+
   char byte = 'd';
   iovec part{&byte, 1};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof(control);
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
+};
+
+}  // namespace
+
+absl::Status SendDescriptor(int socket, int fd) {
+  DescriptorMessage frame;
+  cmsghdr* header = CMSG_FIRSTHDR(&frame.message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(header), &fd, sizeof(int));
-  if (sendmsg(socket, &message, MSG_NOSIGNAL) != 1) return Failed("Passing a descriptor");
+  if (sendmsg(socket, &frame.message, MSG_NOSIGNAL) != 1) return Failed("Passing a descriptor");
   return absl::OkStatus();
 }
 
 absl::StatusOr<Descriptor> ReceiveDescriptor(int socket) {
-  char byte = 0;
-  iovec part{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof(control);
-  const ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  DescriptorMessage frame;
+  const ssize_t received = recvmsg(socket, &frame.message, MSG_CMSG_CLOEXEC);
   if (received < 0) return Failed("Receiving a descriptor");
   if (received == 0) return Unavailable("The peer closed the socket instead of passing a descriptor.");
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  const cmsghdr* header = CMSG_FIRSTHDR(&frame.message);
   if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
       header->cmsg_len != CMSG_LEN(sizeof(int))) {
     return FailedPrecondition("The peer sent a byte without a descriptor.");
