@@ -87,8 +87,30 @@ class Finding:
     text: str  # "peak_bytes 384 MiB is over 10 MiB".
 
 
+class Verdict:
+    """The text, the JSON and the exit code of a report."""
+
+    text: str
+    data: dict
+    passed: bool
+    violations: list[Finding]
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def json(self) -> str:
+        """The report as JSON: `data` as text."""
+        return json.dumps(self.data, indent=2)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `hloctl check` for this verdict: 0 when it passed, 6 when nobody knows whether it fits, else 4."""
+        return 0 if self.passed else 6 if self.data["fit"] == "unknown" and not self.violations else 4
+
+
 @dataclasses.dataclass(frozen=True)
-class Report:
+class Report(Verdict):
     """The costs and needs of a program, and the verdict about them. `str(report)` is the whole report as text."""
 
     module: str
@@ -105,25 +127,12 @@ class Report:
     loose: list[Finding]
     passed: bool
     text: str
-    data: dict  # All that hloctl said, and "transfers".
+    data: dict  # What `hloctl --json check` prints, and "transfers".
     transfers: list[Transfer] = dataclasses.field(default_factory=list)  # Of every call; empty for a program without arguments.
     # Axis name to size, of a program that was divided over a mesh: then all figures are one chip's. None: it was not divided.
     mesh: dict | None = None
     collectives: list[Collective] = dataclasses.field(default_factory=list)
     replicated: list[Replicated] = dataclasses.field(default_factory=list)
-
-    def __str__(self) -> str:
-        return self.text
-
-    @property
-    def json(self) -> str:
-        """The report as JSON: what `hloctl --json check` prints, and "transfers"."""
-        return json.dumps(self.data, indent=2)
-
-    @property
-    def exit_code(self) -> int:
-        """The exit code of `hloctl check` for this verdict: 0 when it passed, 6 when nobody knows whether it fits, else 4."""
-        return 0 if self.passed else 6 if self.data["fit"] == "unknown" and not self.violations else 4
 
     def _repr_html_(self) -> str:
         """The report as a notebook shows it."""

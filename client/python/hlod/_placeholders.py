@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import os
 import tempfile
 from collections.abc import Iterator
 from typing import Any
 
 from . import _hloctl, _html
-from ._check import Bracket, Finding, _budget_file
+from ._check import Bracket, Finding, Verdict, _budget_file
 
 
 class PlaceholderRead(RuntimeError):
@@ -53,7 +52,7 @@ class Held:
 
 
 @dataclasses.dataclass(frozen=True)
-class Preflight:
+class Preflight(Verdict):
     """What a program would have needed, from a run without its large arrays. `str(preflight)` is the report as text."""
 
     program: str
@@ -77,20 +76,7 @@ class Preflight:
     violations: list[Finding]
     passed: bool
     text: str
-    data: dict  # All that hloctl said.
-
-    def __str__(self) -> str:
-        return self.text
-
-    @property
-    def json(self) -> str:
-        """The report as JSON, as `hloctl --json check --preflight` prints it."""
-        return json.dumps(self.data, indent=2)
-
-    @property
-    def exit_code(self) -> int:
-        """The exit code of `hloctl check` for this verdict: 0 passed, 4 failed, 6 nobody knows whether it fits."""
-        return 0 if self.passed else 6 if self.data["fit"] == "unknown" and not self.violations else 4
+    data: dict  # What `hloctl --json check --preflight` prints.
 
     def _repr_html_(self) -> str:
         """The report as a notebook shows it."""
