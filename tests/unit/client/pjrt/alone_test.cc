@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
@@ -40,53 +41,21 @@ constexpr char kSumOfBoth[] = R"(module @sum {
 class Alone : public PjrtClient {
  protected:
   LoadedExecutable* Compile(std::string text) {
-    abi::Program program = {};
-    program.struct_size = sizeof(program);
-    program.code = text.data();
-    program.code_size = text.size();
-    program.format = "mlir";
-    program.format_size = 4;
-    Call<abi::Client_Compile_Args> compile;
-    compile->client = client_;
-    compile->program = &program;
-    compile->compile_options = kTwoReplicas.data();
-    compile->compile_options_size = kTwoReplicas.size();
-    EXPECT_EQ(compile.Try(api().Client_Compile), "");
-    return compile->executable;
+    LoadedExecutable* executable = nullptr;
+    EXPECT_EQ(TryCompile(std::move(text), &executable, kTwoReplicas), "");
+    return executable;
   }
 
-  Buffer* UploadTo(Device* device, const std::array<float, 2>& data) {
-    const int64_t dims[] = {2};
-    return UploadTo(device, data.data(), dims);
-  }
-
-  Buffer* UploadTo(Device* device, const float* data, absl::Span<const int64_t> dims) {
-    Call<abi::Client_BufferFromHostBuffer_Args> upload;
-    upload->client = client_;
-    upload->data = data;
-    upload->type = abi::BufferType(kF32);
-    upload->dims = dims.data();
-    upload->num_dims = dims.size();
-    upload->device = device;
-    EXPECT_EQ(upload.Try(api().Client_BufferFromHostBuffer), "");
-    EXPECT_EQ(Await(upload->done_with_host_buffer), "");
-    return upload->buffer;
+  Buffer* UploadTo(Device* device, std::vector<float> data) {
+    return Upload(data.data(), kF32, {static_cast<int64_t>(data.size())}, {}, device);
   }
 
   std::string Execute(LoadedExecutable* executable, Device* device, Buffer* argument, Buffer** result) {
-    Call<abi::ExecuteOptions> options;
-    Buffer* const arguments[] = {argument};
-    Buffer* const* lists[] = {arguments};
-    Buffer** outputs[] = {result};
-    Call<abi::LoadedExecutable_Execute_Args> execute;
-    execute->executable = executable;
-    execute->options = &options.args();
-    execute->argument_lists = lists;
-    execute->num_devices = 1;
-    execute->num_args = 1;
-    execute->output_lists = outputs;
-    execute->execute_device = device;
-    return execute.Try(api().LoadedExecutable_Execute);
+    std::vector<Buffer*> results = {nullptr};
+    std::string error =
+        TryExecute(executable, {argument}, results, nullptr, sizeof(abi::ExecuteOptions), device);
+    *result = results[0];
+    return error;
   }
 
   void Free(LoadedExecutable* executable) {
@@ -174,12 +143,11 @@ std::string GatherAt(int device) {
 }
 
 TEST_F(Alone, ProgramsThatDifferInTheDevicesNumberMeet) {
-  const int64_t dims[] = {1};
   std::array<Buffer*, 2> results = {};
   for (const int i : {1, 0}) {
     LoadedExecutable* const gather = Compile(GatherAt(i));
     const float value = i == 0 ? 3 : 10;
-    Buffer* const x = UploadTo(devices_[i], &value, dims);
+    Buffer* const x = UploadTo(devices_[i], {value});
     ASSERT_EQ(Execute(gather, devices_[i], x, &results[i]), "");
     Destroy(x);
     Free(gather);

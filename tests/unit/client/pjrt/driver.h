@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/pjrt/abi/api.h"
@@ -99,7 +100,9 @@ class PjrtClient : public ::testing::Test {
     destroy.Run(api().Client_Destroy);
   }
 
-  Buffer* Upload(const void* data, int type, std::vector<int64_t> dims, std::vector<int64_t> strides = {}) {
+  // Uploads to the first device unless another is given.
+  Buffer* Upload(const void* data, int type, std::vector<int64_t> dims, std::vector<int64_t> strides = {},
+                 Device* device = nullptr) {
     Call<abi::Client_BufferFromHostBuffer_Args> upload;
     upload->client = client_;
     upload->data = data;
@@ -108,7 +111,7 @@ class PjrtClient : public ::testing::Test {
     upload->num_dims = dims.size();
     upload->byte_strides = strides.empty() ? nullptr : strides.data();
     upload->num_byte_strides = strides.size();
-    upload->device = devices_[0];
+    upload->device = device == nullptr ? devices_[0] : device;
     EXPECT_EQ(upload.Try(api().Client_BufferFromHostBuffer), "");
     EXPECT_EQ(Await(upload->done_with_host_buffer), "");
     return upload->buffer;
@@ -144,7 +147,8 @@ class PjrtClient : public ::testing::Test {
     return Await(download->event);
   }
 
-  std::string TryCompile(std::string text, LoadedExecutable** executable) {
+  // `options` is a serialized CompileOptionsProto.
+  std::string TryCompile(std::string text, LoadedExecutable** executable, std::string_view options = {}) {
     abi::Program program = {};
     program.struct_size = sizeof(program);
     program.code = text.data();
@@ -154,14 +158,17 @@ class PjrtClient : public ::testing::Test {
     Call<abi::Client_Compile_Args> compile;
     compile->client = client_;
     compile->program = &program;
+    compile->compile_options = options.data();
+    compile->compile_options_size = options.size();
     const std::string error = compile.Try(api().Client_Compile);
     *executable = compile->executable;
     return error;
   }
 
+  // Runs the program on `device`; on its own device when that is null.
   std::string TryExecute(LoadedExecutable* executable, std::vector<Buffer*> arguments,
                          std::vector<Buffer*>& results, Event** done,
-                         size_t options_size = sizeof(abi::ExecuteOptions)) {
+                         size_t options_size = sizeof(abi::ExecuteOptions), Device* device = nullptr) {
     Call<abi::ExecuteOptions> options(options_size);
     Buffer* const* lists[] = {arguments.data()};
     Buffer** outputs[] = {results.data()};
@@ -173,6 +180,7 @@ class PjrtClient : public ::testing::Test {
     execute->num_args = arguments.size();
     execute->output_lists = outputs;
     execute->device_complete_events = done;
+    execute->execute_device = device;
     return execute.Try(api().LoadedExecutable_Execute);
   }
 

@@ -8,38 +8,16 @@
 #include "absl/strings/str_cat.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/client/tensor/fixture.h"
+#include "tests/unit/client/tensor/recorded_views.h"
 
 namespace hlod {
 namespace {
 
 using nlohmann::json;
 
-std::vector<int64_t> List(const json& numbers) { return numbers.get<std::vector<int64_t>>(); }
 Dims DimsOf(const json& numbers) {
   const std::vector<int64_t> list = List(numbers);
   return Dims(list.begin(), list.end());
-}
-
-// Returns the view of x that the step ["view", target, x, name, arguments...] describes.
-Tensor ViewOf(const Tensor& x, const json& step) {
-  const std::string name = step[3];
-  const auto at = [&](size_t i) { return step[4 + i].get<int64_t>(); };
-  if (name == "transpose") return x.Transpose(at(0), at(1));
-  if (name == "unsqueeze") return x.Unsqueeze(at(0));
-  if (name == "slice") return x.Slice(at(0), at(1), at(2), at(3));
-  if (name == "select") return x.Select(at(0), at(1));
-  if (name == "narrow") return x.Narrow(at(0), at(1), at(2));
-  if (name == "flatten") return x.Flatten();
-  if (name == "squeeze") return x.Squeeze();
-  if (name == "permute") return x.Permute(List(step[4]));
-  if (name == "diagonal") return x.Diagonal(at(0));
-  if (name == "as_strided") return x.AsStrided(List(step[4]), List(step[5]), at(2));
-  if (name == "view") return x.View(List(step[4]));
-  if (name == "reshape") return x.Reshape(List(step[4]));
-  if (name == "expand") return x.Expand(List(step[4]));
-  if (name == "unfold") return x.Unfold(at(0), at(1), at(2));
-  ADD_FAILURE() << "no view " << name;
-  return x;
 }
 
 class Player {

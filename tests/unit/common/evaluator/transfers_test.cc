@@ -1,5 +1,7 @@
 // Infeed, outfeed, send and recv in the evaluator, worked out by hand.
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "common/base/text/strings.h"
@@ -7,6 +9,7 @@
 #include "common/evaluator/local_channels.h"
 #include "common/evaluator/participants.h"
 #include "common/hlo/text/text.h"
+#include "tests/support/channel_programs.h"
 #include "tests/unit/common/evaluator/evaluate_one.h"
 
 namespace hlod {
@@ -17,7 +20,7 @@ using hlo::Literal;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::unique_ptr<hlo::Module> Parse(const char* text) {
+std::unique_ptr<hlo::Module> Parse(std::string_view text) {
   auto module = hlo::ParseModule(text);
   EXPECT_TRUE(module.ok()) << module.status();
   if (module.ok()) EXPECT_TRUE(hlo::Verify(**module).ok()) << hlo::Verify(**module);
@@ -33,45 +36,17 @@ std::vector<float> Floats(const Literal& literal) {
   return {literal.data<float>().begin(), literal.data<float>().end()};
 }
 
-// Each iteration takes a vector from infeed and sends its double to outfeed; the result does not depend on
-// the last outfeed.
-constexpr char kLoop[] = R"(
-HloModule loop
-body {
-  s = (s32[], f32[2], token[]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  sum = f32[2] get-tuple-element(s), index=1
-  t = token[] get-tuple-element(s), index=2
-  in = ((f32[2], s32[]), token[]) infeed(t)
-  pair = (f32[2], s32[]) get-tuple-element(in), index=0
-  x = f32[2] get-tuple-element(pair), index=0
-  k = s32[] get-tuple-element(pair), index=1
-  after = token[] get-tuple-element(in), index=1
-  next = f32[2] add(sum, x)
-  out = token[] outfeed(next, after), outfeed_shape=f32[2]{0}
-  j = s32[] add(i, k)
-  ROOT r = (s32[], f32[2], token[]) tuple(j, next, out)
-}
-condition {
-  s = (s32[], f32[2], token[]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  three = s32[] constant(3)
-  ROOT less = pred[] compare(i, three), direction=LT
-}
-ENTRY main {
-  zero = s32[] constant(0)
-  sum = f32[2] parameter(0)
-  t = token[] after-all()
-  s = (s32[], f32[2], token[]) tuple(zero, sum, t)
-  w = (s32[], f32[2], token[]) while(s), condition=condition, body=body
-  ROOT r = f32[2] get-tuple-element(w), index=1
-  last = token[] get-tuple-element(w), index=2
+// kRunningSum, with an outfeed of the argument after the loop. The result does not depend on it.
+std::string LoopProgram() {
+  std::string program(kRunningSum);
+  program.insert(program.rfind('}'), R"(  last = token[] get-tuple-element(w), index=2
   done = token[] outfeed(sum, last), outfeed_shape=f32[2]{0}
+)");
+  return program;
 }
-)";
 
 TEST(Transfers, ALoopTakesAndGivesAValueATurn) {
-  const auto module = Parse(kLoop);
+  const auto module = Parse(LoopProgram());
   LocalChannels channels(absl::Seconds(5));
   const Channel in{Channel::Kind::kInfeed}, out{Channel::Kind::kOutfeed};
   channels.Give(in, {Vector({1, 2}), Literal::Scalar<int32_t>(1)});
@@ -93,7 +68,7 @@ TEST(Transfers, ALoopTakesAndGivesAValueATurn) {
 }
 
 TEST(Transfers, WithoutChannelsOrInTimeOrOfAnotherShapeTheyAreErrors) {
-  const auto module = Parse(kLoop);
+  const auto module = Parse(LoopProgram());
   const Literal sum = Vector({0, 0});
   auto status = Evaluate(*module, {&sum}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
@@ -110,18 +85,7 @@ TEST(Transfers, WithoutChannelsOrInTimeOrOfAnotherShapeTheyAreErrors) {
 }
 
 TEST(Transfers, SendAndRecvWithTheHostGoByTheirChannels) {
-  const auto module = Parse(R"(
-HloModule host
-ENTRY main {
-  x = f32[2] parameter(0)
-  t = token[] after-all()
-  s = (f32[2], u32[], token[]) send(x, t), channel_id=7, is_host_transfer=true
-  sd = token[] send-done(s), channel_id=7, is_host_transfer=true
-  r = (f32[3], u32[], token[]) recv(sd), channel_id=8, is_host_transfer=true
-  rd = (f32[3], token[]) recv-done(r), channel_id=8, is_host_transfer=true
-  ROOT got = f32[3] get-tuple-element(rd), index=0
-}
-)");
+  const auto module = Parse(kAsk);
   LocalChannels channels(absl::Seconds(5));
   // The host returns the value that it was sent.
   std::jthread host([&] {
