@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -474,6 +475,30 @@ TEST(Tidy, NoCommentSplitsADeclaration) {
   }
 }
 
+struct Comment {
+  std::string text;
+  bool alone = false;  // True when the line has nothing but the comment, which the next line may continue.
+};
+
+// Returns the comment of a line of Python: after "# ", or the first line of a docstring.
+std::optional<Comment> PythonCommentIn(const std::string& line) {
+  static const std::regex docstring(R"re(^\s*"""(\w.*))re"), comment(R"re(^(.*\s\s)?\s*# (\S.*))re");
+  std::smatch match;
+  if (std::regex_match(line, match, docstring)) return Comment{match[1].str()};
+  if (!std::regex_match(line, match, comment)) return std::nullopt;
+  return Comment{match[2].str(), match[1].str().find_first_not_of(' ') == std::string::npos};
+}
+
+// Returns the comment of a line; nullopt when it has none.
+std::optional<Comment> CommentIn(const SourceFile& file, const std::string& line) {
+  if (file.path.ends_with(".py")) return PythonCommentIn(line);
+  const size_t at = line.find("//");
+  const size_t text = at == line.npos ? at : line.find_first_not_of("/ ", at);
+  if (at == line.npos || text == line.npos) return std::nullopt;
+  if (at > 0 && (line[at - 1] == ':' || line[at - 1] == '"')) return std::nullopt;
+  return Comment{line.substr(text), line.find_first_not_of(' ') == at};
+}
+
 // A comment is read once, by someone who has read no other file: it is a sentence with a verb, or a noun
 // phrase that could stand on a label. Half a sentence, whose other half is the declaration, is neither.
 TEST(Tidy, CommentsAreWholeSentences) {
@@ -486,19 +511,15 @@ TEST(Tidy, CommentsAreWholeSentences) {
       R"re(\b(is|are|be) (asked for|looked at)\b|\b(there|here|where)(by|in|of|from|upon)\b|)re"
       R"re(\bnothing (when|where) (it|there|the)\b|\ban? \w+ each\b)re");
   for (const SourceFile& file : Sources()) {
-    if (!IsCpp(file) && !file.path.ends_with(".proto")) continue;
+    if (!IsCpp(file) && !file.path.ends_with(".proto") && !file.path.ends_with(".py")) continue;
     bool follows = false;  // The line before is a comment, which this one continues.
     for (size_t i = 0; i < file.lines.size(); ++i) {
       const std::string& line = file.lines[i];
-      const size_t at = line.find("//");
-      const size_t text = at == line.npos ? at : line.find_first_not_of("/ ", at);
-      if (at == line.npos || text == line.npos || (at > 0 && (line[at - 1] == ':' || line[at - 1] == '"'))) {
-        follows = false;
-        continue;
-      }
-      const bool alone = line.find_first_not_of(' ') == at, begins = !(alone && follows);
-      follows = alone;
-      const std::string comment = line.substr(text);
+      const std::optional<Comment> found = CommentIn(file, line);
+      const bool begins = found.has_value() && !(found->alone && follows);
+      follows = found.has_value() && found->alone;
+      if (!found.has_value()) continue;
+      const std::string& comment = found->text;
       EXPECT_FALSE(begins && std::regex_search(comment, half))
           << file.path << ":" << i + 1 << ": begins with half a sentence; say what it returns, does or is\n  "
           << line;

@@ -1,7 +1,7 @@
-"""hlod from Python. `JAX_PLATFORMS=hlod` runs JAX programs on the daemon (hlod.jax); `hlod.ledger` and `hlod.metrics` say what they
-did; `hlod.check` says what a program costs and needs before it runs, `hlod.run` runs a lowered one;
-`hlod.placeholders` runs a whole program with arrays that have no bytes, and says what it would have needed;
-`hlod.partition` gives what each device of a mesh runs."""
+"""hlod from Python. `JAX_PLATFORMS=hlod` runs JAX programs on the daemon (hlod.jax); `hlod.ledger` and `hlod.metrics` report what they
+did; `hlod.check` reports what a program costs and needs before it runs; `hlod.run` runs a lowered program;
+`hlod.placeholders` runs a whole program with arrays that have no bytes, and reports what it would have needed;
+`hlod.partition` returns the module that each device of a mesh runs."""
 
 from ._check import (
     Array,

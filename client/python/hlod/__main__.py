@@ -1,6 +1,6 @@
 """`python -m hlod`: hloctl, as this package finds it, with Python scripts for programs.
 
-    python -m hlod check [OPTIONS] train.py [ARGUMENTS]     what a JAX script would need, from a run without its large arrays
+    python -m hlod check [OPTIONS] train.py [ARGUMENTS]     reports what a JAX script would need, from a run without its large arrays
     python -m hlod check [OPTIONS] -m package.train [...]    the same of a module
     python -m hlod COMMAND ...                               any other command of hloctl; `python -m hlod --help` lists them
 """

@@ -1,4 +1,4 @@
-"""Exchange of arrays with other libraries by DLPack, which knows no devices like the daemon's: they get a copy on the host."""
+"""Exchanges arrays with other libraries by DLPack. DLPack cannot name the daemon's devices, so other libraries get copies on the host."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from ._crossings import Transfer
 
 @dataclasses.dataclass(frozen=True)
 class Bracket:
-    """An estimate between two ends: all that can be fused is, or nothing is."""
+    """An estimate between two ends: `low` if a compiler fuses all that it can, `high` if it fuses nothing."""
 
     low: float
     high: float
@@ -28,10 +28,10 @@ class Array:
     """One of the largest arrays that are alive at the peak."""
 
     kind: str  # "argument", "result", "temporary"
-    name: str  # Of the HLO instruction that makes it.
-    op_name: str  # Of the program's operation, as JAX writes it.
+    name: str  # The HLO instruction that makes it.
+    op_name: str  # The program's operation, as JAX writes it.
     source: str  # "model.py:41", or empty.
-    last_use: str  # The instruction that it is kept for; empty: it is a result.
+    last_use: str  # The instruction that it is kept for; empty for a result.
     shape: str
     bytes: int
 
@@ -44,12 +44,12 @@ class Operation:
     op_name: str
     source: str
     shape: str
-    flops: float  # All turns of the loops that it is in.
+    flops: float  # Summed over all iterations of the loops that it is in.
 
 
 @dataclasses.dataclass(frozen=True)
 class Collective:
-    """What a chip exchanges with others of its mesh."""
+    """An exchange of a chip with the others of its mesh."""
 
     kind: str  # "all-gather"
     name: str
@@ -58,7 +58,7 @@ class Collective:
     axes: list  # The mesh's axes along which its groups run; empty when they are not whole axes.
     group_size: int
     groups: int
-    bytes: float  # Of the whole array, each time.
+    bytes: float  # The size of the whole array, per run.
     times: float
 
 
@@ -70,10 +70,10 @@ class Replicated:
     name: str
     op_name: str
     source: str
-    shape: str  # A chip's part.
-    sharding: str  # The axes of each dimension.
-    axis: str  # The axis over which it is the same.
-    saved_bytes: float  # On each chip, by dividing it over this axis.
+    shape: str  # The shape of one chip's part.
+    sharding: str  # The mesh axes that divide each dimension.
+    axis: str  # The mesh axis along which all chips hold the same part.
+    saved_bytes: float  # The bytes that each chip would save if the array were divided along this axis.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,19 +117,19 @@ class Report(Verdict):
     flops: float
     transcendentals: float
     traffic_bytes: Bracket
-    # On one chip of the target: one number, twice, but for a program for several chips that nothing could partition.
+    # On one chip of the target. Both ends are the same number, unless a program for several chips could not be partitioned.
     peak_bytes: Bracket
     largest: list[Array]
     costliest: list[Operation]
-    fits: bool | None  # None: the limit is within the error bar, that is unknown, or there is no target.
-    step_seconds: Bracket | None  # With a target.
+    fits: bool | None  # None when the limit is within the error bar, when the peak is unknown, and without a target.
+    step_seconds: Bracket | None  # None without a target.
     violations: list[Finding]
     loose: list[Finding]
     passed: bool
     text: str
     data: dict  # What `hloctl --json check` prints, and "transfers".
-    transfers: list[Transfer] = dataclasses.field(default_factory=list)  # Of every call; empty for a program without arguments.
-    # Axis name to size, of a program that was divided over a mesh: then all figures are one chip's. None: it was not divided.
+    transfers: list[Transfer] = dataclasses.field(default_factory=list)  # The transfers of every call; empty for a program without arguments.
+    # The mesh that the program was divided over, axis name to size; all figures are then one chip's. None when it was not divided.
     mesh: dict | None = None
     collectives: list[Collective] = dataclasses.field(default_factory=list)
     replicated: list[Replicated] = dataclasses.field(default_factory=list)
@@ -194,17 +194,17 @@ def check(
     """Analyses a program without running it and without a daemon.
 
     program: `jax.jit(f)` or `f` itself, with the arguments of a call, arrays or jax.ShapeDtypeStructs, in `arguments` and
-             `keywords`; or, without arguments, `jax.jit(f).lower(*args)`, what `jax.export` gives, HLO or StableHLO text, the
+             `keywords`; or, without arguments, `jax.jit(f).lower(*args)`, the result of `jax.export`, HLO or StableHLO text, the
              bytes of an HloModuleProto, or the path of a file with any of them.
-    target:  "v5p:128": a chip of hlod's table, or of the TOML file `chips`, and how many.
-    mesh:    how the target's chips are arranged: {"data": 16, "model": 8}, "data=16,model=8" or a jax.sharding.Mesh; of a program with
-             shardings unless said its own. The program is partitioned for it (hlod.partition), and one chip is judged.
-    shard:   other shardings of arguments than the program's, by regular expressions of their names: {"wq|wo": PartitionSpec(None,
+    target:  "v5p:128": the kind of chip, from hlod's table or from the TOML file `chips`, and the number of chips.
+    mesh:    the arrangement of the target's chips: {"data": 16, "model": 8}, "data=16,model=8" or a jax.sharding.Mesh. The default
+             for a program with shardings is its own mesh. The program is partitioned for it (hlod.partition), and one chip is judged.
+    shard:   shardings of arguments that replace the program's own, by regular expressions that match their names: {"wq|wo": PartitionSpec(None,
              "data"), "embedding": "model,None"}; a result that takes over an argument's memory is divided like it.
-    budget:  the path of a TOML file of limits, or a dict of them: {"peak_bytes": "2GiB", "flops": 1e12}. Of estimates
-             that are brackets the low end is compared. With arguments, it also limits upload_bytes, upload_calls,
+    budget:  the path of a TOML file of limits, or a dict of them: {"peak_bytes": "2GiB", "flops": 1e12}. The low end
+             of an estimate that is a bracket is compared. With arguments, it also limits upload_bytes, upload_calls,
              download_bytes and download_calls: the NumPy arguments and the host callbacks of a call.
-    update_budget: write what was measured into the budget's file instead; unless said, whether $HLOD_UPDATE_BUDGET is 1.
+    update_budget: write the measured values into the budget's file instead; the default is True when $HLOD_UPDATE_BUDGET is 1.
     junit:   the path of a JUnit XML file to write.
     raises:  raise CheckFailed, an AssertionError, when the program does not fit or a limit is exceeded. A script can ask for
              the report instead and end by `sys.exit(report.exit_code)`.
@@ -226,7 +226,7 @@ def check(
         if transfers is not None and budget is not None and not isinstance(budget, dict):
             own = stack.enter_context(_FileOfTransfers(budget))
             budget, limits = own.rest, own.limits
-        if shard and hasattr(program, "compiler_ir"):  # HLO has shardings in a form that is not for editing.
+        if shard and hasattr(program, "compiler_ir"):  # HLO has shardings in a form that cannot be edited.
             program = program.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True).encode()
         command = ["check", stack.enter_context(_hloctl.as_file(program))]
         if target is not None:
@@ -256,21 +256,21 @@ def check(
 
 
 def _spec_text(spec: Any) -> str:
-    """A division as --shard reads it: of a PartitionSpec, a tuple or a text."""
+    """Returns a PartitionSpec, a tuple or a text as the text that --shard reads."""
     if isinstance(spec, str):
         return spec
     return ",".join("None" if not axes else axes if isinstance(axes, str) else "+".join(axes) for axes in tuple(spec))
 
 
 def _lowered(function: Any, arguments: tuple, keywords: dict) -> tuple[Any, list[Transfer] | None]:
-    """Returns the program of a call, and the transfers that each call makes, None where these are not known."""
+    """Returns the program of a call, and the transfers that each call makes; None when these are not known."""
     if not callable(function):
         raise TypeError(f"{type(function).__name__} takes no arguments: pass a function, jitted or not, and the arguments of a call")
     if not hasattr(function, "lower"):
         import jax
 
         function = jax.jit(function)
-    if not hasattr(function, "trace"):  # Of another library: equinox.filter_jit, flax.nnx.jit.
+    if not hasattr(function, "trace"):  # A function of another library, such as equinox.filter_jit or flax.nnx.jit.
         return _unwrapped(function.lower(*arguments, **keywords)), None
     traced = function.trace(*arguments, **keywords)
     return traced.lower(), _crossings.of_call(traced, arguments, keywords) if hasattr(traced, "args_info") else None
@@ -292,8 +292,8 @@ _TRANSFER_LINE = re.compile(rf"""\s*["']?({"|".join(_TRANSFER_METRICS)})["']?\s*
 
 
 class _FileOfTransfers:
-    """A budget's file in two parts: the limits of transfers, and a copy without their lines, for hloctl. Empty lines stand for these,
-    so that errors name the right ones. A context, which removes the copy."""
+    """A budget's file in two parts: the limits of transfers, and a copy for hloctl without them. In the copy their lines are empty, so
+    that hloctl's errors have the right line numbers. A context manager, which removes the copy at its end."""
 
     def __init__(self, path: str | os.PathLike) -> None:
         self._path, self._folder, self.limits = os.fspath(path), None, {}
@@ -304,7 +304,7 @@ class _FileOfTransfers:
             with open(self._path, encoding="utf-8") as file:
                 self._lines = [(line, _TRANSFER_LINE.fullmatch(line)) for line in file.read().split("\n")]
         except (OSError, UnicodeDecodeError):
-            return self  # Hloctl says what is wrong with it, or makes it.
+            return self  # hloctl reports the error, or makes the file.
         self.limits = {read[1]: read[2].strip("\"'").replace("_", "") for _, read in self._lines if read}
         if self.limits:
             self._folder = tempfile.TemporaryDirectory(prefix="hlod-")
@@ -318,7 +318,7 @@ class _FileOfTransfers:
             self._folder.cleanup()
 
     def update(self, transfers: list[Transfer]) -> dict:
-        """Writes what was measured, and what hloctl wrote into the copy, into the file. Returns the new limits."""
+        """Writes the measured transfers, and the limits that hloctl wrote into the copy, into the file. Returns the new limits."""
         if not self.limits:
             return {}
         with open(self.rest, encoding="utf-8") as file:
@@ -337,7 +337,7 @@ def _measured(metric: str, transfers: list[Transfer]) -> int:
 
 
 def _with_transfers(report: Report, transfers: list[Transfer], limits: dict) -> Report:
-    """Returns the report with the transfers of a call, and what exceeds their limits."""
+    """Returns the report with the transfers of a call, and with a violation per limit that they exceed."""
     over = []
     for metric, limit in limits.items():
         value, most = _measured(metric, transfers), _number(metric, limit)

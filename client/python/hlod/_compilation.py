@@ -1,4 +1,4 @@
-"""What happens to JAX's programs before the plugin compiles them."""
+"""Prepares JAX's programs before the plugin compiles them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .jax import NAME
 
 
 def register() -> None:
-    """Has JAX check the options of its programs, and complete their shardings, before the plugin compiles them. Has it keep compiled
-    programs in its persistent cache, where there is one ($JAX_COMPILATION_CACHE_DIR), as it does for its own platforms."""
+    """Has JAX check the options of its programs, and complete their shardings, before the plugin compiles them. Has JAX keep
+    compiled programs in its persistent cache, if it has one ($JAX_COMPILATION_CACHE_DIR), as it does for its own platforms."""
     from jax._src import compilation_cache, compiler
 
     name = "backend_compile_and_load" if hasattr(compiler, "backend_compile_and_load") else "backend_compile"  # JAX before 0.7
@@ -43,7 +43,7 @@ def register() -> None:
 
 
 class _Cached:
-    """A backend as JAX's persistent cache wants to see it: it goes by the name alone."""
+    """A backend for JAX's persistent cache, which uses only its name."""
 
     platform = "cpu"
     supports_executable_serialization = True
@@ -67,7 +67,7 @@ def _check(overrides) -> None:
     try:
         device = jax.local_devices(backend="cpu")[0]
     except RuntimeError:
-        return  # JAX_PLATFORMS leaves the CPU out: the plugin takes all options of XLA's form.
+        return  # JAX_PLATFORMS leaves the CPU out, so the plugin accepts every option that has the form of XLA's.
     if not hasattr(device.client, "compile_and_load"):
         return  # JAX before 0.7
     options = xla_client.CompileOptions()

@@ -45,7 +45,7 @@ def _of_arguments(traced: Any, arguments: tuple, keywords: dict) -> list[Transfe
 
 
 def _aligned(infos: list, arguments: list) -> list[tuple[Any, Any]]:
-    """Pairs the traced arguments with those given, of which the static ones were not traced."""
+    """Pairs the traced arguments with the given ones. Static arguments are given but not traced."""
     import jax
 
     shapes = lambda tree: [tuple(getattr(leaf, "shape", ())) for leaf in jax.tree_util.tree_leaves(tree)]

@@ -1,7 +1,7 @@
-"""Operations that say themselves how they are divided (jax.experimental.custom_partitioning).
+"""Divides operations whose writer states how they are divided (jax.experimental.custom_partitioning).
 
-XLA asks such an operation, once it knows the shardings of its operands, for the function that each device is to run. Here its custom
-call becomes a call of `jax.shard_map` over that function, which the daemon runs as any other.
+When XLA knows the shardings of such an operation's operands, it asks for the function that each device runs. Here the operation's
+custom call becomes a call of `jax.shard_map` over that function, which the daemon runs like any other.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ TARGET = "CustomSPMDPartitioning"
 
 def divide(module, call, operand_shardings, result_shardings) -> None:
     """Replaces a custom call of the module by the function that its partition function gives for XLA's shardings of its operands
-    and results. A call of a function that JAX has let go of stays as it is."""
+    and results. A call whose function was garbage collected stays as it is."""
     from jax._src import custom_partitioning
     from jax._src.interpreters import mlir
     from jaxlib.mlir import ir
@@ -31,7 +31,7 @@ def divide(module, call, operand_shardings, result_shardings) -> None:
 
 
 def _shaped(info, types, shardings) -> list:
-    """The shapes of values, with their shardings as the partition function wants them."""
+    """Returns the shapes of values, with their shardings, as arguments of the partition function."""
     import jax
     from jax._src.dtypes import _jax_types
     from jax._src.interpreters import mlir
@@ -44,7 +44,7 @@ def _shaped(info, types, shardings) -> list:
 
 
 def _lowered(info, operands: list, results: list):
-    """Returns the module of the function over whole arrays whose parts `info.partition` has functions for."""
+    """Returns the module of a function over whole arrays that calls the function of `info.partition` on their parts."""
     import jax
     from jax._src.interpreters import mlir
     from jaxlib.mlir import ir
@@ -66,7 +66,7 @@ def _lowered(info, operands: list, results: list):
 
 
 def _spec(sharding, mesh, rank: int):
-    """The axes of the mesh that a sharding divides each dimension by."""
+    """Returns the mesh axes by which a sharding divides each dimension."""
     from jax._src.sharding_impls import parse_flatten_op_sharding
     from jax.sharding import NamedSharding, Sharding
 

@@ -1,4 +1,4 @@
-"""What a framework's client of the plugin is given: the library, and the options that the environment states for its daemon."""
+"""The plugin's library, and the options of its client that the environment states."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from . import _files, _hloctl, _plugin
 
 
 def library() -> str:
-    """Returns the path of the plugin, and has it find the daemon that belongs to it.
+    """Returns the path of the plugin, and has the plugin find the daemon that belongs to it.
 
-    Raises hlod.Error where the plugin is not to be found, or is something else.
+    Raises hlod.Error when the plugin is not found, or when the file is another library.
     """
     path = _files.plugin()
     if path is None:
@@ -26,7 +26,7 @@ def library() -> str:
 
 
 def options() -> dict[str, str | int]:
-    """The options of the plugin's client: what the environment says of the daemon."""
+    """Returns the options of the plugin's client, which state the daemon, from the environment."""
     result: dict[str, str | int] = {"name": program_name()}
     if os.environ.get("HLOD_ADDRESS"):
         result["address"] = os.environ["HLOD_ADDRESS"]
@@ -36,13 +36,13 @@ def options() -> dict[str, str | int]:
 
 
 def program_name() -> str:
-    """The program's name in the daemon's listings and in reports: "train.py pid 17"."""
+    """Returns the program's name in the daemon's listings and in reports: "train.py pid 17"."""
     script = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
     return f"{script if script not in ('', '-c') else 'python'} pid {os.getpid()}"
 
 
 def _devices(text: str) -> int:
-    """Reads HLOD_DEVICES. The daemon says which numbers it takes; here are only those that an option can carry."""
+    """Reads HLOD_DEVICES. Refuses only numbers that an option cannot carry; the daemon checks the rest."""
     if not (text.isascii() and text.isdecimal()) or int(text[:20]) >= 1 << 63:
         raise ValueError(f'HLOD_DEVICES ("{text}") is not a number of devices, such as 8')
     return int(text)

@@ -1,4 +1,4 @@
-"""Callbacks of jax.debug with `partitioned=True` in programs that are divided automatically: each device calls with its part.
+"""Divides callbacks of jax.debug with `partitioned=True` in programs that are divided automatically: each device calls with its part.
 
 Such a callback is lowered to a custom call. Once Shardy has decided how its operands are divided, the custom call becomes a call of
 `jax.shard_map` over the callback. The channels of its sends and receives are reserved when the program is lowered.
@@ -14,14 +14,14 @@ import weakref
 from collections.abc import Callable
 
 TARGET = "hlod.PartitionedCallback"
-_callbacks = weakref.WeakValueDictionary()  # By the text in the custom call.
+_callbacks = weakref.WeakValueDictionary()  # Maps the text in a custom call to its callback.
 _numbers = itertools.count()
 _reserved = threading.local()
 
 
 class Callback:
-    """A function of an operand's parts, and the channels that are its own. It is in the list of the program's host callbacks until
-    the program is divided, so that JAX does not keep the program in its persistent cache."""
+    """A function of an operand's parts, with its own channels. It stays in the list of the program's host callbacks until the program
+    is divided, so that JAX does not keep the program in its persistent cache."""
 
     def __init__(self, function: Callable, channels: list[int]) -> None:
         self.function, self.channels = function, channels
@@ -34,7 +34,7 @@ def emit(context, function: Callable, operands: list) -> None:
     from jax._src.lib.mlir.dialects import hlo
     from jaxlib.mlir import ir
 
-    if not operands:  # Each device still calls.
+    if not operands:  # Without operands each device still calls.
         without, operands = function, [mlir.ir_constant(np.zeros(1, np.float32))]
         function = lambda _: without()
     module = context.module_context
@@ -47,7 +47,7 @@ def emit(context, function: Callable, operands: list) -> None:
 
 
 def with_channels(module_context):
-    """The context of a lowering, which takes the channels of the callback that this thread divides."""
+    """Yields a lowering's context that takes the channels of the callback that this thread divides."""
     channels = getattr(_reserved, "channels", None)
     return module_context if channels is None else module_context.replace(channel_iterator=channels)
 

@@ -11,19 +11,20 @@ _PACKAGE = pathlib.Path(__file__).resolve().parent
 
 
 def bundled(*parts: str) -> str | None:
-    """The path of a file that the wheel carries, None when this package is not that of a wheel."""
+    """Returns the path of a file that the wheel carries; None when this package was not installed from a wheel."""
     path = _PACKAGE.joinpath("_native", *parts)
     return str(path) if path.exists() else None
 
 
 def program(name: str, variable: str) -> str | None:
-    """The path of a program: what the environment variable says, else the wheel's, else the one on $PATH, else the one of the
-    prefix or the tree that this package lies in."""
+    """Returns the path of a program: the value of the environment variable, else the wheel's program, else the one on $PATH, else the
+    one in the prefix or the source tree that contains this package."""
     return os.environ.get(variable) or bundled("bin", name) or shutil.which(name) or _nearby("bin", name)
 
 
 def plugin() -> str | None:
-    """The path of the PJRT plugin: $HLOD_PJRT_LIBRARY, else the wheel's, else that of the prefix or the tree that this package lies in."""
+    """Returns the path of the PJRT plugin: $HLOD_PJRT_LIBRARY, else the wheel's, else the one in the prefix or the source tree that
+    contains this package."""
     name = PLUGIN
     return os.environ.get("HLOD_PJRT_LIBRARY") or bundled("lib", name) or _nearby("lib", name)
 

@@ -1,4 +1,4 @@
-"""Foreign functions of the user's (jax.ffi): they run in this process, while the program that calls them waits in the daemon."""
+"""Runs the user's foreign functions (jax.ffi) in this process, while the program that calls them waits in the daemon."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _plugin
 
 NAME = "hlod"
 _STAGES = ("instantiate", "prepare", "initialize", "execute")
-# The daemon has its own; those of a GPU are for no host.
+# The daemon has functions of its own in place of these, and those of a GPU cannot run on a host.
 _OF_JAXLIB = ("lapack_", "blas_", "cpu_", "xla_ffi_", "xla_python_", "cu", "hip")
 
 
@@ -20,21 +20,21 @@ def register() -> None:
     from jax._src.lib import xla_client
 
     xla_client.register_custom_call_handler(NAME, _take_function)
-    has_types = hasattr(xla_client, "register_custom_type_handler")  # Older jaxlibs know no types of foreign functions.
+    has_types = hasattr(xla_client, "register_custom_type_handler")  # Older versions of jaxlib have no types of foreign functions.
     if has_types:
         xla_client.register_custom_type_handler(NAME, _take_type)
 
     def take_function_of_cpu(name, function, platform, api_version, traits) -> None:
         xla_client._xla.register_custom_call_target(name, function, platform, api_version, traits)
         if api_version == 1 and not _text(name).startswith(_OF_JAXLIB):
-            with contextlib.suppress(ValueError):  # What hlod refuses is still a function of the CPU.
+            with contextlib.suppress(ValueError):  # A function that hlod refuses can still be registered for the CPU.
                 _take_function(name, function, platform, api_version, traits)
 
     def take_type_of_cpu(name, registration) -> None:
         xla_client._xla.register_custom_type(name, registration)
         _take_type(name, registration)
 
-    # These do nothing where the CPU's client was made before: then functions for it are for it alone.
+    # These calls have no effect if the CPU's client exists already: then functions for the CPU are not registered for hlod.
     xla_client.register_custom_call_handler("cpu", take_function_of_cpu)
     if has_types:
         xla_client.register_custom_type_handler("cpu", take_type_of_cpu)
@@ -57,7 +57,7 @@ def _take_type(name: Any, registration: Any) -> None:
 
 
 def _pointer(capsule: Any) -> int:
-    """The address in a PyCapsule."""
+    """Returns the address in a PyCapsule."""
     name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     name_of.argtypes, name_of.restype = [ctypes.py_object], ctypes.c_char_p
     pointer_of.argtypes, pointer_of.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p

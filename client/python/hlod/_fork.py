@@ -1,11 +1,11 @@
-"""Forked processes of one that uses JAX: they have its clients in memory, and none of the threads by which these work."""
+"""Keeps forked processes from using JAX's clients: a child has its parent's clients in memory, but not the threads that they need."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 
-_inherited: dict[int, object] = {}  # By id: the parent's clients.
+_inherited: dict[int, object] = {}  # Maps ids to the parent's clients.
 _parent = 0
 
 
@@ -32,5 +32,5 @@ def _in_child() -> None:
     for client in xla_bridge._backends.values():
         if id(client) not in _inherited:
             _inherited[id(client)] = client
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(client))  # Its end would wait for threads, too.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(client))  # Its destructor would wait for those threads, too.
     _parent = os.getppid()

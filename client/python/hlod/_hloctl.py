@@ -15,11 +15,11 @@ from . import _files
 
 
 class Error(RuntimeError):
-    """hloctl could not do what it was asked for; the message is its own."""
+    """hloctl failed; the text is hloctl's own message."""
 
 
 def find() -> str:
-    """The path of hloctl (see _files.program)."""
+    """Returns the path of hloctl (see _files.program)."""
     found = _files.program("hloctl", "HLOD_HLOCTL")
     if found is None:
         raise Error("hloctl is neither at $HLOD_HLOCTL nor in this package nor on $PATH: install hlod, or name its hloctl")
@@ -27,9 +27,9 @@ def find() -> str:
 
 
 def serialize(program: Any) -> bytes | None:
-    """A program as bytes; None when it is the path of a file.
+    """Returns a program as bytes; None when it is the path of a file.
 
-    Taken are what `jax.jit(f).lower(...)`, `.trace(...)` and `jax.export.export(...)(...)` give, an XlaComputation, HLO or
+    Accepts the results of `jax.jit(f).lower(...)`, `.trace(...)` and `jax.export.export(...)(...)`, an XlaComputation, HLO or
     StableHLO text, and the bytes of an HloModuleProto or of a StableHLO artifact.
     """
     if isinstance(program, (bytes, bytearray, memoryview)):
@@ -57,7 +57,7 @@ def serialize(program: Any) -> bytes | None:
 
 @contextlib.contextmanager
 def as_file(program: Any) -> Iterator[str]:
-    """The path of a file that holds the program, for as long as the context lasts."""
+    """Yields the path of a file that holds the program. The file exists while the context lasts."""
     module = serialize(program)
     if module is None:
         yield os.fspath(program)
@@ -70,9 +70,9 @@ def as_file(program: Any) -> Iterator[str]:
 
 
 def call(*arguments: str, passes: tuple[int, ...] = (0,)) -> dict:
-    """What `hloctl --json ARGUMENTS` prints; annotations for GitHub Actions are passed on."""
+    """Returns the JSON that `hloctl --json ARGUMENTS` prints. Prints annotations for GitHub Actions."""
     try:
-        # What hloctl starts in Python, the partitioner, is to have this interpreter's packages.
+        # hloctl starts the partitioner with this interpreter, and so with its packages.
         environment = {"HLOD_PYTHON": sys.executable, **os.environ}
         done = subprocess.run([find(), "--json", *arguments], capture_output=True, text=True, check=False, env=environment)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""How JAX's primitives become StableHLO for hlod: as for the CPU, whose custom calls the daemon knows, but for what follows."""
+"""Lowers JAX's primitives to StableHLO for hlod by the rules for the CPU, whose custom calls the daemon runs, with exceptions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def register() -> None:
     from jax._src.interpreters import mlir
 
     tables = mlir._platform_specific_lowerings
-    # Rules that JAX adds later, when a module is first imported, are seen through the ChainMap as well.
+    # The ChainMap also finds rules that JAX adds later, when a module is first imported.
     tables[NAME] = collections.ChainMap(_own_rules(), _RulesOfTheCpu(tables["cpu"]))
     if NAME not in mlir._platforms_with_donation:
         mlir._platforms_with_donation.append(NAME)
@@ -25,9 +25,9 @@ def register() -> None:
 
 
 class _RulesOfTheCpu(collections.abc.Mapping):
-    """JAX's lowerings for the CPU, but for those that become a custom call which jaxlib alone has: for these JAX's general rule holds.
+    """JAX's lowerings for the CPU, without those that emit a custom call that only jaxlib has. JAX's general rules serve these.
 
-    The primitives go by their names, since the modules that define them may never be imported.
+    Primitives are known by their names, because the modules that define them may never be imported.
     """
 
     ONLY_IN_JAXLIB = frozenset({"bcsr_dot_general"})  # cpu_csr_sparse_dense_ffi
@@ -54,7 +54,7 @@ def _own_rules() -> dict:
     from jax._src.lax.control_flow import conditionals
 
     def dot_general(context, *operands, precision, **parameters):
-        """As on the CPU, whose rule refuses algorithms that the daemon takes."""
+        """Lowers dot_general by the CPU's rule, without its check of the algorithm: the daemon accepts more algorithms."""
         algorithm = isinstance(precision, (lax.lax.DotAlgorithm, lax.lax.DotAlgorithmPreset))
         table = mlir._lowerings if algorithm else mlir._platform_specific_lowerings["cpu"]
         return _rule(table[product])(context, *operands, precision=precision, **parameters)
@@ -68,7 +68,8 @@ def _own_rules() -> dict:
         return _rule(mlir._lowerings[choice])(context, *operands, **parameters)
 
     def call_exported(context, *operands, exported):
-        """Runs what was exported for the CPU where nothing was exported for hlod: its custom calls are the daemon's."""
+        """Lowers a call of an exported function. If it was not exported for hlod, uses the export for the CPU, whose custom calls the
+        daemon has."""
         if NAME not in exported.platforms:
             platforms = tuple(NAME if platform == "cpu" else platform for platform in exported.platforms)
             exported = dataclasses.replace(exported, platforms=platforms)
@@ -90,24 +91,24 @@ def _own_rules() -> dict:
 
 
 def _as_for_the_cpu(platforms):
-    """The platforms of the branches of lax.platform_dependent, in which hlod takes the branch for the CPU unless it has its own."""
+    """Returns the platforms of the branches of lax.platform_dependent, with hlod beside the CPU unless hlod has a branch of its own."""
     if any(NAME in (names or ()) for names in platforms):
         return platforms
     return tuple((*names, NAME) if names and "cpu" in names else names for names in platforms)
 
 
 def _rule(entry):
-    """The function of an entry of JAX's tables, which are functions or records of a function and how it is used."""
+    """Returns the function of an entry of JAX's tables. An entry is a function, or a record that contains one."""
     return getattr(entry, "rule", entry)
 
 
 def _entry_like(entry, rule):
-    """An entry of JAX's tables that is as `entry` but for its function."""
+    """Returns a copy of `entry`, an entry of JAX's tables, with another function."""
     return dataclasses.replace(entry, rule=rule) if dataclasses.is_dataclass(entry) else rule
 
 
 class _SendsAndReceives:
-    """A backend as JAX's rule for callbacks by send and recv wants to see it; the channels are the plugin's client's."""
+    """A backend for JAX's rule of callbacks by send and recv, with the channels of the plugin's client."""
 
     platform = "tpu"
 
@@ -132,7 +133,7 @@ def _call_back_by_send_and_recv() -> None:
         if tuple(module.platforms) != (NAME,):
             return original(context, *arguments, **parameters)
         if _has_parts_alone(module.axis_context):
-            parameters.pop("partitioned", None)  # The callback sees what its device has in any case.
+            parameters.pop("partitioned", None)  # The callback gets its device's part in any case.
         elif parameters.get("partitioned") and _can_be_divided(signature.bind(context, *arguments, **parameters).arguments):
             function, _, operands = arguments[:3]
             _divided_callbacks.emit(context, function, operands)
@@ -148,7 +149,7 @@ def _call_back_by_send_and_recv() -> None:
 
 
 def _can_be_divided(call: dict) -> bool:
-    """Returns True for a callback, by its arguments, that is neither ordered nor has results, if Shardy divides the program."""
+    """Returns True when Shardy divides the program, and the callback with these arguments is not ordered and has no results."""
     from jax._src import config
     from jax._src.sharding_impls import ShardingContext
 
@@ -157,7 +158,7 @@ def _can_be_divided(call: dict) -> bool:
 
 
 def _has_parts_alone(axis_context) -> bool:
-    """Returns True where a value of the lowered program is what one device has: on one device, and in shard_map."""
+    """Returns True when a value of the lowered program is one device's part: on one device, and in shard_map."""
     from jax._src.sharding_impls import ShardingContext, SPMDAxisContext
 
     if isinstance(axis_context, ShardingContext):

@@ -15,14 +15,14 @@ from .partitioning.client import PartitionError, shared
 class Partitioned:
     """A program as one device of a mesh runs it."""
 
-    module: bytes  # A HloModuleProto: a device's shapes, collectives, the program's lines.
-    mesh: dict  # Axis name to size; a name is empty when neither the program nor the caller gave it.
+    module: bytes  # An HloModuleProto with one device's shapes, with collectives, and with the program's lines.
+    mesh: dict  # Maps axis names to sizes; a name is empty when neither the program nor the caller stated it.
     devices: int
     partitioner: str  # "shardy" or "gspmd".
-    annotated: bool  # False: the program has no shardings, and each device computes all of it.
+    annotated: bool  # False when the program has no shardings, so that each device computes all of it.
     parameter_shardings: list  # In HLO's text: "{devices=[4,1,2]<=[8] last_tile_dim_replicate}".
     result_shardings: list
-    jaxlib: str  # The version whose partitioner it was.
+    jaxlib: str  # The version of jaxlib whose partitioner was used.
     cached: bool
 
     def save(self, path: str | os.PathLike) -> None:
@@ -36,12 +36,12 @@ def partition(
 ) -> Partitioned:
     """Partitions a program by its shardings, without running it and without as many devices.
 
-    program:     as hlod.check takes it; of a lowered JAX function the mesh is its own.
+    program:     as for hlod.check; the default mesh of a lowered JAX function is its own.
     mesh:        {"data": 4, "model": 2}, "data=4,model=2", or a jax.sharding.Mesh. With Shardy's shardings it may have other sizes than the
                  mesh that the program was lowered for, unless it has a shard_map; GSPMD's shardings have their number of devices.
-    devices:     the number of devices, where there is no mesh.
+    devices:     the number of devices, for a program without a mesh.
     partitioner: "shardy" or "gspmd"; "auto" takes the one whose shardings the program has.
-    seconds:     the limit on the time.
+    seconds:     the time limit.
 
     Raises PartitionError with a sentence: jaxlib is missing or crashed, the mesh is not the program's, or XLA refuses the program.
     """
@@ -63,7 +63,7 @@ def partition(
 
 
 def parse_mesh(mesh) -> list | None:
-    """A mesh as a list of [name, size]; None for none."""
+    """Returns a mesh as a list of [name, size]; None when `mesh` is None."""
     if mesh is None:
         return None
     if isinstance(mesh, str):
@@ -82,7 +82,7 @@ def parse_mesh(mesh) -> list | None:
 
 
 def program_bytes(program) -> bytes:
-    """A program with its shardings and lines: of JAX functions their StableHLO."""
+    """Returns a program with its shardings and lines, as bytes. A JAX function becomes StableHLO."""
     is_traced = hasattr(program, "lower") and hasattr(program, "jaxpr")
     if is_traced:
         program = program.lower()

@@ -27,7 +27,7 @@ class Program:
     instructions: int
     flops: float
     runs: int
-    recompiled: str  # The difference from the program of this name and line before; empty: there was none.
+    recompiled: str  # The difference from the previous program of this name and line; empty when there was none.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,18 +45,18 @@ class Held:
     """An array that is alive at the peak."""
 
     part: str  # "weights", "gradients", "optimizer state", "inputs", "activations", "other".
-    name: str  # As the step names it: "params['w']"; or the instruction that makes it.
+    name: str  # The name in the step, such as "params['w']", or the instruction that makes it.
     line: str
     shape: str
-    bytes: float  # On one chip of the target.
+    bytes: float  # The bytes on one chip of the target.
 
 
 @dataclasses.dataclass(frozen=True)
 class Preflight(Verdict):
-    """What a program would have needed, from a run without its large arrays. `str(preflight)` is the report as text."""
+    """The needs of a program, from a run without its large arrays. `str(preflight)` is the report as text."""
 
     program: str
-    steps: int  # Runs of the program that computes most.
+    steps: int  # The number of runs of the program that computes most.
     executes: int
     programs: list[Program]
     recompiles: list[Program]  # Those of `programs` that were compiled again, with the reason.
@@ -64,15 +64,15 @@ class Preflight(Verdict):
     upload_bytes: int
     unsent_bytes: int  # The part of upload_bytes that was not sent.
     download_bytes: int
-    stopped_at: str  # The line that read a value that does not exist; empty: none did.
-    flops: float  # Of the step that takes longest, as are the next ones.
+    stopped_at: str  # The line that read a value that does not exist; empty when no line did.
+    flops: float  # flops, traffic_bytes and step_seconds are those of the step that takes longest.
     traffic_bytes: Bracket
-    step_seconds: Bracket | None  # With a target.
-    peak_bytes: Bracket  # On one chip of the target.
+    step_seconds: Bracket | None  # None without a target.
+    peak_bytes: Bracket  # The bytes on one chip of the target.
     peak_parts: dict[str, float]  # By the purpose of the arrays, as in Held.part.
     peak_line: str  # The line that ran the program of the peak.
     largest: list[Held]
-    fits: bool | None  # None: it may, or there is no target.
+    fits: bool | None  # None when it may fit or not, and without a target.
     violations: list[Finding]
     passed: bool
     text: str
@@ -103,7 +103,7 @@ class PreflightFailed(AssertionError):
 
 
 class Placeholders:
-    """What `with hlod.placeholders() as run` gives: `run.report`, a Preflight, once the block has ended."""
+    """The object of `with hlod.placeholders() as run`. When the block has ended, `run.report` is a Preflight."""
 
     report: Preflight | None = None
 
@@ -122,21 +122,21 @@ def placeholders(
     real_bytes_max: int = 1 << 20,
     raises: bool = True,
 ) -> Iterator[Placeholders]:
-    """Runs the JAX code of a block with arrays that have no bytes, and then says what it would have needed.
+    """Runs the JAX code of a block with arrays that have no bytes, and then reports what it would have needed.
 
     Within the block JAX's default platform is a device of hlod in an abstract session, of a private daemon: arrays above
     `real_bytes_max` bytes are neither sent nor computed, nor is what depends on them; smaller ones are real. Functions are
-    traced, compiled and called as ever, so that nothing of the program is changed. A read of a value that does not exist
-    (`float(x)`, `print(x)`, `np.asarray(x)`) raises PlaceholderRead, unless `stand_in` gives the value: "0", "1" or "random".
+    traced, compiled and called as usual; the program need not be changed. A read of a value that does not exist
+    (`float(x)`, `print(x)`, `np.asarray(x)`) raises PlaceholderRead, unless `stand_in` states a value: "0", "1" or "random".
     When the block ends, also by an exception, `report` has the peak memory by purpose and line, the compiled programs, those
     compiled again with the reason, and the transfers that would have happened.
 
-    target, budget, chips: as hlod.check takes them; the budget also limits compiles, recompiles, upload_bytes, upload_calls,
+    target, budget, chips: as for hlod.check; the budget also limits compiles, recompiles, upload_bytes, upload_calls,
                            download_bytes, download_calls and executes.
     raises: raise PreflightFailed, an AssertionError, at the end when the program does not fit or a limit is exceeded.
 
-    Arrays of the block are of no use after it. Programs over several devices are not supported. Not thread-safe: the platform is
-    the whole process's.
+    Arrays of the block cannot be used after it. Programs over several devices are not supported. Not thread-safe, because the
+    platform is changed for the whole process.
     """
     if stand_in not in (None, "0", "1", "random"):
         raise ValueError(f'stand_in is {stand_in!r}; it is None, "0", "1" or "random"')
@@ -174,7 +174,7 @@ def _abstract_platform(settings: str) -> Iterator[None]:
 
     if _State.open:
         raise RuntimeError("hlod.placeholders() cannot be used within itself")
-    xla_bridge.backends()  # The platforms that the process has besides.
+    xla_bridge.backends()  # Initializes the process's other platforms first.
     platform.register()
     options = {"address": "private", "abstract": settings, "name": _daemon.program_name()}
     client = xla_bridge.make_pjrt_c_api_client(platform.NAME, options)
@@ -183,7 +183,7 @@ def _abstract_platform(settings: str) -> Iterator[None]:
     try:
         _forget_platforms()
         xla_bridge._backends[platform.NAME] = xla_bridge._default_backend = client
-        # The default device is a part of the keys of JAX's caches: what was compiled for others is not found.
+        # The default device is a part of the keys of JAX's caches, so programs compiled for other devices are not found.
         with jax.default_device(client.local_devices()[0]):
             yield
     finally:
@@ -198,7 +198,7 @@ def _abstract_platform(settings: str) -> Iterator[None]:
 
 
 def _forget_platforms() -> None:
-    """Has JAX look again for the devices of its platforms, which it keeps."""
+    """Clears JAX's cache of its platforms' devices, so that JAX looks for them again."""
     from jax._src import xla_bridge
 
     for function in vars(xla_bridge).values():

@@ -55,8 +55,8 @@ def _text(function: Callable[[], int]) -> str:
 
 
 def register_foreign_function(name: str, stages: list[int | None], is_own: bool) -> None:
-    """Registers the addresses of a foreign function's handlers: instantiate, prepare, initialize, execute. `is_own`: for hlod, not the
-    CPU. Raises ValueError with the reason when the plugin refuses it."""
+    """Registers the addresses of a foreign function's handlers: instantiate, prepare, initialize, execute. `is_own` is True for a
+    function that was registered for hlod and not for the CPU. Raises ValueError with the reason when the plugin refuses it."""
     register = _library().hlod_register_foreign_function
     register.argtypes = [ctypes.c_char_p, *[ctypes.c_void_p] * 4, ctypes.c_bool]
     _refused(register, name.encode(), *stages, is_own)
@@ -86,13 +86,13 @@ class Metrics(str):
 
 
 def metrics() -> Metrics:
-    """The metrics and counters of this process and of the daemon's work for it, as text in PyTorch/XLA's layout
-    (`torch_xla.debug.metrics.metrics_report`). Waits for what was sent to the daemon before."""
+    """Returns the metrics and counters of this process, and of the daemon's work for it, as text in the layout of PyTorch/XLA's
+    `torch_xla.debug.metrics.metrics_report`. Waits for the commands sent before."""
     return Metrics(_text(_library().hlod_metrics_report))
 
 
 class Ledger(dict):
-    """The daemon's account of this process: what crossed, by cause, line of the program, step and device. Keys: `host_to_device`,
+    """The daemon's account of this process: its transfers by cause, line of the program, step and device. Keys: `host_to_device`,
     `device_to_host` and `device_to_device` (`bytes` and `calls`), `rows` (`cause`, `file`, `line`, `bytes`, `calls`, `step`, `device`),
     `address`, `session`."""
 
@@ -114,7 +114,7 @@ def _place(row: dict) -> str:
 
 
 def ledger() -> Ledger:
-    """Returns the daemon's account of this process's JAX arrays. Waits for what was sent to the daemon before.
+    """Returns the daemon's account of this process's JAX arrays. Waits for the commands sent before.
 
     Raises hlod.Error when no JAX program of this process uses hlod, or when the daemon is lost.
     """
@@ -125,7 +125,7 @@ def ledger() -> Ledger:
 
 
 def end_preflight() -> None:
-    """Ends the preflight logs of this process's abstract clients, whose account `ledger` does not give any more."""
+    """Ends the preflight logs of this process's abstract clients. `ledger` does not return their account after this."""
     _library().hlod_end_preflight()
 
 
@@ -141,11 +141,11 @@ def name_lines_of_transfers() -> None:
     try:
         array.ArrayImpl._value = property(_noting(value.fget))
     except (AttributeError, TypeError):
-        pass  # Where the class does not take it, downloads are counted without lines.
+        pass  # If the class cannot be changed, downloads are counted without lines.
 
 
 def _noting_compile(function: Callable) -> Callable:
-    """The function, with the line of the nearest caller outside JAX noted for the program that it compiles on another thread."""
+    """Wraps a function: notes the line of the nearest caller outside JAX for the program that the function compiles on another thread."""
     set_line = _library().hlod_set_compile_line
 
     @functools.wraps(function)
@@ -160,12 +160,12 @@ _noted = threading.local()
 
 
 def _noting(function: Callable) -> Callable:
-    """The function, with the line of the nearest caller outside JAX noted while it runs."""
+    """Wraps a function: notes the line of the nearest caller outside JAX while the function runs."""
     set_line = _library().hlod_set_line
 
     @functools.wraps(function)
     def noting(*arguments, **parameters):
-        if getattr(_noted, "line", False):  # A call within a call: its line is noted.
+        if getattr(_noted, "line", False):  # The line is noted already by an outer call.
             return function(*arguments, **parameters)
         _noted.line = True
         set_line(_line())
@@ -189,13 +189,13 @@ def find_lines() -> None:
     library = _library()
     find = ctypes.CFUNCTYPE(None)(lambda: library.hlod_set_line(_line()))
     library.hlod_find_lines(ctypes.pythonapi.PyGILState_GetThisThreadState, find)
-    # The interpreter cannot be asked while it ends. `find` lives as long as this function may be called.
+    # A Python function cannot be called while the interpreter ends. atexit keeps `find` alive until then.
     atexit.register(lambda found: library.hlod_find_lines(None, None), find)
 
 
 def _line() -> bytes | None:
     """Returns "FILE:LINE" of the nearest frame that is neither a framework's nor this package's; None when there is none."""
-    frame = sys._getframe(1)  # In a thread that a framework started, there may be no other.
+    frame = sys._getframe(1)  # It may be the only frame, in a thread that a framework started.
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(_skipped()):
@@ -206,7 +206,7 @@ def _line() -> bytes | None:
 
 @functools.lru_cache(maxsize=None)
 def frameworks() -> tuple[str, ...]:
-    """The folders of JAX, PyTorch/XLA and the libraries on top of them, whose lines are not the user's program's."""
+    """Returns the folders of JAX, PyTorch/XLA and the libraries on top of them. Lines in these are not lines of the user's program."""
     import importlib.util
 
     folders = []

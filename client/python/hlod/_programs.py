@@ -1,4 +1,4 @@
-"""The commands `hlod` and `hloctl` of an environment that the wheel is installed in."""
+"""The commands `hlod` and `hloctl` that the wheel installs."""
 
 from __future__ import annotations
 

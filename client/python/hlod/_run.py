@@ -12,20 +12,20 @@ from . import _hloctl
 def run(program: Any, *args: Any, address: str | None = None, partition: bool | None = None) -> Any:
     """Runs a program on the daemon at `address`, else $HLOD_ADDRESS, else the user's running one, else a private one.
 
-    program: what `jax.jit(f).lower(*args)` or `jax.export` gives, a jitted function, HLO or StableHLO text, the bytes of an
+    program: the result of `jax.jit(f).lower(*args)` or `jax.export`, a jitted function, HLO or StableHLO text, the bytes of an
              HloModuleProto, or the path of a file with any of them.
-    args:    the arguments of a JAX function, trees and all (the sizes of symbols are those of the arrays); of other programs
-             an array for each parameter.
+    args:    the arguments of a JAX function, which may be trees (the arrays determine the sizes of symbols); for other programs,
+             one array per parameter.
 
-    Returns NumPy arrays: those of a JAX function in the tree that it returns, those of other programs in a list; of programs of
-    several participants (num_replicas times num_partitions) a list of such lists.
+    Returns NumPy arrays: in the tree that a JAX function returns, or in a list for other programs. For a program of several
+    participants (num_replicas times num_partitions) it returns a list of such lists.
 
-    A JAX function with jax.shard_map or jax.pmap takes a daemon with as many --devices as its mesh has; each of them takes
-    the whole arguments and gets the whole results.
+    A JAX function with jax.shard_map or jax.pmap needs a daemon with as many --devices as its mesh has; arguments and results
+    are whole on each of them.
 
     A program whose arrays have shardings over several devices is divided by XLA's partitioner (hlod.partition) when the daemon has
-    as many devices: arguments are cut, results assembled. Where it has fewer, or jaxlib is missing, one device computes all.
-    partition=True makes that an error, partition=False never divides.
+    as many devices: arguments are cut, and results are assembled. If it has fewer, or if jaxlib is missing, one device computes
+    all; partition=True makes this an error. With partition=False no program is divided.
     """
     import numpy as np
 
@@ -46,7 +46,8 @@ def run(program: Any, *args: Any, address: str | None = None, partition: bool | 
 
 
 def _with_shardings(program):
-    """A lowered function for several partitions as StableHLO, which has the shardings that the partitioner reads; others as they are."""
+    """Returns a lowered function for several partitions as StableHLO, which has the shardings that the partitioner reads. Returns other
+    programs as they are."""
     if not hasattr(program, "compiler_ir"):
         return program
     operation = program.compiler_ir("stablehlo").operation
@@ -56,7 +57,7 @@ def _with_shardings(program):
 
 
 def _call(program, leaves, address, partition):
-    """Runs the program by hloctl. Returns the results of each participant; those of a divided program are whole, and participant 0's."""
+    """Runs the program by hloctl. Returns the results per participant; the whole results of a divided program count as participant 0's."""
     import numpy as np
 
     with _hloctl.as_file(program) as module, tempfile.TemporaryDirectory(prefix="hlod-") as folder:
@@ -76,7 +77,7 @@ def _call(program, leaves, address, partition):
 
 
 def _leaves(lowered, args):
-    """The arrays that the lowered module has parameters for, in their order."""
+    """Returns the arguments of the lowered module's parameters, in the order of the parameters."""
     import jax
 
     leaves, tree = jax.tree_util.tree_flatten((args, {}))
@@ -87,7 +88,7 @@ def _leaves(lowered, args):
         if shape != tuple(info.shape) or dtype != info.dtype:
             raise TypeError(f"argument {i} is {dtype}{list(shape)}; the function was lowered for {info.dtype}{list(info.shape)}")
     leaves = [jax.numpy.asarray(leaf) for leaf in leaves]
-    # JAX leaves out what the function does not use.
+    # JAX leaves out arguments that the function does not use.
     kept = getattr(getattr(lowered, "_lowering", None), "compile_args", {}).get("kept_var_idx")
     kept = [leaf for i, leaf in enumerate(leaves) if kept is None or i in kept]
     wanted = len(lowered.compiler_ir("hlo").program_shape().parameter_shapes())
@@ -97,8 +98,8 @@ def _leaves(lowered, args):
 
 
 def _exported_leaves(exported, args):
-    """The arrays that an Exported's module has parameters for: the number of the platform, if there are several, and what
-    the function uses of its arguments."""
+    """Returns the arguments of an Exported's module: the number of the platform, if the module has several, then the arguments that
+    the function uses."""
     import jax
     import numpy as np
 
@@ -119,7 +120,7 @@ def _exported_leaves(exported, args):
 
 
 def _plain(array):
-    """As .npy holds it: types that NumPy does not have as their bits, narrow integers as int8 and uint8."""
+    """Returns an array in a type that .npy can store: bits for types that NumPy does not have, int8 and uint8 for narrow integers."""
     import numpy as np
 
     if array.dtype.name in ("int2", "int4", "uint2", "uint4"):

@@ -1,7 +1,7 @@
-"""Shardings of programs for several devices: Shardy, which jaxlib carries, decides those that a program leaves open.
+"""Completes the shardings of programs for several devices, by Shardy, which is a part of jaxlib.
 
-XLA runs Shardy while it compiles, and tells JAX how arguments and results are divided. The plugin reads that from the program's
-signature, so this module completes the signature before JAX hands the program over.
+XLA runs Shardy while it compiles, and then tells JAX how arguments and results are divided. The plugin reads this from the program's
+signature, so this module completes the signature before JAX gives the program to the plugin.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .jax import NAME
 
 _INSPECTION = "InspectSharding"  # The custom call that jax.debug.inspect_array_sharding becomes.
 _OPERAND = "hlod.operand"  # A custom call that stands for its operand while shardings are propagated.
-_inspectors = weakref.WeakValueDictionary()  # By the text in the custom call: the function that takes the sharding.
+_inspectors = weakref.WeakValueDictionary()  # Maps the text in a custom call to the function that takes the sharding.
 _numbers = itertools.count()
 
 
 def inspect(rule, context, value, *, callback):
-    """Lowers jax.debug.inspect_array_sharding by JAX's rule, and keeps the function that `completed` is to call."""
+    """Lowers jax.debug.inspect_array_sharding by JAX's rule, and keeps the function for `completed` to call."""
     from jaxlib.mlir import ir
 
     kept = context.module_context.keepalives
@@ -36,9 +36,9 @@ def inspect(rule, context, value, *, callback):
 
 
 def completed(module):
-    """Returns the module with the shardings of arguments and results that Shardy propagates to them, and the host callbacks that this
-    adds to it. Calls the functions of jax.debug.inspect_array_sharding, and divides operations by their custom_partitioning, and
-    partitioned callbacks; the other operations stay as they are."""
+    """Returns the module, with the shardings that Shardy propagates to its arguments and results, and the host callbacks that are added
+    to it. Calls the functions of jax.debug.inspect_array_sharding. Divides operations with custom_partitioning, and partitioned
+    callbacks; the other operations stay as they are."""
     from jax._src.interpreters import mlir
     from jaxlib.mlir import ir, passmanager
 
@@ -87,7 +87,7 @@ def _mark_operands(op) -> None:
 
 
 def _operations(operation):
-    """Yields the operations in an operation's regions, and in theirs."""
+    """Yields the operations in an operation's regions, at any depth."""
     for block in itertools.chain.from_iterable(operation.regions):
         for inner in block:
             yield inner.operation
@@ -99,7 +99,7 @@ def _calls(operation, target: str) -> bool:
 
 
 def _main(module):
-    """The function that the program starts with."""
+    """Returns the function that the program starts with."""
     return next(op for op in module.body if op.operation.name == "func.func" and op.attributes["sym_name"].value == "main")
 
 
@@ -130,7 +130,7 @@ def _meshes(module) -> dict:
 
 
 def _axes(module) -> list[tuple[str, int]]:
-    """The names and sizes of the axes of the module's largest mesh."""
+    """Returns the names and sizes of the axes of the module's largest mesh."""
     from jaxlib.mlir.dialects import sdy
 
     meshes = [[sdy.MeshAxisAttr(axis) for axis in sdy.MeshAttr(op.attributes["mesh"]).axes] for op in _meshes(module).values()]
@@ -138,12 +138,12 @@ def _axes(module) -> list[tuple[str, int]]:
 
 
 def _rule_of(op) -> str | None:
-    """Returns Shardy's rule, as text, for the operations that it has none for but that XLA propagates through: it sees them
-    in another form."""
+    """Returns a rule in Shardy's syntax for an operation that Shardy has no rule for, but that XLA propagates shardings through,
+    because XLA has rewritten it by then; None for other operations."""
     if _calls(op, _INSPECTION):
         return _pointwise_rule(op.operands[0].type.shape)
     if op.name == "stablehlo.dynamic_slice" and all(_is_constant(start) for start in list(op.operands)[1:]):
-        # XLA has made a slice of it, whose dimensions stay divided.
+        # XLA has rewritten it as a slice, whose dimensions stay divided.
         return _pointwise_rule(op.operands[0].type.shape, scalars=len(op.operands) - 1)
     if op.name == "chlo.top_k":
         *batch, whole = op.operands[0].type.shape
@@ -155,7 +155,7 @@ def _rule_of(op) -> str | None:
 
 
 def _pointwise_rule(sizes, scalars: int = 0) -> str:
-    """The rule of an operation whose result is divided as its first operand; the other operands are scalars."""
+    """Returns the rule of an operation whose result is divided like its first operand; the other operands are scalars."""
     factors = _factors(len(sizes))
     dimensions = f"[{', '.join(factors)}]"
     return f"#sdy.op_sharding_rule<({', '.join([dimensions] + ['[]'] * scalars)})->({dimensions}) {{{_sizes(factors, sizes)}}}, custom>"
@@ -166,7 +166,7 @@ def _is_constant(value) -> bool:
 
 
 def _factors(count: int) -> list[str]:
-    """The names that Shardy's syntax has for factors: i, j, ..., z, z_1, z_2, ..."""
+    """Returns the names of factors in Shardy's syntax: i, j, ..., z, z_1, z_2, ..."""
     names = itertools.chain(string.ascii_lowercase[8:], (f"z_{i}" for i in itertools.count(1)))
     return list(itertools.islice(names, count))
 
@@ -183,7 +183,7 @@ def _tell(call, module) -> None:
 
 
 def _shardings_of(op, module) -> list:
-    """XLA's form of the shardings of an operation's results."""
+    """Returns XLA's form of the shardings of an operation's results."""
     from jaxlib.mlir.dialects import sdy
 
     stated = [None] * len(op.results)
@@ -225,7 +225,7 @@ def _hlo_sharding(sharding, module, rank: int):
 
 
 def _part(axis):
-    """A part of a mesh's axis: its name, the product of the parts before it, and its size (0: the whole axis)."""
+    """Returns a part of a mesh's axis: its name, the product of the parts before it, and its size (0 for the whole axis)."""
     from jaxlib.mlir.dialects import sdy
 
     axis = sdy.AxisRefAttr(axis)

@@ -1,9 +1,9 @@
 """hlod as a platform of JAX. JAX calls `initialize` by the entry point `jax_plugins` when it looks for its backends.
 
-The plugin takes part only where it is asked for, by JAX_PLATFORMS=hlod (or "hlod,cpu", ...) or HLOD_JAX=1, so that JAX goes on as it
-was in every other process. Environment: HLOD_ADDRESS names a running daemon ("unix:/run/hlod/hlod.sock", "HOST:PORT"); without it the
+The plugin is used only by processes that ask for it, by JAX_PLATFORMS=hlod (or "hlod,cpu", ...) or HLOD_JAX=1; in every other process
+JAX is unchanged. Environment: HLOD_ADDRESS names a running daemon ("unix:/run/hlod/hlod.sock", "HOST:PORT"); without it the
 user's running daemon is used, else a private one is started that ends with the process. HLOD_DEVICES=8 gives a private daemon eight
-devices. The lowerings are those that JAX has for its CPU, but for the few in `_lowerings`.
+devices. The lowerings are those of JAX for its CPU, with the exceptions in `_lowerings`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ OLDEST = (0, 6, 0)  # The oldest JAX whose tables and callbacks `_lowerings` fit
 
 
 def wanted(platforms: str | None) -> bool:
-    """Returns True when this process asked for hlod: by the platforms that JAX is to use, or by HLOD_JAX."""
+    """Returns True when this process asked for hlod, by JAX's list of platforms or by HLOD_JAX."""
     return bool(os.environ.get("HLOD_JAX")) or NAME in (platforms or "").split(",")
 
 
 def initialize() -> None:
     """Registers the platform "hlod" with JAX. Does nothing in a process that did not ask for it (see the module's text).
 
-    Where the platform cannot be had, JAX's error when it is first used says why.
+    If the platform cannot be used, JAX raises an error with the reason at its first use.
     """
     from jax._src import config, xla_bridge
 
@@ -35,10 +35,10 @@ def initialize() -> None:
     if not wanted(platforms) or NAME in xla_bridge._backend_factories:
         return
     if os.environ.get("HLOD_ABSTRACT"):
-        # The run may end at a read, without Python's own end, which writes out what was printed.
+        # The run may end at a read, without Python's shutdown, which would flush what was printed.
         sys.stdout.reconfigure(line_buffering=True, write_through=True)
     if platforms == NAME:
-        # Host callbacks, DLPack and jax.device_put of NumPy scalars want a CPU device beside.
+        # Host callbacks, DLPack and jax.device_put of NumPy scalars also need a CPU device.
         config.update("jax_platforms", f"{NAME},cpu")
     try:
         register()
@@ -51,7 +51,7 @@ def _refuse(reason: str) -> None:
 
 
 class _Options(collections.abc.Mapping):
-    """The options of the plugin's client, read when JAX asks for them. JAX before 0.7 takes no function in place of a mapping."""
+    """The options of the plugin's client, read when JAX asks for them. JAX before 0.7 accepts a mapping only, not a function."""
 
     def __getitem__(self, name: str):
         return _daemon.options()[name]
@@ -64,8 +64,8 @@ class _Options(collections.abc.Mapping):
 
 
 def register() -> None:
-    """Registers the plugin and what JAX needs beside it, unless that was done. Raises hlod.Error with the reason when that is
-    not possible."""
+    """Registers the plugin, and the changes to JAX that it needs, unless this was done before. Raises hlod.Error with the reason when
+    this is not possible."""
     import jax
     from jax._src import xla_bridge
 
@@ -92,7 +92,7 @@ def register() -> None:
 
 
 def _name_lines_of_programs() -> None:
-    """Has jaxlib tell the plugin, at each execution, the line of the program that asked for it, and not one of JAX's own."""
+    """Has jaxlib tell the plugin, at each execution, the line of the user's program that asked for it, instead of one of JAX's own."""
     from jax._src import config
 
     from . import _plugin

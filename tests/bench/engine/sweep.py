@@ -240,7 +240,7 @@ def dots():
 
 
 def chains():
-    """What fusion makes of several operations at once."""
+    """Chains of several operations, which are fused."""
     for dtype in FLOATS + COMPLEX:
         a, b = values(dtype, N, 0), values(dtype, N, 1)
         shape = f"{dtype}[{N}]"
@@ -284,7 +284,7 @@ class Xla:
 
 
 def difference(got, want, dtype):
-    """How many elements are not what XLA has, within the type's tolerance."""
+    """Returns the number of elements that differ from XLA's by more than the type's tolerance."""
     exact = dtype == "pred" or dtype in INTEGERS
     if exact:
         return int(np.sum(got != want))

@@ -25,7 +25,7 @@ TEXT = pathlib.Path(__file__).resolve().parents[3] / "LICENSE"
 
 
 def run_example(build, steps):
-    """What it prints, and the processor time of it and its daemon."""
+    """Returns the example's output, and the processor time of the example and its daemon."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
         address = f"unix:{folder}/hlod.sock"

@@ -1,4 +1,4 @@
-"""What single operations of tensors take, beside JAX and NumPy in the same run: operations.py BUILD.
+"""Measures single operations of tensors beside JAX and NumPy in the same run: operations.py BUILD.
 
 BUILD is a build folder with tests/operation_bench. Needs the packages of tests/conformance/jax/requirements.txt. Prints
 milliseconds (medians) of hlod on the device and on the host, of JAX and of NumPy, and the ratio of each of hlod's to the

@@ -1,4 +1,4 @@
-"""What tracing costs, beside its limits and beside JAX, in one run: tracing.py BUILD.
+"""Measures tracing beside its limits and beside JAX in one run: tracing.py BUILD.
 
 BUILD is a build folder with tests/tensor_bench. The same programs in both: a chain of 10,000 additions of f32[8] (each
 operation traced; the step found in the cache and run), x = x + 1 read each step, the forward step of a small perceptron.

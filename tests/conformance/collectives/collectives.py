@@ -1,4 +1,4 @@
-"""What the participants of a program do together: each opcode, mode of groups and type."""
+"""Collectives of a program's participants: each opcode, mode of groups and type."""
 
 import dataclasses
 from typing import Callable
@@ -135,7 +135,7 @@ def all_reduce_c64(rng):
 
 @case
 def all_reduce_pred(rng):
-    """And, or: whether all, or any, say so."""
+    """`and` and `or` of predicates: true when all are, and when any is."""
     others = reducer("all", "pred", "and") + reducer("any", "pred", "or")
     lines = [
         "x = pred[16] parameter(0)",
@@ -178,7 +178,7 @@ def all_reduce_modes(rng):
 
 @case
 def all_reduce_chained(rng):
-    """What one collective gives, others take, between computations of each participant's own."""
+    """The results of one collective are operands of others, after computations that differ per participant."""
     lines = [
         "x = f32[8] parameter(0)",
         "r = u32[] replica-id()",

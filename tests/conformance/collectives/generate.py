@@ -85,7 +85,7 @@ def run(text: str, replicas: int, partitions: int, arguments: list[np.ndarray]) 
 
 
 def stablehlo_of(text: str, replicas: int, partitions: int) -> str | None:
-    """The program as XLA writes it in StableHLO; nothing when that has no form for it."""
+    """Returns the program as XLA writes it in StableHLO; None when StableHLO has no form for it."""
     proto = _hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
     with mlir.make_ir_context():
         try:

@@ -1,4 +1,4 @@
-"""How jax.Array, compiled objects, host callbacks and errors behave on the plugin, as JAX's documents say."""
+"""jax.Array, compiled objects, host callbacks and errors behave on the plugin as JAX's documentation states."""
 
 import gc
 import pickle

@@ -1,4 +1,4 @@
-"""What a program sees beside its numbers (texts, flags, errors, orders of effects): on the plugin as on JAX's own CPU."""
+"""Texts, flags, errors and orders of effects are the same on the plugin as on JAX's own CPU."""
 
 import contextlib
 import copy

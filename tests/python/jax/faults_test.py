@@ -1,4 +1,4 @@
-"""What happens to a program when its daemon is killed, when it is interrupted, forked, or forgets its arrays."""
+"""Programs whose daemon is killed, and programs that are interrupted, that fork, or that leak their arrays."""
 
 import gc
 import os

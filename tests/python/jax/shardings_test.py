@@ -1,4 +1,4 @@
-"""How results of annotated programs are divided: as on eight devices of JAX's own CPU. Runs with HLOD_DEVICES=8."""
+"""Results of annotated programs are divided as on eight devices of JAX's own CPU. Runs with HLOD_DEVICES=8."""
 
 import functools
 

@@ -29,7 +29,7 @@ def integers(*shape, dtype=np.int32, low=-5, high=6, seed=0):
 
 
 def on(device, function, *arguments):
-    """What a function returns when every array that it makes or is given is on `device`, as NumPy arrays."""
+    """Returns a function's results as NumPy arrays. All arrays that it takes or makes are on `device`."""
     with jax.default_device(device):
         result = function(*jax.tree.map(lambda leaf: jax.device_put(leaf, device), arguments))
         for leaf in jax.tree.leaves(result):

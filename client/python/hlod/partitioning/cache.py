@@ -13,7 +13,7 @@ import os
 import tempfile
 import zlib
 
-_VERSION = 5  # Of the files, and of what the worker makes of a request.
+_VERSION = 5  # Changes with the format of the files, and with the answers that the worker gives to a request.
 _BYTES_MAX = 256 << 20
 
 
@@ -26,7 +26,7 @@ def key(jaxlib: str, request: dict, program: bytes) -> str:
 
 
 def load(name: str) -> tuple[dict, bytes] | None:
-    """Returns the answer of that name; None when it is not there or damaged (then the file is removed)."""
+    """Returns the answer of that name; None when there is none. A damaged file is removed, and counts as none."""
     path = os.path.join(folder(), name)
     try:
         with open(path, "rb") as file:
@@ -45,13 +45,13 @@ def load(name: str) -> tuple[dict, bytes] | None:
 
 
 def store(name: str, header: dict, body: bytes) -> None:
-    """Keeps an answer. A disk that cannot be written only costs time later."""
+    """Writes an answer. Errors are ignored: the answer is then computed again."""
     text = json.dumps(header).encode()
     packed = len(text).to_bytes(4, "little") + text + zlib.compress(body, 1)
     if len(packed) > _limit() // 4:
         return
     with contextlib.suppress(OSError):
-        # Each folder of our own is the user's alone: the daemon keeps its programs beside, and insists on that.
+        # Only the user may access our folders: the daemon keeps its programs in a folder beside this one, and requires it.
         os.makedirs(os.path.dirname(os.path.dirname(folder())), exist_ok=True)
         for path in (os.path.dirname(folder()), folder()):
             with contextlib.suppress(FileExistsError):

@@ -14,15 +14,15 @@ import time
 from . import frames
 
 _START_SECONDS = 60
-_MARGIN_SECONDS = 30  # For reading and writing modules, beyond a request's own limit.
+_MARGIN_SECONDS = 30  # The time for reading and writing modules, in addition to a request's own limit.
 
 
 class PartitionError(RuntimeError):
-    """Nothing could partition the program; the message is a sentence."""
+    """The program could not be partitioned; the message is a sentence."""
 
 
 class Worker:
-    """A worker process. One request at a time; an error of the pipe ends the process, and the next request starts another."""
+    """A worker process, which answers one request at a time. An error of the pipe ends it, and the next request starts another one."""
 
     def __init__(self, python: str | None = None):
         self._python = python or sys.executable
@@ -31,7 +31,7 @@ class Worker:
         self._owner = None
 
     def request(self, header: dict, program: bytes) -> tuple[dict, bytes]:
-        """Returns the answer. Raises PartitionError."""
+        """Returns the answer to a request: its header and its body. Raises PartitionError."""
         with self._lock:
             self._start()
             limit = float(header.get("seconds") or 300) + _MARGIN_SECONDS

@@ -1,7 +1,7 @@
-"""Compiles one program in a process of its own, as far as its partitioned module.
+"""Compiles one program in a process of its own, up to its partitioned module.
 
 XLA's compiler is asked for a dump of the passes around its partitioner. When the dump of the partitioned module is complete, the
-process is killed: code for the processor, which takes most of a compile, is not wanted. The program is compiled for one CPU device
+process is killed: code generation, which takes most of a compile, is not needed. The program is compiled for one CPU device
 that stands for all of the mesh, which XLA refuses only after it has partitioned; so a mesh may have any number of devices.
 """
 
@@ -21,15 +21,15 @@ import time
 from . import program as programs
 from . import protos
 
-# The names that XLA gives the dumps, by jaxlib 0.6 to 0.10: test_partition.py notices another.
+# The names of XLA's dumps in jaxlib 0.6 to 0.10. partition_test.py fails when they change.
 _AFTER = "*after_spmd-partitioning*.hlo.pb"
 _BEFORE = "*before_spmd-partitioning*.hlo.pb"
 _POLL_MS = 4
 
 
 class Failed(RuntimeError):
-    """A sentence that says why there is no partitioned module. `kind` is "refused" when the program or the mesh is at fault, "late" when the
-    time was over, "failed" when jaxlib is."""
+    """The reason, as a sentence, why there is no partitioned module. `kind` is "refused" when the program or the mesh is at fault,
+    "failed" when jaxlib is, and "late" when the time limit was exceeded."""
 
     def __init__(self, message: str, kind: str = "failed"):
         super().__init__(message)
@@ -37,12 +37,12 @@ class Failed(RuntimeError):
 
 
 class Gone(Exception):
-    """The process that asked ended."""
+    """The process that sent the request has ended."""
 
 
 def partition(data: bytes, request: dict, watched: tuple[int, ...]) -> tuple[dict, bytes]:
-    """Returns the answer to a request: its header, and the partitioned HloModuleProto (with "explain": after it the one with the whole
-    arrays and their shardings). `watched` are descriptors that become readable or hang up when the asking process is gone.
+    """Returns the answer to a request: its header, and the partitioned HloModuleProto (with "explain", followed by the module of
+    whole arrays with their shardings). `watched` are descriptors that become readable or hang up when the asking process is gone.
 
     Raises Failed, and Gone.
     """
@@ -134,7 +134,7 @@ def _texts(op_sharding: bytes) -> list[str]:
 
 def _run_child(data: bytes, request: dict, folder: str) -> None:
     """Runs in the forked process, and never returns."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the worker's end is this process's.
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG ends this process when the worker ends.
     with open(os.path.join(folder, "stderr.txt"), "wb") as log, open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
         os.dup2(log.fileno(), 1)
@@ -149,7 +149,7 @@ def _run_child(data: bytes, request: dict, folder: str) -> None:
         error = (str(refused), "refused")
     except MemoryError:
         error = ("There is not enough memory to partition the program.", "failed")
-    except BaseException as failure:  # jaxlib's errors have no base of their own.
+    except BaseException as failure:  # jaxlib's errors have no common base class.
         error = (f"XLA's partitioner refused the program: {' '.join(str(failure).split())[:1000]}", "refused")
     with open(os.path.join(folder, "error.new"), "w", encoding="utf-8") as file:
         json.dump(error, file)

@@ -1,4 +1,4 @@
-"""Reads a program for jaxlib's compiler: its form, the mesh that it is divided over, and what its shardings leave open."""
+"""Reads a program for jaxlib's compiler: its form, the mesh that it is divided over, and which arrays have no sharding."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Refused(ValueError):
 class Program:
     module: object  # An ir.Module.
     partitioner: str  # "shardy" or "gspmd".
-    mesh: list  # Of [name, size]; names are empty when the program does not say them.
+    mesh: list  # A list of [name, size]; names are empty when the program does not state them.
     devices: int
-    annotated: bool  # False: no array of the program has a sharding.
-    open_parameters: list  # By parameter: True when its sharding is the partitioner's choice.
+    annotated: bool  # False when no array of the program has a sharding.
+    open_parameters: list  # One bool per parameter, True when the partitioner may choose its sharding.
     open_results: list
 
 
 def read(data: bytes, request: dict) -> Program:
-    """Reads StableHLO text, bytecode or a portable artifact, HLO text, or a HloProto or HloModuleProto.
+    """Reads StableHLO text, bytecode or a portable artifact, HLO text, or an HloProto or HloModuleProto.
 
     request: "mesh" (a list of [name, size], or null), "devices" (a number, or null), "partitioner" ("auto", "gspmd", "shardy"),
     "shard" (rules for arguments, or null) or "strategy" (a name, or null; rules.py). Raises Refused.
@@ -70,7 +70,7 @@ def read(data: bytes, request: dict) -> Program:
 
 
 def _context():
-    """Returns a context of MLIR that has the dialects that programs are written in, and no others: loading all takes 0.1 s."""
+    """Returns a context of MLIR with only the dialects that programs are written in, because loading all dialects takes 0.1 s."""
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import chlo, sdy, stablehlo
 
@@ -94,7 +94,7 @@ def _context():
 
         mhlo.register_mhlo_dialect(context)
     except ImportError:
-        pass  # Newer ones have no such dialect.
+        pass  # Newer versions of jaxlib have no such dialect.
     context.allow_unregistered_dialects = True
     return context
 
@@ -122,7 +122,7 @@ def _parse(data: bytes):
 
 
 def _from_bytecode(data: bytes, context):
-    """Reads MLIR's bytecode. The operations of a portable artifact are of another dialect (vhlo), which some contexts read as they are."""
+    """Reads MLIR's bytecode. The operations of a portable artifact are in another dialect (vhlo), which some contexts parse without converting it."""
     from jaxlib.mlir import ir
 
     with contextlib.suppress(Exception):
@@ -131,12 +131,12 @@ def _from_bytecode(data: bytes, context):
             return module
     with context:
         module = _mlir().deserialize_portable_artifact(data)
-        return ir.Module.parse(module) if isinstance(module, (bytes, str)) else module  # Of jaxlib before 0.10: its text.
+        return ir.Module.parse(module) if isinstance(module, (bytes, str)) else module  # jaxlib before 0.10 returns the text.
 
 
 def _exported_module(data: bytes) -> bytes:
-    """Returns the artifact in what jax.export's Exported.serialize() gives, a FlatBuffer: a vector of bytes after its length. Other
-    programs are returned as they are."""
+    """Returns the artifact in the result of jax.export's Exported.serialize(), which is a FlatBuffer: a vector of bytes after its
+    length. Returns other programs as they are."""
     at = data.find(b"ML\xefR", 8)
     size = int.from_bytes(data[at - 4 : at], "little") if at > 0 else 0
     return data[at : at + size] if 8 < size <= len(data) - at and not _is_text(data) else data
@@ -174,7 +174,7 @@ def _hlo_text_parser():
 
 
 def _restore(module, donations: protos.Donations) -> None:
-    """States donated parameters as attributes, which the conversion from HLO does not."""
+    """Adds attributes for donated parameters, because the conversion from HLO drops these."""
     from jaxlib.mlir import ir
 
     main = _main(module)
@@ -207,7 +207,7 @@ def _items(dictionary):
 
 
 def _open(module) -> tuple[list, list]:
-    """Returns, by parameter and by result, True for those whose sharding is not stated: the partitioner chooses it, as for JAX."""
+    """Returns two lists, for parameters and for results: True when the sharding is not stated, so that the partitioner chooses it."""
     main = _main(module)
     results = len(main.regions[0].blocks[0].operations[len(main.regions[0].blocks[0].operations) - 1].operands)
     result_attributes = list(main.attributes["res_attrs"]) if "res_attrs" in main.attributes else [None] * results
@@ -319,7 +319,7 @@ def _shardy_mesh(module, text, meshes, wanted):
 
 
 def _resize(module, sizes: dict) -> None:
-    """Declares the program's meshes with other sizes; shardings name axes only, so that they stay."""
+    """Declares the program's meshes with other sizes. Shardings name axes only, so they need no change."""
     from jaxlib.mlir import ir
 
     def axes(match):
@@ -344,7 +344,7 @@ def _resize(module, sizes: dict) -> None:
 
 
 def _drop_lists_of_devices(module) -> None:
-    """Removes the shardings by lists of devices that HLO has beside Shardy's: they are those of the old sizes."""
+    """Removes HLO's shardings, which list devices and so fit the old sizes only, and keeps Shardy's."""
     from jaxlib.mlir import ir
 
     name = "mhlo.sharding"

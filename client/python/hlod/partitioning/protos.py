@@ -1,4 +1,4 @@
-"""The few fields of XLA's messages that are read here, without a library for messages (proto/xla/hlo.proto has them all)."""
+"""Reads a few fields of XLA's messages without protobuf's library (proto/xla/hlo.proto has all fields)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fields(message: bytes):
 
 
 def module_of(message: bytes) -> bytes:
-    """Returns the HloModuleProto in a HloProto (field 1), or the message itself when it is a HloModuleProto, whose field 1 is its name."""
+    """Returns the HloModuleProto in an HloProto (field 1), or the message itself when it is an HloModuleProto, whose field 1 is its name."""
     if message[:1] != b"\x0a":
         return message
     size, at = _varint(message, 1)
@@ -36,7 +36,7 @@ def module_of(message: bytes) -> bytes:
 
 
 def is_whole_dump(message: bytes) -> bool:
-    """Returns True when a dumped HloProto, which has one field, is not cut off."""
+    """Returns True when a dumped HloProto, which has one field, is complete."""
     try:
         size, at = _varint(message, 1)
     except (IndexError, ValueError):
@@ -46,14 +46,14 @@ def is_whole_dump(message: bytes) -> bool:
 
 @dataclasses.dataclass
 class Donations:
-    """The parameters whose memory results take: by result, or left to the compiler."""
+    """The parameters whose memory results may use: a given result, or any result that the compiler chooses."""
 
-    aliases: dict  # Parameter to result.
+    aliases: dict  # Maps parameters to results.
     donors: set
 
 
 def donations(module: bytes) -> Donations:
-    """Returns the donations of whole parameters of a HloModuleProto."""
+    """Returns the donations of whole parameters of an HloModuleProto."""
     found = Donations({}, set())
     for number, value in fields(module):
         if number not in (8, 18):
@@ -70,7 +70,7 @@ def donations(module: bytes) -> Donations:
 
 
 def with_partitions(module: bytes, partitions: int) -> bytes:
-    """Returns a HloModuleProto whose device assignment (field 15) gives each partition a device; a dump of compile.py has one device."""
+    """Returns an HloModuleProto whose device assignment (field 15) gives each partition a device; a dump of compile.py has one device."""
     devices = b"".join(_field(3, _field(1, _packed_varint(device))) for device in range(partitions))
     return _without(module, 15) + _field(15, b"\x08\x01\x10" + _packed_varint(partitions) + devices)
 
@@ -107,7 +107,7 @@ def _packed_varint(value: int) -> bytes:
 
 
 def partition_shardings(module: bytes) -> tuple[list[bytes], bytes | None]:
-    """Returns the OpShardings of the parameters and of the result that the partitioner left in a HloModuleProto."""
+    """Returns the OpShardings of the parameters and of the result that the partitioner left in an HloModuleProto."""
     parameters, result = [], None
     for number, value in fields(module):
         if number == 14:

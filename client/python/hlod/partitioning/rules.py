@@ -1,8 +1,8 @@
-"""Shardings of a program's arguments other than its own: by rules over their names, or by a strategy for all of them.
+"""Replaces the shardings of a program's arguments: by rules over their names, or by a strategy for all of them.
 
 A rule is REGEX=SPEC. The regular expression is searched in the name of an argument, as JAX writes it: "params['layers']['wq']". The SPEC is
 that of JAX's PartitionSpec, with or without `P(...)`: the axes that divide each dimension, as in `data,None`, `P('data', ('model', 'pipe'))`
-or `None,data+model`. The last rule that matches an argument counts. A result that takes over an argument's memory is divided as that is.
+or `None,data+model`. The last rule that matches an argument counts. A result that takes over an argument's memory is divided like that argument.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Argument:
 def parse(text: str) -> tuple[re.Pattern, list[tuple[str, ...]]]:
     """Returns a rule's expression, and the axes that divide each dimension. Raises Wrong."""
     expression, separator, spec = text.rpartition("=")
-    if not expression:  # An empty one is in every name.
+    if not expression:  # An empty expression would match every name.
         raise Wrong(f"The rule {text!r} is not of the form REGEX=SPEC, as in \"wq=None,data\".")
     try:
         pattern = re.compile(expression)
@@ -59,7 +59,7 @@ def _entries(spec: str, rule: str) -> list[tuple[str, ...]]:
 
 
 def by_rules(rules: list[str], arguments: list[Argument], mesh: list) -> dict[int, list[tuple[str, ...]]]:
-    """Returns the divisions of the arguments that a rule matches, by argument. Raises Wrong."""
+    """Returns the division of each argument that a rule matches. Raises Wrong."""
     axes = {name for name, _ in mesh}
     found: dict[int, list[tuple[str, ...]]] = {}
     for text in rules:
@@ -81,8 +81,8 @@ def by_rules(rules: list[str], arguments: list[Argument], mesh: list) -> dict[in
 def by_strategy(strategy: str, arguments: list[Argument], mesh: list) -> dict[int, list[tuple[str, ...]]]:
     """Returns the divisions of all arguments by a strategy of STRATEGIES. The mesh's first axis is for data, its last for the model.
 
-    Inputs are the arguments that are not donated; of a program that donates none, those of whole numbers; of one without them, the last.
-    Raises Wrong where an input cannot be divided.
+    Inputs are the arguments that are not donated. If the program donates none, they are the arguments of integers, or else the last
+    argument. Raises Wrong when an input cannot be divided.
     """
     sizes = dict(mesh)
     first, last = mesh[0][0], mesh[-1][0]

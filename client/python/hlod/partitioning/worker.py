@@ -17,9 +17,9 @@ INSTALL = "Partitioning needs jaxlib 0.6 or later, which {python} does not have:
 
 
 def main(arguments: list[str]) -> int:
-    """Serves until the other side is gone. Returns the exit code."""
+    """Answers requests until stdin or the parent process ends. Returns the exit code."""
     out = os.dup(1)
-    os.dup2(2, 1)  # What libraries print does not get between the frames.
+    os.dup2(2, 1)  # Text that libraries print goes to stderr, not between the frames.
     parent = _watch_parent()
     jaxlib, error = _prepare()
     if not _write(out, frames.pack({"ready": 0, "error": error} if error else {"ready": 1, "jaxlib": jaxlib})) or error:
@@ -64,7 +64,7 @@ def _watch_parent() -> int | None:
 
 def _prepare() -> tuple[str, str]:
     """Loads jaxlib before processes are forked from this one. Returns its version, or an error."""
-    for variable in ("XLA_FLAGS", "TF_XLA_FLAGS"):  # The caller's flags, such as dumps, are not for this compiler.
+    for variable in ("XLA_FLAGS", "TF_XLA_FLAGS"):  # The caller's flags, such as dumps, are not meant for this compiler.
         os.environ.pop(variable, None)
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", TF_CPP_MIN_LOG_LEVEL="2")
     import warnings
@@ -82,7 +82,7 @@ def _prepare() -> tuple[str, str]:
         if "jaxlib" in str(error):
             return "", INSTALL.format(python=sys.executable)
         return "", f"jaxlib cannot be loaded by {sys.executable}: {error}."
-    except Exception as error:  # A broken installation fails in many ways.
+    except Exception as error:  # A broken installation may raise anything.
         return "", f"jaxlib cannot be loaded by {sys.executable}: {error}."
     _register_batched_calls(xla_client)
     return version, ""

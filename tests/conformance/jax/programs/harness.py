@@ -1,4 +1,4 @@
-"""What a case is, and how it is lowered, run and written.
+"""Cases: their type, and how they are lowered, run and written.
 
 A case builds a Program: a function, its arguments, and how exact its results are. The harness lowers the
 function to the HLO that JAX hands to XLA (before any optimisation), runs it on XLA's CPU backend, and writes

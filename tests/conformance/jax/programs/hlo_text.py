@@ -463,7 +463,7 @@ ENTRY main {
 
 @CASES.case("hlo_handed_on")
 def hlo_handed_on(rng):
-    """What only orders or groups instructions: add-dependency, domain, fusion, a composite call, after-all."""
+    """Instructions that only order or group others: add-dependency, domain, fusion, a composite call, after-all."""
     text = """
 HloModule handed_on
 

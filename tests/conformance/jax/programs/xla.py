@@ -56,7 +56,7 @@ class Module:
 
 
 def _after_shape(text: str) -> str:
-    """What follows the shape at the start of an instruction's right-hand side."""
+    """Returns the text after the shape at the start of an instruction's right-hand side."""
     if not text.startswith("("):
         return text.split(" ", 1)[1]
     depth = 0

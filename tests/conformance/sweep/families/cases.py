@@ -1,4 +1,4 @@
-"""What a sweep is made of: units (one HLO instruction each, or a few), gathered into modules over shared arguments."""
+"""The units of a sweep (one HLO instruction, or a few), and the modules that gather them over shared arguments."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""What a sweep of JAX's functions is made of: calls, gathered into modules as JAX lowers them."""
+"""The calls of a sweep of JAX's functions, gathered into modules as JAX lowers them."""
 
 import dataclasses
 import re
@@ -35,7 +35,7 @@ class Call:
 
 @dataclasses.dataclass
 class Result:
-    """What a result line of the file says."""
+    """A result line of the file."""
 
     name: str
     shape: str

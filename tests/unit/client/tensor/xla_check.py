@@ -31,7 +31,7 @@ def load(path, dtype):
 
 
 def difference(got, want, dtype, largest):
-    """What differs; `largest` is the size of the arguments, whose rounding a result near 0 shows."""
+    """Returns a text about the difference. `largest` is the size of the arguments: near 0, a result shows their rounding."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"is {got.dtype}{list(got.shape)}, and here {want.dtype}{list(want.shape)}"
     relative = RELATIVE.get(dtype, 0)
@@ -54,7 +54,7 @@ def in_order(values):
 
 
 def eigen_difference(got, want, matrix):
-    """What is wrong with eigenvalues (and vectors), whose order no library promises: A V = V diag(w)."""
+    """Returns a text about wrong eigenvalues and vectors, by A V = V diag(w), because no library promises their order."""
     values = np.asarray(got[0])
     if values.shape != want[0].shape:
         return f"is {list(values.shape)}, and here {list(want[0].shape)}"

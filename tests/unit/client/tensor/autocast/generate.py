@@ -13,7 +13,7 @@ import sys
 import types
 import unittest
 
-# The test helpers of PyTorch import it, and use it for nothing that is needed here.
+# PyTorch's test helpers import expecttest, which is not needed here.
 sys.modules.setdefault("expecttest", types.SimpleNamespace(TestCase=unittest.TestCase, ACCEPT=False))
 
 import torch

@@ -16,7 +16,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 HEADERS = HERE.parents[4] / "client/include/hlod"
-# Where to look, and what counts there.
+# The modules to look in, with a predicate for the names that count.
 LIBRARIES = {
     "torch.nn": inspect.isclass,
     "torch.nn.functional": callable,

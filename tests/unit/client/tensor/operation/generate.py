@@ -40,8 +40,8 @@ TYPES = {
 # The table gives random operations one seed, which would make them look like functions of their arguments.
 common_methods_invocations.wrapper_set_seed = lambda op, *args, **kwargs: op(*args, **kwargs)
 
-# How many samples an operation of a type; how many elements its arguments and its results may have, and may
-# have when no sample is so small.
+# SAMPLES: the number of samples per operation, by type. LIMITS: the largest numbers of elements of a sample's arguments and results;
+# the next pair applies when no sample is that small.
 SAMPLES = {torch.float32: 4, torch.int64: 1, torch.bool: 1, torch.bfloat16: 1, torch.complex64: 1}
 LIMITS = [(40, 80), (220, 300), (500, 700), (1200, 1300)]
 # Operations that say nothing about an array library, or whose samples take minutes.
@@ -158,7 +158,7 @@ def without_phases(u, s, vh):
     return u[..., :k] * p.conj(), s, p.mT * vh[..., :k, :], (u @ u.mH).detach(), (vh @ vh.mH).detach()
 
 
-# What vectors are known up to: LAPACKs differ in phases. The bindings do the same.
+# Removes the phases of vectors, in which versions of LAPACK differ. The bindings do the same.
 KNOWN_UP_TO = {
     "linalg.eig": lambda w, v: (w, v * unit(v).conj()),
     "linalg.eigh": lambda w, v: (w, v * unit(v).conj()),
@@ -216,7 +216,7 @@ INTEGERS = {"byte": torch.uint8, "char": torch.int8, "short": torch.int16, "int"
 
 
 def undefined(op, sample):
-    """Why PyTorch does not say what the result is; None when it does."""
+    """Returns the reason why PyTorch does not define the result; None when it does."""
     value = sample.input
     if op.name in INTEGERS and (value.is_floating_point() or value.is_complex()):
         limits, number = torch.iinfo(INTEGERS[op.name]), value.real.double()

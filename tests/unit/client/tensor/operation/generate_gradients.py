@@ -21,7 +21,7 @@ from torch.testing._internal.opinfo import core
 HERE = os.path.dirname(os.path.abspath(__file__))
 TYPES = {name: dtype for dtype, name in generate.TYPES.items()}
 CASES, ELEMENTS, ELEMENTS_MAX = 3, 160, 1300
-# Where PyTorch's gradient is not the derivative.
+# Operations for which PyTorch's gradient is not the derivative.
 NOT_COMPARED = {
     "as_strided_scatter": "PyTorch counts what is overwritten",
     "nn.functional.ctc_loss": "PyTorch's is that of the softmax's input",

@@ -69,7 +69,7 @@ WITHOUT_GRADIENT = {
     "pmax": lambda x: lax.pmax(x, "i") * x,
     "pmin": lambda x: lax.pmin(x, "i") * x,
 }
-# Of two axes: i of 4 examples around j of 3; one example's x is [4].
+# Functions of two axes: i of 4 examples around j of 3; one example's x is [4].
 NESTED = {
     "both": lambda x: lax.psum(jnp.sin(x), ("i", "j")) * x,
     "outer": lambda x: lax.psum(jnp.sin(x), "i") * x,

@@ -89,7 +89,8 @@ FUNCTIONS = {
     "exp1": (sp.exp1, [0.125, 0.5, 1.0, 2.0, 10.0]),
     "expi": (sp.expi, [-3.0, -0.5, 0.25, 1.0, 10.0]),
 }
-# What JAX has no rule for, or a wrong or no number at 0 (the derivative of |x| is 1 there): the derivatives by hand.
+# Derivatives by hand, for functions that JAX has no rule for, or whose derivative at 0 is wrong or missing in JAX, where that of |x|
+# is 1.
 BY_HAND = {
     "i0": (sp.i0, AROUND, sp.i1, lambda x: sp.i0(x) - jnp.where(x == 0, 0.5, sp.i1(x) / jnp.where(x == 0, 1, x))),
     "i1": (sp.i1, AROUND, lambda x: sp.i0(x) - jnp.where(x == 0, 0.5, sp.i1(x) / jnp.where(x == 0, 1, x)), None),
@@ -99,7 +100,7 @@ BY_HAND = {
 }
 # JAX has no second derivative, or by parts there is none.
 ONCE = {"exp1", "expi", "gammainc_at_half"}
-# How many units in the last place a derivative by parts of a long computation may lose; 64 for the others.
+# The error, in units in the last place, that the derivative of a long computation may have; 64 for the others.
 LOST = {"log_ndtr": 1e9, "gammainc": 1e3, "gammaincc": 1e3, "betainc": 1e3, "poch": 512, "truncated_normal": 512}
 NARROW = {"erf_inv", "lgamma", "digamma", "erfc", "gelu", "i0e", "i1e"}  # In bf16, too.
 
@@ -160,7 +161,7 @@ def symmetric(a):
 
 
 def sizes(*vectors):
-    """What does not depend on the signs and phases of vectors."""
+    """Returns the squares of the sizes, which do not depend on the signs and phases of vectors."""
     return tuple(jnp.abs(x) ** 2 for x in vectors)
 
 

@@ -1,4 +1,4 @@
-"""What the generators of this folder share: steps of Optax's optimizers on small random trees."""
+"""Steps of Optax's optimizers on small random trees, for the generators of this folder."""
 import jax
 import jax.numpy as jnp
 import numpy

@@ -49,7 +49,7 @@ def view_choices(rng, x):
         choices += [["select", dim, rng.randrange(-size, size)], ["narrow", dim, start, end - start]]
         window = rng.randrange(1, size + 1)
         choices += [["unfold", dim, window, rng.randrange(1, 3)]]
-        # Of its own elements.
+        # A view of the tensor's own elements.
         sizes = [rng.randrange(1, s + 1) for s in x.shape] if x.numel() > 0 else []
         if sizes:
             choices += [["as_strided", sizes, list(x.stride()), x.storage_offset()]]
@@ -67,7 +67,7 @@ def view_choices(rng, x):
 
 
 def overlaps(x):
-    """Whether two indices show one element: PyTorch lets these be written, in no order, where strides are not 0."""
+    """Returns True when two indices refer to one element. PyTorch allows writes to such a view, in no order, unless a stride is 0."""
     reach = 0
     for stride, size in sorted((stride, size) for stride, size in zip(x.stride(), x.shape) if size > 1):
         if stride <= reach:
@@ -158,7 +158,7 @@ class Program:
             return False
         if overlaps(x) and not any(stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape)):
             return False
-        # A view of what was updated through another looks like a leaf until its history is asked for.
+        # A view of a tensor that was updated through another view looks like a leaf until grad_fn is read.
         if name not in self.tainted:
             x.grad_fn
         try:
@@ -183,7 +183,7 @@ class Program:
         return True
 
     def check_overlap(self, x, y, kind):
-        """Whether PyTorch refuses the update for operands that overlap: on a copy of the storage."""
+        """Tries the update on a copy of the storage, because PyTorch may refuse operands that overlap."""
         with torch.no_grad():
             storage = torch.zeros(x.storage().size(), dtype=x.dtype)
             a = storage.as_strided(x.shape, x.stride(), x.storage_offset())

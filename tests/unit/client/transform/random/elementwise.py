@@ -7,7 +7,7 @@ from jax import lax
 
 from program import Program, absolute
 
-# Of one operand, with numbers at which something happens.
+# Functions of one operand, with numbers at which they have kinks, limits or special values.
 _POINTS = np.array([-2, -1, -0.5, -0.0, 0, 0.5, 1, 2, 3, 90, -90])
 _ONE = [
     (absolute, _POINTS), (lax.sign, _POINTS), (lax.floor, _POINTS), (lax.ceil, _POINTS), (lax.round, _POINTS),
@@ -74,7 +74,7 @@ def clamps(s):
         low, high = np.float32(-0.5), np.float32(1)
 
     def reference(v, r):
-        """Where low > high the value is high, and JAX's derivative 0. Of bounds that are scalars it has none."""
+        """Returns `high` where low > high, where JAX's derivative is 0. JAX has no derivative for bounds that are scalars."""
         low, high = jnp.broadcast_to(v[0], v[1].shape), jnp.broadcast_to(v[2], v[1].shape)
         return [jnp.where(low > high, high, lax.clamp(low, v[1], high))]
 

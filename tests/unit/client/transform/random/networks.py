@@ -1,4 +1,4 @@
-"""What networks are made of, with inputs that are large, equal or 0, and functions of floats and integers together."""
+"""Parts of networks, with inputs that are large, equal or 0, and functions of floats and integers together."""
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ _LARGE = np.array([-300, -100, -90, -20, -1, -0.25, 0.25, 1, 20, 90, 100, 300], 
 def activations(s):
     f = s.one_of(_ACTIVATIONS)
     x = _LARGE
-    # At 0 a program of softplus or log_sigmoid has its slope, and no curvature: of |x| it knows none.
+    # At 0, programs of softplus and log_sigmoid have the right slope but no curvature, because |x| has none.
     if f in (jax.nn.sigmoid, jax.nn.silu, jax.nn.gelu):
         x = np.append(x, np.float32(0))
     elif f is jax.nn.hard_tanh:

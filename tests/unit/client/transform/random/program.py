@@ -1,4 +1,4 @@
-"""What a family of functions gives: a function with inputs."""
+"""A program of a family: a function with inputs."""
 
 import dataclasses
 from typing import Callable
