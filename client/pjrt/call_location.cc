@@ -38,7 +38,7 @@ void SetCurrentLine(const Caller& line) {
 
 bool LinesAreStated() { return stated.load(std::memory_order_relaxed); }
 
-// Keeps each finder until the process ends: a thread may be about to use the former one.
+// Keeps each finder until the process ends, because a thread may still use the previous one.
 void SetLineFinder(std::optional<LineFinder> finder) {
   static absl::Mutex mu(absl::kConstInit);
   static auto* const finders = new std::deque<LineFinder>;
@@ -87,7 +87,7 @@ LineScope::~LineScope() { current = before_; }
 Caller ReadCallLocation(const char* location) {
   if (location == nullptr || *location == '\0') return Caller{};
   const std::string_view text(location);
-  // A loop runs its program at one line.
+  // A loop runs its program from one line, so the last line is often the next one.
   thread_local struct {
     std::string text;
     Caller caller;

@@ -25,10 +25,10 @@ struct LineFinder {
   void* (*python)();  // Returns null in a thread that does not run Python.
   void (*find)();     // Calls SetCurrentLine. It takes the interpreter's lock.
 };
-// Has FoundLine ask `finder`; null ends that.
+// Makes FoundLine call `finder`; null ends that.
 void SetLineFinder(std::optional<LineFinder> finder);
-// Returns the current line, or the one that is found. Entries call it before they take a lock: a thread that
-// holds the interpreter's may wait for theirs.
+// Returns the current line, or else the line that the finder finds. Entries call it before they take a lock,
+// because a thread that holds the interpreter's lock may wait for theirs.
 Caller FoundLine();
 
 // The line of the latest compilation of the process: frameworks compile on threads of their own.

@@ -26,7 +26,7 @@ absl::StatusOr<std::string> Text(const abi::NamedValue& option) {
   return InvalidArgument("The option %s is not a string.", std::string_view(option.name, option.name_size));
 }
 
-// The client that a framework asks for.
+// The options of the client that a framework requests.
 struct ClientOptions {
   ConnectOptions connect;
   std::optional<AbstractOptions> abstract;
@@ -35,7 +35,7 @@ struct ClientOptions {
 absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue> options) {
   ClientOptions client;
   ConnectOptions& read = client.connect;
-  // A host callback may take minutes. A daemon of one's own holds up nobody else then.
+  // A host callback may take minutes. In a private daemon, waiting for it does not hold up anybody else.
   read.daemon_flags = {"--channel-wait-us", "3600000000"};
   for (const abi::NamedValue& option : options) {
     RETURN_IF_ERROR(Given(option.name, "name"));
@@ -74,7 +74,8 @@ struct Clients {
   std::vector<std::shared_ptr<Client>> list ABSL_GUARDED_BY(mu);
 
   static Clients& Get() {
-    static auto* const clients = new Clients;  // Never destroyed: frameworks leave clients behind at exit.
+    // Never destroyed, because frameworks do not destroy their clients at exit.
+    static auto* const clients = new Clients;
     return *clients;
   }
 };

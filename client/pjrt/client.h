@@ -46,8 +46,8 @@ class Client : public std::enable_shared_from_this<Client> {
   // Returns the device, or null.
   Device* FindDevice(int64_t id) const;
 
-  // Returns the connection of the client that was made last, nullopt when none is left. Passes over retired
-  // ones.
+  // Returns the connection of the client that was made last, without the retired ones; nullopt when none is
+  // left.
   static std::optional<hlod::Client> Latest();
   // Ends the preflight logs of all abstract clients, which are retired.
   static void RetireAbstract();
@@ -57,11 +57,12 @@ class Client : public std::enable_shared_from_this<Client> {
   absl::Status Map(const void* data);
   absl::Status Unmap(const void* data);
 
-  // Downloads of many bytes run here.
+  // Runs large downloads.
   Worker& transfers() { return transfers_; }
-  // Runs of one participant each meet here.
+  // Brings together runs of one participant each.
   Rendezvous& rendezvous() { return rendezvous_; }
-  // Returns a completion for a command of the session, whose callbacks are awaited (AwaitedEndOf) or not.
+  // Return a completion for a command of the session, whose callbacks the framework waits for (AwaitedEndOf)
+  // or not.
   std::shared_ptr<Completion> AwaitedEndOf(runtime::Command command, Completion::Finish finish = nullptr);
   std::shared_ptr<Completion> EndOf(runtime::Command command);
 

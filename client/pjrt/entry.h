@@ -47,7 +47,7 @@ inline constexpr size_t kMisstated = 0;
 template <>
 inline constexpr size_t kMisstated<abi::Plugin_Attributes_Args> = 24;
 
-// Copies as much as the caller knows of its struct; the rest of the copy is zero.
+// Copies the part of a struct that the caller knows; the rest of the copy is zero.
 template <typename Struct>
 Struct Widened(const Struct& given, size_t size) {
   Struct whole;
@@ -68,8 +68,8 @@ inline absl::Status Given(const void* pointer, std::string_view field) {
 
 absl::Status TooSmall(std::string_view entry, size_t struct_size, size_t needed);
 
-// Answers a call: gives `serve` a whole struct, and writes back what the caller knows of it. Exceptions end
-// here.
+// Answers a call: passes `serve` a whole struct, and copies the part that the caller knows back. Exceptions
+// end here.
 template <typename Arguments>
 Error* Enter(std::string_view entry, Arguments* args, absl::Status (*serve)(Arguments&)) {
   if (args == nullptr) return ToError(InvalidArgument("%s was called without arguments.", entry));

@@ -21,7 +21,7 @@ const abi::ErrorFunctions& ErrorTable() {
             *message_size = error->message().size();
           },
       .get_code = [](const Error* error) { return abi::ErrorCode(error->status().raw_code()); },
-      // Frameworks print payloads behind the message, which says everything that hlod's says.
+      // Frameworks print payloads after the message, which contains everything that hlod's payload does.
       .for_each_payload = [](const Error*, abi::ErrorPayloadVisitor, void*) {},
   };
   return functions;

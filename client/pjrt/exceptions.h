@@ -1,4 +1,4 @@
-// The place where exceptions end: frameworks are called, and call, through C.
+// Turns exceptions into statuses at the interface, because frameworks call, and are called, through C.
 #pragma once
 
 #include <cxxabi.h>

@@ -38,7 +38,7 @@ absl::StatusOr<int64_t> ProductOf(std::string_view text) {
 
 }  // namespace
 
-// The daemon's process, which follows the version, is another one in every run.
+// Leaves out the number of the daemon's process, which follows the version and differs in every run.
 Topology::Topology(std::string_view daemon) : version_(daemon.substr(0, daemon.find(" pid "))) {}
 
 Topology::Topology(std::string version, std::string kind, int devices) : version_(std::move(version)) {

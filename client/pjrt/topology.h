@@ -1,4 +1,4 @@
-// The devices that programs are compiled for: a daemon's, or such as it would have.
+// The devices that programs are compiled for: those of a daemon, or those that a daemon would have.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class Topology {
   Topology(std::string version, std::string kind, int devices);
 
   const std::string version_;
-  std::deque<DeviceDescription> own_;  // Empty for a client's.
+  std::deque<DeviceDescription> own_;  // Empty for the topology of a client.
   std::vector<DeviceDescription*> descriptions_;
 };
 

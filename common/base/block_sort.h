@@ -45,7 +45,7 @@ class BlockSorter {
   Segment *segments_, *parts_;
   int64_t parts_count_ = 0;
   uint32_t *order_, *next_;
-  bool* before_;  // By position: true when the element there comes before the pivot of its segment.
+  bool* before_;  // True for each position whose element comes before the pivot of its segment.
 };
 
 }  // namespace hlod

@@ -69,7 +69,7 @@ class Sweep : public ::testing::TestWithParam<std::string> {
     }
   }
 
-  // By row: true when a result matched it, and the results that differed.
+  // One entry per row: true when a result matched it, and the results that differed.
   std::vector<bool> met_ = std::vector<bool>(Known().size());
   std::vector<std::set<std::string>> differed_ = std::vector<std::set<std::string>>(Known().size());
 };

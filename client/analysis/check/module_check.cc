@@ -94,8 +94,8 @@ double Seconds(const Chip& chip, double chips, double flops, double traffic) {
 
 }  // namespace
 
-// A dump does not say the number of partitions. A module that the partitioner did not make is also a share if
-// it communicates and does not split whole arrays.
+// A dump does not state the number of partitions. A module that was partitioned elsewhere is recognised by
+// its collectives, and because it does not divide whole arrays itself.
 bool IsPartitioned(const hlo::Module& module) {
   if (hlo::IsShare(module)) return true;
   return module.config.partition_count > 1 && hlo::DependsOnPartition(module) &&

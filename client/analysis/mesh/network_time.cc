@@ -20,7 +20,7 @@ struct Extent {
   int64_t size = 1, stride = 1;
   bool ring = false;
   double links() const { return ring ? 2 : 1; }
-  // The hops to the farthest member.
+  // The number of hops to the farthest participant.
   double hops() const { return static_cast<double>((ring ? size / 2 : size - 1) * stride); }
 };
 

@@ -127,7 +127,7 @@ Dims CubicShape(int64_t chips, int rank) {
   for (int64_t first = 1; first <= chips; ++first) {
     int64_t power = 1;
     for (int i = 0; i < rank; ++i) power *= first;
-    if (power > chips) break;  // Dimensions ascend, so that no other one is smaller.
+    if (power > chips) break;  // Dimensions ascend, so no later one is smaller.
     if (chips % first != 0) continue;
     Dims shape = CubicShape(chips / first, rank - 1);
     shape.insert(shape.begin(), first);

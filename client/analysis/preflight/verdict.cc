@@ -1,4 +1,4 @@
-// Two writers, with their own rules of escaping.
+// Writes JUnit's XML and GitHub's annotations, which have different rules of escaping.
 #include "client/analysis/preflight/verdict.h"
 
 #include <algorithm>

@@ -32,12 +32,12 @@ bool HasShardings(const Module& module);
 // Returns the program that the partitioner reads: the file's bytes, or the module where options chose sizes.
 absl::StatusOr<std::string> ProgramOf(const CheckOptions& options, const Module& module);
 
-// Judges one device of a partitioned module.
+// Returns a report on one device of a partitioned module.
 absl::StatusOr<analysis::MeshReport> ReportOn(const partition::Partitioned& parts,
                                               const std::optional<analysis::Target>& target,
                                               const analysis::Budget& budget);
 
-// Adds what a report on a mesh has beyond that on its device.
+// Adds the fields that a report on a mesh has in addition to those of one device.
 void AddMesh(const analysis::MeshReport& report, Json& json);
 
 }  // namespace hlod::cli

@@ -160,7 +160,7 @@ absl::StatusOr<Executable> Compile(const Client& client, const Module& module, c
   };
   absl::StatusOr<Executable> divided = divide();
   if (divided.ok() || is_wanted) return divided;
-  // Nobody asked for the division.
+  // The user did not ask for the division, so its failure is only a warning.
   std::fprintf(stderr, "%s is computed whole, on one device: %s\n", Printable(module.name()).c_str(),
                std::string(FromAbsl(divided.status().message())).c_str());
   compile.mesh.reset();

@@ -111,7 +111,8 @@ absl::Status RunChannels::Open(const Device& device, const Caller& caller) {
 }
 
 absl::Status RunChannels::CheckGiven() const {
-  // A value that the program sent arrives before the end of its run.
+  // The time to wait after a run for the values that the program has sent, which arrive shortly before its
+  // end.
   constexpr absl::Duration kGrace = absl::Seconds(2);
   for (size_t i = 0; i < given_.size(); ++i) {
     const absl::Status status = given_[i].buffer.ready().Await(kGrace);

@@ -71,7 +71,8 @@ struct Value {
 struct Operation;
 struct Block {
   std::vector<Value> arguments;
-  // By argument: the name that its location states, such as JAX's "params['w']"; shorter when there is none.
+  // The name that each argument's location states, such as JAX's "params['w']". Arguments beyond the end of
+  // the list have none.
   std::vector<std::string> argument_names;
   std::vector<Operation> operations;  // Ends with a terminator: stablehlo.return, func.return, sdy.return.
 };

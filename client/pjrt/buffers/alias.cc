@@ -60,7 +60,7 @@ absl::Status Serve(abi::Client_FulfillAliasBuffer_Args& args) {
     status = Fulfill(*alias, *args.buffer);
     if (status.ok()) return absl::OkStatus();
   }
-  // Nobody else can give the alias its value now.
+  // The framework fulfils an alias once, so nothing else can give it a value now.
   RETURN_IF_ERROR(alias->value->Fail(status));
   return is_stated ? absl::OkStatus() : status;
 }

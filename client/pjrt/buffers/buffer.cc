@@ -193,7 +193,8 @@ absl::Status Serve(abi::Buffer_IsDeleted_Args& args) {
   return absl::OkStatus();
 }
 
-// False although the daemon is on this host: its memory is not this process's, which a framework would read.
+// Returns false even if the daemon is on this host: frameworks would read the bytes, which are in the
+// daemon's memory.
 absl::Status Serve(abi::Buffer_IsOnCpu_Args& args) {
   RETURN_IF_ERROR(Given(args.buffer, "buffer"));
   args.is_on_cpu = false;

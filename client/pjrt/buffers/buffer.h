@@ -20,20 +20,21 @@
 
 namespace hlod::pjrt {
 
-// Thread-safe. What is asked often (memory, shape) never locks.
+// Thread-safe. The properties that frameworks ask for often (memory, shape) are read without a lock.
 class Buffer {
  public:
-  // `end` is the end of what makes the value, when that is not the end of the command alone. `order` is the
-  // layout that the framework states; empty: row-major.
+  // `end` is the completion of the work that makes the value, when that is more than one command. `order` is
+  // the layout that the framework states; empty: row-major.
   Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> end = nullptr,
          DimensionOrder order = {});
-  // One whose value `make` makes when it is first asked for, for the line of that call, or never.
+  // Makes a buffer whose value `make` makes when the value is first needed, for the line of that call, or
+  // never.
   using Make = std::function<absl::StatusOr<hlod::Buffer>()>;
   Buffer(Memory& memory, const hlo::Shape& shape, Make make, DimensionOrder order);
   ~Buffer();
-  // One without a value: its use and its end report `error`.
+  // Makes a buffer without a value: using it, and its completion, report `error`.
   Buffer(Memory& memory, const hlo::Shape& shape, absl::Status error);
-  // One that is given its value later.
+  // Makes a buffer that gets its value later.
   Buffer(Memory& memory, const hlo::Shape& shape, std::shared_ptr<PromisedValue> promised,
          DimensionOrder order);
 
@@ -45,27 +46,27 @@ class Buffer {
 
   // Null unless the value is given later.
   const std::shared_ptr<PromisedValue>& promised() const { return promised_; }
-  // Returns the value; the error of a buffer that has none, has none yet, was deleted or donated.
+  // Returns the value, or the error of a buffer that has none, has none yet, was deleted or was donated.
   absl::StatusOr<hlod::Buffer> value() const;
-  // Null when the value is there, or failed, with the command that makes it.
+  // Null when the value, or the failure, comes with the command that makes it.
   const std::shared_ptr<Completion>& end() const { return end_; }
   // Null unless the buffer is a placeholder that a program made.
   const std::shared_ptr<const Lineage>& lineage() const { return lineage_; }
   // Must be called before others see the buffer.
   void set_lineage(std::shared_ptr<const Lineage> lineage) { lineage_ = std::move(lineage); }
-  // Returns the end of what makes the value.
+  // Returns the completion of the work that makes the value.
   std::shared_ptr<Completion> ready() const;
   bool IsDeleted() const;
-  // A number that tells memory of one buffer from that of others, as an address does; it is none of this
-  // process. A result that a program wrote over a donated argument has that argument's.
+  // A number that identifies the buffer's memory, as an address would; it is not an address of this process.
+  // A result that a program wrote over a donated argument has the argument's number.
   uintptr_t identity() const { return identity_; }
   void TakeIdentity(const Buffer& donated) { identity_ = donated.identity_; }
-  // Lets go of the value. A second call does nothing.
+  // Releases the value. A second call does nothing.
   void Delete();
 
-  // Returns false when others than this buffer and `value`, a copy of its value, still use the value (a read
-  // under way, a copy in another memory, a reference from outside): a program that consumes it must then be
-  // given a copy.
+  // Returns false when the value is used elsewhere, too (by a read under way, a copy in another memory, or a
+  // reference from outside). `value` is a copy of the value, which does not count. A program that consumes
+  // the value must then be given a copy.
   bool IsSoleUser(const hlod::Buffer& value) const;
   // References from outside to the value's memory.
   void AddHold();
@@ -84,7 +85,7 @@ class Buffer {
   uintptr_t identity_ = NextIdentity();
   std::shared_ptr<const Lineage> lineage_;
   mutable absl::Mutex mu_;
-  mutable Make make_ ABSL_GUARDED_BY(mu_);  // Null when there is nothing to make, or no more.
+  mutable Make make_ ABSL_GUARDED_BY(mu_);  // Null when the value was made, or needs not be made.
   mutable absl::Status make_error_ ABSL_GUARDED_BY(mu_);
   mutable std::optional<hlod::Buffer> value_ ABSL_GUARDED_BY(mu_);
   bool deleted_ ABSL_GUARDED_BY(mu_) = false;

@@ -18,15 +18,15 @@ absl::StatusOr<Buffer*> CopyLater(const Buffer& buffer, Memory& memory) {
                               client = buffer.client().shared_from_this(), &memory] {
     absl::StatusOr<hlod::Buffer> value = (*use)->Get();
     if (value.ok() && !here) value = value->CopyTo(memory.device().runtime(), line);
-    // A promise fails only when it was kept before.
+    // Fail() returns an error only if the promise was kept or failed before.
     if (!value.ok()) (void)copy->Fail(value.status());
     else (void)copy->Give(*value, here ? (*use)->end() : client->AwaitedEndOf(ProducerOf(*value)));
   });
   return new Buffer(memory, buffer.shape(), copy, buffer.minor_to_major());
 }
 
-// Within a device all memories are one, and values never change: the copy shares the value. Also when that is
-// not there yet: the end of what makes it is the copy's, too.
+// Within a device all memories are one, and values never change: the copy shares the value, also one that is
+// not computed yet, and then its completion, too.
 absl::StatusOr<Buffer*> CopyTo(const Buffer& buffer, Memory& memory) {
   const LineScope line(FoundLine());
   if (&memory.device().client() != &buffer.client())

@@ -1,4 +1,4 @@
-// The entry that gives a buffer away once something else has happened.
+// The entry that donates a buffer once an event has happened.
 #include <memory>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace hlod::pjrt {
 namespace {
 
-// Tells the new buffer that what it waits for has happened.
+// Gives the new buffer its value when the event that it waits for has happened.
 struct Dependency {
   const std::shared_ptr<Completion> value_is_ready;
   const std::shared_ptr<PromisedValue> promised;
@@ -18,7 +18,7 @@ struct Dependency {
 
 }  // namespace
 
-// The new buffer has the value when the dependency is ready; programs that take it before wait for that.
+// The new buffer has the value when the dependency is ready. Programs that take it earlier wait for that.
 absl::Status Serve(abi::Buffer_DonateWithControlDependency_Args& args) {
   RETURN_IF_ERROR(Given(args.buffer, "buffer"));
   Buffer& buffer = *args.buffer;
@@ -31,7 +31,7 @@ absl::Status Serve(abi::Buffer_DonateWithControlDependency_Args& args) {
   args.dependency_ready_callback = [](abi::Buffer_DonateWithControlDependency_Callback_Args* ready) {
     const std::unique_ptr<Dependency> held(static_cast<Dependency*>(ready->callback_data));
     absl::Status status = ToStatus(ready->error_code, ready->error_message, ready->error_message_size);
-    // The buffer has no other value: neither call fails.
+    // Neither call fails, because the buffer gets no other value.
     (void)(status.ok() ? held->promised->Give(held->value, held->value_is_ready)
                        : held->promised->Fail(std::move(status)));
   };

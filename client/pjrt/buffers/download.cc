@@ -26,8 +26,8 @@ bool ComesInline(const Client& client, int64_t bytes) {
   return bytes <= client.runtime().limits().inline_bytes_max;
 }
 
-// Asks for a small value, unless it was read ahead. Null when as many commands are under way as may be, so
-// that asking would wait.
+// Requests a small value, unless it was read ahead. Returns null when no more commands may be in flight, so
+// that the request would have to wait.
 absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod::Buffer& value, Sink sink) {
   const auto deliver = [](const Sink& sink, const runtime::CommandState& command, absl::Status status) {
     if (!status.ok()) return status;
@@ -72,8 +72,8 @@ std::shared_ptr<Completion> ReadBeside(Client& client, const hlod::Buffer& value
   return completion;
 }
 
-// Reads a value that is not there before `end`: that of an execution with callbacks, or one that the buffer
-// is given later.
+// Reads a value that does not exist before `end`, because it comes from an execution with callbacks, or
+// because the buffer gets it later.
 std::shared_ptr<Completion> ReadAtEnd(Client& client, const std::shared_ptr<Completion>& end,
                                       std::function<absl::StatusOr<hlod::Buffer>()> value_at_end,
                                       absl::Span<std::byte> out, Sink sink) {
@@ -121,8 +121,8 @@ absl::StatusOr<ReadSource> SourceOf(const Buffer& buffer) {
   return source;
 }
 
-// Gives the stand-in for a value that does not exist. Without one the error says what the placeholder comes
-// from.
+// Writes the stand-in for a value that does not exist. Without a stand-in, returns an error that says which
+// placeholder the value comes from.
 absl::Status ReadPlaceholder(const ReadSource& source, absl::Span<std::byte> out, Sink sink) {
   absl::StatusOr<Literal> asked = source.value.ToLiteral(Cause::kDownload, CurrentLine());
   if (!asked.ok()) {

@@ -1,4 +1,4 @@
-// Collects pieces, and the entries about them.
+// Collects the pieces of buffers, and answers the entries about them.
 #include "client/pjrt/buffers/host_to_device_transfers.h"
 
 #include <cstring>
@@ -19,7 +19,7 @@ HostToDeviceTransfers::HostToDeviceTransfers(Memory& memory, std::vector<Entry> 
 }
 
 HostToDeviceTransfers::~HostToDeviceTransfers() {
-  // Fails for those that have their value.
+  // Fail() has no effect on buffers that have their value.
   for (Transfer& transfer : transfers_)
     (void)transfer.value->Fail(
         FailedPrecondition("The manager of the buffer's transfers was destroyed before its last one."));
@@ -175,7 +175,7 @@ absl::Status Serve(abi::AsyncHostToDeviceTransferManager_SetBufferError_Args& ar
                                      ToStatus(args.error_code, args.error_message, args.error_message_size));
 }
 
-// Metadata are for the framework's own tracing.
+// Metadata is for the framework's own tracing.
 absl::Status Serve(abi::AsyncHostToDeviceTransferManager_AddMetadata_Args& args) {
   return Given(args.transfer_manager, "transfer_manager");
 }

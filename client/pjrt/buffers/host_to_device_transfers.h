@@ -20,10 +20,10 @@ class HostToDeviceTransfers {
  public:
   struct Entry {
     hlo::Shape shape;
-    DimensionOrder order;  // The layout of the bytes that come, and of the buffer.
+    DimensionOrder order;  // The layout of the pieces, and of the buffer.
   };
   HostToDeviceTransfers(Memory& memory, std::vector<Entry> entries);
-  // Buffers that are not whole fail.
+  // Fails the buffers that are not complete.
   ~HostToDeviceTransfers();
 
   Memory& memory() const { return memory_; }
@@ -31,7 +31,7 @@ class HostToDeviceTransfers {
   absl::StatusOr<size_t> ByteSize(int index) const;
   // Returns a new buffer, once per index.
   absl::StatusOr<Buffer*> Retrieve(int index);
-  // Copies a piece; `is_last` sends the buffer. Bytes that never came are zeros.
+  // Copies a piece; `is_last` sends the buffer. Bytes that no piece contained are zeros.
   absl::Status Add(int index, const void* data, int64_t offset, int64_t size, bool is_last);
   // Sends a whole buffer, whose elements have these strides.
   absl::Status AddWhole(int index, const void* data, const hlo::Shape& shape, const Strides& strides);

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kStepsMax = 6;
 constexpr size_t kOperationsShown = 10;
 
-// The nodes from a result back to a parameter by the shortest way; empty when there is none.
+// Returns the nodes from a result back to a parameter by the shortest path; empty when there is none.
 std::vector<hlo::NodeId> WayBack(const hlo::Computation& entry, hlo::NodeId result, hlo::NodeId parameter) {
   std::vector<hlo::NodeId> user(entry.size(), hlo::Computation::kNoNode);
   std::deque<hlo::NodeId> open = {result};
@@ -39,7 +39,7 @@ std::vector<hlo::NodeId> WayBack(const hlo::Computation& entry, hlo::NodeId resu
   return way;
 }
 
-// "reduce_sum (model.py:12)": the last part of a framework's name for the operation, and its line.
+// Returns "reduce_sum (model.py:12)": the last part of a framework's name for the operation, and its line.
 std::string OperationText(const hlo::Computation& entry, const analysis::SourceLines& lines,
                           hlo::NodeId node) {
   const hlo::Notes* const notes = entry.notes(node);
@@ -62,7 +62,7 @@ std::string ParameterName(const CompiledProgram& program, size_t argument) {
              : absl::StrCat(" (", notes->metadata.op_name, ")");
 }
 
-// The operations from the result back to the argument: "div (train.py:6) <- sub (train.py:5)".
+// Returns the operations from the result back to the argument: "div (train.py:6) <- sub (train.py:5)".
 std::string OperationsText(const LineageStep& step) {
   const hlo::Computation& entry = step.program->module().entry();
   hlo::NodeId result = entry.root_id();

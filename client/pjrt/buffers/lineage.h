@@ -1,4 +1,4 @@
-// The executions that a placeholder comes from, for the error of a read.
+// The executions from which a placeholder results, for the error of reading it.
 #pragma once
 
 #include <cstddef>
@@ -22,16 +22,16 @@ struct LineageStep {
   std::shared_ptr<const CompiledProgram> program;
   size_t result = 0;
   Caller line;
-  // The first placeholder among the arguments that the result depends on; kNone when there is none: the
-  // result is too large to be computed.
+  // The first placeholder among the arguments that the result depends on; kNone when there is none, because
+  // the result is a placeholder for its size.
   size_t argument = kNone;
   std::string argument_text;  // "f32[8,4], made at train.py:7"
 };
 
-// The latest executions first. Longer histories are cut off, so that a loop's does not grow.
+// The executions, latest first. Longer histories are cut off, so that the history of a loop does not grow.
 using Lineage = std::vector<LineageStep>;
 
-// Returns the lineages of an execution's results, in their order; null for a result that has a value.
+// Returns the lineage of each result of an execution, in their order; null for a result that has a value.
 // `arguments` are the framework's buffers, `results` the execution's.
 std::vector<std::shared_ptr<const Lineage>> LineagesOf(const std::shared_ptr<const CompiledProgram>& program,
                                                        absl::Span<Buffer* const> arguments,

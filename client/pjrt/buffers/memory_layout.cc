@@ -1,4 +1,4 @@
-// Orders of dimensions: from the interface's layouts, from XLA's text, and back.
+// Converts orders of dimensions from and to the interface's layouts and XLA's text.
 #include "client/pjrt/buffers/memory_layout.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Values that come later.
+// Implements values that are given later.
 #include "client/pjrt/buffers/promised_value.h"
 
 #include <utility>

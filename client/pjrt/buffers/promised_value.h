@@ -1,4 +1,4 @@
-// A value that a buffer is given after it was made.
+// A value that a buffer gets after it was made.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@
 
 namespace hlod::pjrt {
 
-// Shared by the buffer, the one that gives the value, and the runs that take it. Thread-safe.
+// Shared by the buffer, by the code that gives the value, and by the runs that take it. Thread-safe.
 class PromisedValue {
  public:
-  // Keeps the value for one who takes it later, also when the buffer is deleted before.
+  // Keeps the value alive for a later Get(), even if the buffer is deleted before.
   class Use {
    public:
     explicit Use(std::shared_ptr<PromisedValue> promised);
@@ -33,16 +33,17 @@ class PromisedValue {
 
   // Returns the value, or the error in its place; FAILED_PRECONDITION before it is given.
   absl::StatusOr<hlod::Buffer> Get() const;
-  // Gives the value, which is there when `ready` is done. FAILED_PRECONDITION when it was given before.
+  // Gives the value, which is on the device when `ready` is done. FAILED_PRECONDITION when it was given
+  // before.
   absl::Status Give(hlod::Buffer value, const std::shared_ptr<Completion>& ready);
   // Gives an error instead.
   absl::Status Fail(absl::Status error);
-  // Ends the buffer's own use. The value is let go of when there is no other, also one that is given later.
+  // Ends the buffer's own use. A value without uses is released, even if it is given later.
   void Drop() { RemoveUser(); }
-  // Calls back once the value or an error was given: at once, or from the thread that gives it.
+  // Calls back when the value or an error was given: at once, or from the thread that gives it.
   void OnGiven(std::function<void()> callback);
   bool IsGiven() const;
-  // Returns true when nothing but one use and `value`, a copy of the value, refers to the value.
+  // Returns true when only one use, and `value`, a copy of the value, refer to the value.
   bool IsSoleUser(const hlod::Buffer& value) const;
   // Done when the value is on the device.
   const std::shared_ptr<Completion>& end() const { return end_; }

@@ -66,7 +66,7 @@ class CallbackRun {
   }
 
  private:
-  // The results belong to the framework, which may give them up.
+  // Returns the execution without its results, because the framework owns these and may release them.
   static Execution WithoutResults(const Execution& execution) {
     Execution run;
     run.executable = execution.executable;
@@ -98,7 +98,7 @@ class CallbackRun {
     listener.command = ProducerOf(listener.value);
   }
 
-  // Takes the value that has come, hands it on, and asks for the next one.
+  // Passes the received value to the callback, and requests the next one.
   void Take(Listener& listener) {
     const hlod::Buffer value = std::exchange(listener.value, hlod::Buffer());
     const absl::Status come = listener.command->status;
@@ -114,7 +114,7 @@ class CallbackRun {
     Ask(listener);
   }
 
-  // The program has ended: takes values that wait in the channel. The last request fails.
+  // Takes the values that are left in the channel after the program's end. The last request fails.
   void TakeRest(Listener& listener) {
     while (listener.command != nullptr && lost_.ok()) {
       const absl::Status come = client_->session()->Wait(*listener.command);
@@ -146,7 +146,8 @@ class CallbackRun {
     });
   }
 
-  // Opens the streams of a callback's results after its last operand, whose channel comes before theirs.
+  // Opens the streams for a callback's results after its last operand. The last operand's channel has the
+  // number before theirs.
   void Answer(const ParticipantCallbacks& participant, int64_t channel) {
     for (;;) {
       ++channel;
@@ -165,7 +166,7 @@ class CallbackRun {
     }
   }
 
-  // Keeps the first error, and stops the program: what depends on its results must fail, too.
+  // Keeps the first error, and stops the program, so that everything that depends on its results fails, too.
   void Note(absl::Status status) {
     if (status.ok() || !first_error_.ok()) return;
     first_error_ = std::move(status);

@@ -21,7 +21,7 @@
 
 namespace hlod::pjrt {
 
-// Returns the line of the executions with callbacks that this thread starts: a number of its own.
+// Returns the number that identifies the line of executions with callbacks that this thread starts.
 uint64_t LineOfThisThread();
 
 // The callbacks of one participant, by channel.

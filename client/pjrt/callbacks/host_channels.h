@@ -10,7 +10,7 @@
 
 namespace hlod::pjrt {
 
-// By channel_id, the array that each value of the channel is.
+// Maps a channel_id to the shape of each value of the channel.
 struct HostChannels {
   std::map<int64_t, hlo::Shape> to_host, from_host;
   // Channels of values that belong to one device by the program's annotations. Each participant of such a

@@ -19,14 +19,15 @@ namespace hlod::pjrt {
 // Sends the value when its last byte has come. Thread-safe; the framework destroys it.
 class CopyToDeviceStream {
  public:
-  // `execution` wants the value, and `end` is its end for the framework. A value that cannot be sent, or that
-  // is not whole when the stream is destroyed, ends both: the program would wait for it.
+  // `execution` needs the value, and `end` is its completion for the framework. If the value cannot be sent,
+  // or is not complete when the stream is destroyed, both end with an error, because the program would wait
+  // for it.
   CopyToDeviceStream(std::vector<Device*> devices, int64_t channel, hlo::Shape shape, Execution execution,
                      std::shared_ptr<Completion> end);
   ~CopyToDeviceStream();
 
-  // Takes the bytes, which the caller may free afterwards. INVALID_ARGUMENT when they are more than are
-  // wanted.
+  // Takes a chunk, which the caller may free afterwards. INVALID_ARGUMENT when the chunks have more bytes
+  // than the value.
   absl::Status Add(const void* data, size_t size);
   int64_t total_bytes() const { return total_; }
   int64_t current_bytes() const;

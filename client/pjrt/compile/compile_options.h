@@ -1,4 +1,4 @@
-// The options with which a framework has a program compiled.
+// The options of a framework's compilation.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct CompileOptions {
   // The device of partition p of replica r is devices[r * partitions + p]. Empty for a portable program.
   std::vector<int> devices;
   bool portable = false;          // Each execution names its device.
-  bool tupled_arguments = false;  // The program takes one tuple.
+  bool tupled_arguments = false;  // True when the program takes its arguments as one tuple.
   std::string serialized;         // As they came.
 };
 

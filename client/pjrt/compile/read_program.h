@@ -1,4 +1,4 @@
-// Reads the program of a compilation, with what it says of its arguments and results beside their values.
+// Reads the program of a compilation, with the properties that it states of its arguments and results.
 #pragma once
 
 #include <memory>

@@ -107,12 +107,12 @@ absl::Status Serve(abi::Device_GetAttributes_Args& args) {
   args.attributes = nullptr;
   args.num_attributes = 0;
   args.device_attributes = nullptr;
-  args.attributes_deleter = [](abi::Device_Attributes*) {};  // Called for an empty list, too.
+  args.attributes_deleter = [](abi::Device_Attributes*) {};  // Frameworks call it for an empty list, too.
   return absl::OkStatus();
 }
 
-// The figures of this process: the daemon's, which programs and other processes share, would take a round
-// trip, and frameworks ask before every compilation.
+// Reports the figures of this process. Those of the daemon, which other programs and processes share, would
+// cost a round trip, and frameworks ask before every compilation.
 absl::Status Serve(abi::Device_MemoryStats_Args& args) {
   RETURN_IF_ERROR(Given(args.device, "device"));
   abi::Device_MemoryStats_Args stats = {};  // The caller's struct need not be clear.

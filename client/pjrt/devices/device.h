@@ -14,14 +14,14 @@ namespace hlod::pjrt {
 // The name by which frameworks know the plugin's devices.
 inline constexpr std::string_view kPlatformName = "hlod";
 
-// Says the same of a device whether or not a daemon is there.
+// The description of a device, which is the same with and without a daemon.
 class DeviceDescription {
  public:
   DeviceDescription(int id, std::string kind);
   int id() const { return id_; }
   const std::string& kind() const { return kind_; }
   const std::string& text() const { return text_; }        // "hlod:0"
-  const std::string& details() const { return details_; }  // With the kind.
+  const std::string& details() const { return details_; }  // The name with the kind.
 
  private:
   const int id_;
@@ -41,11 +41,11 @@ class Device {
   const std::vector<Memory*>& memories() const { return memories_; }
   Memory& default_memory() const { return *memories_.front(); }
 
-  // Counts the bytes of the buffers that the framework holds on the device; negative when it lets go.
+  // Adds to the bytes of the buffers that the framework holds on the device; negative when it releases them.
   void Held(int64_t bytes);
   int64_t held_bytes() const { return held_; }
   int64_t peak_bytes() const { return peak_; }
-  // From now on the peak is that of what follows.
+  // Restarts the measurement of the peak.
   void ForgetPeak() { peak_ = held_.load(); }
 
  private:
@@ -53,7 +53,7 @@ class Device {
   const hlod::Device runtime_;
   DeviceDescription description_;
   std::vector<std::unique_ptr<Memory>> owned_;
-  std::vector<Memory*> memories_;  // By kind.
+  std::vector<Memory*> memories_;  // One per kind.
   std::atomic<int64_t> held_ = 0, peak_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// A memory space of a device. In the daemon all of a device's are one; frameworks keep apart what they put
-// where.
+// A memory space of a device. The daemon has one memory per device; the spaces only record where the
+// framework put a buffer.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Asks the process's partitioner, and takes what it gives if it is what the program was.
+// Asks the process's partitioner, and accepts its module if that fits the program.
 #include "client/pjrt/division/divide.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Programs of single participants, as one program of all of them.
+// Merges programs of single participants to one program of all of them.
 #pragma once
 
 #include <memory>

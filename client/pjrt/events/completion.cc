@@ -1,4 +1,4 @@
-// Completions: of commands, and those that are set.
+// Implements completions of commands, and completions that are set.
 #include "client/pjrt/events/completion.h"
 
 #include <utility>

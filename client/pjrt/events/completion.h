@@ -1,4 +1,4 @@
-// The end of something that the device does, which several events may stand for.
+// The completion of work on a device. Several events may stand for one completion.
 #pragma once
 
 #include <atomic>
@@ -17,34 +17,34 @@ namespace hlod::pjrt {
 class Completion : public std::enable_shared_from_this<Completion> {
  public:
   using Callback = std::function<void(const absl::Status&)>;
-  // Turns the end of a command into that of the completion; called once, before anybody hears of it.
+  // Maps the status of a command to that of the completion. It is called once, before any callback.
   using Finish = std::function<absl::Status(const runtime::CommandState&, absl::Status)>;
   using Urgency = runtime::Completions::Urgency;
 
-  // One that is done.
+  // Returns a completion that is done.
   static std::shared_ptr<Completion> Done(absl::Status status);
-  // One that is done when Set is called.
+  // Returns a completion that is done when Set is called.
   static std::shared_ptr<Completion> Open();
-  // One that is done when the command is. `urgency` is that of its callbacks.
+  // Returns a completion that is done when the command is. `urgency` is that of its callbacks.
   static std::shared_ptr<Completion> Of(std::shared_ptr<runtime::Session> session,
                                         std::shared_ptr<runtime::Completions> completions,
                                         runtime::Command command, Urgency urgency, Finish finish = nullptr);
 
-  // Never waits. Handles messages that have arrived.
+  // Returns true when it is done. Handles messages that have arrived, but does not wait.
   bool IsReady();
   absl::Status Await();
-  // Calls back once: at once when it is done, else from the thread that finds out. May wait for a moment if
-  // callbacks are awaited.
+  // Calls `callback` once: now if it is done, else from the thread that learns of the end. May wait for a
+  // moment if callbacks are awaited.
   void OnReady(Callback callback);
-  // Ends it. Returns false when it was ended before.
+  // Completes it with `status`. Returns false when it was complete before.
   bool Set(absl::Status status);
 
  private:
   Completion() = default;
-  // Ends it with the command's status.
+  // Completes it with the command's status.
   void SetFromCommand(absl::Status status);
 
-  std::shared_ptr<runtime::Session> session_;  // Null unless it is that of a command.
+  std::shared_ptr<runtime::Session> session_;  // Null unless it is the completion of a command.
   std::shared_ptr<runtime::Completions> completions_;
   runtime::Command command_;
   Urgency urgency_ = Urgency::kAwaited;
@@ -54,7 +54,7 @@ class Completion : public std::enable_shared_from_this<Completion> {
   Finish finish_ ABSL_GUARDED_BY(mu_);
   bool finishing_ ABSL_GUARDED_BY(mu_) = false;
   bool done_ ABSL_GUARDED_BY(mu_) = false;
-  bool asked_ ABSL_GUARDED_BY(mu_) = false;  // True when the completion thread will tell.
+  bool asked_ ABSL_GUARDED_BY(mu_) = false;  // True once the completion thread was asked to call back.
   absl::Status status_ ABSL_GUARDED_BY(mu_);
   std::vector<Callback> callbacks_ ABSL_GUARDED_BY(mu_);
 };

@@ -9,7 +9,7 @@
 
 namespace hlod::pjrt {
 
-// The framework destroys it, also before it is done, and in its own callback.
+// The framework destroys it, perhaps before it is done, or in its own callback.
 class Event {
  public:
   explicit Event(std::shared_ptr<Completion> completion) : completion_(std::move(completion)) {}

@@ -5,7 +5,7 @@
 
 namespace hlod::pjrt {
 
-// Returns the first of the chain.
+// Returns the first element of the chain.
 abi::Extension* Extensions();
 
 // The elements of the chain.

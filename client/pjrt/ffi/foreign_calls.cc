@@ -25,7 +25,7 @@ using hlo::Shape;
 
 constexpr int32_t kTypedFfi = 4;  // CustomCallApiVersion on XLA's wire.
 
-// Returns the function that is to serve calls of this name, nullopt when there is none. The daemon has LAPACK's
+// Returns the function that serves calls of this name; nullopt when there is none. The daemon runs LAPACK's
 // routines itself, without the host.
 std::optional<ffi::Target> ServedTarget(std::string_view name) {
   std::optional<ffi::Target> target = ffi::FindTarget(name);
@@ -33,7 +33,7 @@ std::optional<ffi::Target> ServedTarget(std::string_view name) {
   return target;
 }
 
-// Returns the function that is to serve an instruction, nullopt when it is not such a call.
+// Returns the function that serves an instruction; nullopt when it is not such a call.
 std::optional<ffi::Target> TargetOf(Instruction instruction) {
   if (instruction.opcode() != Opcode::kCustomCall) return std::nullopt;
   const auto& attributes = instruction.attributes<hlo::CustomCallAttributes>();

@@ -29,7 +29,7 @@ struct NotedExecution {
 struct NotedClient {
   std::shared_ptr<Client> client;
   std::vector<std::shared_ptr<NotedExecution>>
-      executions;  // In the order of their ends, as far as they have come.
+      executions;  // In the order in which they ended; those that have not ended are missing.
 };
 
 struct Notes {
@@ -45,8 +45,8 @@ struct Notes {
 
 std::atomic<bool> is_profiling = false;
 
-// Finds when the daemon's last runs were by this process's clock, and adds them and the client's view of
-// them.
+// Converts the times of the daemon's last runs to this process's clock, and adds these runs and the client's
+// view of them.
 absl::Status AddExecutions(const NotedClient& noted, XSpace& space) {
   ASSIGN_OR_RETURN(const SessionAccount account, GetAccount(noted.client->runtime(), Caller{}));
   const auto& executions = noted.executions;

@@ -13,13 +13,13 @@
 
 namespace hlod::pjrt {
 
-// Strings as the interface wants them; they belong to the program.
+// Strings in the interface's form; they belong to the program.
 struct ListOfBytes {
   std::vector<const char*> data;
   std::vector<size_t> sizes;
 };
 
-// The program by itself; outlives the loaded one that it came from.
+// A program without devices; it outlives the loaded one that it came from.
 class Executable {
  public:
   explicit Executable(std::shared_ptr<const CompiledProgram> program);
@@ -47,7 +47,7 @@ class Executable {
   std::vector<abi::NamedValue> cost_;
 };
 
-// The program on its devices.
+// A program with its devices.
 class LoadedExecutable {
  public:
   explicit LoadedExecutable(std::shared_ptr<const CompiledProgram> program);

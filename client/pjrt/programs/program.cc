@@ -73,7 +73,7 @@ std::vector<DimensionOrder> OrdersOf(std::vector<DimensionOrder> stated, const s
   return stated;
 }
 
-// Says once per program, or once for all when no program can be divided.
+// Warns once per program, or once for all programs when none can be divided.
 void WarnOfWhole(const std::string& name, const absl::Status& reason) {
   const bool no_partitioner = absl::IsFailedPrecondition(reason);
   runtime::Warn(absl::StrFormat("%s computed whole on each device, because %s cannot be divided: %s",

@@ -1,4 +1,4 @@
-// A compiled program: what its handles share.
+// A compiled program, which its handles share.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@
 
 namespace hlod::pjrt {
 
-// The kinds of memory of arguments or results: ids, and their names as the interface wants them.
+// The kinds of memory of arguments or results: ids, and names in the interface's form.
 struct MemoryKinds {
   std::vector<size_t> ids;
   std::vector<const char*> names;
@@ -32,7 +32,7 @@ struct MemoryKinds {
 class CompiledProgram {
  public:
   // Reads a program in one of the interface's formats ("mlir": StableHLO as bytecode or text, "hlo":
-  // HloModuleProto), compiles it in the daemon and waits for the end of that.
+  // HloModuleProto), has the daemon compile it, and waits for the result.
   static absl::StatusOr<std::shared_ptr<const CompiledProgram>> Compile(Client& client, std::string_view code,
                                                                         std::string_view format,
                                                                         CompileOptions options);
@@ -41,7 +41,7 @@ class CompiledProgram {
   static absl::StatusOr<std::shared_ptr<const CompiledProgram>> Estimate(int devices, std::string_view code,
                                                                          std::string_view format,
                                                                          CompileOptions options);
-  // Compiles it for a client. `options` replaces the program's own unless it is empty.
+  // Compiles an estimated program for a client. `options` replaces the program's own unless it is empty.
   absl::StatusOr<std::shared_ptr<const CompiledProgram>> Load(Client& client, std::string_view options) const;
 
   // REQUIRES: the program was not estimated.
@@ -51,7 +51,7 @@ class CompiledProgram {
   const hlod::Executable& runtime() const { return runtime_; }
   // True when its participants can only be run together.
   bool needs_all() const { return needs_all_; }
-  // The program for one of its participants, which runs without the others. See AloneProgram.
+  // Returns the program of one participant, which runs without the others. See AloneProgram.
   absl::StatusOr<hlod::Executable> alone() const;
   // The line of the user's program for which it was compiled.
   const Caller& line() const { return line_; }
@@ -71,7 +71,8 @@ class CompiledProgram {
   const std::vector<int>& aliases() const { return aliases_; }
 
   const std::vector<abi::BufferType>& output_types() const { return output_types_; }
-  const std::vector<int64_t>& output_dims() const { return output_dims_; }  // One after another.
+  // The dimensions of all outputs, one output after another.
+  const std::vector<int64_t>& output_dims() const { return output_dims_; }
   const std::vector<size_t>& output_ranks() const { return output_ranks_; }
   const MemoryKinds& output_kinds() const { return output_kinds_; }
   const MemoryKinds& parameter_kinds() const { return parameter_kinds_; }
@@ -99,7 +100,7 @@ class CompiledProgram {
 
   std::shared_ptr<Client> client_;  // Null when the program is only estimated.
   CompileOptions options_;
-  std::string code_, format_;  // As they came.
+  std::string code_, format_;  // The program and its format, as the framework passed them.
   std::unique_ptr<hlo::Module> module_;
   hlod::Executable runtime_;
   bool needs_all_ = false;

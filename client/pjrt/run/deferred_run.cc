@@ -16,8 +16,8 @@
 namespace hlod::pjrt {
 namespace {
 
-// Does a job of this thread after the one under way, if there is one: the start of a run gives values, with
-// which the next of a long chain of runs starts.
+// Runs `job` after the job of this thread that is under way, if any: the start of a run gives values, which
+// start the next run of a long chain.
 void InTurn(std::function<void()> job) {
   thread_local std::deque<std::function<void()>>* waiting = nullptr;
   if (waiting != nullptr) {

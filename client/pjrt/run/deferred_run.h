@@ -20,15 +20,15 @@ class DeferredRun : public std::enable_shared_from_this<DeferredRun> {
   // Takes over the arguments that the run consumes.
   DeferredRun(Run run, std::string call_location);
 
-  // Hands results and ends to the caller of the run.
+  // Returns results and completions to the caller of the run.
   void Give(abi::LoadedExecutable_Execute_Args& args) const;
   // Appends the participants of a run of the same program, which must not be used any more.
   void Append(DeferredRun& other);
-  // Starts it as soon as all arguments have been given: now, or in the thread that gives the last one.
+  // Starts the run as soon as all arguments have been given: now, or in the thread that gives the last one.
   void StartWhenGiven() { StartWhenGiven(run_.runtime); }
   // The same with another program, of all participants.
   void StartWhenGiven(hlod::Executable program);
-  // Ends it instead.
+  // Fails the run instead of starting it.
   void Fail(const absl::Status& error);
 
   const Run& run() const { return run_; }
@@ -41,7 +41,8 @@ class DeferredRun : public std::enable_shared_from_this<DeferredRun> {
   Run run_;
   const Caller line_;
   const std::string call_location_;
-  std::vector<std::shared_ptr<PromisedValue>> results_;  // The participants' one after another.
+  // The results of all participants, one participant after another.
+  std::vector<std::shared_ptr<PromisedValue>> results_;
   std::vector<std::shared_ptr<Completion>> ends_;        // One per participant.
   std::atomic<size_t> missing_ = 0;                      // The arguments that were not given, and one.
 };

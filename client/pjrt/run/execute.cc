@@ -28,7 +28,8 @@ Caller LineOf(const LoadedExecutable& executable, const abi::ExecuteOptions& opt
   return line.line == 0 ? executable.program()->line() : line;
 }
 
-// Hands the results and the ends of the participants to the caller. `end` is null unless there are callbacks.
+// Returns the results and the completions of the participants to the caller. `end` is null unless there are
+// callbacks.
 void Give(const Run& run, const Execution& execution, const std::shared_ptr<Completion>& end,
           abi::LoadedExecutable_Execute_Args& args) {
   const size_t count = run.program->output_types().size();
@@ -43,7 +44,7 @@ void Give(const Run& run, const Execution& execution, const std::shared_ptr<Comp
       const Buffer& argument = *args.argument_lists[participant][alias];
       if (argument.IsDeleted()) args.output_lists[participant][i]->TakeIdentity(argument);
     }
-    // Frameworks ask each execution to tell its end, and wait for its results.
+    // Frameworks request a completion of each execution, and wait for its results.
     if (args.device_complete_events != nullptr) {
       args.device_complete_events[participant] =
           new Event(end != nullptr ? end : device.client().EndOf(execution.sent));
@@ -51,8 +52,8 @@ void Give(const Run& run, const Execution& execution, const std::shared_ptr<Comp
   }
 }
 
-// Gives results and ends that carry an error. Frameworks expect what befalls an execution there, not from the
-// call.
+// Returns results and completions that carry an error. Frameworks expect the errors of an execution there,
+// and not from the call.
 void GiveFailed(const Run& run, const absl::Status& error, abi::LoadedExecutable_Execute_Args& args) {
   const std::vector<Shape>& shapes = run.program->runtime().result_shapes();
   for (size_t participant = 0; participant < run.devices.size(); ++participant) {
@@ -65,7 +66,7 @@ void GiveFailed(const Run& run, const absl::Status& error, abi::LoadedExecutable
   }
 }
 
-// Gives results whose values come later: after those of arguments, or with the run of the last participant.
+// Returns results whose values come later: after those of arguments, or with the run of the last participant.
 void Defer(Run run, const LoadedExecutable& executable, const abi::ExecuteOptions& options,
            abi::LoadedExecutable_Execute_Args& args) {
   const bool is_part = run.is_part;

@@ -22,8 +22,8 @@ namespace hlod::pjrt {
 // Thread-safe.
 class Rendezvous {
  public:
-  // Participants may be minutes apart, for one of them may write a checkpoint: those that wait are warned of
-  // early, and given up late, when PyTorch's process groups would be.
+  // Participants may be minutes apart, because one may write a checkpoint: a warning about those that wait
+  // comes early, and the error comes as late as that of PyTorch's process groups.
   explicit Rendezvous(absl::Duration warn_after = absl::Seconds(20),
                       absl::Duration fail_after = absl::Minutes(30));
   // REQUIRES: no run waits (Fail).
@@ -36,31 +36,31 @@ class Rendezvous {
 
  private:
   struct Meeting {
-    std::vector<std::shared_ptr<DeferredRun>> parts;  // One per participant; null: not there yet.
+    std::vector<std::shared_ptr<DeferredRun>> parts;  // One per participant; null until it has joined.
     std::vector<Device*> devices;
     size_t present = 0;
     absl::Time since;
     bool warned = false;
   };
-  // A meeting that is given up. Its error is written while the client, which owns the devices, exists.
+  // A meeting that waited too long. Its error is written while the client, which owns the devices, exists.
   struct Late {
     Meeting meeting;
     absl::Status error;
   };
-  // By the programs' devices.
+  // Meetings by the devices of their programs.
   using Meetings = std::map<std::vector<Device*>, std::deque<Meeting>>;
   struct State {
     const absl::Duration warn_after, fail_after;
     absl::Mutex mu;
     Meetings meetings ABSL_GUARDED_BY(mu);
-    // By the digests of the participants' programs, which differ.
+    // Merged programs by the digests of the participants' programs, which differ.
     std::map<std::vector<std::string>, absl::StatusOr<hlod::Executable>> merged ABSL_GUARDED_BY(mu);
     bool watched ABSL_GUARDED_BY(mu) = false;
     bool ending ABSL_GUARDED_BY(mu) = false;
   };
   // Starts a thread that looks for meetings that take too long, until there are none.
   static void Watch(const std::shared_ptr<State>& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state->mu);
-  // Warns of late meetings. Takes out those that are given up.
+  // Warns of late meetings. Removes and returns those that have waited too long.
   static std::vector<Late> TakeLate(State& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   static std::string Describe(const Meeting& meeting);
   // Returns the program that does what the participants' programs do.

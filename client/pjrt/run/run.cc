@@ -103,7 +103,7 @@ absl::Status AddArgument(Run& run, DonationCheck* donations, Buffer* buffer, boo
   }
   if (donations != nullptr) RETURN_IF_ERROR(donations->Add(run, buffer, donate, participant, argument));
   if (wanted.IsToken() && !buffer->shape().IsToken()) {
-    // A framework without a token yet gives some other buffer in its place.
+    // A framework that has no token yet passes some other buffer in its place.
     ASSIGN_OR_RETURN(value,
                      run.devices[participant]->runtime().Upload({}, wanted, Cause::kUpload, CurrentLine()));
   } else if (donate) {

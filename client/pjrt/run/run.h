@@ -16,12 +16,12 @@ namespace hlod::pjrt {
 
 // An argument whose value is given later.
 struct AwaitedArgument {
-  size_t index;  // In Run::arguments, where the value belongs.
+  size_t index;  // The position in Run::arguments.
   PromisedValue::Use promised;
   bool donated;
 };
 
-// An execution: the participants' arguments one after another, and what of them is consumed.
+// An execution: the participants' arguments, one participant after another, and which of them are consumed.
 struct Run {
   std::shared_ptr<const CompiledProgram> program;
   hlod::Executable runtime;

@@ -250,12 +250,12 @@ class ExecuteCall {
   const std::vector<int>& devices_;
   std::vector<int> donated_;       // In order.
   std::vector<uint64_t> handles_;  // The results' handles.
-  std::vector<Buffer> filled_;     // By result: the placeholder that it fills; not valid for most.
+  std::vector<Buffer> filled_;     // The placeholder that each result fills; most are not valid.
   std::vector<int> unknown_;       // Results named in `fill` that do not exist: the daemon refuses them.
-  std::vector<bool> abstract_;     // By result: it will be a placeholder.
+  std::vector<bool> abstract_;     // True for each result that will be a placeholder.
   bool profile_ = false, measure_machine_ = false;
   Command sent_;
-  std::vector<Command> prefetches_;  // By result: the Download that reads it ahead. Empty if there is none.
+  std::vector<Command> prefetches_;  // The Download that reads each result ahead; empty if there is none.
 };
 
 // Checks an execute and sends it. `prepare` may change the call before it is sent.

@@ -1,4 +1,4 @@
-// For a function inside of a CallerScope that calls a function of the user's.
+// Suspends a CallerScope while a function of the library calls a function of the user's.
 #pragma once
 
 #include "hlod/runtime/caller.h"

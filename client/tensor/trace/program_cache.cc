@@ -1,4 +1,4 @@
-// Implements the caches by content.
+// Implements the caches, whose keys are the contents of traces and of canonical forms.
 #include "client/tensor/trace/program_cache.h"
 
 #include <utility>

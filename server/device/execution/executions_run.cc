@@ -26,7 +26,7 @@ std::shared_ptr<SessionExecutable> Executions::Hold(const Execution& execution) 
 void Executions::Queue(const std::shared_ptr<Execution>& execution, double expected_us) {
   const std::shared_ptr<SessionExecutable> held = Hold(*execution);
   if (held == nullptr) return;
-  // Participants hold all of their devices, so those without a line take turns anyway.
+  // Participants hold all of their devices, so programs without a line cannot overlap either.
   const bool waits_in_line = held->compiled->plan().stats().transfers &&
                              (execution->request.participants() == 1 || execution->request.line != 0);
   if (waits_in_line && !JoinLine(execution)) return;

@@ -263,7 +263,8 @@ std::shared_ptr<Executable> ExecutableCache::Load(const Digest& digest,
   };
   absl::StatusOr<std::shared_ptr<Executable>> loaded = load();
   if (loaded.ok()) return *std::move(loaded);
-  // A native kernel that only another daemon has is not a fault of the file, nor is a used-up share.
+  // The file is not at fault when it needs a native kernel that only another daemon has, or when the
+  // session's share is used up.
   if (!*compile.cancel && !absl::IsUnimplemented(loaded.status()) &&
       KindOf(loaded.status()) != ErrorKind::kLimit) {
     options_.persistent->Reject(key, loaded.status());

@@ -96,7 +96,7 @@ std::optional<std::vector<SortKey>> RecogniseComparator(const hlo::Computation& 
   if (!root) return std::nullopt;
   std::vector<SortKey> keys;
   while (*root != Terms::kFalse) {
-    // Such a comparator would order equal elements before one another.
+    // A comparator that is true for equal elements is no order.
     if (*root == Terms::kTrue) return std::nullopt;
     const uint32_t operands = terms.operands(*root);
     std::optional<Terms::Id> rest;

@@ -136,7 +136,7 @@ class UploadStream : public session::BulkStream, public std::enable_shared_from_
                 MutexLock lock(&self->mu_);
                 self->declared_ = declared;
               }
-              // AwaitUpload calls back once.
+              // Releasing once suffices, because AwaitUpload calls back once.
               self->session_->budgets().staging.Release(std::exchange(self->staged_bytes_, 0));
               self->PostPump();
             });

@@ -1,4 +1,4 @@
-// First results' memory, then a heap by decreasing size.
+// Places the results first, then the other arrays in a heap, by decreasing size.
 #include "client/analysis/module/memory/packing.h"
 
 #include <algorithm>

@@ -36,7 +36,8 @@ class ScheduleGraph {
 
   const Placement& placement_;
   std::vector<bool> present_;                       // By instruction.
-  std::vector<std::vector<hlo::NodeId>> operands_;  // By instruction: those it waits for, each once.
+  // The instructions that each instruction waits for, each once.
+  std::vector<std::vector<hlo::NodeId>> operands_;
   std::vector<std::vector<hlo::NodeId>> users_;     // By instruction, in the order of the text.
 };
 

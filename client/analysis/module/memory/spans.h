@@ -24,7 +24,8 @@ struct Span {
 
 struct Timeline {
   std::vector<Span> temporaries;
-  // By leaf of the entry's result: the ticks during which a result or what becomes it is in its memory.
+  // The ticks, per leaf of the entry's result, during which the result, or an array that becomes it, is in
+  // its memory.
   std::vector<std::vector<Ticks>> results;
   std::vector<Ticks> entry;  // By position of the entry's schedule.
 };

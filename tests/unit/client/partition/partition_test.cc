@@ -108,7 +108,7 @@ TEST_F(Partitioning, RefusesInSentencesAndGoesOn) {
   EXPECT_TRUE(Partition({.program = kDot}).ok());
 }
 
-// Asks a worker of its own: the process's may have been started by another test.
+// Asks a worker that this test starts, because another test may have started the process's own.
 absl::Status Ask() {
   Worker worker;
   return worker.Ask({.header = {{"partitioner", "auto"}}, .body = kDot}, absl::Seconds(60)).status();
