@@ -87,9 +87,10 @@ Action AddRun(CLI::App& command, const std::vector<std::string>&) {
       "--output", options->output,
       "Write results to this folder as resultN.npy; for several participants, participantM.resultN.npy");
   command.add_option("--mesh", options->mesh,
-                     "Divide the module among devices by its shardings, as in data=4,model=2; own: those of "
-                     "its own mesh; none: run it whole. Without it, a module with shardings is divided if "
-                     "the daemon has as many devices. Arguments are cut, and results assembled");
+                     "Axes of the devices that the module is divided among by its shardings, as in "
+                     "data=4,model=2; own: the module's own mesh; none: run it whole. Without it, a module "
+                     "with shardings is divided if the daemon has enough devices. Arguments are cut, and "
+                     "results are assembled");
   command
       .add_option("--partitioner", options->partitioner,
                   "shardy or gspmd; auto: the one whose shardings the module has")
@@ -181,10 +182,9 @@ Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
       ->capture_default_str();
   command.add_option(
       "--shard", options->shard,
-      "REGEX=SPEC: divide the arguments whose name the regular expression is found in as SPEC says, and not "
-      "as the module does, for example \"wq=None,data\" or \"embedding=P('model', ('data', 'pipe'))\". A "
-      "result "
-      "that takes over an argument's memory is divided like it. Repeatable");
+      "REGEX=SPEC: divide each argument whose name matches REGEX as SPEC states, instead of as the module "
+      "does: \"wq=None,data\" or \"embedding=P('model', ('data', 'pipe'))\". A result that takes over an "
+      "argument's memory is divided like it. May be repeated");
   command.add_flag(
       "--search", options->search,
       "Try the standard shardings (data, FSDP, tensor, sequence, and combinations) over --mesh, or "

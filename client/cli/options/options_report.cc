@@ -9,7 +9,7 @@ namespace hlod::cli {
 
 Action AddReplay(CLI::App& command, const std::vector<std::string>&) {
   const auto options = std::make_shared<ReplayOptions>();
-  command.add_option("log", options->log, "CommandLog to replay")->required();
+  command.add_option("log", options->log, "Command log (HLOD_COMMAND_LOG) to replay")->required();
   const std::map<std::string, ReplayData> replay_data = {{"zeros", ReplayData::kZeros},
                                                          {"random", ReplayData::kRandom},
                                                          {"placeholder", ReplayData::kPlaceholder}};
