@@ -175,12 +175,14 @@ class Headers {
 };
 
 // Returns true when a name in an unnamed namespace of `enclosing` cannot be told from the header's, or hides
-// it.
-bool Clash(const std::string& enclosing, const Name& name, const HeaderName& other) {
+// it. An overload hides functions of the same name from the unnamed namespaces of files after it: those of
+// the room's own headers are likely to be called there.
+bool Clash(const std::string& enclosing, const Name& name, const HeaderName& other, bool own_header) {
   if (enclosing != other.enclosing && !enclosing.starts_with(other.enclosing + "::")) return false;
   if (!name.alias.empty() && name.alias == other.name.alias) return false;
   const bool functions = !name.parameters.empty() && !other.name.parameters.empty();
-  return !functions || (enclosing == other.enclosing && name.parameters == other.name.parameters);
+  if (!functions) return true;
+  return enclosing == other.enclosing && (own_header || name.parameters == other.name.parameters);
 }
 
 // Files that are compiled before it bring their headers: a name that they declare must not be defined again.
@@ -207,7 +209,8 @@ TEST(Unnamed, NamesAreNotThoseOfHeadersInTheRoom) {
         if (!name) return;
         const auto [begin, end] = known.equal_range(name->name);
         for (auto other = begin; other != end; ++other) {
-          EXPECT_FALSE(Clash(declaration.enclosing, *name, *other->second))
+          const bool own_header = RoomOf(other->second->header) == room;
+          EXPECT_FALSE(Clash(declaration.enclosing, *name, *other->second, own_header))
               << file.lexically_relative(root) << ": " << name->name << name->parameters
               << " has the name of a declaration in " << other->second->header.lexically_relative(root)
               << ", which files beside it include. Give it another name.";

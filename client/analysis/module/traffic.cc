@@ -23,8 +23,8 @@ int64_t WrittenBy(Instruction i, const PlacementOptions& options) {
   return 2 * updates;
 }
 
-double TrafficOf(const Placements& placements, const Placement& placement, Instruction i,
-                 const std::vector<double>& called) {
+double TrafficOfInstruction(const Placements& placements, const Placement& placement, Instruction i,
+                            const std::vector<double>& called) {
   switch (i.opcode()) {
     case hlo::kWhile: {
       const double iterations = static_cast<double>(hlo::TripCountOf(placements.module(), i).value_or(1));
@@ -52,7 +52,8 @@ double TrafficOf(const Placements& placements) {
     const Placement& placement = placements.of(id);
     const hlo::Computation& computation = placement.computation();
     for (hlo::NodeId node = 0; node < computation.size(); ++node) {
-      if (placement.runs(node)) bytes[id] += TrafficOf(placements, placement, computation[node], bytes);
+      if (placement.runs(node))
+        bytes[id] += TrafficOfInstruction(placements, placement, computation[node], bytes);
     }
   }
   return bytes[module.entry_id()];

@@ -19,11 +19,11 @@ namespace {
 
 using analysis::ModuleReport;
 
-Json ToJson(const analysis::Cost& cost) {
+Json CostJson(const analysis::Cost& cost) {
   return {{"flops", cost.flops}, {"transcendentals", cost.transcendentals}, {"bytes", cost.bytes}};
 }
 
-Json ToJson(const analysis::CostContributor& row) {
+Json CostlyJson(const analysis::CostContributor& row) {
   return {{"name", row.name},
           {"op_name", row.op_name},
           {"source", ToString(row.source)},
@@ -31,50 +31,50 @@ Json ToJson(const analysis::CostContributor& row) {
           {"flops", row.flops}};
 }
 
-Json ToJson(const analysis::Contributor& array) {
+Json ArrayOfPeakJson(const analysis::Contributor& array) {
   return {{"kind", Name(array.kind)},   {"name", array.name},
           {"op_name", array.op_name},   {"source", ToString(array.source)},
           {"last_use", array.last_use}, {"shape", hlo::ToStringNoLayout(array.shape)},
           {"bytes", array.bytes}};
 }
 
-Json ToJson(const analysis::Peak& peak) {
+Json PeakJson(const analysis::Peak& peak) {
   Json largest = Json::array();
-  for (const analysis::Contributor& array : peak.largest) largest.push_back(ToJson(array));
+  for (const analysis::Contributor& array : peak.largest) largest.push_back(ArrayOfPeakJson(array));
   return {{"total_bytes", peak.total()},         {"argument_bytes", peak.arguments},
           {"result_bytes", peak.results},        {"alias_bytes", peak.aliased},
           {"temporary_bytes", peak.temporaries}, {"at", peak.at},
           {"largest", std::move(largest)}};
 }
 
-Json ToJson(const analysis::ErrorBar& bar) {
+Json ErrorBarJson(const analysis::ErrorBar& bar) {
   return {{"part", bar.part}, {"programs", bar.programs}, {"judge", bar.judge}};
 }
 
-Json ToJson(const ModuleReport& report) {
+Json ReportJson(const ModuleReport& report) {
   Json costliest = Json::array();
-  for (const analysis::CostContributor& row : report.cost.largest) costliest.push_back(ToJson(row));
+  for (const analysis::CostContributor& row : report.cost.largest) costliest.push_back(CostlyJson(row));
   Json json = {{"module", report.name},
                {"instructions", report.instructions},
-               {"cost", ToJson(report.cost.total)},
-               {"cost_once", ToJson(report.cost.once)},
+               {"cost", CostJson(report.cost.total)},
+               {"cost_once", CostJson(report.cost.once)},
                {"costliest", std::move(costliest)},
                {"unknown_loops", report.cost.unknown_loops},
                {"unknown_calls", report.cost.unknown_calls},
-               {"fused", ToJson(report.fused)},
-               {"unfused", ToJson(report.unfused)},
-               {"peak_bytes", cli::ToJson(report.peak_bytes)},
-               {"error_bar", ToJson(ErrorBarOf(report.compiler))},
-               {"traffic_bytes", cli::ToJson(report.traffic)},
+               {"fused", PeakJson(report.fused)},
+               {"unfused", PeakJson(report.unfused)},
+               {"peak_bytes", ToJson(report.peak_bytes)},
+               {"error_bar", ErrorBarJson(ErrorBarOf(report.compiler))},
+               {"traffic_bytes", ToJson(report.traffic)},
                {"fit", Name(report.fit())},
-               {"findings", cli::ToJson(report.findings)},
+               {"findings", ToJson(report.findings)},
                {"passed", report.passed()},
                {"undivided_because", report.undivided_because},
                {"text", ToText(report)}};
   if (report.target.has_value()) {
-    json["target"] = cli::ToJson(*report.target);
-    json["step_seconds"] = cli::ToJson(report.step_seconds);
-    if (report.target->count > 1) json["likely_bytes"] = cli::ToJson(report.likely_bytes);
+    json["target"] = ToJson(*report.target);
+    json["step_seconds"] = ToJson(report.step_seconds);
+    if (report.target->count > 1) json["likely_bytes"] = ToJson(report.likely_bytes);
   }
   return json;
 }
@@ -133,7 +133,7 @@ absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptio
   }
   if (options.update_budget) RETURN_IF_ERROR(analysis::UpdateBudget(options.budget, ValuesOf(report)));
   if (common.json) {
-    Json json = ToJson(report);
+    Json json = ReportJson(report);
     if (mesh.report.has_value()) AddMesh(*mesh.report, json);
     Show(Dump(json) + "\n");
   } else {

@@ -55,7 +55,7 @@ Json AxisNames(const std::vector<size_t>& axes, const hlo::Mesh& mesh) {
   return names;
 }
 
-Json ToJson(const analysis::MeshReport& report, const analysis::Network& network) {
+Json NetworkJson(const analysis::MeshReport& report, const analysis::Network& network) {
   Json rows = Json::array();
   for (const analysis::NetworkRow& row : report.network_use.rows) {
     rows.push_back({{"kind", hlo::Name(row.opcode)},
@@ -70,7 +70,7 @@ Json ToJson(const analysis::MeshReport& report, const analysis::Network& network
           {"domains", network.domains},
           {"bytes", report.network_use.bytes},
           {"us", report.network_use.seconds * 1e6},
-          {"step_seconds", cli::ToJson(StepSecondsOf(report))},
+          {"step_seconds", ToJson(StepSecondsOf(report))},
           {"rows", std::move(rows)}};
 }
 
@@ -149,7 +149,7 @@ void AddMesh(const analysis::MeshReport& report, Json& json) {
                           {"axis", analysis::AxisName(mesh, row.axis)},
                           {"saved_bytes", row.saved}});
   }
-  if (report.network.has_value()) json["network"] = ToJson(report, *report.network);
+  if (report.network.has_value()) json["network"] = NetworkJson(report, *report.network);
   json["mesh"] = std::move(axes);
   json["partitioned_by"] = report.partitioned_by;
   json["notes"] = report.notes;

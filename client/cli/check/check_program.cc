@@ -99,7 +99,7 @@ absl::StatusOr<std::vector<analysis::PreflightLog>> ReadRecords(const std::strin
   return records;
 }
 
-Json ToJson(const std::vector<analysis::RunLine>& rows) {
+Json LinesJson(const std::vector<analysis::RunLine>& rows) {
   Json list = Json::array();
   for (const analysis::RunLine& row : rows)
     list.push_back(
@@ -107,7 +107,7 @@ Json ToJson(const std::vector<analysis::RunLine>& rows) {
   return list;
 }
 
-Json ToJson(const RunReport& report) {
+Json RunReportJson(const RunReport& report) {
   Json programs = Json::array();
   for (const analysis::RunProgram& program : report.programs) {
     programs.push_back({{"name", program.report.name},
@@ -139,15 +139,15 @@ Json ToJson(const RunReport& report) {
                {"unsent_bytes", report.unsent_bytes},
                {"download_bytes", report.download_bytes},
                {"download_calls", report.download_calls},
-               {"transfers", ToJson(report.transfers)},
-               {"graph_breaks", ToJson(report.breaks)},
-               {"refused", ToJson(report.refused)},
+               {"transfers", LinesJson(report.transfers)},
+               {"graph_breaks", LinesJson(report.breaks)},
+               {"refused", LinesJson(report.refused)},
                {"stand_ins", report.stand_ins},
                {"stopped_at", ShortText(report.stopped_at)},
                {"stopped_why", report.stopped_why},
                {"flops", report.flops},
-               {"traffic_bytes", cli::ToJson(report.traffic)},
-               {"peak_bytes", cli::ToJson(report.peak.bytes)},
+               {"traffic_bytes", ToJson(report.traffic)},
+               {"peak_bytes", ToJson(report.peak.bytes)},
                {"peak_parts", std::move(parts)},
                {"peak_program", report.peak.program},
                {"peak_line", ShortText(report.peak.line)},
@@ -156,13 +156,13 @@ Json ToJson(const RunReport& report) {
                {"arrays", report.peak.arrays},
                {"simulated_peak_bytes", report.simulated_peak_bytes},
                {"fit", Name(report.fit())},
-               {"findings", cli::ToJson(report.findings)},
+               {"findings", ToJson(report.findings)},
                {"passed", report.passed()},
                {"text", ToText(report)}};
   if (report.target.has_value()) {
-    json["target"] = cli::ToJson(*report.target);
-    json["step_seconds"] = cli::ToJson(report.step_seconds);
-    if (report.target->count > 1) json["likely_bytes"] = cli::ToJson(report.peak.likely);
+    json["target"] = ToJson(*report.target);
+    json["step_seconds"] = ToJson(report.step_seconds);
+    if (report.target->count > 1) json["likely_bytes"] = ToJson(report.peak.likely);
   }
   return json;
 }
@@ -204,7 +204,7 @@ absl::StatusOr<CheckOutcome> Conclude(const CommonOptions& common, const CheckOp
     ShowError(absl::StrCat("hloctl: ", options.budget, " was not written: the run stopped after ",
                            report.steps, " steps, which do not measure the whole program.\n"));
   }
-  if (common.json) Show(Dump(ToJson(report)) + "\n");
+  if (common.json) Show(Dump(RunReportJson(report)) + "\n");
   else Show(ToText(report));
   const std::vector<analysis::CheckResult> verdicts = analysis::VerdictsOf(report, options.steps);
   // The suite's name omits the process's id, which would make every run another suite.

@@ -101,7 +101,7 @@ void BestFirst(std::vector<Tried>& tried) {
   });
 }
 
-Json ToJson(const Tried& row) {
+Json TriedJson(const Tried& row) {
   Json mesh = Json::array();
   for (const auto& [name, size] : row.candidate.mesh.axes) mesh.push_back({{"name", name}, {"size", size}});
   Json json = {{"mesh", std::move(mesh)}, {"shardings", StrategyText(row.candidate)}};
@@ -112,7 +112,7 @@ Json ToJson(const Tried& row) {
   json["peak_bytes"] = row.peak();
   json["network_bytes"] = row.report->network_use.bytes;
   json["network_us"] = row.report->network_use.seconds * 1e6;
-  json["step_seconds"] = cli::ToJson(row.step());
+  json["step_seconds"] = ToJson(row.step());
   json["fit"] = Name(row.fit());
   return json;
 }
@@ -176,9 +176,8 @@ absl::StatusOr<CheckOutcome> SearchShardings(const CommonOptions& common, const 
   const bool fits = tried[0].report.has_value() && tried[0].fit() == ModuleReport::Fit::kFits;
   if (common.json) {
     Json rows = Json::array();
-    for (const Tried& row : tried) rows.push_back(ToJson(row));
-    Show(Dump({{"module", module.name()}, {"target", cli::ToJson(target)}, {"search", std::move(rows)}}) +
-         "\n");
+    for (const Tried& row : tried) rows.push_back(TriedJson(row));
+    Show(Dump({{"module", module.name()}, {"target", ToJson(target)}, {"search", std::move(rows)}}) + "\n");
   } else {
     Print(tried);
   }

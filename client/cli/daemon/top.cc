@@ -121,11 +121,11 @@ std::string Draw(const Frame& frame, const std::optional<Frame>& before) {
   return text;
 }
 
-Json ToJson(const Frame& frame) {
-  return {{"stats", cli::ToJson(frame.stats)},
-          {"devices", cli::ToJson(frame.devices)},
-          {"sessions", cli::ToJson(frame.sessions)},
-          {"programs", cli::ToJson(frame.programs)}};
+Json FrameJson(const Frame& frame) {
+  return {{"stats", ToJson(frame.stats)},
+          {"devices", ToJson(frame.devices)},
+          {"sessions", ToJson(frame.sessions)},
+          {"programs", ToJson(frame.programs)}};
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ absl::Status Top(const CommonOptions& common, const TopOptions& options) {
   for (int frames = 1;; ++frames) {
     ASSIGN_OR_RETURN(Frame frame, Take(admin, account));
     if (common.json) {
-      Show(Dump(ToJson(frame)) + "\n");
+      Show(Dump(FrameJson(frame)) + "\n");
     } else {
       // Moves the cursor to the upper left, then erases the screen.
       if (redraw) std::printf("\x1b[H\x1b[J");

@@ -24,7 +24,7 @@ std::shared_ptr<ListOptions> AddListOptions(CLI::App& command, int limits) {
 }
 
 // Returns the action that runs a function without options.
-Action ActionOf(absl::Status (*run)(const CommonOptions&)) {
+Action PlainActionOf(absl::Status (*run)(const CommonOptions&)) {
   return [run](const CommonOptions& common) -> absl::StatusOr<CheckOutcome> {
     if (const absl::Status status = run(common); !status.ok()) return status;
     return CheckOutcome::kPassed;
@@ -33,8 +33,8 @@ Action ActionOf(absl::Status (*run)(const CommonOptions&)) {
 
 }  // namespace
 
-Action AddDevices(CLI::App&, OptionWords) { return ActionOf(&ListDevices); }
-Action AddStats(CLI::App&, OptionWords) { return ActionOf(&ShowStats); }
+Action AddDevices(CLI::App&, OptionWords) { return PlainActionOf(&ListDevices); }
+Action AddStats(CLI::App&, OptionWords) { return PlainActionOf(&ShowStats); }
 Action AddBuffers(CLI::App& command, OptionWords) {
   return ActionOf<ListOptions>(AddListOptions(command, kRows | kSession), &ListBuffers);
 }

@@ -191,7 +191,7 @@ const Row* Find(absl::Span<const Row> rows, std::string_view dialect, uint64_t c
   return found == rows.end() ? nullptr : &*found;
 }
 
-absl::StatusOr<TypeEntry> ReadTypeEntry(Source& source, const Entry& entry) {
+absl::StatusOr<TypeEntry> ReadContainedType(Source& source, const Entry& entry) {
   Stream in = entry.bytes;
   if (!entry.is_custom) {
     ASSIGN_OR_RETURN(const std::string_view text, in.NullTerminated("the text of a type"));
@@ -227,7 +227,7 @@ absl::StatusOr<const TypeEntry*> FindType(Source& source, const Stream& at, uint
   RETURN_IF_ERROR(nested.Check(at));
   RETURN_IF_ERROR(at.CheckIndex(index, source.types.size(), "type"));
   if (!source.types[index]) {
-    ASSIGN_OR_RETURN(TypeEntry entry, ReadTypeEntry(source, source.container.types[index]));
+    ASSIGN_OR_RETURN(TypeEntry entry, ReadContainedType(source, source.container.types[index]));
     source.types[index] = std::move(entry);
   }
   return &*source.types[index];

@@ -34,7 +34,7 @@ void Add(Amount& sum, const Amount& amount) {
   sum.bytes += amount.bytes;
   sum.calls += amount.calls;
 }
-Json ToJson(const Amount& amount) { return {{"bytes", amount.bytes}, {"calls", amount.calls}}; }
+Json AmountJson(const Amount& amount) { return {{"bytes", amount.bytes}, {"calls", amount.calls}}; }
 
 Json RunPart(const Profile& run) {
   std::set<std::string> daemons;
@@ -60,9 +60,9 @@ Json Totals(const Profile& run, const GraphReport& graphs) {
     executes += stats.executes;
     peak += stats.peak_bytes;
   }
-  return {{"host_to_device", ToJson(in)},
-          {"device_to_host", ToJson(out)},
-          {"device_to_device", ToJson(on)},
+  return {{"host_to_device", AmountJson(in)},
+          {"device_to_host", AmountJson(out)},
+          {"device_to_device", AmountJson(on)},
           {"compiles", compiles},
           {"found_in_program", graphs.cache_hits},
           {"found_by_daemon", hits},
@@ -127,7 +127,7 @@ Json Transfers(const Profile& run) {
   const auto add = [](Json entry, Cause cause, const Amount& amount, Json& list) {
     entry["cause"] = Name(cause);
     entry["direction"] = Name(DirectionOf(cause));
-    entry.update(ToJson(amount));
+    entry.update(AmountJson(amount));
     list.push_back(std::move(entry));
   };
   Json by_step = Json::array(), by_line = Json::array();

@@ -8,7 +8,7 @@
 namespace hlod::lazy {
 namespace {
 
-Dims InversePermutation(const Dims& permutation) {
+Dims InverseOf(const Dims& permutation) {
   Dims inverse(permutation.size());
   for (size_t i = 0; i < permutation.size(); ++i)
     inverse[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
@@ -126,9 +126,7 @@ struct Backward {
     const Op chosen = l.b.Pad(ones, l.Number(hlo::kPred, false), padding);
     return l.b.Select(chosen, spread, x);
   }
-  Op operator()(const PermuteStep& step) const {
-    return l.b.Transpose(update, InversePermutation(step.permutation));
-  }
+  Op operator()(const PermuteStep& step) const { return l.b.Transpose(update, InverseOf(step.permutation)); }
   Op operator()(const ReshapeStep&) const { return l.Reshape(update, l.dims(x)); }
   // An expand can be written through only if it does not repeat elements; then it has the same elements, or
   // none.

@@ -113,7 +113,7 @@ std::vector<Batched> Scan(const ControlBatchArgs& c) {
 }
 
 // Selects per example: x if `which`, pred[size], is true, otherwise y.
-Batched Chosen(Lowering& l, Op which, const Batched& x, const Batched& y, int64_t size) {
+Batched ChosenPerExample(Lowering& l, Op which, const Batched& x, const Batched& y, int64_t size) {
   const Op on_true = WithBatch(l, x, size), on_false = WithBatch(l, y, size);
   return {l.b.Select(l.b.Broadcast(which, l.dims(on_true), {0}), on_true, on_false), true};
 }
@@ -140,7 +140,7 @@ std::vector<Batched> Conditional(const ControlBatchArgs& c) {
               : l.b.Compare(selector.op, l.Full(l.type(selector.op), {c.size}, static_cast<int64_t>(b)),
                             hlo::ComparisonDirection::kEq);
       for (size_t i = 0; i < results.size(); ++i) {
-        results[i] = Chosen(l, which, all[b][i], results[i], c.size);
+        results[i] = ChosenPerExample(l, which, all[b][i], results[i], c.size);
       }
     }
     return results;
@@ -207,7 +207,7 @@ std::vector<Batched> While(const ControlBatchArgs& c) {
       const Op goes_on =
           Batch(step.inner, condition.computation, c.size, state, condition.outputs, c.settings)[0].op;
       for (size_t i = 0; i < has.size(); ++i) {
-        step.outputs[i] = Chosen(step.inner, goes_on, step.outputs[i], state[i], c.size);
+        step.outputs[i] = ChosenPerExample(step.inner, goes_on, step.outputs[i], state[i], c.size);
       }
     }
     for (size_t i = 0; i < has.size(); ++i) {

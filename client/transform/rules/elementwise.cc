@@ -130,14 +130,14 @@ Op PowerByY(const TangentArgs& c) {
 
 // Returns 1 where operand `i` is chosen, 0 where the other one is, 1/2 where they are equal, and 1 where one
 // is NaN.
-Op Chosen(const TangentArgs& c, size_t i) {
+Op ChosenOperand(const TangentArgs& c, size_t i) {
   Lowering& l = c.l;
   const Order worse = c.opcode == hlo::kMaximum ? Order::kLt : Order::kGt;
   const Op ahead = l.b.Select(l.b.Compare(c.x[i], c.x[1 - i], worse), N(c, 0), N(c, 1));
   return l.b.Select(l.b.Compare(c.x[0], c.x[1], Order::kEq), N(c, 0.5), ahead);
 }
-Op FirstChosen(const TangentArgs& c) { return Chosen(c, 0); }
-Op SecondChosen(const TangentArgs& c) { return Chosen(c, 1); }
+Op FirstChosen(const TangentArgs& c) { return ChosenOperand(c, 0); }
+Op SecondChosen(const TangentArgs& c) { return ChosenOperand(c, 1); }
 Tangents Extreme(const TangentArgs& c) {
   if (!hlo::IsFloat(c.shape.type)) return {Op{}};
   return Sum<FirstChosen, SecondChosen>(c);
