@@ -28,13 +28,14 @@ constexpr int kUnknown = 6;     // The checked module could not be partitioned.
 
 constexpr hlod::cli::Command kCommands[] = {
     {"run", "Run a module", &hlod::cli::AddRun},
-    {"profile", "Time each step of a module, beside what the machine could reach", &hlod::cli::AddProfile},
+    {"profile", "Run a module, and time each step of its plan beside the speed of the machine",
+     &hlod::cli::AddProfile},
     {"check",
-     "Estimate what a module costs and needs, without running it; or, after --, what a program needs, run "
-     "without its large arrays",
+     "Estimate the costs and needs of a module without running it; or, with -- PROGRAM, run a program "
+     "without "
+     "its large arrays, and report what it needs",
      &hlod::cli::AddCheck},
-    {"partition",
-     "Divide a module by its shardings, by XLA's own partitioner: the module that each device of a mesh runs",
+    {"partition", "Divide a module by its shardings among the devices of a mesh, by XLA's own partitioner",
      &hlod::cli::AddPartition},
     {"convert", "Write a module in another form", &hlod::cli::AddConvert},
     {"check-module", "Check that a module can be read and is well-formed", &hlod::cli::AddCheckModule},
@@ -46,7 +47,7 @@ constexpr hlod::cli::Command kCommands[] = {
     {"executables", "List the compiled programs", &hlod::cli::AddExecutables},
     {"sessions", "List the sessions", &hlod::cli::AddSessions},
     {"transfers", "List the transfers in the ledger", &hlod::cli::AddTransfers},
-    {"compiles", "List what was compiled, and why it was not in the cache", &hlod::cli::AddCompiles},
+    {"compiles", "List the compilations, and why each program was not in the cache", &hlod::cli::AddCompiles},
     {"graphs",
      "List the programs that ran, with their times; or the graphs that a program made, and where and why "
      "they end",

@@ -25,8 +25,8 @@ Exit codes:
   3  There is no daemon, or it ended.
   4  The module or program that `check` checks exceeds its budget, does not fit its target, or is so close to the
      target's limit that the limit is within the error bar of the estimate; nothing that `check --search` tried fits.
-  5  The program that `check` ran asked for a value that does not exist before the end of its first step, or of
-     step --steps, and nothing failed before that.
+  5  The program that `check` ran read a value that does not exist, before the end of its first step or of step
+     --steps, and nothing failed before that.
   6  The module or program that `check` checks is for several chips and could not be partitioned: it may fit
      or not.
 

@@ -98,7 +98,7 @@ Action AddRun(CLI::App& command, const std::vector<std::string>&) {
       ->capture_default_str();
   command.add_flag(
       "--shards", options->shards,
-      "Deliver the parts of a divided module's results, by participant, and do not assemble them");
+      "Print or write the parts of a divided module's results per participant, instead of assembling them");
   return ActionOf<RunOptions>(options, &Run);
 }
 
@@ -171,8 +171,8 @@ Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
       ->check(CLI::IsMember({"0", "1", "random"}));
   command.add_option(
       "--target", options->target,
-      "CHIP, CHIP:COUNT or CHIP:TORUS that the module or program should fit, with the error bar of the "
-      "estimate: h100, v5p:128, v5p:4x4x8");
+      "Chips that the module or program should fit, with the error bar of the estimate: CHIP, CHIP:COUNT or "
+      "CHIP:TORUS, such as h100, v5p:128, v5p:4x4x8");
   command.add_option(
       "--mesh", options->mesh,
       "Axes that the chips are arranged in, as in data=16,model=8: the module is partitioned for "
