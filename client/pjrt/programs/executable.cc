@@ -23,12 +23,12 @@ ListOfBytes BytesOf(const std::vector<std::string>& strings) {
 }  // namespace
 
 Executable::Executable(std::shared_ptr<const CompiledProgram> program) : program_(std::move(program)) {
-  for (const DimensionOrder& order : program_->output_orders())
+  for (const DimensionOrder& order : program_->signature().output_orders)
     output_layouts_.push_back(&layouts_.emplace_back(order));
-  for (const DimensionOrder& order : program_->parameter_orders())
+  for (const DimensionOrder& order : program_->signature().parameter_orders)
     parameter_layouts_.push_back(&layouts_.emplace_back(order));
-  argument_shardings_ = BytesOf(program_->argument_shardings());
-  result_shardings_ = BytesOf(program_->result_shardings());
+  argument_shardings_ = BytesOf(program_->signature().argument_shardings);
+  result_shardings_ = BytesOf(program_->signature().result_shardings);
 }
 
 absl::Status Serve(abi::Executable_Destroy_Args& args) {
@@ -58,41 +58,42 @@ absl::Status Serve(abi::Executable_NumPartitions_Args& args) {
 
 absl::Status Serve(abi::Executable_NumOutputs_Args& args) {
   RETURN_IF_ERROR(Given(args.executable, "executable"));
-  args.num_outputs = args.executable->program()->output_types().size();
+  args.num_outputs = args.executable->program()->signature().output_types.size();
   return absl::OkStatus();
 }
 
 absl::Status Serve(abi::Executable_OutputElementTypes_Args& args) {
   RETURN_IF_ERROR(Given(args.executable, "executable"));
   // The interface's field is not const; frameworks only read.
-  args.output_types = const_cast<abi::BufferType*>(args.executable->program()->output_types().data());
-  args.num_output_types = args.executable->program()->output_types().size();
+  args.output_types =
+      const_cast<abi::BufferType*>(args.executable->program()->signature().output_types.data());
+  args.num_output_types = args.executable->program()->signature().output_types.size();
   return absl::OkStatus();
 }
 
 absl::Status Serve(abi::Executable_OutputDimensions_Args& args) {
   RETURN_IF_ERROR(Given(args.executable, "executable"));
-  args.num_outputs = args.executable->program()->output_types().size();
-  args.dims = args.executable->program()->output_dims().data();
-  args.dim_sizes = args.executable->program()->output_ranks().data();
+  args.num_outputs = args.executable->program()->signature().output_types.size();
+  args.dims = args.executable->program()->signature().output_dims.data();
+  args.dim_sizes = args.executable->program()->signature().output_ranks.data();
   return absl::OkStatus();
 }
 
 absl::Status Serve(abi::Executable_OutputMemoryKinds_Args& args) {
   RETURN_IF_ERROR(Given(args.executable, "executable"));
   const CompiledProgram& program = *args.executable->program();
-  args.num_outputs = program.output_kinds().names.size();
-  args.memory_kinds = program.output_kinds().names.data();
-  args.memory_kind_sizes = program.output_kinds().sizes.data();
+  args.num_outputs = program.signature().output_kinds.names.size();
+  args.memory_kinds = program.signature().output_kinds.names.data();
+  args.memory_kind_sizes = program.signature().output_kinds.sizes.data();
   return absl::OkStatus();
 }
 
 absl::Status Serve(abi::Executable_ParameterMemoryKinds_Args& args) {
   RETURN_IF_ERROR(Given(args.executable, "executable"));
   const CompiledProgram& program = *args.executable->program();
-  args.num_parameters = program.parameter_kinds().names.size();
-  args.memory_kinds = program.parameter_kinds().names.data();
-  args.memory_kind_sizes = program.parameter_kinds().sizes.data();
+  args.num_parameters = program.signature().parameter_kinds.names.size();
+  args.memory_kinds = program.signature().parameter_kinds.names.data();
+  args.memory_kind_sizes = program.signature().parameter_kinds.sizes.data();
   return absl::OkStatus();
 }
 
@@ -138,7 +139,7 @@ absl::Status Serve(abi::Executable_GetCompiledMemoryStats_Args& args) {
   args = stats;
   args.argument_size_in_bytes = figures.argument_bytes;
   // The daemon counts what is not an argument's memory; the interface wants all results.
-  for (const Shape& shape : args.executable->program()->result_shapes())
+  for (const Shape& shape : args.executable->program()->signature().result_shapes)
     args.output_size_in_bytes += hlo::ByteSize(shape).value_or(0);
   args.alias_size_in_bytes = figures.alias_bytes;
   args.temp_size_in_bytes = figures.temporary_bytes;

@@ -39,9 +39,9 @@ void AddShardings(const CompiledProgram& program, xla::HloModuleProto& module) {
   if (program.options().partitions == 1) return;
   module.clear_spmd_parameters_shardings();
   module.clear_spmd_output_sharding();
-  for (const std::string& sharding : program.argument_shardings())
+  for (const std::string& sharding : program.signature().argument_shardings)
     module.add_spmd_parameters_shardings()->ParseFromString(sharding);
-  const std::vector<std::string>& results = program.result_shardings();
+  const std::vector<std::string>& results = program.signature().result_shardings;
   xla::OpSharding& stated = *module.mutable_spmd_output_sharding();
   if (!program.module().entry().root().shape().IsTuple()) {
     stated.ParseFromString(results[0]);

@@ -41,7 +41,7 @@ DeferredRun::DeferredRun(Run run, std::string call_location)
     : run_(std::move(run)), line_(CurrentLine()), call_location_(std::move(call_location)) {
   for (size_t i = 0; i < run_.devices.size(); ++i) {
     ends_.push_back(Completion::Open());
-    for (size_t j = 0; j < run_.program->output_types().size(); ++j)
+    for (size_t j = 0; j < run_.program->signature().output_types.size(); ++j)
       results_.push_back(std::make_shared<PromisedValue>());
   }
   for (Buffer* const buffer : run_.consumed) buffer->Delete();
@@ -50,15 +50,15 @@ DeferredRun::DeferredRun(Run run, std::string call_location)
 
 void DeferredRun::Give(abi::LoadedExecutable_Execute_Args& args) const {
   const CompiledProgram& program = *run_.program;
-  const size_t count = program.output_types().size();
+  const size_t count = program.signature().output_types.size();
   const std::vector<Shape>& shapes = program.runtime().result_shapes();
   for (size_t participant = 0; participant < run_.devices.size(); ++participant) {
     for (size_t i = 0; i < count; ++i) {
-      Memory& memory = *run_.devices[participant]->memories()[program.output_kinds().ids[i]];
-      auto* const result =
-          new Buffer(memory, shapes[i], results_[participant * count + i], program.output_orders()[i]);
+      Memory& memory = *run_.devices[participant]->memories()[program.signature().output_kinds.ids[i]];
+      auto* const result = new Buffer(memory, shapes[i], results_[participant * count + i],
+                                      program.signature().output_orders[i]);
       args.output_lists[participant][i] = result;
-      const int alias = program.aliases()[i];
+      const int alias = program.signature().aliases[i];
       if (alias < 0) continue;
       const Buffer& argument = *args.argument_lists[participant][alias];
       if (argument.IsDeleted()) result->TakeIdentity(argument);

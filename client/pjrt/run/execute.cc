@@ -32,14 +32,14 @@ Caller LineOf(const LoadedExecutable& executable, const abi::ExecuteOptions& opt
 // callbacks.
 void Give(const Run& run, const Execution& execution, const std::shared_ptr<Completion>& end,
           abi::LoadedExecutable_Execute_Args& args) {
-  const size_t count = run.program->output_types().size();
+  const size_t count = run.program->signature().output_types.size();
   for (size_t participant = 0; participant < run.devices.size(); ++participant) {
     Device& device = *run.devices[participant];
     for (size_t i = 0; i < count; ++i) {
-      args.output_lists[participant][i] =
-          new Buffer(*device.memories()[run.program->output_kinds().ids[i]],
-                     execution.results[participant * count + i], end, run.program->output_orders()[i]);
-      const int alias = run.program->aliases()[i];
+      args.output_lists[participant][i] = new Buffer(
+          *device.memories()[run.program->signature().output_kinds.ids[i]],
+          execution.results[participant * count + i], end, run.program->signature().output_orders[i]);
+      const int alias = run.program->signature().aliases[i];
       if (alias < 0) continue;
       const Buffer& argument = *args.argument_lists[participant][alias];
       if (argument.IsDeleted()) args.output_lists[participant][i]->TakeIdentity(argument);
@@ -58,8 +58,9 @@ void GiveFailed(const Run& run, const absl::Status& error, abi::LoadedExecutable
   const std::vector<Shape>& shapes = run.program->runtime().result_shapes();
   for (size_t participant = 0; participant < run.devices.size(); ++participant) {
     for (size_t i = 0; i < shapes.size(); ++i) {
-      args.output_lists[participant][i] = new Buffer(
-          *run.devices[participant]->memories()[run.program->output_kinds().ids[i]], shapes[i], error);
+      args.output_lists[participant][i] =
+          new Buffer(*run.devices[participant]->memories()[run.program->signature().output_kinds.ids[i]],
+                     shapes[i], error);
     }
     if (args.device_complete_events != nullptr)
       args.device_complete_events[participant] = new Event(Completion::Done(error));

@@ -116,7 +116,7 @@ absl::Status AddArgument(Run& run, DonationCheck* donations, Buffer* buffer, boo
 
 absl::Status AddArguments(Run& run, const abi::LoadedExecutable_Execute_Args& args,
                           const abi::ExecuteOptions& options) {
-  std::vector<bool> donate = run.program->donated();
+  std::vector<bool> donate = run.program->signature().donated;
   if (args.num_args != donate.size()) {
     return InvalidArgument("%s takes %d arguments; %d were given.", run.program->module().name(),
                            donate.size(), args.num_args);
@@ -169,7 +169,8 @@ absl::StatusOr<std::vector<ParticipantCallbacks>> CallbacksOf(const Run& run,
 // called.
 absl::Status CheckPlaces(const Run& run, const abi::LoadedExecutable_Execute_Args& args) {
   for (size_t i = 0; i < run.devices.size(); ++i) {
-    if (!run.program->output_types().empty()) RETURN_IF_ERROR(Given(args.output_lists[i], "output_lists[i]"));
+    if (!run.program->signature().output_types.empty())
+      RETURN_IF_ERROR(Given(args.output_lists[i], "output_lists[i]"));
     for (const abi::SendCallbackInfo& send : run.callbacks[i].sends) {
       if (send.send_callback == nullptr)
         return InvalidArgument("The send_callback of channel %d is null.", send.channel_id);
@@ -188,7 +189,8 @@ absl::StatusOr<Run> ReadRun(const LoadedExecutable& executable,
                             const abi::LoadedExecutable_Execute_Args& args,
                             const abi::ExecuteOptions& options) {
   Run run = {.program = executable.program()};
-  if (!run.program->output_types().empty()) RETURN_IF_ERROR(Given(args.output_lists, "output_lists"));
+  if (!run.program->signature().output_types.empty())
+    RETURN_IF_ERROR(Given(args.output_lists, "output_lists"));
   RETURN_IF_ERROR(ChooseDevices(executable, args, run));
   ASSIGN_OR_RETURN(run.callbacks, CallbacksOf(run, options));
   RETURN_IF_ERROR(CheckPlaces(run, args));
