@@ -1,4 +1,4 @@
-// Builds a computation and infers shapes while it is built: the module builder that programs and tests use.
+// The module builder of programs and tests, with a function per common opcode, as XLA's XlaBuilder has.
 #pragma once
 
 #include <array>

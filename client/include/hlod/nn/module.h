@@ -89,8 +89,8 @@ class LayerArgument {
 // Tensors by their names, "layers.0.weight".
 using StateDict = std::map<std::string, Tensor>;
 
-// A part of a model. It registers itself and its tensors with the part that contains it, so that the names of
-// a model's parameters follow from its members:
+// A part of a model, with the functions of PyTorch's nn.Module. It registers itself and its tensors with the
+// part that contains it, so that the names of a model's parameters follow from its members:
 //
 //   struct Mlp : nn::Module {
 //     nn::Linear up{*this, "up", 64, 128}, down{*this, "down", 128, 10};

@@ -73,9 +73,9 @@ enum class TensorState {
 
 struct BackwardOptions;
 
-// A value, or a view of another tensor's value. Copies refer to the same tensor, as in PyTorch: x.Add_(1) on
-// one is seen through all. Thread-safe, but two threads that write to the same tensor must synchronise.
-// Misuse throws hlod::Error.
+// A value, or a view of another tensor's value, with the methods of PyTorch's Tensor. Copies refer to the
+// same tensor: x.Add_(1) on one is seen through all. Thread-safe, but two threads that write to the same
+// tensor must synchronise. Misuse throws hlod::Error.
 class Tensor {
  public:
   Tensor() = default;  // Undefined: every method except defined() throws.
