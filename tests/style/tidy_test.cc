@@ -107,6 +107,11 @@ RoomList ClientRooms() {
       {"client/report/graphs/", {"client/report/graphs/", "hlod/", "common/hlo/", "common/base/"}},
       {"client/report/",
        {"client/report/", "client/analysis/module/", "hlod/", "common/hlo/", "common/base/"}},
+  };
+}
+
+RoomList ProgramRooms() {
+  return {
       {"client/cli/options/", {"client/cli/options/", "client/cli/print/", "client/cli/*", "common/base/"}},
       {"client/cli/print/",
        {"client/cli/print/", "client/analysis/check/", "client/report/graphs/", "hlod/", "common/hlo/",
@@ -229,7 +234,7 @@ RoomList ServerRooms() {
 const RoomList& Rooms() {
   static const auto* const rooms = [] {
     auto* const all = new RoomList;
-    for (const RoomList& part : {CommonRooms(), ClientRooms(), TensorRooms(), ServerRooms()})
+    for (const RoomList& part : {CommonRooms(), ClientRooms(), ProgramRooms(), TensorRooms(), ServerRooms()})
       all->insert(all->end(), part.begin(), part.end());
     return all;
   }();
@@ -503,7 +508,7 @@ std::optional<Comment> CommentIn(const SourceFile& file, const std::string& line
 // phrase that could stand on a label. Half a sentence, whose other half is the declaration, is neither.
 TEST(Tidy, CommentsAreWholeSentences) {
   static const std::regex half(
-      R"re(^(\.\.\. )?(What|Of|Whether|Which|Whose|Where|Why|Its|How|Else|Those|(Nothing|None) (when|where|if|unless)|)re"
+      R"re(^(\.\.\. )?(What|Of|Whether|Which|Whose|Where|Why|Its|How|Else|Those|Nothing (when|where|if|unless)|)re"
       R"re(As (many|much)|So (many|much)|(In|By|From|To|For|On|With) (which|what|whom)|In each|To be|Errors unless|)re"
       R"re(Likewise|Not to|And|Or|But)\b)re");
   static const std::regex unclear(

@@ -54,6 +54,7 @@ std::optional<Name> NameOf(const std::string& declaration) {
       R"(^(static |inline )*(constexpr|const|thread_local)\b[^(={]*?\b(\w+)(\[\w*\])* ?(=|\{|;).*)");
   static const std::regex function(R"(^[^=(]*?\b(\w+)\((.*)\)( const| noexcept)*( -> [^{]*)? ?[{;].*)");
   std::smatch match;
+  if (declaration.starts_with("static_assert")) return std::nullopt;
   if (std::regex_match(declaration, match, type)) return Name{.name = match[2]};
   if (std::regex_match(declaration, match, alias)) return Name{.name = match[1], .alias = match[2]};
   if (std::regex_match(declaration, match, constant)) return Name{.name = match[3]};

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace hlod::analysis {
+namespace hlod::analysis::torch_xla {
 namespace {
 
 // The maximum number of entries of the table. If it would need more, everything between the common beginning
@@ -45,4 +45,4 @@ LineDifference DifferenceOf(const std::vector<std::string>& before, const std::v
   return difference;
 }
 
-}  // namespace hlod::analysis
+}  // namespace hlod::analysis::torch_xla

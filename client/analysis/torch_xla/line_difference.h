@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace hlod::analysis {
+namespace hlod::analysis::torch_xla {
 
 // The lines of the old text that are gone and the lines of the new text that were added, in order.
 struct LineDifference {
@@ -22,4 +22,4 @@ struct LineDifference {
 LineDifference DifferenceOf(const std::vector<std::string>& before, const std::vector<std::string>& after,
                             const std::function<std::string(const std::string&)>& key);
 
-}  // namespace hlod::analysis
+}  // namespace hlod::analysis::torch_xla

@@ -77,7 +77,7 @@ def main():
     header, data, offset = {}, b"", 0
     for name, tensor in model.state_dict().items():
         rounded = tensor.to(torch.bfloat16)
-        tensor.copy_(rounded.float())  # What is expected is computed with the weights as they are saved.
+        tensor.copy_(rounded.float())  # The expected text is computed with the weights as they are saved.
         bytes_ = rounded.contiguous().view(torch.int16).numpy().tobytes()
         header[name] = {"dtype": "BF16", "shape": list(tensor.shape), "data_offsets": [offset, offset + len(bytes_)]}
         offset += len(bytes_)

@@ -127,7 +127,7 @@ class Report(Verdict):
     loose: list[Finding]
     passed: bool
     text: str
-    data: dict  # What `hloctl --json check` prints, and "transfers".
+    data: dict  # The JSON of `hloctl --json check`, and "transfers".
     transfers: list[Transfer] = dataclasses.field(default_factory=list)  # The transfers of every call; empty for a program without arguments.
     # The mesh that the program was divided over, axis name to size; all figures are then one chip's. None when it was not divided.
     mesh: dict | None = None

@@ -32,5 +32,5 @@ def _in_child() -> None:
     for client in xla_bridge._backends.values():
         if id(client) not in _inherited:
             _inherited[id(client)] = client
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(client))  # Its destructor would wait for those threads, too.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(client))  # The destructor would wait for those threads, too.
     _parent = os.getppid()

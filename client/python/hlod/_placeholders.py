@@ -59,7 +59,7 @@ class Preflight(Verdict):
     steps: int  # The number of runs of the program that computes most.
     executes: int
     programs: list[Program]
-    recompiles: list[Program]  # Those of `programs` that were compiled again, with the reason.
+    recompiles: list[Program]  # The part of `programs` that was compiled again, with the reason.
     transfers: list[Crossing]
     upload_bytes: int
     unsent_bytes: int  # The part of upload_bytes that was not sent.
@@ -76,7 +76,7 @@ class Preflight(Verdict):
     violations: list[Finding]
     passed: bool
     text: str
-    data: dict  # What `hloctl --json check --preflight` prints.
+    data: dict  # The JSON of `hloctl --json check --preflight`.
 
     def _repr_html_(self) -> str:
         """The report as a notebook shows it."""

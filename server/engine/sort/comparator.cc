@@ -96,7 +96,7 @@ std::optional<std::vector<SortKey>> RecogniseComparator(const hlo::Computation& 
   if (!root) return std::nullopt;
   std::vector<SortKey> keys;
   while (*root != Terms::kFalse) {
-    // A comparator that is true for equal elements is no order.
+    // A comparator that is true for equal elements does not define an order.
     if (*root == Terms::kTrue) return std::nullopt;
     const uint32_t operands = terms.operands(*root);
     std::optional<Terms::Id> rest;

@@ -107,7 +107,7 @@ def main():
                 if wanted and not any(part in name for part in wanted):
                     continue
                 if partitioner == "gspmd" and ("shard_map" in program):
-                    continue  # Its lowering for GSPMD is in ../manual.
+                    continue  # The lowering for GSPMD is in ../manual.
                 jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
                 jax.clear_caches()
                 try:

@@ -25,7 +25,7 @@ from hlod import _hloctl
 
 # Sums of another order, as everywhere in the conformance tests; bf16 rounds each product to 8 bits.
 TOLERANCE, TOLERANCE_BF16 = 2e-5, 2e-2
-JAXLIB = "0.10.2"  # Whose partitions memory.md is about.
+JAXLIB = "0.10.2"  # The version whose partitions memory.md compares.
 
 
 def judge(folder: pathlib.Path, name: str, address: str):

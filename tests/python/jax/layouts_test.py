@@ -67,7 +67,7 @@ class AheadOfTimeTest(support.PluginTest):
         shape = jax.ShapeDtypeStruct((16, 16), jnp.float32, sharding=sharding)
         compiled = jax.jit(lambda x: (x @ x).sum()).lower(shape).compile()
         self.assertEqual(compiled.memory_analysis().argument_size_in_bytes, 4 * 16 * 16 // 8)
-        flops = compiled.cost_analysis()["flops"]  # Those of one device, which computes 8x4 of the product and sums them.
+        flops = compiled.cost_analysis()["flops"]  # The operations of one device, which computes 8x4 of the product and sums them.
         self.assertTrue(2 * 8 * 4 * 16 <= flops <= 1.1 * 2 * 8 * 4 * 16, flops)
         with self.assertRaisesRegex(Exception, "topology_name is not specified"):
             topologies.get_topology_desc(platform="hlod")

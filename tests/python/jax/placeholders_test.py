@@ -20,7 +20,7 @@ def here():
     return sys._getframe(1).f_lineno
 
 
-ROWS, WIDTH = 1024, 2048  # Of f32: 8 MiB, above the limit of 1 MiB; a batch of 512 rows has 4.
+ROWS, WIDTH = 1024, 2048  # 8 MiB of f32, above the limit of 1 MiB; a batch of 512 rows has 4 MiB.
 SGD = 0.125
 
 

@@ -60,7 +60,7 @@ class Group:
     arguments: dict[str, np.ndarray]
     units: list[Unit]
     computations: str = ""
-    sums: bool = False  # What is near may be so by the largest element: terms cancel.
+    sums: bool = False  # True when results are compared relative to the largest element, because terms cancel.
 
     def arrays(self, units: list[Unit]) -> list[np.ndarray]:
         return list(self.arguments.values())

@@ -25,7 +25,7 @@ jax.config.update("jax_use_shardy_partitioner", False)
 X, Y, Z = "x", "y", "z"
 AXES = (X, Y, Z)
 MESH = Mesh(np.array(jax.devices()).reshape(4, 4, 8), AXES)
-ROWS, COLUMNS = 1024, 512  # Of f32: 2 MiB per device.
+ROWS, COLUMNS = 1024, 512  # 2 MiB of f32 per device.
 
 
 def shift(axis, size, by):

@@ -26,7 +26,7 @@ def case(name, module, *inputs):
     output = output[0] if isinstance(output, tuple) else output
     state = {name: tensor(value) for name, value in module.state_dict().items()}
     cases[name] = {"state": state, "inputs": [tensor(x) for x in flat(inputs)], "output": tensor(output)}
-    if rest:  # What a recurrent layer gives beside its output: its states.
+    if rest:  # A recurrent layer also returns its states.
         cases[name]["rest"] = [tensor(x) for x in rest]
         sum((x * x).sum() for x in [output] + rest).backward()
         cases[name]["gradients"] = {name: tensor(x.grad) for name, x in module.named_parameters()}

@@ -63,7 +63,7 @@ FUNCTIONS = {
     "poch": (lambda x: sp.poch(x, x.dtype.type(2)), [0.5, 1.0, 2.0, 3.0, 10.0]),
     "multigammaln": (lambda x: sp.multigammaln(x, 3), [1.5, 2.0, 3.0, 10.0, 60.0]),
     "factorial": (sp.factorial, [0.0, 0.5, 1.0, 3.0]),
-    "truncated_normal": (truncated_normal, [-2.0, -1.0, 0.0, 1.0]),  # Its random bits depend on the type.
+    "truncated_normal": (truncated_normal, [-2.0, -1.0, 0.0, 1.0]),  # The random bits depend on the type.
     "acos": (jnp.arccos, INSIDE),
     "acosh": (jnp.arccosh, [1.0, 1.5, 2.0, 30.0]),
     "asin": (jnp.arcsin, INSIDE + [1.0]),

@@ -76,7 +76,7 @@ def scatters(s):
     x = s.numbers(s.shape(1, zero=0))
     how, mode = s.one_of(_COMBINERS), s.one_of(["drop", "clip"])
     count = s.between(0, 4)
-    if how in ("min", "max"):  # Its rule for these knows no other mode.
+    if how in ("min", "max"):  # JAX's rule for these supports no other mode.
         mode = "drop"
     unique = how == "multiply"  # JAX has its derivative for those only.
     if unique:

@@ -81,7 +81,7 @@ def mixed(s):
             return [jax.ops.segment_sum(x * x, r[1], 3), r[0] + r[0]]
         if kind == 2:
             return [jax.nn.one_hot(r[1], 4) @ jnp.ones((4, x.shape[0])) @ x]
-        if kind == 3:  # Where is taken from depends on x, and has no derivative.
+        if kind == 3:  # The position that is read depends on x, and has no derivative.
             return [jnp.take(jnp.sin(x), jnp.floor(x).astype("int32"), 0, mode="clip")]
         if kind == 4:
             return [x.astype("int32") * 2, x * jnp.argmax(x, 0), jnp.sum(x > 0)]

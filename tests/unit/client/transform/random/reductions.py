@@ -58,7 +58,7 @@ def initial_values(s):
                                                   axes))
 
 
-def _product(a, b):  # Of complex numbers as pairs.
+def _product(a, b):  # Multiplies complex numbers as pairs.
     return [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]]
 
 
@@ -66,7 +66,7 @@ def _range(a, b):
     return [lax.min(a[0], b[0]), lax.max(a[1], b[1])]
 
 
-def _largest(a, b):  # And what stands beside it.
+def _largest(a, b):  # Returns the larger key with its value.
     more = a[0] >= b[0]
     return [lax.select(more, a[0], b[0]), lax.select(more, a[1], b[1])]
 
