@@ -16,7 +16,8 @@ Caller ReadCallLocation(const char* location);
 // their lines are found (FoundLine).
 const Caller& CurrentLine();
 void SetCurrentLine(const Caller& line);
-// True once SetCurrentLine was called: lines are stated then, at the latest by the call that uses an array.
+// Returns true once SetCurrentLine was called: from then on the process's framework states lines, at the
+// latest in the call that uses an array.
 bool LinesAreStated();
 
 // The functions by which the Python package finds the line of a thread, in a process whose framework does not

@@ -81,8 +81,7 @@ class Client : public std::enable_shared_from_this<Client> {
   Topology topology_;
 };
 
-// Returns true when this process's framework is one of the first that the plugin works with, as far as it has
-// shown.
+// Returns true when the process's framework is known to be one of the oldest that the plugin supports.
 bool FrameworkIsOld();
 
 }  // namespace hlod::pjrt

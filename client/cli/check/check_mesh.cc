@@ -1,4 +1,4 @@
-// Asks the partitioner, and turns what it cannot do into a sentence of the report.
+// Calls the partitioner, and reports as a sentence what it cannot do.
 #include "client/cli/check/check_mesh.h"
 
 #include <utility>

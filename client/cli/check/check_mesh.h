@@ -19,9 +19,10 @@ struct MeshCheck {
   std::string undivided_because;
 };
 
-// Partitions the module when --mesh asks for it, or when its target has several chips and its arrays have
-// shardings. An error when --mesh or --partitioner do not fit the module or the target; where there is no
-// partitioner, or the module's own mesh has another number of devices than the target, the sentence.
+// Partitions the module if --mesh is given, or if its target has several chips and its arrays have shardings.
+// Returns an error when --mesh or --partitioner do not fit the module or the target. If there is no
+// partitioner, or if the module's own mesh has another number of devices than the target, returns the reason
+// as a sentence for the report.
 absl::StatusOr<MeshCheck> TryToPartition(const CheckOptions& options, const Module& module,
                                          const std::optional<analysis::Target>& target,
                                          const analysis::Budget& budget);

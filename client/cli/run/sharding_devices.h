@@ -7,8 +7,8 @@
 
 namespace hlod::cli {
 
-// Returns the number of devices that the shardings of a module's arrays are for; 1 when no array has one, and
-// when the module is to be run by several participants as it is.
+// Returns the number of devices that the shardings of a module's arrays divide them among. Returns 1 when no
+// array has a sharding, and when the module is written for several participants already.
 int64_t ShardingDevices(const hlo::Module& module);
 
 // Returns false when the environment asks that programs run undivided (HLOD_PARTITION=0).

@@ -9,7 +9,7 @@
 namespace hlod::stablehlo {
 namespace {
 
-// Returns an error about an operation that was read.
+// Returns an error with the operation's line and column in the text.
 template <typename... Args>
 absl::Status ErrorAbout(const Operation& operation, const absl::FormatSpec<Args...>& format,
                         const Args&... args) {

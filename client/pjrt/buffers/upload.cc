@@ -83,10 +83,11 @@ absl::StatusOr<hlod::Buffer> UploadArray(const hlod::Device& device, const std::
   return UploadRearranged(device, data, strides, shape);
 }
 
-// All ways of keeping the host's memory are kept: the bytes are out of it when the call returns.
+// Every semantics of the host's buffer is honoured, because the bytes are copied before the call returns.
 //
-// The Python package states the line of a transfer, but not for the arrays of the host that a jitted function
-// is given: those JAX uploads without a call of Python. They are sent with the execution, which has a line.
+// The Python package states the line of a transfer, except for NumPy arrays that are passed to a jitted
+// function: JAX uploads these without a call of Python. Therefore they are sent with the execution, which has
+// a line.
 absl::Status Serve(abi::Client_BufferFromHostBuffer_Args& args) {
   const LineScope line(FoundLine());
   RETURN_IF_ERROR(Given(args.client, "client"));

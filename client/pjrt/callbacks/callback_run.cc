@@ -22,7 +22,7 @@ namespace {
 struct Listener {
   const ParticipantCallbacks* participant = nullptr;
   const abi::SendCallbackInfo* send = nullptr;
-  bool calls = true;  // False when another participant makes the callback with the same value.
+  bool calls = true;  // False when another participant calls back with the same value.
   hlo::Shape shape;
   hlod::Buffer value;
   runtime::Command command;  // Null without a command.

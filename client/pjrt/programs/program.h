@@ -28,8 +28,8 @@ class CompiledProgram {
   static absl::StatusOr<std::shared_ptr<const CompiledProgram>> Compile(Client& client, std::string_view code,
                                                                         std::string_view format,
                                                                         CompileOptions options);
-  // The same without a daemon, for as many devices: the program is checked, and its needs are estimated. It
-  // cannot be run before it is loaded.
+  // Does the same without a daemon, for `devices` devices: checks the program and estimates its needs. The
+  // program must be loaded before it can run.
   static absl::StatusOr<std::shared_ptr<const CompiledProgram>> Estimate(int devices, std::string_view code,
                                                                          std::string_view format,
                                                                          CompileOptions options);
@@ -59,9 +59,9 @@ class CompiledProgram {
   // Returns which results depend on which arguments; analysed at the first call.
   const hlo::Dependences& dependences() const;
 
-  // The program in a form that DeserializeAndLoad takes.
+  // Returns the program in the form that Deserialize reads.
   std::string Serialize() const;
-  // XLA's HloModuleProtoWithConfig of the program.
+  // Returns the program as XLA's HloModuleProtoWithConfig.
   std::string WithConfig() const;
 
  private:

@@ -95,7 +95,7 @@ absl::StatusOr<Executable> DivideAndCompile(const std::shared_ptr<Session>& sess
         whole->name(), whole->config.partition_count);
   }
   if (whole != nullptr && asked.device_count() == 1) return CompileForOne(session, *whole, options, caller);
-  // XLA's importers do not know scans.
+  // Expands scans, because XLA cannot read them.
   if (whole != nullptr && passes::HasScans(*whole)) program = hlo::Serialize(*passes::ExpandScans(*whole));
   partition::Request request{.program = std::move(program),
                              .mesh = {.axes = asked.axes()},

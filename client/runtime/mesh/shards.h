@@ -17,7 +17,7 @@ namespace hlod::runtime {
 struct Division {
   Shape whole;
   std::string sharding;      // A serialized OpSharding; empty: each device has the whole.
-  hlo::Tiling tiling;        // By the position in `devices`.
+  hlo::Tiling tiling;        // The tiling of positions in `devices`.
   std::vector<int> devices;  // Ordinals.
 
   // Two divisions are the same when the same devices hold the same tiles, however it is written.

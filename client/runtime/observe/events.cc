@@ -36,7 +36,7 @@ class EventQueue {
   void Remove(Observer* observer) {
     if (!owner_.IsThisOne()) return;
     absl::MutexLock lock(&mu_);
-    // Not if called from within OnEvent: then this thread itself is delivering.
+    // A call from within OnEvent does not wait, because this thread itself is delivering.
     if (handing_out_ != ThisThread()) {
       while (handing_out_ != 0) idle_.Wait(&mu_);
       HandOut();

@@ -37,7 +37,7 @@ HLOD_NAMED_FIELDS(CompileRow, digest, program, origin, step, reason, why, outcom
                   temporary_bytes, count, others, session, slow_steps)
 HLOD_NAMED_FIELDS(RunSample, at_us, queue_us, run_us)
 
-// Without the rows: a profile has them in its account, with more of each.
+// Leaves the rows out, because a profile has them in its account, with more fields.
 template <typename V, MaybeConst<SessionStats> E>
 void Fields(V& visitor, E& stats) {
 #define HLOD_SESSION_AMOUNT(name, direction, meaning) visitor(#name, stats.name);

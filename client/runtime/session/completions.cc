@@ -108,8 +108,8 @@ void Completions::Run(const std::shared_ptr<State>& state) {
   on_completion_thread = true;
   int64_t seen = -1;  // The session's commands that were done when the list was last searched.
   const auto any_done = [&] {
-    // Most events are ends of writes. A thousand commands may be in the list, and the thread that adds to it
-    // waits for the lock.
+    // Most events are the ends of writes, which complete no command. The list is only searched if commands
+    // are done, because it may have a thousand commands, and the thread that adds to it waits for the lock.
     const int64_t done = state->session->commands_done();
     absl::MutexLock lock(&state->mu);
     if (done == std::exchange(seen, done) && !state->waiting.empty()) return false;

@@ -61,8 +61,8 @@ struct BufferState {
       ABSL_GUARDED_BY(mu);  // The Download that reads it ahead, until the first read. May be null.
 };
 
-// Notes a read of the buffer. Returns the Download that brings its bytes, sent before; null if it must be
-// sent now. After that Download has succeeded, TellRead must follow.
+// Notes a read of the buffer. Returns the Download that was sent ahead for its bytes; null if there is none.
+// When that Download has succeeded, the caller must call TellRead.
 Command TakePrefetch(BufferState& buffer);
 // Tells the daemon, with the next message, that the program has read what was read ahead.
 void TellRead(Session& session, const CommandState& prefetch, Cause cause, const Caller& caller);

@@ -74,7 +74,7 @@ const Rules& TheRules();
 TangentRule TangentRuleOf(const hlo::Computation& computation, NodeId node);
 // Returns the own rule of that name, or null.
 TangentRule OwnTangentRule(std::string_view name);
-// Returns true when the own rule of that name is that of an elementwise function.
+// Returns true when the rule of that name is for an elementwise function.
 bool IsElementwiseRule(std::string_view name);
 
 // Each of these is defined in the file of rules/ whose rules it adds.

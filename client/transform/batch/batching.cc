@@ -237,7 +237,7 @@ Op Dot(const BatchArgs& c) {
     dot.rhs_batch.insert(dot.rhs_batch.begin(), 0);
     return Again(c, {c.x[0].op, c.x[1].op}, dot);
   }
-  // In the result, the examples are one more dimension of the batched operand.
+  // The result has the examples as one more dimension of the batched operand.
   const int64_t at = left ? batches : batches + lhs_free;
   Shape whole = Shape::Array(c.shape.type, c.shape.dims);
   whole.dims.insert(whole.dims.begin() + at, c.size);

@@ -21,8 +21,8 @@ TEST(Packing, LargeSpansGetResultsMemoryWhileItIsFree) {
       LeftOver({Of(0, 3, 8), Of(2, 4, 10), Of(0, 1, 4), Of(6, 7, 4), Of(0, 1, 11)}, rooms);
   std::vector<int64_t> bytes;
   for (const Span& span : left) bytes.push_back(span.bytes);
-  // 11 is too large, 10 is in from 2 to 4, so that 8 is not; 4 is in from 0 to 1, and not while it is a
-  // result.
+  // The array of 11 bytes does not fit. The one of 10 takes the memory from tick 2 to 4, so the one of 8 does
+  // not get it. Of those of 4, the one of ticks 0 to 1 gets it; the other one lives while the result does.
   EXPECT_THAT(bytes, ElementsAre(11, 8, 4));
 }
 
