@@ -4,6 +4,7 @@
 #include <atomic>
 #include <charconv>
 #include <deque>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>

@@ -1,6 +1,7 @@
 // Splits at commas, then at the equals sign. A colon separates a number from its type.
 #include "common/lapack/config.h"
 
+#include <functional>
 #include <vector>
 
 #include "absl/strings/numbers.h"

@@ -1,6 +1,7 @@
 // Stores routines in the notes of calls.
 #include "common/lapack/routine_call.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>

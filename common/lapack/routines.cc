@@ -3,6 +3,7 @@
 #include "common/lapack/routines.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>

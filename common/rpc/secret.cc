@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include <cstdlib>
+#include <utility>
 
 namespace hlod::rpc {
 

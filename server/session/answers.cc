@@ -1,6 +1,7 @@
 // Receives commands in order, keeps their answers, and sends them.
 #include "server/session/answers.h"
 
+#include <new>
 #include <utility>
 #include <vector>
 

@@ -4,6 +4,7 @@
 #include "client/analysis/mesh/axes.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "absl/strings/str_cat.h"

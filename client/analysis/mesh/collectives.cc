@@ -2,6 +2,7 @@
 #include "client/analysis/mesh/collectives.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 

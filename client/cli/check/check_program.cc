@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "client/analysis/preflight/preflight.h"
 #include "client/analysis/preflight/verdict.h"

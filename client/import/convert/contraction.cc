@@ -1,5 +1,6 @@
 // Converts dots, convolutions, transforms and linear algebra.
 #include <algorithm>
+#include <tuple>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"

@@ -2,6 +2,7 @@
 #include "client/report/graphs/table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/text/printable.h"
 

@@ -2,6 +2,7 @@
 #include "client/report/page/timeline.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string_view>
 #include <utility>
