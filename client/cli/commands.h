@@ -105,7 +105,8 @@ struct CheckOptions {
   std::vector<std::string> program;  // The program's name and its arguments.
   std::string preflight;             // A folder with the preflight logs of a run, which is checked; or empty.
   StablehloOptions stablehlo;
-  int64_t steps = 0;  // The program ends after this many steps; 0: by itself.
+  int64_t steps = 0;    // The program ends after this many steps; 0: by itself.
+  int64_t devices = 0;  // The number of devices that the program finds; 0: as many as the target has chips.
   // The replacement for values that do not exist: "0", "1", "random"; empty: the program stops there.
   std::string stand_in;
   std::string target;  // The target, such as "v5p:128"; empty: none.

@@ -104,6 +104,10 @@ Client::Client(hlod::Client runtime)
       version_(VersionOf(runtime_.daemon())),
       completions_(std::make_shared<runtime::Completions>(session())),
       topology_(version_) {
+  if (const runtime::AbstractSession* const abstract = session()->options().abstract.get()) {
+    if (abstract->options().end_process && abstract->options().steps > 0)
+      step_end_ = std::make_unique<StepEnd>(abstract->options().steps);
+  }
   for (int ordinal = 0; ordinal < runtime_.device_count(); ++ordinal) {
     owned_.push_back(std::make_unique<Device>(*this, runtime_.device(ordinal)));
     Device& device = *owned_.back();

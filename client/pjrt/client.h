@@ -17,6 +17,7 @@
 #include "client/pjrt/events/completion.h"
 #include "client/pjrt/events/worker.h"
 #include "client/pjrt/run/rendezvous.h"
+#include "client/pjrt/run/step_end.h"
 #include "client/pjrt/topology.h"
 #include "hlod/runtime/client.h"
 
@@ -61,6 +62,8 @@ class Client : public std::enable_shared_from_this<Client> {
   Worker& transfers() { return transfers_; }
   // Brings together runs of one participant each.
   Rendezvous& rendezvous() { return rendezvous_; }
+  // Null unless the process is to end after some steps.
+  StepEnd* step_end() const { return step_end_.get(); }
   // Return a completion for a command of the session, whose callbacks the framework waits for (AwaitedEndOf)
   // or not.
   std::shared_ptr<Completion> AwaitedEndOf(runtime::Command command, Completion::Finish finish = nullptr);
@@ -74,6 +77,7 @@ class Client : public std::enable_shared_from_this<Client> {
   std::set<const void*> mapped_ ABSL_GUARDED_BY(mu_);
   Worker transfers_;
   Rendezvous rendezvous_;
+  std::unique_ptr<StepEnd> step_end_;
   std::vector<std::unique_ptr<Device>> owned_;
   std::vector<Device*> devices_;
   std::vector<Memory*> memories_;

@@ -130,6 +130,11 @@ HLOD_EXPORTED char* hlod_register_foreign_function(const char* name, void* insta
   });
 }
 
+// Registers a foreign function of the older interface, without types. Returns as above.
+HLOD_EXPORTED char* hlod_register_untyped_function(const char* name, void* function, bool is_own) {
+  return hlod::pjrt::ErrorOf([&] { return hlod::pjrt::ffi::RegisterUntyped(name, function, is_own); });
+}
+
 // Registers a type of foreign functions, and sets its number unless it has one. Returns as above.
 HLOD_EXPORTED char* hlod_register_foreign_type(const char* name, hlod::pjrt::ffi::TypeId* id,
                                                const hlod::pjrt::ffi::TypeInfo* info) {

@@ -62,6 +62,7 @@ struct Held {
   double likely = 0;
   Part part = Part::kOther;
   SourceLine line;
+  uint32_t device = 0;
 };
 
 // Returns the larger of each end.
@@ -266,7 +267,8 @@ class Follower {
           .bytes = bytes,
           .likely = bytes.low,
           .part = PartOf(buffer.handle(), shape, uploaded || !ShardingOf(buffer.handle()).empty()),
-          .line = LineOf(buffer.origin())});
+          .line = LineOf(buffer.origin()),
+          .device = buffer.device()});
     if (!uploaded) return absl::OkStatus();
     RunLine& row = TransferRow(CauseFromNumber(buffer.cause()).value_or(Cause::kUpload), buffer.origin());
     row.bytes += buffer.bytes();
@@ -317,13 +319,17 @@ class Follower {
       Held held = {.shape = *leaves[i].shape,
                    .bytes = BytesOfResult(execute, handle, *leaves[i].shape, aliased ? known.aliases[i] : -1),
                    .part = PartOf(handle, *leaves[i].shape, /*uploaded=*/false),
-                   .line = LineOfResult(execute, known, i)};
+                   .line = LineOfResult(execute, known, i),
+                   .device = execute.device()};
       held.likely = LikelyOnAChip(held, row.report, i);
       NoteWeight(held);
       if (!aliased) Add(held, handle, now);
       results.emplace_back(handle, std::move(held));
     }
-    for (const auto& [handle, held] : held_) Add(held, handle, now);
+    // The peak is that of one device: arrays of others do not count.
+    for (const auto& [handle, held] : held_) {
+      if (held.device == execute.device()) Add(held, handle, now);
+    }
     AddTemporaries(row.report, known.peak, now);
     const Bracket likely = chips_ > 1 ? Larger(now.likely, report_.peak.likely) : Bracket();
     if (now.bytes.low > report_.peak.bytes.low || report_.peak.program.empty()) {

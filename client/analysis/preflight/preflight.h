@@ -66,6 +66,8 @@ struct RunLine {
 struct RunReport {
   std::string program;
   int64_t sessions = 0, steps = 0, executes = 0;
+  // The number of devices that XLA divided the programs among; the figures are those of one. 1: it did not.
+  int64_t devices = 1;
   // The program whose runs were counted as steps, because the run marks none; or empty.
   std::string step_program;
   std::vector<RunProgram> programs;

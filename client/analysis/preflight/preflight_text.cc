@@ -109,6 +109,8 @@ std::string ToText(const RunReport& report) {
   if (!report.step_program.empty())
     absl::StrAppendFormat(&text, "steps            the runs of %s, which computes most\n",
                           report.step_program);
+  if (report.devices > 1)
+    absl::StrAppendFormat(&text, "devices          %d; the figures are those of one\n", report.devices);
   if (report.sessions > 1)
     absl::StrAppendFormat(&text, "sessions         %d, each by itself\n", report.sessions);
   if (!report.stopped_at.file.empty() || !report.stopped_why.empty()) {

@@ -91,8 +91,8 @@ absl::Status CheckOptionsFit(const CheckOptions& options) {
         "check takes one of a module, the --preflight logs of a run and, after --, a program with its "
         "arguments.");
   }
-  if (options.program.empty() && (options.steps > 0 || !options.stand_in.empty()))
-    return UsageError("--steps and --stand-in apply to a program, given after --.");
+  if (options.program.empty() && (options.steps > 0 || options.devices > 0 || !options.stand_in.empty()))
+    return UsageError("--steps, --devices and --stand-in apply to a program, given after --.");
   if (options.search && (options.target.empty() || options.module.empty()))
     return UsageError("--search tries shardings of a module on several chips: it needs both and --target.");
   if (options.search && !options.shard.empty())

@@ -130,6 +130,7 @@ Json RunReportJson(const RunReport& report) {
   }
   Json json = {{"program", report.program},
                {"sessions", report.sessions},
+               {"devices", report.devices},
                {"steps", report.steps},
                {"step_program", report.step_program},
                {"recompiles", report.recompiles()},
@@ -249,6 +250,26 @@ absl::StatusOr<std::optional<analysis::Target>> TargetOfRun(std::optional<analys
   return target;
 }
 
+// Follows a run. A program that XLA divided among devices is judged by what one of them does.
+absl::StatusOr<RunReport> FollowOnAChip(const std::vector<analysis::PreflightLog>& sessions,
+                                        const std::string& program,
+                                        const std::optional<analysis::Target>& target,
+                                        const analysis::Budget& budget) {
+  ASSIGN_OR_RETURN(const int64_t devices, DevicesOfMesh(sessions));
+  ASSIGN_OR_RETURN(const std::optional<analysis::Target> chip, TargetOfRun(target, devices, program));
+  ASSIGN_OR_RETURN(RunReport report, analysis::FollowRun(sessions, chip, budget));
+  report.devices = devices;
+  return report;
+}
+
+// Returns the name of the program that was recorded, without its process.
+std::string_view ProgramOf(const std::vector<analysis::PreflightLog>& sessions) {
+  const std::vector<v1::PreflightEvent>& events = sessions.front().events;
+  if (events.empty() || !events[0].has_begin()) return "program";
+  const std::string_view name = events[0].begin().program();
+  return name.substr(0, name.find(" pid "));
+}
+
 }  // namespace
 
 absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const CheckOptions& options,
@@ -263,7 +284,8 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
   // The largest number of devices that the program's mesh may have.
   constexpr int64_t kDevicesMax = 1024;
   const int64_t chips = target.has_value() ? std::clamp<int64_t>(target->count, 1, kDevicesMax) : 1;
-  for (const std::string& flag : {std::string("--devices"), std::to_string(chips)})
+  const int64_t available = options.devices > 0 ? options.devices : chips;
+  for (const std::string& flag : {std::string("--devices"), std::to_string(available)})
     daemon_options.flags.push_back(flag);
   ASSIGN_OR_RETURN(const testing::Daemon daemon, testing::Daemon::Start(daemon_options));
   std::string abstract = absl::StrCat("address=", daemon.address(), ",log=", records);
@@ -271,14 +293,7 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
   if (!options.stand_in.empty()) absl::StrAppend(&abstract, ",stand_in=", options.stand_in);
   ASSIGN_OR_RETURN(const int code, RunProgram(options.program, abstract, common.json));
   ASSIGN_OR_RETURN(const std::vector<analysis::PreflightLog> sessions, ReadRecords(records));
-  ASSIGN_OR_RETURN(const int64_t devices, DevicesOfMesh(sessions));
-  ASSIGN_OR_RETURN(const std::optional<analysis::Target> chip,
-                   TargetOfRun(target, devices, options.program[0]));
-  if (devices > 1 && !common.json) {
-    Show(absl::StrFormat("The program divides its tensors among %d devices: the figures are those of one.\n",
-                         devices));
-  }
-  ASSIGN_OR_RETURN(RunReport report, analysis::FollowRun(sessions, chip, budget));
+  ASSIGN_OR_RETURN(RunReport report, FollowOnAChip(sessions, options.program[0], target, budget));
   const absl::Status counts = CheckRun(options.program[0], code, report);
   if (!counts.ok()) {
     report.void_because = std::string(FromAbsl(counts.message()));
@@ -297,10 +312,11 @@ absl::StatusOr<CheckOutcome> CheckLogs(const CommonOptions& common, const CheckO
     return NotFound("--preflight names a folder of logs; %s is none.", options.preflight);
   ASSIGN_OR_RETURN(const std::vector<analysis::PreflightLog> sessions, ReadRecords(options.preflight));
   if (sessions.empty()) return NotFound("The folder %s has no preflight log.", options.preflight);
-  ASSIGN_OR_RETURN(RunReport report, analysis::FollowRun(sessions, target, budget));
+  const std::string program(ProgramOf(sessions));
+  ASSIGN_OR_RETURN(RunReport report, FollowOnAChip(sessions, program, target, budget));
   if (!report.failures.empty())
     report.void_because = absl::StrCat("the daemon refused a command: ", report.failures.front());
-  return Conclude(common, options, report.program.substr(0, report.program.find(" pid ")), report);
+  return Conclude(common, options, program, report);
 }
 
 }  // namespace hlod::cli

@@ -85,7 +85,7 @@ constexpr JsonObject kJsonObjects[] = {
      "module target{chip count usable_bytes} search[mesh[name size] shardings (peak_bytes network_bytes "
      "network_us step_seconds{low high} fit | error)]"},
     {"check -- ..., check --preflight",
-     "program sessions steps step_program executes programs[name line instructions flops recompiled "
+     "program sessions devices steps step_program executes programs[name line instructions flops recompiled "
      "runs] recompiles upload_bytes upload_calls unsent_bytes download_bytes download_calls transfers[cause "
      "line bytes calls] "
      "graph_breaks[cause line bytes calls] refused[cause line bytes calls] stand_ins stopped_at stopped_why "

@@ -161,7 +161,12 @@ Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
                      "Folder with the preflight logs of a run, which is checked instead of a module");
   command
       .add_option("--steps", options->steps,
-                  "End the program after N Sync()s; a JAX program, which has none, is not ended")
+                  "End the program after N Sync()s, or, if JAX or PyTorch/XLA runs it, N runs of the program that "
+                  "computes most")
+      ->check(AtLeast(1));
+  command
+      .add_option("--devices", options->devices,
+                  "Number of devices that the program finds; without it one, or as many as the target has chips")
       ->check(AtLeast(1));
   command
       .add_option(

@@ -2,6 +2,7 @@
 #include "client/pjrt/ffi/call.h"
 
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "client/pjrt/exceptions.h"
@@ -44,7 +45,23 @@ class Arrays {
   std::vector<void*> values_;
 };
 
+// The versions of XLA's interfaces, as calls state them.
+constexpr int kOriginal = 1, kStatusReturning = 2, kUnified = 3, kTyped = 4;
+
+// XlaCustomCallStatus_, which a function sets by XLA's own code, linked into it.
+struct UntypedStatus {
+  std::optional<std::string> message;
+};
+using OriginalFunction = void(void* out, const void** in);
+using StatusReturningFunction = void(void* out, const void** in, UntypedStatus* status);
+using UnifiedFunction = void(void* out, const void** in, const char* text, size_t size,
+                             UntypedStatus* status);
+
 }  // namespace
+
+bool Serves(const Target& target, int version) {
+  return target.untyped == nullptr ? version == kTyped : version >= kOriginal && version <= kUnified;
+}
 
 Context::~Context() {
   for (const auto& [stage, kept] : states_) {
@@ -76,14 +93,19 @@ absl::StatusOr<void*> Context::State(Stage stage, int64_t type) const {
 }
 
 absl::StatusOr<std::shared_ptr<const Call>> Call::Make(std::string name, const Target& target,
-                                                       std::string_view attributes,
+                                                       int version, std::string_view attributes,
                                                        std::vector<hlo::Shape> operands,
                                                        std::vector<hlo::Shape> results) {
   std::shared_ptr<Call> call(new Call);
   call->name_ = std::move(name);
-  call->handlers_ = target.handlers;
+  call->target_ = target;
+  call->version_ = version;
   call->operands_ = std::move(operands);
   call->results_ = std::move(results);
+  if (target.untyped != nullptr) {
+    call->text_ = std::string(attributes);
+    attributes = {};
+  }
   ASSIGN_OR_RETURN(call->attributes_, CallAttributes::Read(attributes));
   call->program_ = std::make_unique<Context>(UserData(), /*device=*/0, /*run_id=*/0);
   RETURN_IF_ERROR(call->RunStage(target.handlers.instantiate, Stage::kInstantiate, {}, {}, *call->program_));
@@ -123,12 +145,35 @@ absl::Status Call::RunStage(Handler* handler, Stage stage, const std::vector<voi
 
 absl::Status Call::Run(const std::vector<void*>& operands, const std::vector<void*>& results,
                        const UserData& user_data, int device) const {
+  if (target_.untyped != nullptr) return RunUntyped(operands, results);
   static std::atomic<int64_t> last_run = 0;
   Context context(user_data, device, ++last_run);
   context.Borrow(*program_);
-  RETURN_IF_ERROR(RunStage(handlers_.prepare, Stage::kPrepare, operands, results, context));
-  RETURN_IF_ERROR(RunStage(handlers_.initialize, Stage::kInitialize, operands, results, context));
-  return RunStage(handlers_.execute, Stage::kExecute, operands, results, context);
+  const Handlers& handlers = target_.handlers;
+  RETURN_IF_ERROR(RunStage(handlers.prepare, Stage::kPrepare, operands, results, context));
+  RETURN_IF_ERROR(RunStage(handlers.initialize, Stage::kInitialize, operands, results, context));
+  return RunStage(handlers.execute, Stage::kExecute, operands, results, context);
+}
+
+absl::Status Call::RunUntyped(const std::vector<void*>& operands, const std::vector<void*>& results) const {
+  std::vector<const void*> in(operands.begin(), operands.end());
+  std::vector<void*> several(results.begin(), results.end());
+  void* const out = results.size() == 1 ? results[0] : static_cast<void*>(several.data());
+  UntypedStatus status;
+  RETURN_IF_ERROR(Caught("A foreign function", [&] {
+    switch (version_) {
+      case kOriginal: reinterpret_cast<OriginalFunction*>(target_.untyped)(out, in.data()); break;
+      case kStatusReturning:
+        reinterpret_cast<StatusReturningFunction*>(target_.untyped)(out, in.data(), &status);
+        break;
+      default:
+        reinterpret_cast<UnifiedFunction*>(target_.untyped)(out, in.data(), text_.data(), text_.size(),
+                                                            &status);
+    }
+    return absl::OkStatus();
+  }));
+  if (!status.message.has_value()) return absl::OkStatus();
+  return Internal("The foreign function %s failed: %s", name_, *status.message);
 }
 
 }  // namespace hlod::pjrt::ffi

@@ -51,8 +51,9 @@ class Context {
 // Constant after Make, and shared by all executions of its program.
 class Call {
  public:
-  // Calls the handler that prepares a program, if there is one.
-  static absl::StatusOr<std::shared_ptr<const Call>> Make(std::string name, const Target& target,
+  // Calls the handler that prepares a program, if there is one. `version` is that of the call's interface, and
+  // `attributes` its attributes, or the text that a function without types is given.
+  static absl::StatusOr<std::shared_ptr<const Call>> Make(std::string name, const Target& target, int version,
                                                           std::string_view attributes,
                                                           std::vector<hlo::Shape> operands,
                                                           std::vector<hlo::Shape> results);
@@ -69,15 +70,21 @@ class Call {
 
  private:
   Call() = default;
+  absl::Status RunUntyped(const std::vector<void*>& operands, const std::vector<void*>& results) const;
   absl::Status RunStage(Handler* handler, Stage stage, const std::vector<void*>& operands,
                         const std::vector<void*>& results, Context& context) const;
 
   std::string name_;
-  Handlers handlers_;
+  Target target_;
+  int version_ = 0;
+  std::string text_;  // Of a function without types.
   std::unique_ptr<CallAttributes> attributes_;
   std::vector<hlo::Shape> operands_, results_;
   std::unique_ptr<Context> program_;  // The states of the program.
 };
+
+// Returns true when a call of this version of XLA's interfaces (CustomCallApiVersion) is one of the function.
+bool Serves(const Target& target, int version);
 
 // The functions that handlers may call.
 const Api& FunctionsForHandlers();

@@ -23,8 +23,6 @@ using hlo::NodeId;
 using hlo::Opcode;
 using hlo::Shape;
 
-constexpr int32_t kTypedFfi = 4;  // CustomCallApiVersion on XLA's wire.
-
 // Returns the function that serves calls of this name; nullopt when there is none. The daemon runs LAPACK's
 // routines itself, without the host.
 std::optional<ffi::Target> ServedTarget(std::string_view name) {
@@ -37,7 +35,8 @@ std::optional<ffi::Target> ServedTarget(std::string_view name) {
 std::optional<ffi::Target> TargetOf(Instruction instruction) {
   if (instruction.opcode() != Opcode::kCustomCall) return std::nullopt;
   const auto& attributes = instruction.attributes<hlo::CustomCallAttributes>();
-  return attributes.api_version == kTypedFfi ? ServedTarget(attributes.target) : std::nullopt;
+  std::optional<ffi::Target> target = ServedTarget(attributes.target);
+  return target.has_value() && ffi::Serves(*target, attributes.api_version) ? target : std::nullopt;
 }
 
 bool HasForeignCalls(const hlo::Module& module) {
@@ -134,8 +133,8 @@ absl::StatusOr<ForeignCall> ReadCall(Instruction instruction, const ffi::Target&
     }
   }
   ASSIGN_OR_RETURN(std::shared_ptr<const ffi::Call> call,
-                   ffi::Call::Make(attributes.target, target, attributes.backend_config, std::move(operands),
-                                   std::move(results)));
+                   ffi::Call::Make(attributes.target, target, attributes.api_version,
+                                   attributes.backend_config, std::move(operands), std::move(results)));
   return ForeignCall{std::move(call), channel};
 }
 
@@ -235,7 +234,9 @@ void NoteAliases(stablehlo::Program& program) {
         for (stablehlo::Region& inner : op.regions) self(self, inner);
         if (op.name != "stablehlo.custom_call") continue;
         const stablehlo::Attribute* const name = stablehlo::Find(op.attributes, "call_target_name");
-        if (name == nullptr || !ServedTarget(stablehlo::PlainText(*name)).has_value()) continue;
+        const std::optional<ffi::Target> target =
+            name == nullptr ? std::nullopt : ServedTarget(stablehlo::PlainText(*name));
+        if (!target.has_value() || target->untyped != nullptr) continue;
         const stablehlo::Attribute* const stated = stablehlo::Find(op.attributes, "output_operand_aliases");
         const auto* const list =
             stated == nullptr ? nullptr : std::get_if<std::vector<stablehlo::Attribute>>(&stated->value);

@@ -21,7 +21,7 @@ struct Type {
 
 struct Registry {
   absl::Mutex mu;
-  std::map<std::pair<std::string, bool>, Handlers> targets ABSL_GUARDED_BY(mu);  // By name and `is_own`.
+  std::map<std::pair<std::string, bool>, Target> targets ABSL_GUARDED_BY(mu);  // By name and `is_own`.
   std::map<int64_t, Type> types ABSL_GUARDED_BY(mu);
 
   static Registry& Get() {
@@ -30,9 +30,19 @@ struct Registry {
   }
 };
 
-bool operator==(const Handlers& a, const Handlers& b) {
-  return a.instantiate == b.instantiate && a.prepare == b.prepare && a.initialize == b.initialize &&
-         a.execute == b.execute;
+bool IsSame(const Target& a, const Target& b) {
+  return a.handlers.instantiate == b.handlers.instantiate && a.handlers.prepare == b.handlers.prepare &&
+         a.handlers.initialize == b.handlers.initialize && a.handlers.execute == b.handlers.execute &&
+         a.untyped == b.untyped;
+}
+
+absl::Status Add(std::string_view name, const Target& target) {
+  Registry& registry = Registry::Get();
+  absl::MutexLock lock(&registry.mu);
+  const auto [found, is_new] = registry.targets.try_emplace({std::string(name), target.is_own}, target);
+  if (is_new || IsSame(found->second, target)) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      absl::StrFormat("Another foreign function is registered as %s.", std::string(name)));
 }
 
 // Asks the function for the version of its interface.
@@ -61,12 +71,12 @@ absl::Status Register(std::string_view name, const Handlers& handlers, bool is_o
   if (handlers.execute == nullptr)
     return InvalidArgument("The foreign function %s has no handler that executes.", name);
   RETURN_IF_ERROR(CheckVersion(name, handlers.execute));
-  Registry& registry = Registry::Get();
-  absl::MutexLock lock(&registry.mu);
-  const auto [found, is_new] = registry.targets.try_emplace({std::string(name), is_own}, handlers);
-  if (is_new || found->second == handlers) return absl::OkStatus();
-  return absl::AlreadyExistsError(
-      absl::StrFormat("Another foreign function is registered as %s.", std::string(name)));
+  return Add(name, {.handlers = handlers, .is_own = is_own});
+}
+
+absl::Status RegisterUntyped(std::string_view name, void* function, bool is_own) {
+  if (function == nullptr) return InvalidArgument("The foreign function %s is null.", name);
+  return Add(name, {.untyped = function, .is_own = is_own});
 }
 
 std::optional<Target> FindTarget(std::string_view name) {
@@ -74,7 +84,7 @@ std::optional<Target> FindTarget(std::string_view name) {
   absl::MutexLock lock(&registry.mu);
   for (const bool is_own : {true, false}) {
     const auto found = registry.targets.find({std::string(name), is_own});
-    if (found != registry.targets.end()) return Target{found->second, is_own};
+    if (found != registry.targets.end()) return found->second;
   }
   return std::nullopt;
 }

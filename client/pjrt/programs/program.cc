@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "client/analysis/module/cost.h"
 #include "client/analysis/module/peak.h"
 #include "client/pjrt/call_location.h"
 #include "client/pjrt/client.h"
@@ -106,6 +107,11 @@ absl::StatusOr<hlod::Executable> CompiledProgram::alone() const {
 const hlo::Dependences& CompiledProgram::dependences() const {
   std::call_once(analysed_, [&] { dependences_.emplace(*module_); });
   return *dependences_;
+}
+
+double CompiledProgram::flops() const {
+  std::call_once(counted_, [&] { flops_ = analysis::CostOf(*module_).total.flops; });
+  return flops_;
 }
 
 std::vector<Device*> CompiledProgram::devices() const {

@@ -58,6 +58,8 @@ class CompiledProgram {
 
   // Returns which results depend on which arguments; analysed at the first call.
   const hlo::Dependences& dependences() const;
+  // Returns the operations of a run; counted at the first call.
+  double flops() const;
 
   // Returns the program in the form that Deserialize reads.
   std::string Serialize() const;
@@ -83,8 +85,9 @@ class CompiledProgram {
   std::string fingerprint_, assignment_;
   HostChannels channels_;
   std::vector<ForeignCall> foreign_calls_;
-  mutable std::once_flag analysed_;
+  mutable std::once_flag analysed_, counted_;
   mutable std::optional<hlo::Dependences> dependences_;
+  mutable double flops_ = 0;
 };
 
 // Reads what Serialize wrote, and compiles it. `options` replaces the program's own unless it is empty.

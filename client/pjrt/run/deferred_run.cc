@@ -6,10 +6,12 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "client/pjrt/buffers/buffer.h"
 #include "client/pjrt/call_location.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/events/event.h"
+#include "client/pjrt/exceptions.h"
 #include "client/pjrt/profiler/profiler.h"
 #include "common/base/errors/status.h"
 
@@ -17,7 +19,7 @@ namespace hlod::pjrt {
 namespace {
 
 // Runs `job` after the job of this thread that is under way, if any: the start of a run gives values, which
-// start the next run of a long chain.
+// start the next run of a long chain. Jobs do not throw.
 void InTurn(std::function<void()> job) {
   thread_local std::deque<std::function<void()>>* waiting = nullptr;
   if (waiting != nullptr) {
@@ -25,9 +27,9 @@ void InTurn(std::function<void()> job) {
     return;
   }
   std::deque<std::function<void()>> jobs;
+  const auto end = absl::MakeCleanup([] { waiting = nullptr; });  // Also when there is no memory for a job.
   waiting = &jobs;
   for (jobs.push_back(std::move(job)); !jobs.empty(); jobs.pop_front()) jobs.front()();
-  waiting = nullptr;
 }
 
 template <typename T>
@@ -88,7 +90,14 @@ void DeferredRun::StartWhenGiven(hlod::Executable program) {
   run_.runtime = std::move(program);
   missing_ = run_.awaited.size() + 1;
   const auto one_less = [run = shared_from_this()] {
-    if (--run->missing_ == 0) InTurn([run] { run->Start(); });
+    if (--run->missing_ > 0) return;
+    InTurn([run] {
+      const absl::Status started = Caught("A deferred run", [&] {
+        run->Start();
+        return absl::OkStatus();
+      });
+      if (!started.ok()) run->Fail(started);
+    });
   };
   for (AwaitedArgument& awaited : run_.awaited) awaited.promised->OnGiven(one_less);
   one_less();

@@ -13,6 +13,9 @@
 #include "client/pjrt/run/deferred_run.h"
 #include "client/pjrt/run/execute_context.h"
 #include "client/pjrt/run/run.h"
+#include "client/pjrt/run/step_end.h"
+#include "client/runtime/preflight/abstract_session.h"
+#include "client/runtime/session/session.h"
 #include "common/base/errors/error.h"
 #include "hlod/runtime/abstract.h"
 
@@ -67,6 +70,37 @@ void GiveFailed(const Run& run, const absl::Status& error, abi::LoadedExecutable
   }
 }
 
+// Returns the arrays that one participant takes.
+std::vector<StepEnd::Array> ArraysOf(const std::vector<Shape>& shapes, absl::Span<const Argument> arguments) {
+  std::vector<StepEnd::Array> arrays;
+  for (size_t i = 0; i < shapes.size() && i < arguments.size(); ++i) {
+    const hlod::Buffer* const buffer = arguments[i].buffer();
+    arrays.push_back({buffer != nullptr && buffer->valid() ? buffer->handle() : 0, &shapes[i]});
+  }
+  return arrays;
+}
+
+// Ends the process when the run would be that of one step too many.
+void EndAfterSteps(const Run& run) {
+  StepEnd* const end = run.program->client().step_end();
+  if (end == nullptr) return;
+  const std::vector<StepEnd::Array> arguments = ArraysOf(run.runtime.argument_shapes(), run.arguments);
+  if (!end->IsBefore(run.program->module().name(), arguments)) return;
+  runtime::Session& session = *run.program->client().session();
+  session.options().abstract->EndAfterSteps(session, CurrentLine());
+}
+
+void CountStep(const Run& run, const Execution& execution) {
+  StepEnd* const end = run.program->client().step_end();
+  if (end == nullptr) return;
+  const std::vector<Shape>& shapes = run.runtime.result_shapes();
+  std::vector<StepEnd::Array> results;
+  for (size_t i = 0; i < shapes.size() && i < execution.results.size(); ++i)
+    results.push_back({execution.results[i].handle(), &shapes[i]});
+  end->Ran(run.program->module().name(), run.program->flops(),
+           ArraysOf(run.runtime.argument_shapes(), run.arguments), results);
+}
+
 // Returns results whose values come later: after those of arguments, or with the run of the last participant.
 void Defer(Run run, const LoadedExecutable& executable, const abi::ExecuteOptions& options,
            abi::LoadedExecutable_Execute_Args& args) {
@@ -98,12 +132,14 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
     return absl::OkStatus();
   }
   Client& client = run.program->client();
+  EndAfterSteps(run);
   const absl::StatusOr<Execution> execution = run.runtime.Start(run.arguments, run.options, CurrentLine());
   if (!execution.ok()) {
     if (hlod::KindOf(execution.status()) != ErrorKind::kLostSession) return execution.status();
     GiveFailed(run, execution.status(), args);
     return absl::OkStatus();
   }
+  CountStep(run, *execution);
   std::vector<std::shared_ptr<const Lineage>> lineages;
   if (IsAbstract(client.runtime()) && run.devices.size() == 1) {
     lineages = LineagesOf(run.program, {args.num_args > 0 ? args.argument_lists[0] : nullptr, args.num_args},

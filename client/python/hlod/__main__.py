@@ -13,7 +13,7 @@ import sys
 from . import _hloctl
 
 # The options of `hloctl check` that are followed by a value.
-_WITH_VALUE = ("--target", "--chips", "--budget", "--junit", "--workspace", "--steps", "--stand-in")
+_WITH_VALUE = ("--target", "--chips", "--budget", "--junit", "--workspace", "--steps", "--stand-in", "--devices")
 
 
 def script_after(arguments: list[str]) -> int | None:
@@ -36,7 +36,10 @@ def command(arguments: list[str]) -> list[str]:
             script = script_after(arguments[i + 1 :])
             if script is not None:
                 rest = arguments[i + 1 :]
-                return [_hloctl.find(), *arguments[: i + 1], *rest[:script], "--", sys.executable, *rest[script:]]
+                options = rest[:script]
+                if os.environ.get("HLOD_DEVICES") and not any(word.startswith("--devices") for word in options):
+                    options.append(f"--devices={os.environ['HLOD_DEVICES']}")
+                return [_hloctl.find(), *arguments[: i + 1], *options, "--", sys.executable, *rest[script:]]
         if not word.startswith("-"):
             break
     return [_hloctl.find(), *arguments]

@@ -26,7 +26,7 @@ def register() -> None:
 
     def take_function_of_cpu(name, function, platform, api_version, traits) -> None:
         xla_client._xla.register_custom_call_target(name, function, platform, api_version, traits)
-        if api_version == 1 and not _text(name).startswith(_OF_JAXLIB):
+        if not _text(name).startswith(_OF_JAXLIB):
             with contextlib.suppress(ValueError):  # A function that hlod refuses can still be registered for the CPU.
                 _take_function(name, function, platform, api_version, traits)
 
@@ -42,8 +42,11 @@ def register() -> None:
 
 def _take_function(name: Any, function: Any, platform: str, api_version: int, traits: Any) -> None:
     """Registers a function, a capsule or a dict of capsules by stage, with the plugin."""
+    if api_version == 0:
+        _plugin.register_untyped_function(_text(name), _pointer(function), platform == NAME)
+        return
     if api_version != 1:
-        raise NotImplementedError(f"hlod calls typed foreign functions (api_version=1); {_text(name)} has api_version={api_version}")
+        raise NotImplementedError(f"hlod calls foreign functions of api_version 0 and 1; {_text(name)} has api_version={api_version}")
     stages = function if isinstance(function, Mapping) else {"execute": function}
     pointers = [_pointer(stages[stage]) if stage in stages else None for stage in _STAGES]
     _plugin.register_foreign_function(_text(name), pointers, platform == NAME)

@@ -57,6 +57,7 @@ class Preflight(Verdict):
 
     program: str
     steps: int  # The number of runs of the program that computes most.
+    devices: int  # The number that XLA divided the programs among; the figures are those of one.
     executes: int
     programs: list[Program]
     recompiles: list[Program]  # The part of `programs` that was compiled again, with the reason.
@@ -135,8 +136,8 @@ def placeholders(
                            download_bytes, download_calls and executes.
     raises: raise PreflightFailed, an AssertionError, at the end when the program does not fit or a limit is exceeded.
 
-    Arrays of the block cannot be used after it. Programs over several devices are not supported. Not thread-safe, because the
-    platform is changed for the whole process.
+    Arrays of the block cannot be used after it. The platform has $HLOD_DEVICES devices; a program over a mesh of them is judged by
+    the part of one. Not thread-safe, because the platform is changed for the whole process.
     """
     if stand_in not in (None, "0", "1", "random"):
         raise ValueError(f'stand_in is {stand_in!r}; it is None, "0", "1" or "random"')
@@ -176,7 +177,7 @@ def _abstract_platform(settings: str) -> Iterator[None]:
         raise RuntimeError("hlod.placeholders() cannot be used within itself")
     xla_bridge.backends()  # Initializes the process's other platforms first.
     platform.register()
-    options = {"address": "private", "abstract": settings, "name": _daemon.program_name()}
+    options = _daemon.options() | {"address": "private", "abstract": settings}
     client = xla_bridge.make_pjrt_c_api_client(platform.NAME, options)
     before, default = xla_bridge._backends.get(platform.NAME), xla_bridge._default_backend
     _State.open = True
@@ -216,6 +217,7 @@ def _report(data: dict, error: BaseException | None) -> Preflight:
     return Preflight(
         program=data["program"],
         steps=data["steps"],
+        devices=data["devices"],
         executes=data["executes"],
         programs=programs,
         recompiles=[program for program in programs if program.recompiled],

@@ -62,6 +62,13 @@ def register_foreign_function(name: str, stages: list[int | None], is_own: bool)
     _refused(register, name.encode(), *stages, is_own)
 
 
+def register_untyped_function(name: str, function: int, is_own: bool) -> None:
+    """Registers the address of a foreign function of the older interface, which has no types. Raises ValueError as above."""
+    register = _library().hlod_register_untyped_function
+    register.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_bool]
+    _refused(register, name.encode(), function, is_own)
+
+
 def register_foreign_type(name: str, number: int, info: int | None) -> None:
     """Registers a type of foreign functions by the addresses of its number, which is set, and of its description."""
     register = _library().hlod_register_foreign_type

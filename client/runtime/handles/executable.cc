@@ -111,8 +111,8 @@ class ExecuteCall {
   }
 
  private:
-  // Writes the execute into the preflight log. Of several participants it is the first one's: the log follows
-  // one device, and the others hold and run the same.
+  // Writes the execute into the preflight log. Of several participants it is the first one's: the others hold
+  // and run the same.
   void RecordExecute(AbstractSession& log, const std::vector<Buffer>& results, const Caller& caller) const {
     const size_t takes = arguments_.size() / devices_.size(), gives = results.size() / devices_.size();
     std::vector<uint64_t> handles;
@@ -122,7 +122,7 @@ class ExecuteCall {
       if (index >= 0 && static_cast<size_t>(index) < takes) donated.push_back(index);
     }
     const std::vector<Buffer> own(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(gives));
-    log.Executed(executable_->digest, handles, own, donated, options_.result_callers, caller);
+    log.Executed(executable_->digest, devices_[0], handles, own, donated, options_.result_callers, caller);
   }
 
   // Returns 0 for a literal, and for a buffer that names none.

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -85,12 +86,13 @@ void AbstractSession::Made(const Buffer& buffer, std::optional<Cause> cause, con
   *made.mutable_shape() = hlo::ToProto(buffer.shape());
   made.set_bytes(buffer.byte_size());
   made.set_absent(buffer.is_placeholder());
+  made.set_device(static_cast<uint32_t>(std::max(0, buffer.device())));
   if (cause.has_value()) made.set_cause(static_cast<int>(*cause));
   *made.mutable_origin() = OriginProto(caller);
   log_.Write(event);
 }
 
-void AbstractSession::Executed(const Digest& digest, const std::vector<uint64_t>& arguments,
+void AbstractSession::Executed(const Digest& digest, int device, const std::vector<uint64_t>& arguments,
                                const std::vector<Buffer>& results, const std::vector<int>& donated,
                                const std::vector<Caller>& result_callers, const Caller& caller) {
   ran_ = true;
@@ -98,6 +100,7 @@ void AbstractSession::Executed(const Digest& digest, const std::vector<uint64_t>
   v1::PreflightEvent event;
   v1::PreflightExecute& execute = *event.mutable_execute();
   execute.set_digest(DigestBytes(digest));
+  execute.set_device(static_cast<uint32_t>(device));
   for (const uint64_t argument : arguments) execute.add_arguments(argument);
   for (const Buffer& result : results) {
     execute.add_results(result.handle());
@@ -194,7 +197,11 @@ void AbstractSession::EndStep(Session& session, bool marked, const Caller& calle
   v1::PreflightEvent event;
   *event.mutable_step()->mutable_origin() = OriginProto(caller);
   log_.Write(event);
-  if (++steps_ == options_.steps && options_.end_process) EndProcess(session, "steps", caller, "");
+  if (++steps_ == options_.steps && options_.end_process) EndAfterSteps(session, caller);
+}
+
+void AbstractSession::EndAfterSteps(Session& session, const Caller& caller) {
+  EndProcess(session, "steps", caller, "");
 }
 
 void AbstractSession::End(Session& session, std::string_view reason, const Caller& caller,

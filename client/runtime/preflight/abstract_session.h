@@ -39,7 +39,8 @@ class AbstractSession {
   void OfAFramework();
   // `cause` is the upload's, real or avoided.
   void Made(const Buffer& buffer, std::optional<Cause> cause, const Caller& caller);
-  void Executed(const Digest& digest, const std::vector<uint64_t>& arguments,
+  // `device` is that of the first participant, whose arguments and results these are.
+  void Executed(const Digest& digest, int device, const std::vector<uint64_t>& arguments,
                 const std::vector<Buffer>& results, const std::vector<int>& donated,
                 const std::vector<Caller>& result_callers, const Caller& caller);
   void Labelled(uint64_t handle, std::string_view role, const std::string& name, const std::string& sharding);
@@ -54,6 +55,8 @@ class AbstractSession {
   // Counts the end of a step; with `marked` (StepMark()) only if an execute ran since the last one. May end
   // the process.
   void EndStep(Session& session, bool marked, const Caller& caller);
+  // Ends the process of a program that marks no steps, and has run as many as the options ask for.
+  [[noreturn]] void EndAfterSteps(Session& session, const Caller& caller);
 
   // Writes the end of the preflight log, with the daemon's statistics. Later calls have no effect.
   void End(Session& session, std::string_view reason, const Caller& caller, const std::string& text);

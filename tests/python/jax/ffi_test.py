@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import gc
 import os
 import shutil
 import subprocess
@@ -17,6 +18,9 @@ import support
 SOURCE = r"""
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include "xla/ffi/api/ffi.h"
 namespace ffi = xla::ffi;
@@ -48,7 +52,53 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(increment, Increment, ffi::Ffi::Bind().Arg<ffi::Bu
 // Has no operand.
 static ffi::Error Seven(ffi::ResultBuffer<ffi::S32> y) { y->typed_data()[0] = 7; return ffi::Error::Success(); }
 XLA_FFI_DEFINE_HANDLER_SYMBOL(seven, Seven, ffi::Ffi::Bind().Ret<ffi::Buffer<ffi::S32>>());
+// Counts from `base`, in a state that each program has for itself.
+struct Counter {
+  static ffi::TypeId id;
+  static ffi::TypeInfo info;
+  explicit Counter(int32_t next) : next(next) { ++alive; }
+  ~Counter() { --alive; }
+  int32_t next;
+  static int alive;
+};
+ffi::TypeId Counter::id = {};
+ffi::TypeInfo Counter::info = ffi::MakeTypeInfo<Counter>();
+int Counter::alive = 0;
+static ffi::ErrorOr<std::unique_ptr<Counter>> MakeCounter(int64_t base) { return std::make_unique<Counter>(static_cast<int32_t>(base)); }
+XLA_FFI_DEFINE_HANDLER_SYMBOL(make_counter, MakeCounter, ffi::Ffi::BindInstantiate().Attr<int64_t>("base"));
+static ffi::Error Count(Counter* counter, ffi::ResultBuffer<ffi::S32> y, int64_t) {
+  y->typed_data()[0] = counter->next++;
+  return ffi::Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(count, Count, ffi::Ffi::Bind().Ctx<ffi::State<Counter>>().Ret<ffi::Buffer<ffi::S32>>().Attr<int64_t>("base"));
+// Each stage of a call appends its letter.
+static std::string stages;
+static ffi::Error Prepare() { stages += 'p'; return ffi::Error::Success(); }
+static ffi::Error Initialize() { stages += 'i'; return ffi::Error::Success(); }
+static ffi::Error Execute(ffi::ResultBuffer<ffi::S32> y) { stages += 'e'; y->typed_data()[0] = 0; return ffi::Error::Success(); }
+XLA_FFI_DEFINE_HANDLER_SYMBOL(stage_prepare, Prepare, ffi::Ffi::Bind<ffi::ExecutionStage::kPrepare>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(stage_initialize, Initialize, ffi::Ffi::Bind<ffi::ExecutionStage::kInitialize>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(stage_execute, Execute, ffi::Ffi::Bind().Ret<ffi::Buffer<ffi::S32>>());
+// The older interface: versions 1, 2 and 3; version 1 with two results.
+struct Status { std::optional<std::string> message; };
+extern "C" {
+void untyped_1(void* out, const void** in) { for (int i = 0; i < 3; ++i) ((float*)out)[i] = 2 * ((const float*)in[0])[i]; }
+void untyped_2(void* out, const void** in, Status* status) { untyped_1(out, in); if (((float*)out)[0] < 0) status->message = "below zero"; }
+void untyped_3(void* out, const void** in, const char* text, size_t size, Status*) { untyped_1(out, in); ((float*)out)[0] = text[0] == 'h' ? size : 0; }
+void untyped_two(void** out, const void** in) { untyped_1(out[0], in); untyped_1(out[1], in + 1); }
+void* counter_id() { return &Counter::id; }
+void* counter_info() { return &Counter::info; }
+int counters() { return Counter::alive; }
+const char* stages_of_calls() { return stages.c_str(); }
+}
 """
+
+
+def capsule(address, name=b"xla._CUSTOM_CALL_TARGET"):
+    """A function or an address of ctypes as jaxlib takes it."""
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(address if isinstance(address, int) else ctypes.cast(address, ctypes.c_void_p).value, name, None)
 
 
 @functools.lru_cache(maxsize=None)
@@ -111,9 +161,55 @@ class ForeignFunctionTest(support.PluginTest):
         with self.assertRaisesRegex(Exception, "asked to fail"):
             jax.block_until_ready(jax.jit(functools.partial(self.affine, mode="fail"))(support.array(2)))
 
-    def test_untyped_functions_are_refused(self):
-        with self.assertRaisesRegex(NotImplementedError, "api_version=0"):
-            jax.ffi.register_ffi_target("test_untyped", jax.ffi.pycapsule(library().seven), platform="hlod", api_version=0)
+    def untyped(self, name, version, types, *arguments, **parameters):
+        """The result of a function of the older interface, which is registered for the CPU and for hlod alike."""
+        for platform in ("cpu", "hlod"):
+            jax.ffi.register_ffi_target(f"test_{name}", capsule(getattr(library(), name)), platform=platform, api_version=0)
+        call = jax.ffi.ffi_call(f"test_{name}", types, custom_call_api_version=version, **parameters)
+        return jax.block_until_ready(jax.jit(call)(*arguments))
+
+    def test_untyped_functions(self):
+        x = np.array([1, 2, 3], np.float32)
+        one = jax.ShapeDtypeStruct((3,), np.float32)
+        np.testing.assert_array_equal(self.untyped("untyped_1", 1, one, x), 2 * x)
+        np.testing.assert_array_equal(self.untyped("untyped_2", 2, one, x), 2 * x)
+        np.testing.assert_array_equal(self.untyped("untyped_3", 3, one, x, legacy_backend_config="hello"), [5, 4, 6])
+        first, second = self.untyped("untyped_two", 1, (one, one), x, x + 1)
+        np.testing.assert_array_equal(first, 2 * x)
+        np.testing.assert_array_equal(second, 2 * x + 2)
+        with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "test_untyped_2 failed: below zero"):
+            self.untyped("untyped_2", 2, one, -x)
+        with self.assertRaisesRegex(NotImplementedError, "api_version=7"):
+            jax.ffi.register_ffi_target("test_untyped_7", capsule(library().untyped_1), platform="hlod", api_version=7)
+
+    def test_states_are_each_programs_own(self):
+        functions = library()
+        functions.counter_id.restype = functions.counter_info.restype = ctypes.c_void_p
+        jax.ffi.register_ffi_type(
+            "test_counter", {"type_id": capsule(functions.counter_id(), None), "type_info": capsule(functions.counter_info(), None)}, platform="hlod"
+        )
+        stages = {"instantiate": jax.ffi.pycapsule(functions.make_counter), "execute": jax.ffi.pycapsule(functions.count)}
+        jax.ffi.register_ffi_target("test_count", stages, platform="hlod")
+        counter = lambda base: jax.jit(
+            lambda: jax.ffi.ffi_call("test_count", jax.ShapeDtypeStruct((), np.int32), has_side_effect=True)(base=base)
+        )
+        four, seven = counter(4), counter(7)
+        self.assertEqual([int(f()) for f in (four, four, seven, four, seven)], [4, 5, 7, 6, 8])
+        self.assertEqual(functions.counters(), 2)
+        del four, seven
+        jax.clear_caches()
+        gc.collect()
+        self.assertEqual(functions.counters(), 0)
+
+    def test_stages_run_in_order(self):
+        functions = library()
+        stages = {stage: jax.ffi.pycapsule(getattr(functions, f"stage_{stage}")) for stage in ("prepare", "initialize", "execute")}
+        jax.ffi.register_ffi_target("test_stages", stages, platform="hlod")
+        call = jax.jit(lambda: jax.ffi.ffi_call("test_stages", jax.ShapeDtypeStruct((), np.int32), has_side_effect=True)())
+        for _ in range(2):
+            call().block_until_ready()
+        functions.stages_of_calls.restype = ctypes.c_char_p
+        self.assertEqual(functions.stages_of_calls(), b"piepie")
 
 
 if __name__ == "__main__":

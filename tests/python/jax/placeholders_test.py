@@ -178,11 +178,11 @@ for i in range(3):
         print(float(loss))
 """
 
-    def check(self, *options, arguments=()):
+    def check(self, *options, arguments=(), script=SCRIPT):
         with tempfile.TemporaryDirectory() as folder:
-            script = pathlib.Path(folder) / "script.py"
-            script.write_text(self.SCRIPT)
-            command = [sys.executable, "-m", "hlod", "check", *options, str(script), *arguments]
+            path = pathlib.Path(folder) / "script.py"
+            path.write_text(script)
+            command = [sys.executable, "-m", "hlod", "check", *options, str(path), *arguments]
             return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
     def test_a_script_passes(self):
@@ -205,6 +205,46 @@ for i in range(3):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("step 2", done.stdout)
         self.assertIn("passed, with stand-ins", done.stdout)
+
+    def test_a_script_ends_after_its_steps(self):
+        done = self.check("--steps", "2", "--target", "h100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(": 2 steps\n", done.stdout)
+        self.assertIn("step 1\n", done.stdout)
+        self.assertNotIn("step 2\n", done.stdout)
+        self.assertIn("verdict          passed", done.stdout)
+        more = self.check("--steps", "7")
+        self.assertEqual(more.returncode, 0, more.stderr)
+        self.assertIn(": 3 steps\n", more.stdout)
+
+    # The program that makes the weights computes more than one step, and runs for each layer; the loop never ends.
+    ENDLESS = """
+import itertools
+import jax, jax.numpy as jnp, numpy as np
+
+@jax.jit
+def predict(weights, x):
+    for w in weights:
+        x = jnp.tanh(x @ w)
+    return x
+
+key = jax.random.key(0)
+weights = []
+for i in range(4):
+    key, own = jax.random.split(key)
+    weights.append(jax.random.normal(own, (1024, 1024)) * 0.5 * 0.5)
+for i in itertools.count():
+    predict(weights, np.ones((512, 1024), np.float32))
+    print("batch", i)
+"""
+
+    def test_an_inference_ends_after_its_steps(self):
+        done = self.check("--steps", "3", script=self.ENDLESS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the runs of jit_predict", done.stdout)
+        self.assertIn(": 3 steps\n", done.stdout)
+        self.assertIn("batch 2\n", done.stdout)
+        self.assertNotIn("batch 3\n", done.stdout)
 
     def test_a_script_over_its_budget(self):
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as budget:

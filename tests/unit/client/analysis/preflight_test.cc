@@ -75,6 +75,8 @@ class Writer {
     execute.mutable_donated()->Add(donated.begin(), donated.end());
     Line(execute.mutable_origin(), 9);
   }
+  // Moves the buffer that was made last to another device.
+  void OnDevice(uint32_t device) { Last().mutable_buffer()->set_device(device); }
   void Free(uint64_t handle) { Add().mutable_free()->add_handles(handle); }
   void Step() { Add().mutable_step(); }
   void Read(Cause cause, bool absent) {
@@ -162,6 +164,21 @@ TEST(Preflight, MemoryIsWhatLivesAcrossExecutes) {
   ASSERT_EQ(report.programs.size(), 1u);
   EXPECT_EQ(report.programs[0].runs, 3);
   EXPECT_EQ(ShortText(report.peak.line), "train.cc:9");
+}
+
+// Each device of a mesh has a part of the input; the record has the first participant's execute.
+TEST(Preflight, MemoryIsThatOfOneDevice) {
+  Writer run;
+  run.Program("add", kAdd);
+  run.Placeholder(1);
+  for (uint32_t device = 0; device < 8; ++device) {
+    run.Buffer(2 + device, Cause::kUpload, /*absent=*/true);
+    run.OnDevice(device);
+  }
+  run.Execute("add", {1, 2}, 10);
+  const RunReport report = Follow(run);
+  EXPECT_EQ(report.peak.bytes.low, 3 * 4096);
+  EXPECT_EQ(report.upload_bytes, 8 * 4096);
 }
 
 // The result is listed at the line that made it, not at the line that requested it, which for a trace is the
