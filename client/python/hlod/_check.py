@@ -232,7 +232,7 @@ def check(
         if target is not None:
             command += ["--target", target]
         if mesh is not None:
-            command += ["--mesh", ",".join(f"{name}={size}" for name, size in _partition.parse_mesh(mesh))]
+            command += ["--mesh", ",".join(f"{name}={size}" for name, size in _partition.parse_mesh(mesh) or [])]
         for expression, spec in (shard or {}).items():
             command += ["--shard", f"{expression}={_spec_text(spec)}"]
         if chips is not None:
@@ -246,7 +246,7 @@ def check(
         if os.environ.get("GITHUB_ACTIONS") == "true":
             command.append("--github")
         report = _report(_hloctl.call(*command, passes=(0, 4, 6)))
-        if own is not None and update_budget:
+        if own is not None and transfers is not None and update_budget:
             limits = own.update(transfers)
     if transfers is not None:
         report = _with_transfers(report, transfers, limits)
@@ -296,8 +296,9 @@ class _FileOfTransfers:
     that hloctl's errors have the right line numbers. A context manager, which removes the copy at its end."""
 
     def __init__(self, path: str | os.PathLike) -> None:
-        self._path, self._folder, self.limits = os.fspath(path), None, {}
-        self.rest = self._path
+        self.rest = self._path = os.fspath(path)
+        self._folder: tempfile.TemporaryDirectory | None = None
+        self.limits: dict = {}
 
     def __enter__(self) -> _FileOfTransfers:
         try:

@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable
 
 TARGET = "hlod.PartitionedCallback"
-_callbacks = weakref.WeakValueDictionary()  # Maps the text in a custom call to its callback.
+_callbacks: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # Maps the text in a custom call to its callback.
 _numbers = itertools.count()
 _reserved = threading.local()
 

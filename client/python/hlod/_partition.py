@@ -67,9 +67,9 @@ def parse_mesh(mesh) -> list | None:
     if mesh is None:
         return None
     if isinstance(mesh, str):
-        axes = [axis.partition("=") for axis in mesh.split(",")]
-        mesh = {name.strip(): size for name, _, size in axes}
-        if len(mesh) != len(axes):
+        stated = [axis.partition("=") for axis in mesh.split(",")]
+        mesh = {name.strip(): size for name, _, size in stated}
+        if len(mesh) != len(stated):
             raise ValueError("a mesh names each axis once, as in 'data=4,model=2'")
     axes = getattr(mesh, "shape", mesh)
     try:

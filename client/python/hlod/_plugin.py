@@ -9,7 +9,9 @@ import json
 import os
 import sys
 import threading
+import types
 from collections.abc import Callable
+from typing import Any
 
 from . import _files, _hloctl, _html, _placeholders
 
@@ -76,7 +78,7 @@ def register_foreign_type(name: str, number: int, info: int | None) -> None:
     _refused(register, name.encode(), number, info)
 
 
-def _refused(function: Callable[..., int], *arguments: object) -> None:
+def _refused(function: Any, *arguments: object) -> None:
     """Calls a function of the plugin that returns the text of an error, or null. Raises ValueError with that text."""
     function.restype = ctypes.c_void_p
     pointer = function(*arguments)
@@ -202,7 +204,7 @@ def find_lines() -> None:
 
 def _line() -> bytes | None:
     """Returns "FILE:LINE" of the nearest frame that is neither a framework's nor this package's; None when there is none."""
-    frame = sys._getframe(1)  # It may be the only frame, in a thread that a framework started.
+    frame: types.FrameType | None = sys._getframe(1)  # It may be the only frame, in a thread that a framework started.
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(_skipped()):

@@ -16,7 +16,8 @@ from .jax import NAME
 
 _INSPECTION = "InspectSharding"  # The custom call that jax.debug.inspect_array_sharding becomes.
 _OPERAND = "hlod.operand"  # A custom call that stands for its operand while shardings are propagated.
-_inspectors = weakref.WeakValueDictionary()  # Maps the text in a custom call to the function that takes the sharding.
+# Maps the text in a custom call to the function that takes the sharding.
+_inspectors: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 _numbers = itertools.count()
 
 
@@ -186,7 +187,7 @@ def _shardings_of(op, module) -> list:
     """Returns XLA's form of the shardings of an operation's results."""
     from jaxlib.mlir.dialects import sdy
 
-    stated = [None] * len(op.results)
+    stated: list = [None] * len(op.results)
     if "sdy.sharding" in op.attributes:
         stated = [sdy.TensorShardingAttr(a) for a in sdy.TensorShardingPerValueAttr(op.attributes["sdy.sharding"]).shardings]
     return [_hlo_sharding(sharding, module, value.type.rank) for sharding, value in zip(stated, op.results)]
@@ -206,7 +207,8 @@ def _hlo_sharding(sharding, module, rank: int):
     mesh = sdy.MeshAttr(mesh)
     dimensions = [[_part(axis) for axis in sdy.DimensionShardingAttr(d).axes] for d in sharding.dimension_shardings]
     # Each part of an axis is an axis of its own here: the axis is cut wherever a part begins or ends.
-    sizes, names = [], {}
+    sizes: list = []
+    names: dict = {}
     for axis in map(sdy.MeshAxisAttr, mesh.axes):
         cuts = {1, axis.size}
         for name, before, size in itertools.chain(*dimensions):
