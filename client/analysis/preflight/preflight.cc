@@ -290,6 +290,22 @@ class Follower {
     return LineOf(execute.origin());
   }
 
+  // Keeps the larger of this peak and the largest before.
+  void NotePeak(RunPeak now) {
+    const Bracket likely = chips_ > 1 ? Larger(now.likely, report_.peak.likely) : Bracket();
+    if (now.bytes.low > report_.peak.bytes.low || report_.peak.program.empty()) {
+      std::stable_sort(now.largest.begin(), now.largest.end(),
+                       [](const RunArray& a, const RunArray& b) { return a.bytes > b.bytes; });
+      now.arrays = static_cast<int64_t>(now.largest.size());
+      if (now.largest.size() > kLargestMax) now.largest.resize(kLargestMax);
+      now.bytes.high = std::max(now.bytes.high, report_.peak.bytes.high);
+      report_.peak = std::move(now);
+    } else {
+      report_.peak.bytes.high = std::max(report_.peak.bytes.high, now.bytes.high);
+    }
+    report_.peak.likely = likely;
+  }
+
   absl::Status TakeExecute(const v1::PreflightExecute& execute) {
     const auto found = known_.find(execute.digest());
     if (found == known_.end() || found->second.module == nullptr)
@@ -331,18 +347,7 @@ class Follower {
       if (held.device == execute.device()) Add(held, handle, now);
     }
     AddTemporaries(row.report, known.peak, now);
-    const Bracket likely = chips_ > 1 ? Larger(now.likely, report_.peak.likely) : Bracket();
-    if (now.bytes.low > report_.peak.bytes.low || report_.peak.program.empty()) {
-      std::stable_sort(now.largest.begin(), now.largest.end(),
-                       [](const RunArray& a, const RunArray& b) { return a.bytes > b.bytes; });
-      now.arrays = static_cast<int64_t>(now.largest.size());
-      if (now.largest.size() > kLargestMax) now.largest.resize(kLargestMax);
-      now.bytes.high = std::max(now.bytes.high, report_.peak.bytes.high);
-      report_.peak = std::move(now);
-    } else {
-      report_.peak.bytes.high = std::max(report_.peak.bytes.high, now.bytes.high);
-    }
-    report_.peak.likely = likely;
+    NotePeak(std::move(now));
     for (const uint32_t index : execute.donated()) {
       if (index < static_cast<uint32_t>(execute.arguments_size()))
         held_.erase(execute.arguments(static_cast<int>(index)));

@@ -77,7 +77,7 @@ class Call {
   std::string name_;
   Target target_;
   int version_ = 0;
-  std::string text_;  // Of a function without types.
+  std::string text_;  // A function without types is given it.
   std::unique_ptr<CallAttributes> attributes_;
   std::vector<hlo::Shape> operands_, results_;
   std::unique_ptr<Context> program_;  // The states of the program.

@@ -39,7 +39,7 @@ class StepEnd {
   // Returns true when as many steps have run, and the program that is about to run is the next one. All
   // programs of one name are versions of one.
   bool IsBefore(const std::string& name, absl::Span<const Array> arguments);
-  // Takes note of a run, which computes so much.
+  // Takes note of a run, which makes `flops` operations.
   void Ran(const std::string& name, double flops, absl::Span<const Array> arguments,
            absl::Span<const Array> results);
 
@@ -50,7 +50,7 @@ class StepEnd {
     int id = 0;
     int64_t runs = 0;
     double flops = 0;                 // The sum of all runs.
-    std::vector<uint64_t> arguments;  // Those of the last run.
+    std::vector<uint64_t> arguments;  // The last run's.
     uint64_t newest = 0;              // The newest array after the last run.
   };
   Program& Find(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -61,7 +61,7 @@ class StepEnd {
   const int64_t steps_;
   absl::Mutex mu_;
   std::map<std::string, Program> programs_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_map<uint64_t, Makers> makers_ ABSL_GUARDED_BY(mu_);  // Those of programs' results.
+  absl::flat_hash_map<uint64_t, Makers> makers_ ABSL_GUARDED_BY(mu_);  // By handle of a result.
   uint64_t newest_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
