@@ -263,7 +263,7 @@ absl::StatusOr<RunReport> FollowOnAChip(const std::vector<analysis::PreflightLog
 }
 
 // Returns the name of the program that was recorded, without its process.
-std::string_view ProgramOf(const std::vector<analysis::PreflightLog>& sessions) {
+std::string_view RecordedProgram(const std::vector<analysis::PreflightLog>& sessions) {
   const std::vector<v1::PreflightEvent>& events = sessions.front().events;
   if (events.empty() || !events[0].has_begin()) return "program";
   const std::string_view name = events[0].begin().program();
@@ -312,7 +312,7 @@ absl::StatusOr<CheckOutcome> CheckLogs(const CommonOptions& common, const CheckO
     return NotFound("--preflight names a folder of logs; %s is none.", options.preflight);
   ASSIGN_OR_RETURN(const std::vector<analysis::PreflightLog> sessions, ReadRecords(options.preflight));
   if (sessions.empty()) return NotFound("The folder %s has no preflight log.", options.preflight);
-  const std::string program(ProgramOf(sessions));
+  const std::string program(RecordedProgram(sessions));
   ASSIGN_OR_RETURN(RunReport report, FollowOnAChip(sessions, program, target, budget));
   if (!report.failures.empty())
     report.void_because = absl::StrCat("the daemon refused a command: ", report.failures.front());

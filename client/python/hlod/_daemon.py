@@ -9,7 +9,8 @@ from . import _files, _hloctl, _plugin
 
 
 def library() -> str:
-    """Returns the path of the plugin, and has the plugin find the daemon that belongs to it.
+    """Returns the path of the plugin, and has the plugin find the daemon that belongs to it, and this interpreter's
+    jaxlib as the partitioner.
 
     Raises hlod.Error when the plugin is not found, or when the file is another library.
     """
@@ -22,6 +23,7 @@ def library() -> str:
     daemon = _files.program("hlod", "HLOD_DAEMON")
     if daemon is not None:
         os.environ.setdefault("HLOD_DAEMON", daemon)
+    os.environ.setdefault("HLOD_PYTHON", sys.executable)
     return path
 
 

@@ -22,6 +22,7 @@ def register() -> None:
     if NAME not in mlir._platforms_with_donation:
         mlir._platforms_with_donation.append(NAME)
     _call_back_by_send_and_recv()
+    _choose_as_for_the_cpu()
 
 
 class _RulesOfTheCpu(collections.abc.Mapping):
@@ -95,6 +96,24 @@ def _as_for_the_cpu(platforms):
     if any(NAME in (names or ()) for names in platforms):
         return platforms
     return tuple((*names, NAME) if names and "cpu" in names else names for names in platforms)
+
+
+def _choose_as_for_the_cpu() -> None:
+    """Lowers primitives that choose a rule by the platform within their own rule, as pallas_call does, by the one for the CPU."""
+    from jax._src.interpreters import mlir
+
+    original = mlir.lower_per_platform
+    if getattr(original, "_for_hlod", False):
+        return
+
+    @functools.wraps(original)
+    def lower(context, description, rules, default, *arguments, **parameters):
+        if default is None and NAME not in rules and "cpu" in rules:
+            rules = {**rules, NAME: rules["cpu"]}
+        return original(context, description, rules, default, *arguments, **parameters)
+
+    lower._for_hlod = True
+    mlir.lower_per_platform = lower
 
 
 def _rule(entry):

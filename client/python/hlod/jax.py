@@ -79,8 +79,6 @@ def register() -> None:
         )
     from . import _arrays, _compilation, _foreign, _fork, _lowerings, _plugin
 
-    # The plugin's partitioner is this interpreter's jaxlib.
-    os.environ.setdefault("HLOD_PYTHON", sys.executable)
     xla_bridge.register_plugin(NAME, priority=500, library_path=_daemon.library(), options=_Options())
     _lowerings.register()
     _foreign.register()

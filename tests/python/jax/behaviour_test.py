@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax._src import dispatch
-from jax.experimental import checkify, io_callback, serialize_executable, sparse
+from jax.experimental import checkify, io_callback, pallas, serialize_executable, sparse
 from jax.experimental.sparse import linalg as sparse_linalg
 from jax.sharding import SingleDeviceSharding
 
@@ -31,7 +31,8 @@ def plain(text) -> str:
     text = re.sub(r"CpuDevice\(id=(\d+)\)|hlod:(\d+)", lambda m: f"device {m[1] or m[2]}", str(text))
     text = re.sub(r"hlod|cpu", "platform", text, flags=re.IGNORECASE)
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
-    return re.sub(r"\d+\.\d{4,}(e[-+]\d+)?", lambda m: f"{float(m[0]):.4g}", text)
+    text = re.sub(r"\d+\.\d{4,}(e[-+]\d+)?", lambda m: f"{float(m[0]):.4g}", text)
+    return re.sub(r" +(?=\])", "", re.sub(" +", " ", text))  # NumPy pads to the longest of the numbers before they are rounded.
 
 
 def outcome(case, device) -> str:
@@ -248,6 +249,13 @@ class Programs(Behaviour):
         known = lambda x: lax.platform_dependent(x, cpu=lambda x: x + 1, cuda=lambda x: x * 5)
         for f in (choose, known):
             self.alike(*[lambda d, g=g: g(3.0) for g in (f, jax.jit(f), jax.grad(f), lambda x: jax.vmap(f)(jnp.ones(2) * x))])
+
+    def test_pallas_kernels_are_interpreted(self):
+        def double(x_ref, y_ref):
+            y_ref[...] = 2 * x_ref[...]
+
+        call = lambda **options: pallas.pallas_call(double, out_shape=jax.ShapeDtypeStruct((4,), jnp.float32), **options)
+        self.alike(lambda d: call(interpret=True)(jnp.arange(4.0)), lambda d: call()(jnp.arange(4.0)))
 
     def test_exports_for_the_cpu(self):
         exported = jax.export.export(jax.jit(lambda x: jnp.linalg.inv(jnp.sin(x))), platforms=["tpu", "cpu"])(SCALAR.update(shape=(2, 2)))

@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -178,12 +179,13 @@ for i in range(3):
         print(float(loss))
 """
 
-    def check(self, *options, arguments=(), script=SCRIPT):
+    def check(self, *options, arguments=(), script=SCRIPT, devices=1):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "script.py"
             path.write_text(script)
             command = [sys.executable, "-m", "hlod", "check", *options, str(path), *arguments]
-            return subprocess.run(command, capture_output=True, text=True, timeout=120)
+            environment = {**os.environ, "HLOD_DEVICES": str(devices)}
+            return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
 
     def test_a_script_passes(self):
         done = self.check("--target", "h100")
@@ -245,6 +247,29 @@ for i in itertools.count():
         self.assertIn(": 3 steps\n", done.stdout)
         self.assertIn("batch 2", done.stdout.splitlines())
         self.assertNotIn("batch 3", done.stdout.splitlines())
+
+    # Each of the eight has the whole weights, 8 MiB, and 512 rows of the batch, 2 MiB.
+    MESH = """
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((8,), ("batch",))
+
+@jax.jit
+def step(w, x):
+    return w - jax.grad(lambda w: jnp.mean(jnp.tanh(x @ w) ** 2))(w)
+
+w = jax.device_put(np.ones((1024, 2048), np.float32), NamedSharding(mesh, P()))
+for i in range(3):
+    w = step(w, jax.device_put(np.ones((4096, 1024), np.float32), NamedSharding(mesh, P("batch"))))
+"""
+
+    def test_a_mesh_is_judged_by_one_device(self):
+        done = self.check(script=self.MESH, devices=8)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("devices          8; the figures are those of one", done.stdout)
+        for text in (": 3 steps", "weights            16.00 MiB", "inputs              2.00 MiB"):
+            self.assertIn(text, done.stdout)
 
     def test_a_script_over_its_budget(self):
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as budget:

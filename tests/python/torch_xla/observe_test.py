@@ -58,6 +58,9 @@ class Observe(PluginTest):
         str(x), (line := here())
         self.assertIn(("download", 140, 1), self.rows(line))
 
+    def test_programs_are_divided_by_this_interpreters_jaxlib(self):
+        self.assertEqual(os.environ["HLOD_PYTHON"], sys.executable)
+
     def test_sums_are_those_of_the_rows(self):
         array(3).to(device()).cpu()
         ledger = hlod.ledger()

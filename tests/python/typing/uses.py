@@ -1,4 +1,4 @@
-"""What a user's program does with the package, for a type checker; it is not run."""
+"""A program that uses the public names of the package, for a type checker. It is not run."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def runs() -> None:
     assert_type(run.report, hlod.Preflight | None)
     if run.report is not None:
         assert_type(run.report.steps, int)
+        assert_type(run.report.devices, int)
         assert_type([row.line for row in run.report.recompiles], list[str])
     assert_type(hlod.metrics(), hlod.Metrics)
     assert_type(hlod.ledger(), hlod.Ledger)
