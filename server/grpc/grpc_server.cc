@@ -17,6 +17,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/errors/status.h"
+#include "common/base/system/time_slice.h"
 #include "common/rpc/message_size.h"
 #include "server/grpc/handlers/reflection.h"
 #include "server/session/admin.h"
@@ -102,6 +103,7 @@ bool GrpcServer::Start(ConnectedSocket socket) {
 }
 
 void GrpcServer::Run(ConnectedSocket socket) {
+  SetTimeSlice(kMessageSlice);
   bool ok = false;
   try {
     ok = Build();

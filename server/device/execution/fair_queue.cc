@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/system/time_slice.h"
 #include "server/engine/run/team.h"
 
 namespace hlod::device {
@@ -149,8 +150,9 @@ std::vector<FairSchedule::RunningJob> FairQueue::ListRunning() const {
 }
 
 void FairQueue::Drive() {
-  // Applies to this thread and to those that it starts.
+  // Both apply to this thread and to those that it starts.
   if (options_.nice != 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nice_);
+  SetTimeSlice(kWorkSlice);
   while (std::optional<FairSchedule::Started> next = AwaitJob())
     Run(next->session, next->id, std::move(next->job), /*here=*/false);
 }
