@@ -14,9 +14,9 @@
 namespace hlod::device {
 namespace {
 
-// A run of a few microseconds that waits for more than this waits for a longer run, or for one whose thread
-// the kernel has set aside: it costs neither of them much.
-constexpr int64_t kTinyRunWaitUs = 100;
+// The shortest time that a run waits for a longer one. A short run that waits for more than this waits for
+// one that takes much longer, or whose thread the kernel has set aside: it costs neither of them much.
+constexpr int64_t kShortRunWaitUs = 100;
 
 // One program holds the device, and waiting ones start beside one that runs long: all have reserved their
 // memory, so they share only the cores.
@@ -24,7 +24,7 @@ FairQueue::Options DeviceQueueOptions(uint32_t ordinal, int nice) {
   return {.name = "device-" + std::to_string(ordinal),
           .schedule = {.width = 1,
                        .beside_us_max = std::numeric_limits<double>::infinity(),
-                       .beside_wait_us_min = kTinyRunWaitUs,
+                       .beside_wait_us_min = kShortRunWaitUs,
                        .tiny_us = Executable::kShortRunUs},
           .inline_us_max = Executable::kShortRunUs,
           .nice = nice};

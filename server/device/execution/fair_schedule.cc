@@ -29,6 +29,7 @@ int64_t FairSchedule::StartableUs(uint64_t session, double expected_us) const {
   if (running_.size() < static_cast<size_t>(options_.width)) return 0;
   if (options_.beside_us_max <= 0 || expected_us > options_.beside_us_max || IsRunning(session))
     return kNever;
+  if (expected_us < options_.tiny_us) return 0;
   const double usual_us =
       std::max(expected_us, std::min(10 * expected_us, static_cast<double>(kBesideMinUs)));
   const auto wait_us = static_cast<int64_t>(std::clamp(
@@ -87,8 +88,8 @@ std::optional<uint64_t> FairSchedule::StartHere(uint64_t session, double expecte
   if (StartableUs(session, expected_us) > now_us) return std::nullopt;
   if (waiting_ > 0) {
     const auto own = sessions_.find(session);
-    if (NextStartUs() <= now_us || (own != sessions_.end() && !own->second.waiting.empty()))
-      return std::nullopt;
+    if (own != sessions_.end() && !own->second.waiting.empty()) return std::nullopt;
+    if (expected_us >= options_.tiny_us && NextStartUs() <= now_us) return std::nullopt;
   }
   // A job that runs alone needs no entry: its time is not charged if no job waits at its end.
   if (!running_.empty()) Activate(session).turn = ++last_turn_;

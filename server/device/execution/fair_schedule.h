@@ -33,9 +33,10 @@ class FairSchedule {
     // kBesideMaxUs. 0: no job does.
     double beside_us_max = 0;
     int64_t beside_wait_us_min = kBesideMinUs;
-    // A running job that was expected to take less than this holds up no other session, for its thread may
-    // wait for a core for many times as long. If it held up longer jobs, they would not start as long as the
-    // tiny jobs of several sessions overlap.
+    // A job that is expected to take less than this waits for no other session, and holds up none: handing it
+    // to another thread costs more than its run, and a thread with longer jobs may have to wait for a core. A
+    // running one may wait for a core for many times as long as it takes; if it held up longer jobs, they
+    // would not start as long as the tiny jobs of several sessions overlap.
     double tiny_us = 0;
   };
   static constexpr int64_t kDebtMaxUs = 1'000'000;

@@ -53,7 +53,7 @@ Executable::Executable(const Digest& digest, std::string name, std::string bytes
 
 double Executable::ExpectedRunUs() const {
   if (plan_->stats().transfers) return kUnknownRunUs;  // The program may wait for its client.
-  const int64_t recent_us = recent_us_.load(std::memory_order_relaxed);
+  const int64_t recent_us = runs_.typical_us();
   const bool estimated = plan_->stats().reference_steps == 0;
   if (recent_us < 0) return estimated ? std::max(plan_->estimate_us(), kShortRunUs) : kUnknownRunUs;
   return std::max({plan_->estimate_us(), static_cast<double>(recent_us), estimated ? 0 : kShortRunUs});
@@ -62,8 +62,7 @@ double Executable::ExpectedRunUs() const {
 void Executable::CountRun(int64_t us) {
   ++executes;
   execute_us += us;
-  const int64_t recent_us = recent_us_.load(std::memory_order_relaxed);
-  recent_us_.store(recent_us < 0 ? us : (3 * recent_us + us) / 4, std::memory_order_relaxed);
+  runs_.Add(us);
 }
 
 std::string Executable::DescribeArgument(size_t leaf) const {

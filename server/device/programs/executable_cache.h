@@ -22,6 +22,7 @@
 #include "server/device/memory/compile_charge.h"
 #include "server/device/memory/side_memory.h"
 #include "server/device/programs/compile_cache.h"
+#include "server/device/programs/recent_runs.h"
 #include "server/engine/plan/plan.h"
 
 namespace hlod::device {
@@ -81,8 +82,7 @@ class Executable {
   const std::unique_ptr<const engine::Plan> plan_;
   const int64_t program_bytes_, held_bytes_;
   const std::string name_;
-  // A mean of the last runs in which later ones weigh more; -1 before the first.
-  std::atomic<int64_t> recent_us_{-1};
+  RecentRuns runs_;
   Mutex mu_;
   std::shared_ptr<const hlo::Module> module_ ABSL_GUARDED_BY(mu_);  // Null until it is parsed.
   std::string bytes_ ABSL_GUARDED_BY(mu_);  // The bytes that `module_` is parsed from.

@@ -52,6 +52,21 @@ TEST(FairQueue, LongWorkRunsOnAThreadOfTheQueue) {
   EXPECT_NE(ran.get_future().get(), std::this_thread::get_id());
 }
 
+// A thread of the queue may wait for a core, which long jobs occupy.
+TEST(FairQueue, ATinyJobRunsHereBesideLongOnes) {
+  FairQueue::Options options = Device();
+  options.schedule.tiny_us = 20;
+  Gate gate;
+  FairQueue queue(options);
+  queue.Submit(1, kLongUs, gate.job());
+  queue.Submit(2, kLongUs, [] {});  // Waits for its turn, which may come at any time.
+  gate.begun.get_future().wait();
+  std::thread::id ran;
+  queue.Submit(3, 1.0, [&] { ran = std::this_thread::get_id(); });
+  EXPECT_EQ(ran, std::this_thread::get_id());
+  gate.opened.set_value();
+}
+
 // Also those that its own threads start, when all are busy.
 TEST(FairQueue, ItsThreadsAreNicerThanTheThreadThatMadeIt) {
   const auto nice = [] { return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); };

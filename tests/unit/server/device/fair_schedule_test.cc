@@ -156,8 +156,8 @@ TEST(FairSchedule, AShortJobStartsBesideOneThatRunsLong) {
   EXPECT_EQ(s.Start(), 'c') << "a's runs long already.";
 }
 
-// A tiny job does not wait for a long one, nor for a short one whose thread does not get a core.
-TEST(FairSchedule, ATinyJobWaitsForTenTimesItsOwnTime) {
+// A short job does not wait for a long one, nor for a short one whose thread does not get a core.
+TEST(FairSchedule, AShortJobWaitsForTenTimesItsOwnTime) {
   FairSchedule::Options options = kBeside;
   options.beside_wait_us_min = 100;
   const auto wait_us = [&](double expected_us) {
@@ -176,7 +176,7 @@ TEST(FairSchedule, ATinyJobWaitsForTenTimesItsOwnTime) {
   EXPECT_EQ(wait_us(1e9), 100'000);
 }
 
-TEST(FairSchedule, TinyJobsRunBesideOneAnotherAtOnce) {
+TEST(FairSchedule, TinyJobsRunAtOnce) {
   FairSchedule::Options options = kBeside;
   options.tiny_us = 20;
   FairSchedule schedule(options);
@@ -188,7 +188,11 @@ TEST(FairSchedule, TinyJobsRunBesideOneAnotherAtOnce) {
   ASSERT_TRUE(schedule.StartHere(3, 20, 1000).has_value()) << "Tiny ones hold up no longer one.";
   schedule.Complete(*first, 1005);
   schedule.Complete(*second, 1005);
-  EXPECT_FALSE(schedule.StartHere(1, 5, 1010).has_value()) << "A longer one runs.";
+  EXPECT_TRUE(schedule.StartHere(1, 5, 1010).has_value()) << "Beside a longer one, too.";
+  schedule.Add(4, 1e9, [] {});
+  schedule.Add(5, 5, [] {});
+  EXPECT_FALSE(schedule.StartHere(5, 5, 1010).has_value()) << "It would overtake its own session.";
+  EXPECT_EQ(schedule.Start(1010).value().session, 5u);
 }
 
 // Two sessions between them always have a tiny job running, and never none.
@@ -200,7 +204,9 @@ TEST(FairSchedule, TinyJobsThatOverlapHoldUpNoLongerOne) {
   uint64_t tiny = schedule.StartHere(1, 5, 1000).value();
   schedule.Add(3, 1e9, [] {});
   EXPECT_EQ(schedule.NextStartUs(), 0);
-  EXPECT_FALSE(schedule.StartHere(2, 5, 1000).has_value()) << "The longer one is first.";
+  const std::optional<uint64_t> second = schedule.StartHere(2, 5, 1000);
+  ASSERT_TRUE(second.has_value()) << "Nor do they wait for a longer one.";
+  schedule.Complete(*second, 1000);
   const std::optional<FairSchedule::Started> longer = schedule.Start(1000);
   ASSERT_TRUE(longer.has_value());
   EXPECT_EQ(longer->session, 3u);
@@ -210,8 +216,7 @@ TEST(FairSchedule, TinyJobsThatOverlapHoldUpNoLongerOne) {
   for (uint64_t session = 2; now_us < 1000 + FairSchedule::kBesideMaxUs; now_us += 5'000) {
     EXPECT_EQ(schedule.NextStartUs(), 1000 + FairSchedule::kBesideMaxUs);
     const std::optional<uint64_t> next = schedule.StartHere(session, 5, now_us);
-    EXPECT_EQ(next.has_value(), now_us > 1000) << now_us;
-    if (!next.has_value()) continue;
+    ASSERT_TRUE(next.has_value()) << now_us;
     schedule.Complete(std::exchange(tiny, *next), now_us);
     session = 3 - session;
   }
