@@ -147,8 +147,12 @@ absl::Status Executions::MeasureMachine(Execution& execution) {
 absl::Status Executions::RunReal(Execution& execution, bool& started) {
   started = false;
   Executable& executable = *execution.executable->compiled;
-  if (execution.request.report != nullptr && execution.request.report->measure_machine)
+  if (execution.request.report != nullptr && execution.request.report->measure_machine) {
+    const auto measured_since = std::chrono::steady_clock::now();
     RETURN_IF_ERROR(MeasureMachine(execution));
+    // The execute does not wait while it has the device.
+    execution.ready_since += std::chrono::steady_clock::now() - measured_since;
+  }
   PlanRun run(state_, execution, executable.plan());
   run.CollectArguments();
   {

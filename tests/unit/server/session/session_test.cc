@@ -212,6 +212,24 @@ TEST(Session, AnExecuteIsAnsweredWithItsProfileWhenAsked) {
   EXPECT_FALSE(client.replies.contains(plain));
 }
 
+// A measurement repeats a loop of 100,000 dependent multiply-adds twenty times, which takes more than a
+// millisecond on every processor. The execute itself may wait for a core, but not each time.
+TEST(Session, TheMeasurementOfTheMachineIsNoQueueTime) {
+  Daemon daemon;
+  Client client(daemon);
+  client.Send(client.UploadOf({1, 2, 3, 4}, 1));
+  client.Send(client.CompileOf(2, device::AddProgram()));
+  uint64_t result = 2;
+  EXPECT_TRUE(device::Eventually([&] {
+    const int64_t before = client.Stats().queue_us();
+    v1::Command execute = client.ExecuteOf(2, {1, 1}, {++result});
+    execute.mutable_execute()->set_profile(true);
+    execute.mutable_execute()->set_measure_machine(true);
+    EXPECT_GT(client.Do(execute).profile().machine().f32_flops(), 0);
+    return client.Stats().queue_us() - before < 1000;
+  }));
+}
+
 // The field `device` has no meaning beside `devices`, and may be any number there.
 TEST(Session, AProfileMeasuresTheDeviceThatTheExecuteRunsOn) {
   Daemon daemon;
