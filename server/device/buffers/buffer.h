@@ -13,6 +13,7 @@
 #include "server/device/execution/task.h"
 #include "server/device/memory/byte_budget.h"
 #include "server/device/memory/device_memory.h"
+#include "server/device/memory/side_memory.h"
 #include "server/device/programs/executable_cache.h"
 
 namespace hlod::device {
@@ -58,6 +59,7 @@ struct Buffer {
   // The number of pinned reads, which may last any time: while there are any, programs do not write in place.
   int pins = 0;
   std::optional<CommandRef> consumed_by;  // The execute that it was donated to, after that has started.
+  MemoryCharge charge;  // The charge for this object, set with its handle. It may outlive the handle.
 };
 
 // Adds `reader`, which has not been started, to the buffer's readers, and makes it wait for the execute that
@@ -77,6 +79,7 @@ struct SessionExecutable {
   std::shared_ptr<Executable> compiled;           // Null until compiled.
   std::shared_ptr<const ErrorDetails> error;      // Set when the compile failed.
   std::shared_ptr<const ByteCharge> charge;       // The charge for the program.
+  MemoryCharge own_charge;                        // The charge for this object, set with its handle.
   bool settled() const { return compiled != nullptr || error != nullptr; }
   std::shared_ptr<Task> producer;  // Null once settled.
   ~SessionExecutable() {

@@ -12,18 +12,16 @@ static_assert(sizeof(Buffer) + 2 * sizeof(std::pair<Handle, Entry>) + hlo::kMaxR
               BufferTable::kHandleBytes);
 static_assert(2 * sizeof(std::pair<Handle, DeadReason>) + sizeof(Handle) <= BufferTable::kReasonBytes);
 
-BufferTable::~BufferTable() {
-  Charge(-static_cast<int64_t>(live_.size()) * kHandleBytes -
-         static_cast<int64_t>(reasons_.size()) * kReasonBytes);
-}
+BufferTable::~BufferTable() { Charge(-static_cast<int64_t>(reasons_.size()) * kReasonBytes); }
 
 void BufferTable::Charge(int64_t bytes) {
   if (share_ != nullptr && bytes != 0) share_->Charge(bytes);
 }
 
 void BufferTable::Put(Handle handle, Entry entry) {
-  const auto [place, is_new] = live_.insert_or_assign(handle, std::move(entry));
-  if (is_new) Charge(kHandleBytes);
+  (entry.buffer != nullptr ? entry.buffer->charge : entry.executable->own_charge) =
+      MemoryCharge::Beyond(share_, kHandleBytes);
+  live_.insert_or_assign(handle, std::move(entry));
 }
 
 Violation BufferTable::Claim(Handle handle) {
@@ -46,7 +44,7 @@ Entry BufferTable::Erase(Handle handle, DeadReason reason) {
   if (found == live_.end()) return {};
   Entry entry = std::move(found->second);
   live_.erase(found);
-  Charge(KeepReason(handle, std::move(reason)) - kHandleBytes);
+  Charge(KeepReason(handle, std::move(reason)));
   return entry;
 }
 
@@ -64,9 +62,6 @@ const DeadReason* BufferTable::Reason(Handle handle) const {
   return found == reasons_.end() ? nullptr : &found->second;
 }
 
-absl::flat_hash_map<Handle, Entry> BufferTable::Clear() {
-  Charge(-static_cast<int64_t>(live_.size()) * kHandleBytes);
-  return std::exchange(live_, {});
-}
+absl::flat_hash_map<Handle, Entry> BufferTable::Clear() { return std::exchange(live_, {}); }
 
 }  // namespace hlod::device

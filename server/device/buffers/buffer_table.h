@@ -26,7 +26,8 @@ struct DeadReason {
 // Not thread-safe: SessionDevice locks.
 class BufferTable {
  public:
-  // The bytes charged for a live handle and for the reason of a dead one: at least what they occupy.
+  // The bytes charged for a handle with its object, which a waiting command may keep when the handle is
+  // freed, and for the reason of a dead handle: at least what they occupy.
   static constexpr int64_t kHandleBytes = 1280, kReasonBytes = 128;
 
   // Keeps the reasons of the last `reasons_kept` dead handles. Its memory is charged to `share`, even beyond

@@ -13,9 +13,12 @@ namespace hlod::device {
 namespace {
 
 // Returns the host memory that an execute occupies while it waits: its literals, and the memory per handle,
-// which is more than on the wire. Buffers are not included, because the number of handles bounds them.
+// which is more than on the wire. Buffers are not included, because they have charges of their own.
 int64_t HeldBytes(const ExecuteRequest& request) {
-  constexpr size_t kOfArgument = sizeof(ExecuteRequest::Argument) + sizeof(std::shared_ptr<Buffer>);
+  // The places in the lists of its buffer's readers and of its producer's dependents, which are up to half
+  // empty.
+  constexpr size_t kOrder = 4 * sizeof(std::shared_ptr<Task>);
+  constexpr size_t kOfArgument = sizeof(ExecuteRequest::Argument) + sizeof(std::shared_ptr<Buffer>) + kOrder;
   constexpr size_t kOfResult = sizeof(Handle) + sizeof(std::shared_ptr<Buffer>);
   size_t bytes = request.arguments.size() * kOfArgument + request.results.size() * kOfResult +
                  (request.fills.size() + request.donated.size() + request.absent.size() +

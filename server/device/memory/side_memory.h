@@ -57,6 +57,12 @@ class MemoryCharge {
  public:
   static absl::StatusOr<MemoryCharge> Take(const std::shared_ptr<MemoryShare>& share, int64_t bytes,
                                            std::string_view taker);
+  // Reserves the bytes even beyond the limit. Null `share`: they are not charged.
+  static MemoryCharge Beyond(const std::shared_ptr<MemoryShare>& share, int64_t bytes) {
+    MemoryCharge charge(share);
+    charge.Grow(bytes);
+    return charge;
+  }
   MemoryCharge() = default;
   // A charge of 0 bytes. Without a `share` it only counts.
   explicit MemoryCharge(std::shared_ptr<MemoryShare> share) : share_(std::move(share)) {}

@@ -157,6 +157,32 @@ TEST(Charges, WhatEachLimitIsAboutIsChargedWhileItIsHeldAndNotAfterTheSession) {
   });
 }
 
+// An execute that waits for an upload keeps its arguments, also when the client frees these. (It would be
+// refused later, because it has too many arguments.)
+TEST(Charges, AFreedBufferIsChargedAsLongAsACommandKeepsIt) {
+  Daemon daemon;
+  const device::SideMemory& memory = daemon.devices->side_memory();
+  Client client(daemon);
+  client.Do(client.CompileOf(1, device::AddProgram()));
+  const uint64_t upload = client.Send(client.StreamUploadOf(2));
+  const int64_t before = memory.used_bytes();
+  std::vector<uint64_t> arguments;
+  for (uint64_t handle = 3; handle < 1003; ++handle) {
+    client.Do(client.PlaceholderOf(handle));
+    arguments.push_back(handle);
+  }
+  std::vector<uint64_t> with_upload = arguments;
+  with_upload.push_back(2);
+  client.Send(client.ExecuteOf(1, with_upload, {1003}));
+  client.Do(client.FreeOf(arguments));
+  constexpr auto kFreed = static_cast<int64_t>(1000 * (sizeof(device::Buffer) + sizeof(device::DeadReason)));
+  EXPECT_GE(memory.used_bytes() - before, kFreed);
+  device::SessionDevice& session_device = client.machine()->session_device();
+  session_device.uploads().AddReceived(upload, session_device.uploads().Claim(upload)->generation, 16);
+  EXPECT_TRUE(client.Do(client.PingOf()).has_pong());
+  EXPECT_LT(memory.used_bytes() - before, kFreed) << "Nothing keeps them now.";
+}
+
 TEST(Charges, BeyondAUsersShareThingsAreRefusedByNameAndAnotherUserGoesOn) {
   Daemon daemon(Limits{}, 64 << 20, 1, /*leases=*/true, /*side_bytes=*/10'000'000);
   Client client(daemon, 0, "user 1"), other(daemon, 0, "user 2");
