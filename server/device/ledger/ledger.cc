@@ -16,18 +16,21 @@ int64_t BytesOf(const CompileRow& row) {
   return static_cast<int64_t>(bytes);
 }
 
-std::vector<Row> Sorted(const absl::flat_hash_map<RowKey, Amount>& rows) {
-  std::vector<Row> sorted;
-  sorted.reserve(rows.size());
-  for (const auto& [key, amount] : rows) sorted.push_back({key, amount});
-  std::sort(sorted.begin(), sorted.end(), [](const Row& a, const Row& b) {
+std::vector<Row> ListOf(const absl::flat_hash_map<RowKey, Amount>& rows) {
+  std::vector<Row> list;
+  list.reserve(rows.size());
+  for (const auto& [key, amount] : rows) list.push_back({key, amount});
+  return list;
+}
+
+void SortRows(std::vector<Row>& rows) {
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     if (a.amount.bytes != b.amount.bytes) return a.amount.bytes > b.amount.bytes;
     if (a.key.step != b.key.step) return a.key.step < b.key.step;
     if (a.key.origin != b.key.origin) return a.key.origin < b.key.origin;
     if (a.key.device != b.key.device) return a.key.device < b.key.device;
     return a.key.cause < b.key.cause;
   });
-  return sorted;
 }
 
 void SortRuns(std::vector<RunRow>& rows) {
@@ -176,7 +179,6 @@ void SessionLedger::FillRuns(Account& account) const {
     RunRow& row = account.runs.emplace_back(RunRow{key, {}, "", figures});
     if (!key.other_programs) std::tie(row.digest, row.program) = programs_[key.program];
   }
-  SortRuns(account.runs);
   account.compiles.assign(compiles_.begin(), compiles_.end());
   AppendOthers(other_compiles_, account.compiles);
   account.samples = samples_;
@@ -191,12 +193,17 @@ void SessionLedger::Count(int64_t Counters::*counter, int64_t amount) {
 }
 
 Account SessionLedger::account(Detail detail) const {
-  MutexLock lock(&mu_);
   Account account;
-  std::copy(std::begin(directions_), std::end(directions_), account.directions);
-  account.counters = counters_;
-  account.rows = Sorted(rows_);
-  if (detail == Detail::kAll) FillRuns(account);
+  {
+    MutexLock lock(&mu_);
+    std::copy(std::begin(directions_), std::end(directions_), account.directions);
+    account.counters = counters_;
+    account.rows = ListOf(rows_);
+    if (detail == Detail::kAll) FillRuns(account);
+  }
+  // Sorted without the lock: sorting takes milliseconds, and the session's next execute waits for the lock.
+  SortRows(account.rows);
+  SortRuns(account.runs);
   return account;
 }
 
@@ -227,7 +234,8 @@ void Ledger::FoldRows(const Account& ended) {
 Account Ledger::ended() const {
   MutexLock lock(&mu_);
   Account account = totals_;
-  account.rows = Sorted(rows_);
+  account.rows = ListOf(rows_);
+  SortRows(account.rows);
   for (const auto& [key, program] : runs_) {
     account.runs.push_back(
         {{.device = key.first, .other_steps = true}, key.second, program.name, program.figures});
