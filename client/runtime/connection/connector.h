@@ -53,6 +53,8 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags);
 // end of its stderr. To get these it starts the daemon once more, without a client, and waits at most a few
 // seconds for its end.
 absl::Status ExplainPrivateDaemon(const absl::Status& status, const std::vector<std::string>& flags);
+// Returns false when the library should not start daemons of its own (hidden_client.h): $HLOD_HOST_DAEMON is 0.
+bool MayStartHiddenDaemon();
 // Returns $HLOD_DAEMON, else `hlod` beside this program or this library (or in ../bin of either), else on
 // $PATH. NOT_FOUND naming the places.
 absl::StatusOr<std::string> FindDaemonBinary();

@@ -120,6 +120,8 @@ class PrivateConnector : public Connector {
 
 std::string CommandLogPath() { return Environment("HLOD_COMMAND_LOG"); }
 
+bool MayStartHiddenDaemon() { return Environment("HLOD_HOST_DAEMON") != "0"; }
+
 absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
   if (!address.empty()) return Parse(address);
   if (const std::string from_environment = Environment("HLOD_ADDRESS"); !from_environment.empty()) {

@@ -333,6 +333,7 @@ absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int de
 
 void EmitTransfer(Session& session, Cause cause, const Caller& caller, uint64_t buffer, const Shape& shape,
                   int64_t bytes, int device, uint32_t made_at, double us) {
+  if (session.options().hidden) return;
   const bool up = DirectionOf(cause) == Direction::kHostToDevice;
   AddSample(up ? Metric::kToDeviceTime : Metric::kToHostTime, us);
   AddSample(up ? Metric::kToDeviceBytes : Metric::kToHostBytes, static_cast<double>(bytes));
@@ -349,7 +350,7 @@ void EmitTransfer(Session& session, Cause cause, const Caller& caller, uint64_t 
 }
 
 void EmitWait(Session& session, WaitCause cause, const Caller& caller, double us, uint64_t value) {
-  if (!Observed()) return;
+  if (!Observed() || session.options().hidden) return;
   Emit(WaitEvent{cause, OriginOf(caller), session.id(), session.step, value, us});
 }
 

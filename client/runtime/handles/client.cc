@@ -11,6 +11,7 @@
 #include "client/runtime/connection/background_closer.h"
 #include "client/runtime/connection/connector.h"
 #include "client/runtime/connection/process.h"
+#include "client/runtime/handles/hidden_client.h"
 #include "client/runtime/mesh/divided_program.h"
 #include "client/runtime/observe/debug_analysis.h"
 #include "client/runtime/observe/metrics.h"
@@ -73,7 +74,8 @@ const std::shared_ptr<runtime::BackgroundCloser>& Closer() {
   return *closer;
 }
 
-absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<AbstractOptions>& abstract) {
+absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<AbstractOptions>& abstract,
+                            bool hidden = false) {
   ASSIGN_OR_RETURN(std::unique_ptr<runtime::Connector> connector, runtime::FindDaemon(options));
   runtime::SessionOptions session_options;
   session_options.closer = Closer();
@@ -83,11 +85,13 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
   session_options.timeout = options.timeout;
   session_options.shared_memory = options.shared_memory;
   session_options.skip_local_checks = options.skip_local_checks;
+  session_options.hidden = hidden;
   if (abstract.has_value()) {
     ASSIGN_OR_RETURN(session_options.abstract,
                      runtime::AbstractSession::Open(*abstract, session_options.name));
   }
   ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
+  if (hidden) return Client(std::move(session));
   if (abstract.has_value() && !abstract->log.empty()) runtime::EndAtExit(session);
   runtime::ReportSession(session);
   RETURN_IF_ERROR(runtime::BeginDebugAnalysis());
@@ -106,6 +110,14 @@ absl::StatusOr<Client> Client::Connect(const ConnectOptions& options) {
   here.address = run->address;
   here.name = options.name;
   return Open(here, run->options);
+}
+
+absl::StatusOr<Client> runtime::ConnectHidden(const ConnectOptions& options) {
+  RETURN_IF_ERROR(runtime::CheckGrpc());
+  if (!MayStartHiddenDaemon()) return MakeError(ErrorKind::kArgument, "HLOD_HOST_DAEMON is 0.");
+  ConnectOptions own = options;
+  own.address = "private";
+  return Open(own, std::nullopt, /*hidden=*/true);
 }
 
 absl::StatusOr<Client> ConnectAbstract(const AbstractOptions& abstract, const ConnectOptions& options) {

@@ -173,7 +173,8 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
   const Digest digest = Sha256(bytes);
   const auto size = static_cast<int64_t>(bytes.size());
   CompileCause verdict;
-  if (module != nullptr) {
+  const bool hidden = session->options().hidden;
+  if (module != nullptr && !hidden) {
     verdict =
         session->programs.Add(*module, bytes, digest, OriginOf(caller), ArgumentLines::Current(), CallPath());
   }
@@ -195,9 +196,9 @@ absl::StatusOr<Executable> CompileBytes(const std::shared_ptr<Session>& session,
     abstract->Compiled(digest, state->program(), state->verdict.nearest.empty() ? "" : state->verdict.text,
                        caller);
   }
-  if (abstract == nullptr) WarnOfRecompiles(session->programs, state->verdict, caller);
+  if (abstract == nullptr && !hidden) WarnOfRecompiles(session->programs, state->verdict, caller);
   RETURN_IF_ERROR(state->Compile(describe, caller));
-  if (Observed()) {
+  if (Observed() && !hidden) {
     Emit(CompileEvent{session->id(), session->step, OriginOf(caller), ToHex(digest), state->name,
                       module == nullptr ? 0 : module->instruction_count(), size, state->verdict.reason,
                       state->verdict.text, state->verdict.nearest});

@@ -108,6 +108,7 @@ struct SessionOptions {
   absl::Duration beat = kBeat;  // The pause between Beat() calls on such a connection.
   bool shared_memory = true;
   bool skip_local_checks = false;
+  bool hidden = false;                        // True for a session of the library's own (hidden_client.h).
   std::shared_ptr<AbstractSession> abstract;  // Null unless the session is abstract.
 };
 

@@ -103,7 +103,7 @@ absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector
   std::shared_ptr<Session> session(new Session(std::move(connector), options));
   RETURN_IF_ERROR(session->Greet(absl::Now() + options.timeout));
   if (session->connector().may_stall()) KeepBeating(session, options.beat);
-  if (const std::string path = CommandLogPath(); !path.empty())
+  if (const std::string path = CommandLogPath(); !path.empty() && !options.hidden)
     RETURN_IF_ERROR(CommandLogWriter::Start(session.get(), path, HeaderOf(*session)));
   return session;
 }

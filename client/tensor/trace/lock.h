@@ -1,5 +1,5 @@
-// The single lock of tracing in the process. It is held while an operation is recorded or a trace is closed,
-// and never during a wait.
+// The single lock of tracing in the process. It is held while an operation is recorded, a trace is closed or
+// a host tensor is computed, and never while a thread waits for the program's devices.
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,11 @@
-// Host tensors: evaluated by the reference evaluator, so that they follow the semantics of devices.
+// Host tensors: small programs are evaluated by the reference evaluator, so that they follow the semantics of
+// devices without a process beside this one; large ones run on a daemon (host_daemon.h).
 #include "client/tensor/value/host.h"
 
 #include <atomic>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/runtime/observe/events.h"
 #include "client/runtime/observe/warnings.h"
@@ -13,6 +15,7 @@
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/runtime.h"
 #include "client/tensor/trace/thread_traces.h"
+#include "client/tensor/value/host_daemon.h"
 #include "common/evaluator/evaluator.h"
 
 namespace hlod::lazy {
@@ -30,17 +33,19 @@ void TellOfSlow(const OriginRow& row, double us) {
   }
   static std::atomic<bool> warned = false;
   if (us < kWarningUs || warned.exchange(true)) return;
+  const std::string why = WhyNoHostDaemon();
   runtime::Warn(absl::StrFormat(
-      "%s (%s) took %.1f s on host tensors, which are computed by one thread, slowly: move them to a device "
-      "with To(device). Said once.",
-      row.operation, LineText(row.caller), us / 1e6));
+      "%s (%s) took %.1f s on host tensors: move them to a device with To(device).%s Said once.",
+      row.operation, LineText(row.caller), us / 1e6,
+      why.empty()
+          ? ""
+          : absl::StrCat(" They are computed by one thread, slowly, because there is no daemon: ", why)));
 }
 
 }  // namespace
 
 std::vector<std::shared_ptr<const Literal>> Evaluate(const Trace& graph, absl::Span<const NodeId> nodes) {
   const Canonical canonical = Canonicalise(graph, nodes);
-  const std::unique_ptr<Module> module = MakeModule("host", graph, canonical, {});
   std::vector<const Literal*> arguments;
   for (const uint32_t number : canonical.parameters) {
     const Parameter& parameter = graph.parameters()[number];
@@ -49,6 +54,11 @@ std::vector<std::shared_ptr<const Literal>> Evaluate(const Trace& graph, absl::S
   }
   ++Stats().host_operations;
   const runtime::Stopwatch watch;
+  if (auto computed = ComputeOnDaemon(graph, canonical, arguments)) {
+    TellOfSlow(graph.origin(nodes[0]), watch.us());
+    return *std::move(computed);
+  }
+  const std::unique_ptr<Module> module = MakeModule("host", graph, canonical, {});
   absl::StatusOr<Literal> result = hlod::Evaluate(*module, arguments);
   if (!result.ok()) throw Refusal{result.status()};
   TellOfSlow(graph.origin(nodes[0]), watch.us());
