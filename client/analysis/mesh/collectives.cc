@@ -10,19 +10,13 @@
 #include "absl/strings/str_join.h"
 #include "client/analysis/mesh/axes.h"
 #include "client/analysis/module/callees_first.h"
-#include "client/analysis/module/iterations.h"
+#include "common/hlo/analysis/iterations.h"
 #include "common/hlo/collectives/collective.h"
 #include "common/hlo/collectives/replica_groups.h"
+#include "common/network/collective_cost.h"
 
 namespace hlod::analysis {
 namespace {
-
-double SizeOf(const hlo::Shape& shape) {
-  double bytes = 0;
-  for (const hlo::ShapeLeaf& leaf : hlo::Leaves(shape))
-    bytes += static_cast<double>(hlo::ByteSize(*leaf.shape).value_or(0));
-  return bytes;
-}
 
 bool Exchanges(hlo::Instruction i) {
   return hlo::HasTrait(i.opcode(), hlo::kCollective) && !hlo::IsCollectiveEnd(i.opcode());
@@ -55,15 +49,16 @@ std::vector<CollectiveUse> CollectivesOf(const hlo::Module& module, const hlo::M
   std::vector<CollectiveUse> uses;
   const hlo::Participants participants{.partitions = hlo::DeviceCount(mesh)};
   const SourceLines lines(module);
-  const std::vector<double> runs = RunsOf(module, module.entry_id());
+  const std::vector<double> runs = hlo::RunsOf(module, module.entry_id());
   for (const hlo::ComputationId id : CalleesFirst(module, module.entry_id())) {
     const hlo::Computation& computation = module.computation(id);
     for (hlo::NodeId node = 0; node < computation.size(); ++node) {
       const hlo::Instruction i = computation[node];
       if (!Exchanges(i) || runs[id] == 0) continue;
-      CollectiveUse use{.name = i.name(), .result_bytes = SizeOf(hlo::GivenShape(i)), .times = runs[id]};
+      CollectiveUse use{
+          .name = i.name(), .result_bytes = network::BytesOf(hlo::GivenShape(i)), .times = runs[id]};
       for (uint32_t operand = 0; operand < i.operand_count(); ++operand)
-        use.operand_bytes += SizeOf(i.operand(operand).shape());
+        use.operand_bytes += network::BytesOf(i.operand(operand).shape());
       Describe(i, participants, mesh, use);
       if (const hlo::Notes* const notes = computation.notes(node); notes != nullptr) {
         use.op_name = notes->metadata.op_name;

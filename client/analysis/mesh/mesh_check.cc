@@ -64,9 +64,10 @@ void AppendNetwork(const MeshReport& report, std::string& text) {
 // Sets the network of a target whose chip has a known one, and the use of it.
 absl::Status SetNetwork(const std::optional<Target>& target, MeshReport& report) {
   if (!target.has_value() || target->count == 1) return absl::OkStatus();
-  const std::optional<Topology> topology = TopologyOf(target->chip.name);
+  const std::optional<Topology> topology = network::TopologyOf(target->chip.name);
   if (!topology.has_value()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(report.network, MakeNetwork(*topology, target->count, report.mesh, target->shape));
+  ASSIGN_OR_RETURN(report.network,
+                   network::MakeNetwork(*topology, target->count, report.mesh, target->shape));
   ASSIGN_OR_RETURN(report.network_use, NetworkUseOf(report.collectives, *report.network));
   return absl::OkStatus();
 }
@@ -105,15 +106,20 @@ Bracket StepSecondsOf(const MeshReport& report) {
   return {.low = std::max(computes.low, network), .high = computes.high + network};
 }
 
+std::string ExchangeText(const MeshReport& report) {
+  std::string text;
+  AppendCollectives(report, text);
+  AppendNetwork(report, text);
+  AppendReplicated(report, text);
+  return text;
+}
+
 std::string ToText(const MeshReport& report) {
   std::string text = ToText(report.device);
   // The mesh belongs under the module's name, the first line.
   text.insert(text.find('\n') + 1, DevicesText(report));
   for (const std::string& note : report.notes) absl::StrAppend(&text, "note             ", note, "\n");
-  AppendCollectives(report, text);
-  AppendNetwork(report, text);
-  AppendReplicated(report, text);
-  return text;
+  return text + ExchangeText(report);
 }
 
 }  // namespace hlod::analysis

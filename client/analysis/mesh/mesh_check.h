@@ -39,6 +39,8 @@ absl::StatusOr<MeshReport> CheckMesh(const hlo::Module& device, const hlo::Modul
 // REQUIRES: the report has a network.
 Bracket StepSecondsOf(const MeshReport& report);
 
+// Returns the collectives, the network and the replicated arrays as text for people.
+std::string ExchangeText(const MeshReport& report);
 // Returns the report as text for people: that of the device, then the collectives, the network and the
 // replicated arrays.
 std::string ToText(const MeshReport& report);

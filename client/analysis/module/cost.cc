@@ -9,7 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "client/analysis/module/access.h"
 #include "client/analysis/module/callees_first.h"
-#include "client/analysis/module/iterations.h"
+#include "common/hlo/analysis/iterations.h"
 #include "common/hlo/analysis/trip_count.h"
 
 namespace hlod::analysis {
@@ -283,14 +283,16 @@ class Walk {
   }
   void AddLoop(Sum& sum, Instruction loop) {
     if (!hlo::TripCountOf(module_, loop).has_value()) unknown_loops_.push_back(loop.name());
-    AddTimes(sum, Of(loop.called()[0]), TimesOf(module_, loop, 0));
-    AddTimes(sum, Of(loop.called()[1]), TimesOf(module_, loop, 1));
+    AddTimes(sum, Of(loop.called()[0]), hlo::TimesOf(module_, loop, 0));
+    AddTimes(sum, Of(loop.called()[1]), hlo::TimesOf(module_, loop, 1));
   }
-  void AddScan(Sum& sum, Instruction scan) { AddTimes(sum, Of(scan.called()[0]), TimesOf(module_, scan, 0)); }
+  void AddScan(Sum& sum, Instruction scan) {
+    AddTimes(sum, Of(scan.called()[0]), hlo::TimesOf(module_, scan, 0));
+  }
   // Returns the `count` instructions with the most operations.
   std::vector<CostContributor> Largest(size_t count) const {
     const SourceLines lines(module_);
-    const std::vector<double> times = RunsOf(module_, root_);
+    const std::vector<double> times = hlo::RunsOf(module_, root_);
     std::vector<CostContributor> largest;
     const auto more = [](const CostContributor& a, const CostContributor& b) { return a.flops > b.flops; };
     for (hlo::ComputationId id = root_ + 1; id-- > 0;) {

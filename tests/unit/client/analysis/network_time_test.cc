@@ -16,6 +16,15 @@
 namespace hlod::analysis {
 namespace {
 
+using network::CollectiveCost;
+using network::CubicShape;
+using network::MakeNetwork;
+using network::TopologyOf;
+
+CollectiveCost CostOf(const CollectiveUse& use, const Network& on) {
+  return network::CostOn(use.collective, use.operand_bytes, on);
+}
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -65,7 +74,7 @@ TEST(NetworkTimes, AnAllReduceOnARingIsAReduceScatterAndAnAllGather) {
   const auto uses = UsesOf(AllReduce(64, "[16,4]<=[64]"), network.mesh);
   ASSERT_EQ(uses.size(), 1u);
   EXPECT_THAT(uses[0].axes, ElementsAre(2));
-  const CollectiveCost cost = CostOn(uses[0], network);
+  const CollectiveCost cost = CostOf(uses[0], network);
   EXPECT_DOUBLE_EQ(cost.bytes, 2 * kMiB * 3 / 4);
   EXPECT_DOUBLE_EQ(cost.seconds, 2 * (kMiB * 3 / 4 / (2 * 9e10) + 2e-6));
 }
@@ -74,14 +83,14 @@ TEST(NetworkTimes, DimensionsAddTheirLinks) {
   const Network network = NetworkOf("v5p", {.axes = {{"x", 4}, {"yz", 16}}});
   const auto uses = UsesOf(AllReduce(64, "[4,16]<=[64]"), network.mesh);
   EXPECT_THAT(uses[0].axes, ElementsAre(1));
-  EXPECT_DOUBLE_EQ(CostOn(uses[0], network).seconds, 2 * (kMiB * 15 / 16 / (4 * 9e10) + 4e-6));
+  EXPECT_DOUBLE_EQ(CostOf(uses[0], network).seconds, 2 * (kMiB * 15 / 16 / (4 * 9e10) + 4e-6));
 }
 
 // On a v5e slice of 4x4 no dimension is a ring: 3 hops along a line of one link.
 TEST(NetworkTimes, ALineTakesTwiceAsLongAsARing) {
   const Network network = NetworkOf("v5e", {.axes = {{"x", 4}, {"y", 4}}});
   const auto uses = UsesOf(AllReduce(16, "[4,4]<=[16]"), network.mesh);
-  EXPECT_DOUBLE_EQ(CostOn(uses[0], network).seconds, 2 * (kMiB * 3 / 4 / 4.5e10 + 3e-6));
+  EXPECT_DOUBLE_EQ(CostOf(uses[0], network).seconds, 2 * (kMiB * 3 / 4 / 4.5e10 + 3e-6));
 }
 
 // Two axes share the dimension of 8: groups along the first one are every fourth chip, and four groups share
@@ -90,7 +99,7 @@ TEST(NetworkTimes, AxesThatShareADimensionShareItsLinks) {
   const Network network = NetworkOf("v5e", {.axes = {{"outer", 2}, {"inner", 4}}}, {1, 8});
   const auto uses = UsesOf(AllReduce(8, "[4,2]<=[2,4]T(1,0)"), network.mesh);
   EXPECT_THAT(uses[0].axes, ElementsAre(0));
-  EXPECT_DOUBLE_EQ(CostOn(uses[0], network).seconds, 2 * (kMiB / 2 / (4.5e10 / 4) + 4e-6));
+  EXPECT_DOUBLE_EQ(CostOf(uses[0], network).seconds, 2 * (kMiB / 2 / (4.5e10 / 4) + 4e-6));
 }
 
 // 16 GPUs are two nodes of 8: within a node NVLink, between the nodes 8 network cards.
@@ -98,10 +107,10 @@ TEST(NetworkTimes, NodesReduceAmongThemselvesWithAllTheirCards) {
   const Network network = NetworkOf("h100", {.axes = {{"data", 16}}});
   EXPECT_EQ(network.domains, 2);
   const auto uses = UsesOf(AllReduce(16, "[1,16]<=[16]"), network.mesh);
-  EXPECT_DOUBLE_EQ(CostOn(uses[0], network).seconds,
+  EXPECT_DOUBLE_EQ(CostOf(uses[0], network).seconds,
                    2 * (kMiB * 7 / 8 / 4.5e11 + 3 * 3e-6 + kMiB / 2 / (8 * 5e10) + 5e-6));
   const auto inside = UsesOf(AllReduce(16, "[2,8]<=[16]"), network.mesh);
-  EXPECT_DOUBLE_EQ(CostOn(inside[0], network).seconds, 2 * (kMiB * 7 / 8 / 4.5e11 + 3 * 3e-6));
+  EXPECT_DOUBLE_EQ(CostOf(inside[0], network).seconds, 2 * (kMiB * 7 / 8 / 4.5e11 + 3 * 3e-6));
 }
 
 TEST(NetworkTimes, LoopsCountTheirIterations) {

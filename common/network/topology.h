@@ -11,7 +11,7 @@
 #include "common/hlo/shape.h"
 #include "common/hlo/text/shardy.h"
 
-namespace hlod::analysis {
+namespace hlod::network {
 
 // A row of topologies.inc, which explains the fields.
 struct Topology {
@@ -55,4 +55,9 @@ struct Network {
 absl::StatusOr<Network> MakeNetwork(const Topology& topology, int64_t chips, const hlo::Mesh& mesh,
                                     const hlo::Dims& shape = {});
 
-}  // namespace hlod::analysis
+// Reads "v5p:4x4x4", or "v5p:64" for the most cubic shape; places are in row-major order. INVALID_ARGUMENT,
+// with the chips that are known, when it is another text, and when the shape is not one of the chip's
+// network.
+absl::StatusOr<Network> ParseNetwork(std::string_view text);
+
+}  // namespace hlod::network

@@ -1,14 +1,17 @@
 // The layout of a mesh's axes on the dimensions of a torus, by the sizes that fit.
-#include "client/analysis/mesh/topology.h"
+#include "common/network/topology.h"
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "common/base/errors/status.h"
+#include "common/base/text/strings.h"
 
-namespace hlod::analysis {
+namespace hlod::network {
 namespace {
 
 using hlo::Dims;
@@ -110,15 +113,45 @@ ChipPlace PlaceOf(int64_t participant, const Dims& whole, const Dims& within, co
 
 }  // namespace
 
-std::optional<Topology> TopologyOf(std::string_view chip) {
+namespace {
+
+const std::vector<Topology>& Topologies() {
   static const std::vector<Topology> rows = {
 #define HLOD_TOPOLOGY(chip, rank, link, hop, wraps_at, domain, outer, outer_hop, source) \
   {chip, rank, link, hop, wraps_at, domain, outer, outer_hop, source},
-#include "client/analysis/mesh/topologies.inc"
+#include "common/network/topologies.inc"
 #undef HLOD_TOPOLOGY
   };
-  const auto row = std::ranges::find(rows, chip, &Topology::chip);
-  return row == rows.end() ? std::nullopt : std::optional(*row);
+  return rows;
+}
+
+}  // namespace
+
+std::optional<Topology> TopologyOf(std::string_view chip) {
+  const auto row = std::ranges::find(Topologies(), chip, &Topology::chip);
+  return row == Topologies().end() ? std::nullopt : std::optional(*row);
+}
+
+absl::StatusOr<Network> ParseNetwork(std::string_view text) {
+  constexpr int64_t kChipsMax = 1 << 16;
+  const size_t colon = text.find(':');
+  const std::optional<Topology> topology = TopologyOf(text.substr(0, colon));
+  Dims shape;
+  int64_t chips = topology.has_value() && colon != std::string_view::npos ? 1 : 0;
+  for (const absl::string_view part : absl::StrSplit(ToAbsl(chips == 0 ? "" : text.substr(colon + 1)), 'x')) {
+    int64_t size = 0;
+    const bool is_size = absl::SimpleAtoi(part, &size) && size >= 1 && size <= kChipsMax;
+    chips = is_size && chips <= kChipsMax / size ? chips * size : 0;
+    shape.push_back(size);
+  }
+  if (chips == 0) {
+    const auto name = [](std::string* out, const Topology& row) { out->append(row.chip); };
+    return InvalidArgument(
+        "%s is not a network: expected a chip (%s) and its shape or number, at most %d, as in v5p:4x4x4",
+        text, absl::StrJoin(Topologies(), ", ", name), kChipsMax);
+  }
+  if (shape.size() == 1 && topology->rank > 1) shape.clear();
+  return MakeNetwork(*topology, chips, {}, shape);
 }
 
 Dims CubicShape(int64_t chips, int rank) {
@@ -175,4 +208,4 @@ absl::StatusOr<Network> MakeNetwork(const Topology& topology, int64_t chips, con
   return network;
 }
 
-}  // namespace hlod::analysis
+}  // namespace hlod::network
