@@ -14,6 +14,7 @@
 #include "common/base/text/size.h"
 #include "common/base/text/strings.h"
 #include "common/base/text/toml_text.h"
+#include "common/network/topology.h"
 #include "common/rpc/keepalive.h"
 #include "server/metrics/endpoint.h"
 
@@ -143,6 +144,15 @@ void AddListening(Keys& keys) {
 // Devices, what they compute with, and the programs that they run.
 void AddDevices(Keys& keys) {
   keys.push_back(Number("devices", &Config::devices, 1, 1024, Unit::kNone, "Number of devices"));
+  keys.push_back(
+      {"network",
+       "Network of chips whose times for collectives are modelled and counted beside measured times "
+       "(network_us), as v5p:4x4x4 or v5e:16; devices are its chips in row-major order",
+       "none", false, [](Config& config, std::string_view value) {
+         RETURN_IF_ERROR(network::ParseNetwork(value).status());
+         config.network = std::string(value);
+         return absl::OkStatus();
+       }});
   keys.push_back(Number("device_memory", &Config::device_memory, 1, kPetabyte, Unit::kBytes,
                         "Stated memory of each device; may exceed this machine's"));
   keys.push_back(Number("host_memory", &Config::host_memory, 0, kPetabyte, Unit::kBytes,

@@ -26,6 +26,7 @@ struct Config {
   int64_t compile_cache_bytes = int64_t{1} << 30;
   std::vector<std::string> kernel_libraries;  // The paths of shared objects with native kernels.
   std::string metrics_listen;                 // Empty: no metrics.
+  std::string network;                        // "v5p:4x4x4"; empty: no network is modelled.
   std::string log_level = "info";
   std::string tls_cert, tls_key, tls_client_ca, token_file;
   int64_t drain_us = 30'000'000;

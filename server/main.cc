@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/mutex.h"
+#include "common/network/topology.h"
 #include "server/config.h"
 #include "server/metrics/endpoint.h"
 #include "server/startup.h"
@@ -86,6 +87,14 @@ absl::StatusOr<std::unique_ptr<device::Devices>> MakeDevices(const Config& confi
   device::Devices::Options options = MakeDeviceOptions(config);
   ASSIGN_OR_RETURN(options.compile_cache, OpenCompileCache(config, environment, kVersion));
   ASSIGN_OR_RETURN(options.kernels, LoadKernels(config));
+  if (!config.network.empty()) {
+    ASSIGN_OR_RETURN(const network::Network chips, network::ParseNetwork(config.network));
+    if (chips.places.size() < options.count) {
+      return InvalidArgument("--network %s has %d chips; the daemon has %d devices (--devices).",
+                             config.network, chips.places.size(), options.count);
+    }
+    options.network = std::make_shared<const network::Network>(chips);
+  }
   return device::Devices::Create(options, clock);
 }
 

@@ -47,6 +47,7 @@ absl::StatusOr<std::unique_ptr<Devices>> Devices::Create(const Options& options,
 
 Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, const Clock& clock)
     : limits_(options.limits),
+      network_(options.network),
       clock_(clock),
       pool_(std::move(pool)),
       side_memory_(options.side_bytes),

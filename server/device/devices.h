@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/limits.h"
+#include "common/network/topology.h"
 #include "server/device/clock.h"
 #include "server/device/execution/fair_queue.h"
 #include "server/device/ledger/ledger.h"
@@ -47,6 +48,8 @@ class Devices {
     int nice = 0;
     std::shared_ptr<CompileCache> compile_cache;           // Null: programs are cached in memory only.
     std::shared_ptr<const engine::NativeKernels> kernels;  // May be null.
+    // The chips that the devices stand for, at least as many; null: no network is modelled.
+    std::shared_ptr<const network::Network> network;
     Limits limits;
   };
   // `clock` must outlive the devices.
@@ -66,6 +69,8 @@ class Devices {
   // Time since the devices were created.
   int64_t uptime_us() const { return absl::ToInt64Microseconds(clock_.Now() - started_); }
   const Limits& limits() const { return limits_; }
+  // Returns the chips that the devices stand for; null without them.
+  const network::Network* network() const { return network_.get(); }
 
   // Registers a new session and its owner with all queues, where an ended session's debt stays with its owner
   // (FairSchedule).
@@ -82,6 +87,7 @@ class Devices {
   Devices(const Options& options, std::unique_ptr<BackingPool> pool, const Clock& clock);
   // Members are destroyed from the last to the first, so threads end before the members that they use.
   const Limits limits_;
+  const std::shared_ptr<const network::Network> network_;
   const Clock& clock_;
   const absl::Time started_ = clock_.Now();
   Ledger ledger_;

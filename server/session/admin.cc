@@ -102,6 +102,7 @@ std::string ListExecutables(Registry& registry, const Request& request) {
     row.set_compile_us(stats.compile_us);
     row.set_executes(executable->executes);
     row.set_execute_us(executable->execute_us);
+    row.set_network_us(executable->network_us);
     row.set_sessions(executable->holders);
   }
   return list.SerializeAsString();

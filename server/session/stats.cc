@@ -70,6 +70,8 @@ void FillRow(const device::RunRow& row, const v1::Origin& line, uint64_t session
   ToProto(row.figures.queue, proto->mutable_queue());
   ToProto(row.figures.run, proto->mutable_run());
   proto->set_peak_bytes(row.figures.peak_bytes);
+  proto->set_network_us(row.figures.network_us);
+  proto->set_network_bytes(row.figures.network_bytes);
   proto->set_session(session);
   proto->set_other_steps(row.key.other_steps);
   proto->set_other_programs(row.key.other_programs);

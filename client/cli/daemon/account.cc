@@ -73,6 +73,8 @@ void Limit(std::vector<RunSum>& sums, size_t limit) {
     add(others.queue, sums[i].queue, i == limit);
     add(others.run, sums[i].run, i == limit);
     others.count += sums[i].count;
+    others.network_us += sums[i].network_us;
+    others.network_bytes += sums[i].network_bytes;
     others.peak_bytes = std::max(others.peak_bytes, sums[i].peak_bytes);
   }
   sums.resize(limit);
@@ -143,23 +145,30 @@ absl::Status ListGraphs(const CommonOptions& common, const ListOptions& options)
   ASSIGN_OR_RETURN(const AccountRows<RunRow> rows, admin.Runs(options.session, kAccountRowsMax));
   std::vector<RunSum> sums = AddUp(rows.rows, view);
   Limit(sums, static_cast<size_t>(options.limit));
-  int64_t count = 0, run_us = 0;
+  int64_t count = 0, run_us = 0, network_us = 0;
   for (const RunSum& sum : sums) {
     count += sum.count;
     run_us += sum.run.sum_us;
+    network_us += sum.network_us;
   }
   const std::string by = options.by.empty() ? "program" : options.by;
   if (common.json) {
-    const Json json = {{"by", by}, {"graphs", ToJson(sums)}, {"executes", count}, {"execute_us", run_us}};
+    const Json json = {{"by", by},
+                       {"graphs", ToJson(sums)},
+                       {"executes", count},
+                       {"execute_us", run_us},
+                       {"network_us", network_us}};
     Show(Dump(json) + "\n");
     return absl::OkStatus();
   }
-  Table table({by, "executes", "run us", "least", "mean", "most", "queued us", "most", "peak"});
+  Table table({by, "executes", "run us", "least", "mean", "most", "queued us", "most", "peak",
+               "modelled network us"});
   for (const RunSum& sum : sums) {
     table.Add({sum.key, N(sum.count), N(sum.run.sum_us), N(sum.run.min_us), N(sum.run.sum_us / sum.count),
-               N(sum.run.max_us), N(sum.queue.sum_us), N(sum.queue.max_us), Bytes(sum.peak_bytes)});
+               N(sum.run.max_us), N(sum.queue.sum_us), N(sum.queue.max_us), Bytes(sum.peak_bytes),
+               N(sum.network_us)});
   }
-  table.Add({"total", N(count), N(run_us), "", "", "", "", "", ""});
+  table.Add({"total", N(count), N(run_us), "", "", "", "", "", "", N(network_us)});
   table.Print();
   return absl::OkStatus();
 }

@@ -32,6 +32,8 @@ void PrintAmounts(const SessionStats& stats) {
               N(stats.compile_cache_hits).c_str(), N(stats.persistent_cache_hits).c_str());
   std::printf("executes          %s in %s, after %s of waiting for a device\n", N(stats.executes).c_str(),
               Seconds(stats.execute_us).c_str(), Seconds(stats.queue_us).c_str());
+  if (stats.network_us > 0)
+    std::printf("network           %s modelled, beside these\n", Seconds(stats.network_us).c_str());
   std::printf("refused by daemon %s\n", N(stats.refused_reads).c_str());
   std::printf("failed commands   %s\n", N(stats.failed_commands).c_str());
   std::printf("live              %s in %s buffers, %s placeholders\n", Bytes(stats.live_bytes).c_str(),
@@ -85,12 +87,12 @@ absl::Status ListExecutables(const CommonOptions& common, const ListOptions& opt
     return absl::OkStatus();
   }
   Table table({"digest", "name", "instructions", "steps", "fused", "library", "movement", "reference", "slow",
-               "temporary", "compile us", "executes", "execute us"});
+               "temporary", "compile us", "executes", "execute us", "modelled network us"});
   for (const ExecutableRow& row : rows) {
     table.Add({row.digest.substr(0, 12), row.name, N(row.instructions), N(row.steps), N(row.fused_steps),
                N(row.library_steps), N(row.movement_steps), N(row.reference_steps),
                N(static_cast<int64_t>(row.slow_steps.size())), Bytes(row.temporary_bytes), N(row.compile_us),
-               N(row.executes), N(row.execute_us)});
+               N(row.executes), N(row.execute_us), N(row.network_us)});
   }
   table.Print();
   Table slow({"digest", "name", "slow step"});

@@ -93,6 +93,7 @@ constexpr JsonObject kJsonObjects[] = {
      "traffic_bytes{low high} peak_bytes{low high} peak_parts{weights gradients \"optimizer state\" "
      "inputs activations other} peak_program peak_line peak_step largest[part name line shape "
      "bytes] arrays simulated_peak_bytes fit findings passed text target step_seconds likely_bytes "
+     "network_bytes network_us divided[name runs (what --mesh adds)] "
      "(as of a module); the program's own output goes to stderr"},
     {"graphs --from-torch-xla",
      "graphs[hash name made_by cause{text break advice} at{file line function} nodes inputs "
@@ -110,7 +111,7 @@ constexpr JsonObject kJsonObjects[] = {
     {"executables",
      "executables[digest name instructions steps fused_steps library_steps movement_steps "
      "reference_steps reference_opcodes slow_steps temporary_bytes compile_us executes execute_us "
-     "sessions]"},
+     "network_us sessions]"},
     {"sessions", "sessions[session client pid state age_us stats (a session part)]"},
     {"transfers", "transfers[cause direction bytes calls origin step session device] total"},
     {"transfers --by",
@@ -121,8 +122,8 @@ constexpr JsonObject kJsonObjects[] = {
      "program_bytes code_bytes argument_bytes output_bytes alias_bytes temporary_bytes count "
      "others slow_steps] total"},
     {"graphs",
-     "by graphs[key program executes queue run {min_us max_us sum_us} peak_bytes] executes "
-     "execute_us"},
+     "by graphs[key program executes queue run {min_us max_us sum_us} peak_bytes network_us "
+     "network_bytes] executes execute_us network_us"},
     {"graphs RUN",
      "graphs[program name cause origin nodes inputs outputs compiles cache_hits executes compile "
      "queue execute {total_us mean_us min_us max_us} host_to_device_bytes device_to_host_bytes "

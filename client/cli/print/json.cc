@@ -16,7 +16,7 @@ HLOD_CHOSEN_FIELDS(CompileResult, digest, cached, persistent, compile_us, argume
 HLOD_NAMED_FIELDS(BufferRow, session, handle, device, shape, bytes, state, origin)
 HLOD_NAMED_FIELDS(ExecutableRow, digest, name, instructions, steps, fused_steps, library_steps,
                   movement_steps, reference_steps, reference_opcodes, slow_steps, temporary_bytes, compile_us,
-                  executes, execute_us, sessions)
+                  executes, execute_us, network_us, sessions)
 HLOD_NAMED_FIELDS(SessionRow, session, client, pid, state, age_us, stats)
 HLOD_NAMED_FIELDS(Distribution, min_us, max_us, sum_us)
 HLOD_NAMED_FIELDS(TransferSum, key, host_to_device, device_to_host, device_to_device)
@@ -89,7 +89,9 @@ Json ToJson(const RunSum& sum) {
           {"executes", sum.count},
           {"queue", FieldsToJson(sum.queue)},
           {"run", FieldsToJson(sum.run)},
-          {"peak_bytes", sum.peak_bytes}};
+          {"peak_bytes", sum.peak_bytes},
+          {"network_us", sum.network_us},
+          {"network_bytes", sum.network_bytes}};
 }
 
 Json ToJson(const CompileRow& row) {

@@ -98,6 +98,7 @@ absl::StatusOr<std::vector<ExecutableRow>> Admin::Executables(uint64_t session, 
     row.compile_us = proto.compile_us();
     row.executes = proto.executes();
     row.execute_us = proto.execute_us();
+    row.network_us = proto.network_us();
     row.sessions = proto.sessions();
   }
   return rows;

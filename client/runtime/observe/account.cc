@@ -50,6 +50,8 @@ RunRow RunFromProto(const v1::RunRow& proto) {
   row.queue = SpreadFromProto(proto.queue());
   row.run = SpreadFromProto(proto.run());
   row.peak_bytes = proto.peak_bytes();
+  row.network_us = proto.network_us();
+  row.network_bytes = proto.network_bytes();
   row.session = proto.session();
   row.other_steps = proto.other_steps();
   row.other_programs = proto.other_programs();

@@ -94,6 +94,8 @@ std::vector<RunSum> AddUp(const std::vector<RunRow>& rows, RunView by) {
     Add(sum.queue, row.queue, sum.count == 0);
     Add(sum.run, row.run, sum.count == 0);
     sum.count += row.count;
+    sum.network_us += row.network_us;
+    sum.network_bytes += row.network_bytes;
     sum.peak_bytes = std::max(sum.peak_bytes, row.peak_bytes);
   }
   std::vector<RunSum> sorted;

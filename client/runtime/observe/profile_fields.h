@@ -30,8 +30,8 @@ HLOD_NAMED_FIELDS(Amount, bytes, calls)
 HLOD_NAMED_FIELDS(Distribution, min_us, max_us, sum_us)
 HLOD_NAMED_FIELDS(LedgerRow, cause, origin, step, amount, session, device)
 HLOD_NAMED_FIELDS_AFTER(LedgerRow, TransferRow, name, other_steps, other_lines)
-HLOD_NAMED_FIELDS(RunRow, digest, program, origin, step, device, count, queue, run, peak_bytes, session,
-                  other_steps, other_programs)
+HLOD_NAMED_FIELDS(RunRow, digest, program, origin, step, device, count, queue, run, peak_bytes, network_us,
+                  network_bytes, session, other_steps, other_programs)
 HLOD_NAMED_FIELDS(CompileRow, digest, program, origin, step, reason, why, outcome, at_us, compile_us,
                   instructions, program_bytes, code_bytes, argument_bytes, output_bytes, alias_bytes,
                   temporary_bytes, count, others, session, slow_steps)

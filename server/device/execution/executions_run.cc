@@ -1,6 +1,7 @@
 // Runs executes in order, with values or over placeholders.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -103,14 +104,21 @@ void Executions::Run(const std::shared_ptr<Execution>& execution) {
 
 void Executions::RecordRun(const Execution& execution, std::chrono::microseconds queued, int64_t run_us,
                            int64_t peak_bytes) {
-  const Executable& executable = *execution.executable->compiled;
+  Executable& executable = *execution.executable->compiled;
   const ExecuteRequest& request = execution.request;
   RunKey key;
   key.device = request.DeviceOf(0);
   key.origin = request.command.origin;
   key.step = request.command.step;
-  state_.ledger.RecordRun(key, executable.digest(), executable.name(),
-                          {state_.devices.uptime_us(), queued.count(), run_us}, peak_bytes);
+  RunSample times = {state_.devices.uptime_us(), queued.count(), run_us};
+  if (const network::Network* const chips = state_.devices.network();
+      chips != nullptr && request.participants() > 1) {
+    const network::CollectiveCost cost = executable.NetworkCost(*chips, request.devices);
+    times.network_us = static_cast<int64_t>(std::llround(cost.seconds * 1e6));
+    times.network_bytes = static_cast<int64_t>(cost.bytes);
+    executable.network_us += times.network_us;
+  }
+  state_.ledger.RecordRun(key, executable.digest(), executable.name(), times, peak_bytes);
 }
 
 absl::Status Executions::AdmitReport(Execution& execution) {

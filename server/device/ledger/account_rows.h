@@ -41,10 +41,13 @@ struct RunFigures {
   int64_t count = 0;
   Distribution queue, run;
   int64_t peak_bytes = 0;
+  int64_t network_us = 0, network_bytes = 0;  // Modelled, of all executes.
   void Add(const RunFigures& other) {
     queue.Add(other.queue, count == 0);
     run.Add(other.run, count == 0);
     count += other.count;
+    network_us += other.network_us;
+    network_bytes += other.network_bytes;
     peak_bytes = std::max(peak_bytes, other.peak_bytes);
   }
 };
@@ -60,6 +63,7 @@ struct RunRow {
 struct RunSample {
   int64_t at_us = 0;  // The time since the daemon started.
   int64_t queue_us = 0, run_us = 0;
+  int64_t network_us = 0, network_bytes = 0;  // Modelled.
 };
 
 enum class CompileOutcome : uint8_t { kCompiled, kCached, kPersistent };

@@ -131,6 +131,7 @@ void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::strin
   ++counters_.executes;
   counters_.execute_us += times.run_us;
   counters_.queue_us += times.queue_us;
+  counters_.network_us += times.network_us;
   if (samples_.size() < kSamplesMax) samples_.push_back(times);
   else samples_[next_sample_] = times;
   next_sample_ = (next_sample_ + 1) % kSamplesMax;
@@ -155,7 +156,8 @@ void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::strin
     key = {.device = key.device, .other_steps = true, .other_programs = true};
   const auto [run, is_first] = runs_.try_emplace(key);
   if (is_first) held_.Grow(kTableFactor * static_cast<int64_t>(sizeof(*run)));
-  run->second.Add({1, Distribution::Of(times.queue_us), Distribution::Of(times.run_us), peak_bytes});
+  run->second.Add({1, Distribution::Of(times.queue_us), Distribution::Of(times.run_us), peak_bytes,
+                   times.network_us, times.network_bytes});
 }
 
 void SessionLedger::RecordCompile(CompileRow row) {

@@ -65,6 +65,26 @@ void Executable::CountRun(int64_t us) {
   runs_.Add(us);
 }
 
+network::CollectiveCost Executable::NetworkCost(const network::Network& network,
+                                                const std::vector<uint32_t>& devices) {
+  const hlo::Module* module = nullptr;
+  {
+    MutexLock lock(&mu_);
+    if (network_devices_ == devices) return network_cost_;
+    const absl::StatusOr<const hlo::Module*> read = Module();
+    if (!read.ok()) return {};
+    module = *read;
+  }
+  network::Network placed = network;  // By participant.
+  placed.places.clear();
+  for (const uint32_t device : devices) placed.places.push_back(network.places[device]);
+  const network::CollectiveCost cost = network::CostOfRun(*module, hlo::ParticipantsOf(*module), placed);
+  MutexLock lock(&mu_);
+  network_devices_ = devices;
+  network_cost_ = cost;
+  return cost;
+}
+
 std::string Executable::DescribeArgument(size_t leaf) const {
   const hlo::Computation& entry = signature_->entry();
   const hlo::FlatSignature signature(entry);

@@ -18,6 +18,7 @@
 #include "common/hlo/analysis/dependence.h"
 #include "common/hlo/module.h"
 #include "common/hlo/proto/without_metadata.h"
+#include "common/network/collective_cost.h"
 #include "server/device/execution/fair_queue.h"
 #include "server/device/memory/compile_charge.h"
 #include "server/device/memory/side_memory.h"
@@ -69,8 +70,12 @@ class Executable {
   // estimate. Before the first run, and for reference steps, it is never short.
   double ExpectedRunUs() const;
   void CountRun(int64_t us);
+  // Returns the modelled cost of the collectives of one run on these devices, by participant. Nothing when
+  // the module cannot be read.
+  network::CollectiveCost NetworkCost(const network::Network& network, const std::vector<uint32_t>& devices);
 
-  std::atomic<int64_t> executes{0}, execute_us{0};
+  // network_us: the modelled time of the collectives of all executes, which is not part of execute_us.
+  std::atomic<int64_t> executes{0}, execute_us{0}, network_us{0};
   std::atomic<int64_t> holders{0};  // The number of handles of sessions that name it.
 
  private:
@@ -92,6 +97,9 @@ class Executable {
     std::shared_ptr<const engine::Plan> plan;
   };
   std::list<Partial> partial_ ABSL_GUARDED_BY(mu_);  // Most recently used first.
+  // The devices of the last call of NetworkCost, and what it returned.
+  std::vector<uint32_t> network_devices_ ABSL_GUARDED_BY(mu_);
+  network::CollectiveCost network_cost_ ABSL_GUARDED_BY(mu_);
 };
 
 // Thread-safe.

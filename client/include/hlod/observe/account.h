@@ -42,6 +42,9 @@ struct RunRow {
   Distribution run;    // The time from the run's begin until the results were available.
   // The most device memory that the session held during one execute (abstract: would have held).
   int64_t peak_bytes = 0;
+  // The modelled time of collectives on the daemon's network in all executes, and the bytes that a device
+  // would send. They are no part of `run`.
+  int64_t network_us = 0, network_bytes = 0;
   // The session that ran it. Set only in an administrator's listings; 0 for sessions that ended long ago.
   uint64_t session = 0;
   // True when the row sums up several steps, or several programs, because there were too many rows.
@@ -127,6 +130,7 @@ struct RunSum {
   std::string key, program;
   int64_t count = 0, peak_bytes = 0;
   Distribution queue, run;
+  int64_t network_us = 0, network_bytes = 0;  // As in RunRow.
 };
 // Returns the sums of rows with equal `by`. Sums are sorted by run time, longest first; those by step are in
 // order of step.

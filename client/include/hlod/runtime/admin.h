@@ -49,6 +49,7 @@ struct ExecutableRow {
   std::vector<std::string> reference_opcodes;
   std::vector<std::string> slow_steps;  // Steps many times slower than usual: "sort (model.cc:12): why".
   int64_t temporary_bytes = 0, compile_us = 0, executes = 0, execute_us = 0, sessions = 0;
+  int64_t network_us = 0;  // The modelled time of collectives, which is not part of execute_us.
 };
 
 struct SessionRow {

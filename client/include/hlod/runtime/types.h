@@ -54,6 +54,9 @@ struct SessionStats {
   // execute_us: the time of running. queue_us: the time that executes waited after all their arguments were
   // available.
   int64_t executes = 0, execute_us = 0, queue_us = 0;
+  // The modelled time of collectives on the daemon's network (hlod --network), which is not part of
+  // execute_us.
+  int64_t network_us = 0;
   int64_t refused_reads = 0;           // Reads and executes that the daemon refused because of a placeholder.
   int64_t refused_before_sending = 0;  // Reads refused by this client before sending, for the same reason.
   int64_t failed_commands = 0;
