@@ -12,13 +12,14 @@ namespace hlod::analysis {
 // The estimates of nine of ten measured programs are off by no more than this.
 struct ErrorBar {
   double part = 0;         // The part of the peak: 0.05 is 5%.
-  int programs = 0;        // The number of programs.
+  int covered = 0;         // The number of programs whose estimates are off by no more.
+  int programs = 0;        // The number of programs that were measured.
   std::string_view judge;  // The compiler that says the true peak.
 };
 
 ErrorBar ErrorBarOf(Compiler compiler);
 
-// Returns "+-5%, as for nine of ten of 95 programs compared with XLA's CPU compiler".
+// Returns "+-5%, which covers 86 of 95 programs compared with XLA's CPU compiler".
 std::string ToString(const ErrorBar& bar);
 
 }  // namespace hlod::analysis

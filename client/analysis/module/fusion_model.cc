@@ -99,7 +99,23 @@ void MarkReadByLibrary(const hlo::Computation& computation, const std::vector<ui
   }
 }
 
+// Returns true for what CopyInsertion inserts, after fusion.
+bool IsArgumentCopy(hlo::Instruction i) {
+  return i.opcode() == hlo::kCopy && i.operand(0).opcode() == hlo::kParameter;
+}
+
 }  // namespace
+
+bool IsFusible(hlo::Opcode opcode) {
+  return IsLoop(opcode) || opcode == hlo::kReduce || opcode == hlo::kScatter;
+}
+
+bool IsOfCpuLibrary(hlo::Instruction dot) {
+  const hlo::Dims& contracted = dot.attributes<hlo::DotAttributes>().lhs_contracting;
+  const int64_t last = dot.operand(0).shape().rank() - 1;
+  return dot.shape().type == hlo::kF32 &&
+         std::find(contracted.begin(), contracted.end(), last) != contracted.end();
+}
 
 std::vector<bool> FusedAway(const hlo::Computation& computation, Compiler compiler) {
   std::vector<bool> fused(computation.size(), false);
@@ -113,10 +129,11 @@ std::vector<bool> FusedAway(const hlo::Computation& computation, Compiler compil
       if (!TakesIn(user, i, compiler)) wanted[user.operands()[i]] = true;
     }
   }
-  if (compiler == Compiler::kXlaCpu) MarkReadByLibrary(computation, users, wanted);
+  const bool on_cpu = compiler == Compiler::kXlaCpu;
+  if (on_cpu) MarkReadByLibrary(computation, users, wanted);
   for (hlo::NodeId node = 0; node < computation.size(); ++node) {
     const hlo::Instruction i = computation[node];
-    if (!IsLoop(i.opcode()) || wanted[node] || users[node] == 0) continue;
+    if (!IsLoop(i.opcode()) || wanted[node] || users[node] == 0 || (on_cpu && IsArgumentCopy(i))) continue;
     fused[node] = users[node] == 1 || !IsExpensive(i);
   }
   return fused;

@@ -12,4 +12,10 @@ namespace hlod::analysis {
 // elementwise or moves elements, each of its users can compute it, and it is cheap or has one user.
 std::vector<bool> FusedAway(const hlo::Computation& computation, Compiler compiler);
 
+// Returns true for opcodes that XLA's CPU backend computes in fusions, of several instructions or of one.
+bool IsFusible(hlo::Opcode opcode);
+// Returns true for products that XLA's CPU backend computes by its library (YNNPACK): of f32, with the
+// contracted dimension of the left operand last.
+bool IsOfCpuLibrary(hlo::Instruction dot);
+
 }  // namespace hlod::analysis

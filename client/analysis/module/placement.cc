@@ -8,6 +8,8 @@
 #include "client/analysis/module/dot_operands.h"
 #include "client/analysis/module/fusion_model.h"
 #include "client/analysis/module/memory/alignment.h"
+#include "client/analysis/module/memory/combine_reductions.h"
+#include "client/analysis/module/memory/copy_insertion.h"
 #include "client/analysis/module/memory/cpu_forms.h"
 #include "common/base/errors/status.h"
 #include "common/passes/passes.h"
@@ -147,8 +149,10 @@ bool Placements::KeepsLeaf(hlo::ComputationId body, size_t leaf) const {
 absl::StatusOr<std::unique_ptr<hlo::Module>> Canonical(const hlo::Module& module, Compiler compiler) {
   const std::unique_ptr<hlo::Module> own = hlo::Clone(module);
   ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, passes::RunPipeline(*own));
-  std::unique_ptr<hlo::Module> copied = WithDotCopies(*canonical);
-  return compiler == Compiler::kXlaCpu ? WithCpuForms(*copied) : std::move(copied);
+  std::unique_ptr<hlo::Module> copied = WithDotCopies(*canonical, compiler);
+  if (compiler != Compiler::kXlaCpu) return copied;
+  const std::unique_ptr<hlo::Module> combined = WithCombinedReductions(*WithCpuForms(*copied));
+  return WithArgumentCopies(*combined, {.compiler = compiler});
 }
 
 }  // namespace hlod::analysis

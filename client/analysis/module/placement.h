@@ -67,6 +67,7 @@ class Placement {
   Placement(const Placements& all, const hlo::Computation& computation);
 
   const hlo::Computation& computation() const { return *computation_; }
+  Compiler compiler() const { return options_->compiler; }
   const std::vector<Buffer>& buffers() const { return buffers_; }
   const Value& value(hlo::NodeId node) const { return values_[node]; }
   // Returns true when the instruction runs as a step: it is not an alias, a tuple or its element, a parameter

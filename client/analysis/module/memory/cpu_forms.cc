@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "common/hlo/collectives/replica_groups.h"
 #include "common/passes/copy.h"
 
 namespace hlod::analysis {
@@ -42,6 +43,33 @@ NodeId WideDot(passes::ComputationCopy& copy, Instruction dot) {
   return Converted(copy, dot, made, dot.shape().type);
 }
 
+// Appends an all-to-all of slices in place of one of an array.
+NodeId InPieces(passes::ComputationCopy& copy, Instruction old) {
+  hlo::CollectiveAttributes attributes = old.attributes<hlo::CollectiveAttributes>();
+  const int64_t dimension = attributes.dimensions[0];
+  const auto d = static_cast<size_t>(dimension);
+  const hlo::Shape whole = old.shape();
+  const int64_t pieces = hlo::GroupSize(attributes.groups).value_or(1);
+  if (pieces <= 1 || whole.dims[d] % pieces != 0) return BetweenCopies(copy, old);
+  hlo::Shape piece = whole;
+  piece.dims[d] /= pieces;
+  const hlo::ShapeId shape = copy.tables().Intern(piece);
+  std::vector<NodeId> slices, elements;
+  for (int64_t p = 0; p < pieces; ++p) {
+    hlo::SliceAttributes slice{hlo::Dims(whole.dims.size(), 0), whole.dims, hlo::Dims(whole.dims.size(), 1)};
+    slice.start[d] = p * piece.dims[d];
+    slice.limit[d] = (p + 1) * piece.dims[d];
+    slices.push_back(copy.Replace(old, hlo::kSlice, shape, slice, {copy.node(old.operands()[0])}));
+  }
+  attributes.dimensions.clear();
+  const hlo::Shape tuple = hlo::Shape::Tuple(std::vector<hlo::Shape>(slices.size(), piece));
+  const NodeId made = copy.Replace(old, hlo::kAllToAll, copy.tables().Intern(tuple), attributes, slices);
+  for (int64_t p = 0; p < pieces; ++p)
+    elements.push_back(copy.Replace(old, hlo::kGetTupleElement, shape, hlo::TupleIndexAttributes{p}, {made}));
+  return copy.Replace(old, hlo::kConcatenate, old.shape_id(), hlo::DimensionsAttributes{{dimension}},
+                      elements);
+}
+
 bool IsDivided(Instruction i) { return i.operand_count() == 1 && i.shape().IsArray(); }
 
 }  // namespace
@@ -57,7 +85,7 @@ std::unique_ptr<hlo::Module> WithCpuForms(const hlo::Module& module) {
           return BetweenCopies(copy, i);
         break;
       case hlo::kAllToAll:
-        if (IsDivided(i)) return BetweenCopies(copy, i);
+        if (IsDivided(i)) return InPieces(copy, i);
         break;
       default: break;
     }

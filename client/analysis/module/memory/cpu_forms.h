@@ -11,8 +11,9 @@ namespace hlod::analysis {
 // - A dot of bf16 or f16 is computed in f32, from converted operands (XLA's FloatNormalization).
 // - An all-gather joins along the slowest dimension: along another one, what it reads and what it gives are
 //   copied to a layout in which that one is slowest (CpuLayoutAssignment).
-// - An all-to-all of one array is one of slices, which are copied out of the operand and joined after
-//   (AllToAllDecomposer).
+// - An all-to-all of one array is one of slices, each an array of its own, which are cut out of the operand
+// and
+//   joined after (AllToAllDecomposer).
 std::unique_ptr<hlo::Module> WithCpuForms(const hlo::Module& module);
 
 }  // namespace hlod::analysis

@@ -13,6 +13,9 @@ namespace {
 // matter of few large arrays.
 constexpr size_t kLaidOutMax = 4096;
 
+// A span is tried in no more rooms than these, the smallest that are large enough.
+constexpr size_t kTriedMax = 4096;
+
 bool AtOnce(const Ticks& a, const Ticks& b) { return a.first <= b.last && b.first <= a.last; }
 
 void LargestFirst(std::vector<Span>& spans) {
@@ -76,8 +79,9 @@ std::vector<Span> LeftOver(std::vector<Span> spans, std::vector<Room> rooms) {
         static_cast<size_t>(std::partition_point(rooms.begin(), rooms.end(),
                                                  [&](const Room& r) { return r.bytes < span.bytes; }) -
                             rooms.begin());
-    while (room < rooms.size() && !calendars[room].IsFree(span.ticks)) ++room;
-    if (room < rooms.size()) calendars[room].Take(span.ticks);
+    const size_t end = std::min(rooms.size(), room + kTriedMax);
+    while (room < end && !calendars[room].IsFree(span.ticks)) ++room;
+    if (room < end) calendars[room].Take(span.ticks);
     else left.push_back(span);
   }
   return left;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "client/analysis/module/placement.h"
@@ -30,6 +31,8 @@ class ScheduleGraph {
   Schedule In(Order order) const;
 
  private:
+  // Returns a number by which users of one value are ordered.
+  std::pair<int, int64_t> AgeOf(hlo::NodeId node) const;
   std::vector<hlo::NodeId> BreadthFirst() const;
   std::vector<hlo::NodeId> DepthFirst() const;
   std::vector<hlo::NodeId> Greedy() const;

@@ -26,6 +26,14 @@ TEST(Packing, LargeSpansGetResultsMemoryWhileItIsFree) {
   EXPECT_THAT(bytes, ElementsAre(11, 8, 4));
 }
 
+TEST(Packing, ASpanIsTriedInTheSmallestRoomsAlone) {
+  // 4,096 rooms are in use, so that the free one after them is not looked at.
+  std::vector<Room> rooms(4096, {.bytes = 10, .busy = {{0, 9}}});
+  rooms.push_back({.bytes = 20, .busy = {}});
+  EXPECT_EQ(LeftOver({Of(0, 1, 8)}, rooms).size(), 1);
+  EXPECT_EQ(LeftOver({Of(0, 1, 16)}, rooms).size(), 0);
+}
+
 TEST(Packing, AHeapHasTheHeightOfWhatLiesOnOneAnother) {
   EXPECT_EQ(HeapBytes({Of(0, 1, 10), Of(2, 3, 10)}), 10);
   EXPECT_EQ(HeapBytes({Of(0, 2, 10), Of(2, 3, 10)}), 20);
@@ -39,6 +47,60 @@ TEST(Packing, AGapThatIsTooSmallMakesTheHeapHigherThanWhatIsAlive) {
   const std::vector<Span> spans = {Of(0, 1, 6), Of(1, 2, 5), Of(2, 2, 4), Of(2, 2, 3)};
   EXPECT_EQ(MostAlive(spans).bytes, 5 + 4 + 3);
   EXPECT_EQ(HeapBytes(spans), 6 + 5 + 3);
+}
+
+int64_t TemporariesOf(const std::string& text) {
+  return PeakOf(*hlo::ParseModule(text).value()).value().temporaries;
+}
+
+// Two matrices of 1,024 bytes are summed among the devices. Joined, both and their sums are there at once,
+// and the table of two pointers. With other groups each is summed alone: the first lies where the second's
+// sum will.
+TEST(CombinedReductions, HaveAllOperandsAtOnce) {
+  const auto temporaries = [](const std::string& groups) {
+    return TemporariesOf(R"(HloModule m, num_partitions=2
+add { p = f32[] parameter(0) q = f32[] parameter(1) ROOT r = f32[] add(p, q) }
+ENTRY e {
+  x = f32[16,16] parameter(0)
+  y = f32[16,16] parameter(1)
+  a = f32[16,16] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[16,16] dot(y, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  c = f32[16,16] all-reduce(a), replica_groups={{0,1}}, channel_id=1, use_global_device_ids=true, to_apply=add
+  d = f32[16,16] all-reduce(b), replica_groups=)" +
+                         groups + R"(, channel_id=2, use_global_device_ids=true, to_apply=add
+  ROOT t = (f32[16,16], f32[16,16]) tuple(c, d)
+})");
+  };
+  EXPECT_EQ(temporaries("{{0,1}}"), 2 * 1024 + 64);
+  EXPECT_EQ(temporaries("{{0},{1}}"), 1024);
+}
+
+// The pieces that are sent, 512 bytes each, and those that come: one of them lies in the result's memory
+// until the result is made.
+TEST(AllToAll, IsOneOfPieces) {
+  EXPECT_EQ(TemporariesOf(R"(HloModule m, num_partitions=2
+ENTRY e {
+  x = f32[16,16] parameter(0)
+  ROOT y = f32[16,16] all-to-all(x), replica_groups={{0,1}}, channel_id=1, dimensions={0}
+})"),
+            3 * 512 + 64);
+}
+
+// XLA copies a donated argument that something reads which need not run before the result in its memory.
+TEST(ArgumentCopies, AreOfDonatedArgumentsThatOthersRead) {
+  const auto temporaries = [](const std::string& result) {
+    return TemporariesOf(R"(HloModule m, input_output_alias={ {1}: (1, {}, may-alias) }
+ENTRY e {
+  w = f32[16,16] parameter(0)
+  v = f32[16,16] parameter(1)
+  next = f32[16,16] subtract(w, v)
+  after = f32[16,16] multiply()" +
+                         result + R"()
+  ROOT t = (f32[16,16], f32[16,16]) tuple(next, after)
+})");
+  };
+  EXPECT_EQ(temporaries("v, w"), 1024);
+  EXPECT_EQ(temporaries("v, next"), 0) << "the other reader runs before";
 }
 
 // A result in a donated argument's memory has room for others only when the argument is not read any more.
