@@ -1,6 +1,7 @@
 // Makes a request's frame, and reads the answer.
 #include "client/partition/partition.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "client/partition/interpreter.h"
@@ -24,19 +25,28 @@ absl::Status ErrorOf(const json& header) {
   return Aborted("%s", text);
 }
 
+// Appends the shardings of a value's `leaves`, which a tuple has one by one.
+void AppendLeaves(const xla::OpSharding& sharding, size_t leaves, std::vector<std::string>& shardings) {
+  if (sharding.type() != xla::OpSharding::TUPLE) {
+    shardings.insert(shardings.end(), leaves, sharding.SerializeAsString());
+    return;
+  }
+  for (const xla::OpSharding& leaf : sharding.tuple_shardings())
+    shardings.push_back(leaf.SerializeAsString());
+}
+
 // Reads the shardings that the partitioner left in the module.
 void TakeOpShardings(Partitioned& read) {
   xla::HloModuleProto rest;
   if (!rest.ParseFromString(read.module->config.unmodelled)) return;
-  for (const xla::OpSharding& sharding : rest.spmd_parameters_shardings())
-    read.parameter_op_shardings.push_back(sharding.SerializeAsString());
-  const xla::OpSharding& result = rest.spmd_output_sharding();
-  if (result.type() != xla::OpSharding::TUPLE) {
-    read.result_op_shardings.assign(read.result_shardings.size(), result.SerializeAsString());
-    return;
+  const hlo::Computation& entry = read.module->entry();
+  const auto count =
+      std::min(entry.parameters().size(), static_cast<size_t>(rest.spmd_parameters_shardings_size()));
+  for (size_t i = 0; i < count; ++i) {
+    AppendLeaves(rest.spmd_parameters_shardings(static_cast<int>(i)),
+                 hlo::Leaves(entry[entry.parameters()[i]].shape()).size(), read.parameter_op_shardings);
   }
-  for (const xla::OpSharding& sharding : result.tuple_shardings())
-    read.result_op_shardings.push_back(sharding.SerializeAsString());
+  AppendLeaves(rest.spmd_output_sharding(), read.result_shardings.size(), read.result_op_shardings);
 }
 
 // Reads the answer's fields. Throws json::exception if one is missing.

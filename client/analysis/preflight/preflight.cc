@@ -85,6 +85,7 @@ class Follower {
   absl::Status Follow(const PreflightLog& record) {
     labels_.clear();
     held_.clear();
+    elsewhere_.clear();
     step_ = {};
     // Collects the labels first, because a buffer may be labelled after it was made; handles are never
     // reused.
@@ -119,7 +120,16 @@ class Follower {
       case v1::PreflightEvent::kBuffer: return TakeBuffer(event.buffer());
       case v1::PreflightEvent::kExecute: return TakeExecute(event.execute());
       case v1::PreflightEvent::kFree:
-        for (const uint64_t handle : event.free().handles()) held_.erase(handle);
+        for (const uint64_t handle : event.free().handles()) {
+          held_.erase(handle);
+          elsewhere_.erase(handle);
+        }
+        break;
+      case v1::PreflightEvent::kElsewhere:
+        for (const uint64_t handle : event.elsewhere().handles()) {
+          held_.erase(handle);
+          elsewhere_.insert(handle);
+        }
         break;
       case v1::PreflightEvent::kRead: TakeRead(event.read()); break;
       case v1::PreflightEvent::kClose:
@@ -133,6 +143,7 @@ class Follower {
       case v1::PreflightEvent::kFailure: TakeFailure(event.failure().error()); break;
       case v1::PreflightEvent::kEnd: TakeEnd(event.end()); break;
       case v1::PreflightEvent::kLabel:
+      case v1::PreflightEvent::kDivided:
       case v1::PreflightEvent::kFramework:
       case v1::PreflightEvent::WHAT_NOT_SET: break;
     }
@@ -255,7 +266,7 @@ class Follower {
   }
   void Hold(uint64_t handle, Held held) {
     NoteWeight(held);
-    held_[handle] = std::move(held);
+    if (!elsewhere_.contains(handle)) held_[handle] = std::move(held);
   }
 
   absl::Status TakeBuffer(const v1::PreflightBuffer& buffer) {
@@ -419,6 +430,7 @@ class Follower {
   absl::flat_hash_map<std::string, Known> known_;  // The programs by digest.
   absl::flat_hash_map<uint64_t, Label> labels_;
   std::map<uint64_t, Held> held_;
+  absl::flat_hash_set<uint64_t> elsewhere_;  // Buffers on other devices.
   // The dimensions of weights, by which temporaries are recognized as gradients.
   std::set<hlo::Dims> weights_;
   FrameworkRun framework_;  // Empty unless a framework ran the program.
@@ -479,14 +491,20 @@ Budget ValuesOf(const RunReport& report) {
                    {"graph_breaks", static_cast<double>(report.graph_breaks())},
                    {"host_waits", static_cast<double>(report.download_calls)}};
   if (report.target.has_value()) values["step_seconds"] = report.step_seconds.low;
+  if (report.network.has_value()) {
+    values["network_bytes"] = report.network->bytes;
+    values["network_us"] = report.network->seconds * 1e6;
+  }
   return values;
 }
 
 absl::StatusOr<RunReport> FollowRun(const std::vector<PreflightLog>& sessions,
-                                    const std::optional<Target>& target, const Budget& budget) {
+                                    const std::optional<Target>& target, const Budget& budget,
+                                    const std::optional<NetworkTotals>& network) {
   RunReport report;
   report.target = target;
   report.budget = budget;
+  report.network = network;
   Follower follower(report);
   for (const PreflightLog& record : sessions) {
     ++report.sessions;

@@ -81,6 +81,8 @@ struct RunReport {
   // The operations, traffic and time of the step that takes longest.
   double flops = 0;
   Bracket traffic, step_seconds;
+  // The network's use in a step by programs that are divided over a mesh; nullopt when it is not known.
+  std::optional<NetworkTotals> network;
   int64_t simulated_peak_bytes = 0;   // The daemon's own count: undivided, with its engine's temporaries.
   std::vector<std::string> failures;  // The daemon's errors, each once; at most 10.
   SourceLine stopped_at;              // The line that read a value that does not exist; otherwise empty.
@@ -104,9 +106,10 @@ struct RunReport {
 };
 
 // Follows the executes of a run's sessions, each session separately. INVALID_ARGUMENT if a log is not
-// consistent, or if the budget limits a metric that has no value.
+// consistent, or if the budget limits a metric that has no value. `network` is the report's.
 absl::StatusOr<RunReport> FollowRun(const std::vector<PreflightLog>& sessions,
-                                    const std::optional<Target>& target, const Budget& budget);
+                                    const std::optional<Target>& target, const Budget& budget,
+                                    const std::optional<NetworkTotals>& network = {});
 
 // Returns the values that a budget may limit, by the metric's name.
 Budget ValuesOf(const RunReport& report);

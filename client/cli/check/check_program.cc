@@ -14,10 +14,13 @@
 #include <filesystem>
 #include <system_error>
 
+#include "client/analysis/preflight/divided_programs.h"
 #include "client/analysis/preflight/preflight.h"
 #include "client/analysis/preflight/verdict.h"
+#include "client/cli/check/check_mesh.h"
 #include "client/cli/print/analysis_json.h"
 #include "client/cli/print/table.h"
+#include "client/partition/mesh.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/file.h"
 #include "common/base/system/temporary_folder.h"
@@ -169,6 +172,35 @@ Json RunReportJson(const RunReport& report) {
   return json;
 }
 
+// The programs that the text shows what they exchange; --json has all.
+constexpr size_t kDividedShown = 3;
+
+std::string ToText(const std::vector<analysis::DividedProgram>& divided) {
+  std::string text;
+  for (size_t i = 0; i < std::min(divided.size(), kDividedShown); ++i) {
+    const analysis::MeshReport& report = divided[i].report;
+    absl::StrAppend(&text, "on the mesh ", partition::MeshText(report.mesh), ", one run of ",
+                    report.device.name, " (of ", divided[i].runs, "):\n", ExchangeText(report));
+  }
+  return text;
+}
+
+Json RunReportJson(const RunReport& report, const std::vector<analysis::DividedProgram>& divided) {
+  Json json = RunReportJson(report);
+  Json programs = Json::array();
+  for (const analysis::DividedProgram& program : divided) {
+    Json row = {{"name", program.report.device.name}, {"runs", program.runs}};
+    AddMesh(program.report, row);
+    programs.push_back(std::move(row));
+  }
+  json["divided"] = std::move(programs);
+  if (report.network.has_value()) {
+    json["network_bytes"] = report.network->bytes;
+    json["network_us"] = report.network->seconds * 1e6;
+  }
+  return json;
+}
+
 // Returns an error when the run failed or measured nothing; OK when its verdict counts.
 absl::Status CheckRun(const std::string& program, int code, const RunReport& report) {
   const std::string after =
@@ -197,7 +229,8 @@ absl::Status CheckRun(const std::string& program, int code, const RunReport& rep
 
 // Prints the report, writes the files that the options name, and returns the verdict.
 absl::StatusOr<CheckOutcome> Conclude(const CommonOptions& common, const CheckOptions& options,
-                                      const std::string& program, const RunReport& report) {
+                                      const std::string& program, const RunReport& report,
+                                      const std::vector<analysis::DividedProgram>& divided) {
   // A run that stopped early does not measure the whole program.
   const bool incomplete = report.incomplete(options.steps);
   if (options.update_budget && !incomplete)
@@ -206,8 +239,8 @@ absl::StatusOr<CheckOutcome> Conclude(const CommonOptions& common, const CheckOp
     ShowError(absl::StrCat("hloctl: ", options.budget, " was not written: the run stopped after ",
                            report.steps, " steps, which do not measure the whole program.\n"));
   }
-  if (common.json) Show(Dump(RunReportJson(report)) + "\n");
-  else Show(ToText(report));
+  if (common.json) Show(Dump(RunReportJson(report, divided)) + "\n");
+  else Show(ToText(report) + ToText(divided));
   const std::vector<analysis::CheckResult> verdicts = analysis::VerdictsOf(report, options.steps);
   // The suite's name omits the process's id, which would make every run another suite.
   const std::string suite = std::filesystem::path(program).filename().string();
@@ -254,12 +287,20 @@ absl::StatusOr<std::optional<analysis::Target>> TargetOfRun(std::optional<analys
 absl::StatusOr<RunReport> FollowOnAChip(const std::vector<analysis::PreflightLog>& sessions,
                                         const std::string& program,
                                         const std::optional<analysis::Target>& target,
-                                        const analysis::Budget& budget) {
+                                        const analysis::Budget& budget,
+                                        const std::vector<analysis::DividedProgram>& divided) {
   ASSIGN_OR_RETURN(const int64_t devices, DevicesOfMesh(sessions));
   ASSIGN_OR_RETURN(const std::optional<analysis::Target> chip, TargetOfRun(target, devices, program));
-  ASSIGN_OR_RETURN(RunReport report, analysis::FollowRun(sessions, chip, budget));
+  ASSIGN_OR_RETURN(RunReport report,
+                   analysis::FollowRun(sessions, chip, budget, analysis::NetworkOfStep(divided)));
   report.devices = devices;
   return report;
+}
+
+// Returns the target whose network joins the devices of a run's mesh; nullopt when there is none.
+std::optional<analysis::Target> NetworkTargetOf(std::optional<analysis::Target> target, int64_t devices) {
+  if (!target.has_value() || target->count != devices) return std::nullopt;
+  return target;
 }
 
 // Returns the name of the program that was recorded, without its process.
@@ -293,7 +334,10 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
   if (!options.stand_in.empty()) absl::StrAppend(&abstract, ",stand_in=", options.stand_in);
   ASSIGN_OR_RETURN(const int code, RunProgram(options.program, abstract, common.json));
   ASSIGN_OR_RETURN(const std::vector<analysis::PreflightLog> sessions, ReadRecords(records));
-  ASSIGN_OR_RETURN(RunReport report, FollowOnAChip(sessions, options.program[0], target, budget));
+  ASSIGN_OR_RETURN(const int64_t devices, DevicesOfMesh(sessions));
+  ASSIGN_OR_RETURN(const std::vector<analysis::DividedProgram> divided,
+                   analysis::DividedProgramsOf(sessions, NetworkTargetOf(target, devices)));
+  ASSIGN_OR_RETURN(RunReport report, FollowOnAChip(sessions, options.program[0], target, budget, divided));
   const absl::Status counts = CheckRun(options.program[0], code, report);
   if (!counts.ok()) {
     report.void_because = std::string(FromAbsl(counts.message()));
@@ -301,7 +345,7 @@ absl::StatusOr<CheckOutcome> CheckProgram(const CommonOptions& common, const Che
     if (options.update_budget) ShowError(absl::StrCat("hloctl: ", options.budget, " was not written.\n"));
     return counts;
   }
-  return Conclude(common, options, options.program[0], report);
+  return Conclude(common, options, options.program[0], report, divided);
 }
 
 absl::StatusOr<CheckOutcome> CheckLogs(const CommonOptions& common, const CheckOptions& options,
@@ -313,10 +357,12 @@ absl::StatusOr<CheckOutcome> CheckLogs(const CommonOptions& common, const CheckO
   ASSIGN_OR_RETURN(const std::vector<analysis::PreflightLog> sessions, ReadRecords(options.preflight));
   if (sessions.empty()) return NotFound("The folder %s has no preflight log.", options.preflight);
   const std::string program(RecordedProgram(sessions));
-  ASSIGN_OR_RETURN(RunReport report, FollowOnAChip(sessions, program, target, budget));
+  ASSIGN_OR_RETURN(const std::vector<analysis::DividedProgram> divided,
+                   analysis::DividedProgramsOf(sessions, std::nullopt));
+  ASSIGN_OR_RETURN(RunReport report, FollowOnAChip(sessions, program, target, budget, divided));
   if (!report.failures.empty())
     report.void_because = absl::StrCat("the daemon refused a command: ", report.failures.front());
-  return Conclude(common, options, program, report);
+  return Conclude(common, options, program, report, divided);
 }
 
 }  // namespace hlod::cli

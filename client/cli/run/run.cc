@@ -153,8 +153,9 @@ absl::StatusOr<Executable> Compile(const Client& client, const Module& module, c
   if (!compile.mesh.has_value()) return client.Compile(module, compile, caller);
   const auto divide = [&]() -> absl::StatusOr<Executable> {
     const StablehloOptions& stablehlo = options.stablehlo;
-    // Sizes that were chosen here are in the module only.
-    if (!stablehlo.sizes.empty() || !stablehlo.values.empty() || !stablehlo.entry.empty())
+    // Sizes that were chosen here are in the module only. One device runs the module as it is.
+    if (!stablehlo.sizes.empty() || !stablehlo.values.empty() || !stablehlo.entry.empty() ||
+        compile.mesh->device_count() == 1)
       return client.Compile(module, compile, caller);
     ASSIGN_OR_RETURN(const std::string program, ReadFile(options.module));
     return client.CompileSerialized(program, compile, caller);

@@ -241,6 +241,26 @@ absl::Status CheckAlive(BufferState& buffer, const Use& use) {
   return DeathOf(buffer, *buffer.death, use.ToString(), Describe(buffer));
 }
 
+absl::Status CheckFillable(BufferState& buffer, const Caller& caller) {
+  RETURN_IF_ERROR(CheckAlive(buffer, "a fill"));
+  if (buffer.session->options().skip_local_checks) return absl::OkStatus();
+  if (buffer.shards != nullptr) {
+    for (size_t i = 0; i < buffer.shards->parts.size(); ++i) {
+      BufferState& part = *buffer.shards->parts[i].internal_state();
+      RETURN_IF_ERROR(AboutPart(CheckFillable(part, caller), buffer, i));
+    }
+    return absl::OkStatus();
+  }
+  {
+    absl::MutexLock lock(&buffer.mu);
+    if (buffer.placeholder) return absl::OkStatus();
+  }
+  return ArgumentError(caller,
+                       absl::StrFormat("%s cannot be filled at %s: it has a value already.", Describe(buffer),
+                                       hlod::ToString(OriginOf(caller))),
+                       &buffer);
+}
+
 absl::Status CheckReadable(BufferState& buffer, const Use& use, const Caller& caller) {
   RETURN_IF_ERROR(CheckAlive(buffer, use));
   if (buffer.session->options().skip_local_checks) return absl::OkStatus();
@@ -485,6 +505,7 @@ absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) cons
   RETURN_IF_ERROR(runtime::CheckAlive(buffer, "a fill"));
   if (buffer.shards != nullptr) {
     RETURN_IF_ERROR(runtime::CheckUpload(*buffer.session, buffer.shape, bytes, caller));
+    RETURN_IF_ERROR(runtime::CheckFillable(buffer, caller));  // All parts, before one is filled.
     return runtime::FillShards(*buffer.shards, bytes, caller);
   }
   runtime::AbstractSession* const abstract = buffer.session->options().abstract.get();
@@ -493,13 +514,7 @@ absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) cons
     abstract->Made(*this, Cause::kPlaceholderFill, caller);  // Records that the buffer remains a placeholder.
     return absl::OkStatus();
   }
-  if (!is_placeholder() && !buffer.session->options().skip_local_checks) {
-    return runtime::ArgumentError(
-        caller,
-        absl::StrFormat("%s cannot be filled at %s: it has a value already.", runtime::Describe(buffer),
-                        hlod::ToString(runtime::OriginOf(caller))),
-        &buffer);
-  }
+  RETURN_IF_ERROR(runtime::CheckFillable(buffer, caller));
   uint64_t handle = 0;
   ASSIGN_OR_RETURN(runtime::Command sent,
                    runtime::UploadBytes(*buffer.session, buffer.shape, buffer.device, bytes,

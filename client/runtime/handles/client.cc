@@ -138,7 +138,7 @@ absl::StatusOr<Executable> Client::Compile(const Module& module, const CompileOp
                                            Caller caller) const {
   RETURN_IF_ERROR(hlo::CheckBuilt(module));
   if (options.mesh.has_value())
-    return runtime::CompileDivided(session_, &module, hlo::Serialize(module), options, caller);
+    return runtime::CompileDivided(session_, &module, /*program=*/"", options, caller);
   const std::unique_ptr<Module> stated = WithPartitions(module);
   const Module& run = stated != nullptr ? *stated : module;
   return runtime::CompileBytes(session_, &run, hlo::Serialize(run), options.describe, caller);

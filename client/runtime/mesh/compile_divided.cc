@@ -9,6 +9,7 @@
 #include "common/hlo/flat_signature.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"
+#include "common/passes/expand/expand_philox.h"
 #include "common/passes/passes.h"
 
 namespace hlod::runtime {
@@ -95,13 +96,12 @@ absl::StatusOr<Executable> DivideAndCompile(const std::shared_ptr<Session>& sess
         whole->name(), whole->config.partition_count);
   }
   if (whole != nullptr && asked.device_count() == 1) return CompileForOne(session, *whole, options, caller);
-  // Expands scans, because XLA cannot read them.
-  if (whole != nullptr && passes::HasScans(*whole)) program = hlo::Serialize(*passes::ExpandScans(*whole));
-  partition::Request request{.program = std::move(program),
-                             .mesh = {.axes = asked.axes()},
-                             .partitioner = options.partitioner,
-                             .annotated = whole == nullptr};
-  ASSIGN_OR_RETURN(const partition::Partitioned parts, partition::Partition(request));
+  const partition::Request request = whole != nullptr ? RequestFor(*session, *whole, options)
+                                                      : partition::Request{.program = std::move(program),
+                                                                           .mesh = {.axes = asked.axes()},
+                                                                           .partitioner = options.partitioner,
+                                                                           .annotated = true};
+  ASSIGN_OR_RETURN(const partition::Partitioned parts, PartitionAhead::Take(request));
   if (whole == nullptr) whole = parts.annotated.get();
   if (whole == nullptr) return Internal("The partitioner did not return the whole program.");
   const std::string name = parts.module->name();
@@ -117,11 +117,50 @@ absl::StatusOr<Executable> DivideAndCompile(const std::shared_ptr<Session>& sess
   ASSIGN_OR_RETURN(
       Executable executable,
       CompileBytes(session, parts.module.get(), hlo::Serialize(*parts.module), options.describe, caller));
+  if (AbstractSession* const log = session->options().abstract.get()) {
+    log->Divided(executable.internal_state()->digest, divided->mesh.ToString(), parts.annotated.get());
+  }
   executable.internal_state()->divided = std::move(divided);
   return executable;
 }
 
+thread_local PartitionAhead* ahead = nullptr;
+
+bool IsSame(const partition::Request& a, const partition::Request& b) {
+  return a.mesh.axes == b.mesh.axes && a.partitioner == b.partitioner && a.annotated == b.annotated &&
+         a.program == b.program;
+}
+
 }  // namespace
+
+partition::Request RequestFor(const Session& session, const Module& whole, const CompileOptions& options) {
+  std::unique_ptr<Module> expanded;
+  const auto now = [&]() -> const Module& { return expanded != nullptr ? *expanded : whole; };
+  if (passes::HasScans(now())) expanded = passes::ExpandScans(now());    // XLA's importers do not know them.
+  if (passes::HasPhilox(now())) expanded = passes::ExpandPhilox(now());  // It computes those on each device.
+  return {.program = hlo::Serialize(now()),
+          .mesh = {.axes = options.mesh->axes()},
+          .partitioner = options.partitioner,
+          .annotated = session.options().abstract != nullptr};  // A preflight reports what is replicated.
+}
+
+PartitionAhead::PartitionAhead(partition::Request request)
+    : request_(std::move(request)), answer_(partition::Partition(request_)), around_(ahead) {
+  ahead = this;
+}
+
+PartitionAhead::~PartitionAhead() { ahead = around_; }
+
+bool PartitionAhead::Has(const partition::Request& request) {
+  return ahead != nullptr && ahead->answer_.has_value() && IsSame(ahead->request_, request);
+}
+
+absl::StatusOr<partition::Partitioned> PartitionAhead::Take(const partition::Request& request) {
+  if (!Has(request)) return partition::Partition(request);
+  absl::StatusOr<partition::Partitioned> answer = *std::move(ahead->answer_);
+  ahead->answer_.reset();
+  return answer;
+}
 
 absl::StatusOr<Executable> CompileDivided(const std::shared_ptr<Session>& session, const Module* whole,
                                           std::string program, const CompileOptions& options,

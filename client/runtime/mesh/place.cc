@@ -1,8 +1,9 @@
-// Cuts and joins arrays on devices, by small programs that are compiled for it.
+// Divides arrays that are on one device, and gathers divided ones there.
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "client/runtime/mesh/move_shards.h"
 #include "client/runtime/mesh/shards.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/builder.h"
@@ -53,15 +54,22 @@ absl::Status BuildJoin(Module& module, const Division& division) {
   int64_t count = 1;
   for (const int64_t parts : division.tiling.parts) count *= parts;
   for (int64_t i = 0; i < count; ++i) pieces.push_back(b.Parameter(i, tile));
-  for (size_t d = tile.dims.size(); d-- > 0;) {  // The last dimension's pieces are neighbours.
-    const auto parts = static_cast<size_t>(division.tiling.parts[d]);
+  const Op padded = Joined(b, std::move(pieces), division.tiling.parts);
+  return b.Build(b.Slice(padded, Dims(tile.dims.size(), 0), division.whole.dims));
+}
+
+}  // namespace
+
+Op Joined(Builder& b, std::vector<Op> pieces, const Dims& counts) {
+  for (size_t d = counts.size(); d-- > 0;) {  // The last dimension's pieces are neighbours.
+    const auto parts = static_cast<size_t>(counts[d]);
     if (parts == 1) continue;
     std::vector<Op> joined;
     for (size_t i = 0; i < pieces.size(); i += parts)
       joined.push_back(b.Concatenate(absl::MakeSpan(pieces).subspan(i, parts), static_cast<int64_t>(d)));
     pieces = std::move(joined);
   }
-  return b.Build(b.Slice(pieces[0], Dims(tile.dims.size(), 0), division.whole.dims));
+  return pieces[0];
 }
 
 absl::StatusOr<std::vector<Buffer>> RunOn(int device, const std::shared_ptr<Session>& session,
@@ -74,8 +82,6 @@ absl::StatusOr<std::vector<Buffer>> RunOn(int device, const std::shared_ptr<Sess
   options.device = device;
   return executable.Execute(arguments, options, caller);
 }
-
-}  // namespace
 
 absl::StatusOr<Buffer> Gather(const Shards& shards, const Device& device, const Caller& caller) {
   const Division& division = shards.division;
@@ -106,10 +112,7 @@ absl::StatusOr<Placed> Place(const Buffer& whole, const Division& division, cons
   RETURN_IF_ERROR(CheckAlive(*whole.internal_state(), "a division"));
   if (const Shards* const shards = whole.internal_state()->shards.get(); shards != nullptr) {
     if (shards->division == division) return Placed{whole, std::vector<bool>(count, false)};
-    ASSIGN_OR_RETURN(const Buffer gathered, Gather(*shards, Device(session, division.devices[0]), caller));
-    ASSIGN_OR_RETURN(Placed placed, Place(gathered, division, caller));
-    placed.is_temporary.assign(count, true);  // Also a part that is the gathered array.
-    return placed;
+    return Redivide(*shards, division, caller);
   }
   const std::vector<size_t> holders = hlo::FirstHolders(division.tiling);
   std::map<Dims, Buffer> tiles;

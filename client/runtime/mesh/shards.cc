@@ -109,10 +109,9 @@ Buffer FromParts(Division division, std::vector<Buffer> parts) {
   auto shards = std::make_shared<Shards>();
   shards->division = std::move(division);
   shards->parts = std::move(parts);
-  // A preflight follows one device: the other parts are not held there.
-  if (AbstractSession* const log = shards->parts[0].internal_state()->session->options().abstract.get()) {
-    for (size_t i = 1; i < shards->parts.size(); ++i) log->Dropped(shards->parts[i].handle());
-  }
+  // A preflight follows the first device.
+  if (AbstractSession* const log = shards->parts[0].internal_state()->session->options().abstract.get())
+    log->Elsewhere(absl::MakeSpan(shards->parts).subspan(1));
   return Buffer(std::make_shared<BufferState>(std::move(shards)));
 }
 

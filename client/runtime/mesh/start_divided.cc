@@ -64,6 +64,18 @@ class ParticipantArguments {
   std::vector<Buffer> consumed_;
 };
 
+// Returns the bytes of the literals in an execute, which has a tile per participant.
+int64_t LiteralBytes(const DividedProgram& program, absl::Span<const Argument> arguments) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].buffer() != nullptr) continue;
+    const Division& division = program.arguments[i];
+    const int64_t tile = hlo::ByteSize(hlo::TileShape(division.whole, division.tiling)).value_or(0);
+    bytes += tile * static_cast<int64_t>(program.mesh.devices().size());
+  }
+  return bytes;
+}
+
 absl::Status CheckArgument(const ExecutableState& executable, size_t leaf, const Argument& argument,
                            const Caller& caller) {
   const Shape& wanted = executable.divided->arguments[leaf].whole;
@@ -136,9 +148,16 @@ absl::StatusOr<Execution> StartDivided(const std::shared_ptr<ExecutableState>& e
   for (const int index : options.donate)
     RETURN_IF_ERROR(CheckDonation(*executable, arguments, index, caller));
   ParticipantArguments lists(program, leaves);
+  const bool uploads = LiteralBytes(program, arguments) > executable->session->limits().inline_bytes_max;
   for (size_t i = 0; i < leaves; ++i) {
     RETURN_IF_ERROR(CheckArgument(*executable, i, arguments[i], caller));
     const bool donate = std::ranges::find(options.donate, static_cast<int>(i)) != options.donate.end();
+    if (uploads && arguments[i].buffer() == nullptr) {
+      const Device first(executable->session, program.mesh.devices()[0]);
+      ASSIGN_OR_RETURN(const Buffer sent, first.Upload(*arguments[i].literal(), Cause::kUpload, caller));
+      RETURN_IF_ERROR(lists.Add(i, sent, donate, caller));
+      continue;
+    }
     RETURN_IF_ERROR(lists.Add(i, arguments[i], donate, caller));
   }
   ASSIGN_OR_RETURN(const ExecuteOptions own, OptionsOf(*executable, options, lists, caller));

@@ -72,6 +72,16 @@ void AbstractSession::Compiled(const Digest& digest, const std::string& program,
   log_.Write(event);
 }
 
+void AbstractSession::Divided(const Digest& digest, const std::string& mesh, const Module* annotated) {
+  if (!log_.is_open()) return;
+  v1::PreflightEvent event;
+  v1::PreflightDivided& divided = *event.mutable_divided();
+  divided.set_digest(DigestBytes(digest));
+  divided.set_mesh(mesh);
+  if (annotated != nullptr) divided.set_annotated(hlo::Serialize(*annotated));
+  log_.Write(event);
+}
+
 void AbstractSession::OfAFramework() {
   v1::PreflightEvent event;
   event.mutable_framework();
@@ -127,6 +137,13 @@ void AbstractSession::Labelled(uint64_t handle, std::string_view role, const std
 void AbstractSession::Dropped(uint64_t handle) {
   v1::PreflightEvent event;
   event.mutable_free()->add_handles(handle);
+  log_.Write(event);
+}
+
+void AbstractSession::Elsewhere(absl::Span<const Buffer> buffers) {
+  if (buffers.empty()) return;
+  v1::PreflightEvent event;
+  for (const Buffer& buffer : buffers) event.mutable_elsewhere()->add_handles(buffer.handle());
   log_.Write(event);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "client/runtime/preflight/preflight_log_writer.h"
 #include "common/base/sha256.h"
 #include "hlod/runtime/abstract.h"
@@ -35,6 +36,9 @@ class AbstractSession {
   // commands are sent.
   void Compiled(const Digest& digest, const std::string& program, std::string_view reason,
                 const Caller& caller);
+  // Notes that a program is one device's part of one with whole arrays. `mesh` is its text, and `annotated`
+  // the other program with its shardings, null when it is not known.
+  void Divided(const Digest& digest, const std::string& mesh, const Module* annotated);
   // Notes that a framework runs the program (proto/hlod/v1/preflight_log.proto).
   void OfAFramework();
   // `cause` is the upload's, real or avoided.
@@ -45,6 +49,8 @@ class AbstractSession {
                 const std::vector<Caller>& result_callers, const Caller& caller);
   void Labelled(uint64_t handle, std::string_view role, const std::string& name, const std::string& sharding);
   void Dropped(uint64_t handle);
+  // Notes that the buffers lie on devices that the log does not follow.
+  void Elsewhere(absl::Span<const Buffer> buffers);
   void ReadValue(int64_t bytes, Cause cause, bool absent, const Caller& caller, bool refused = false);
   void Closed(std::string_view cause, const Caller& caller);
   void Failed(const v1::Error& error);

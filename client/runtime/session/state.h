@@ -82,6 +82,9 @@ struct Use {
 // Returns OK if the buffer may be named in a command; otherwise an error of kind deleted, donated or
 // lost_session that says for which `use`.
 absl::Status CheckAlive(BufferState& buffer, const Use& use);
+// Returns OK if the buffer is a placeholder that may be filled. A client that skips its own checks gets the
+// daemon's answer instead.
+absl::Status CheckFillable(BufferState& buffer, const Caller& caller);
 // Like CheckAlive, and also refuses a placeholder. A refusal is counted.
 absl::Status CheckReadable(BufferState& buffer, const Use& use, const Caller& caller);
 // Returns an error of kind argument at the caller's line; it names the buffer `about` unless that is null.

@@ -2,8 +2,11 @@
 // the tests that compile are skipped where there is no jaxlib.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include "common/hlo/elements/npy.h"
 #include "hlod/runtime/shards.h"
@@ -144,6 +147,68 @@ TEST_F(MeshPrograms, UnevenArraysAreCutAndJoinedOnTheDevices) {
   EXPECT_EQ(Must(UploadShards(*client_, value, kMesh, sharding)).sharding(), sharding);
 }
 
+// Divides an array of counted numbers by rows, then by columns over the same and over fewer devices.
+TEST_F(MeshPrograms, ADividedArrayIsDividedAnewWithoutOneDeviceThatHasAll) {
+  for (const Dims& dims : {Dims{8, 8}, Dims{5, 7}, Dims{2, 3}}) {
+    std::vector<float> numbers(static_cast<size_t>(dims[0] * dims[1]));
+    std::iota(numbers.begin(), numbers.end(), 1.0f);
+    Literal whole(Shape::Array(hlo::kF32, dims));
+    std::ranges::copy(numbers, whole.data<float>().begin());
+    const Buffer rows = Must(UploadShards(*client_, whole, kMesh, "{devices=[4,1]<=[4]}"));
+    for (const char* sharding :
+         {"{devices=[1,4]<=[4]}", "{devices=[2,2]<=[4]}", "{devices=[2,2]<=[2,2]T(1,0)}",
+          "{devices=[1,2,2]<=[4] last_tile_dim_replicate}", "{devices=[4,1]<=[2,2]T(1,0)}", "{replicated}"}) {
+      const Buffer again = Must(Divide(rows, kMesh, sharding));
+      EXPECT_EQ(again.sharding(), sharding);
+      EXPECT_EQ(Must(again.ToLiteral()), whole) << sharding;
+      const Buffer wanted = Must(UploadShards(*client_, whole, kMesh, sharding));
+      for (size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(again.shards()[i].device(), wanted.shards()[i].device());
+        EXPECT_EQ(Must(again.shards()[i].ToLiteral()), Must(wanted.shards()[i].ToLiteral())) << sharding << i;
+      }
+      EXPECT_EQ(Must(Divide(again, kMesh, "{devices=[4,1]<=[4]}")).sharding(), rows.sharding());
+    }
+    EXPECT_EQ(Must(rows.ToLiteral()), whole);
+  }
+}
+
+TEST_F(MeshPrograms, OnlyThePiecesThatAreElsewhereAreCopied) {
+  const Buffer rows =
+      Must(UploadShards(*client_, Literal(Shape::Array(hlo::kF32, {8, 8})), kMesh, "{devices=[4,1]<=[4]}"));
+  const int64_t before = Must(client_->Stats()).device_to_device.bytes;
+  const Buffer columns = Must(Divide(rows, kMesh, "{devices=[1,4]<=[4]}"));
+  ASSERT_TRUE(columns.ready().Await().ok());
+  // Each of four devices gets three pieces of [2,2].
+  EXPECT_EQ(Must(client_->Stats()).device_to_device.bytes - before, 4 * 3 * 16);
+}
+
+TEST_F(MeshPrograms, AFillThatOnePartRefusesFillsNone) {
+  const Buffer array =
+      Must(PlaceholderShards(*client_, Shape::Array(hlo::kF32, {4, 2}), kMesh, "{devices=[4,1]<=[4]}"));
+  ASSERT_TRUE(array.shards()[1].Fill(Literal::Array<float>({1, 2}, {30, 40})).ok());
+  EXPECT_THAT(Text(array.Fill(X())), HasSubstr("it has a value already"));
+  EXPECT_TRUE(array.shards()[0].is_placeholder());
+  EXPECT_TRUE(array.shards()[2].is_placeholder());
+}
+
+// Literals of 20 KB, four times in one execute, are more than it carries.
+TEST_F(MeshPrograms, LargeLiteralsAreUploadedOnce) {
+  SKIP_WITHOUT_PARTITIONER();
+  const Executable twice = Must(client_->CompileText(R"(HloModule twice
+ENTRY e {
+  x = f32[5000] parameter(0), sharding={replicated}
+  y = f32[4,2] parameter(1), sharding={devices=[4,1]<=[4]}
+  two = f32[4,2] add(y, y)
+  ROOT t = (f32[5000], f32[4,2]) tuple(x, two)
+})",
+                                                     {.mesh = kMesh}));
+  Literal x(Shape::Array(hlo::kF32, {5000}));
+  std::ranges::fill(x.data<float>(), 3.0f);
+  const std::vector<Buffer> results = Must(twice.Execute({x, X()}));
+  EXPECT_EQ(Must(results[0].ToLiteral()), x);
+  EXPECT_EQ(Must(results[1].ToLiteral()), Literal::Array<float>({4, 2}, {2, 4, 6, 8, 10, 12, 14, 16}));
+}
+
 TEST_F(MeshPrograms, WrongMeshesAreSentences) {
   EXPECT_THAT(Text(client_->CompileText(kProgram, {.mesh = Mesh({{"data", 4}, {"model", 2}})}).status()),
               AllOf(HasSubstr("8 devices (data=4,model=2)"), HasSubstr("the daemon has 4")));
@@ -163,6 +228,34 @@ TEST_F(MeshPrograms, WrongMeshesAreSentences) {
   const Buffer x = Must(UploadShards(*client_, X(), kMesh, step.argument_shardings()[0]));
   const Executable whole = Must(client_->CompileText(kProgram));
   EXPECT_THAT(Text(whole.Execute({x, W()}).status()), HasSubstr("is divided among 4 devices"));
+}
+
+// Each of four devices sends 3/4 of what it sums: 2 * 3/4 * 4 KiB through the links of 2x2 chips (two lines,
+// 9e10 bytes per second each) for the all-reduce, a hop of 1 us per dimension and direction.
+TEST_F(MeshPrograms, TheDaemonCountsModelledTimeOfTheNetworkApart) {
+  StartDaemon({.flags = {"--devices", "4", "--network", "v5p:1x2x2"}});
+  const Executable sum = Must(client_->CompileText(R"(HloModule sum, num_partitions=4
+add {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = f32[] add(p, q)
+}
+ENTRY e_spmd {
+  x = f32[1024] parameter(0)
+  ROOT y = f32[1024] all-reduce(x), replica_groups={{0,1,2,3}}, channel_id=1, use_global_device_ids=true, to_apply=add
+})"));
+  std::vector<std::vector<Argument>> lists(4);
+  for (int m = 0; m < 4; ++m)
+    lists[static_cast<size_t>(m)].push_back(
+        Must(client_->device(m).Upload(Literal(Shape::Array(hlo::kF32, {1024})))));
+  for (int run = 0; run < 2; ++run)
+    ASSERT_TRUE(Must(sum.ExecuteParticipants(lists))[0][0].ready().Await().ok());
+  const double seconds = 2 * (4096.0 * 3 / 4 / (2 * 9e10) + 2 * 1e-6);
+  const nlohmann::json graphs = RunJson("graphs");
+  EXPECT_EQ(graphs["network_us"], 2 * std::llround(seconds * 1e6));
+  EXPECT_EQ(graphs["graphs"][0]["network_bytes"], 2 * 2 * 4096 * 3 / 4);
+  EXPECT_EQ(Must(client_->Stats()).network_us, 2 * std::llround(seconds * 1e6));
+  EXPECT_EQ(RunJson("executables")["executables"][0]["network_us"], 2 * std::llround(seconds * 1e6));
 }
 
 TEST_F(MeshPrograms, HloctlCutsAndAssembles) {

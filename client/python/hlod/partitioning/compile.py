@@ -117,7 +117,7 @@ def _shardings(module: bytes, results: int) -> tuple[list[str], list[str]]:
     of_result = _texts(result) if result is not None else []
     if len(of_result) != results:
         of_result = ["{replicated}"] * results
-    return [_texts(p)[0] for p in parameters], of_result
+    return [text for p in parameters for text in _texts(p)], of_result
 
 
 def _texts(op_sharding: bytes) -> list[str]:
