@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "client/tensor/ops/reduction/loop.h"
 #include "common/hlo/math/special_functions.h"
@@ -56,7 +57,16 @@ Words Threefry(hlo::Builder& b, const Words& key, const Words& block) {
 }
 
 Words Blocks(hlo::Builder& b, const Dims& dims) {
-  const Op place = b.Reshape(b.Iota(Shape::Array(hlo::kU64, {Count(dims)}), 0), dims);
+  // An iota per dimension can be divided along that dimension.
+  std::optional<Op> sum;
+  int64_t stride = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    const Op along = b.Iota(Shape::Array(hlo::kU64, dims), static_cast<int64_t>(d));
+    const Op scaled = stride == 1 ? along : along * FullLike(b, along, stride);
+    sum = sum.has_value() ? *sum + scaled : scaled;
+    stride *= dims[d];
+  }
+  const Op place = sum.has_value() ? *sum : NumberIn(b, hlo::kU64, 0);
   const Op high = b.Binary(hlo::kShiftRightLogical, place, FullLike(b, place, 32));
   return {b.Convert(high, hlo::kU32), b.Convert(place, hlo::kU32)};
 }
