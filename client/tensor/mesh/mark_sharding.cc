@@ -2,7 +2,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/runtime/mesh/shards.h"
 #include "client/tensor/dispatch/apply.h"
+#include "client/tensor/mesh/shard_as.h"
 #include "client/tensor/mesh/sharding_call.h"
 #include "client/tensor/mesh/trace_mesh.h"
 #include "client/tensor/trace/lock.h"
@@ -38,6 +40,10 @@ std::string TextOf(const Tensor& tensor, const Mesh& mesh, const PartitionSpec& 
 
 // Returns an error unless the device's daemon has the mesh's devices.
 void CheckMesh(const Device& device, const Mesh& mesh, const Caller& caller) {
+  {
+    const TraceLock lock;
+    RememberAxes(mesh);
+  }
   const int count = Client(device.internal_session()).device_count();
   for (const int ordinal : mesh.devices()) {
     if (ordinal >= 0 && ordinal < count) continue;
@@ -46,6 +52,33 @@ void CheckMesh(const Device& device, const Mesh& mesh, const Caller& caller) {
                        " (hlod --devices)"),
           kName, caller);
   }
+}
+
+// Divides a device's tensor. REQUIRES: TraceLock; `parsed` is the serialized `sharding`.
+void Mark(Tensor& tensor, const Mesh& mesh, const std::string& sharding,
+          std::shared_ptr<const std::string> parsed, const Caller& caller) {
+  using State = Value::State;
+  Value& value = tensor.impl()->value();
+  if (value.state == State::kFailed) Throw(value.failure, kName, caller);
+  if (value.state == State::kNode) {
+    Trace& graph = *value.graph;
+    Lowering lowering(graph);
+    graph.SetOrigin(caller, kName);
+    const Op stated = AppendShardingCall(lowering, graph.op(value.node), {mesh.devices(), sharding});
+    graph.RemoveLive(value);
+    graph.AddLive(value, stated.id);
+    value.sharding = std::move(parsed);
+    return;
+  }
+  if (value.state == State::kPlaceholder) {
+    value.Become(ValueOrThrow(PlaceholderShards(Client(tensor.device().internal_session()), value.shape(),
+                                                mesh, sharding, value.origin),
+                              kName, caller));
+  } else if (value.state == State::kData) {
+    value.Become(ValueOrThrow(Divide(value.buffer, mesh, sharding, caller), kName, caller));
+  }
+  value.sharding = std::move(parsed);  // Last, as the copies to the devices may fail.
+  value.known_graph = 0;
 }
 
 }  // namespace
@@ -60,7 +93,6 @@ Tensor& MarkSharding(Tensor& tensor, const std::string& sharding, Caller caller)
 }
 
 Tensor& MarkSharding(Tensor& tensor, const Mesh& mesh, const PartitionSpec& spec, Caller caller) {
-  using State = lazy::Value::State;
   lazy::RefuseViews(tensor, caller);
   const std::string sharding = lazy::TextOf(tensor, mesh, spec, caller);
   if (tensor.device().is_host()) {
@@ -72,30 +104,41 @@ Tensor& MarkSharding(Tensor& tensor, const Mesh& mesh, const PartitionSpec& spec
   lazy::CheckMesh(tensor.device(), mesh, caller);
   auto parsed = lazy::Parsed(sharding, tensor, caller);
   const lazy::TraceLock lock;
-  lazy::Value& value = tensor.impl()->value();
-  if (value.state == State::kFailed) lazy::Throw(value.failure, lazy::kName, caller);
-  if (value.state == State::kNode) {
-    lazy::Trace& graph = *value.graph;
-    lazy::Lowering lowering(graph);
-    graph.SetOrigin(caller, lazy::kName);
-    const lazy::Op stated =
-        lazy::AppendShardingCall(lowering, graph.op(value.node), {mesh.devices(), sharding});
-    graph.RemoveLive(value);
-    graph.AddLive(value, stated.id);
-    value.sharding = std::move(parsed);
-    return tensor;
-  }
-  if (value.state == State::kPlaceholder) {
-    value.Become(lazy::ValueOrThrow(PlaceholderShards(Client(tensor.device().internal_session()),
-                                                      value.shape(), mesh, sharding, value.origin),
-                                    lazy::kName, caller));
-  } else if (value.state == State::kData) {
-    value.Become(lazy::ValueOrThrow(Divide(value.buffer, mesh, sharding, caller), lazy::kName, caller));
-  }
-  value.sharding = std::move(parsed);  // Last, as the copies to the devices may fail.
-  value.known_graph = 0;
+  lazy::Mark(tensor, mesh, sharding, std::move(parsed), caller);
   return tensor;
 }
+
+namespace lazy {
+
+void ShardAs(Tensor& tensor, const Tensor& like, const Caller& caller) {
+  if (!tensor.defined() || !like.defined() || tensor.dims() != like.dims()) return;
+  const TraceLock lock;
+  if (tensor.impl()->is_view() || like.impl()->is_view() || tensor.impl()->place().is_host()) return;
+  Value& value = tensor.impl()->value();
+  const Value& model = like.impl()->value();
+  if (value.sharding != nullptr || value.state == Value::State::kFailed || !(value.place == model.place))
+    return;
+  std::vector<int> devices;
+  std::string sharding = model.sharding == nullptr ? "" : *model.sharding;
+  if (model.state == Value::State::kData && model.buffer.valid() && !model.buffer.shards().empty()) {
+    const runtime::Division& division = model.buffer.internal_state()->shards->division;
+    devices = division.devices;
+    sharding = division.sharding;
+  } else if (model.state == Value::State::kNode && model.sharding != nullptr) {
+    devices = MeshOf(*model.graph, caller);
+  }
+  if (devices.empty()) {
+    value.sharding = model.sharding;
+    return;
+  }
+  const bool is_divided = value.state == Value::State::kData && !value.buffer.shards().empty();
+  if (is_divided) return;
+  const std::string text = hlo::ShardingToText(sharding);
+  Mark(tensor, MeshOfDevices(devices), text.empty() ? "{replicated}" : text,
+       std::make_shared<const std::string>(std::move(sharding)), caller);
+}
+
+}  // namespace lazy
 
 Tensor WithSharding(const Tensor& tensor, const Mesh& mesh, const PartitionSpec& spec, Caller caller) {
   static constexpr lazy::Operation kOperation = {lazy::kName, lazy::kName, lazy::Promotion::kNone,

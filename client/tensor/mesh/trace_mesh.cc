@@ -16,10 +16,14 @@
 namespace hlod::lazy {
 namespace {
 
+// By callee, the devices that it names. Callees are interned: their contents never change while their tables
+// exist.
+using Callees = std::map<hlo::ComputationId, std::vector<int>>;
+
 // The devices that were found so far.
 class FoundMesh {
  public:
-  explicit FoundMesh(const Caller& caller) : caller_(caller) {}
+  FoundMesh(const Caller& caller, Callees& callees) : caller_(caller), callees_(callees) {}
 
   void Add(const std::vector<int>& devices) {
     if (devices.empty() || devices == devices_) return;
@@ -44,19 +48,24 @@ class FoundMesh {
   const std::vector<int>& devices() const { return devices_; }
 
  private:
-  // Callees are interned: their contents never change while their tables exist.
   const std::vector<int>& DevicesOfCallee(hlo::ComputationId id) {
     const auto [found, added] = callees_.try_emplace(id);
     if (!added) return found->second;
-    FoundMesh inside(caller_);
+    FoundMesh inside(caller_, callees_);
     inside.AddCalls(TraceTables::Get().callees().computation(id));
     return callees_[id] = inside.devices();
   }
 
   const Caller& caller_;
+  Callees& callees_;
   std::vector<int> devices_;
-  std::map<hlo::ComputationId, std::vector<int>> callees_;
 };
+
+// The meshes whose axes have names, by devices. Guarded by TraceLock.
+std::map<std::vector<int>, Mesh>& NamedMeshes() {
+  static auto* const meshes = new std::map<std::vector<int>, Mesh>;
+  return *meshes;
+}
 
 const runtime::Shards* ShardsOf(const Value& value) {
   if (value.state != Value::State::kData || !value.buffer.valid()) return nullptr;
@@ -66,7 +75,8 @@ const runtime::Shards* ShardsOf(const Value& value) {
 }  // namespace
 
 std::vector<int> MeshOf(const Trace& graph, const Caller& caller) {
-  FoundMesh found(caller);
+  Callees callees;
+  FoundMesh found(caller, callees);
   for (const Parameter& parameter : graph.parameters()) {
     const runtime::Shards* const shards = parameter.value ? ShardsOf(*parameter.value) : nullptr;
     if (shards != nullptr) found.Add(shards->division.devices);
@@ -96,7 +106,11 @@ std::string ShardingOf(const Parameter& parameter) {
   return StatedSharding("{replicated}", value.dims.size(), shards->parts.size());
 }
 
+void RememberAxes(const Mesh& mesh) { NamedMeshes().insert_or_assign(mesh.devices(), mesh); }
+
 Mesh MeshOfDevices(const std::vector<int>& devices) {
+  const auto found = NamedMeshes().find(devices);
+  if (found != NamedMeshes().end()) return found->second;
   return Mesh({{"devices", static_cast<int64_t>(devices.size())}}, devices);
 }
 

@@ -21,7 +21,10 @@ void PlaceParameters(Trace& graph, const std::vector<int>& mesh, const Caller& c
 // Empty when it has none.
 std::string ShardingOf(const Parameter& parameter);
 
-// Returns the mesh as the partitioner takes it: its axes have no meaning any more.
+// Remembers the names of a mesh's axes by its devices. REQUIRES: TraceLock.
+void RememberAxes(const Mesh& mesh);
+// Returns the mesh that was remembered last for these devices; a line of them when none was. The names are
+// for reports: shardings of traces do not refer to them. REQUIRES: TraceLock.
 Mesh MeshOfDevices(const std::vector<int>& devices);
 
 // Returns true when nobody but the value refers to its buffer, or to one of its parts.

@@ -15,6 +15,8 @@
 //    parameters are put onto that mesh, and the program is divided when it is compiled.
 // 4. Decide the donations. A parameter whose value and buffer only the trace holds cannot be read again,
 //    since values never change and nobody else has this one: its memory may hold a result.
+//    Force() and Sync() ask the partitioner for it without the lock, and then close again
+//    (PartitionedBefore).
 // 5. Find the program. The first key is the trace as it was recorded: the words of its instructions, the
 //    output nodes, the donated parameters, the device, the shardings of parameters. A loop records the same
 //    words in each iteration, so that this is one hash and one comparison. The comparison is needed: equal
@@ -54,7 +56,6 @@
 #include "client/tensor/trace/close.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -66,9 +67,9 @@
 #include "client/tensor/dispatch/lowering.h"
 #include "client/tensor/dispatch/settings.h"
 #include "client/tensor/function/function_trace.h"
-#include "client/tensor/mesh/trace_mesh.h"
+#include "client/tensor/mesh/partition_first.h"
+#include "client/tensor/program/program_key.h"
 #include "client/tensor/trace/abstract.h"
-#include "client/tensor/trace/canonical.h"
 #include "client/tensor/trace/close_event.h"
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/placeholder.h"
@@ -80,26 +81,6 @@
 
 namespace hlod::lazy {
 namespace {
-
-constexpr uint32_t kSeparator = UINT32_MAX;
-
-// The results of a close: `nodes` in order, each once; `values` holds the live values of each node.
-struct Outputs {
-  std::vector<NodeId> nodes;
-  std::vector<std::vector<Value*>> values;
-};
-
-Outputs OutputsOf(const Trace& graph) {
-  Outputs outputs;
-  for (Value* value : graph.LiveInOrder()) {
-    if (outputs.nodes.empty() || outputs.nodes.back() != value->node) {
-      outputs.nodes.push_back(value->node);
-      outputs.values.emplace_back();
-    }
-    outputs.values.back().push_back(value);
-  }
-  return outputs;
-}
 
 // Fails the live values that depend on an unusable parameter: one that was donated or deleted through its
 // Buffer, or has failed.
@@ -126,64 +107,6 @@ void FailWhatDependsOnDead(Trace& graph) {
   }
 }
 
-// Marks the parameters whose value and buffer are held only by the trace, so that the program may reuse their
-// memory.
-std::vector<bool> Donated(const Trace& graph) {
-  std::vector<bool> donated;
-  for (const Parameter& parameter : graph.parameters()) {
-    donated.push_back(parameter.value && parameter.value->references() == 1 &&
-                      parameter.value->state == Value::State::kData && IsSoleOwner(*parameter.value));
-  }
-  return donated;
-}
-
-// Appends the parameters' shardings, which are notes and not words: for each its number, length and bytes.
-void AppendShardings(const Trace& graph, absl::Span<const uint32_t> parameters, std::vector<uint32_t>& tail) {
-  for (uint32_t i = 0; i < parameters.size(); ++i) {
-    const std::string sharding = ShardingOf(graph.parameters()[parameters[i]]);
-    if (sharding.empty()) continue;
-    tail.push_back(i);
-    tail.push_back(static_cast<uint32_t>(sharding.size()));
-    tail.insert(tail.end(), sharding.begin(), sharding.end());
-  }
-}
-
-// Returns the shardings of the outputs that have one, serialized; others are empty. They keep a tensor that
-// is updated in place as it was marked, and have no meaning without a mesh.
-std::vector<std::string> OutputShardings(const Outputs& outputs, const std::vector<int>& mesh) {
-  std::vector<std::string> shardings(mesh.empty() ? 0 : outputs.nodes.size());
-  for (size_t i = 0; i < shardings.size(); ++i) {
-    const auto& sharding = outputs.values[i].front()->sharding;
-    if (sharding != nullptr) shardings[i] = *sharding;
-  }
-  return shardings;
-}
-
-// Appends the mesh and the shardings of outputs.
-void AppendMesh(const std::vector<int>& mesh, const std::vector<std::string>& outputs,
-                std::vector<uint32_t>& tail) {
-  if (mesh.empty()) return;
-  tail.push_back(kSeparator);
-  tail.insert(tail.end(), mesh.begin(), mesh.end());
-  for (const std::string& sharding : outputs) {
-    tail.push_back(static_cast<uint32_t>(sharding.size()));
-    tail.insert(tail.end(), sharding.begin(), sharding.end());
-  }
-}
-
-// Returns the data that determine a program besides the words of its instructions: outputs, donations and the
-// device.
-std::vector<uint32_t> Tail(absl::Span<const NodeId> outputs, const std::vector<bool>& donated, Place place) {
-  std::vector<uint32_t> tail(outputs.begin(), outputs.end());
-  tail.push_back(kSeparator);
-  for (uint32_t parameter = 0; parameter < donated.size(); ++parameter) {
-    if (donated[parameter]) tail.push_back(parameter);
-  }
-  tail.push_back(kSeparator);
-  tail.push_back(static_cast<uint32_t>(place.ordinal));
-  return tail;
-}
-
 // Returns the lines that made a program's arguments.
 std::vector<Origin> LinesOf(const Trace& graph, absl::Span<const uint32_t> parameters) {
   std::vector<Origin> lines;
@@ -196,47 +119,33 @@ std::vector<Origin> LinesOf(const Trace& graph, absl::Span<const uint32_t> param
 }
 
 // Returns the program from the cache of canonical forms, or compiles it.
-Program FindOrCompile(Trace& graph, const Outputs& outputs, const std::vector<bool>& donated,
-                      const std::vector<int>& mesh, const Caller& caller, CloseReport& report) {
+Program FindOrCompile(Trace& graph, const Outputs& outputs, const RecordedKey& recorded, const Caller& caller,
+                      CloseReport& report) {
   Runtime& runtime = *graph.place.runtime;
-  const Canonical canonical = Canonicalise(graph, outputs.nodes);
+  const CanonicalKey key(graph, outputs, recorded);
   Program program;
-  program.arguments = canonical.parameters;
-  std::vector<bool> donated_arguments;
-  std::vector<uint32_t> donors;
-  for (uint32_t i = 0; i < canonical.parameters.size(); ++i) {
-    donated_arguments.push_back(donated[canonical.parameters[i]]);
-    if (!donated_arguments.back()) continue;
-    donors.push_back(i);
-    program.donate.push_back(static_cast<int>(i));
-  }
-  const absl::Span<const uint32_t> words = canonical.computation->words();
-  std::vector<uint32_t> tail = Tail(canonical.outputs, donated_arguments, graph.place);
-  AppendShardings(graph, canonical.parameters, tail);
-  const std::vector<std::string> shardings = OutputShardings(outputs, mesh);
-  AppendMesh(mesh, shardings, tail);
-  if (const auto* known = runtime.canonical.Find(words, tail)) {
+  program.arguments = key.form.parameters;
+  program.donate.assign(key.donors.begin(), key.donors.end());
+  const absl::Span<const uint32_t> words = key.words();
+  if (const auto* known = runtime.canonical.Find(words, key.tail)) {
     ++Stats().canonical_hits;
     report.found = ProgramSource::kCanonical;
     program.compiled = *known;
     return program;
   }
-  const std::string name = absl::StrCat("trace_", LineText(caller));
-  const std::unique_ptr<Module> module = MakeModule(name, graph, canonical, donors, shardings);
+  const std::unique_ptr<Module> module = key.MakeModule(graph, caller);
   auto compiled = std::make_shared<Compiled>();
-  const runtime::ArgumentLines lines(LinesOf(graph, canonical.parameters));
+  const runtime::ArgumentLines lines(LinesOf(graph, key.form.parameters));
   const runtime::Stopwatch watch;
-  CompileOptions options;
-  if (!mesh.empty()) options = {.mesh = MeshOfDevices(mesh), .partitioner = "gspmd"};
   compiled->executable = ValueOrThrow(
-      Client(runtime.device(0).internal_session()).Compile(*module, options, caller), "compile", caller);
+      Client(runtime.device(0).internal_session()).Compile(*module, key.options, caller), "compile", caller);
   report.compile_us = watch.us();
   report.found = ProgramSource::kCompiled;
   ++Stats().compiles;
   runtime::CountMetric(runtime::MetricCounter::kCompiledGraphs);
-  runtime::AddSample(runtime::Metric::kGraphSize, canonical.computation->size());
-  runtime::AddSample(runtime::Metric::kDonated, static_cast<double>(donors.size()));
-  program.compiled = runtime.canonical.Add(words, tail, std::move(compiled));
+  runtime::AddSample(runtime::Metric::kGraphSize, key.form.computation->size());
+  runtime::AddSample(runtime::Metric::kDonated, static_cast<double>(key.donors.size()));
+  program.compiled = runtime.canonical.Add(words, key.tail, std::move(compiled));
   return program;
 }
 
@@ -300,7 +209,7 @@ bool IsFull(const Trace& graph) {
 }
 
 std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& own, const char* operation,
-                             const Value* forced) {
+                             const Value* forced, bool may_ask) {
   const Caller& caller = CallerScope::Of(own);
   const runtime::DeferEvents events;
   FailWhatDependsOnDead(graph);
@@ -315,6 +224,7 @@ std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& own, 
     }
     return graph.Clear();
   }
+  if (may_ask) AskForPartition(graph, outputs, caller);
   CountClose(graph, cause);
   runtime::AbstractSession* const abstract = AbstractOf(graph.place);
   if (abstract != nullptr) abstract->Closed(Name(cause), caller);
@@ -322,22 +232,15 @@ std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& own, 
   const runtime::Stopwatch lowering;
   try {
     if (abstract != nullptr) DeclarePlaceholders(graph, caller);
-    const std::vector<int> mesh = MeshOf(graph, caller);
-    if (!mesh.empty()) PlaceParameters(graph, mesh, caller);
-    const std::vector<bool> donated = Donated(graph);
-    std::vector<uint32_t> tail = Tail(outputs.nodes, donated, graph.place);
-    std::vector<uint32_t> all(graph.parameters().size());
-    std::iota(all.begin(), all.end(), 0u);
-    AppendShardings(graph, all, tail);
-    AppendMesh(mesh, OutputShardings(outputs, mesh), tail);
+    const RecordedKey key = RecordedKeyOf(graph, outputs, caller);
     const absl::Span<const uint32_t> words = graph.computation().words();
     RecordedPrograms& recorded = graph.place.runtime->recorded;
-    const Program* program = recorded.Find(words, tail);
+    const Program* program = recorded.Find(words, key.tail);
     if (program != nullptr) {
       ++Stats().trace_hits;
       report.found = ProgramSource::kRecorded;
     } else {
-      program = &recorded.Add(words, tail, FindOrCompile(graph, outputs, donated, mesh, caller, report));
+      program = &recorded.Add(words, key.tail, FindOrCompile(graph, outputs, key, caller, report));
     }
     if (report.found != ProgramSource::kCompiled) runtime::CountMetric(runtime::MetricCounter::kCachedGraphs);
     report.lower_us = lowering.us() - report.compile_us;
@@ -368,7 +271,7 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
   }
   std::vector<Parameter> garbage;
   Runtime* waits = nullptr;
-  {
+  PartitionedBefore([&](bool may_ask) {
     const TraceLock lock;
     FunctionTrace::CheckRead(*value, operation, caller);
     if (value->IsPlaceholder()) {
@@ -402,10 +305,11 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
       value->graph->RemoveLive(*value);
       mine.AddLive(*value, node);
     }
+    garbage = Close(mine, cause, caller, operation, value.get(), may_ask && lock.is_outermost());
     waits = value->place.runtime;
-    garbage = Close(mine, cause, caller, operation, value.get());
     report.close = CloseOf(*value);
-  }
+  });
+  if (waits == nullptr) return;
   garbage.clear();
   waits->Throttle(static_cast<size_t>(Current().closes_unsettled_max), caller);
 }
@@ -465,19 +369,20 @@ void Sync(Caller own) {
   std::vector<lazy::Parameter> garbage;
   // The runtimes with recorded operations, and those that the thread uses.
   std::vector<lazy::Runtime*> runtimes, all;
-  {
+  lazy::PartitionedBefore([&](bool may_ask) {
     const lazy::TraceLock lock;
     for (const auto& graph : lazy::ThreadTraces::Get().graphs()) {
       if (graph->kind != lazy::Trace::Kind::kReal) continue;
       if (std::find(all.begin(), all.end(), graph->place.runtime) == all.end())
         all.push_back(graph->place.runtime);
       if (graph->size() == 0) continue;
-      std::vector<lazy::Parameter> dropped = lazy::Close(*graph, TraceCause::kSync, caller, "sync");
+      std::vector<lazy::Parameter> dropped =
+          lazy::Close(*graph, TraceCause::kSync, caller, "sync", nullptr, may_ask && lock.is_outermost());
       garbage.insert(garbage.end(), std::make_move_iterator(dropped.begin()),
                      std::make_move_iterator(dropped.end()));
       runtimes.push_back(graph->place.runtime);
     }
-  }
+  });
   garbage.clear();
   runtime::CountMetric(runtime::MetricCounter::kSteps);
   for (lazy::Runtime* runtime : all) runtime->BeginStep(caller);

@@ -13,9 +13,10 @@ namespace hlod::lazy {
 // buffers. Does not wait. Values that depend on a dead buffer fail with that buffer's reason. Returns the
 // trace's parameters, which the caller destroys after it has released the lock. REQUIRES: TraceLock, and a
 // DeliverEventsAtExit that was made before it. `operation` names the operation that caused the close, and
-// `forced` the value that it needs, if any.
+// `forced` the value that it needs, if any. Force() and Sync() give `may_ask`: instead of a wait for the
+// partitioner under the lock it then throws, and the trace stays open.
 std::vector<Parameter> Close(Trace& graph, TraceCause cause, const Caller& caller, const char* operation,
-                             const Value* forced = nullptr);
+                             const Value* forced = nullptr, bool may_ask = false);
 
 // Returns true when the trace must be closed before more is recorded: it has more instructions than the
 // setting trace_nodes_max, or its numbers fill half of an execute's inline bytes.

@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "client/runtime/observe/events.h"
-#include "client/tensor/trace/program_cache.h"
+#include "client/tensor/program/program_cache.h"
 #include "client/tensor/trace/trace.h"
 #include "hlod/observe/events.h"
 

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/tensor/dispatch/apply.h"
-#include "client/tensor/trace/canonical.h"
+#include "client/tensor/program/canonical.h"
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/thread_traces.h"
 #include "client/tensor/value/throw.h"

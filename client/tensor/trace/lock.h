@@ -20,6 +20,8 @@ class TraceLock {
     if (--depth_ > 0) return;
     if (word_.exchange(kFree, std::memory_order_release) == kWaitedFor) word_.notify_one();
   }
+  // Returns true when the end of this one frees the lock.
+  bool is_outermost() const { return depth_ == 1; }
   TraceLock(const TraceLock&) = delete;
   TraceLock& operator=(const TraceLock&) = delete;
 

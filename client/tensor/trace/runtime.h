@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "client/tensor/trace/program_cache.h"
+#include "client/tensor/program/program_cache.h"
 #include "client/tensor/value/value.h"
 #include "hlod/runtime/client.h"
 #include "hlod/runtime/device.h"

@@ -11,7 +11,7 @@
 #include "client/runtime/observe/warnings.h"
 #include "client/runtime/session/state.h"
 #include "client/tensor/dispatch/lowering.h"
-#include "client/tensor/trace/canonical.h"
+#include "client/tensor/program/canonical.h"
 #include "client/tensor/trace/lock.h"
 #include "client/tensor/trace/runtime.h"
 #include "client/tensor/trace/thread_traces.h"

@@ -3,9 +3,8 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "client/tensor/mesh/shard_as.h"
 #include "client/tensor/trace/abstract.h"
-#include "client/tensor/trace/lock.h"
-#include "client/tensor/value/impl.h"
 #include "client/tensor/value/throw.h"
 #include "client/transform/optimizer/transformation.h"
 #include "common/base/text/count.h"
@@ -104,15 +103,20 @@ Tensor RootMeanSquare(const Tensor& x) { return Sqrt(Mean(SquaredModulus(x))); }
 
 namespace {
 
-// Names a tensor of the state as the optimizer's, and shards it like the parameter with the same dimensions.
-void LieAs(const Tensors& params, Tensor& state) {
-  if (!state.defined()) return;
-  lazy::SetRole(state, lazy::Role::kOptimizer);
-  const lazy::TraceLock lock;
-  lazy::Value& value = state.impl()->value();
-  for (const Tensor& param : params) {
-    if (!param.defined() || param.dims() != state.dims()) continue;
-    if (value.sharding == nullptr) value.sharding = param.impl()->value().sharding;
+// Names the tensors of a state as the optimizer's, and shards each like its parameter. A part has tensors of
+// the parameters in their order; others, such as counts, are among them, and have other dimensions.
+void LieAs(const Tensors& params, Tensors& part) {
+  size_t next = 0;
+  for (Tensor& state : part) {
+    if (!state.defined()) continue;
+    lazy::SetRole(state, lazy::Role::kOptimizer);
+    for (size_t i = 0; i < params.size(); ++i) {
+      const size_t at = (next + i) % params.size();
+      if (!params[at].defined() || params[at].dims() != state.dims()) continue;
+      lazy::ShardAs(state, params[at], Caller{});
+      next = at + 1;
+      break;
+    }
   }
 }
 
@@ -130,10 +134,15 @@ State Optimizer::InitLeaves(const Tensors& params) const {
   for (const auto& link : chain_) {
     for (Tensors& part : link->InitParts(params)) state.parts.push_back(std::move(part));
   }
-  for (Tensors& part : state.parts) {
-    for (Tensor& tensor : part) LieAs(params, tensor);
-  }
+  for (Tensors& part : state.parts) LieAs(params, part);
   return state;
+}
+
+void Optimizer::PlaceLeaves(const Tensors& params, const State& state) {
+  for (const Tensors& part : state.parts) {
+    Tensors tensors = part;  // Other handles of the same tensors.
+    LieAs(params, tensors);
+  }
 }
 
 namespace {
@@ -169,6 +178,7 @@ State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensor
                              " parameters, not ", updates.size()),
                 "update", Caller{});
   }
+  PlaceLeaves(params, state);
   for (const Tensor& update : updates) lazy::SetRole(update, lazy::Role::kGradient);
   Defined defined = DefinedOf(params, updates);
   State next;
@@ -180,9 +190,7 @@ State Optimizer::UpdateLeaves(Tensors& updates, const State& state, const Tensor
     }
     rest.remove_prefix(count);
   }
-  for (Tensors& part : next.parts) {
-    for (Tensor& tensor : part) LieAs(params, tensor);
-  }
+  for (Tensors& part : next.parts) LieAs(params, part);
   for (size_t i = 0; i < defined.places.size(); ++i) {
     updates[defined.places[i]] = std::move(defined.updates[i]);
   }

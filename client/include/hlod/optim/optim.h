@@ -150,6 +150,9 @@ class Optimizer {
   }
 
   State InitLeaves(const std::vector<Tensor>& params) const;
+  // Divides the tensors of a state that was made before the parameters were divided on a mesh as these.
+  // Others stay where they are.
+  static void PlaceLeaves(const std::vector<Tensor>& params, const State& state);
   // Replaces `updates`, which come in as the gradients, by the tensors to add to the parameters. An undefined
   // parameter has no gradient and no state.
   State UpdateLeaves(std::vector<Tensor>& updates, const State& state, const std::vector<Tensor>& params,

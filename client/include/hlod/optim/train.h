@@ -83,6 +83,7 @@ class FunctionTrainStep {
   TrainResult<Params> operator()(const Params& params, const optim::State& state, const X& x,
                                  const Target& target) const {
     const NoGrad scope;
+    optim::Optimizer::PlaceLeaves(Leaves(params), state);
     return step_(params, state, std::tuple<>(), x, target).first;
   }
   // The number of times that model and loss have run: once per signature.
@@ -102,6 +103,7 @@ class ModuleTrainStep {
   TrainResult<nn::StateDict> operator()(const nn::StateDict& params, const optim::State& state, const X& x,
                                         const Target& target) const {
     const NoGrad scope;
+    optim::Optimizer::PlaceLeaves(Leaves(params), state);
     nn::StateDict buffers;
     for (const auto& [name, buffer] : model_->NamedBuffers()) buffers[name] = buffer.Detach();
     auto [result, changed] = step_(params, state, buffers, x, target);

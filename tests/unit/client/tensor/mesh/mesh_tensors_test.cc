@@ -1,9 +1,16 @@
 // Tensors on a mesh of four devices: results, gradients and updates equal those of one device. XLA's
 // partitioner divides the programs: without jaxlib these tests are skipped.
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <regex>
+#include <thread>
 
 #include "hlod/nn/shard_module.h"
 #include "hlod/runtime/shards.h"
@@ -176,6 +183,91 @@ void Set(nn::Module& module, const std::function<Tensor(const Dims&, int)>& valu
   const NoGrad scope;
   int seed = 10;
   for (auto& [name, parameter] : module.NamedParameters()) parameter.Copy_(values(parameter.dims(), seed++));
+}
+
+// Draws are positions of one stream, whether or not devices divide them, and no device draws the whole.
+TEST_F(MeshTensors, RandomNumbersAreThoseOfOneDevice) {
+  const auto drawn = [&](bool divided) {
+    ManualSeed(7);
+    std::vector<Tensor> draws = {Randn({6, 4}, {.device = device()}), Rand({8, 2}, {.device = device()}),
+                                 Randint(-5, 5, {4, 3}, {.device = device()})};
+    for (Tensor& draw : draws) {
+      if (divided) MarkSharding(draw, kMesh, {"data", std::nullopt});
+    }
+    Sync();
+    return draws;
+  };
+  const std::vector<Tensor> whole = drawn(false), parts = drawn(true);
+  EXPECT_EQ(parts[0].ToBuffer().shards()[0].shape().dims, (Dims{3, 4}));
+  for (size_t i = 0; i < 2; ++i) ExpectNear(whole[i], parts[i], 0, "draw " + std::to_string(i));
+  EXPECT_EQ(whole[2].ToVector<int64_t>(), parts[2].ToVector<int64_t>());
+}
+
+// The state of w (rows) and of v (columns), whose dimensions are the same.
+TEST_F(MeshTensors, AnOptimizersStateLiesAsItsParameters) {
+  const auto divided = [&](int seed, const PartitionSpec& spec) {
+    Tensor w = Of({4, 4}, seed).To(device());
+    return MarkSharding(w, kMesh, spec);
+  };
+  const std::vector<Tensor> params = {divided(1, {"data", std::nullopt}),
+                                      divided(2, {std::nullopt, "model"})};
+  const optim::State made_after = optim::Adam(1e-3).Init(params);
+  const std::vector<Tensor> plain = {Of({4, 4}, 1).To(device()), Of({4, 4}, 2).To(device())};
+  const optim::State made_before = optim::Adam(1e-3).Init(plain);
+  optim::Optimizer::PlaceLeaves(params, made_before);
+  Sync();
+  for (const optim::State* state : {&made_after, &made_before}) {
+    int rows = 0, columns = 0;
+    for (const std::vector<Tensor>& part : state->parts) {
+      for (const Tensor& tensor : part) {
+        if (tensor.dims().empty()) continue;
+        const Dims tile = tensor.ToBuffer().shards()[0].shape().dims;
+        rows += tile == Dims{2, 4};
+        columns += tile == Dims{4, 2};
+      }
+    }
+    EXPECT_EQ(rows, 2);
+    EXPECT_EQ(columns, 2);
+  }
+}
+
+// Returns the partitioner's process, a child of this one; 0 if there is none.
+pid_t PartitionerOf(pid_t parent) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream stat(entry.path() / "stat"), line(entry.path() / "cmdline");
+    std::string text, words;
+    std::getline(stat, text);
+    std::getline(line, words);
+    const size_t after = text.rfind(") ");
+    if (after == std::string::npos || words.find("hlod.partition") == std::string::npos) continue;
+    if (std::atoi(text.c_str() + after + 4) == parent) return std::atoi(entry.path().filename().c_str());
+  }
+  return 0;
+}
+
+TEST_F(MeshTensors, ANeighbourTracesWhileTheProgramIsPartitioned) {
+  Tensor x = Of({4, 6}, 3).To(device());
+  MarkSharding(x, kMesh, {"data", std::nullopt});
+  Sum(x).Item<double>();  // The partitioner runs.
+  const pid_t partitioner = PartitionerOf(getpid());
+  ASSERT_GT(partitioner, 0);
+  ASSERT_EQ(kill(partitioner, SIGSTOP), 0);
+  double product = 0;
+  std::atomic<bool> ended = false;
+  std::thread divided([&] {
+    product = Sum(x * 3 + 1).Item<double>();  // A program that is new waits for the partitioner.
+    ended = true;
+  });
+  for (int i = 0; i < 50; ++i) {
+    const Tensor y = Of({3}, i).To(device()) * 2;
+    EXPECT_NEAR(y.ToVector<float>()[0], 2 * Numbers(3, i)[0], 1e-6);
+  }
+  EXPECT_FALSE(ended);
+  ASSERT_EQ(kill(partitioner, SIGCONT), 0);
+  divided.join();
+  double sum = 0;
+  for (const float number : Numbers(24, 3)) sum += number;
+  EXPECT_NEAR(product, 3 * sum + 24, 1e-3);
 }
 
 TEST_F(MeshTensors, AnMlpTrainsAsOnOneDevice) {

@@ -1,5 +1,5 @@
 // Makes canonical forms and modules from a part of an open trace.
-#include "client/tensor/trace/canonical.h"
+#include "client/tensor/program/canonical.h"
 
 #include <algorithm>
 #include <map>

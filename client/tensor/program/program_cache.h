@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "client/tensor/trace/canonical.h"
+#include "client/tensor/program/canonical.h"
 #include "hlod/runtime/executable.h"
 
 namespace hlod::lazy {

@@ -1,5 +1,5 @@
 // Implements the caches, whose keys are the contents of traces and of canonical forms.
-#include "client/tensor/trace/program_cache.h"
+#include "client/tensor/program/program_cache.h"
 
 #include <utility>
 
