@@ -1,6 +1,7 @@
 """hlod.partitioning.rules: divisions of arguments by rules and strategies, and their form for GSPMD. Expected divisions by hand."""
 
 import unittest
+from unittest import mock
 
 from hlod.partitioning import rules
 from hlod.partitioning.rules import Argument
@@ -53,6 +54,14 @@ class Rules(unittest.TestCase):
         ):
             with self.assertRaisesRegex(rules.Wrong, reason):
                 rules.by_rules([text], WEIGHTS, MESH)
+
+
+    def test_an_expression_that_tries_all_ways_is_a_sentence(self):
+        # 2^60 ways to divide the letters among the repetitions.
+        weights = [Argument("w" * 60 + "!", (8,), False, True)]
+        with mock.patch.object(rules, "_MATCH_SECONDS", 0.1), self.assertRaisesRegex(rules.Wrong, r"'\(w\+\)\+\$' .* repeats what contains a repetition"):
+            rules.by_rules(["(w+)+$=data"], weights, MESH)
+        self.assertEqual(rules.by_rules(["(w+)+!$=data"], weights, MESH), {0: [("data",)]})
 
 
 class Strategies(unittest.TestCase):

@@ -1,8 +1,10 @@
 // Looks at the instructions of the entry, each of which must be a part of a manual computation.
 #include "client/pjrt/division/by_hand.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "client/pjrt/compile/notes.h"
@@ -53,9 +55,10 @@ class Recognizer {
 
   bool IsBorder(hlo::Instruction border) const {
     const std::string& target = border.attributes<hlo::CustomCallAttributes>().target;
-    const size_t manual = ManualAxes(border).size();
+    const std::vector<std::string> manual = ManualAxes(border);
     for (const auto& [name, mesh] : meshes_) {
-      if (mesh.axes.size() != manual) return false;
+      if (!std::ranges::is_permutation(mesh.axes, manual, {}, &std::pair<std::string, int64_t>::first))
+        return false;
     }
     return target == "xla.sdy.LocalToGlobalShape" ||
            (target == "xla.sdy.GlobalToLocalShape" && TakesArguments(border));

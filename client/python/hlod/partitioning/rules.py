@@ -7,11 +7,17 @@ or `None,data+model`. The last rule that matches an argument counts. A result th
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import re
+import signal
+import threading
 
 STRATEGIES = ("data", "fsdp", "tensor", "fsdp+tensor", "fsdp+sequence", "fsdp+tensor+sequence")
+
+
+_MATCH_SECONDS = 1.0  # Of the processor, per rule: an expression that needs more repeats a repetition.
 
 
 class Wrong(ValueError):
@@ -44,6 +50,27 @@ def parse(text: str) -> tuple[re.Pattern, list[tuple[str, ...]]]:
     return pattern, entries
 
 
+@contextlib.contextmanager
+def _bounded(expression: str):
+    """Ends a match by Wrong when it takes too much time: Python's matcher tries all ways through repetitions of repetitions, as in (a+)+."""
+    if threading.current_thread() is not threading.main_thread():  # Only the main thread gets signals.
+        yield
+        return
+
+    def stop(*_):
+        raise Wrong(
+            f"The expression {expression!r} of a rule was not matched within {_MATCH_SECONDS:g} s: it repeats what contains a repetition, as (a+)+ does."
+        )
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _MATCH_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 def _entries(spec: str, rule: str) -> list[tuple[str, ...]]:
     if re.search(r"(^|,)\s*,", re.sub(r"\([^()]*\)", "()", spec)):
         raise Wrong(f"The rule {rule!r} has an empty dimension; None is for one that stays whole.")
@@ -67,7 +94,8 @@ def by_rules(rules: list[str], arguments: list[Argument], mesh: list) -> dict[in
         missing = next((axis for entry in entries for axis in entry if axis not in axes), None)
         if missing is not None:
             raise Wrong(f"The rule {text!r} names the axis {missing!r}; the mesh has {_list(sorted(axes))}.")
-        matched = [i for i, argument in enumerate(arguments) if pattern.search(argument.name)]
+        with _bounded(pattern.pattern):
+            matched = [i for i, argument in enumerate(arguments) if pattern.search(argument.name)]
         if not matched:
             raise Wrong(f"The rule {text!r} matches no argument; there are {_list([a.name for a in arguments])}.")
         for i in matched:
