@@ -148,7 +148,8 @@ absl::StatusOr<Execution> StartDivided(const std::shared_ptr<ExecutableState>& e
   for (const int index : options.donate)
     RETURN_IF_ERROR(CheckDonation(*executable, arguments, index, caller));
   ParticipantArguments lists(program, leaves);
-  const bool uploads = LiteralBytes(program, arguments) > executable->session->limits().inline_bytes_max;
+  const bool uploads =
+      LiteralBytes(program, arguments) > executable->session->daemon().limits.inline_bytes_max;
   for (size_t i = 0; i < leaves; ++i) {
     RETURN_IF_ERROR(CheckArgument(*executable, i, arguments[i], caller));
     const bool donate = std::ranges::find(options.donate, static_cast<int>(i)) != options.donate.end();
