@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "client/runtime/handles/hidden_client.h"
-#include "client/tensor/trace/program_cache.h"
+#include "client/tensor/program/program_cache.h"
 #include "client/tensor/trace/runtime.h"
 #include "client/tensor/trace/trace_tables.h"
 #include "common/base/errors/status.h"

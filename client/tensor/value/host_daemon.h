@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "client/tensor/trace/canonical.h"
+#include "client/tensor/program/canonical.h"
 
 namespace hlod::lazy {
 
