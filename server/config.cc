@@ -16,6 +16,7 @@
 #include "common/base/text/toml_text.h"
 #include "common/network/topology.h"
 #include "common/rpc/keepalive.h"
+#include "server/engine/assemble/assembler.h"
 #include "server/metrics/endpoint.h"
 
 namespace hlod {
@@ -175,6 +176,14 @@ void AddDevices(Keys& keys) {
          config.cpu_features = std::string(value);
          return absl::OkStatus();
        }});
+  keys.push_back({"assemble",
+                  "Machine code for loops over elements: off (they are interpreted), on (from a program's second "
+                  "run on), first (before its first run)",
+                  "$HLOD_ASSEMBLE, else on", false, [](Config& config, std::string_view value) {
+                    RETURN_IF_ERROR(engine::ParseAssembling(value).status());
+                    config.assemble = std::string(value);
+                    return absl::OkStatus();
+                  }});
   keys.push_back(
       Text("compile_cache", &Config::compile_cache,
            "Folder of compiled programs for later daemons; belongs to this user alone (mode 0700); "
@@ -287,6 +296,7 @@ Environment Environment::Read() {
       .team_policy = std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr,
       .compile_cache = text("HLOD_COMPILE_CACHE"),
       .cpu_features = text("HLOD_CPU_FEATURES"),
+      .assemble = text("HLOD_ASSEMBLE"),
       .cache_directory = text("CACHE_DIRECTORY"),
       .xdg_cache_home = text("XDG_CACHE_HOME"),
       .home = text("HOME")};

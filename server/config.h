@@ -22,6 +22,7 @@ struct Config {
   int64_t side_memory = 0;  // 0: an eighth of this machine's memory.
   int64_t threads = 0;
   std::string cpu_features;   // Empty: $HLOD_CPU_FEATURES, or without it all features of the processor.
+  std::string assemble;       // "off", "on" or "first". Empty: $HLOD_ASSEMBLE, or without it "on".
   std::string compile_cache;  // Empty: Environment::CompileCache(); "none": no cache.
   int64_t compile_cache_bytes = int64_t{1} << 30;
   std::vector<std::string> kernel_libraries;  // The paths of shared objects with native kernels.
@@ -41,6 +42,7 @@ struct Environment {
   bool team_policy = false;                           // True when OMP_WAIT_POLICY or GOMP_SPINCOUNT is set.
   std::string compile_cache;                          // $HLOD_COMPILE_CACHE
   std::string cpu_features;                           // $HLOD_CPU_FEATURES
+  std::string assemble;                               // $HLOD_ASSEMBLE
   // Folders set by systemd, by the desktop, and by the user.
   std::string cache_directory, xdg_cache_home, home;
   static Environment Read();

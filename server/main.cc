@@ -95,6 +95,7 @@ absl::StatusOr<std::unique_ptr<device::Devices>> MakeDevices(const Config& confi
     }
     options.network = std::make_shared<const network::Network>(chips);
   }
+  ASSIGN_OR_RETURN(options.assembler, MakeAssembler(config, environment));
   return device::Devices::Create(options, clock);
 }
 

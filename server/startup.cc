@@ -233,6 +233,19 @@ absl::StatusOr<std::shared_ptr<device::CompileCache>> OpenCompileCache(const Con
   return nullptr;
 }
 
+absl::StatusOr<std::shared_ptr<engine::Assembler>> MakeAssembler(const Config& config,
+                                                                 const Environment& environment) {
+  const bool configured = !config.assemble.empty();
+  const std::string& text = configured ? config.assemble : environment.assemble;
+  absl::StatusOr<engine::Assembling> when = engine::Assembling::kSecondRun;
+  if (!text.empty()) when = engine::ParseAssembling(text);
+  if (!when.ok()) {
+    return InvalidArgument("%s: %s.", configured ? "assemble" : "$HLOD_ASSEMBLE",
+                           FromAbsl(when.status().message()));
+  }
+  return engine::MakeAssembler(*when);
+}
+
 absl::StatusOr<std::shared_ptr<const engine::NativeKernels>> LoadKernels(const Config& config) {
   absl::StatusOr<std::shared_ptr<const engine::NativeKernels>> kernels =
       engine::NativeKernels::Load(config.kernel_libraries);

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "common/rpc/shared_memory.h"
 #include "server/config.h"
+#include "server/engine/assemble/assembler.h"
 #include "server/engine/native/native_kernels.h"
 #include "server/grpc/server.h"
 
@@ -34,6 +35,10 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
 absl::StatusOr<std::shared_ptr<device::CompileCache>> OpenCompileCache(const Config& config,
                                                                        const Environment& environment,
                                                                        std::string_view version);
+// Returns the assembler of the programs' machine code, by the configuration or, without a setting there, by the
+// environment; null if it is off.
+absl::StatusOr<std::shared_ptr<engine::Assembler>> MakeAssembler(const Config& config,
+                                                                 const Environment& environment);
 // Loads the kernels of the libraries that the configuration names.
 absl::StatusOr<std::shared_ptr<const engine::NativeKernels>> LoadKernels(const Config& config);
 // Returns the devices' options; memory sizes that the configuration does not set depend on this machine's

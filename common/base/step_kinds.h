@@ -5,8 +5,10 @@
 
 namespace hlod {
 
+// A loop over elements, whose program became machine code.
+inline constexpr std::string_view kAssembledStep = "assembled";
 // A loop over elements, whose program is interpreted tile by tile.
-inline constexpr std::string_view kFusedStep = "fused";
+inline constexpr std::string_view kInterpretedStep = "interpreted";
 // A dot, convolution, sort, transform, factorization, reduction or window.
 inline constexpr std::string_view kLibraryStep = "library";
 // Moves data and computes nothing.
@@ -17,7 +19,7 @@ inline constexpr std::string_view kReferenceStep = "reference";
 inline constexpr std::string_view kCopyStep = "copy";
 
 // All kinds, in the order in which they are listed.
-inline constexpr std::string_view kStepKinds[] = {kFusedStep, kLibraryStep, kMovementStep, kReferenceStep,
-                                                  kCopyStep};
+inline constexpr std::string_view kStepKinds[] = {
+    kAssembledStep, kInterpretedStep, kLibraryStep, kMovementStep, kReferenceStep, kCopyStep};
 
 }  // namespace hlod

@@ -53,7 +53,7 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
       side_memory_(options.side_bytes),
       transfers_({.name = "transfers"}),
       executables_(
-          {.compile = {.threads = options.threads, .kernels = options.kernels},
+          {.compile = {.threads = options.threads, .kernels = options.kernels, .assembler = options.assembler},
            .instructions_max = options.limits.instructions_max,
            // An ordinary program can be parsed even if program_bytes_max is small.
            .parse_bytes_max = std::max(int64_t{64} << 20, 8 * options.limits.program_bytes_max),

@@ -50,6 +50,7 @@ class Devices {
     std::shared_ptr<const engine::NativeKernels> kernels;  // May be null.
     // The chips that the devices stand for, at least as many; null: no network is modelled.
     std::shared_ptr<const network::Network> network;
+    std::shared_ptr<engine::Assembler> assembler;          // Null: fused steps are interpreted.
     Limits limits;
   };
   // `clock` must outlive the devices.

@@ -1,4 +1,4 @@
-// Reads the two variables.
+// Reads the variables.
 #include "tests/support/held_engine.h"
 
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/numbers.h"
+#include "server/engine/assemble/assembler.h"
 #include "server/engine/contraction/cpu_features.h"
 
 namespace hlod::testing {
@@ -26,6 +27,19 @@ std::string Variable(const char* name) {
   const absl::Status status = engine::LimitCpuFeatures(limit);
   if (status.ok()) return true;
   std::fprintf(stderr, "$HLOD_CPU_FEATURES: %s.\n", status.ToString().c_str());
+  _exit(kWrongVariable);
+}();
+
+// Machine code is made before the first run, so that the tests run it. AVX2 is enough for it.
+[[maybe_unused]] const bool assembles = [] {
+  const std::string text = Variable("HLOD_ASSEMBLE");
+  if (text.empty()) return false;
+  const absl::StatusOr<engine::Assembling> when = engine::ParseAssembling(text);
+  if (when.ok()) {
+    engine::SetDefaultAssembler(engine::MakeAssembler(*when));
+    return true;
+  }
+  std::fprintf(stderr, "$HLOD_ASSEMBLE: %s.\n", when.status().ToString().c_str());
   _exit(kWrongVariable);
 }();
 

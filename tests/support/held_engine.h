@@ -1,5 +1,5 @@
 // Holds a test program that contains the engine to the same environment as a daemon that the test starts: to
-// $HLOD_CPU_FEATURES (before main) and, where the test uses EngineThreads, to $OMP_NUM_THREADS.
+// $HLOD_CPU_FEATURES and $HLOD_ASSEMBLE (before main) and, where the test uses EngineThreads, to $OMP_NUM_THREADS.
 #pragma once
 
 namespace hlod::testing {

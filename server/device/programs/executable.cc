@@ -15,17 +15,19 @@ namespace {
 
 constexpr size_t kNameMax = 256;  // The length beyond which names are truncated in messages and listings.
 
-// Returns an estimate of the memory of a plan besides its constants.
-int64_t PlanBytes(const engine::PlanStats& stats) {
+// Returns an estimate of the memory of a plan besides its constants, with the most machine code that may be made
+// for it.
+int64_t PlanBytes(const engine::Plan& plan) {
   constexpr int64_t kInstructionBytes = 256, kStepBytes = 1024;
+  const engine::PlanStats& stats = plan.stats();
   return kInstructionBytes * stats.instructions + kStepBytes * stats.steps +
-         engine::kLibraryStepBytes * stats.library_steps;
+         engine::kLibraryStepBytes * stats.library_steps + plan.code_bytes_max();
 }
 
 // Returns the bytes of the constants in memory, or the bytes on the wire (which also have names and lines)
 // when these are more, plus an estimate for instructions and steps.
-int64_t HeldBytes(const hlo::Module& module, const engine::PlanStats& stats, int64_t program_bytes) {
-  return std::max(engine::ConstantBytes(module), program_bytes) + PlanBytes(stats);
+int64_t HeldBytes(const hlo::Module& module, const engine::Plan& plan, int64_t program_bytes) {
+  return std::max(engine::ConstantBytes(module), program_bytes) + PlanBytes(plan);
 }
 
 }  // namespace
@@ -36,7 +38,7 @@ Executable::Executable(const Digest& digest, std::unique_ptr<const hlo::Module> 
       signature_(std::move(module)),
       plan_(std::move(plan)),
       program_bytes_(program_bytes),
-      held_bytes_(HeldBytes(*signature_, plan_->stats(), program_bytes)),
+      held_bytes_(HeldBytes(*signature_, *plan_, program_bytes)),
       name_(ClipUtf8(signature_->name(), kNameMax)),
       module_(signature_) {}
 
@@ -47,7 +49,7 @@ Executable::Executable(const Digest& digest, std::string name, std::string bytes
       signature_(std::move(optimised)),
       plan_(std::move(plan)),
       program_bytes_(program_bytes),
-      held_bytes_(HeldBytes(*signature_, plan_->stats(), program_bytes)),
+      held_bytes_(HeldBytes(*signature_, *plan_, program_bytes)),
       name_(ClipUtf8(name, kNameMax)),
       bytes_(std::move(bytes)) {}
 
@@ -140,7 +142,7 @@ absl::StatusOr<std::shared_ptr<const engine::Plan>> Executable::PartialPlan(
   const auto charged = std::make_shared<ChargedPlan>(ChargedPlan{CompileCharge(share), nullptr});
   part_options.reserve = charged->charge.reserve();
   ASSIGN_OR_RETURN(charged->plan, engine::Compile(*part, part_options));
-  charged->charge.CorrectTo(engine::ConstantBytes(*part) + PlanBytes(charged->plan->stats()));
+  charged->charge.CorrectTo(engine::ConstantBytes(*part) + PlanBytes(*charged->plan));
   const std::shared_ptr<const engine::Plan> plan(charged, charged->plan.get());
   std::list<Partial> gone;  // Destroyed after the lock is released.
   MutexLock lock(&mu_);

@@ -8,9 +8,9 @@
 namespace hlod::engine {
 namespace {
 
-class Assembler {
+class CodeWriter {
  public:
-  Assembler(const FlatProgram& program, const Assignment& assignment)
+  CodeWriter(const FlatProgram& program, const Assignment& assignment)
       : program_(program), assignment_(assignment) {
     code_.base_count = static_cast<int32_t>(2 + program.arguments.size() + program.results.size());
   }
@@ -143,7 +143,7 @@ class Assembler {
 }  // namespace
 
 Code Assemble(const FlatProgram& program, const Assignment& assignment) {
-  return Assembler(program, assignment).Assemble();
+  return CodeWriter(program, assignment).Assemble();
 }
 
 }  // namespace hlod::engine

@@ -21,6 +21,7 @@
 #include "server/engine/plan/dump.h"
 #include "server/engine/plan/lowering/lowering.h"
 #include "server/engine/plan/optimised.h"
+#include "server/engine/plan/plan_kernels.h"
 #include "server/engine/plan/run_profile.h"
 #include "server/engine/plan/runnable.h"
 #include "server/engine/run/team.h"
@@ -39,11 +40,12 @@ constexpr size_t kCheckedOpsMax = 20'000;
 
 class PlanImpl final : public Plan {
  public:
-  PlanImpl(FlatProgram program, Assignment assignment, int threads)
+  PlanImpl(FlatProgram program, Assignment assignment, int threads, std::shared_ptr<Assembler> assembler)
       : program_(std::move(program)),
         assignment_(std::move(assignment)),
         code_(Assemble(program_, assignment_)),
-        threads_(threads) {}
+        threads_(threads),
+        kernels_(std::move(assembler), program_) {}
 
   // Sums up sizes and counts. Returns RESOURCE_EXHAUSTED when a sum overflows.
   absl::Status Account();
@@ -66,6 +68,7 @@ class PlanImpl final : public Plan {
                              program_.arguments.size(), program_.results.size(), arguments.size(),
                              results.size());
     }
+    kernels_.CountRun();
     return Execute(code_, arguments, results, temporary, TeamOfThisThread(threads_), context);
   }
 
@@ -73,6 +76,10 @@ class PlanImpl final : public Plan {
   RunProfile Profile(const StepTimes& times) const override {
     return MakeRunProfile(program_, assignment_, code_, times);
   }
+
+  void AssembleNow() const override { kernels_.AssembleNow(); }
+  int64_t kernels() const override { return kernels_.kernels(); }
+  int64_t code_bytes_max() const override { return kernels_.code_bytes_max(); }
 
   std::string Dump() const override { return DumpProgram(program_, assignment_, memory_, stats_); }
 
@@ -86,6 +93,7 @@ class PlanImpl final : public Plan {
   PlanMemory memory_;
   PlanStats stats_;
   double estimate_us_ = 0;
+  PlanKernels kernels_;  // The last member: it refers to the program's steps.
 };
 
 void PlanImpl::CountStep(const Op& op, std::set<std::string>& reference_opcodes,
@@ -160,10 +168,12 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
   }
 #endif
 
-  auto plan = std::make_unique<PlanImpl>(std::move(program), std::move(assignment), threads);
+  auto plan =
+      std::make_unique<PlanImpl>(std::move(program), std::move(assignment), threads, options.assembler);
   RETURN_IF_ERROR(plan->Account());
   plan->set_participants(participants);
   plan->set_transfers(transfers);
+  if (options.assembler != nullptr && options.assembler->options().at_once) plan->AssembleNow();
   return plan;
 }
 

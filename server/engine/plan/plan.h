@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "common/hlo/collectives/collective.h"
 #include "common/hlo/module.h"
+#include "server/engine/assemble/assembler.h"
 #include "server/engine/run/run_context.h"
 
 namespace hlod::engine {
@@ -30,6 +31,8 @@ struct CompileOptions {
   // The kernels for custom-calls whose targets are not hlod's own. Without them such calls cannot be
   // compiled.
   std::shared_ptr<const NativeKernels> kernels = nullptr;
+  // Makes machine code of fused steps, at the plan's second run. With null, they stay interpreted.
+  std::shared_ptr<Assembler> assembler = DefaultAssembler();
   // Checked between the stages and for each step that is made. Compile then returns DEADLINE_EXCEEDED or
   // CANCELLED.
   absl::Time deadline = absl::InfiniteFuture();
@@ -94,6 +97,13 @@ class Plan {
   virtual int64_t profile_bytes_max() const = 0;
   // Returns the profile of a run of this plan, which filled `times`.
   virtual RunProfile Profile(const StepTimes& times) const = 0;
+
+  // Assembles the steps that are still interpreted before it returns. Does nothing without an assembler.
+  virtual void AssembleNow() const = 0;
+  // The number of programs of its steps that are machine code.
+  virtual int64_t kernels() const = 0;
+  // The bound on the bytes of its machine code; 0 without an assembler.
+  virtual int64_t code_bytes_max() const = 0;
 
   // Returns one line per step, for people: what it runs, and where its operands are.
   virtual std::string Dump() const = 0;

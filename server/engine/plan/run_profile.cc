@@ -9,6 +9,7 @@
 #include "common/base/text/strings.h"
 #include "common/base/text/utf8.h"
 #include "common/hlo/primitive_type.h"
+#include "server/engine/tile/kernel.h"
 
 namespace hlod::engine {
 namespace {
@@ -17,9 +18,16 @@ namespace {
 constexpr int64_t kRowBytesMax =
     512 + static_cast<int64_t>(kStepTextMax) + static_cast<int64_t>(Op::kLinesMax * (kSourceFileMax + 64));
 
-std::string_view KindName(StepKind kind) {
-  switch (kind) {
-    case StepKind::kFused: return kFusedStep;
+// Returns true when all programs of the step are machine code.
+bool IsAssembled(const Step& step) {
+  const absl::Span<KernelSlot* const> slots = step.kernel_slots();
+  return !slots.empty() && std::all_of(slots.begin(), slots.end(),
+                                       [](const KernelSlot* slot) { return slot->kernel() != nullptr; });
+}
+
+std::string_view KindName(const Step& step) {
+  switch (step.kind()) {
+    case StepKind::kFused: return IsAssembled(step) ? kAssembledStep : kInterpretedStep;
     case StepKind::kLibrary: return kLibraryStep;
     case StepKind::kMovement: return kMovementStep;
     case StepKind::kReference: return kReferenceStep;
@@ -46,7 +54,7 @@ class Profiler {
       row.bytes = 2 * static_cast<double>(instruction.bytes);
       return row;
     }
-    row.kind = KindName(op.step->kind());
+    row.kind = KindName(*op.step);
     row.text = std::string(ClipUtf8(op.step->text(), kStepTextMax));
     if (op.type != hlo::kInvalid) row.type = std::string(hlo::Name(op.type));
     row.flops = op.step->flops();

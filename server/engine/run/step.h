@@ -11,10 +11,13 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/hlo/module.h"
 #include "server/engine/run/run_context.h"
 
 namespace hlod::engine {
+
+class KernelSlot;
 
 enum class StepKind : uint8_t { kFused, kLibrary, kMovement, kReference };
 
@@ -26,7 +29,7 @@ struct StepContext {
                        // num_threads(threads)`.
 };
 
-// A step does not change after its factory has made it; subclasses differ only in how they run. Run may be
+// A step does not change after its factory has made it, except that its programs may become machine code; subclasses differ only in how they run. Run may be
 // called from several threads at once with different memory.
 class Step {
  public:
@@ -49,6 +52,9 @@ class Step {
   bool MayShare(int output, int input) const {
     return std::find(shared_.begin(), shared_.end(), std::pair(output, input)) != shared_.end();
   }
+
+  // The places for machine code of the programs that the step interprets.
+  virtual absl::Span<KernelSlot* const> kernel_slots() const { return {}; }
 
   // Runs on dense row-major buffers: one pointer per input and output, in the order in which the factory
   // defined them. Checks cancel and deadline at least every 10 ms (StopCheck).

@@ -16,6 +16,7 @@
 #include "server/engine/run/step_util.h"
 #include "server/engine/tile/program.h"
 #include "server/engine/tile/reduce_pattern.h"
+#include "server/engine/tile/row_chains.h"
 
 namespace hlod::engine {
 namespace {
@@ -222,7 +223,18 @@ class Partition {
 
 std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Computation& computation,
                                     const std::vector<bool>& live, const std::vector<bool>& effects) {
-  return Partition(module, computation, live, effects).Run();
+  std::vector<FusionGroup> groups = Partition(module, computation, live, effects).Run();
+  if (!ChainRows(module, computation, groups)) return groups;
+  // The outputs of a chain are the values that are read outside of all its groups.
+  std::vector<bool> is_output(computation.size(), false);
+  WalkNeeded(computation, live, effects, groups, GroupOfEach(computation, groups),
+             [&](NodeId id) { is_output[id] = true; });
+  for (FusionGroup& group : groups) {
+    for (NodeId id : group.nodes) {
+      if (!group.phases.empty() && is_output[id]) group.outputs.push_back(id);
+    }
+  }
+  return groups;
 }
 
 std::vector<bool> NeededNodes(const hlo::Computation& computation, const std::vector<bool>& live,

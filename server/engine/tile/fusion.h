@@ -17,6 +17,8 @@ struct FusionGroup {
   std::vector<hlo::NodeId> nodes;   // The group's nodes in computation order.
   std::vector<hlo::NodeId> inputs;  // Values from outside, without duplicates: the step's inputs in this
                                     // order.
+  // If not empty, the group runs these groups in turn on each block of rows (row_chains.h).
+  std::vector<FusionGroup> phases;
   std::vector<hlo::NodeId>
       outputs;  // Nodes that are used outside the group (or are the root): the step's outputs in this order.
 };

@@ -2,6 +2,8 @@
 #include "server/engine/tile/program.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "common/base/system/cpu.h"
@@ -11,6 +13,11 @@ namespace hlod::engine {
 namespace {
 
 constexpr int64_t kSlotAlign = 64;
+
+// A view is read in runs when they have at least this many elements; shorter ones cost more than they save.
+constexpr int64_t kRunMin = 64;
+// The numbers of an iota are computed as s32 when they cannot exceed it.
+constexpr double kExactNumbers = 1 << 30;
 
 }  // namespace
 
@@ -74,6 +81,64 @@ HLOD_ALWAYS_INLINE void* TileProgram::Pointer(int value, const std::byte* const*
   return nullptr;
 }
 
+void TileProgram::Read(const Instruction& instruction, const std::byte* const* inputs, int64_t start, int n,
+                       std::byte* out, std::byte* temporary) const {
+  const View& view = views_[instruction.view];
+  if (instruction.kind == Instruction::Kind::kReadIota) {
+    auto* numbers = reinterpret_cast<int64_t*>(instruction.function == nullptr ? out : temporary);
+    ReadIota(view, start, n, numbers);
+    if (instruction.function != nullptr) instruction.function(out, numbers, nullptr, nullptr, n, 0);
+    return;
+  }
+  const std::byte* const base = inputs[instruction.input];
+  if (instruction.function == nullptr) {
+    ReadView(view, base, instruction.width, start, n, out);
+    return;
+  }
+  const std::byte* from = base + start * instruction.width;
+  if (!view.IsIdentity()) {
+    ReadView(view, base, instruction.width, start, n, temporary);
+    from = temporary;
+  }
+  instruction.function(out, from, nullptr, nullptr, n, 0);
+}
+
+void TileProgram::Stage(const Instruction& read, const std::byte* const* inputs, int64_t start, int n,
+                        std::byte* out, std::byte* temporary) const {
+  Read(read, inputs, start, n, out, temporary);
+}
+
+TileProgram::ReadForm TileProgram::ReadFormOf(const Instruction& read) const {
+  const View& view = views_[read.view];
+  const View::Dimension inner = view.dims.back();
+  const bool keeps_rows =
+      inner.size % row_ == 0 || (row_ % inner.size == 0 && inner.size % kTile == 0);
+  const bool runs = inner.size >= kRunMin && view.dims.size() <= kRunDimensionsMax && keeps_rows;
+  if (read.kind == Instruction::Kind::kReadIota) {
+    // Larger numbers would not be exact on their way to a float.
+    const Carrier carrier = values_[read.out].carrier;
+    double largest = static_cast<double>(std::abs(view.offset));
+    for (const View::Dimension& d : view.dims)
+      largest += static_cast<double>(d.size - 1) * std::abs(static_cast<double>(d.stride));
+    const bool direct = carrier == Carrier::kI32 || carrier == Carrier::kU32 ||
+                        (carrier == Carrier::kF32 && largest <= kExactNumbers);
+    return runs && direct ? ReadForm::kIota : ReadForm::kStaged;
+  }
+  if (view.IsScalar()) return ReadForm::kScalar;
+  if (view.IsIdentity()) return ReadForm::kDense;
+  return runs && (inner.stride == 0 || inner.stride == 1) ? ReadForm::kRun : ReadForm::kStaged;
+}
+
+int TileProgram::StagedReads() const {
+  int count = 0;
+  for (const Instruction& instruction : code_) {
+    const bool reads = instruction.kind == Instruction::Kind::kReadView ||
+                       instruction.kind == Instruction::Kind::kReadIota;
+    if (reads && ReadFormOf(instruction) == ReadForm::kStaged) ++count;
+  }
+  return count;
+}
+
 void TileProgram::Execute(const Instruction& instruction, const std::byte* const* inputs,
                           std::byte* const* outputs, std::byte* workspace, int64_t start, int n) const {
   void* out = Pointer(instruction.out, inputs, outputs, workspace, start);
@@ -86,26 +151,10 @@ void TileProgram::Execute(const Instruction& instruction, const std::byte* const
       instruction.function(out, operand[0], operand[1], operand[2], n, instruction.immediate);
       return;
     }
-    case Instruction::Kind::kReadView: {
-      const View& view = views_[instruction.view];
-      if (instruction.function == nullptr) {
-        ReadView(view, inputs[instruction.input], instruction.width, start, n, static_cast<std::byte*>(out));
-        return;
-      }
-      const std::byte* from = inputs[instruction.input] + start * instruction.width;
-      if (!view.IsIdentity()) {
-        ReadView(view, inputs[instruction.input], instruction.width, start, n, workspace);
-        from = workspace;
-      }
-      instruction.function(out, from, nullptr, nullptr, n, 0);
+    case Instruction::Kind::kReadView:
+    case Instruction::Kind::kReadIota:
+      Read(instruction, inputs, start, n, static_cast<std::byte*>(out), workspace);
       return;
-    }
-    case Instruction::Kind::kReadIota: {
-      auto* numbers = reinterpret_cast<int64_t*>(instruction.function == nullptr ? out : workspace);
-      ReadIota(views_[instruction.view], start, n, numbers);
-      if (instruction.function != nullptr) instruction.function(out, numbers, nullptr, nullptr, n, 0);
-      return;
-    }
     case Instruction::Kind::kCopy:
       std::memmove(out, Pointer(instruction.a, inputs, outputs, workspace, start),
                    static_cast<size_t>(n) * instruction.width);
@@ -134,6 +183,11 @@ bool TileProgram::MayShare(int output, int input) const {
   const InputUse& from = inputs_[input];
   if (from.viewed || from.width == 0 || to.written < 0) return false;
   return from.width == to.width && from.last_read <= to.written;
+}
+
+bool TileProgram::ReadsInOrder(int input) const {
+  if (static_cast<size_t>(input) >= inputs_.size()) return false;
+  return !inputs_[input].viewed && inputs_[input].width > 0;
 }
 
 }  // namespace hlod::engine

@@ -21,6 +21,33 @@ bool IsTileInstruction(hlo::Instruction instruction);
 
 class TileProgram {
  public:
+  struct Value {
+    Carrier carrier = Carrier::kF32;
+    enum class Place : uint8_t { kRegister, kConstant, kInput, kOutput } place = Place::kRegister;
+    int index = -1;      // A register slot, a byte offset in constants_, or the number of the input or
+                         // output.
+    int width = 0;       // For kInput and kOutput the bytes per element.
+    int last_use = -1;   // A position in code_.
+    int unrounded = -1;  // The value that was rounded or wrapped to this one.
+    bool whole_run = false;
+  };
+  struct Instruction {
+    enum class Kind : uint8_t { kCall, kReadView, kReadIota, kCopy } kind = Kind::kCall;
+    TileFunction function = nullptr;  // For kReadView the widening load, or null.
+    TileOp op;                        // The function's name, if it is not null.
+    int out = -1, a = -1, b = -1, c = -1;
+    int64_t immediate = 0;
+    int view = -1, input = -1, width = 0;
+  };
+  // How machine code reads a value from memory.
+  enum class ReadForm : uint8_t {
+    kDense,   // In the order of the domain.
+    kScalar,  // One element for the whole domain.
+    kRun,     // Long runs of neighbours, or of one element.
+    kIota,    // Long runs of numbers with a constant difference.
+    kStaged,  // Otherwise: the interpreter reads a tile, as the value's carrier.
+  };
+
   // Appends instructions. The caller numbers the inputs. A node is computed once; later uses find it by its
   // id.
   class Builder {
@@ -65,7 +92,7 @@ class TileProgram {
     int Result(hlo::NodeId node, TileFunction* store);
     bool WritesLate(int value, int width) const;
     int ConstantTile(Carrier carrier, double value);
-    int Emit(TileFunction function, int a, int b, int c, int64_t immediate, Carrier carrier);
+    int Emit(const TileOp& op, int a, int b, int c, int64_t immediate, Carrier carrier);
     int Narrow(int value, hlo::PrimitiveType type);
     int Stored(int value);
     void DropUnread();
@@ -97,27 +124,30 @@ class TileProgram {
 
   // Returns true when output `o` may lie in the memory of input `i`.
   bool MayShare(int output, int input) const;
+  // Returns true when the input is read only in the order of the domain.
+  bool ReadsInOrder(int input) const;
   int instruction_count() const { return static_cast<int>(code_.size()); }
 
- private:
-  struct Value {
-    Carrier carrier = Carrier::kF32;
-    enum class Place : uint8_t { kRegister, kConstant, kInput, kOutput } place = Place::kRegister;
-    int index = -1;      // A register slot, a byte offset in constants_, or the number of the input or
-                         // output.
-    int width = 0;       // For kInput and kOutput the bytes per element.
-    int last_use = -1;   // A position in code_.
-    int unrounded = -1;  // The value that was rounded or wrapped to this one.
-    bool whole_run = false;
-  };
-  struct Instruction {
-    enum class Kind : uint8_t { kCall, kReadView, kReadIota, kCopy } kind = Kind::kCall;
-    TileFunction function = nullptr;  // For kReadView the widening load, or null.
-    int out = -1, a = -1, b = -1, c = -1;
-    int64_t immediate = 0;
-    int view = -1, input = -1, width = 0;
-  };
+  // The program's parts, for the assembler. Positions and indices refer to each other.
+  const std::vector<Value>& values() const { return values_; }
+  const std::vector<Instruction>& prologue() const { return prologue_; }  // Runs once, before the first tile.
+  const std::vector<Instruction>& code() const { return code_; }
+  const std::vector<View>& views() const { return views_; }
+  const std::byte* ConstantOf(const Value& value) const { return constants_[0].bytes + value.index; }
+  ReadForm ReadFormOf(const Instruction& read) const;
+  // Reads in no runs that end within a row of `row` elements, except after whole tiles: then machine code
+  // combines each row's elements in the interpreter's order.
+  void KeepRunsWhole(int64_t row) { row_ = row; }
+  // Returns the number of reads of form kStaged.
+  int StagedReads() const;
+  // Does such a read of elements [start, start + n), where n <= kTile, into `out`. `temporary` has kTile * 8
+  // bytes.
+  void Stage(const Instruction& read, const std::byte* const* inputs, int64_t start, int n, std::byte* out,
+             std::byte* temporary) const;
+  // The bytes of a tile of any of the program's values.
+  int64_t slot_bytes() const { return slot_bytes_; }
 
+ private:
   // The use of an input or output; positions are in code_.
   struct InputUse {
     int width = 0;  // The bytes per element; 0 when it is never read.
@@ -140,6 +170,8 @@ class TileProgram {
                 int64_t start) const;
   void Execute(const Instruction& instruction, const std::byte* const* inputs, std::byte* const* outputs,
                std::byte* workspace, int64_t start, int n) const;
+  void Read(const Instruction& instruction, const std::byte* const* inputs, int64_t start, int n,
+            std::byte* out, std::byte* temporary) const;
   void AssignRegisters();
 
   std::vector<Value> values_;
@@ -153,6 +185,7 @@ class TileProgram {
   std::vector<InputUse> inputs_;    // Indexed by the number of the input.
   std::vector<OutputUse> outputs_;  // Indexed by the number of the output.
   std::vector<int> kept_;
+  int64_t row_ = 1;  // Runs are multiples of it, or of tiles within it.
   bool has_unread_ = false;  // While building: true if there may be instructions whose value is never read.
 };
 

@@ -65,7 +65,7 @@ bool FormOf(hlo::PrimitiveType type, bool bits, Carrier* carrier) {
   *carrier = hlo::ByteWidth(type) == 1 ? Carrier::kU8 : Carrier::kU16;
   return true;
 }
-TileFunction LoadOf(hlo::PrimitiveType type, bool bits) { return bits ? nullptr : GetTileOps().load(type); }
+TileFunction LoadOf(hlo::PrimitiveType type, bool bits) { return bits ? nullptr : FunctionOf(TileOp::Load(type)); }
 
 }  // namespace
 
@@ -95,18 +95,17 @@ int TileProgram::Builder::NewValue(Carrier carrier) {
   return static_cast<int>(program_->values_.size()) - 1;
 }
 
-int TileProgram::Builder::Emit(TileFunction function, int a, int b, int c, int64_t immediate,
-                               Carrier carrier) {
+int TileProgram::Builder::Emit(const TileOp& op, int a, int b, int c, int64_t immediate, Carrier carrier) {
   const int out = NewValue(carrier);
   program_->code_.push_back(
-      {.function = function, .out = out, .a = a, .b = b, .c = c, .immediate = immediate});
+      {.function = FunctionOf(op), .op = op, .out = out, .a = a, .b = b, .c = c, .immediate = immediate});
   return out;
 }
 
 // Returns a value rounded or wrapped to `type`, or the value itself if that would not change it.
 int TileProgram::Builder::Narrow(int value, hlo::PrimitiveType type) {
-  const TileFunction narrow = GetTileOps().narrow(type);
-  if (narrow == nullptr) return value;
+  const TileOp narrow = TileOp::Narrow(type);
+  if (FunctionOf(narrow) == nullptr) return value;
   const int narrowed = Emit(narrow, value, -1, -1, 0, program_->values_[value].carrier);
   program_->values_[narrowed].unrounded = value;
   return narrowed;
@@ -170,7 +169,7 @@ int TileProgram::Builder::Operand(hlo::NodeId node) {
   if (const auto it = values_.find(node); it != values_.end()) return it->second;
   if (const auto it = bits_.find(node); it != bits_.end() && !inputs_.contains(node)) {
     // The node is available as bits, and is now needed as a number.
-    const TileFunction load = GetTileOps().load(computation_[node].shape().type);
+    const TileOp load = TileOp::Load(computation_[node].shape().type);
     return values_[node] = Emit(load, it->second, -1, -1, 0, Carrier::kF32);
   }
   const View view = ResolveView(computation_, node, count_);
@@ -204,8 +203,8 @@ int TileProgram::Builder::Bits(hlo::NodeId node) {
 // Returns false when the instruction needs numbers, or its operands are not available as bits.
 bool TileProgram::Builder::AddOnBits(hlo::Instruction instruction) {
   const hlo::PrimitiveType from = FunctionType(instruction), to = instruction.shape().type;
-  const TileFunction function = GetTileOps().on_bits(instruction.opcode(), from, to);
-  if (function == nullptr) return false;
+  const TileOp op = TileOp::OnBits(instruction.opcode(), from, to);
+  if (FunctionOf(op) == nullptr) return false;
   const uint32_t first = instruction.opcode() == hlo::kSelect ? 1 : 0;
   for (uint32_t i = first; i < instruction.operand_count(); ++i) {
     if (!HasBits(instruction.operands()[i])) return false;
@@ -219,7 +218,7 @@ bool TileProgram::Builder::AddOnBits(hlo::Instruction instruction) {
   Carrier carrier;
   const bool bits = FormOf(to, true, &carrier);
   if (!bits) CarrierOf(to, &carrier);
-  (bits ? bits_ : values_)[instruction.id()] = Emit(function, operand[0], operand[1], operand[2], 0, carrier);
+  (bits ? bits_ : values_)[instruction.id()] = Emit(op, operand[0], operand[1], operand[2], 0, carrier);
   return true;
 }
 
@@ -228,7 +227,7 @@ bool TileProgram::Builder::AddOnBits(hlo::Instruction instruction) {
 int TileProgram::Builder::Result(hlo::NodeId node, TileFunction* store) {
   const auto bits = bits_.find(node);
   const bool has_bits = bits != bits_.end() && !values_.contains(node);
-  *store = has_bits ? nullptr : GetTileOps().store(computation_[node].shape().type);
+  *store = has_bits ? nullptr : FunctionOf(TileOp::Store(computation_[node].shape().type));
   return has_bits ? bits->second : Operand(node);
 }
 
@@ -248,7 +247,7 @@ int TileProgram::Builder::Memory(hlo::NodeId node, const View& view, Form form) 
     program.views_.push_back(view);
     program.code_.push_back(
         {.kind = Instruction::Kind::kReadIota,
-         .function = carrier == Carrier::kI64 ? nullptr : GetTileOps().convert(Carrier::kI64, carrier),
+         .function = FunctionOf(TileOp::Convert(Carrier::kI64, carrier)),
          .out = value,
          .view = static_cast<int>(program.views_.size()) - 1});
     return Narrow(value, type);
@@ -266,6 +265,7 @@ int TileProgram::Builder::Memory(hlo::NodeId node, const View& view, Form form) 
   program.views_.push_back(view);
   const Instruction read{.kind = Instruction::Kind::kReadView,
                          .function = load,
+                         .op = TileOp::Load(type),
                          .out = value,
                          .view = static_cast<int>(program.views_.size()) - 1,
                          .input = number,
@@ -289,7 +289,7 @@ void TileProgram::Builder::AddElementInput(hlo::NodeId node, int input) {
   const int width = hlo::ByteWidth(type);
   program.Input(input).width = width;
   values_[node] = value;
-  if (const TileFunction load = GetTileOps().load(type)) {
+  if (const TileFunction load = FunctionOf(TileOp::Load(type))) {
     View view;
     view.base = node;
     view.count = count_;
@@ -297,6 +297,7 @@ void TileProgram::Builder::AddElementInput(hlo::NodeId node, int input) {
     program.views_.push_back(view);
     program.code_.push_back({.kind = Instruction::Kind::kReadView,
                              .function = load,
+                             .op = TileOp::Load(type),
                              .out = value,
                              .view = static_cast<int>(program.views_.size()) - 1,
                              .input = input,
@@ -330,6 +331,7 @@ bool TileProgram::Builder::AddLateOutput(hlo::NodeId node, int output) {
   if (writes) return true;
   program.code_.push_back({.kind = store != nullptr ? Instruction::Kind::kCall : Instruction::Kind::kCopy,
                            .function = store,
+                           .op = TileOp::Store(computation_[node].shape().type),
                            .out = out,
                            .a = source,
                            .width = width});
@@ -373,7 +375,7 @@ bool TileProgram::Builder::Add(hlo::NodeId node) {
   Carrier carrier, result;
   CarrierOf(FunctionType(instruction), &carrier);
   CarrierOf(type, &result);
-  const int value = Emit(GetTileOps().elementwise(instruction.opcode(), carrier), operand[0], operand[1],
+  const int value = Emit(TileOp::Elementwise(instruction.opcode(), carrier), operand[0], operand[1],
                          operand[2], ImmediateOf(instruction), result);
   values_[node] = KeepsRange(instruction.opcode(), carrier) ? value : Narrow(value, type);
   return true;
@@ -391,7 +393,6 @@ int TileProgram::Builder::BitcastValue(hlo::Instruction instruction, int operand
 }
 
 int TileProgram::Builder::ConvertValue(hlo::Instruction instruction, int source) {
-  const TileOps& ops = GetTileOps();
   const hlo::PrimitiveType type = instruction.shape().type;
   hlo::PrimitiveType from_type = instruction.operand(0).shape().type;
   Carrier from = program_->values_[source].carrier, result;
@@ -399,8 +400,8 @@ int TileProgram::Builder::ConvertValue(hlo::Instruction instruction, int source)
   if (IsComplexCarrier(from) && !IsComplexCarrier(result) && result != Carrier::kPred) {
     from_type = hlo::RealType(from_type);
     CarrierOf(from_type, &from);
-    source = Emit(ops.elementwise(hlo::kReal, from == Carrier::kF64 ? Carrier::kC128 : Carrier::kC64), source,
-                  -1, -1, 0, from);
+    const Carrier complex = from == Carrier::kF64 ? Carrier::kC128 : Carrier::kC64;
+    source = Emit(TileOp::Elementwise(hlo::kReal, complex), source, -1, -1, 0, from);
   }
   const int bits = hlo::Info(type).bits, from_bits = hlo::Info(from_type).bits;
   const bool to_small_float = hlo::IsFloat(type) && bits < 32;
@@ -409,12 +410,14 @@ int TileProgram::Builder::ConvertValue(hlo::Instruction instruction, int source)
     const double low = hlo::IsSigned(type) ? -static_cast<double>(int64_t{1} << (bits - 1)) : 0;
     const double high = static_cast<double>((int64_t{1} << (hlo::IsSigned(type) ? bits - 1 : bits)) - 1);
     const int low_tile = ConstantTile(from, low), high_tile = ConstantTile(from, high);
-    source = Emit(ops.elementwise(hlo::kClamp, from), low_tile, source, high_tile, 0, from);
+    source = Emit(TileOp::Elementwise(hlo::kClamp, from), low_tile, source, high_tile, 0, from);
   }
   // A value that is not exact in f32 would be rounded twice if it were converted through f32.
-  TileFunction convert = to_small_float && from_bits > 24 ? ops.odd(from) : nullptr;
-  if (convert == nullptr) convert = ops.convert(from, result);
-  const int value = convert != nullptr ? Emit(convert, source, -1, -1, 0, result) : source;
+  TileOp convert = TileOp::Odd(from);
+  if (!to_small_float || from_bits <= 24 || FunctionOf(convert) == nullptr)
+    convert = TileOp::Convert(from, result);
+  const bool converts = FunctionOf(convert) != nullptr;
+  const int value = converts ? Emit(convert, source, -1, -1, 0, result) : source;
   const bool narrows = bits < from_bits || hlo::Info(from_type).type_class != hlo::Info(type).type_class ||
                        (hlo::IsFloat(type) && from_type != type);
   return narrows ? Narrow(value, type) : value;
@@ -446,6 +449,7 @@ bool TileProgram::Builder::AddOutput(hlo::NodeId node, int output) {
   program.Output(output).written = static_cast<int>(program.code_.size());
   program.code_.push_back({.kind = store != nullptr ? Instruction::Kind::kCall : Instruction::Kind::kCopy,
                            .function = store,
+                           .op = TileOp::Store(computation_[node].shape().type),
                            .out = out,
                            .a = store != nullptr ? Stored(value) : value,
                            .width = width});

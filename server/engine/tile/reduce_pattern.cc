@@ -23,7 +23,32 @@ std::optional<FoldOp> FoldFor(ScalarReducer reducer) {
   }
 }
 
+// With fewer than kJobsWanted outputs side by side, a reduction of kSplitElementsMin elements or more is
+// split itself, into chunks of at least kElementsAChunk.
+constexpr int64_t kJobsWanted = 64, kElementsAChunk = 32768, kSplitElementsMin = 256 * 1024;
+
 }  // namespace
+
+int64_t StripsOf(const ReducePattern& pattern) {
+  return pattern.inner == 1 ? 1 : (pattern.inner + kTile - 1) / kTile;
+}
+
+int64_t RowsAStep(const ReducePattern& pattern) {
+  if (pattern.inner == 1) return kTile;
+  return StripsOf(pattern) > 1 ? 1 : std::max<int64_t>(1, kTile / pattern.inner);
+}
+
+int64_t StepsOf(const ReducePattern& pattern) {
+  const int64_t rows = RowsAStep(pattern);
+  return (pattern.reduced + rows - 1) / rows;
+}
+
+int64_t ReductionChunks(const ReducePattern& pattern) {
+  const int64_t count = pattern.count(), independent = StripsOf(pattern) * pattern.outer;
+  if (count < kSplitElementsMin || independent >= kJobsWanted) return 1;
+  const int64_t wanted = std::min(kJobsWanted / independent, count / independent / kElementsAChunk);
+  return std::clamp<int64_t>(wanted, 1, StepsOf(pattern));
+}
 
 std::optional<ReducePattern> MatchReduce(const hlo::Module& module, hlo::Instruction instruction) {
   if (instruction.opcode() != hlo::kReduce || instruction.operand_count() != 2 || !AllStatic(instruction))

@@ -149,6 +149,29 @@ View ResolveView(const hlo::Computation& computation, hlo::NodeId node, int64_t 
   return view;
 }
 
+RunCursor::RunCursor(const View& view, int64_t start) : view_(&view), offset_(view.offset) {
+  int64_t rest = start;
+  for (size_t d = view.dims.size(); d-- > 0;) {
+    index_[d] = rest % view.dims[d].size;
+    rest /= view.dims[d].size;
+    offset_ += index_[d] * view.dims[d].stride;
+  }
+}
+
+void RunCursor::Advance(int64_t n) {
+  size_t d = view_->dims.size() - 1;
+  index_[d] += n;
+  offset_ += n * view_->dims[d].stride;
+  // At the end of a dimension, the next outer index advances.
+  while (index_[d] == view_->dims[d].size && d > 0) {
+    offset_ -= view_->dims[d].size * view_->dims[d].stride;
+    index_[d] = 0;
+    --d;
+    ++index_[d];
+    offset_ += view_->dims[d].stride;
+  }
+}
+
 namespace {
 
 // Calls run(offset, stride, length, done) for each stretch of the innermost dimension within [start, start +

@@ -39,6 +39,26 @@ View ResolveView(const hlo::Computation& computation, hlo::NodeId node, int64_t 
 // Returns true when ResolveView looks through the opcode (if the shapes allow it).
 bool IsViewOpcode(hlo::Opcode opcode);
 
+// Walks along a view in runs within its innermost dimension. For views of at most kRunDimensionsMax
+// dimensions.
+inline constexpr size_t kRunDimensionsMax = 6;
+class RunCursor {
+ public:
+  RunCursor() = default;
+  RunCursor(const View& view, int64_t start);
+  // The element of the base at the cursor, and the elements that remain of its run.
+  int64_t offset() const { return offset_; }
+  int64_t left() const { return view_->dims.back().size - index_[view_->dims.size() - 1]; }
+  int64_t stride() const { return view_->dims.back().stride; }
+  // Advances by at most left() elements. REQUIRES: the cursor is before the view's end.
+  void Advance(int64_t n);
+
+ private:
+  const View* view_ = nullptr;
+  int64_t offset_ = 0;
+  int64_t index_[kRunDimensionsMax] = {};
+};
+
 // Copies elements [start, start + n) of the view from `base` to dense memory, `width` bytes each. Not for
 // iotas.
 void ReadView(const View& view, const std::byte* base, int width, int64_t start, int64_t n, std::byte* out);

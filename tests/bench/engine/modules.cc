@@ -15,6 +15,7 @@
 #include "common/base/text/strings.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/text/text.h"
+#include "server/engine/contraction/cpu_features.h"
 #include "server/engine/plan/plan.h"
 #include "tests/bench/engine/measure.h"
 
@@ -34,11 +35,12 @@ struct Options {
   double budget_us = 20'000;
   bool results = false;
   bool processor = false;  // Measures processor time instead of wall time.
+  std::shared_ptr<engine::Assembler> assembler = nullptr;
 };
 
 struct Figures {
-  double compile_us = 0, run_us = 0;
-  int64_t reference_steps = 0;
+  double compile_us = 0, assemble_us = 0, run_us = 0;
+  int64_t reference_steps = 0, fused_steps = 0, kernels = 0;
 };
 
 absl::StatusOr<Figures> Measure(const Path& base, const Options& options) {
@@ -47,9 +49,14 @@ absl::StatusOr<Figures> Measure(const Path& base, const Options& options) {
   RETURN_IF_ERROR(hlo::Verify(*module));
   Figures figures;
   const Clock::time_point start = Clock::now();
-  ASSIGN_OR_RETURN(const std::unique_ptr<engine::Plan> plan, engine::Compile(*module));
+  ASSIGN_OR_RETURN(const std::unique_ptr<engine::Plan> plan, engine::Compile(*module, {.assembler = options.assembler}));
   figures.compile_us = MicrosecondsSince(start);
   figures.reference_steps = plan->stats().reference_steps;
+  figures.fused_steps = plan->stats().fused_steps;
+  const Clock::time_point compiled = Clock::now();
+  plan->AssembleNow();
+  figures.assemble_us = MicrosecondsSince(compiled);
+  figures.kernels = plan->kernels();
 
   std::vector<Bytes> memory;
   std::vector<const std::byte*> arguments;
@@ -79,19 +86,29 @@ absl::StatusOr<Figures> Measure(const Path& base, const Options& options) {
   return figures;
 }
 
-int Main(int argc, char** argv) {
-  Options options;
-  Path folder;
+// Returns false if the command line is wrong.
+bool ReadOptions(int argc, char** argv, Options& options, Path& folder) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (flag == "--budget-ms" && i + 1 < argc) options.budget_us = 1000 * std::atof(argv[++i]);
     else if (flag == "--results") options.results = true;
     else if (flag == "--processor") options.processor = true;
+    else if (flag == "--assemble") options.assembler = engine::MakeAssembler(engine::Assembling::kSecondRun);
+    else if (flag == "--cpu-features" && i + 1 < argc && engine::LimitCpuFeatures(argv[i + 1]).ok()) ++i;
     else if (folder.empty() && flag.substr(0, 1) != "-") folder = flag;
-    else {
-      std::fprintf(stderr, "usage: module_bench [--budget-ms N] [--results] [--processor] FOLDER\n");
-      return 2;
-    }
+    else return false;
+  }
+  return !folder.empty();
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  Path folder;
+  if (!ReadOptions(argc, argv, options, folder)) {
+    std::fprintf(stderr,
+                 "usage: module_bench [--budget-ms N] [--results] [--processor] [--assemble] "
+                 "[--cpu-features LEVEL] FOLDER\n");
+    return 2;
   }
   std::error_code error;
   std::printf("{");
@@ -105,9 +122,11 @@ int Main(int argc, char** argv) {
       std::fprintf(stderr, "%s: %s\n", base.filename().c_str(), figures.status().ToString().c_str());
       continue;
     }
-    std::printf("%s\"%s\": {\"compile_us\": %.3f, \"run_us\": %.3f, \"reference_steps\": %d}", separator,
-                base.filename().c_str(), figures->compile_us, figures->run_us,
-                static_cast<int>(figures->reference_steps));
+    std::printf("%s\"%s\": {\"compile_us\": %.3f, \"assemble_us\": %.3f, \"run_us\": %.3f, ", separator,
+                base.filename().c_str(), figures->compile_us, figures->assemble_us, figures->run_us);
+    std::printf("\"reference_steps\": %d, \"fused_steps\": %d, \"kernels\": %d}",
+                static_cast<int>(figures->reference_steps), static_cast<int>(figures->fused_steps),
+                static_cast<int>(figures->kernels));
     separator = ",\n";
   }
   std::printf("\n}\n");

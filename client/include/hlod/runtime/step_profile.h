@@ -11,8 +11,9 @@ namespace hlod {
 // One step of the plan that a daemon made of a program.
 struct StepProfile {
   int64_t index = 0;  // The step's position in the plan.
-  // "fused": a loop over elements, whose program is interpreted tile by tile. "library": dots, convolutions,
-  // sorts, transforms, factorizations, reductions and windows. "movement": moves data and computes nothing.
+  // "assembled": a loop over elements that is machine code of its own. "interpreted": such a loop whose
+  // program is interpreted tile by tile, as all are at first. "library": dots, convolutions, sorts,
+  // transforms, factorizations, reductions and windows. "movement": moves data and computes nothing.
   // "reference": run by the evaluator, slowly. "copy": a value that a loop, a branch or the end of the
   // program copies.
   std::string kind;

@@ -62,4 +62,18 @@ const TileOps& GetTileOps() {
   return *sets[AvailableTileOps(sets) - 1];
 }
 
+TileFunction FunctionOf(const TileOp& op) {
+  const TileOps& ops = GetTileOps();
+  switch (op.kind) {
+    case TileOp::Kind::kElementwise: return ops.elementwise(op.opcode, op.from);
+    case TileOp::Kind::kConvert: return ops.convert(op.from, op.to);
+    case TileOp::Kind::kLoad: return ops.load(op.type);
+    case TileOp::Kind::kStore: return ops.store(op.type);
+    case TileOp::Kind::kNarrow: return ops.narrow(op.type);
+    case TileOp::Kind::kOdd: return ops.odd(op.from);
+    case TileOp::Kind::kOnBits: return ops.on_bits(op.opcode, op.type, op.to_type);
+  }
+  return nullptr;
+}
+
 }  // namespace hlod::engine

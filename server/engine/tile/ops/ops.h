@@ -88,6 +88,35 @@ struct TileOps {
   FoldColumnsFunction (*fold_columns)(FoldOp op, Carrier carrier);
 };
 
+// The name of a tile function: the interpreter looks the function up, and the assembler translates the name.
+struct TileOp {
+  enum class Kind : uint8_t {
+    kElementwise,  // `opcode` on operands of carrier `from`.
+    kConvert,      // `from` to `to`.
+    kLoad,         // `type` as stored to its carrier.
+    kStore,        // The carrier of `type` to `type` as stored.
+    kNarrow,       // Wraps or rounds to the values of `type`.
+    kOdd,          // `from` to f32, rounded to odd.
+    kOnBits,       // `opcode` on floats `type` as stored, with a result of `to_type`.
+  };
+  Kind kind = Kind::kElementwise;
+  hlo::Opcode opcode = hlo::kAdd;
+  Carrier from = Carrier::kF32, to = Carrier::kF32;
+  hlo::PrimitiveType type = hlo::kInvalid, to_type = hlo::kInvalid;
+
+  static TileOp Elementwise(hlo::Opcode opcode, Carrier carrier) { return {.opcode = opcode, .from = carrier}; }
+  static TileOp Convert(Carrier from, Carrier to) { return {.kind = Kind::kConvert, .from = from, .to = to}; }
+  static TileOp Load(hlo::PrimitiveType type) { return {.kind = Kind::kLoad, .type = type}; }
+  static TileOp Store(hlo::PrimitiveType type) { return {.kind = Kind::kStore, .type = type}; }
+  static TileOp Narrow(hlo::PrimitiveType type) { return {.kind = Kind::kNarrow, .type = type}; }
+  static TileOp Odd(Carrier carrier) { return {.kind = Kind::kOdd, .from = carrier}; }
+  static TileOp OnBits(hlo::Opcode opcode, hlo::PrimitiveType from, hlo::PrimitiveType to) {
+    return {.kind = Kind::kOnBits, .opcode = opcode, .type = from, .to_type = to};
+  }
+};
+// Returns the function of that name in the best set in use; null if it does not exist, or need not be called.
+TileFunction FunctionOf(const TileOp& op);
+
 // Returns the best set in use (common/base/system/cpu.h).
 const TileOps& GetTileOps();
 // Returns the number of instruction sets in use, and stores them in `sets`, the best last. For tests that

@@ -198,7 +198,7 @@ TEST(Session, AnExecuteIsAnsweredWithItsProfileWhenAsked) {
   EXPECT_THAT(client.Read(3), ElementsAre(2, 4, 6, 8));
   const v1::ExecuteProfile& profile = reply.profile();
   ASSERT_EQ(profile.steps_size(), 1);
-  EXPECT_EQ(profile.steps(0).kind(), "fused");
+  EXPECT_EQ(profile.steps(0).kind(), "interpreted");
   EXPECT_EQ(profile.steps(0).runs(), 1);
   EXPECT_EQ(profile.steps(0).bytes(), 3 * 16);
   EXPECT_GT(profile.run_ns(), 0);

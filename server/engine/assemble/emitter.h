@@ -1,0 +1,78 @@
+// Emits the code of a tile program.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "server/engine/assemble/folds.h"
+#include "server/engine/assemble/operations.h"
+#include "server/engine/tile/kernel.h"
+
+namespace hlod::engine::assemble {
+
+// Emits a function over one run of the domain (TileKernel::Function): a loop over whole vectors, then one
+// vector for the rest. If sums are folded, there is such a pair of loops for each tile.
+class Emitter {
+ public:
+  // With `past_caches`, outputs of 32-bit elements are stored past the caches; runs must then start at
+  // multiples of 16 elements.
+  Emitter(x86::Compiler& cc, bool avx512, const KernelSlot& slot, bool past_caches)
+      : cc_(cc), l_(cc, avx512), slot_(slot), program_(slot.program()), past_caches_(past_caches) {}
+
+  // Returns false if the program has an operation without a translation, or too many operands.
+  bool Emit();
+  const std::vector<TileKernel::Operand>& operands() const { return operands_; }
+
+ private:
+  using Instruction = TileProgram::Instruction;
+  using Value = TileProgram::Value;
+  // An iota's next numbers, and what the loop adds to them.
+  struct Counter {
+    size_t operand = 0;
+    Num numbers, step;
+  };
+
+  bool FindOperands();
+  void AddRead(const Instruction& read);
+  bool Prologue();
+  void Count(size_t operand);
+  bool Body(const Extent& extent);
+  // Goes on to the next vector.
+  void Advance();
+  bool EmitWhole();
+  bool EmitTiles();
+  bool EmitTileLoop(const x86::Gp& whole_end);
+  // Combine the kept values of a vector, which has number `vector` in its unit.
+  bool Fold(const Extent& extent, size_t vector);
+  bool FoldColumns(const Extent& extent);
+  bool Step(const Instruction& instruction, size_t position, const Extent& extent);
+  bool Read(const Instruction& read, size_t operand, const Extent& extent, Lane* out);
+  // Returns a value for the current vector, which is loaded if it is an input or a constant.
+  const Lane& ValueOf(int value, const Extent& extent);
+  Lane Constant(const Value& value);
+  bool Broadcast(const Instruction& read, const x86::Gp& from, Lane* out);
+  Lane LoadCarrier(Memory memory, Carrier carrier);
+  void StoreCarrier(Memory memory, Carrier carrier, const Lane& lane, bool whole);
+  bool StoreAs(Memory memory, hlo::PrimitiveType type, const Lane& lane);
+  Memory At(size_t operand, const Extent& extent) { return {l_, pointers_[operand], index_, extent}; }
+  Extent Rest(const x86::Gp& end);
+
+  x86::Compiler& cc_;
+  Lanes l_;
+  const KernelSlot& slot_;
+  const TileProgram& program_;
+  const bool past_caches_;
+  std::vector<TileKernel::Operand> operands_;
+  std::vector<size_t> operand_of_read_;   // By position in the code, behind that of the prologue.
+  std::vector<size_t> operand_of_value_;  // By value, for inputs and outputs in the order of the domain.
+  size_t accumulators_ = 0;  // The first operand that is an accumulator.
+  std::vector<x86::Gp> pointers_;
+  std::vector<Lane> fixed_;  // By position, the reads that are the same for every vector.
+  std::vector<Counter> counters_;
+  std::vector<std::unique_ptr<Folding>> folds_;  // For rows.
+  std::vector<Lane> lanes_;    // By value, for the current vector.
+  std::vector<bool> known_;    // By value, true if `lanes_` has it.
+  x86::Gp index_, count_;
+};
+
+}  // namespace hlod::engine::assemble

@@ -1,0 +1,260 @@
+// Transcribes tile/math.h. Each function there says how it works; here only the selections differ in form.
+#include "server/engine/assemble/math.h"
+
+#include <limits>
+
+namespace hlod::engine::assemble {
+namespace {
+
+constexpr uint64_t kSign64 = uint64_t{1} << 63;
+constexpr uint32_t kSign32 = uint32_t{1} << 31;
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Num SignBit(const Num& like) { return like.lanes->Bits(like.wide ? kSign64 : kSign32, like.wide); }
+Num Magnitude(const Num& like) { return like.lanes->Bits(like.wide ? ~kSign64 : ~kSign32, like.wide); }
+Num Number(double value, const Num& like) { return like.lanes->Float(value, like.wide); }
+Num Integer(int64_t value, const Num& like) {
+  return like.lanes->Bits(static_cast<uint64_t>(value), like.wide);
+}
+Mask Is(Order order, const Num& a, double b) { return a.lanes->Compare(order, a, Number(b, a)); }
+
+// Returns `x`, at most `high` and at least `low`; NaN stays.
+Num Within(const Num& x, double low, double high) {
+  return PlainMax(Number(low, x), PlainMin(Number(high, x), x));
+}
+
+// e^r - 1 for |r| <= ln(2) / 2, in double.
+Num ReducedExpm1(const Num& r) {
+  const Num z = r * r;
+  Num p = z * 1.26177193074810590878e-4;
+  p = p + 3.02994407707441961300e-2;
+  p = (p * z + 9.99999999999999999910e-1) * r;
+  Num q = z * 3.00198505138664455042e-6;
+  q = q + 2.52448340349684104192e-3;
+  q = q * z + 2.27265548208155028766e-1;
+  q = q * z + 2.00000000000000000009;
+  return 2.0 * (p / (q - p));
+}
+
+Num Exp64(const Num& x) {
+  Lanes& l = *x.lanes;
+  constexpr double kMagic = 6755399441055744.0;
+  const Num y = Within(x, -746.0, 710.0);
+  const Num shifted = y * 1.44269504088896340736 + kMagic;
+  const Num n = shifted - kMagic;
+  const Num p = 1.0 + ReducedExpm1((y - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6);
+  const Num exponent = l.SubInt(shifted, Number(kMagic, x));
+  const Num half = l.SubInt(l.ShiftRight(l.AddInt(exponent, Integer(4096, x)), 1), Integer(2048, x));
+  const Num scale1 = l.ShiftLeft(l.AddInt(half, Integer(1023, x)), 52);
+  const Num scale2 = l.ShiftLeft(l.AddInt(l.SubInt(exponent, half), Integer(1023, x)), 52);
+  const Num result = p * scale1 * scale2;
+  return l.Select(l.Unordered(x), x, result);
+}
+
+Num Exp32(const Num& x) {
+  Lanes& l = *x.lanes;
+  constexpr float kMagic = 12582912.0f;
+  const Num y = Within(x, -104.0, 89.0);
+  const Num shifted = y * 1.44269504088896341f + kMagic;
+  const Num n = shifted - kMagic;
+  const Num r = (y - n * 0.693359375f) - n * -2.12194440e-4f;
+  Num p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = (p * r) * r + r + 1.0f;
+  const Num exponent = l.SubInt(shifted, Integer(0x4b400000, x));
+  const Num half = l.ShiftRightSigned(exponent, 1);
+  const Num scale1 = l.ShiftLeft(l.AddInt(half, Integer(127, x)), 23);
+  const Num scale2 = l.ShiftLeft(l.AddInt(l.SubInt(exponent, half), Integer(127, x)), 23);
+  const Num result = p * scale1 * scale2;
+  return l.Select(l.Unordered(x), x, result);
+}
+
+Num Expm1Of32(const Num& x) {
+  Lanes& l = *x.lanes;
+  Num s = x * 1.3981999507e-3f + 8.3334519073e-3f;
+  s = s * x + 4.1665795894e-2f;
+  s = s * x + 1.6666665459e-1f;
+  s = s * x + 5.0000001201e-1f;
+  const Num small = (s * x) * x + x;
+  const Num large = Exp32(x) - 1.0;
+  return CopySign(l.Select(Is(Order::kLt, Abs(x), 0.34657359f), small, large), x);
+}
+
+Num Expm1Of64(const Num& x) {
+  Lanes& l = *x.lanes;
+  const Mask near = Is(Order::kLt, Abs(x), 0.34657359027997264);
+  const Num small = ReducedExpm1(l.SelectOrZero(near, x));
+  const Num large = Exp64(x) - 1.0;
+  return CopySign(l.Select(near, small, large), x);
+}
+
+Num Tanh32(const Num& x) {
+  Lanes& l = *x.lanes;
+  const Num a = Abs(x), z = x * x;
+  Num p = z * -5.70498872745e-3f + 2.06390887954e-2f;
+  p = p * z - 5.37397155531e-2f;
+  p = p * z + 1.33314422036e-1f;
+  p = p * z - 3.33332819422e-1f;
+  const Num small = (p * z) * x + x;
+  const Num e = Exp32(a * -2.0f);
+  const Num large = (1.0 - e) / (1.0 + e);
+  return CopySign(l.Select(Is(Order::kLt, a, 0.625f), small, large), x);
+}
+
+Num Tanh64(const Num& x) {
+  Lanes& l = *x.lanes;
+  const Num a = Abs(x), z = x * x;
+  Num p = z * -9.64399179425052238628e-1 - 9.92877231001918586564e1;
+  p = p * z - 1.61468768441708447952e3;
+  Num q = z + 1.12811678491632931402e2;
+  q = q * z + 2.23548839060100448583e3;
+  q = q * z + 4.84406305325125486048e3;
+  const Num small = x + x * z * (p / q);
+  const Num e = Exp64(a * -2.0);
+  const Num large = (1.0 - e) / (1.0 + e);
+  const Num result = CopySign(l.Select(Is(Order::kLt, a, 0.625), small, large), x);
+  return l.Select(l.Unordered(x), x, result);
+}
+
+}  // namespace
+
+Num Abs(const Num& x) { return x.lanes->And(x, Magnitude(x)); }
+Num Negate(const Num& x) { return x.lanes->Xor(x, SignBit(x)); }
+Num CopySign(const Num& magnitude, const Num& sign) {
+  Lanes& l = *magnitude.lanes;
+  return l.Or(l.And(magnitude, Magnitude(magnitude)), l.And(sign, SignBit(sign)));
+}
+
+// Each instruction returns its second operand for NaN and for two zeros; the other order is right for the
+// rest.
+Num Minimum(const Num& given_a, const Num& given_b) {
+  Lanes& l = *given_a.lanes;
+  const Num a = l.InRegister(given_a), b = l.InRegister(given_b);
+  const Num smaller = l.Or(PlainMin(a, b), PlainMin(b, a));  // A NaN in b, and -0 beside +0.
+  return l.Select(l.Unordered(a), a, l.Select(l.Unordered(b), b, smaller));
+}
+Num Maximum(const Num& given_a, const Num& given_b) {
+  Lanes& l = *given_a.lanes;
+  const Num a = l.InRegister(given_a), b = l.InRegister(given_b);
+  const Num larger = l.And(PlainMax(a, b), PlainMax(b, a));
+  return l.Select(l.Unordered(a), a, l.Select(l.Unordered(b), b, larger));
+}
+
+Num Exp(const Num& x) { return x.wide ? Exp64(x) : Exp32(x); }
+Num Expm1(const Num& x) { return x.wide ? Expm1Of64(x) : Expm1Of32(x); }
+Num Tanh(const Num& x) { return x.wide ? Tanh64(x) : Tanh32(x); }
+
+Num Log(const Num& x) {
+  Lanes& l = *x.lanes;
+  const Mask subnormal = Is(Order::kLt, x, 1.17549435e-38f);
+  const Num bits = l.Select(subnormal, x * 8388608.0f, x);
+  Num e = l.SubInt(l.And(l.ShiftRight(bits, 23), Integer(0xff, x)), Integer(126, x));
+  Num m = l.Or(l.And(bits, Integer(0x007fffff, x)), Integer(0x3f000000, x));
+  const Mask low = Is(Order::kLt, m, 0.707106781186547524f);
+  e = l.Select(low, l.SubInt(e, Integer(1, x)), e);
+  m = l.Select(low, m + m - 1.0, m - 1.0);
+  const Num fe = FloatOfInteger(l.Select(subnormal, l.SubInt(e, Integer(23, x)), e), true);
+  const Num z = m * m;
+  Num p = m * 7.0376836292e-2f - 1.1514610310e-1f;
+  p = p * m + 1.1676998740e-1f;
+  p = p * m - 1.2420140846e-1f;
+  p = p * m + 1.4249322787e-1f;
+  p = p * m - 1.6668057665e-1f;
+  p = p * m + 2.0000714765e-1f;
+  p = p * m - 2.4999993993e-1f;
+  p = p * m + 3.3333331174e-1f;
+  Num y = p * m * z;
+  y = y + fe * -2.12194440e-4f;
+  y = y - z * 0.5f;
+  Num result = m + y;
+  result = result + fe * 0.693359375f;
+  result = l.Select(Is(Order::kEq, x, kInf), Number(kInf, x), result);
+  result = l.Select(Is(Order::kEq, x, 0.0), Number(-kInf, x), result);
+  const Mask none = l.Or(Is(Order::kLt, x, 0.0), l.Unordered(x));
+  return l.Select(none, Number(std::numeric_limits<double>::quiet_NaN(), x), result);
+}
+
+Num Log1p(const Num& x) {
+  Lanes& l = *x.lanes;
+  const Num u = 1.0 + x;
+  const Num d = u - 1.0;
+  const Mask zero = Is(Order::kEq, d, 0.0);
+  const Num scaled = Log(u) * (x / l.Select(zero, Number(1.0, x), d));
+  Num result = l.Select(zero, x, scaled);
+  result = l.Select(Is(Order::kEq, u, 0.0), Number(-kInf, x), result);
+  return l.Select(Is(Order::kEq, u, kInf), Number(kInf, x), result);
+}
+
+Num Logistic(const Num& x) {
+  Lanes& l = *x.lanes;
+  const Num e = Exp(Negate(Abs(x)));
+  const Num r = 1.0 / (1.0 + e);
+  const Num rest = l.Select(l.Unordered(x), x, e * r);
+  return l.Select(Is(Order::kGe, x, 0.0), r, rest);
+}
+
+Num Erf(const Num& x) {
+  Lanes& l = *x.lanes;
+  const Num a = Abs(x), z = x * x;
+  Num p = z * 7.853861353153693e-5f - 8.010193625184903e-4f;
+  p = p * z + 5.188327685732524e-3f;
+  p = p * z - 2.685381193529856e-2f;
+  p = p * z + 1.128358514861418e-1f;
+  p = p * z - 3.761262582423300e-1f;
+  p = p * z + 1.128379165726710f;
+  const Num small = x * p;
+  const Num t = 1.0 / (1.0 + a * 0.3275911f);
+  Num q = t * 1.061405429f - 1.453152027f;
+  q = q * t + 1.421413741f;
+  q = q * t - 0.284496736f;
+  q = q * t + 0.254829592f;
+  const Num large = CopySign(1.0 - q * t * Exp32(Negate(z)), x);
+  const Num result = l.Select(Is(Order::kLt, a, 1.0), small, large);
+  return l.Select(l.Unordered(x), x, result);
+}
+
+Num RoundToBf16(const Num& x) {
+  Lanes& l = *x.lanes;
+  const Num last = l.And(l.ShiftRight(x, 16), Integer(1, x));
+  const Num rounded = l.AddInt(l.AddInt(x, last), Integer(0x7fff, x));
+  const Num quiet = l.Or(x, Integer(0x400000, x));
+  return l.And(l.Select(l.Unordered(x), quiet, rounded), Integer(0xffff0000, x));
+}
+
+Num FloatOfInteger(const Num& x, bool is_signed) {
+  Lanes& l = *x.lanes;
+  if (is_signed) return l.Apply(Inst::kIdVcvtdq2ps, x, false);
+  if (l.avx512()) return l.Apply(Inst::kIdVcvtudq2ps, x, false);
+  // Both halves are exact, so the sum is rounded once.
+  const Num high = l.Apply(Inst::kIdVcvtdq2ps, l.ShiftRight(x, 16), false);
+  const Num low = l.Apply(Inst::kIdVcvtdq2ps, l.And(x, Integer(0xffff, x)), false);
+  return high * 65536.0 + low;
+}
+
+Num IntegerOfFloat(const Num& x, bool is_signed) {
+  Lanes& l = *x.lanes;
+  const double low = is_signed ? -2147483648.0 : 0.0, high = is_signed ? 2147483648.0 : 4294967296.0;
+  const Mask inside = l.And(Is(Order::kGt, x, low), Is(Order::kLt, x, high));
+  const Num number = l.SelectOrZero(inside, x);
+  Num converted;
+  if (is_signed) {
+    converted = l.Apply(Inst::kIdVcvttps2dq, number, false);
+  } else if (l.avx512()) {
+    converted = l.Apply(Inst::kIdVcvttps2udq, number, false);
+  } else {
+    // The upper half is converted without its highest bit.
+    const Mask upper = Is(Order::kGe, number, 2147483648.0);
+    const Num lowered = l.Select(upper, number - 2147483648.0, number);
+    const Num part = l.Apply(Inst::kIdVcvttps2dq, lowered, false);
+    converted = l.Xor(part, l.SelectOrZero(upper, Integer(kSign32, x)));
+  }
+  const Num most = Integer(is_signed ? 0x7fffffff : 0xffffffff, x);
+  const Num least = Integer(is_signed ? kSign32 : 0, x);
+  converted = l.Select(Is(Order::kLe, x, low), least, converted);
+  return l.Select(Is(Order::kGe, x, high), most, converted);
+}
+
+}  // namespace hlod::engine::assemble

@@ -1,0 +1,191 @@
+// AVX-512 masks every access; AVX2 masks elements of 32 and 64 bits.
+#include "server/engine/assemble/memory.h"
+
+namespace hlod::engine::assemble {
+namespace {
+
+
+int Log2(int width) { return width == 8 ? 3 : width == 4 ? 2 : width == 2 ? 1 : 0; }
+
+
+}  // namespace
+
+x86::Mem Memory::At(int width, int64_t offset) const {
+  return x86::ptr(base_, index_, static_cast<uint32_t>(Log2(width)), static_cast<int32_t>(offset));
+}
+
+void Memory::CopyElements(const x86::Mem& stack, int width, bool in) {
+  x86::Compiler& cc = l_.cc();
+  const asmjit::Label next = cc.newLabel();
+  const x86::Gp i = cc.newUIntPtr(), from = cc.newUIntPtr(), local = cc.newUIntPtr(), word = cc.newUInt32();
+  cc.lea(local, stack);
+  cc.lea(from, At(width));
+  cc.xor_(i, i);
+  cc.bind(next);
+  x86::Mem source = x86::ptr(in ? from : local, i, static_cast<uint32_t>(Log2(width)), 0,
+                             static_cast<uint32_t>(width));
+  x86::Mem target = x86::ptr(in ? local : from, i, static_cast<uint32_t>(Log2(width)), 0,
+                             static_cast<uint32_t>(width));
+  cc.movzx(word, source);
+  if (width == 1) cc.mov(target, word.r8());
+  else cc.mov(target, word.r16());
+  cc.inc(i);
+  cc.cmp(i, extent_.count);
+  cc.jb(next);
+}
+
+x86::Mem Memory::CopyIn(int width) {
+  const x86::Mem stack = l_.cc().newStack(16, 16);
+  CopyElements(stack, width, true);
+  return stack;
+}
+
+void Memory::CopyOut(const x86::Mem& from, int width) { CopyElements(from, width, false); }
+
+Num Memory::Load(int width, bool is_signed) {
+  x86::Compiler& cc = l_.cc();
+  const Num out = l_.NewNum(false);
+  uint32_t id = l_.avx512() ? Inst::kIdVmovdqu32 : Inst::kIdVmovdqu;
+  if (width == 2) id = is_signed ? Inst::kIdVpmovsxwd : Inst::kIdVpmovzxwd;
+  if (width == 1) id = is_signed ? Inst::kIdVpmovsxbd : Inst::kIdVpmovzxbd;
+  if (extent_.whole) {
+    cc.emit(id, out.operand, At(width));
+  } else if (l_.avx512()) {
+    cc.k(extent_.mask.k).z().emit(id, out.operand, At(width));
+  } else if (width == 4) {
+    cc.emit(Inst::kIdVmaskmovps, out.operand, extent_.mask.v, At(width));
+  } else {
+    cc.emit(id, out.operand, CopyIn(width));
+  }
+  return out;
+}
+
+std::array<Num, 2> Memory::LoadWide() {
+  x86::Compiler& cc = l_.cc();
+  std::array<Num, 2> out;
+  for (int half = 0; half < 2; ++half) {
+    Num& part = out[static_cast<size_t>(half)];
+    part = l_.NewNum(true);
+    const x86::Mem at = At(8, half * l_.bytes());
+    if (extent_.whole) {
+      cc.emit(Inst::kIdVmovupd, part.operand, at);
+    } else if (l_.avx512()) {
+      cc.k(l_.HalfOf(extent_.mask, half == 1).k).z().emit(Inst::kIdVmovupd, part.operand, at);
+    } else {
+      cc.emit(Inst::kIdVmaskmovpd, part.operand, l_.HalfOf(extent_.mask, half == 1).v, at);
+    }
+  }
+  return out;
+}
+
+Mask Memory::LoadPreds() {
+  const Mask out = l_.NewMask();
+  x86::Compiler& cc = l_.cc();
+  if (!l_.avx512())
+    return l_.CompareInt(Order::kGt, Load(1, false), l_.Bits(0, false), true);
+  const x86::Xmm bytes = l_.NewXmm();
+  if (extent_.whole) cc.vmovdqu8(bytes, At(1));
+  else cc.k(extent_.mask.k).z().vmovdqu8(bytes, At(1));
+  cc.vptestmb(out.k, bytes, bytes);
+  return out;
+}
+
+Num Memory::LoadHalves() {
+  x86::Compiler& cc = l_.cc();
+  const Num out = l_.NewNum(false);
+  if (extent_.whole) cc.emit(Inst::kIdVcvtph2ps, out.operand, At(2));
+  else if (l_.avx512()) cc.k(extent_.mask.k).z().emit(Inst::kIdVcvtph2ps, out.operand, At(2));
+  else cc.emit(Inst::kIdVcvtph2ps, out.operand, CopyIn(2));
+  return out;
+}
+
+x86::Xmm PackAvx2(Lanes& l, const Num& value, int width) {
+  x86::Compiler& cc = l.cc();
+  const x86::Vec low = Lanes::Reg(value);
+  const x86::Xmm high = l.NewXmm(), words = l.NewXmm();
+  cc.vextracti128(high, low, 1);
+  cc.vpackusdw(words, low.xmm(), high);
+  if (width == 2) return words;
+  const x86::Xmm bytes = l.NewXmm();
+  cc.vpackuswb(bytes, words, words);
+  return bytes;
+}
+
+void Memory::StorePacked(const x86::Xmm& packed, int bytes, int width) {
+  x86::Compiler& cc = l_.cc();
+  const x86::Mem to = extent_.whole ? At(width) : cc.newStack(16, 16);
+  if (bytes == 16) cc.vmovdqu(to, packed);
+  else cc.vmovq(to, packed);
+  if (!extent_.whole) CopyOut(to, width);
+}
+
+void Memory::Store(const Num& given, int width) {
+  x86::Compiler& cc = l_.cc();
+  const Num value = l_.InRegister(given);
+  if (l_.avx512()) {
+    const uint32_t id = width == 4   ? Inst::kIdVmovdqu32
+                        : width == 2 ? Inst::kIdVpmovdw
+                                     : Inst::kIdVpmovdb;
+    if (extent_.whole) cc.emit(id, At(width), value.operand);
+    else cc.k(extent_.mask.k).emit(id, At(width), value.operand);
+    return;
+  }
+  if (width == 4) {
+    if (extent_.whole) cc.emit(Inst::kIdVmovdqu, At(width), value.operand);
+    else cc.emit(Inst::kIdVmaskmovps, At(width), extent_.mask.v, value.operand);
+    return;
+  }
+  const Num low = l_.And(value, l_.Bits(width == 2 ? 0xffff : 0xff, false));
+  StorePacked(PackAvx2(l_, low, width), 8 * width, width);
+}
+
+void Memory::StoreWide(const std::array<Num, 2>& value) {
+  x86::Compiler& cc = l_.cc();
+  for (int half = 0; half < 2; ++half) {
+    const Num part = l_.InRegister(value[static_cast<size_t>(half)]);
+    const x86::Mem at = At(8, half * l_.bytes());
+    if (extent_.whole) {
+      cc.emit(Inst::kIdVmovupd, at, part.operand);
+    } else if (l_.avx512()) {
+      cc.k(l_.HalfOf(extent_.mask, half == 1).k).emit(Inst::kIdVmovupd, at, part.operand);
+    } else {
+      cc.emit(Inst::kIdVmaskmovpd, at, l_.HalfOf(extent_.mask, half == 1).v, part.operand);
+    }
+  }
+}
+
+void Memory::StorePreds(const Mask& mask) {
+  x86::Compiler& cc = l_.cc();
+  if (!l_.avx512()) {
+    const Num ones = l_.ShiftRight({&l_, false, mask.v}, 31);
+    StorePacked(PackAvx2(l_, ones, 1), 8, 1);
+    return;
+  }
+  const x86::Xmm ones = l_.NewXmm(), bytes = l_.NewXmm();
+  uint8_t one[16];
+  for (uint8_t& byte : one) byte = 1;
+  cc.vmovdqu(ones, cc.newConst(asmjit::ConstPoolScope::kLocal, one, sizeof(one)));
+  cc.k(mask.k).z().vmovdqu8(bytes, ones);
+  if (extent_.whole) cc.vmovdqu8(At(1), bytes);
+  else cc.k(extent_.mask.k).vmovdqu8(At(1), bytes);
+}
+
+void Memory::StoreHalves(const Num& given) {
+  x86::Compiler& cc = l_.cc();
+  const Num value = l_.InRegister(given);
+  if (extent_.whole) {
+    cc.emit(Inst::kIdVcvtps2ph, At(2), value.operand, asmjit::Imm(kToNearestEven));
+  } else if (l_.avx512()) {
+    cc.k(extent_.mask.k).emit(Inst::kIdVcvtps2ph, At(2), value.operand, asmjit::Imm(kToNearestEven));
+  } else {
+    const x86::Xmm packed = l_.NewXmm();
+    cc.emit(Inst::kIdVcvtps2ph, packed, value.operand, asmjit::Imm(kToNearestEven));
+    StorePacked(packed, 16, 2);
+  }
+}
+
+void Memory::StorePast(const Num& value) {
+  l_.cc().emit(Inst::kIdVmovntps, At(4), l_.InRegister(value).operand);
+}
+
+}  // namespace hlod::engine::assemble

@@ -1,0 +1,59 @@
+// Loads and stores of vectors, whole ones and those that end within.
+#pragma once
+
+#include <array>
+
+#include "server/engine/assemble/lanes.h"
+
+namespace hlod::engine::assemble {
+
+// The value of a tile program for as many elements as a vector has of 32 bits: floats, integers (narrower
+// ones are widened to 32 bits by their sign) or bits as stored in `part[0]`; elements of 64 bits in both
+// parts; preds in `mask`.
+struct Lane {
+  std::array<Num, 2> part;
+  Mask mask;
+};
+
+// How many elements a vector's access takes: all, or those below a count.
+struct Extent {
+  bool whole = true;
+  x86::Gp count;  // If not whole, the elements that exist; 64 bits.
+  Mask mask;      // The same as a mask of 32-bit elements.
+};
+
+// Accesses elements of `width` bytes from `base` on, of which the first has number `index`.
+class Memory {
+ public:
+  Memory(Lanes& lanes, const x86::Gp& base, const x86::Gp& index, const Extent& extent)
+      : l_(lanes), base_(base), index_(index), extent_(extent) {}
+
+  // Loads elements of at most 32 bits, widened by zeros, or by their sign.
+  Num Load(int width, bool is_signed);
+  std::array<Num, 2> LoadWide();
+  Mask LoadPreds();
+  Num LoadHalves();  // f16 as f32.
+  void Store(const Num& value, int width);
+  void StoreWide(const std::array<Num, 2>& value);
+  void StorePreds(const Mask& mask);
+  void StoreHalves(const Num& value);
+  // Stores past the caches. The address must be a multiple of the vector's bytes.
+  void StorePast(const Num& value);
+
+ private:
+  x86::Mem At(int width, int64_t offset = 0) const;
+  // AVX2 has no masked access to narrow elements: they are copied to or from the stack.
+  x86::Mem CopyIn(int width);
+  void CopyOut(const x86::Mem& from, int width);
+  void CopyElements(const x86::Mem& stack, int width, bool in);
+  void StorePacked(const x86::Xmm& packed, int bytes, int width);
+
+  Lanes& l_;
+  const x86::Gp base_, index_;
+  const Extent& extent_;
+};
+
+// Returns 32-bit elements as the packed bytes (width 1) or words (width 2) that AVX2 stores.
+x86::Xmm PackAvx2(Lanes& l, const Num& value, int width);
+
+}  // namespace hlod::engine::assemble

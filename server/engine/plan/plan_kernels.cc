@@ -1,0 +1,38 @@
+#include "server/engine/plan/plan_kernels.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace hlod::engine {
+
+PlanKernels::PlanKernels(std::shared_ptr<Assembler> assembler, const FlatProgram& program)
+    : assembler_(std::move(assembler)) {
+  if (assembler_ == nullptr || !Assembler::Supported()) return;
+  std::vector<KernelSlot*> slots;
+  for (const Op& op : program.ops) {
+    if (op.step == nullptr) continue;
+    for (KernelSlot* const slot : op.step->kernel_slots()) {
+      slots.push_back(slot);
+      code_bytes_max_ += slot->code_bytes_max();
+    }
+  }
+  std::reverse(slots.begin(), slots.end());
+  if (!slots.empty()) job_ = std::make_shared<AssemblyJob>(std::move(slots));
+}
+
+PlanKernels::~PlanKernels() {
+  if (job_ != nullptr) job_->Cancel();
+}
+
+void PlanKernels::Request() const {
+  if (runs_.fetch_add(1, std::memory_order_relaxed) + 1 != kRunsBefore) return;
+  // When too many plans wait, a later run asks again.
+  if (!assembler_->Request(job_)) runs_.store(kRunsBefore - 1, std::memory_order_relaxed);
+}
+
+void PlanKernels::AssembleNow() const {
+  if (job_ != nullptr) assembler_->Assemble(*job_);
+}
+
+}  // namespace hlod::engine

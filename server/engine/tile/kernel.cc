@@ -1,0 +1,122 @@
+// Divides ranges of the domain into pieces in which every operand is a plain pointer: runs of views, or tiles
+// if the interpreter has to read some operands.
+#include "server/engine/tile/kernel.h"
+
+#include <algorithm>
+
+namespace hlod::engine {
+
+namespace {
+
+using OperandKind = TileKernel::Operand::Kind;
+using ReadForm = TileProgram::ReadForm;
+
+// The bounds on the code of a kernel's frame, of an ordinary instruction, and of a polynomial.
+constexpr int64_t kFrameCode = 1536, kOrdinaryCode = 192, kPolynomialCode = 1536;
+
+bool IsPolynomial(const TileProgram::Instruction& instruction) {
+  if (instruction.kind != TileProgram::Instruction::Kind::kCall) return false;
+  if (instruction.op.kind != TileOp::Kind::kElementwise) return false;
+  switch (instruction.op.opcode) {
+    case hlo::kExponential:
+    case hlo::kExponentialMinusOne:
+    case hlo::kLog:
+    case hlo::kLogPlusOne:
+    case hlo::kTanh:
+    case hlo::kLogistic:
+    case hlo::kErf:
+    case hlo::kSine:
+    case hlo::kCosine: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+int64_t KernelSlot::code_bytes_max() const {
+  int64_t bytes = kFrameCode;
+  for (const TileProgram::Instruction& instruction : program_.code())
+    bytes += IsPolynomial(instruction) ? kPolynomialCode : kOrdinaryCode;
+  return bytes;
+}
+
+KernelRun::KernelRun(const TileProgram& program, const TileKernel& kernel, const std::byte* const* inputs,
+                     std::byte* const* outputs, std::byte* workspace)
+    : program_(program), kernel_(kernel), inputs_(inputs), outputs_(outputs), workspace_(workspace) {
+  std::byte* staged = workspace + kTile * 8;
+  for (size_t i = 0; i < kernel.operands.size(); ++i) {
+    const TileKernel::Operand& operand = kernel.operands[i];
+    if (operand.kind != OperandKind::kRead) continue;
+    switch (operand.form) {
+      case ReadForm::kScalar:
+        pointers_[i] = inputs[operand.read.input] +
+                       program.views()[static_cast<size_t>(operand.read.view)].offset * operand.read.width;
+        break;
+      case ReadForm::kRun:
+      case ReadForm::kIota: run_operands_[run_count_++] = i; break;
+      case ReadForm::kStaged:
+        pointers_[i] = staged;
+        staged += program.slot_bytes();
+        in_tiles_ = true;
+        break;
+      case ReadForm::kDense: break;
+    }
+  }
+}
+
+// Sets the pointers to element `start`, before which `done` elements of this range were computed.
+void KernelRun::Point(int64_t start, int64_t done) {
+  for (size_t i = 0; i < kernel_.operands.size(); ++i) {
+    const TileKernel::Operand& operand = kernel_.operands[i];
+    switch (operand.kind) {
+      case OperandKind::kInput: pointers_[i] = inputs_[operand.number] + start * operand.width; break;
+      case OperandKind::kOutput: pointers_[i] = outputs_[operand.number] + start * operand.width; break;
+      case OperandKind::kAccumulator: pointers_[i] = accumulators_[operand.number] + done * operand.width; break;
+      case OperandKind::kRead:
+        if (operand.form == ReadForm::kDense)
+          pointers_[i] = inputs_[operand.read.input] + start * operand.read.width;
+        break;
+    }
+  }
+}
+
+int64_t KernelRun::RunLength(int64_t n) const {
+  for (size_t r = 0; r < run_count_; ++r) n = std::min(n, cursors_[r].left());
+  return n;
+}
+
+void KernelRun::Run(int64_t start, int64_t n) {
+  for (size_t r = 0; r < run_count_; ++r) {
+    const int view = kernel_.operands[run_operands_[r]].read.view;
+    cursors_[r] = RunCursor(program_.views()[static_cast<size_t>(view)], start);
+  }
+  const int64_t begin = start;
+  for (const int64_t end = start + n; start < end;) {
+    const int64_t length = RunLength(in_tiles_ ? std::min<int64_t>(end - start, kTile) : end - start);
+    Point(start, start - begin);
+    for (size_t r = 0; r < run_count_; ++r) {
+      const size_t i = run_operands_[r];
+      const TileKernel::Operand& operand = kernel_.operands[i];
+      if (operand.form == ReadForm::kIota) {
+        numbers_[r] = cursors_[r].offset();
+        pointers_[i] = reinterpret_cast<const std::byte*>(&numbers_[r]);
+      } else {
+        pointers_[i] = inputs_[operand.read.input] + cursors_[r].offset() * operand.read.width;
+      }
+      cursors_[r].Advance(length);
+    }
+    if (in_tiles_) {
+      for (size_t i = 0; i < kernel_.operands.size(); ++i) {
+        const TileKernel::Operand& operand = kernel_.operands[i];
+        if (operand.kind == OperandKind::kRead && operand.form == ReadForm::kStaged) {
+          program_.Stage(operand.read, inputs_, start, static_cast<int>(length),
+                         const_cast<std::byte*>(pointers_[i]), workspace_);
+        }
+      }
+    }
+    kernel_.function(pointers_, length);
+    start += length;
+  }
+}
+
+}  // namespace hlod::engine

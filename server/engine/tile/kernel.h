@@ -1,0 +1,116 @@
+// Machine code for a tile program, as a fused step runs it. The code is made by server/engine/assemble.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "server/engine/tile/program.h"
+
+namespace hlod::engine {
+
+struct TileKernel {
+  // A pointer that the code takes.
+  struct Operand {
+    enum class Kind : uint8_t { kRead, kInput, kOutput, kAccumulator } kind = Kind::kInput;
+    // For kInput and kOutput, whose elements are in the order of the domain, the number and the bytes per
+    // element; for kAccumulator the number of the fold, and the bytes by which it advances per element.
+    int number = -1, width = 0;
+    // For kRead the instruction of the program that it replaces, and its form.
+    TileProgram::Instruction read;
+    TileProgram::ReadForm form = TileProgram::ReadForm::kDense;
+  };
+  // Computes `n` elements from the pointers on, one per operand; for kIota to the first number as an int64.
+  using Function = void (*)(const std::byte* const* pointers, int64_t n);
+
+  std::vector<Operand> operands;
+  Function function = nullptr;
+  int64_t code_bytes = 0;
+  std::shared_ptr<const void> code;  // Keeps the code in memory.
+};
+
+// A reduction of the elements that a program keeps.
+struct KernelFold {
+  int kept = -1;  // The value, of TileProgram::Kept.
+  FoldOp op = FoldOp::kAdd;
+  Carrier carrier = Carrier::kF32;
+  // The bytes of an accumulator, which is a double for sums and products of floats (FoldsInDouble).
+  int accumulator_bytes() const { return FoldsInDouble(op, carrier) ? 8 : CarrierBytes(carrier); }
+};
+// What a kernel does with the kept values besides computing them: nothing; combining all into one accumulator per
+// fold; or combining each into an accumulator of its own. They are combined in the order of TileOps::fold, tile
+// by tile from the first element on.
+enum class KernelForm : uint8_t { kMap, kRows, kColumns };
+
+// The place of the kernel of one program, which is interpreted until a kernel is installed. Any thread may run
+// the program meanwhile.
+class KernelSlot {
+ public:
+  // `count` is the number of elements of the domain. The program must outlive the slot.
+  KernelSlot(const TileProgram& program, int64_t count, KernelForm form = KernelForm::kMap,
+             std::vector<KernelFold> folds = {})
+      : program_(program), count_(count), form_(form), folds_(std::move(folds)) {}
+
+  const TileProgram& program() const { return program_; }
+  int64_t count() const { return count_; }
+  KernelForm form() const { return form_; }
+  const std::vector<KernelFold>& folds() const { return folds_; }
+  // Returns null until a kernel is installed.
+  const TileKernel* kernel() const { return kernel_.load(std::memory_order_acquire); }
+  // Must be called at most once.
+  void Install(std::unique_ptr<const TileKernel> kernel) {
+    owned_ = std::move(kernel);
+    kernel_.store(owned_.get(), std::memory_order_release);
+  }
+  // The limit on the bytes of its code. Plans are charged for it before there is any.
+  int64_t code_bytes_max() const;
+
+ private:
+  const TileProgram& program_;
+  const int64_t count_;
+  const KernelForm form_;
+  const std::vector<KernelFold> folds_;
+  std::unique_ptr<const TileKernel> owned_;
+  std::atomic<const TileKernel*> kernel_{nullptr};
+};
+
+// The limits on a kernel's operands. A program with more is interpreted.
+inline constexpr size_t kKernelOperandsMax = 256, kKernelRunsMax = 16, kKernelFoldsMax = 16;
+
+// Runs a kernel on ranges of the domain, for one worker.
+class KernelRun {
+ public:
+  // `workspace` has room for a tile of temporary memory, and for a tile per staged read.
+  KernelRun(const TileProgram& program, const TileKernel& kernel, const std::byte* const* inputs,
+            std::byte* const* outputs, std::byte* workspace);
+  // The bytes of `workspace`.
+  static int64_t WorkspaceBytes(const TileProgram& program) {
+    return kTile * 8 + program.StagedReads() * program.slot_bytes();
+  }
+  // Sets the accumulators of a fold for the following runs: those of its first element for kColumns.
+  void SetAccumulators(size_t fold, std::byte* accumulators) { accumulators_[fold] = accumulators; }
+  // Computes elements [start, start + n).
+  void Run(int64_t start, int64_t n);
+
+ private:
+  void Point(int64_t start, int64_t done);
+  int64_t RunLength(int64_t n) const;
+
+  const TileProgram& program_;
+  const TileKernel& kernel_;
+  const std::byte* const* const inputs_;
+  std::byte* const* const outputs_;
+  std::byte* const workspace_;
+  bool in_tiles_ = false;  // True if there are staged reads.
+  size_t run_count_ = 0;
+  const std::byte* pointers_[kKernelOperandsMax];
+  std::byte* accumulators_[kKernelFoldsMax];
+  RunCursor cursors_[kKernelRunsMax];
+  size_t run_operands_[kKernelRunsMax];
+  int64_t numbers_[kKernelRunsMax];  // The first numbers of iotas.
+};
+
+}  // namespace hlod::engine
