@@ -34,7 +34,7 @@ class AssemblyJob {
  private:
   friend class Assembler;
   Mutex mu_;
-  std::vector<KernelSlot*> slots_ ABSL_GUARDED_BY(mu_);  // Those that are left, the first at the end.
+  std::vector<KernelSlot*> slots_ ABSL_GUARDED_BY(mu_);  // The remaining ones, the first at the end.
   std::atomic<int64_t> kernels_{0}, code_bytes_{0};
 };
 
@@ -42,7 +42,7 @@ class AssemblyJob {
 class Assembler {
  public:
   struct Options {
-    int64_t code_bytes_max = int64_t{256} << 20;  // Of all kernels together.
+    int64_t code_bytes_max = int64_t{256} << 20;  // The bound for all kernels together.
     size_t jobs_max = 4096;                       // The jobs that wait.
     bool at_once = false;  // Assembles a plan when it is compiled, instead of at its second run.
     int nice = 5;          // Added to the nice value of the thread, which runs beside programs.

@@ -1,3 +1,4 @@
+// Gives machine code memory that the system maps twice, up to a bound.
 #include "server/engine/assemble/code_memory.h"
 
 namespace hlod::engine::assemble {

@@ -13,12 +13,12 @@ Num CopySign(const Num& magnitude, const Num& sign);
 Num Minimum(const Num& a, const Num& b);
 Num Maximum(const Num& a, const Num& b);
 
-// Of both widths.
+// For both widths.
 Num Exp(const Num& x);
 Num Expm1(const Num& x);
 Num Tanh(const Num& x);
 Num Logistic(const Num& x);
-// Of f32.
+// For f32 only.
 Num Log(const Num& x);
 Num Log1p(const Num& x);
 Num Erf(const Num& x);

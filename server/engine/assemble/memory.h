@@ -15,7 +15,7 @@ struct Lane {
   Mask mask;
 };
 
-// How many elements a vector's access takes: all, or those below a count.
+// The elements that an access of a vector takes: all, or those below a count.
 struct Extent {
   bool whole = true;
   x86::Gp count;  // If not whole, the elements that exist; 64 bits.

@@ -1,3 +1,4 @@
+// Leaves the programs of a plan to the assembler at its second run.
 #include "server/engine/plan/plan_kernels.h"
 
 #include <algorithm>
@@ -27,6 +28,8 @@ PlanKernels::~PlanKernels() {
 
 void PlanKernels::Request() const {
   if (runs_.fetch_add(1, std::memory_order_relaxed) + 1 != kRunsBefore) return;
+  // Those of a plan that was assembled when it was compiled are machine code already.
+  if (assembler_->options().at_once) return;
   // When too many plans wait, a later run asks again.
   if (!assembler_->Request(job_)) runs_.store(kRunsBefore - 1, std::memory_order_relaxed);
 }

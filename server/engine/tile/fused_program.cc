@@ -1,3 +1,4 @@
+// Builds the tile program of a fused group, with the views of its operands.
 #include "server/engine/tile/fused_program.h"
 
 #include <utility>

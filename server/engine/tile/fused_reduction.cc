@@ -1,3 +1,4 @@
+// Combines the partial results of a reduction at the end of a fused group.
 #include "server/engine/tile/fused_reduction.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What steps of fused groups share.
+// Declarations that the steps of fused groups share.
 #pragma once
 
 #include <memory>

@@ -40,9 +40,9 @@ struct KernelFold {
   // The bytes of an accumulator, which is a double for sums and products of floats (FoldsInDouble).
   int accumulator_bytes() const { return FoldsInDouble(op, carrier) ? 8 : CarrierBytes(carrier); }
 };
-// What a kernel does with the kept values besides computing them: nothing; combining all into one accumulator per
-// fold; or combining each into an accumulator of its own. They are combined in the order of TileOps::fold, tile
-// by tile from the first element on.
+// The use of the kept values besides computing them: none; combining all into one accumulator per
+// fold; or combining each into an accumulator of its own. They are combined in the order of TileOps::fold,
+// tile by tile from the first element on.
 enum class KernelForm : uint8_t { kMap, kRows, kColumns };
 
 // The place of the kernel of one program, which is interpreted until a kernel is installed. Any thread may run

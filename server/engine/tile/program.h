@@ -39,7 +39,7 @@ class TileProgram {
     int64_t immediate = 0;
     int view = -1, input = -1, width = 0;
   };
-  // How machine code reads a value from memory.
+  // The way in which machine code reads a value from memory.
   enum class ReadForm : uint8_t {
     kDense,   // In the order of the domain.
     kScalar,  // One element for the whole domain.

@@ -132,7 +132,7 @@ class Chains {
     const auto reach = [&](NodeId id) {
       const FusionGroup* const group =
           group_of_[id] < 0 ? nullptr : &groups_[static_cast<size_t>(group_of_[id])];
-      // What is computed before all members cannot depend on them.
+      // A value that is computed before all members cannot depend on them.
       if ((group == nullptr ? id : group->nodes.back()) < least) return;
       const NodeId unit = group == nullptr ? id : group->nodes.front();
       if (seen.insert(unit).second) work.push_back(id);

@@ -17,7 +17,7 @@ import threading
 STRATEGIES = ("data", "fsdp", "tensor", "fsdp+tensor", "fsdp+sequence", "fsdp+tensor+sequence")
 
 
-_MATCH_SECONDS = 1.0  # Of the processor, per rule: an expression that needs more repeats a repetition.
+_MATCH_SECONDS = 1.0  # Processor time per rule. An expression that needs more repeats a repetition.
 
 
 class Wrong(ValueError):
