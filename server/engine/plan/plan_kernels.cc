@@ -28,7 +28,7 @@ PlanKernels::~PlanKernels() {
 
 void PlanKernels::Request() const {
   if (runs_.fetch_add(1, std::memory_order_relaxed) + 1 != kRunsBefore) return;
-  // Those of a plan that was assembled when it was compiled are machine code already.
+  // A plan that was assembled when it was compiled asks for no more.
   if (assembler_->options().at_once) return;
   // When too many plans wait, a later run asks again.
   if (!assembler_->Request(job_)) runs_.store(kRunsBefore - 1, std::memory_order_relaxed);
