@@ -80,7 +80,7 @@ std::set<std::string> KeysOf(const cli::Json& json) {
 }
 
 TEST(Figures, OfASessionReachJsonAndProfilesWithTheirValues) {
-  EXPECT_EQ(FiguresOfSession().size(), 22u);
+  EXPECT_EQ(FiguresOfSession().size(), 23u);
   const SessionStats stats = runtime::StatsFromProto(Numbered());
   ExpectNumbered(cli::ToJson(stats));
   ProfileAccount account;
