@@ -18,7 +18,9 @@ using hlo::NodeId;
 
 // The parameters to copy, by instruction of the entry.
 struct Copies {
-  std::vector<bool> for_all;     // Parameters whose readers all read a copy.
+  // The result in whose memory a parameter's own values would be lost, so that all readers read a copy; or
+  // kNoNode.
+  std::vector<NodeId> for_result;
   std::vector<bool> for_update;  // Parameters that what updates them gets a copy of, each its own.
 };
 
@@ -32,7 +34,7 @@ class ArgumentCopies {
         donated_(entry_.size(), false) {}
 
   Copies Find() {
-    Copies copies{std::vector<bool>(entry_.size(), false), std::vector<bool>(entry_.size(), false)};
+    Copies copies{std::vector<NodeId>(entry_.size(), hlo::Computation::kNoNode), std::vector<bool>(entry_.size(), false)};
     const hlo::FlatSignature signature(entry_);
     const std::vector<int> aliases = hlo::ResolveAliases(module_, signature);
     const Value& results = placement_.value(entry_.root_id());
@@ -43,7 +45,7 @@ class ArgumentCopies {
       donated_[parameter] = true;
       if (!entry_[parameter].shape().IsArray()) continue;
       const NodeId result = placement_.buffers()[static_cast<size_t>(results[leaf][0].buffer)].made;
-      if (result != parameter) copies.for_all[parameter] = IsReadBeside(parameter, result);
+      if (result != parameter && IsReadBeside(parameter, result)) copies.for_result[parameter] = result;
     }
     for (const NodeId parameter : entry_.parameters())
       copies.for_update[parameter] = !donated_[parameter] && entry_[parameter].shape().IsArray();
@@ -78,10 +80,9 @@ class ArgumentCopies {
   std::vector<bool> donated_;
 };
 
-NodeId Copied(passes::ComputationCopy& copy, NodeId node) {
-  hlo::Computation& to = copy.to();
-  const hlo::AttributesId none = copy.tables().Intern(hlo::Attributes(hlo::NoAttributes{}));
-  return to.Append(hlo::kCopy, to[node].shape_id(), none, {&node, 1});
+// Appends a copy, which stands at the line of the instruction that needs it.
+NodeId Copied(passes::ComputationCopy& copy, NodeId node, Instruction needs_it) {
+  return copy.Replace(needs_it, hlo::kCopy, copy.to()[node].shape_id(), hlo::NoAttributes{}, {&node, 1});
 }
 
 // Appends the instruction with copies of the parameters that it updates.
@@ -91,7 +92,7 @@ NodeId Updating(passes::ComputationCopy& copy, Instruction old, const Copies& co
     const NodeId operand = old.operands()[i];
     if (AccessOf(old, i) != Access::kUpdated || !copies.for_update[operand]) continue;
     before.emplace_back(operand, copy.node(operand));
-    copy.set_node(operand, Copied(copy, copy.node(operand)));
+    copy.set_node(operand, Copied(copy, copy.node(operand), old));
   }
   const NodeId made = copy.Clone(old);
   for (const auto& [operand, node] : before) copy.set_node(operand, node);
@@ -106,7 +107,7 @@ NodeId Beginning(passes::ComputationCopy& copy, Instruction loop, const Placemen
   size_t leaf = 0;
   for (const NodeId operand : tuple.operands()) {
     const bool changes = copies.for_update[operand] && !placements.KeepsLeaf(loop.called()[0], leaf);
-    elements.push_back(changes ? Copied(copy, copy.node(operand)) : copy.node(operand));
+    elements.push_back(changes ? Copied(copy, copy.node(operand), loop) : copy.node(operand));
     leaf += hlo::Leaves(copy.to()[copy.node(operand)].shape()).size();
   }
   return copy.Replace(tuple, hlo::kTuple, tuple.shape_id(), hlo::NoAttributes{}, elements);
@@ -122,7 +123,8 @@ std::unique_ptr<hlo::Module> WithArgumentCopies(const hlo::Module& canonical,
     if (&i.computation() != &canonical.entry()) return copy.Clone(i);
     if (i.opcode() == hlo::kParameter) {
       const NodeId parameter = copy.Clone(i);
-      return copies.for_all[i.id()] ? Copied(copy, parameter) : parameter;
+      const NodeId result = copies.for_result[i.id()];
+      return result == hlo::Computation::kNoNode ? parameter : Copied(copy, parameter, canonical.entry()[result]);
     }
     if (i.opcode() == hlo::kScatter || i.opcode() == hlo::kDynamicUpdateSlice)
       return Updating(copy, i, copies);
