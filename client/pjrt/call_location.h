@@ -11,9 +11,9 @@ namespace hlod::pjrt {
 // for the life of the process.
 Caller ReadCallLocation(const char* location);
 
-// The line of the user's program that this thread works for, where the framework does not state it: of
-// transfers and compilations. The Python package sets it around JAX's calls; PyTorch/XLA's are too many, and
-// their lines are found (FoundLine).
+// The line of the user's program for which this thread transfers or compiles: frameworks state the line of an
+// execution alone. The Python package sets it around JAX's calls. PyTorch/XLA has too many calls for that, so
+// their lines are found when they are needed (FoundLine).
 const Caller& CurrentLine();
 void SetCurrentLine(const Caller& line);
 // Returns true once SetCurrentLine was called: from then on the process's framework states lines, at the

@@ -80,8 +80,8 @@ struct Clients {
   }
 };
 
-// Returns the version of the daemon's program. Frameworks make it a part of the names under which they keep
-// programs for later processes: the number of the daemon's process is left out.
+// Returns the version of the daemon's program. It leaves out the id of the daemon's process, because
+// frameworks make the version a part of the names under which they keep programs for later processes.
 std::string VersionOf(std::string_view daemon) { return std::string(daemon.substr(0, daemon.find(" pid "))); }
 
 }  // namespace
@@ -280,7 +280,8 @@ absl::Status Serve(abi::Client_DmaUnmap_Args& args) {
 }
 
 absl::Status Serve(abi::Client_UpdateGlobalProcessInfo_Args& args) {
-  return Given(args.client, "client");  // Frameworks end the process at an error; there is one process.
+  // Does nothing, because there is one process; at an error, frameworks would end it.
+  return Given(args.client, "client");
 }
 
 // Device replica * num_partitions + partition runs that partition of that replica.

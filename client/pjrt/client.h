@@ -53,8 +53,9 @@ class Client : public std::enable_shared_from_this<Client> {
   // Ends the preflight logs of all abstract clients, which are retired.
   static void RetireAbstract();
 
-  // Memory of the host that the framework names for faster transfers. Transfers from and to any memory are
-  // equally fast here: the ranges are remembered alone. ALREADY_EXISTS and NOT_FOUND as their names say.
+  // Map memory of the host that the framework names for faster transfers, and end that. Transfers from and to
+  // any memory are equally fast here, so the ranges are only remembered. ALREADY_EXISTS if `data` is mapped;
+  // NOT_FOUND, from Unmap, if it is not.
   absl::Status Map(const void* data);
   absl::Status Unmap(const void* data);
 

@@ -25,8 +25,8 @@ namespace hlod::pjrt {
 #undef HLOD_PJRT_MISSING
 #undef HLOD_PJRT_VOID
 
-// The bytes of an argument struct that every caller must know: those of its first version. Structs that have
-// not grown since (their size counts without the padding at the end) are needed whole.
+// The bytes of an argument struct that every caller must know: those of its first version. They are the whole
+// struct if it has not grown since. The padding at its end does not count.
 template <typename Arguments>
 inline constexpr size_t kNeeded = sizeof(Arguments);
 template <>

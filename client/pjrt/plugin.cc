@@ -23,9 +23,9 @@ abi::NamedValue ListAttribute(std::string_view name, const int64_t (&values)[cou
   return attribute;
 }
 
-// The versions of StableHLO that client/import reads: frameworks send programs no newer than the current one,
-// or than their own. Frameworks that are older than the last fields of Client_Create's arguments (jaxlib 0.4)
-// take the plugin's even when they do not have it; without one they choose one of theirs.
+// The newest and the oldest version of StableHLO that client/import reads. Frameworks send programs of the
+// newest one, or of their own if that is older. The oldest frameworks (FrameworkIsOld, jaxlib 0.4) would try
+// to send the stated version even if they do not have it. If none is stated, they choose one of their own.
 constexpr int64_t kStablehloCurrent[] = {1, 20, 0};
 constexpr int64_t kStablehloMinimum[] = {0, 9, 0};
 

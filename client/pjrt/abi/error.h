@@ -5,7 +5,7 @@
 
 namespace hlod::pjrt::abi {
 
-// Is given each payload of an error.
+// Receives each payload of an error.
 using ErrorPayloadVisitor = void (*)(const char* key, size_t key_size, const char* value, size_t value_size,
                                      void* user_arg);
 

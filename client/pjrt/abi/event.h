@@ -5,7 +5,7 @@
 
 namespace hlod::pjrt::abi {
 
-// Is called once when an event is done; owns `error`, which is null for success.
+// Called once, when an event is done. Takes over `error`, which is null for success.
 using EventOnReadyCallback = void (*)(Error* error, void* user_arg);
 
 struct Event_Destroy_Args : Args {

@@ -9,7 +9,7 @@ struct Chunk;
 // Takes a value that a running program sends to the host. It owns the chunk.
 using SendCallback = Error* (*)(Chunk* chunk, Error* (**callback_error)(ErrorCode, const char*, size_t),
                                 size_t total_size_in_bytes, bool done, void* user_arg);
-// Gives a value to a running program, by the stream, which it owns.
+// Writes a value for a running program to the stream, which it takes over.
 using RecvCallback = void (*)(CopyToDeviceStream* stream, void* user_arg);
 using HloOutputCallback = void (*)(int64_t replica_id, int64_t partition_id, const void* data,
                                    const int64_t* shape_dims, size_t shape_num_dims,

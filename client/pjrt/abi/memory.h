@@ -39,8 +39,8 @@ struct Memory_AddressableByDevices_Args : Args {
   size_t num_devices;      // out
 };
 
-// The table that the first word of a memory space points at. With a memory the framework keeps data of its
-// own, under keys.
+// The table that the first word of a memory space points at. The framework keeps data of its own with a
+// memory space, under keys.
 struct MemoryFunctions : Args {
   size_t instance_struct_size;
   void* (*get_user_data)(Memory* memory, const void* key);

@@ -102,7 +102,7 @@ bool Buffer::IsSoleUser(const hlod::Buffer& value) const {
   return holds_ == 0 && value.internal_state().use_count() <= 2;
 }
 
-// Like addresses, they are multiples of 64 and never 0.
+// Returns a multiple of 64 that is never 0, as addresses are.
 uintptr_t Buffer::NextIdentity() {
   static std::atomic<uintptr_t> last = 0;
   return 64 * ++last;

@@ -27,12 +27,12 @@ class Buffer {
   // the layout that the framework states; empty: row-major.
   Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> end = nullptr,
          DimensionOrder order = {});
-  // Makes a buffer whose value `make` makes when the value is first needed, for the line of that call, or
-  // never.
+  // Makes a buffer without a value. `make` is called when the value is first needed, on behalf of the line
+  // that needs it; perhaps never.
   using Make = std::function<absl::StatusOr<hlod::Buffer>()>;
   Buffer(Memory& memory, const hlo::Shape& shape, Make make, DimensionOrder order);
   ~Buffer();
-  // Makes a buffer without a value: using it, and its completion, report `error`.
+  // Makes a buffer without a value: every use of it, and its completion, report `error`.
   Buffer(Memory& memory, const hlo::Shape& shape, absl::Status error);
   // Makes a buffer that gets its value later.
   Buffer(Memory& memory, const hlo::Shape& shape, std::shared_ptr<PromisedValue> promised,
@@ -48,7 +48,7 @@ class Buffer {
   const std::shared_ptr<PromisedValue>& promised() const { return promised_; }
   // Returns the value, or the error of a buffer that has none, has none yet, was deleted or was donated.
   absl::StatusOr<hlod::Buffer> value() const;
-  // Null when the value, or the failure, comes with the command that makes it.
+  // Returns the completion of the work that makes the value; null when that is one command.
   const std::shared_ptr<Completion>& end() const { return end_; }
   // Null unless the buffer is a placeholder that a program made.
   const std::shared_ptr<const Lineage>& lineage() const { return lineage_; }
@@ -64,9 +64,9 @@ class Buffer {
   // Releases the value. A second call does nothing.
   void Delete();
 
-  // Returns false when the value is used elsewhere, too (by a read under way, a copy in another memory, or a
-  // reference from outside). `value` is a copy of the value, which does not count. A program that consumes
-  // the value must then be given a copy.
+  // Returns true when this buffer and `value`, the caller's copy of its value, are all that refers to the
+  // value. Otherwise (a read is under way, a buffer in another memory shares it, or there is a reference from
+  // outside) a program that consumes the value must be given a copy.
   bool IsSoleUser(const hlod::Buffer& value) const;
   // References from outside to the value's memory.
   void AddHold();

@@ -25,8 +25,8 @@ absl::StatusOr<Buffer*> CopyLater(const Buffer& buffer, Memory& memory) {
   return new Buffer(memory, buffer.shape(), copy, buffer.minor_to_major());
 }
 
-// Within a device all memories are one, and values never change: the copy shares the value, also one that is
-// not computed yet, and then its completion, too.
+// Within a device, all memories are one and values never change, so the copy shares the value, and the
+// completion of one that is not computed yet.
 absl::StatusOr<Buffer*> CopyTo(const Buffer& buffer, Memory& memory) {
   const LineScope line(FoundLine());
   if (&memory.device().client() != &buffer.client())

@@ -9,7 +9,7 @@
 namespace hlod::pjrt {
 namespace {
 
-// By the interface's number.
+// The types by the interface's number.
 constexpr hlo::PrimitiveType kTypes[] = {
     hlo::kInvalid,    hlo::kPred,   hlo::kS8,       hlo::kS16,           hlo::kS32,
     hlo::kS64,        hlo::kU8,     hlo::kU16,      hlo::kU32,           hlo::kU64,

@@ -35,7 +35,7 @@ absl::StatusOr<DimensionOrder> OrderOf(const abi::Buffer_MemoryLayout& layout, c
     return DimensionOrder(layout.tiled.minor_to_major,
                           layout.tiled.minor_to_major + layout.tiled.minor_to_major_size);
   }
-  // Among equal strides the row-major order: they are those of dimensions of size 1.
+  // Dimensions with equal strides, which have size 1, keep their row-major order.
   DimensionOrder order = RowMajorOrder(shape.dims.size());
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return strides[static_cast<size_t>(a)] < strides[static_cast<size_t>(b)];

@@ -43,7 +43,7 @@ class PromisedValue {
   // Calls back when the value or an error was given: at once, or from the thread that gives it.
   void OnGiven(std::function<void()> callback);
   bool IsGiven() const;
-  // Returns true when only one use, and `value`, a copy of the value, refer to the value.
+  // Returns true when one use and `value`, the caller's copy of the value, are all that refers to the value.
   bool IsSoleUser(const hlod::Buffer& value) const;
   // Done when the value is on the device.
   const std::shared_ptr<Completion>& end() const { return end_; }

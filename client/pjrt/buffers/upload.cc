@@ -23,8 +23,8 @@ absl::StatusOr<Memory*> MemoryOf(Client& client, Device* device, Memory* memory)
   return memory;
 }
 
-// Elements of less than a byte have one each. Frameworks leave its upper bits as they come; hlod keeps a
-// number's sign in them, or zeros.
+// Sets the upper bits of elements that are narrower than their byte. Frameworks leave these bits undefined;
+// the daemon's arrays have the number's sign in them, or zeros if it has none.
 void SetUpperBits(absl::Span<std::byte> elements, hlo::PrimitiveType type) {
   const int unused = 8 - hlo::Info(type).bits;
   for (std::byte& element : elements) {
@@ -34,7 +34,7 @@ void SetUpperBits(absl::Span<std::byte> elements, hlo::PrimitiveType type) {
   }
 }
 
-// Returns a copy of an array, with its elements in order and in form.
+// Returns a copy of an array as the daemon's arrays are: row-major, with upper bits set.
 absl::StatusOr<hlod::StagedUpload> Staged(const hlod::Device& device, const std::byte* data,
                                           const Strides& strides, const hlo::Shape& shape) {
   ASSIGN_OR_RETURN(hlod::StagedUpload staged, device.Stage(shape, CurrentLine()));
@@ -43,15 +43,15 @@ absl::StatusOr<hlod::StagedUpload> Staged(const hlod::Device& device, const std:
   return staged;
 }
 
-// Uploads an array whose elements have to be brought into order, or into form, on the way.
+// Uploads an array that is not row-major, or whose upper bits have to be set.
 absl::StatusOr<hlod::Buffer> UploadRearranged(const hlod::Device& device, const std::byte* data,
                                               const Strides& strides, const hlo::Shape& shape) {
   ASSIGN_OR_RETURN(hlod::StagedUpload staged, Staged(device, data, strides, shape));
   return staged.Commit(Cause::kUpload, CurrentLine());
 }
 
-// Returns an upload that is sent when the array is first used, for the line of that use: the bytes are kept
-// until then, unless they are never sent.
+// Returns a function that uploads the array when it is first used, on behalf of the line of that use. It
+// keeps a copy of the bytes, except of a large array of an abstract session, which is never sent.
 absl::StatusOr<Buffer::Make> UploadWhenUsed(const hlod::Device& device, const std::byte* data,
                                             const Strides& strides, const hlo::Shape& shape) {
   const int64_t bytes = hlo::ByteSize(shape).value_or(0);

@@ -36,7 +36,7 @@ class CopyToDeviceStream {
   void Fail(absl::Status error);
 
   const std::shared_ptr<Client> client_;  // The devices are the client's.
-  const std::vector<Device*> devices_;    // All of which are given the value.
+  const std::vector<Device*> devices_;    // Each of them gets the value.
   const int64_t channel_;
   const hlo::Shape shape_;
   const int64_t total_;

@@ -15,7 +15,7 @@ struct CompileOptions {
   std::vector<int> devices;
   bool portable = false;          // Each execution names its device.
   bool tupled_arguments = false;  // True when the program takes its arguments as one tuple.
-  std::string serialized;         // As they came.
+  std::string serialized;         // The options as the framework passed them.
 };
 
 // Reads a serialized CompileOptionsProto. Options that would change the result and that hlod does not have

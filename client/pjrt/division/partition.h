@@ -16,8 +16,8 @@
 namespace hlod::pjrt {
 
 // Makes the module one of `partitions` partitions, and states the sharding of each argument and result. A
-// result whose sharding is not stated gets that of the value it is, when a manual computation or a constraint
-// made it, else it is replicated.
+// result whose sharding is not stated gets the one with which a manual computation or a constraint made its
+// value; without that, it is replicated.
 absl::Status Partition(ReadProgram& program, int partitions);
 
 }  // namespace hlod::pjrt

@@ -62,7 +62,7 @@ struct Array {
   size_t size;
   void* data;
 };
-// A dictionary, also one in another.
+// A dictionary: that of a call, or one within another.
 struct Attributes : Base {
   int64_t size;
   AttributeType* types;
@@ -98,7 +98,8 @@ struct CallFrame : Base {
   Attributes attributes;
   Future* future;  // out
 };
-// The sizes that handlers want to find stated, exactly: those of the interface's first fields.
+// The sizes to state, which handlers compare with their own: those of the fields that the interface had
+// first.
 inline constexpr size_t kFrameSize = sizeof(CallFrame) - sizeof(Future*);
 inline constexpr size_t kMetadataSize = sizeof(size_t) + sizeof(ApiVersion) + sizeof(uint32_t);
 static_assert(kFrameSize == 168 && kMetadataSize == 36);

@@ -26,7 +26,8 @@ class CallAttributes {
 
   const Attributes& attributes() const { return *root_; }
 
-  // The name of an attribute that hlod adds: pairs of a result and the operand whose memory it has, flat.
+  // The name of an attribute that hlod adds: a flat list of pairs, each of a result and the operand whose
+  // memory it shares.
   static constexpr std::string_view kAliases = "hlod.aliases";
   const std::vector<int64_t>& aliases() const { return aliases_; }
 

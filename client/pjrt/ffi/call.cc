@@ -48,7 +48,8 @@ class Arrays {
 // The versions of XLA's interfaces, as calls state them.
 constexpr int kOriginal = 1, kStatusReturning = 2, kUnified = 3, kTyped = 4;
 
-// XlaCustomCallStatus_, which a function sets by XLA's own code, linked into it.
+// The layout of XlaCustomCallStatus_. A function sets it by XLA's own code, which is linked into the
+// function's library.
 struct UntypedStatus {
   std::optional<std::string> message;
 };

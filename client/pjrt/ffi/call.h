@@ -33,7 +33,7 @@ class Context {
   absl::StatusOr<void*> Data(int64_t type) const;
   absl::Status SetState(Stage stage, int64_t type, void* state);
   absl::StatusOr<void*> State(Stage stage, int64_t type) const;
-  // States of an earlier stage, which another context owns.
+  // Uses the states of an earlier stage, which another context owns.
   void Borrow(const Context& other) { borrowed_ = &other; }
 
  private:
@@ -51,8 +51,8 @@ class Context {
 // Constant after Make, and shared by all executions of its program.
 class Call {
  public:
-  // Calls the handler that prepares a program, if there is one. `version` is that of the call's interface, and
-  // `attributes` its attributes, or the text that a function without types is given.
+  // Calls the handler that prepares a program, if there is one. `version` is that of the call's interface.
+  // `attributes` are the call's attributes or, for a function without types, the text that it is given.
   static absl::StatusOr<std::shared_ptr<const Call>> Make(std::string name, const Target& target, int version,
                                                           std::string_view attributes,
                                                           std::vector<hlo::Shape> operands,
@@ -77,13 +77,13 @@ class Call {
   std::string name_;
   Target target_;
   int version_ = 0;
-  std::string text_;  // A function without types is given it.
+  std::string text_;  // The text that a function without types is given.
   std::unique_ptr<CallAttributes> attributes_;
   std::vector<hlo::Shape> operands_, results_;
   std::unique_ptr<Context> program_;  // The states of the program.
 };
 
-// Returns true when a call of this version of XLA's interfaces (CustomCallApiVersion) is one of the function.
+// Returns true when the function can serve calls of this version of XLA's interfaces (CustomCallApiVersion).
 bool Serves(const Target& target, int version);
 
 // The functions that handlers may call.

@@ -20,14 +20,14 @@
 namespace hlod::pjrt {
 
 // A call, and its channels: those of its operands, then those of its results. A call without operands sends
-// one value that says nothing.
+// one value without a meaning, to ask for its results.
 struct ForeignCall {
   std::shared_ptr<const ffi::Call> call;
   int64_t first_channel = 0;
   size_t sends() const { return std::max<size_t>(1, call->operands().size()); }
 };
 
-// States which results of calls have an operand's memory where the conversion to HLO reads it.
+// Notes which results of a call share an operand's memory, in an attribute that the conversion to HLO keeps.
 void NoteAliases(stablehlo::Program& program);
 
 // Replaces the calls of registered functions in the module.

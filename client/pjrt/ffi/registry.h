@@ -11,9 +11,9 @@
 
 namespace hlod::pjrt::ffi {
 
-// A function by the name of its custom calls: its handlers, or, of the older interface without types, its address.
-// `is_own` is true when it was registered for hlod, and not for the CPU: then it goes before what the daemon
-// has under that name.
+// The function for the custom calls of one name: its handlers or, for the older interface without types, its
+// address. `is_own` is true when it was registered for hlod, and not for the CPU: it is then preferred to
+// what the daemon has under that name.
 struct Target {
   Handlers handlers = {};
   void* untyped = nullptr;
@@ -23,8 +23,8 @@ struct Target {
 // Registers a function. ALREADY_EXISTS when another one has the name on the same platform; INVALID_ARGUMENT
 // without a function that executes, or for an interface of another major version.
 absl::Status Register(std::string_view name, const Handlers& handlers, bool is_own);
-// Registers a function of the older interface: void(void* out, const void** in), and more arguments in later
-// versions, which each call states. ALREADY_EXISTS as above.
+// Registers a function of the older interface: void(void* out, const void** in), with more arguments in later
+// versions; each call states its version. ALREADY_EXISTS as above.
 absl::Status RegisterUntyped(std::string_view name, void* function, bool is_own);
 // Returns the function that serves calls of this name, nullopt when there is none.
 std::optional<Target> FindTarget(std::string_view name);

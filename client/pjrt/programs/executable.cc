@@ -99,7 +99,7 @@ absl::Status Serve(abi::Executable_ParameterMemoryKinds_Args& args) {
 
 absl::Status Serve(abi::Executable_SizeOfGeneratedCodeInBytes_Args& args) {
   RETURN_IF_ERROR(Given(args.executable, "executable"));
-  args.size_in_bytes = 0;  // The daemon interprets plans.
+  args.size_in_bytes = 0;  // Machine code stays in the daemon, which does not tell its size.
   return absl::OkStatus();
 }
 

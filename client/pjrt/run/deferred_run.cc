@@ -27,7 +27,8 @@ void InTurn(std::function<void()> job) {
     return;
   }
   std::deque<std::function<void()>> jobs;
-  const auto end = absl::MakeCleanup([] { waiting = nullptr; });  // Also when there is no memory for a job.
+  // Is run also when there is no memory for a job.
+  const auto end = absl::MakeCleanup([] { waiting = nullptr; });
   waiting = &jobs;
   for (jobs.push_back(std::move(job)); !jobs.empty(); jobs.pop_front()) jobs.front()();
 }

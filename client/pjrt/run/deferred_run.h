@@ -26,7 +26,7 @@ class DeferredRun : public std::enable_shared_from_this<DeferredRun> {
   void Append(DeferredRun& other);
   // Starts the run as soon as all arguments have been given: now, or in the thread that gives the last one.
   void StartWhenGiven() { StartWhenGiven(run_.runtime); }
-  // The same with another program, of all participants.
+  // Starts `program` instead, the program of all participants.
   void StartWhenGiven(hlod::Executable program);
   // Fails the run instead of starting it.
   void Fail(const absl::Status& error);
@@ -44,7 +44,8 @@ class DeferredRun : public std::enable_shared_from_this<DeferredRun> {
   // The results of all participants, one participant after another.
   std::vector<std::shared_ptr<PromisedValue>> results_;
   std::vector<std::shared_ptr<Completion>> ends_;        // One per participant.
-  std::atomic<size_t> missing_ = 0;                      // The arguments that were not given, and one.
+  // The arguments that are not given yet, and one more until StartWhenGiven has asked for all.
+  std::atomic<size_t> missing_ = 0;
 };
 
 }  // namespace hlod::pjrt

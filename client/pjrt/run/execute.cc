@@ -23,8 +23,8 @@ namespace hlod::pjrt {
 
 namespace {
 
-// Returns the line that runs the program: what the framework states, or what Python says. PyTorch/XLA
-// executes in threads of its own: what is known is the line that ran the graph first, and had it compiled.
+// Returns the line that runs the program, as the framework states it or Python knows it. PyTorch/XLA executes
+// on threads of its own; then only the line is known that ran the graph first, and had it compiled.
 Caller LineOf(const LoadedExecutable& executable, const abi::ExecuteOptions& options) {
   Caller line = ReadCallLocation(options.call_location);
   if (line.line == 0) line = FoundLine();
@@ -80,7 +80,7 @@ std::vector<StepEnd::Array> ArraysOf(const std::vector<Shape>& shapes, absl::Spa
   return arrays;
 }
 
-// Ends the process when the run would be that of one step too many.
+// Ends the process when the run would begin one step too many.
 void EndAfterSteps(const Run& run) {
   StepEnd* const end = run.program->client().step_end();
   if (end == nullptr) return;

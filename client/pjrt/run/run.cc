@@ -20,7 +20,7 @@ std::string Place(const Run& run, size_t participant) {
   return absl::StrFormat("replica %d, partition %d", participant / partitions, participant % partitions);
 }
 
-// Finds one buffer given twice, once of them to be consumed. The texts are those that frameworks' users know.
+// Finds a buffer that is given twice and is to be consumed. The texts are those that frameworks' users know.
 class DonationCheck {
  public:
   absl::Status Add(const Run& run, Buffer* buffer, bool donated, size_t participant, size_t argument) {

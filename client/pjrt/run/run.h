@@ -36,7 +36,8 @@ struct Run {
   ExecuteOptions options;
 };
 
-// Reads and checks a call. Errors of the values of arguments are not the call's, but those of its results.
+// Reads and checks a call. An argument whose value is an error does not fail the call: its results have that
+// error.
 absl::StatusOr<Run> ReadRun(const LoadedExecutable& executable,
                             const abi::LoadedExecutable_Execute_Args& args,
                             const abi::ExecuteOptions& options);

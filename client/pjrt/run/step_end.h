@@ -50,7 +50,7 @@ class StepEnd {
     int id = 0;
     int64_t runs = 0;
     double flops = 0;                 // The sum of all runs.
-    std::vector<uint64_t> arguments;  // The last run's.
+    std::vector<uint64_t> arguments;  // The arguments of the last run.
     uint64_t newest = 0;              // The newest array after the last run.
   };
   Program& Find(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -139,7 +139,8 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
     rpc::Endpoint endpoint = UsualEndpoint(path);
     const absl::Status status = TryToConnect(endpoint);
     if (status.ok()) return endpoint;
-    // If this user may connect to the socket, the error concerns the listener; otherwise the permission.
+    // If this user may connect to the socket, the listener is not trusted; otherwise the permission is
+    // missing.
     if (KindOf(status) == ErrorKind::kAuth)
       return euidaccess(path.c_str(), W_OK) == 0 ? status : MayNotConnect(path);
     tried += (tried.empty() ? "" : " or ") + path;
@@ -239,7 +240,7 @@ std::optional<Ending> TryWithoutClient(const std::vector<std::string>& flags, ab
   int ends[2], output[2];
   if (!binary.ok() || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return std::nullopt;
   rpc::Descriptor ours(ends[0]), theirs(ends[1]);
-  ours = rpc::Descriptor();  // Closed, so that a daemon that can start ends at once.
+  ours = rpc::Descriptor();  // Without a client, a daemon that can start ends at once.
   if (pipe2(output, O_CLOEXEC) != 0) return std::nullopt;
   const rpc::Descriptor reading(output[0]);
   rpc::Descriptor writing(output[1]);
@@ -304,7 +305,7 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
     return Unavailable("No socket pair for a private daemon: %s.", std::strerror(errno));
   }
   rpc::Descriptor ours(ends[0]), theirs(ends[1]);
-  // Moved above stdin, stdout and stderr, which this program may have closed.
+  // Takes a number above those of stdin, stdout and stderr, which this program may have closed.
   theirs = rpc::Descriptor(fcntl(theirs.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   const rpc::Descriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!theirs.valid() || !nothing.valid()) {
@@ -313,8 +314,8 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags) {
   std::vector<std::string> words = WordsOf(binary, theirs.get(), flags);
   const std::vector<char*> arguments = ArgumentsOf(words);
 
-  // Forked twice, so that init reaps the daemon and the program does not have a child that it did not start.
-  // Between fork and exec, only calls are made that are safe in a program with threads.
+  // Forks twice, so that init reaps the daemon, and the program has no child that it did not start. All calls
+  // between fork and exec are safe in a program with threads.
   const pid_t child = fork();
   if (child < 0) return Unavailable("No process for a private daemon: %s.", std::strerror(errno));
   if (child == 0) {

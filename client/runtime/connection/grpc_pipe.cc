@@ -24,8 +24,8 @@ namespace {
 // The size up to which a copy is cheaper than a slice that refers to the bytes.
 constexpr size_t kCopyBytesMax = 4 << 10;
 
-// gRPC rounds the time until a deadline down to milliseconds. The caller of Poll would ask again and again in
-// the last one.
+// Added to each deadline: gRPC rounds the time until it down to milliseconds, so that a caller of Poll would
+// ask again and again during the last millisecond.
 constexpr absl::Duration kDeadlineStep = absl::Milliseconds(1);
 
 gpr_timespec ToGpr(absl::Time time) {

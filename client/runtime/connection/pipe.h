@@ -37,7 +37,8 @@ class Pipe {
   // Returns the next event, or kNothing at about `deadline` (a millisecond later at most). No event follows
   // kEnded. One caller at a time.
   virtual PipeEvent Poll(absl::Time deadline) = 0;
-  // True when messages end with their checksums in both directions; then Hello must request them.
+  // Returns true when messages end with their checksums in both directions. Hello must then request
+  // checksums.
   virtual bool checksums() const { return false; }
   // Ends writing: no more writes may follow.
   virtual void FinishWrites() = 0;
@@ -72,10 +73,11 @@ class Connector {
   virtual std::shared_ptr<BulkChannel> bulk() = 0;
   // "unix:/run/hlod/hlod.sock"
   virtual const std::string& address() const = 0;
-  // True when a connection may stall without ending, because it leads through a network, or through a tunnel
-  // whose ends answer separately.
+  // Returns true when a connection may stall without ending, because it leads through a network, or through a
+  // tunnel whose ends answer separately.
   virtual bool may_stall() const { return false; }
-  // True when the daemon may be on this host: its process ids mean something, and shared memory may work.
+  // Returns true when the daemon may be on this host: its process ids mean something, and shared memory may
+  // work.
   virtual bool local() const = 0;
 };
 

@@ -25,7 +25,7 @@ class OwnerProcess {
 // cannot be used in a child of that process. The first call claims gRPC for this process; in a forked child
 // it returns FAILED_PRECONDITION of kind lost_session.
 absl::Status ClaimGrpc();
-// Returns the same error, but does not claim gRPC.
+// Returns what ClaimGrpc() would, and claims nothing.
 absl::Status CheckGrpc();
 
 }  // namespace hlod::runtime

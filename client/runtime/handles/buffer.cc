@@ -44,7 +44,7 @@ class LiteralDownload : public Awaitable<Literal> {
         value_(StoredShape(*buffer)),
         pending_(DownloadOf(*buffer, cause, value_.bytes(), caller)) {}
   ~LiteralDownload() override {
-    // In a forked child it belongs to the parent, which may be using it.
+    // In a forked child, the download belongs to the parent, which may be using it.
     if (!owner_.IsThisOne()) pending_.release();
   }
 
@@ -98,8 +98,8 @@ class LiteralAtHand : public Awaitable<Literal> {
   const Literal value_;
 };
 
-// Answers a read, in an abstract session, of a buffer without a value: returns a stand-in or the refusal.
-// Returns nullopt if the buffer has a value, and records the read in the preflight log.
+// Answers the read of a buffer that has no value, in an abstract session, with a stand-in or a refusal. If
+// the buffer has a value, records the read in the preflight log and returns nullopt.
 std::optional<absl::StatusOr<Literal>> AskAbstract(const Buffer& buffer, Cause cause, const Caller& caller) {
   BufferState& state = *buffer.internal_state();
   AbstractSession* const abstract = state.session->options().abstract.get();
@@ -193,7 +193,7 @@ BufferState::~BufferState() {
 
 Command TakePrefetch(BufferState& buffer) {
   absl::MutexLock lock(&buffer.mu);
-  if (buffer.death.has_value()) return nullptr;  // The daemon's answer is wanted.
+  if (buffer.death.has_value()) return nullptr;  // A Download sent now is answered with the reason.
   if (const auto pattern = std::exchange(buffer.pattern, nullptr)) pattern->Read();
   return std::exchange(buffer.prefetch, nullptr);
 }
@@ -202,7 +202,7 @@ void TellRead(Session& session, const CommandState& prefetch, Cause cause, const
   v1::Command command;
   command.mutable_read_prefetched()->set_download(prefetch.id);
   command.mutable_read_prefetched()->set_cause(static_cast<int>(cause));
-  // Without room for a further command the bytes stay counted as read ahead.
+  // If there is no room for another command, the daemon's account keeps the bytes as read ahead and not used.
   session
       .TransactLazily(
           caller, [&](Session::Sender& sender) { sender.Add(std::move(command)); }, /*may_wait=*/false)
@@ -505,7 +505,7 @@ absl::Status Buffer::Fill(absl::Span<const std::byte> bytes, Caller caller) cons
   RETURN_IF_ERROR(runtime::CheckAlive(buffer, "a fill"));
   if (buffer.shards != nullptr) {
     RETURN_IF_ERROR(runtime::CheckUpload(*buffer.session, buffer.shape, bytes, caller));
-    RETURN_IF_ERROR(runtime::CheckFillable(buffer, caller));  // All parts, before one is filled.
+    RETURN_IF_ERROR(runtime::CheckFillable(buffer, caller));  // Checks all parts before one is filled.
     return runtime::FillShards(*buffer.shards, bytes, caller);
   }
   runtime::AbstractSession* const abstract = buffer.session->options().abstract.get();

@@ -1,4 +1,5 @@
-// The thread's caller scope, which its operations are attributed to, and the tensor name of its transfers.
+// The caller scope of each thread, to which its operations are attributed, and the tensor's name for its
+// transfers.
 #include "hlod/runtime/caller.h"
 
 #include <utility>

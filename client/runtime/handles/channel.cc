@@ -35,7 +35,8 @@ absl::Status CheckArrays(const std::shared_ptr<runtime::Session>& session, int d
 // A channel of a device, or of one execute on it.
 struct Channel {
   std::optional<int64_t> id;  // nullopt: the infeed or the outfeed.
-  uint64_t execute = 0;       // The command of the execute whose own channel it is; 0: the device's.
+  // The command of the execute that the channel belongs to; 0: it belongs to the device.
+  uint64_t execute = 0;
 };
 
 absl::Status Give(const Device& device, absl::Span<const Buffer> arrays, const Channel& channel,

@@ -22,8 +22,8 @@ namespace {
 // The size above which a program is analysed at once, so that its bytes need not be kept for the analysis.
 constexpr size_t kProgramKeptMax = 16 << 20;
 
-// The number of recompiles of a line from which on it is reported: it probably compiles at every step, since
-// a batch or a length with a few sizes would have settled by then.
+// A line is reported at this number of recompiles. Batches or lengths of a few sizes have all been compiled
+// by then, so the line probably compiles at every step.
 constexpr int kRecompilesToldAt = 8;
 
 void WarnOfRecompiles(ProgramHistory& programs, const CompileCause& verdict, const Caller& caller) {
@@ -228,8 +228,8 @@ absl::StatusOr<CompileResult> Executable::Describe(Caller caller) const {
   RETURN_IF_ERROR(compiled);
   Command answered = compilation.command;
   if (!answered->reply.has_compile()) {
-    // A second executable of the same program is compiled, which the daemon has in its cache, because only a
-    // Compile is answered with a description.
+    // Only a Compile is answered with a description. So the same program is compiled a second time, which the
+    // daemon finds in its cache.
     const Digest& digest = state.digest;
     uint64_t handle = 0;
     RETURN_IF_ERROR(state.session->Transact(caller, [&](Session::Sender& sender) {

@@ -111,8 +111,7 @@ class ExecuteCall {
   }
 
  private:
-  // Writes the execute into the preflight log. Of several participants it is the first one's: the others hold
-  // and run the same.
+  // Writes the first participant's execute into the preflight log; the others hold and run the same.
   void RecordExecute(AbstractSession& log, const std::vector<Buffer>& results, const Caller& caller) const {
     const size_t takes = arguments_.size() / devices_.size(), gives = results.size() / devices_.size();
     std::vector<uint64_t> handles;
@@ -125,7 +124,7 @@ class ExecuteCall {
     log.Executed(executable_->digest, devices_[0], handles, own, donated, options_.result_callers, caller);
   }
 
-  // Returns 0 for a literal, and for a buffer that names none.
+  // Returns the argument's handle: 0 for a literal, and for a buffer without a handle.
   static uint64_t HandleOf(const Argument& argument) {
     const Buffer* const buffer = argument.buffer();
     return buffer != nullptr && buffer->valid() ? buffer->handle() : 0;
@@ -151,10 +150,10 @@ class ExecuteCall {
     }
   }
 
-  // Also finds the results that will be placeholders.
+  // Adds the arguments, and finds the results that will be placeholders.
   void AddArguments(v1::Execute& execute) {
-    // By argument of the program: participants exchange values, so that what depends on the placeholder of
-    // one has no value for any.
+    // By argument of the program, true when it is a placeholder for any participant: participants exchange
+    // values, so that a result that depends on it has no value for any of them.
     std::vector<bool> placeholders(executable_->arguments.size());
     for (size_t i = 0; i < arguments_.size(); ++i) {
       const Argument& argument = arguments_[i];
@@ -174,7 +173,7 @@ class ExecuteCall {
     for (size_t i = 0; i < handles_.size(); ++i) abstract_.push_back(abstract[i % abstract.size()]);
   }
 
-  // A result has a new handle, or that of the placeholder that it fills.
+  // Gives each result a new handle, or that of the placeholder that it fills.
   void AddResults(Session::Sender& sender, v1::Execute& execute) {
     for (size_t i = 0; i < handles_.size(); ++i) {
       if (filled_[i].valid()) execute.add_fills(static_cast<uint32_t>(i));
@@ -202,7 +201,8 @@ class ExecuteCall {
     }
   }
 
-  // Lets the buffer's first read, or its end without one, be known to the pattern of result `i`.
+  // Connects the buffer with the pattern of result `i`, which counts its first read, or its end without a
+  // read.
   void Watch(size_t i, BufferState& buffer) const {
     const auto& patterns = executable_->read_patterns;
     if (patterns == nullptr || is_abstract_ || devices_.size() > 1) return;
@@ -248,7 +248,7 @@ class ExecuteCall {
   const ExecuteOptions& options_;
   const bool is_abstract_;
   const std::vector<int>& devices_;
-  std::vector<int> donated_;       // In order.
+  std::vector<int> donated_;       // Ascending.
   std::vector<uint64_t> handles_;  // The results' handles.
   std::vector<Buffer> filled_;     // The placeholder that each result fills; most are not valid.
   std::vector<int> unknown_;       // Results named in `fill` that do not exist: the daemon refuses them.

@@ -9,7 +9,7 @@
 namespace hlod::runtime {
 namespace {
 
-// An execute that is checked, and what its errors name.
+// An execute to check, with what the texts of its errors name.
 class ExecuteCheck {
  public:
   ExecuteCheck(ExecutableState& executable, absl::Span<const Argument> arguments, bool is_abstract,
@@ -58,7 +58,7 @@ class ExecuteCheck {
         state);
   }
 
-  // Checks what the literal arguments take together.
+  // Checks the bytes of all literal arguments together.
   absl::Status CheckInlineBytes() const {
     int64_t bytes = 0;
     for (const Argument& argument : arguments_) {
@@ -133,7 +133,7 @@ class ExecuteCheck {
         &state);
   }
 
-  // Texts of errors, made only for one.
+  // Return parts of an error's text, and are called only when there is an error.
   std::string Needs() const {
     const hlo::Participants& participants = executable_.participants;
     return absl::StrFormat("%s needs %d devices (num_replicas %d x num_partitions %d), but ",

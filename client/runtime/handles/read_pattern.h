@@ -8,9 +8,9 @@
 
 namespace hlod::runtime {
 
-// The history of one result over the executes of its program. A result is expected to be read when those of
-// the last executes were. After one that came in vain it takes twice as many reads in a row. Thread-safe; an
-// update that is lost between threads only delays a prediction.
+// The history of one result over the executes of its program. A result is expected to be read when the same
+// result of the last executes was read. After a result that was read ahead in vain, twice as many reads in a
+// row are needed. Thread-safe; an update that is lost between threads only delays a prediction.
 class ReadPattern {
  public:
   static constexpr int32_t kReadsMin = 8, kReadsMax = 4096;

@@ -10,7 +10,7 @@ Amount AmountFromProto(const v1::Amount& proto) { return {proto.bytes(), proto.c
 
 }  // namespace
 
-// The rows of SessionStats, and `rows`.
+// SessionStats has a field per row of the table, and `rows`.
 static_assert(CountFields<SessionStats>() == 1
 #define HLOD_SESSION_AMOUNT(name, direction, meaning) +1
 #define HLOD_SESSION_COUNTER(name, unit, metric, meaning) +1

@@ -136,8 +136,9 @@ bool IsSame(const partition::Request& a, const partition::Request& b) {
 partition::Request RequestFor(const Session& session, const Module& whole, const CompileOptions& options) {
   std::unique_ptr<Module> expanded;
   const auto now = [&]() -> const Module& { return expanded != nullptr ? *expanded : whole; };
-  if (passes::HasScans(now())) expanded = passes::ExpandScans(now());    // XLA's importers do not know them.
-  if (passes::HasPhilox(now())) expanded = passes::ExpandPhilox(now());  // It computes those on each device.
+  if (passes::HasScans(now())) expanded = passes::ExpandScans(now());  // XLA's importers do not know scans.
+  // XLA would draw them whole on each device.
+  if (passes::HasPhilox(now())) expanded = passes::ExpandPhilox(now());
   return {.program = hlo::Serialize(now()),
           .mesh = {.axes = options.mesh->axes()},
           .partitioner = options.partitioner,

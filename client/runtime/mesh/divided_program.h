@@ -26,7 +26,8 @@ absl::StatusOr<Executable> CompileDivided(const std::shared_ptr<Session>& sessio
                                           std::string program, const CompileOptions& options,
                                           const Caller& caller);
 
-// Returns what CompileDivided() asks the partitioner for `whole`. REQUIRES: the options have a mesh.
+// Returns the request for `whole` that CompileDivided() makes to the partitioner. REQUIRES: the options have
+// a mesh.
 partition::Request RequestFor(const Session& session, const Module& whole, const CompileOptions& options);
 
 // The partitioner's answer to a request, asked for by a thread that holds no lock. While it exists, the

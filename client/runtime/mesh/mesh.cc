@@ -86,7 +86,7 @@ absl::StatusOr<std::string> ShardingOf(const Mesh& mesh, const PartitionSpec& sp
     return InvalidArgument("The spec %s has %d dimensions; the array has %d.", spec.ToString(),
                            spec.entries().size(), rank);
   }
-  std::vector<int64_t> tiles, order;  // The parts per dimension; the axes, those that divide first.
+  std::vector<int64_t> tiles, order;  // The parts per dimension, and the axes: first those that divide.
   const auto is_used = [&](int64_t axis) { return std::ranges::find(order, axis) != order.end(); };
   for (const PartitionSpec::Entry& entry : spec.entries()) {
     int64_t parts = 1;

@@ -16,7 +16,7 @@ namespace {
 using hlo::Builder;
 using hlo::Op;
 
-// Returns `x` with zeros after the end of its dimensions, of the size that the tiles have together.
+// Returns `x` padded with zeros, at the end of each dimension, to the size of all tiles together.
 Op Padded(Builder& b, Op x, const hlo::Tiling& tiling) {
   const Shape shape = b.shape(x), tile = hlo::TileShape(shape, tiling);
   std::vector<hlo::PadDimension> padding;

@@ -26,7 +26,7 @@ struct Box {
   Dims begin, end;
 };
 
-// Returns the box of a tile without what lies after the array's end.
+// Returns the box of a tile, cut off at the array's end.
 Box BoxOf(const Division& division, const Dims& position) {
   const Shape tile = hlo::TileShape(division.whole, division.tiling);
   Box box;
@@ -88,7 +88,8 @@ class Redivision {
   }
 
  private:
-  // Returns the part that has an old tile, on this device if it has it.
+  // Returns the number of an old part that is the tile at `position`: the one on `device` if there is one,
+  // else the first.
   size_t HolderOf(const Dims& position, int device) const {
     const std::vector<Dims>& tiles = from_.division.tiling.tiles;
     size_t holder = tiles.size();
@@ -105,7 +106,8 @@ class Redivision {
     Grid grid;
     Dims first, at;
     for (size_t d = 0; d < box.begin.size(); ++d) {
-      if (box.begin[d] == box.end[d]) return {{}, Dims(box.begin.size(), 0)};  // It has the padding alone.
+      // The part is nothing but padding.
+      if (box.begin[d] == box.end[d]) return {{}, Dims(box.begin.size(), 0)};
       first.push_back(box.begin[d] / old_tile_.dims[d]);
       grid.counts.push_back((box.end[d] - 1) / old_tile_.dims[d] - first.back() + 1);
     }
@@ -185,7 +187,7 @@ class Redivision {
     return b.Pad(x, zero, padding);
   }
 
-  // Returns the piece on a device, where it is copied once.
+  // Returns the piece on a device, to which it is copied at the first call.
   absl::StatusOr<Buffer> Sent(const Piece& piece, int device) {
     const Buffer& cut = cut_.at(piece);
     if (cut.device() == device) return cut;
@@ -197,7 +199,7 @@ class Redivision {
     return found->second;
   }
 
-  // A preflight follows the first device alone.
+  // Notes buffers that are not on the first device, the only one that a preflight follows.
   void NoteElsewhere(const std::vector<Buffer>& buffers) const {
     AbstractSession* const log = session_->options().abstract.get();
     if (log != nullptr && buffers[0].device() != to_.devices[0]) log->Elsewhere(buffers);

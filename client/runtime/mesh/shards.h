@@ -47,7 +47,7 @@ Buffer FromParts(Division division, std::vector<Buffer> parts);
 
 // Divides a buffer that is on one device, or divided in another way, without the host: programs on the
 // devices cut and join it, and parts are copied between devices. A part may be `whole` itself. `is_temporary`
-// is true, by part, when only the result refers to it. A placeholder's parts are placeholders.
+// is true for each part that only the result refers to. A placeholder's parts are placeholders.
 struct Placed {
   Buffer buffer;
   std::vector<bool> is_temporary;

@@ -143,8 +143,8 @@ SessionAccount AccountSince(const SessionAccount& earlier, SessionAccount later)
   }
   std::erase_if(later.runs, [](const RunRow& row) { return row.count == 0; });
 
-  // Rows of compiles and runs do not change, except the sum of the oldest, which is older than this
-  // recording.
+  // Rows of compiles and runs never change once they are there. Only the row that sums up the oldest ones
+  // does, and it is older than this recording, so it is dropped.
   int64_t compiled = -1, ran = -1;
   for (const CompileRow& row : earlier.compiles) compiled = std::max(compiled, row.at_us);
   for (const RunSample& sample : earlier.samples) ran = std::max(ran, sample.at_us);

@@ -121,8 +121,8 @@ MaybeDifference Parameters(const Computation& before, const Computation& after,
   return std::nullopt;
 }
 
-// For programs of different form: returns true when parameters with equal numbers probably correspond: both
-// programs have the same number of parameters with the same ranks, and they are not merely permuted.
+// For programs of different form. Returns true when parameters with equal numbers probably correspond,
+// because both programs have as many parameters, with the same ranks, and these are not merely permuted.
 bool SameParameters(const Computation& before, const Computation& after) {
   const size_t count = before.parameters().size();
   if (after.parameters().size() != count) return false;

@@ -39,7 +39,8 @@ class ProgramHistory {
  public:
   // Explains why a program that was not in the cache is compiled now, and records the program. `made` holds
   // the lines that made its arguments, as far as they are known. `path` stands for the calls that lead to the
-  // line (CallPath()): what a helper compiles for different callers are not recompiles of each other.
+  // line (CallPath()): programs that a helper compiles for different callers are not recompiles of one
+  // another.
   CompileCause Add(const hlo::Module& module, std::string_view bytes, const Digest& digest,
                    const Origin& line, absl::Span<const Origin> made, uint64_t path = 0);
   // Returns true at its first call for a line.

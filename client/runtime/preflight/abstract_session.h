@@ -36,12 +36,12 @@ class AbstractSession {
   // commands are sent.
   void Compiled(const Digest& digest, const std::string& program, std::string_view reason,
                 const Caller& caller);
-  // Notes that a program is one device's part of one with whole arrays. `mesh` is its text, and `annotated`
-  // the other program with its shardings, null when it is not known.
+  // Notes that a program is the part of one device of a program with whole arrays, which was divided. `mesh`
+  // is the mesh as text; `annotated` is the whole program with its shardings, null when it is not known.
   void Divided(const Digest& digest, const std::string& mesh, const Module* annotated);
   // Notes that a framework runs the program (proto/hlod/v1/preflight_log.proto).
   void OfAFramework();
-  // `cause` is the upload's, real or avoided.
+  // `cause` is that of the upload, whether its bytes were sent or not.
   void Made(const Buffer& buffer, std::optional<Cause> cause, const Caller& caller);
   // `device` is that of the first participant, whose arguments and results these are.
   void Executed(const Digest& digest, int device, const std::vector<uint64_t>& arguments,
@@ -58,8 +58,8 @@ class AbstractSession {
   // Answers a read of a placeholder: returns a stand-in, refuses the read, or ends the process, as the
   // options say.
   absl::StatusOr<Literal> Ask(BufferState& placeholder, Cause cause, const Caller& caller);
-  // Counts the end of a step; with `marked` (StepMark()) only if an execute ran since the last one. May end
-  // the process.
+  // Counts the end of a step. One that StepMark() marked (`marked`) counts only if an execute ran since the
+  // last one. May end the process.
   void EndStep(Session& session, bool marked, const Caller& caller);
   // Ends the process of a program that marks no steps, and has run as many as the options ask for.
   [[noreturn]] void EndAfterSteps(Session& session, const Caller& caller);

@@ -12,9 +12,9 @@ namespace hlod::runtime {
 // Not thread-safe.
 class Acknowledgements {
  public:
-  // A reply to `command` has come.
+  // Must be called when a reply to `command` has come.
   void Answered(uint64_t command) { answered_beyond_.insert(command); }
-  // The daemon keeps that many more bytes until a message acknowledges them.
+  // Adds to the bytes that the daemon keeps until a message acknowledges them.
   void AddBytes(int64_t bytes) { unacknowledged_bytes_ += bytes; }
   uint64_t settled_through() const { return settled_through_; }
   void set_settled_through(uint64_t command);

@@ -98,7 +98,7 @@ void CommandLogWriter::Record(const void* session, const v1::Command& command) {
 }
 
 EndOfCommandLog::~EndOfCommandLog() {
-  // Not in a forked child, whose copy of the lock may be held for ever.
+  // In a forked child, the copy of the lock may be held for ever.
   if (CommandLogWriter::any() && OpenCommandLogs::Get().InItsProcess()) OpenCommandLogs::Get().Remove(session_);
 }
 

@@ -27,7 +27,7 @@ class CommandLogWriter {
   // and so on. Overwrites an existing file. FAILED_PRECONDITION if another process is recording into the
   // file.
   static absl::Status Start(const void* session, const std::string& path, const v1::CommandLogHeader& header);
-  // True once a session of this process was recorded.
+  // Returns true once a session of this process was recorded.
   static bool any() { return any_.load(std::memory_order_relaxed); }
   // Records a command if its session is recorded; does nothing in a forked child. If the file cannot be
   // written, prints that to stderr once and stops recording.
@@ -57,8 +57,8 @@ class CommandLogWriter {
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
 };
 
-// Returns $HLOD_COMMAND_LOG, the file for the commands of this process; empty when it is not set.
-// (client/runtime/connection/find_daemon.cc)
+// Returns $HLOD_COMMAND_LOG, the file for the commands of this process; empty when it is not set. Defined in
+// client/runtime/connection/find_daemon.cc.
 std::string CommandLogPath();
 
 // Removes the writer of a session that ends.

@@ -11,8 +11,8 @@
 namespace hlod::runtime {
 namespace {
 
-// The number of callbacks that nobody awaits from which on the completion thread waits for events at once:
-// such a program sends without waiting, and the thread that polls takes the sending off its hands.
+// With this many callbacks that nobody awaits, the completion thread does not pause, but waits for events at
+// once: the program sends without waiting, and the thread that polls does the sending for it.
 constexpr size_t kMany = 8;
 
 thread_local bool on_completion_thread = false;
@@ -122,7 +122,7 @@ void Completions::Run(const std::shared_ptr<State>& state) {
   const auto has_work = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return !state->waiting.empty() || state->ending;
   };
-  bool many = false;  // Until no callback is left, as long as the program sends without waiting.
+  bool many = false;  // True while the program sends without waiting, until no callback is left.
   for (;;) {
     {
       absl::MutexLock lock(&state->mu);

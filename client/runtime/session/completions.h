@@ -21,8 +21,8 @@
 
 namespace hlod::runtime {
 
-// Decides when to try a wait that is often in vain: after each failure in a row it is left out for twice as
-// many occasions, at most kPauseMax. Thread-safe.
+// Decides when to try a wait that is often in vain: each failure in a row doubles the number of occasions
+// that are left out before the next try, up to kPauseMax. Thread-safe.
 class Patience {
  public:
   static constexpr int kPauseMax = 255;
@@ -46,9 +46,9 @@ class Completions {
   explicit Completions(std::shared_ptr<Session> session);
   ~Completions();
 
-  // Calls `callback` once with the command's status: now, on this thread, when the command is done (kAwaited:
-  // or is done within a moment), else on another thread. A session that is lost or closed ends every command.
-  // No lock is held during the call.
+  // Calls `callback` once with the command's status. If the command is done, or with kAwaited is done within
+  // a moment, this thread calls it now; otherwise another thread does later. A session that is lost or closed
+  // ends every command. No lock is held during the call.
   void WhenDone(Command command, Callback callback, Urgency urgency = Urgency::kAwaited);
   // The number of times that the completion thread has waited for events.
   int64_t waits() const { return state_->waits.load(std::memory_order_relaxed); }
@@ -72,8 +72,8 @@ class Completions {
     bool ending ABSL_GUARDED_BY(mu) = false;
   };
   static void Run(const std::shared_ptr<State>& state);
-  // Pauses for kLater unless a callback is awaited, or there are many. Returns true when the thread must wait
-  // for events, for one of these reasons or because a callback has been there since before the pause.
+  // Pauses for kLater, unless a callback is awaited or there are many. Returns true when the thread must wait
+  // for events: there was no pause, or a callback is older than the pause.
   static bool Pause(State& state);
   static void CallDone(State& state, const absl::Status& session_status);
 

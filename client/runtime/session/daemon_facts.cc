@@ -14,8 +14,8 @@ namespace {
 
 absl::StatusOr<Limits> ReadLimits(const v1::Welcome& welcome) {
   Limits limits;
-  limits.commands_per_message_max = 0;  // A daemon that does not state it does not accept `commands`,
-  limits.prefetch_bytes_max = 0;        // nor reads ahead.
+  limits.commands_per_message_max = 0;  // Without it, a daemon does not accept `commands`.
+  limits.prefetch_bytes_max = 0;        // Without it, a daemon does not read ahead.
   for (const v1::Limit& limit : welcome.limits()) {
     ForEachLimit([&](std::string_view name, int64_t Limits::*field, std::string_view) {
       if (limit.name() == name) limits.*field = limit.value();

@@ -7,7 +7,7 @@ namespace hlod::runtime {
 namespace {
 
 constexpr size_t kHandlesPerFree = 32 << 10;
-constexpr size_t kHandlesMax = 1024;  // The number of handles that do not wait for another command.
+constexpr size_t kHandlesMax = 1024;  // The most handles that wait for another command.
 
 }  // namespace
 

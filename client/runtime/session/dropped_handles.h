@@ -19,11 +19,12 @@ class DroppedHandles {
   void Add(uint64_t handle, int64_t bytes);
   // Adds a handle that is freed only if command `execute`, to which it was donated, fails.
   void AddDonated(uint64_t execute, uint64_t handle, int64_t bytes);
-  // The command is done; donated handles are the device's, or again the program's.
+  // Must be called when a command is done: handles that were donated to it are then gone or, if it failed,
+  // dropped.
   void CommandIsDone(uint64_t command, bool failed);
 
   bool empty() const { return handles_.empty(); }
-  // Returns true when they must not wait for another command.
+  // Returns true when the handles must be freed now, and not with another command.
   bool MustFree() const;
   // Removes and returns as many handles as one Free may name.
   std::vector<uint64_t> Take();
@@ -36,7 +37,7 @@ class DroppedHandles {
   };
   std::vector<uint64_t> handles_;
   int64_t bytes_ = 0;  // The bytes that they hold.
-  // By the id of an execute under way.
+  // Handles that were donated to an execute under way, by its id.
   absl::flat_hash_map<uint64_t, std::vector<Dropped>> donated_;
 };
 

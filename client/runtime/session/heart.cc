@@ -50,7 +50,7 @@ class Heart {
   };
   void Run() {
     for (;;) {
-      // Released without the lock, because a session may end here.
+      // The references are released without the lock, because a session may end then.
       std::vector<std::shared_ptr<Session>> due;
       {
         absl::MutexLock lock(&mu_);

@@ -18,7 +18,8 @@ class ReplayLog {
   struct Entry {
     std::shared_ptr<const std::string> bytes;  // Encoded by the Outbox; null when the command is done.
     Command command;
-    bool piece = false;  // True for a piece of an upload or a full one of a program: not in the window.
+    // True for a piece of an upload or a full piece of a program, which the daemon's window does not count.
+    bool piece = false;
   };
 
   // Returns the id of the next command, which Append() must add then.

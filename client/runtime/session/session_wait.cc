@@ -1,4 +1,4 @@
-// Waiting: one thread polls, and handles what comes, until all that wait have what they wait for.
+// Waiting: one thread polls and handles the messages that come, for itself and for all others that wait.
 #include <algorithm>
 #include <optional>
 #include <utility>

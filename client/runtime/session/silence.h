@@ -47,7 +47,7 @@ class Silence {
 
  private:
   absl::Time heard_, polled_;        // The last event, and the last poll.
-  std::optional<absl::Time> asked_;  // When the question was asked that is not answered yet.
+  std::optional<absl::Time> asked_;  // The time of the question that is not answered yet.
 };
 
 }  // namespace hlod::runtime

@@ -54,8 +54,8 @@ struct BufferState {
   Command producer ABSL_GUARDED_BY(mu);  // The command that makes its value.
   bool placeholder ABSL_GUARDED_BY(mu);
   std::optional<Death> death ABSL_GUARDED_BY(mu);
-  // The pattern that the first read of this buffer belongs to: that of the result of an execute. Null after
-  // that read, and for other buffers. The pattern is an element of its ExecutableState.
+  // For the result of an execute, the pattern that counts its first read: an element of its executable's
+  // read_patterns. Null after that read, and for other buffers.
   std::shared_ptr<ReadPattern> pattern ABSL_GUARDED_BY(mu);
   Command prefetch
       ABSL_GUARDED_BY(mu);  // The Download that reads it ahead, until the first read. May be null.

@@ -21,7 +21,8 @@ bool IsDone(const Command& command) { return command->done.load(std::memory_orde
 }  // namespace
 
 std::unique_ptr<Arena> Arena::Attach(const v1::Arena& offer, const std::string& secret) {
-  // The daemon answers as soon as it gets a core; another program that took the name may not.
+  // The wait has a limit: the daemon answers as soon as it gets a core, but another program that took its
+  // name may not.
   absl::StatusOr<rpc::Descriptor> socket = rpc::ConnectAbstract(offer.socket(), absl::Seconds(5));
   if (!socket.ok()) return nullptr;
   if (send(socket->get(), secret.data(), secret.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(secret.size()))
