@@ -1,12 +1,12 @@
 // Runs executes in order, with values or over placeholders.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "common/base/errors/status.h"
+#include "common/base/saturated.h"
 #include "common/hlo/dynamic/dynamic_result.h"
 #include "server/device/execution/execution_run.h"
 #include "server/device/execution/executions.h"
@@ -114,9 +114,12 @@ void Executions::RecordRun(const Execution& execution, std::chrono::microseconds
   if (const network::Network* const chips = state_.devices.network();
       chips != nullptr && request.participants() > 1) {
     const network::CollectiveCost cost = executable.NetworkCost(*chips, request.devices);
-    times.network_us = static_cast<int64_t>(std::llround(cost.seconds * 1e6));
-    times.network_bytes = static_cast<int64_t>(cost.bytes);
-    executable.network_us += times.network_us;
+    // A branch that is never taken counts, too: the model of a run may be larger than any number.
+    times.network_us = SaturatedInteger(cost.seconds * 1e6);
+    times.network_bytes = SaturatedInteger(cost.bytes);
+    int64_t before = executable.network_us;
+    while (!executable.network_us.compare_exchange_weak(before, SaturatedSum(before, times.network_us))) {
+    }
   }
   state_.ledger.RecordRun(key, executable.digest(), executable.name(), times, peak_bytes);
 }

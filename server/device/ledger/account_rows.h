@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/errors/compile_reason.h"
+#include "common/base/saturated.h"
 #include "common/base/sha256.h"
 
 namespace hlod::device {
@@ -46,8 +47,8 @@ struct RunFigures {
     queue.Add(other.queue, count == 0);
     run.Add(other.run, count == 0);
     count += other.count;
-    network_us += other.network_us;
-    network_bytes += other.network_bytes;
+    network_us = SaturatedSum(network_us, other.network_us);
+    network_bytes = SaturatedSum(network_bytes, other.network_bytes);
     peak_bytes = std::max(peak_bytes, other.peak_bytes);
   }
 };

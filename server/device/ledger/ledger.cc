@@ -60,7 +60,7 @@ void AppendOthers(const CompileRow (&others)[kCompileOutcomes], std::vector<Comp
 }  // namespace
 
 Counters& Counters::operator+=(const Counters& other) {
-#define HLOD_SESSION_COUNTER(name, unit, metric, meaning) name += other.name;
+#define HLOD_SESSION_COUNTER(name, unit, metric, meaning) name = SaturatedSum(name, other.name);
 #include "common/base/stats.inc"
   return *this;
 }
@@ -131,7 +131,7 @@ void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::strin
   ++counters_.executes;
   counters_.execute_us += times.run_us;
   counters_.queue_us += times.queue_us;
-  counters_.network_us += times.network_us;
+  counters_.network_us = SaturatedSum(counters_.network_us, times.network_us);
   if (samples_.size() < kSamplesMax) samples_.push_back(times);
   else samples_[next_sample_] = times;
   next_sample_ = (next_sample_ + 1) % kSamplesMax;

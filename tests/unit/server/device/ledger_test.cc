@@ -138,6 +138,20 @@ TEST(Ledger, RunsAreKeptByProgramLineAndStep) {
   ExpectRunsSumToCounters(account);
 }
 
+// A program's modelled time has no bound: its loops may be in a branch that is never taken.
+TEST(Ledger, ModelledTimesStopAtTheLargestNumber) {
+  SessionLedger ledger;
+  for (int run = 0; run < 2; ++run) {
+    ledger.RecordRun({}, DigestOf(1), "step", {.network_us = INT64_MAX, .network_bytes = INT64_MAX}, 8);
+  }
+  Account account = ledger.account(Detail::kAll);
+  EXPECT_EQ(account.counters.network_us, INT64_MAX);
+  EXPECT_EQ(account.runs[0].figures.network_us, INT64_MAX);
+  EXPECT_EQ(account.runs[0].figures.network_bytes, INT64_MAX);
+  account.AddTotals(ledger.account(Detail::kAll));
+  EXPECT_EQ(account.counters.network_us, INT64_MAX);
+}
+
 // Rows of different steps are merged first, then those of programs and lines; the sums stay complete.
 TEST(Ledger, ManyRunsStayExactInBoundedMemory) {
   SessionLedger ledger;
