@@ -308,6 +308,7 @@ TEST(Tidy, NamespacesFollowFolders) {
       {"server/device/", "hlod(::device)?"},
       {"server/engine/fft/", "hlod::engine(::fft)?|HLOD_FFT_SET"},
       {"server/engine/tile/", "hlod::engine|HLOD_TILE_SET"},
+      {"server/engine/contraction/panels/", "hlod::engine|HLOD_PANEL_SET"},
       {"server/engine/reduce/", "hlod::engine|reducer_internal"},
       {"server/engine/assemble/", "hlod::engine(::assemble)?|assemble"},
       {"server/engine/", "hlod::engine|hlod|hlo"},

@@ -1,5 +1,5 @@
-// The dot step: oneDNN where it supports the types, the engine's own loops where it does not or the product
-// is tiny.
+// The dot step: the library that the table of products names, or the engine's own loops where no library
+// supports the types or the product is tiny.
 #include "server/engine/contraction/dot.h"
 
 #include <utility>
@@ -7,6 +7,8 @@
 #include "common/base/errors/status.h"
 #include "server/engine/contraction/contraction_steps.h"
 #include "server/engine/contraction/onednn_matmul.h"
+#include "server/engine/contraction/panels/panel_product.h"
+#include "server/engine/contraction/products.h"
 #include "server/engine/contraction/side.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/parallel.h"
@@ -39,8 +41,10 @@ class DotStep final : public Step {
     ASSIGN_OR_RETURN(const std::byte* lhs, lhs_.Prepare(inputs[0], context));
     ASSIGN_OR_RETURN(const std::byte* rhs, rhs_.Prepare(inputs[1], context));
     std::byte* out = out_convert_ != nullptr ? context.scratch + out_offset_ : outputs[0];
-    if (library_ != nullptr) {
-      RETURN_IF_ERROR(library_->Run(lhs, rhs, out, context.scratch + library_offset_, context));
+    if (onednn_ != nullptr) {
+      RETURN_IF_ERROR(onednn_->Run(lhs, rhs, out, context.scratch + library_offset_, context));
+    } else if (panels_ != nullptr) {
+      RETURN_IF_ERROR(panels_->Run(lhs, rhs, out, context.scratch + library_offset_, context));
     } else {
       RETURN_IF_ERROR(LoopDot(type_, view_, lhs, rhs, out, context));
     }
@@ -49,19 +53,28 @@ class DotStep final : public Step {
                            context);
   }
 
-  // Sets up oneDNN on operands of the given types. Returns false when oneDNN has no suitable kernel.
-  bool UseOneDnn(hlo::Instruction dot, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out,
-                 int threads) {
-    for (const bool force_copy : {false, true}) {
+  // Sets up a library on operands of the given types: the best one, else the other. Returns false when
+  // neither supports them.
+  bool UseLibrary(hlo::Instruction dot, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs,
+                  hlo::PrimitiveType out, int threads) {
+    const ProductLibrary best = BestProductLibrary(view_, lhs, rhs, out);
+    const auto use_onednn = [&](bool force_copy) {
+      if (view_.flops() <= kTinyDotFlops || !OneDnnSumsAsHlo(lhs, rhs, out)) return false;
       DotForm form = MakeDotForm(dot, hlo::ByteWidth(lhs), hlo::ByteWidth(rhs), force_copy);
-      library_ = OneDnnMatmul::Make(form.view, lhs, rhs, out, threads);
-      if (library_ == nullptr) continue;  // With packed operands oneDNN may have a kernel.
-      view_ = std::move(form.view);
-      lhs_.copy = std::move(form.lhs_copy);
-      rhs_.copy = std::move(form.rhs_copy);
-      return true;
-    }
-    return false;
+      onednn_ = OneDnnMatmul::Make(form.view, lhs, rhs, out, threads);
+      if (onednn_ != nullptr) UseForm(std::move(form));
+      return onednn_ != nullptr;
+    };
+    const auto use_panels = [&] {
+      DotForm form = MakeDotForm(dot, hlo::ByteWidth(lhs), hlo::ByteWidth(rhs), false);
+      panels_ = PanelProduct::Make(form.view, lhs, rhs, out, threads);
+      if (panels_ != nullptr) UseForm(std::move(form));
+      return panels_ != nullptr;
+    };
+    if (best == ProductLibrary::kLoops) return false;
+    if (best == ProductLibrary::kPanels && use_panels()) return true;
+    // With packed operands oneDNN may have a kernel that it lacks for others.
+    return use_onednn(false) || (best == ProductLibrary::kOneDnn && use_onednn(true)) || use_panels();
   }
 
   // Chooses the type and the means to compute with. Returns false when no type fits.
@@ -80,10 +93,7 @@ class DotStep final : public Step {
     if (type_ == hlo::kInvalid) return false;
 
     view_ = MakeDotForm(dot, lhs_.width, rhs_.width, false).view;
-    const bool big = view_.flops() > kTinyDotFlops;
-    if (big && OneDnnSumsAsHlo(lhs.type, rhs.type, out.type) &&
-        UseOneDnn(dot, lhs.type, rhs.type, out.type, threads))
-      return Reserve();
+    if (UseLibrary(dot, lhs.type, rhs.type, out.type, threads)) return Reserve();
 
     // Computes in the contraction type; converted arrays are dense in the scratch.
     const auto lhs_convert = FindConversion(lhs.type, type_), rhs_convert = FindConversion(rhs.type, type_),
@@ -93,17 +103,22 @@ class DotStep final : public Step {
     rhs_.convert = *rhs_convert;
     out_convert_ = *out_convert;
     lhs_.width = rhs_.width = hlo::ByteWidth(type_);
-    if (big && type_ == hlo::kF32 && UseOneDnn(dot, type_, type_, type_, threads)) return Reserve();
+    if (hlo::IsFloat(type_) && UseLibrary(dot, type_, type_, type_, threads)) return Reserve();
     DotForm form = MakeDotForm(dot, lhs_.width, rhs_.width, false);
     // The fast loop needs contiguous rows of rhs.
-    if (big && form.view.rhs_n != 1) form = MakeDotForm(dot, lhs_.width, rhs_.width, true);
-    view_ = form.view;
-    lhs_.copy = std::move(form.lhs_copy);
-    rhs_.copy = std::move(form.rhs_copy);
+    if (form.view.rhs_n != 1 && view_.flops() > kTinyDotFlops)
+      form = MakeDotForm(dot, lhs_.width, rhs_.width, true);
+    UseForm(std::move(form));
     return Reserve();
   }
 
  private:
+  void UseForm(DotForm form) {
+    view_ = std::move(form.view);
+    lhs_.copy = std::move(form.lhs_copy);
+    rhs_.copy = std::move(form.rhs_copy);
+  }
+
   bool Reserve() {
     int64_t bytes = rhs_.Reserve(lhs_.Reserve(0));
     if (out_convert_ != nullptr) {
@@ -111,10 +126,12 @@ class DotStep final : public Step {
       bytes += ScratchAlign(out_count_ * hlo::ByteWidth(type_));
     }
     library_offset_ = bytes;
-    if (library_ != nullptr) bytes += library_->scratch_bytes();
+    if (onednn_ != nullptr) bytes += onednn_->scratch_bytes();
+    if (panels_ != nullptr) bytes += panels_->scratch_bytes();
     set_scratch_bytes(bytes);
     set_flops(view_.flops());
-    if (library_ != nullptr) set_text(text() + " [oneDNN " + library_->implementation() + "]");
+    if (onednn_ != nullptr) set_text(text() + " [oneDNN " + onednn_->implementation() + "]");
+    if (panels_ != nullptr) set_text(text() + " [panels]");
     return true;
   }
 
@@ -124,7 +141,8 @@ class DotStep final : public Step {
   ConvertFunction out_convert_ = nullptr;
   int out_width_ = 0;
   int64_t out_count_ = 0, out_bytes_ = 0;
-  std::unique_ptr<OneDnnMatmul> library_;
+  std::unique_ptr<OneDnnMatmul> onednn_;
+  std::unique_ptr<PanelProduct> panels_;
   int64_t out_offset_ = 0, library_offset_ = 0;
 };
 

@@ -1,11 +1,11 @@
-// dot: any dimension numbers and types against the evaluator, on oneDNN and on the engine's own loops.
+// dot: any dimension numbers and types against the evaluator, by the libraries of this processor's table.
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/hlo/literal.h"
 #include "gtest/gtest.h"
-#include "server/engine/contraction/onednn.h"
+#include "server/engine/contraction/products.h"
 #include "tests/unit/server/engine/plan_testing.h"
 #include "tests/unit/server/engine/step_testing.h"
 
@@ -102,12 +102,14 @@ TEST(Dot, EveryOrderOfAMatrix) {
   }
 }
 TEST(Dot, UsesOneDnn) {
+  ASSERT_TRUE(UseProductLibrary("onednn").ok());
   ExpectStep(Dot("f32[40,50]", "f32[50,60]", "f32[40,60]", kPlain),
              {.rtol = 1e-4, .atol = 1e-3, .describe = "[oneDNN "});
   ExpectStep(
       Dot("f32[4,16,8,12]", "f32[4,20,8,12]", "f32[4,8,16,20]",
           "lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={3}"),
       {.rtol = 1e-4, .atol = 1e-3, .describe = "[oneDNN "});
+  ASSERT_TRUE(UseProductLibrary("").ok());
 }
 TEST(Dot, BatchesOfAttention) {
   for (const std::string type : {"f32", "bf16", "f64"}) {
