@@ -26,7 +26,6 @@ class Latch : public asmjit::ErrorHandler {
   bool failed_ = false;
 };
 
-// Outputs of more bytes than the last cache holds are stored past the caches.
 int64_t LastCacheBytes() {
   static const int64_t bytes = [] {
     const int64_t last = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -35,15 +34,15 @@ int64_t LastCacheBytes() {
   return bytes;
 }
 
-// Returns true if all outputs together are larger than the last cache, and no operand divides the domain into
-// runs that begin anywhere.
-bool StoresPastCaches(const KernelSlot& slot) {
-  if (slot.form() != KernelForm::kMap) return false;
+// Returns true if all outputs together are larger than the last cache, and all ranges of the domain begin at
+// a multiple of a vector: the step divides it into tiles, and no operand into runs that begin anywhere.
+bool StoresPastCaches(const KernelSlot& slot, int64_t last_cache_bytes) {
+  if (slot.form() != KernelForm::kMap || slot.in_caches()) return false;
   int64_t bytes = 0;
   for (const TileProgram::Value& value : slot.program().values()) {
     if (value.place == TileProgram::Value::Place::kOutput) bytes += value.width * slot.count();
   }
-  if (bytes <= LastCacheBytes()) return false;
+  if (bytes <= (last_cache_bytes > 0 ? last_cache_bytes : LastCacheBytes())) return false;
   for (const TileProgram::Instruction& instruction : slot.program().code()) {
     const bool reads = instruction.kind == TileProgram::Instruction::Kind::kReadView ||
                        instruction.kind == TileProgram::Instruction::Kind::kReadIota;
@@ -141,7 +140,8 @@ std::unique_ptr<const TileKernel> Assembler::Make(const KernelSlot& slot) {
   asmjit::x86::Compiler compiler(&code);
   compiler.addDiagnosticOptions(asmjit::DiagnosticOptions::kValidateAssembler |
                                 asmjit::DiagnosticOptions::kValidateIntermediate);
-  assemble::Emitter emitter(compiler, BestCpuLevel() == CpuLevel::kAvx512, slot, StoresPastCaches(slot));
+  assemble::Emitter emitter(compiler, BestCpuLevel() == CpuLevel::kAvx512, slot,
+                            StoresPastCaches(slot, options_.last_cache_bytes));
   if (!emitter.Emit() || latch.failed()) return nullptr;
   if (compiler.finalize() != asmjit::kErrorOk || latch.failed()) return nullptr;
   if (static_cast<int64_t>(code.codeSize()) > slot.code_bytes_max()) return nullptr;

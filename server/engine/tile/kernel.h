@@ -65,6 +65,11 @@ class KernelSlot {
     owned_ = std::move(kernel);
     kernel_.store(owned_.get(), std::memory_order_release);
   }
+  // Keeps the outputs in the caches: other code reads them soon, or ranges may begin at any element, whereas
+  // stores past the caches need the addresses of whole vectors. Must be called before the program is
+  // assembled.
+  void KeepInCaches() { in_caches_ = true; }
+  bool in_caches() const { return in_caches_; }
   // The limit on the bytes of its code. Plans are charged for it before there is any.
   int64_t code_bytes_max() const;
 
@@ -73,6 +78,7 @@ class KernelSlot {
   const int64_t count_;
   const KernelForm form_;
   const std::vector<KernelFold> folds_;
+  bool in_caches_ = false;
   std::unique_ptr<const TileKernel> owned_;
   std::atomic<const TileKernel*> kernel_{nullptr};
 };

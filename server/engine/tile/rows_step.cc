@@ -29,7 +29,10 @@ class RowsStep final : public Step {
       Phase& added = phases_.emplace_back(module, computation, phase);
       complete_ = complete_ && added.fused.complete();
       if (added.fused.reduces()) rows_ = added.fused.pattern();
-      if (added.fused.slot() != nullptr) slots_.push_back(added.fused.slot());
+      if (added.fused.slot() != nullptr) {
+        added.fused.slot()->KeepInCaches();
+        slots_.push_back(added.fused.slot());
+      }
       tables_ += phase.inputs.size() + phase.outputs.size();
     }
     complete_ = complete_ && phases_.size() <= kPhasesMax && rows_.inner == 1;

@@ -325,6 +325,38 @@ TEST_P(Assemble, LargeReductionsHaveTheBitsOfTheInterpreter) {
   EXPECT_GT(counts.kernels, 0);
 }
 
+// Returns a module of two groups that are computed row by row: one group has at most 96 operations.
+std::unique_ptr<hlo::Module> LongChainOfRows(int64_t rows, int64_t columns) {
+  auto module = std::make_unique<hlo::Module>("rows");
+  const hlo::ComputationId sum = hlo::AddScalarReducer(*module, hlo::kAdd, hlo::kF32);
+  Builder b(*module, "main");
+  const Op x = b.Parameter(0, Shape::Array(hlo::kF32, {rows, columns}));
+  std::vector<Op> results;
+  Op value = x;
+  for (int i = 0; i < 110; ++i) {
+    value = b.Binary(i % 2 == 0 ? hlo::kMultiply : hlo::kSubtract, value, x);
+    if (i == 1) results.push_back(b.Reduce(value, b.Constant(Literal(Shape::Scalar(hlo::kF32))), {1}, sum));
+  }
+  results.push_back(value);
+  EXPECT_TRUE(b.Build(b.Tuple(results)).ok());
+  return module;
+}
+
+// Stores past the caches need addresses that are multiples of a vector; blocks of rows begin at any address.
+TEST_P(Assemble, OutputsLargerThanTheLastCache) {
+  const Limited limited(GetParam());
+  Assembler assembler({.last_cache_bytes = 1});
+  std::mt19937 random(17);
+  Counts counts;
+  for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{1000, 19}, {700, 127}, {3, 5001}})
+    ExpectSameBits(*LongChainOfRows(rows, columns), assembler, random, &counts);
+  for (uint32_t seed = 0; seed < 100 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    ExpectSameBits(*Programs(seed).Make(67, 129, 8, static_cast<int>(seed % 3)), assembler, random, &counts);
+  }
+  EXPECT_GT(counts.kernels, 0);
+}
+
 TEST(Assembler, WithoutMemoryForCodeProgramsStayInterpreted) {
   std::mt19937 random(3);
   Counts counts;
