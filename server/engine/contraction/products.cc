@@ -33,7 +33,7 @@ using Choices = ProductLibrary[kProcessors][kShapes];
 // as long as panels, which differ by a tenth on all. Its kernels cost more per call than a small product.
 constexpr Choices kF32 = {
     {kOneDnn, kOneDnn, kOneDnn, kOneDnn},
-    {kOneDnn, kOneDnn, kPanels, kPanels},
+    {kPanels, kOneDnn, kPanels, kPanels},
     {kPanels, kOneDnn, kOneDnn, kOneDnn},
     {kPanels, kOneDnn, kOneDnn, kOneDnn},
 };

@@ -273,6 +273,112 @@ HLOD_PANEL_TARGET void Pack(const PanelSource& source, int64_t width, std::byte*
   }
 }
 
+// -----------------------------------------------------------------------------------------------------------
+// products with a vector
+
+#if HLOD_PANEL_BYTES >= 32
+HLOD_PANEL_INLINE __m256d LoadEight(const double* from) { return _mm256_loadu_pd(from); }
+HLOD_PANEL_INLINE __m256 MultiplyAdd(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
+HLOD_PANEL_INLINE __m256d MultiplyAdd(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(a, b, c); }
+#endif
+
+// Multiplies kRows rows by the vector. The partial sums are added in an order that only the depth determines.
+template <typename From, typename T, int kRows>
+HLOD_PANEL_INLINE void MultiplyRows(const From* rows, int64_t stride, const From* vector, int64_t depth,
+                                    T* out) {
+  T sums[kRows] = {};
+  int64_t k = 0;
+#if HLOD_PANEL_BYTES >= 32
+  using Lanes = decltype(LoadEight(rows));
+  constexpr int kLanes = static_cast<int>(sizeof(Lanes) / sizeof(T)), kParts = 2;
+  Lanes parts[kRows][kParts] = {};
+  for (; k + kParts * kLanes <= depth; k += kParts * kLanes) {
+#pragma GCC unroll 2
+    for (int p = 0; p < kParts; ++p) {
+      const Lanes factors = LoadEight(vector + k + p * kLanes);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r)
+        parts[r][p] = MultiplyAdd(LoadEight(rows + r * stride + k + p * kLanes), factors, parts[r][p]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    const Lanes both = parts[r][0] + parts[r][1];
+    for (int i = 0; i < kLanes; ++i) sums[r] += both[i];
+  }
+#endif
+  for (; k < depth; ++k) {
+    for (int r = 0; r < kRows; ++r)
+      sums[r] += Widen<From, T>(rows[r * stride + k]) * Widen<From, T>(vector[k]);
+  }
+  for (int r = 0; r < kRows; ++r) out[r] = sums[r];
+}
+
+template <typename From, typename T>
+HLOD_PANEL_TARGET void MultiplyVector(const PanelSource& rows, const std::byte* vector_bytes,
+                                      std::byte* out_bytes) {
+  constexpr int kRows = 4;
+  const auto* from = reinterpret_cast<const From*>(rows.data);
+  const auto* vector = reinterpret_cast<const From*>(vector_bytes);
+  T* out = reinterpret_cast<T*>(out_bytes);
+  int64_t row = 0;
+  for (; row + kRows <= rows.lanes; row += kRows)
+    MultiplyRows<From, T, kRows>(from + row * rows.lane_stride, rows.lane_stride, vector, rows.depth,
+                                 out + row);
+  for (; row < rows.lanes; ++row)
+    MultiplyRows<From, T, 1>(from + row * rows.lane_stride, rows.lane_stride, vector, rows.depth, out + row);
+}
+
+#if HLOD_PANEL_BYTES >= 32
+HLOD_PANEL_INLINE void StoreEight(__m256 sums, float* to) { _mm256_storeu_ps(to, sums); }
+HLOD_PANEL_INLINE void StoreEight(__m256d sums, double* to) { _mm256_storeu_pd(to, sums); }
+HLOD_PANEL_INLINE __m256 Broadcast(float value) { return _mm256_set1_ps(value); }
+HLOD_PANEL_INLINE __m256d Broadcast(double value) { return _mm256_set1_pd(value); }
+#endif
+
+// Adds kDepths rows of the matrix, each times its factor, to the sums. The rows are read from beginning to
+// end.
+template <typename From, typename T, int kDepths>
+HLOD_PANEL_INLINE void AddRows(const From* rows, int64_t stride, const T (&factors)[kDepths], int64_t columns,
+                               T* sums) {
+  int64_t c = 0;
+#if HLOD_PANEL_BYTES >= 32
+  using Lanes = decltype(LoadEight(rows));
+  constexpr int kLanes = static_cast<int>(sizeof(Lanes) / sizeof(T));
+  Lanes wide[kDepths];
+#pragma GCC unroll 8
+  for (int d = 0; d < kDepths; ++d) wide[d] = Broadcast(factors[d]);
+  for (; c + kLanes <= columns; c += kLanes) {
+    Lanes sum = LoadEight(static_cast<const T*>(sums + c));
+#pragma GCC unroll 8
+    for (int d = 0; d < kDepths; ++d) sum = MultiplyAdd(LoadEight(rows + d * stride + c), wide[d], sum);
+    StoreEight(sum, sums + c);
+  }
+#endif
+  for (; c < columns; ++c) {
+    for (int d = 0; d < kDepths; ++d) sums[c] += Widen<From, T>(rows[d * stride + c]) * factors[d];
+  }
+}
+
+template <typename From, typename T>
+HLOD_PANEL_TARGET void MultiplyMatrix(const std::byte* row_bytes, int64_t row_stride,
+                                      const PanelSource& matrix, std::byte* sums_bytes) {
+  constexpr int kDepths = 8;
+  const auto* row = reinterpret_cast<const From*>(row_bytes);
+  const auto* from = reinterpret_cast<const From*>(matrix.data);
+  T* sums = reinterpret_cast<T*>(sums_bytes);
+  std::fill(sums, sums + matrix.lanes, T{0});
+  int64_t k = 0;
+  for (; k + kDepths <= matrix.depth; k += kDepths) {
+    T factors[kDepths];
+    for (int d = 0; d < kDepths; ++d) factors[d] = Widen<From, T>(row[(k + d) * row_stride]);
+    AddRows(from + k * matrix.depth_stride, matrix.depth_stride, factors, matrix.lanes, sums);
+  }
+  for (; k < matrix.depth; ++k) {
+    const T factors[1] = {Widen<From, T>(row[k * row_stride])};
+    AddRows(from + k * matrix.depth_stride, matrix.depth_stride, factors, matrix.lanes, sums);
+  }
+}
+
 // Rounds f32 to f16.
 HLOD_PANEL_TARGET void Narrow(const std::byte* from_bytes, std::byte* to_bytes, int64_t count) {
   const auto* from = reinterpret_cast<const float*>(from_bytes);
@@ -293,7 +399,15 @@ constexpr PanelPacks MakePanelPacks() {
           .bf16 = Pack<hlo::BF16, float>,
           .f16 = Pack<hlo::F16, float>,
           .f64 = Pack<double, double>,
-          .to_f16 = Narrow};
+          .to_f16 = Narrow,
+          .rows_f32 = MultiplyVector<float, float>,
+          .rows_bf16 = MultiplyVector<hlo::BF16, float>,
+          .rows_f16 = MultiplyVector<hlo::F16, float>,
+          .rows_f64 = MultiplyVector<double, double>,
+          .matrix_f32 = MultiplyMatrix<float, float>,
+          .matrix_bf16 = MultiplyMatrix<hlo::BF16, float>,
+          .matrix_f16 = MultiplyMatrix<hlo::F16, float>,
+          .matrix_f64 = MultiplyMatrix<double, double>};
 }
 
 }  // namespace HLOD_PANEL_SET

@@ -35,6 +35,28 @@ PackPanel FindPackPanel(hlo::PrimitiveType from, hlo::PrimitiveType to) {
   }
 }
 
+MultiplyByVector FindMultiplyByVector(hlo::PrimitiveType from) {
+  const PanelPacks& packs = BestPanelPacks();
+  switch (from) {
+    case hlo::kF32: return packs.rows_f32;
+    case hlo::kBF16: return packs.rows_bf16;
+    case hlo::kF16: return packs.rows_f16;
+    case hlo::kF64: return packs.rows_f64;
+    default: return nullptr;
+  }
+}
+
+MultiplyByMatrix FindMultiplyByMatrix(hlo::PrimitiveType from) {
+  const PanelPacks& packs = BestPanelPacks();
+  switch (from) {
+    case hlo::kF32: return packs.matrix_f32;
+    case hlo::kBF16: return packs.matrix_bf16;
+    case hlo::kF16: return packs.matrix_f16;
+    case hlo::kF64: return packs.matrix_f64;
+    default: return nullptr;
+  }
+}
+
 std::optional<ConvertFunction> FindSumConversion(hlo::PrimitiveType sums, hlo::PrimitiveType result) {
   if (sums == hlo::kF32 && result == hlo::kF16) return BestPanelPacks().to_f16;
   return FindConversion(sums, result);

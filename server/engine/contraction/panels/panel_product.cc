@@ -20,15 +20,22 @@ namespace {
 
 // The sizes of blocks: a strip of rhs fits the first-level cache, the rows of lhs half of the second one,
 // which processors with AVX-512 have at least 1 MiB of, others sometimes 512 KiB.
-constexpr int64_t kDepth = 256, kColumns = 512;
+constexpr int64_t kDepth = 384, kColumns = 1024;
 constexpr int64_t kLhsBytes = 224 << 10, kLhsBytesAvx512 = 512 << 10;
 // The number of blocks per thread that evens out the threads' times, and the products below which a smaller
 // block is not worth its copies.
-constexpr int64_t kBlocksEach = 2, kBlockProductsMin = int64_t{1} << 20;
+constexpr int64_t kBlocksEach = 4, kBlockProductsMin = int64_t{1} << 20;
 // The strips of rhs that are copied together, some depths at a time, so that memory is read in longer runs.
 constexpr int64_t kStrips = 4, kStripDepths = 32;
 // The number of turns in which a thread takes its share of the blocks.
 constexpr int64_t kTurnsEach = 8;
+// The columns that a row is multiplied with at a time, at least: the processor then sees that rows are read
+// in order.
+constexpr int64_t kVectorColumns = 256;
+// The longest row that is multiplied by a vector without a check whether the run has to stop.
+constexpr int64_t kRowMax = int64_t{1} << 21;
+// The longest column of a matrix that is multiplied by a row without such a check.
+constexpr int64_t kRowsMax = 1 << 15;
 // An operand is read in place if each element is used by at most this number of tiles.
 constexpr int64_t kTilesInPlace = 2;
 
@@ -61,16 +68,30 @@ std::unique_ptr<PanelProduct> PanelProduct::Make(const DotView& view, hlo::Primi
       product->tile_columns_ = GetPanelKernels<T>().columns();
     }
   });
+  const bool is_vector = view.m == 1 || view.n == 1;
+  if (is_vector && lhs == rhs && view.lhs_k == 1 && view.rhs_k == 1 && view.k <= kRowMax)
+    product->by_vector_ = FindMultiplyByVector(lhs);
+  if (view.m == 1 && lhs == rhs && view.rhs_n == 1 && product->by_vector_ == nullptr && view.k <= kRowsMax)
+    product->by_matrix_ = FindMultiplyByMatrix(lhs);
   const bool lhs_in_place = lhs == product->type_ && view.n <= kTilesInPlace * product->tile_columns_;
   const bool rhs_in_place =
       rhs == product->type_ && view.rhs_n == 1 && view.m <= kTilesInPlace * product->tile_rows_;
   product->lhs_ = {hlo::ByteWidth(lhs), view.lhs_m, view.lhs_k, lhs_in_place ? nullptr : pack_lhs};
   product->rhs_ = {hlo::ByteWidth(rhs), view.rhs_n, view.rhs_k, rhs_in_place ? nullptr : pack_rhs};
   product->ChooseBlocks();
+  product->ReserveScratch();
   return product;
 }
 
 void PanelProduct::ChooseBlocks() {
+  if (has_vector()) {
+    const int64_t rows = std::max<int64_t>(by_matrix_ != nullptr ? kVectorColumns : 1,
+                                           kBlockProductsMin / 8 / std::max<int64_t>(1, view_.k));
+    block_rows_ = std::clamp<int64_t>(view_.m, 1, rows);
+    block_columns_ = std::clamp<int64_t>(view_.n, 1, rows);
+    block_depth_ = std::max<int64_t>(1, view_.k);
+    return;
+  }
   const int width = hlo::ByteWidth(type_);
   const int64_t lhs_bytes = BestCpuLevel() == CpuLevel::kAvx512 ? kLhsBytesAvx512 : kLhsBytes;
   block_rows_ = EvenPiece(view_.m, lhs_bytes / (kDepth * width), tile_rows_);
@@ -79,7 +100,7 @@ void PanelProduct::ChooseBlocks() {
   const auto blocks = [&] {
     return view_.batches() * CeilDiv(view_.m, block_rows_) * CeilDiv(view_.n, block_columns_);
   };
-  while (threads_ > 1 && blocks() < kBlocksEach * threads_) {
+  while (blocks() % threads_ != 0 && blocks() < kBlocksEach * threads_) {
     if (WorkOf(block_rows_, block_columns_) <= 2 * kBlockProductsMin / std::max<int64_t>(1, view_.k)) break;
     if (block_columns_ >= block_rows_ && block_columns_ > tile_columns_) {
       block_columns_ = EvenPiece(block_columns_, CeilDiv(block_columns_, 2), tile_columns_);
@@ -89,6 +110,11 @@ void PanelProduct::ChooseBlocks() {
       break;
     }
   }
+}
+
+void PanelProduct::ReserveScratch() {
+  const int width = hlo::ByteWidth(type_);
+  if (has_vector()) lhs_.pack = rhs_.pack = nullptr;
   int64_t bytes = lhs_.pack != nullptr ? ScratchAlign(block_rows_ * block_depth_ * width) : 0;
   rhs_panel_offset_ = bytes;
   if (rhs_.pack != nullptr)
@@ -167,6 +193,18 @@ void PanelProduct::PackStrips(const Block& block, int64_t column, int64_t k, int
   }
 }
 
+void PanelProduct::RunVectorBlock(const Block& block, std::byte* scratch) const {
+  std::byte* const sums = out_convert_ != nullptr ? scratch + out_offset_ : block.out;
+  if (by_matrix_ != nullptr) {
+    by_matrix_(block.lhs, lhs_.depth_stride, {block.rhs, 1, rhs_.depth_stride, block.columns, view_.k}, sums);
+  } else if (view_.n == 1) {
+    by_vector_({block.lhs, lhs_.lane_stride, 1, block.rows, view_.k}, block.rhs, sums);
+  } else {
+    by_vector_({block.rhs, rhs_.lane_stride, 1, block.columns, view_.k}, block.lhs, sums);
+  }
+  if (out_convert_ != nullptr) out_convert_(sums, block.out, block.rows * block.columns);
+}
+
 template <typename T>
 void PanelProduct::RunBlock(const Block& block, std::byte* scratch, StopCheck& stop) const {
   T* const lhs_panels = lhs_.pack != nullptr ? reinterpret_cast<T*>(scratch) : nullptr;
@@ -210,7 +248,9 @@ absl::Status PanelProduct::Run(const std::byte* lhs, const std::byte* rhs, std::
     for (int64_t job; (job = next.fetch_add(turn, std::memory_order_relaxed)) < jobs;) {
       for (const int64_t end = std::min(jobs, job + turn); job < end; ++job) {
         const Block block = BlockOf(job, lhs, rhs, out);
-        if (type_ == hlo::kF64) {
+        if (has_vector()) {
+          RunVectorBlock(block, own);
+        } else if (type_ == hlo::kF64) {
           RunBlock<double>(block, own, stop);
         } else {
           RunBlock<float>(block, own, stop);

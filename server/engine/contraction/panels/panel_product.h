@@ -40,12 +40,16 @@ class PanelProduct {
     int64_t rows, columns;
   };
 
+  bool has_vector() const { return by_vector_ != nullptr || by_matrix_ != nullptr; }
   void ChooseBlocks();
+  void ReserveScratch();
   Block BlockOf(int64_t job, const std::byte* lhs, const std::byte* rhs, std::byte* out) const;
   // Computes the block; `scratch` is the worker's. Returns without a complete result when the run must stop.
   template <typename T>
   void RunBlock(const Block& block, std::byte* scratch, StopCheck& stop) const;
   void PackStrips(const Block& block, int64_t column, int64_t k, int64_t depth, std::byte* panels) const;
+  // Computes a block of a product with a vector.
+  void RunVectorBlock(const Block& block, std::byte* scratch) const;
   // Multiplies all rows of a block by one strip of columns, from depth k on.
   template <typename T>
   void MultiplyStrip(const Block& block, int64_t column, int64_t k, int64_t depth, const T* lhs_panels,
@@ -54,6 +58,10 @@ class PanelProduct {
   DotView view_;
   hlo::PrimitiveType type_ = hlo::kF32;  // The type of the sums.
   Operand lhs_{}, rhs_{};
+  // Set if lhs is a row, and the rows of rhs are contiguous.
+  MultiplyByMatrix by_matrix_ = nullptr;
+  // Set if one operand is a vector, and the rows of the other one, along the depth, are contiguous.
+  MultiplyByVector by_vector_ = nullptr;
   int out_width_ = 0;
   ConvertFunction out_convert_ = nullptr;
   int threads_ = 1;
