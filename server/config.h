@@ -77,6 +77,7 @@ absl::Status CheckLimits(const Limits& limits);
 // The parsed command line.
 struct CommandLine {
   Config config;
+  bool measure_products = false;  // The process is to print the speeds of matrix products, and to end.
   // True when --help or --version was answered, or the flags were wrong (printed to stderr): the process is
   // to end with exit_code.
   bool finished = false;

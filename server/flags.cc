@@ -42,6 +42,10 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
   }
 
   CommandLine line;
+  app.add_flag(
+      "--measure-products", line.measure_products,
+      "Measure matrix products by each library on this machine, print the table with the library that "
+      "programs use for each, and end; heeds --threads and --cpu-features");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

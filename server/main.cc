@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
@@ -17,6 +18,8 @@
 #include "common/base/system/mutex.h"
 #include "common/network/topology.h"
 #include "server/config.h"
+#include "server/engine/contraction/measure_products.h"
+#include "server/engine/run/team.h"
 #include "server/metrics/endpoint.h"
 #include "server/startup.h"
 #include "server/team_policy.h"
@@ -126,6 +129,12 @@ void Drain(grpc_server::Server& server, device::Devices& devices, absl::Duration
                running.empty() ? "bytes on their way to clients" : running);
 }
 
+// Prints the speeds of matrix products. Returns the exit code.
+int PrintProducts(const Config& config) {
+  const std::string table = engine::ProductTable(engine::MeasureProducts(engine::TeamSize(config.threads)));
+  return std::fputs(table.c_str(), stdout) < 0 ? 1 : 0;
+}
+
 int Main(int argc, char** argv) {
   const CommandLine line = ParseCommandLine(argc, argv, kVersion);
   if (line.finished) return line.exit_code;
@@ -134,6 +143,7 @@ int Main(int argc, char** argv) {
   const Config& config = line.config;
   if (const absl::Status status = SetUpProcess(config.log_level); !status.ok()) return Fail(status);
   if (const absl::Status status = LimitCpuFeatures(config, environment); !status.ok()) return Fail(status);
+  if (line.measure_products) return PrintProducts(config);
   const int signals = BlockSignals();
 
   // Reads addresses, certificates and tokens: errors in them are reported before anything is opened.

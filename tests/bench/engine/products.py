@@ -68,7 +68,7 @@ def prepare(folder, only):
         if not any(part in name for part in only.split(",")):
             continue
         arguments = [(random.standard_normal(shape) / 8).astype(types[kind]) for shape in shapes]
-        lowered = jax.jit(function).lower(*arguments)
+        lowered = jax.jit(function, keep_unused=True).lower(*arguments)
         (folder / f"{name}.hlo").write_text(lowered.compiler_ir("hlo").as_hlo_text(True))
         for i, argument in enumerate(arguments):
             argument.tofile(folder / f"{name}.{i}")

@@ -2,11 +2,14 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/hlo/literal.h"
 #include "gtest/gtest.h"
+#include "server/engine/contraction/measure_products.h"
 #include "server/engine/contraction/products.h"
 #include "tests/unit/server/engine/plan_testing.h"
 #include "tests/unit/server/engine/step_testing.h"
@@ -41,6 +44,7 @@ TEST_P(Products, OfSizesAroundTilesAndBlocks) {
     for (const auto& [m, n, k] : std::vector<std::array<int, 3>>{{1, 1, 700},
                                                                  {1, 33, 17},
                                                                  {7, 1, 40},
+                                                                 {1, 50, 300},
                                                                  {6, 16, 8},
                                                                  {13, 15, 9},
                                                                  {14, 32, 256},
@@ -165,6 +169,33 @@ TEST(ProductLibraries, AreChosenByName) {
   const absl::Status unknown = UseProductLibrary("blas");
   EXPECT_EQ(unknown.message(), "\"blas\" is not one of onednn, panels, loops");
   ASSERT_TRUE(UseProductLibrary("").ok());
+}
+
+// The speeds are made up.
+TEST(ProductTable, MarksTheChoicesAndCountsTheSlowOnes) {
+  using enum ProductLibrary;
+  const std::vector<ProductSpeed> products = {
+      {hlo::kF32, ProductShape::kLarge, 1, 512, 512, 512, {{kOneDnn, 200e9}, {kPanels, 210e9}}, kOneDnn},
+      {hlo::kBF16, ProductShape::kVector, 1, 1, 64, 64, {{kOneDnn, 20e9}, {kPanels, 10e9}}, kPanels},
+      {hlo::kF64, ProductShape::kSmall, 8, 4, 4, 4, {{kPanels, 1.25e9}}, kPanels},
+  };
+  EXPECT_EQ(ProductTable(products),
+            "type  shape     batch x m x n x k       onednn     panels   (GFLOP/s; * is the choice)\n"
+            "f32   large     1x512x512x512            200.0*     210.0 \n"
+            "bf16  vector    1x1x64x64                 20.0       10.0*\n"
+            "f64   small     8x4x4x4                      -        1.2*\n"
+            "1 of 3 products would be more than a tenth faster by the other library.\n");
+}
+
+TEST(ProductSpeeds, AreMeasuredForEveryTypeAndShape) {
+  std::map<hlo::PrimitiveType, std::set<ProductShape>> shapes;
+  for (const ProductSpeed& product : MeasureProducts(1)) {
+    shapes[product.type].insert(product.shape);
+    EXPECT_FALSE(product.speeds.empty());
+    for (const ProductSpeed::Speed& speed : product.speeds) EXPECT_GT(speed.flops, 0);
+  }
+  for (const hlo::PrimitiveType type : {hlo::kF32, hlo::kBF16, hlo::kF16, hlo::kF64})
+    EXPECT_EQ(shapes[type].size(), 4u) << hlo::Name(type);
 }
 
 }  // namespace
