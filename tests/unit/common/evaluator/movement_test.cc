@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "tests/unit/common/evaluator/evaluate_one.h"
+#include "tests/unit/common/hlo/row_gather.h"
 
 namespace hlod {
 namespace {
@@ -81,20 +82,9 @@ TEST(Iota, CountsAlongItsDimensionInAnyType) {
     EXPECT_THAT(iota(type), ElementsAre(0, 1, 2, 0, 1, 2));
 }
 
-// Gathers rows of a [3,2] matrix by index, with a window of one row.
-GatherAttributes RowGather() {
-  GatherAttributes gather;
-  gather.offset_dims = {1};
-  gather.collapsed_slice_dims = {0};
-  gather.start_index_map = {0};
-  gather.index_vector_dim = 1;
-  gather.slice_sizes = {1, 2};
-  return gather;
-}
-
 TEST(Gather, OutOfBoundsStartsAreClamped) {
   const Literal table = Literal::Array<float>({3, 2}, {0, 1, 10, 11, 20, 21});
-  EXPECT_THAT(Numbers(Result(EvaluateOne({.opcode = kGather, .attributes = RowGather()},
+  EXPECT_THAT(Numbers(Result(EvaluateOne({.opcode = kGather, .attributes = RowGather(2)},
                                          {table, Literal::Array<int32_t>({4, 1}, {1, -5, 99, 0})}))),
               ElementsAre(10, 11, 0, 1, 20, 21, 0, 1));
 }
@@ -111,15 +101,6 @@ TEST(Gather, BatchingDimensionsFollowTheIndices) {
   EXPECT_THAT(Numbers(Result(EvaluateOne({.opcode = kGather, .attributes = gather},
                                          {kMatrix, Literal::Array<int32_t>({2, 1}, {2, 0})}))),
               ElementsAre(3, 4));
-}
-
-ScatterAttributes RowScatter() {
-  ScatterAttributes scatter;
-  scatter.update_window_dims = {1};
-  scatter.inserted_window_dims = {0};
-  scatter.scatter_dims_to_operand_dims = {0};
-  scatter.index_vector_dim = 1;
-  return scatter;
 }
 
 TEST(Scatter, AddsDuplicatesAndDropsOutOfBounds) {

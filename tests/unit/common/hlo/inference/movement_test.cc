@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/common/hlo/inference/test_util.h"
+#include "tests/unit/common/hlo/row_gather.h"
 
 namespace hlod::hlo {
 namespace {
@@ -131,19 +132,9 @@ TEST(InferReverse, NamesDimensionsOnce) {
   EXPECT_THAT(Infer(kReverse, {"f32[4,8]"}, DimensionsAttributes{{1, 1}}), HasSubstr("twice"));
 }
 
-GatherAttributes RowLookup() {
-  GatherAttributes gather;
-  gather.offset_dims = {1};
-  gather.collapsed_slice_dims = {0};
-  gather.start_index_map = {0};
-  gather.index_vector_dim = 1;
-  gather.slice_sizes = {1, 8};
-  return gather;
-}
-
 TEST(InferGather, LooksUpRows) {
-  EXPECT_EQ(Infer(kGather, {"f32[16,8]", "s32[5,1]"}, RowLookup()), "f32[5,8]");
-  GatherAttributes implicit = RowLookup();
+  EXPECT_EQ(Infer(kGather, {"f32[16,8]", "s32[5,1]"}, RowGather(8)), "f32[5,8]");
+  GatherAttributes implicit = RowGather(8);
   EXPECT_EQ(Infer(kGather, {"f32[16,8]", "s32[5]"}, implicit), "f32[5,8]");
 }
 
@@ -162,7 +153,7 @@ TEST(InferGather, PairsBatchingDimensions) {
 
 TEST(InferGather, RefusesDimensionNumbersThatDoNotFit) {
   const auto broken = [](auto change) {
-    GatherAttributes gather = RowLookup();
+    GatherAttributes gather = RowGather(8);
     change(gather);
     return Infer(kGather, {"f32[16,8]", "s32[5,1]"}, gather);
   };
@@ -176,30 +167,21 @@ TEST(InferGather, RefusesDimensionNumbersThatDoNotFit) {
   EXPECT_THAT(broken([](auto& g) { g.index_vector_dim = 3; }), HasSubstr("index_vector_dim (3)"));
   EXPECT_THAT(broken([](auto& g) { g.index_vector_dim = INT64_MIN; }), HasSubstr("lies outside"));
   EXPECT_THAT(broken([](auto& g) { g.collapsed_slice_dims = {64}; }), HasSubstr("lies outside"));
-  EXPECT_THAT(Infer(kGather, {"f32[16,8]", "f32[5,1]"}, RowLookup()), HasSubstr("not an integer array"));
-}
-
-ScatterAttributes RowUpdate() {
-  ScatterAttributes scatter;
-  scatter.update_window_dims = {1};
-  scatter.inserted_window_dims = {0};
-  scatter.scatter_dims_to_operand_dims = {0};
-  scatter.index_vector_dim = 1;
-  return scatter;
+  EXPECT_THAT(Infer(kGather, {"f32[16,8]", "f32[5,1]"}, RowGather(8)), HasSubstr("not an integer array"));
 }
 
 TEST(InferScatter, TakesUpdatesAsGatherGivesThem) {
   const std::vector<ProgramShape> add = {Signature({"f32[]", "f32[]"}, "f32[]")};
-  EXPECT_EQ(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,8]"}, RowUpdate(), {}, add), "f32[16,8]");
-  EXPECT_EQ(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,3]"}, RowUpdate(), {}, add), "f32[16,8]");
-  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,9]"}, RowUpdate(), {}, add),
+  EXPECT_EQ(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,8]"}, RowScatter(), {}, add), "f32[16,8]");
+  EXPECT_EQ(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,3]"}, RowScatter(), {}, add), "f32[16,8]");
+  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,9]"}, RowScatter(), {}, add),
               HasSubstr("does not fit"));
-  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[4,8]"}, RowUpdate(), {}, add),
+  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[4,8]"}, RowScatter(), {}, add),
               HasSubstr("does not fit"));
-  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5]"}, RowUpdate(), {}, add),
+  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5]"}, RowScatter(), {}, add),
               HasSubstr("does not fit"));
-  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]"}, RowUpdate(), {}, add), HasSubstr("is not 2n+1"));
-  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,8]"}, RowUpdate(), {},
+  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]"}, RowScatter(), {}, add), HasSubstr("is not 2n+1"));
+  EXPECT_THAT(Infer(kScatter, {"f32[16,8]", "s32[5,1]", "f32[5,8]"}, RowScatter(), {},
                     {Signature({"f32[]"}, "f32[]")}),
               HasSubstr("takes (1) parameters; (2) are given"));
 }
@@ -207,7 +189,7 @@ TEST(InferScatter, TakesUpdatesAsGatherGivesThem) {
 TEST(InferScatter, SeveralInputsGiveATuple) {
   const std::vector<ProgramShape> both = {Signature({"f32[]", "s32[]", "f32[]", "s32[]"}, "(f32[], s32[])")};
   EXPECT_EQ(
-      Infer(kScatter, {"f32[16,8]", "s32[16,8]", "s32[5,1]", "f32[5,8]", "s32[5,8]"}, RowUpdate(), {}, both),
+      Infer(kScatter, {"f32[16,8]", "s32[16,8]", "s32[5,1]", "f32[5,8]", "s32[5,8]"}, RowScatter(), {}, both),
       "(f32[16,8], s32[16,8])");
 }
 
