@@ -14,6 +14,7 @@
 #include "server/engine/reduce/reducer_ops.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
+#include "server/engine/tile/view.h"
 
 namespace hlod::engine {
 namespace {
@@ -176,14 +177,69 @@ struct RowsKernel {
   }
 };
 
+// The functions of one reducer for one element type. The step is compiled once for all of them: partial
+// results are in memory whose type only these functions know.
+struct ReduceFunctions {
+  int64_t element_bytes, total_bytes;
+  // Sets totals to the identity.
+  void (*begin)(std::byte* totals, int64_t count);
+  // Joins `count` dense elements into one total.
+  void (*run)(const std::byte* elements, int64_t count, std::byte* total);
+  // Joins element i of each row into total i, for i < count.
+  void (*rows)(const std::byte* const* rows, int64_t row_count, int64_t count, std::byte* totals);
+  void (*join)(std::byte* totals, const std::byte* others, int64_t count);
+  // Stores the totals joined with the initial value.
+  void (*finish)(const std::byte* totals, int64_t count, const std::byte* init, std::byte* out);
+};
+
+constexpr int64_t kTotalBytesMax = 16;
+
 template <typename Op>
-class ReduceStep final : public Step {
- public:
+struct ReduceFunctionsOf {
   using Element = typename Op::Element;
   using Acc = typename Op::Acc;
   using Total = typename Op::Total;
+  static_assert(sizeof(Total) <= kTotalBytesMax);
 
-  explicit ReduceStep(hlo::Instruction instruction) : Step(StepKind::kLibrary, DescribeStep(instruction)) {
+  static Total* TotalsIn(std::byte* memory) { return reinterpret_cast<Total*>(memory); }
+  static const Total* TotalsIn(const std::byte* memory) { return reinterpret_cast<const Total*>(memory); }
+
+  static void Begin(std::byte* totals, int64_t count) {
+    std::fill_n(TotalsIn(totals), count, static_cast<Total>(Op::Identity()));
+  }
+  static void Run(const std::byte* elements, int64_t count, std::byte* total) {
+    Total part;
+    RunBest<RunKernel<Op>>(reinterpret_cast<const Element*>(elements), count, &part);
+    *TotalsIn(total) = Op::Apply(*TotalsIn(total), part);
+  }
+  static void Rows(const std::byte* const* rows, int64_t row_count, int64_t count, std::byte* totals) {
+    const Element* elements[kRowsABlock];
+    for (int64_t r = 0; r < row_count; ++r) elements[r] = reinterpret_cast<const Element*>(rows[r]);
+    Acc acc[kColumns];
+    std::fill_n(acc, count, Op::Identity());
+    RunBest<RowsKernel<Op>>(static_cast<const Element* const*>(elements), row_count, count,
+                            static_cast<Acc*>(acc));
+    Total* const to = TotalsIn(totals);
+    for (int64_t c = 0; c < count; ++c) to[c] = Op::Apply(to[c], static_cast<Total>(acc[c]));
+  }
+  static void Join(std::byte* totals, const std::byte* others, int64_t count) {
+    Total* const to = TotalsIn(totals);
+    for (int64_t c = 0; c < count; ++c) to[c] = Op::Apply(to[c], TotalsIn(others)[c]);
+  }
+  static void Finish(const std::byte* totals, int64_t count, const std::byte* init, std::byte* out) {
+    const Total first = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(init)));
+    auto* const to = reinterpret_cast<Element*>(out);
+    for (int64_t c = 0; c < count; ++c) to[c] = Op::Store(Op::Apply(first, TotalsIn(totals)[c]));
+  }
+
+  static constexpr ReduceFunctions kFunctions = {sizeof(Element), sizeof(Total), Begin, Run, Rows, Join,
+                                                 Finish};
+};
+
+class ReduceStep final : public Step {
+ public:
+  ReduceStep(hlo::Instruction instruction, const ReduceFunctions& functions)
+      : Step(StepKind::kLibrary, DescribeStep(instruction)), f_(functions) {
     const hlo::Shape& operand = instruction.operand(0).shape();
     walk_ = MakeReduceWalk(operand, instruction.dimensions());
     elements_ = Elements(operand);
@@ -206,53 +262,44 @@ class ReduceStep final : public Step {
       chunks_ =
           std::clamp<int64_t>(std::min(kJobsWanted / jobs_, elements_ / jobs_ / kElementsAJob), 1, rows_);
     }
-    if (chunks_ > 1)
-      set_scratch_bytes(jobs_ * chunks_ * BlockColumns() * static_cast<int64_t>(sizeof(Total)));
+    if (chunks_ > 1) set_scratch_bytes(jobs_ * chunks_ * BlockBytes());
     set_flops(static_cast<double>(elements_));
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
-    const auto* in = reinterpret_cast<const Element*>(inputs[0]);
-    const Total init = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(inputs[1])));
-    auto* out = reinterpret_cast<Element*>(outputs[0]);
+    const std::byte* const init = inputs[1];
+    std::byte* const out = outputs[0];
     if (elements_ == 0) {
       return ParallelPieces(context, outputs_, outputs_, [&](int64_t begin, int64_t end, int) {
-        std::fill(out + begin, out + end, Op::Store(init));
+        Fill(init, static_cast<int>(f_.element_bytes), end - begin, out + begin * f_.element_bytes);
       });
     }
-    auto* partials = reinterpret_cast<Total*>(context.scratch);
+    std::byte* const partials = context.scratch;
     ParallelRanges(context.threads, jobs_ * chunks_, elements_, [&](int64_t begin, int64_t end, int) {
-      Total totals[kColumns];
+      alignas(64) std::byte totals[kColumns * kTotalBytesMax];
       StopCheck stop(context.run);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t job = i / chunks_, chunk = i % chunks_;
         const int64_t row_begin = rows_ * chunk / chunks_, row_end = rows_ * (chunk + 1) / chunks_;
-        const int64_t width = ReduceJob(in, job, row_begin, row_end, totals, stop);
-        if (width == 0) return;
-        if (chunks_ == 1) {
-          Finish(totals, width, init, out + OutputOf(job));
-        } else {
-          std::copy_n(totals, width, partials + i * BlockColumns());
-        }
+        std::byte* const to = chunks_ == 1 ? totals : partials + i * BlockBytes();
+        if (!ReduceJob(inputs[0], job, row_begin, row_end, to, stop)) return;
+        if (chunks_ == 1) f_.finish(totals, WidthOf(job), init, out + OutputOf(job) * f_.element_bytes);
       }
     });
     RETURN_IF_ERROR(StopCheck::Verdict(context.run));
     if (chunks_ == 1) return absl::OkStatus();
     for (int64_t job = 0; job < jobs_; ++job) {
-      const int64_t width = WidthOf(job);
-      Total* totals = partials + job * chunks_ * BlockColumns();
-      for (int64_t chunk = 1; chunk < chunks_; ++chunk) {
-        for (int64_t c = 0; c < width; ++c)
-          totals[c] = Op::Apply(totals[c], totals[chunk * BlockColumns() + c]);
-      }
-      Finish(totals, width, init, out + OutputOf(job));
+      std::byte* const totals = partials + job * chunks_ * BlockBytes();
+      for (int64_t chunk = 1; chunk < chunks_; ++chunk)
+        f_.join(totals, totals + chunk * BlockBytes(), WidthOf(job));
+      f_.finish(totals, WidthOf(job), init, out + OutputOf(job) * f_.element_bytes);
     }
     return absl::OkStatus();
   }
 
  private:
-  int64_t BlockColumns() const { return std::min(columns_, kColumns); }
+  int64_t BlockBytes() const { return std::min(columns_, kColumns) * f_.total_bytes; }
   int64_t WidthOf(int64_t job) const {
     return std::min(kColumns, columns_ - job % column_blocks_ * kColumns);
   }
@@ -260,44 +307,33 @@ class ReduceStep final : public Step {
     return job / column_blocks_ * columns_ + job % column_blocks_ * kColumns;
   }
 
-  static void Finish(const Total* totals, int64_t width, Total init, Element* out) {
-    for (int64_t c = 0; c < width; ++c) out[c] = Op::Store(Op::Apply(init, totals[c]));
-  }
-
-  // Reduces rows [row_begin, row_end) of a job into `totals`. Returns the number of the job's outputs, or 0
-  // when it was interrupted.
-  int64_t ReduceJob(const Element* in, int64_t job, int64_t row_begin, int64_t row_end, Total* totals,
-                    StopCheck& stop) const {
-    const Element* base = in + walk_.kept.Offset(job / column_blocks_) + job % column_blocks_ * kColumns;
-    if (columns_ == 1) {
-      Total total = static_cast<Total>(Op::Identity());
-      for (int64_t row = row_begin; row < row_end; ++row) {
-        const int64_t piece = row % pieces_ * kPiece;
-        Total part;
-        RunBest<RunKernel<Op>>(base + walk_.reduced.Offset(row / pieces_) + piece,
-                               std::min(kPiece, run_ - piece), &part);
-        total = Op::Apply(total, part);
-        if (stop.Stops(std::min(kPiece, run_ - piece) + 4)) return 0;
-      }
-      totals[0] = total;
-      return 1;
-    }
+  // Reduces rows [row_begin, row_end) of a job into `totals`. Returns false when it was interrupted.
+  bool ReduceJob(const std::byte* in, int64_t job, int64_t row_begin, int64_t row_end, std::byte* totals,
+                 StopCheck& stop) const {
+    const int64_t first = walk_.kept.Offset(job / column_blocks_) + job % column_blocks_ * kColumns;
+    const std::byte* const base = in + first * f_.element_bytes;
     const int64_t width = WidthOf(job);
-    std::fill_n(totals, width, static_cast<Total>(Op::Identity()));
-    for (int64_t row = row_begin; row < row_end; row += kRowsABlock) {
-      const Element* pointers[kRowsABlock];
-      const int64_t rows = std::min(kRowsABlock, row_end - row);
-      for (int64_t r = 0; r < rows; ++r) pointers[r] = base + walk_.reduced.Offset(row + r);
-      Acc acc[kColumns];
-      std::fill_n(acc, width, Op::Identity());
-      RunBest<RowsKernel<Op>>(static_cast<const Element* const*>(pointers), rows, width,
-                              static_cast<Acc*>(acc));
-      for (int64_t c = 0; c < width; ++c) totals[c] = Op::Apply(totals[c], static_cast<Total>(acc[c]));
-      if (stop.Stops(rows * (width + 4))) return 0;
+    f_.begin(totals, width);
+    if (columns_ == 1) {
+      for (int64_t row = row_begin; row < row_end; ++row) {
+        const int64_t piece = row % pieces_ * kPiece, count = std::min(kPiece, run_ - piece);
+        f_.run(base + (walk_.reduced.Offset(row / pieces_) + piece) * f_.element_bytes, count, totals);
+        if (stop.Stops(count + 4)) return false;
+      }
+      return true;
     }
-    return width;
+    for (int64_t row = row_begin; row < row_end; row += kRowsABlock) {
+      const std::byte* pointers[kRowsABlock];
+      const int64_t rows = std::min(kRowsABlock, row_end - row);
+      for (int64_t r = 0; r < rows; ++r)
+        pointers[r] = base + walk_.reduced.Offset(row + r) * f_.element_bytes;
+      f_.rows(pointers, rows, width, totals);
+      if (stop.Stops(rows * (width + 4))) return false;
+    }
+    return true;
   }
 
+  const ReduceFunctions& f_;
   ReduceWalk walk_;
   int64_t elements_ = 0, outputs_ = 0;
   int64_t columns_ = 1, column_blocks_ = 1;  // The innermost dimension, when it is kept.
@@ -324,8 +360,9 @@ MaybeStep MakeReduceStep(const hlo::Module& module, hlo::Instruction instruction
     const hlo::PrimitiveType type = instruction.operand(0).shape().type;
     const ScalarReducer reducer = RecogniseReducer(module.computation(instruction.called()[0]));
     if (instruction.shape().type == type && instruction.operand(1).shape().type == type) {
-      VisitReducer(reducer, type,
-                   [&]<typename Op>() { step = std::make_unique<ReduceStep<Op>>(instruction); });
+      VisitReducer(reducer, type, [&]<typename Op>() {
+        step = std::make_unique<ReduceStep>(instruction, ReduceFunctionsOf<Op>::kFunctions);
+      });
     }
   }
   return step != nullptr ? std::move(step) : MakeGeneralReduceStep(module, instruction, threads);
