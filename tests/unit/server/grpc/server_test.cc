@@ -54,9 +54,9 @@ class GrpcServer : public testing::Test {
     std::vector<std::string> answers;
     absl::Status status;
   };
-  // Sends the messages, closes, and reads all answers. For streams that do not end it reads one answer per
-  // message, then cancels.
-  Outcome CallMethod(const std::string& method, const std::vector<std::string>& messages) {
+  // Sends the messages, the last one after `answers_before_last` answers, closes, and reads all answers.
+  Outcome CallMethod(const std::string& method, const std::vector<std::string>& messages,
+                     size_t answers_before_last = 0) {
     grpc::GenericStub stub(channel_);
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
@@ -70,8 +70,14 @@ class GrpcServer : public testing::Test {
         stub.PrepareCall(&context, method, &queue);
     call->StartCall(nullptr);
     Outcome outcome;
+    grpc::ByteBuffer buffer;
     bool writable = next();
     for (const std::string& message : messages) {
+      while (writable && &message == &messages.back() && outcome.answers.size() < answers_before_last) {
+        call->Read(&buffer, nullptr);
+        writable = next();
+        if (writable) outcome.answers.push_back(ToString(buffer));
+      }
       if (!writable) break;
       const grpc::Slice slice(message);
       call->Write(grpc::ByteBuffer(&slice, 1), nullptr);
@@ -81,7 +87,6 @@ class GrpcServer : public testing::Test {
       call->WritesDone(nullptr);
       next();
     }
-    grpc::ByteBuffer buffer;
     for (call->Read(&buffer, nullptr); next(); call->Read(&buffer, nullptr))
       outcome.answers.push_back(ToString(buffer));
     grpc::Status status;
@@ -161,13 +166,15 @@ TEST_F(GrpcServer, GarbageEndsTheStreamNotTheDaemon) {
 TEST_F(GrpcServer, AMessageOfMillionsOfPartsIsNotParsed) {
   std::string parts;  // Empty commands (field 6).
   for (int i = 0; i < 3'000'000; ++i) parts += std::string_view("\x32\0", 2);
-  // After a large message there is room for such a one.
+  // Once the daemon has read a large message, there is room for such a one.
   v1::ClientMessage large;
   large.mutable_command()->set_id(1);
   large.mutable_command()->mutable_compile()->set_executable(1);
   large.mutable_command()->mutable_compile()->set_module(std::string(200'000, 'x'));
   const Outcome outcome = CallMethod("/hlod.v1.Session/Connect",
-                                     {HelloMessage().SerializeAsString(), large.SerializeAsString(), parts});
+                                     {HelloMessage().SerializeAsString(), large.SerializeAsString(), parts},
+                                     /*answers_before_last=*/2);
+  ASSERT_EQ(outcome.answers.size(), 2u) << outcome.status;
   const absl::Status& status = outcome.status;
   EXPECT_EQ(KindOf(status), ErrorKind::kLimit) << status;
   EXPECT_NE(status.message().find("too many parts"), status.message().npos) << status;
