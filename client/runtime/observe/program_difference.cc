@@ -281,10 +281,25 @@ MaybeDifference Options(const Module& before, const Module& after) {
   return std::nullopt;
 }
 
+// Says that a program for many sizes was made: the instructions that hold the sizes differ everywhere.
+MaybeDifference Sizes(const Module& before, const Module& after) {
+  const auto sizes = [](const Module& module) {
+    const auto found = module.config.frontend_attributes.find(kSizesUpTo);
+    return found == module.config.frontend_attributes.end() ? std::string() : found->second;
+  };
+  const std::string was = sizes(before), is = sizes(after);
+  if (is.empty() || was == is) return std::nullopt;
+  return Difference{
+      CompileReason::kOperation,
+      absl::StrCat("an array grows: the program serves all of its sizes up to ", is, ", the one ",
+                   was.empty() ? "before a single size" : "before those up to " + was)};
+}
+
 }  // namespace
 
 Difference FirstDifference(const Module& before, const Module& after, absl::Span<const Origin> made) {
   const Computation &a = before.entry(), &b = after.entry();
+  if (MaybeDifference found = Sizes(before, after)) return *found;
   if (!SameForm(a, b)) {
     if (MaybeDifference found = ResultOrder(before, after)) return *found;
     if (SameParameters(a, b)) {

@@ -11,6 +11,9 @@
 
 namespace hlod::runtime {
 
+// The frontend attribute of a module that takes the sizes of arrays as arguments: the largest that it serves.
+inline constexpr char kSizesUpTo[] = "hlod_sizes_up_to";
+
 struct Difference {
   CompileReason reason = CompileReason::kNames;
   std::string text;  // "parameter 3 was f32[32,512], now f32[31,512], made at data.cc:88"

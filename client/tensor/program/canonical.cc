@@ -128,12 +128,16 @@ std::unique_ptr<Module> MakeModule(std::string name, const Trace& graph, const C
   module->set_entry(module->computation_count() - 1);
   std::vector<NodeId> recorded(from.size()), placed(from.size());
   std::iota(recorded.begin(), recorded.end(), NodeId{0});
-  std::ranges::sort(recorded, {}, [&](NodeId node) { return canonical.nodes[node]; });
+  // Parameters that were added come first. Nodes that were added beside another one stay after it.
+  std::ranges::stable_sort(recorded, {}, [&](NodeId node) {
+    return canonical.nodes[node] == kNoNode ? NodeId{0} : canonical.nodes[node] + 1;
+  });
   absl::InlinedVector<NodeId, 8> operands;
   for (const NodeId node : recorded) {
     operands.clear();
     for (const NodeId operand : from[node].operands()) operands.push_back(placed[operand]);
     placed[node] = AppendPortable(main, from[node], operands, portable, callees);
+    if (canonical.nodes[node] == kNoNode) continue;
     if (const Parameter* parameter = graph.ParameterAt(canonical.nodes[node]); parameter != nullptr) {
       if (std::string sharding = ShardingOf(*parameter); !sharding.empty())
         main.mutable_notes(placed[node]).sharding = std::move(sharding);

@@ -16,7 +16,8 @@ struct Canonical {
   std::unique_ptr<hlo::Computation> computation;
   std::vector<uint32_t> parameters;  // parameters[i] is the trace's parameter for parameter i.
   std::vector<NodeId> outputs;       // The requested outputs, as nodes of `computation`.
-  std::vector<NodeId> nodes;         // nodes[i]: the trace's node that node i was copied from.
+  // nodes[i]: the trace's node that node i was copied from; kNoNode for a parameter that was added.
+  std::vector<NodeId> nodes;
 };
 
 // Returns the canonical form of the nodes that `outputs` depend on, by a walk that visits operands before

@@ -42,5 +42,6 @@ const T& ByContent<T>::Add(absl::Span<const uint32_t> head, absl::Span<const uin
 
 template class ByContent<Program>;
 template class ByContent<std::shared_ptr<const Compiled>>;
+template class ByContent<std::shared_ptr<Form>>;
 
 }  // namespace hlod::lazy

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "client/tensor/program/canonical.h"
+#include "common/hlo/literal.h"
 #include "hlod/runtime/executable.h"
 
 namespace hlod::lazy {
@@ -23,7 +24,19 @@ struct Compiled {
 struct Program {
   std::shared_ptr<const Compiled> compiled;
   std::vector<uint32_t> arguments;  // arguments[i] is the trace's parameter for argument i.
-  std::vector<int> donate;          // Indices of arguments.
+  // Arguments after those: the sizes and numbers of this trace, if the program serves others, too
+  // (bounded_sizes.h).
+  std::vector<std::shared_ptr<const hlo::Literal>> numbers;
+  std::vector<int> donate;  // Indices of arguments.
+};
+
+// The traces that differ in sizes only.
+struct Form {
+  explicit Form(const hlo::Computation& first) : first(first) {}
+
+  const hlo::Computation first;  // The canonical form of the first of them.
+  int compiled = 0;              // The number of them that were compiled for their own sizes.
+  bool refused = false;          // True when no program can serve several of them.
 };
 
 // Maps word sequences to values. A hash finds an entry, and a comparison of all words decides. The least
@@ -54,5 +67,6 @@ class ByContent {
 
 using RecordedPrograms = ByContent<Program>;
 using CanonicalPrograms = ByContent<std::shared_ptr<const Compiled>>;
+using Forms = ByContent<std::shared_ptr<Form>>;
 
 }  // namespace hlod::lazy

@@ -1,6 +1,7 @@
 // Words are compared by the caches; what is not a word of an instruction is appended as a tail.
 #include "client/tensor/program/program_key.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -108,6 +109,15 @@ CanonicalKey::CanonicalKey(const Trace& graph, const Outputs& outputs, const Rec
   tail = Tail(form.outputs, donated, graph.place);
   AppendShardings(graph, form.parameters, tail);
   AppendMesh(key.mesh, shardings, tail);
+}
+
+CanonicalKey::CanonicalKey(Canonical form, const CanonicalKey& other)
+    : form(std::move(form)),
+      shardings(other.shardings),
+      donors(other.donors),
+      tail(other.tail),
+      options(other.options) {
+  std::ranges::copy(this->form.outputs, tail.begin());  // Tail() begins with them.
 }
 
 std::unique_ptr<Module> CanonicalKey::MakeModule(const Trace& graph, const Caller& caller) const {

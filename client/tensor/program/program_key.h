@@ -35,6 +35,8 @@ RecordedKey RecordedKeyOf(Trace& graph, const Outputs& outputs, const Caller& ca
 struct CanonicalKey {
   // REQUIRES: TraceLock.
   CanonicalKey(const Trace& graph, const Outputs& outputs, const RecordedKey& key);
+  // The key of `form` in the place of that of `other`, whose parameters it begins with.
+  CanonicalKey(Canonical form, const CanonicalKey& other);
 
   absl::Span<const uint32_t> words() const { return form.computation->words(); }
   std::unique_ptr<Module> MakeModule(const Trace& graph, const Caller& caller) const;

@@ -25,6 +25,8 @@
 //    from the outputs alone. Traces that differ in dead code, or in the order of recording between the same
 //    outputs, share it. On a second miss make the module and send it to be compiled. The answer is not waited
 //    for; an error of the compiler comes with the results' buffers.
+//    A third program that differs from two earlier ones only in sizes and numbers is made for all sizes up to
+//    a bound, which then are arguments (bounded_sizes.h): a view that grows in a loop compiles a few times.
 // 7. Start the program. Buffers, host literals and numbers are its arguments; the live values become its
 //    results' buffers at once, long before these have their contents. Donated arguments hand sharding and
 //    role on.
@@ -68,6 +70,7 @@
 #include "client/tensor/dispatch/settings.h"
 #include "client/tensor/function/function_trace.h"
 #include "client/tensor/mesh/partition_first.h"
+#include "client/tensor/program/many_sizes.h"
 #include "client/tensor/program/program_key.h"
 #include "client/tensor/trace/abstract.h"
 #include "client/tensor/trace/close_event.h"
@@ -122,18 +125,22 @@ std::vector<Origin> LinesOf(const Trace& graph, absl::Span<const uint32_t> param
 Program FindOrCompile(Trace& graph, const Outputs& outputs, const RecordedKey& recorded, const Caller& caller,
                       CloseReport& report) {
   Runtime& runtime = *graph.place.runtime;
-  const CanonicalKey key(graph, outputs, recorded);
+  CanonicalKey key(graph, outputs, recorded);
   Program program;
   program.arguments = key.form.parameters;
   program.donate.assign(key.donors.begin(), key.donors.end());
-  const absl::Span<const uint32_t> words = key.words();
-  if (const auto* known = runtime.canonical.Find(words, key.tail)) {
+  const auto find = [&] {
+    const auto* known = runtime.canonical.Find(key.words(), key.tail);
+    if (known == nullptr) return false;
     ++Stats().canonical_hits;
     report.found = ProgramSource::kCanonical;
     program.compiled = *known;
-    return program;
-  }
-  const std::unique_ptr<Module> module = key.MakeModule(graph, caller);
+    return true;
+  };
+  if (find()) return program;
+  std::unique_ptr<Module> module = ForManySizes(graph, key, caller, program.numbers);
+  if (!program.numbers.empty() && find()) return program;
+  if (module == nullptr) module = key.MakeModule(graph, caller);
   auto compiled = std::make_shared<Compiled>();
   const runtime::ArgumentLines lines(LinesOf(graph, key.form.parameters));
   const runtime::Stopwatch watch;
@@ -145,7 +152,7 @@ Program FindOrCompile(Trace& graph, const Outputs& outputs, const RecordedKey& r
   runtime::CountMetric(runtime::MetricCounter::kCompiledGraphs);
   runtime::AddSample(runtime::Metric::kGraphSize, key.form.computation->size());
   runtime::AddSample(runtime::Metric::kDonated, static_cast<double>(key.donors.size()));
-  program.compiled = runtime.canonical.Add(words, key.tail, std::move(compiled));
+  program.compiled = runtime.canonical.Add(key.words(), key.tail, std::move(compiled));
   return program;
 }
 
@@ -163,6 +170,11 @@ void Start(Trace& graph, const Program& program, const Outputs& outputs, const C
     if (parameter.literal != nullptr) arguments.emplace_back(*parameter.literal);
     else if (parameter.value->state == Value::State::kHost) arguments.emplace_back(*parameter.value->literal);
     else arguments.emplace_back(parameter.value->buffer);
+  }
+  for (const auto& number : program.numbers) {
+    ++Stats().inline_numbers;
+    arguments.emplace_back(*number);
+    values.push_back(nullptr);
   }
   ExecuteOptions options;
   options.donate = program.donate;

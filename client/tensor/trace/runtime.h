@@ -31,6 +31,7 @@ class Runtime {
 
   RecordedPrograms recorded{kCachedWords};
   CanonicalPrograms canonical{kCachedWords};
+  Forms forms{kCachedWords};
 
   // Adds an execute in flight.
   void Started(Future<void> done) { under_way_.push_back(std::move(done)); }

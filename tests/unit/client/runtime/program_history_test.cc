@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/runtime/observe/call_path.h"
+#include "client/runtime/observe/program_difference.h"
 #include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 
@@ -49,6 +50,17 @@ TEST_F(Reasons, RecompilesOfALineAreCounted) {
   EXPECT_EQ(Add(Program("4", "2", "add")).recompiles, 0);
   EXPECT_EQ(Add(Program("3", "2", "add")).recompiles, 1);
   EXPECT_EQ(Add(Program("3", "2", "add")).recompiles, 2);
+}
+
+TEST_F(Reasons, AProgramForManySizesIsExplainedByTheSizes) {
+  const auto up_to = [this](const char* rows, const char* sizes) {
+    const std::unique_ptr<hlo::Module> module = hlo::ParseModule(Program(rows, "2", "add")).value();
+    module->config.frontend_attributes[kSizesUpTo] = sizes;
+    return AddModule(*module);
+  };
+  Add(Program("4", "2", "add"));
+  EXPECT_THAT(up_to("32", "32").text, HasSubstr("all of its sizes up to 32, the one before a single size"));
+  EXPECT_THAT(up_to("64", "64").text, HasSubstr("all of its sizes up to 64, the one before those up to 32"));
 }
 
 // A helper's line that is reached from several places has a count for each of them.
