@@ -46,7 +46,8 @@ absl::Status Forked(pid_t owner) {
        .text = absl::StrFormat(
            "Process %d was forked from process %d, which had connected to a daemon: that connection is not "
            "this process's, and none can be made here. Connect after forking only, or start a new program "
-           "(exec; in Python, multiprocessing's start method \"spawn\").",
+           "(exec; in Python, multiprocessing's start method \"spawn\"). Large computations on host tensors "
+           "connect to a daemon of their own, too, unless HLOD_HOST_DAEMON=0 is set.",
            ThisProcess(), owner)});
 }
 

@@ -17,6 +17,8 @@
 #include "client/tensor/trace/trace_tables.h"
 #include "common/base/errors/status.h"
 #include "common/base/text/strings.h"
+#include "common/hlo/analysis/iterations.h"
+#include "common/hlo/analysis/trip_count.h"
 #include "hlod/runtime/executable.h"
 
 namespace hlod::lazy {
@@ -52,7 +54,9 @@ double ElementNs(hlo::Opcode opcode) {
 constexpr double kMultiplyAddNs = 1;
 constexpr double kFftNs = 8;
 constexpr double kCompareNs = 60;  // A comparator or a reducer that is called per element.
-constexpr double kLoopUs = 1e5;    // A loop of unknown length.
+constexpr double kLoopNs = 1e8;    // A loop of unknown length.
+// The time for an instruction besides that for its elements. It decides for loops over a few numbers.
+constexpr double kInstructionNs = 300;
 
 double Elements(const Shape& shape) {
   if (shape.IsTuple()) {
@@ -86,6 +90,17 @@ double WindowNs(const hlo::Instruction& instruction) {
   return Elements(instruction.shape()) * places * kMultiplyAddNs;
 }
 
+// Returns the time of what a loop, a call or a branch runs. Each case of a conditional counts.
+double CalledNs(const hlo::Instruction& instruction) {
+  const Module& callees = TraceTables::Get().callees();
+  double ns = 0;
+  for (size_t i = 0; i < instruction.called().size(); ++i) {
+    const double times = hlo::TimesOf(callees, instruction, i);
+    if (times > 0) ns += times * 1e3 * EvaluatorUs(callees.computation(instruction.called()[i]));
+  }
+  return ns;
+}
+
 double InstructionNs(const hlo::Instruction& instruction) {
   double elements = Elements(instruction.shape());
   switch (instruction.opcode()) {
@@ -101,15 +116,11 @@ double InstructionNs(const hlo::Instruction& instruction) {
     case hlo::kFft: return elements * kFftNs * 16;
     case hlo::kSort: return elements * 16 * kCompareNs;
     case hlo::kWhile:
-    case hlo::kScan: return kLoopUs * 1e3;
+      if (!hlo::TripCountOf(TraceTables::Get().callees(), instruction)) return kLoopNs;
+      return CalledNs(instruction);
+    case hlo::kScan:
     case hlo::kCall:
-    case hlo::kConditional: {
-      double called = 0;
-      for (const hlo::ComputationId id : instruction.called()) {
-        called += 1e3 * EvaluatorUs(TraceTables::Get().callees().computation(id));
-      }
-      return called;
-    }
+    case hlo::kConditional: return CalledNs(instruction);
     case hlo::kReduce:
     case hlo::kScatter:
     case hlo::kTopK:
@@ -199,7 +210,8 @@ class HostDaemon {
 
 double EvaluatorUs(const hlo::Computation& program) {
   double ns = 0;
-  for (hlo::NodeId node = 0; node < program.size(); ++node) ns += InstructionNs(program[node]);
+  for (hlo::NodeId node = 0; node < program.size(); ++node)
+    ns += kInstructionNs + InstructionNs(program[node]);
   return ns / 1e3;
 }
 

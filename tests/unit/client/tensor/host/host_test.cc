@@ -7,8 +7,10 @@
 #include <numeric>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "client/tensor/value/host_daemon.h"
 #include "hlod/observe/events.h"
+#include "hlod/transform/control.h"
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -101,6 +103,41 @@ TEST_F(HostTensors, TheirDaemonIsNotObserved) {
   EXPECT_LE(counter.events, 1);
   EXPECT_EQ(Computed(), 1);
   EXPECT_EQ(GetTraceStats().compiles, 0);
+}
+
+// A loop whose length is known is as large as what its iterations do: `iterations` times 10 additions.
+Tensor Looped(int64_t iterations) {
+  const auto step = [](const Tensor& sum, const Tensor& x) {
+    Tensor next = sum;
+    for (int i = 0; i < 10; ++i) next = next + x;
+    return std::pair(next, std::tuple<>());
+  };
+  return Scan(step, Zeros({}), Ones({iterations})).first;
+}
+
+TEST_F(HostTensors, ShortLoopsAreRunInThisProcessAndLongOnesByTheDaemon) {
+  EXPECT_EQ(Looped(4).Item<float>(), 40);
+  EXPECT_EQ(Computed(), 0);
+  EXPECT_EQ(Looped(100'000).Item<float>(), 1'000'000);
+  EXPECT_EQ(Computed(), 1);
+}
+
+// Ends a forked child with 0 if it computes by itself, and is told why it cannot connect.
+[[noreturn]] void ComputeInAChild(int64_t before) {
+  const bool same = MatMul(Matrix(), Matrix()).ToVector<float>() == Square();
+  const absl::Status refused = Client::Connect().status();
+  const bool says = absl::StrContains(refused.message(), "unless HLOD_HOST_DAEMON=0 is set");
+  _exit(!same ? 1 : lazy::HostDaemonPrograms() != before ? 2 : !says ? 3 : 0);
+}
+
+TEST_F(HostTensors, AForkedChildComputesByItselfAndIsToldWhyItCannotConnect) {
+  GTEST_FLAG_SET(death_test_style, "fast");  // A fork of this process, and not a new one.
+  ASSERT_EQ(MatMul(Matrix(), Matrix()).ToVector<float>(), Square());
+  const int64_t before = lazy::HostDaemonPrograms();
+  EXPECT_EXIT(ComputeInAChild(before), ::testing::ExitedWithCode(0), "");
+  // The parent's daemon is still there.
+  EXPECT_EQ(MatMul(Matrix(), Matrix()).ToVector<float>(), Square());
+  EXPECT_EQ(lazy::HostDaemonPrograms(), before + 1);
 }
 
 // Ends the process with 0 if it computes the products by itself.
