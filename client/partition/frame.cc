@@ -70,7 +70,8 @@ uint64_t LittleEndian(const char* bytes, size_t size) {
 }  // namespace
 
 absl::Status WriteFrame(int socket, const Frame& frame, absl::Time deadline) {
-  const std::string header = frame.header.dump();
+  // Names may come from a command line or a module, in any encoding.
+  const std::string header = frame.header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string head;
   AppendLittleEndian(static_cast<uint32_t>(header.size()), head);
   AppendLittleEndian(static_cast<uint64_t>(frame.body.size()), head);

@@ -132,9 +132,13 @@ absl::Status Worker::Start() {
   const absl::StatusOr<Frame> ready = ReadFrame(socket_, absl::Now() + kStartLimit);
   const std::string last_line = LastLine(log);
   close(log);
-  if (ready.ok() && ready->header.value("ready", 0) == 1) return absl::OkStatus();
+  if (ready.ok() && ready->header.value("ready", nlohmann::json()) == 1) return absl::OkStatus();
   Stop();
-  if (ready.ok()) return FailedPrecondition("%s", ready->header.value("error", "The worker gave no reason."));
+  if (ready.ok()) {
+    const nlohmann::json reason = ready->header.value("error", nlohmann::json());
+    return FailedPrecondition("%s",
+                              reason.is_string() ? reason.get<std::string>() : "The worker gave no reason.");
+  }
   return FailedPrecondition("%s -m hlod.partition, which partitions programs, did not start: %s", python,
                             last_line.empty() ? FromAbsl(ready.status().message()) : last_line);
 }
@@ -143,7 +147,7 @@ void Worker::Stop() {
   if (socket_ >= 0) close(socket_);
   socket_ = -1;
   if (pid_ > 0 && owner_ == getpid()) {
-    kill(pid_, SIGKILL);
+    kill(-pid_, SIGKILL);  // With the processes that it has started.
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }

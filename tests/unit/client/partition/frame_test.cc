@@ -45,6 +45,13 @@ TEST_F(Frames, HaveTheWorkersLayout) {
   EXPECT_EQ(read->body, "ab");
 }
 
+TEST_F(Frames, CarryNamesInAnyEncoding) {
+  ASSERT_TRUE(WriteFrame(ends_[1], {.header = {{"axis", "a\xff"}}, .body = ""}, Soon()).ok());
+  const absl::StatusOr<Frame> read = ReadFrame(ends_[0], Soon());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->header.value("axis", ""), "a\xef\xbf\xbd");
+}
+
 TEST_F(Frames, OfAnEndedProcessAreAnError) {
   Send("\x0b");
   close(ends_[1]);

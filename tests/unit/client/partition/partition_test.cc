@@ -1,9 +1,12 @@
 // Partitions by jaxlib, where $HLOD_TEST_PYTHON has it, and workers that fail.
 #include "client/partition/partition.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -137,6 +140,24 @@ TEST_F(Partitioning, OfAWorkerThatEndsOrTalksNonsenseIsAnError) {
   EXPECT_TRUE(absl::IsAborted(Ask())) << Ask();
   Interpret("echo this is not a frame at all");
   EXPECT_TRUE(absl::IsFailedPrecondition(Ask())) << Ask();
+  // A frame whose header has other types than are expected.
+  Interpret(
+      "printf '\\017\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000{\"ready\":\"yes\"}'; sleep 100");
+  EXPECT_THAT(std::string(Ask().message()), HasSubstr("gave no reason"));
+}
+
+TEST_F(Partitioning, EndsTheProcessesOfAWorkerToo) {
+  const std::string path = Folder() + "/alive";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int pipe = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(pipe, 0);
+  // The process that it leaves behind holds the other end of the pipe.
+  Interpret("exec 3> " + path + "; sleep 1000 2>/dev/null & echo this is not a frame at all");
+  EXPECT_TRUE(absl::IsFailedPrecondition(Ask()));
+  pollfd ended = {.fd = pipe, .events = 0, .revents = 0};
+  EXPECT_EQ(poll(&ended, 1, 60'000), 1);
+  EXPECT_NE(ended.revents & POLLHUP, 0);
+  close(pipe);
 }
 
 }  // namespace
