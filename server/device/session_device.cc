@@ -78,6 +78,7 @@ Violation SessionDevice::Free(const CommandRef& command, const std::vector<Handl
   // Buffers that may have been donated. Whether freeing them was valid is known when that execute has started
   // or was refused.
   std::vector<std::shared_ptr<Buffer>> given;
+  int64_t programs = 0, program_bytes = 0;
   auto task = std::make_shared<Task>();
   for (const Handle handle : handles) {
     const Entry* entry = state_.table.Find(handle);
@@ -89,10 +90,19 @@ Violation SessionDevice::Free(const CommandRef& command, const std::vector<Handl
       DependOn(task, entry->buffer->donor);
       given.push_back(entry->buffer);
     }
-    if (entry->executable != nullptr) --executables_;
+    if (entry->executable != nullptr) {
+      --executables_;
+      ++programs;
+      if (entry->executable->compiled != nullptr) program_bytes += entry->executable->compiled->held_bytes();
+    }
     Entry gone = state_.table.Erase(handle, {ErrorKind::kDeleted, command, nullptr});
     lock.Discard(std::move(gone.buffer));
     lock.Discard(std::move(gone.executable));
+  }
+  if (programs > 0) {
+    lock.Call([this, programs, program_bytes] {
+      state_.devices.executables().CountFreed(state_.session, programs, program_bytes);
+    });
   }
   if (given.empty()) {
     lock.Answer(std::move(done), std::move(answer));
@@ -166,6 +176,7 @@ void SessionDevice::Close() {
   lock.Call([this, compiles = std::exchange(compiles_, {})] {
     for (const auto& [id, compile] : compiles) state_.devices.executables().Cancel(compile.request);
     state_.devices.Discard(state_.session);
+    state_.devices.executables().Trim();
   });
 }
 

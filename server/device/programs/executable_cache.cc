@@ -320,6 +320,24 @@ absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
   return built;
 }
 
+void ExecutableCache::CountFreed(uint64_t session, int64_t programs, int64_t bytes) {
+  {
+    MutexLock lock(&mu_);
+    freed_ += programs;
+    freed_bytes_ += bytes;
+    // Evicting looks at every program, so that it is not done for each one.
+    if (freed_ < options_.unheld_max / 4 && freed_bytes_ < options_.unheld_bytes_max / 4) return;
+    freed_ = freed_bytes_ = 0;
+  }
+  Run(session, [this] { Trim(); });
+}
+
+void ExecutableCache::Trim() {
+  std::vector<std::shared_ptr<Executable>> gone;  // Destroyed after the lock is released.
+  MutexLock lock(&mu_);
+  Evict(gone);
+}
+
 void ExecutableCache::Evict(std::vector<std::shared_ptr<Executable>>& gone) {
   int64_t unheld = 0, bytes = 0;
   // Iterates from the most to the least recent: the programs beyond the bounds are the least recently used.

@@ -147,6 +147,13 @@ class ExecutableCache {
   // Returns a program that was compiled before, or null.
   std::shared_ptr<Executable> Find(const Digest& digest);
 
+  // To be called after a session has freed programs of so many bytes together. From time to time it evicts,
+  // on a compile thread, the programs beyond the bounds on those that no session holds: nobody is charged for
+  // them.
+  void CountFreed(uint64_t session, int64_t programs, int64_t bytes);
+  // Evicts them now. To be called when a session has ended.
+  void Trim();
+
   // Returns the programs in the cache, most recently requested first.
   std::vector<std::shared_ptr<Executable>> List() const;
   const Options& options() const { return options_; }
@@ -209,6 +216,7 @@ class ExecutableCache {
   mutable Mutex mu_;
   absl::flat_hash_map<Digest, Slot, DigestHash> slots_ ABSL_GUARDED_BY(mu_);
   std::list<Digest> recent_ ABSL_GUARDED_BY(mu_);  // Least recently used first.
+  int64_t freed_ ABSL_GUARDED_BY(mu_) = 0, freed_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // Since the last Trim.
   int64_t queued_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   // The number of queued programs by session.
   absl::flat_hash_map<uint64_t, int64_t> queued_of_ ABSL_GUARDED_BY(mu_);
