@@ -31,10 +31,11 @@ class TopKStep final : public Step {
     k_ = instruction.shape().tuple[0].dims.back();
     lines_ = k_ == 0 ? 0 : Elements(instruction.shape().tuple[0]) / k_;
     workers_ = static_cast<int>(std::clamp<int64_t>(lines_, 1, std::max(1, threads)));
-    by_radix_ = length_ > kSelectLengthMax || k_ > kSelectWantedMax;
+    by_radix_ = k_ > kSelectWantedMax;
+    room_ = std::min(length_, std::max<int64_t>(2 * k_, 1024));
     worker_bytes_ = by_radix_ ? SortScratchBytes(length_)
-                              : ScratchAlign(length_ * static_cast<int64_t>(sizeof(uint64_t))) +
-                                    ScratchAlign(length_ * static_cast<int64_t>(sizeof(Ranked)));
+                              : ScratchAlign(kKeys * static_cast<int64_t>(sizeof(uint64_t))) +
+                                    ScratchAlign(room_ * static_cast<int64_t>(sizeof(Ranked)));
     set_scratch_bytes(workers_ * worker_bytes_);
   }
 
@@ -45,50 +46,53 @@ class TopKStep final : public Step {
                      std::byte* scratch = context.scratch + worker * worker_bytes_;
                      StopCheck stop(context.run);
                      for (int64_t line = begin; line < end; ++line) {
-                       if (by_radix_) {
-                         if (!SortLine(inputs, outputs, line, scratch, stop)) return;
-                       } else {
-                         SelectFromLine(inputs, outputs, line, scratch);
-                         if (stop.Stops(length_ * 4)) return;
-                       }
+                       if (by_radix_ ? !SortLine(inputs, outputs, line, scratch, stop)
+                                     : !SelectFromLine(inputs, outputs, line, scratch, stop))
+                         return;
                      }
                    });
     return StopCheck::Verdict(context.run);
   }
 
  private:
-  // The length up to which a line takes about a millisecond, and the library's selection, which cannot be
-  // stopped, is faster than sorting the whole line.
-  static constexpr int64_t kSelectLengthMax = 256 * 1024, kSelectWantedMax = 16 * 1024;
+  // The number of wanted elements up to which the library's selection, which cannot be stopped, takes less
+  // than a millisecond, and the elements whose keys are computed at a time.
+  static constexpr int64_t kSelectWantedMax = 16 * 1024, kKeys = 4096;
 
   // Collects elements that may be among the k. When there is no more room, the best k of them are kept, and
   // from then on only elements better than the last of these are collected: few of random elements, and in
-  // any case each is moved only a few times.
-  void SelectFromLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line,
-                      std::byte* scratch) const {
+  // any case each is moved only a few times. Returns false when it was interrupted.
+  bool SelectFromLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line,
+                      std::byte* scratch, StopCheck& stop) const {
     auto* keys = reinterpret_cast<uint64_t*>(scratch);
     auto* ranked =
-        reinterpret_cast<Ranked*>(scratch + ScratchAlign(length_ * static_cast<int64_t>(sizeof(uint64_t))));
+        reinterpret_cast<Ranked*>(scratch + ScratchAlign(kKeys * static_cast<int64_t>(sizeof(uint64_t))));
     const std::byte* from = inputs[0] + line * length_ * width_;
-    function_(from, width_, length_, key_, keys);
-    const int64_t room = std::min(length_, std::max<int64_t>(2 * k_, 1024));
-    for (int64_t i = 0; i < room; ++i) ranked[i] = {keys[i], i};
-    int64_t count = room;
-    const auto best = [&] {
+    int64_t count = 0;
+    const auto keep_best = [&] {
       if (k_ < count) std::nth_element(ranked, ranked + (k_ - 1), ranked + count);
-      count = k_;
-      return ranked[k_ - 1].key;
+      count = std::min(count, k_);
     };
-    uint64_t last = best();
-    for (int64_t i = room; i < length_; ++i) {
-      // An equal element that comes later is not before it.
-      if (keys[i] >= last) continue;
-      ranked[count++] = {keys[i], i};
-      if (count == room) last = best();
+    bool was_full = false;
+    uint64_t last = 0;  // The last of the k keys that were kept.
+    for (int64_t begin = 0; begin < length_; begin += kKeys) {
+      const int64_t size = std::min(kKeys, length_ - begin);
+      function_(from + begin * width_, width_, size, key_, keys);
+      for (int64_t i = 0; i < size; ++i) {
+        // An equal element that comes later is not before it.
+        if (was_full && keys[i] >= last) continue;
+        ranked[count++] = {keys[i], begin + i};
+        if (count < room_) continue;
+        keep_best();
+        was_full = true;
+        last = ranked[k_ - 1].key;
+      }
+      if (stop.Stops(size * 4)) return false;
     }
-    best();
+    keep_best();
     std::sort(ranked, ranked + k_);
     for (int64_t i = 0; i < k_; ++i) Put(outputs, line, i, from, ranked[i].place);
+    return true;
   }
 
   // Returns false when it was interrupted.
@@ -114,6 +118,7 @@ class TopKStep final : public Step {
   int width_ = 1;
   int64_t length_ = 0, k_ = 0, lines_ = 0;
   bool by_radix_ = false;
+  int64_t room_ = 0;  // The number of elements that are collected before the best of them are chosen.
   int workers_ = 1;
   int64_t worker_bytes_ = 0;
 };

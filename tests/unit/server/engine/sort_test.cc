@@ -362,6 +362,24 @@ TEST(SortTopK, OfLongLinesWhatIsFoundLaterCounts) {
   }
 }
 
+// Several blocks of keys, with the largest numbers at their borders. Places are by hand: of 0, 4095, 4096,
+// 599,999 and the others, the numbers are 3, 9, 9, 7 and at most 2.
+TEST(SortTopK, OfVeryLongLines) {
+  Literal operand(Shape::Array(hlo::kF32, {600'000}));
+  const auto values = operand.data<float>();
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 3);
+  values[0] = 3;
+  values[4095] = values[4096] = 9;
+  values[599'999] = 7;
+  const auto result = RunStepText(
+      "ENTRY e {\n p0 = f32[600000] parameter(0)\n ROOT r = (f32[6], s32[6]) topk(p0), k=6, "
+      "largest=true\n}\n",
+      {operand});
+  ASSERT_EQ(result.size(), 2u);
+  EXPECT_EQ(result[0], Literal::Vector<float>({9, 9, 7, 3, 2, 2}));
+  EXPECT_EQ(result[1], Literal::Vector<int32_t>({4095, 4096, 599'999, 0, 2, 5}));
+}
+
 TEST(SortTopK, TiesGoByPlace) {
   const auto result = RunStepText(
       "ENTRY e {\n p0 = f32[6] parameter(0)\n ROOT r = (f32[3], s32[3]) topk(p0), k=3, largest=true\n}\n",
