@@ -55,8 +55,17 @@
 #include <algorithm>
 #include <string>
 
+#include "client/tensor/autograd/own_derivative.h"
+
 namespace hlod::lazy {
 namespace {
+
+// Returns true for a tuple whose elements are its operands. The results of one with a rule of its own
+// (own_derivative.h) have that rule's derivative, which the operands have not: a residual that is kept as an
+// operand would be a constant for a second derivative.
+bool IsPlainTuple(const hlo::Computation& computation, NodeId node) {
+  return computation[node].opcode() == hlo::kTuple && OwnRule(computation, node).empty();
+}
 
 // Returns true for an opcode whose result costs no more to recompute than to store and load: it moves
 // elements, or does one cheap step with each.
@@ -189,7 +198,8 @@ Op ResidualPrimals::Make(NodeId node) {
     for (size_t i = 0; i < count; ++i) elements.push_back(Element(node, i));
     return inner_.b.Tuple(elements);
   }
-  if (instruction.opcode() == hlo::kGetTupleElement && instruction.operand(0).opcode() == hlo::kTuple) {
+  if (instruction.opcode() == hlo::kGetTupleElement &&
+      IsPlainTuple(computation_, instruction.operands()[0])) {
     const auto index = static_cast<size_t>(instruction.attributes<hlo::TupleIndexAttributes>().index);
     return Of(instruction.operand(0).operands()[index]);
   }
@@ -218,7 +228,7 @@ void ResidualPrimals::FindElements() {
 
 Op ResidualPrimals::Element(NodeId node, size_t index) {
   const hlo::Instruction instruction = computation_[node];
-  if (instruction.opcode() == hlo::kTuple) return Of(instruction.operands()[index]);
+  if (IsPlainTuple(computation_, node)) return Of(instruction.operands()[index]);
   if (!elements_found_) FindElements();
   const auto [found, added] = elements_.try_emplace({node, index}, 0);
   if (added) {

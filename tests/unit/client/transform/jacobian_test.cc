@@ -31,6 +31,25 @@ TEST_F(Jacobians, HessiansAreJaxs) {
   }
 }
 
+// The derivative of erfinv is a formula of its result y, which in a called function and in a loop is a
+// residual: the second derivative by hand is pi/2 y exp(2 y^2), and y is 1/2 at erf(1/2).
+TEST_F(Jacobians, ASecondDerivativeIsThatOfAResidualToo) {
+  const Tensor x = OnDevice({0.52049988F}, {1});
+  const auto twice = [&](auto f) {
+    return Grad([&](const Tensor& y) { return Sum(Grad([&](const Tensor& z) { return Sum(f(z)); })(y)); })(x)
+        .template ToVector<float>();
+  };
+  const auto plain = [](const Tensor& z) { return Erfinv(z); };
+  const auto scanned = [](const Tensor& z) {
+    const auto step = [](const Tensor& sum, const Tensor& each) {
+      return std::pair(sum + Erfinv(each), std::tuple<>());
+    };
+    return Scan(step, ZerosLike(z[0]), z).first;
+  };
+  for (const auto& second : {twice(plain), twice(Jit(plain)), twice(scanned)})
+    EXPECT_THAT(second, Pointwise(FloatNear(1e-4F), {1.2949026F}));
+}
+
 // The function is y[i,j] = a[i] b[j] + c; expected values are computed by hand.
 TEST_F(Jacobians, OfATreeOneMatrixALeaf) {
   using Pair = std::pair<Tensor, Tensor>;

@@ -24,6 +24,7 @@ import elementwise
 import expressions
 import indexing
 import networks
+import numerics
 import products
 import reductions
 import transforms
@@ -121,7 +122,10 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int)
+    parser.add_argument("--numerics", action="store_true", help="functions of numerics.py instead of all others")
     arguments = parser.parse_args()
+    if arguments.numerics:
+        _FAMILIES[:] = numerics.FAMILIES
     warnings.simplefilter("ignore")
     if arguments.show is not None:
         show(arguments.seed, arguments.show)

@@ -1,7 +1,7 @@
 // Compares random functions and their derivatives with JAX's: generate.py makes the functions with JAX and
 // lowers them to StableHLO; here each is loaded, transformed by the same chain, run, and compared.
-// HLOD_RANDOM_FUNCTIONS is their number, HLOD_RANDOM_SEED their seed; HLOD_RANDOM_FOLDER, when set, is a
-// folder with functions that generate.py has already written.
+// HLOD_RANDOM_FUNCTIONS is their number, HLOD_RANDOM_SEED their seed, HLOD_RANDOM_NUMERICS chooses those of
+// numerics.py; HLOD_RANDOM_FOLDER, when set, is a folder with functions that generate.py has already written.
 #include <stdlib.h>
 
 #include <cmath>
@@ -113,7 +113,8 @@ class RandomFunctions : public TensorTest {
     folder_ = name, is_ours_ = true;
     const std::string command = absl::StrCat(
         *python, " ", (SourceDir() / "tests/unit/client/transform/random/generate.py").string(), " ", name,
-        " --count ", Setting("HLOD_RANDOM_FUNCTIONS", "1000"), " --seed ", Setting("HLOD_RANDOM_SEED", "1"));
+        " --count ", Setting("HLOD_RANDOM_FUNCTIONS", "1000"), " --seed ", Setting("HLOD_RANDOM_SEED", "1"),
+        Setting("HLOD_RANDOM_NUMERICS", "").empty() ? "" : " --numerics");
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
   }
   void TearDown() override {
