@@ -122,7 +122,7 @@ TEST_F(HostTensors, ShortLoopsAreRunInThisProcessAndLongOnesByTheDaemon) {
   EXPECT_EQ(Computed(), 1);
 }
 
-// Ends a forked child with 0 if it computes by itself, and is told why it cannot connect.
+// Ends a forked child with 0 if it computes by itself, and the error of Connect() names the variable.
 [[noreturn]] void ComputeInAChild(int64_t before) {
   const bool same = MatMul(Matrix(), Matrix()).ToVector<float>() == Square();
   const absl::Status refused = Client::Connect().status();
