@@ -45,9 +45,9 @@ class Assembler {
     int64_t code_bytes_max = int64_t{256} << 20;  // The bound for all kernels together.
     size_t jobs_max = 4096;                       // The jobs that wait.
     bool at_once = false;  // Assembles a plan when it is compiled, instead of at its second run.
-    int64_t last_cache_bytes =
-        0;                 // Outputs of more bytes are stored past the caches; 0: as this processor has.
-    int nice = 5;          // Added to the nice value of the thread, which runs beside programs.
+    // Outputs of more bytes are stored past the caches; 0: those that the last cache of this processor holds.
+    int64_t last_cache_bytes = 0;
+    int nice = 5;  // Added to the nice value of the thread, which runs beside programs.
   };
   explicit Assembler(const Options& options);
   // Drops the jobs that wait.
