@@ -53,6 +53,33 @@ TEST(Convolution, NarrowIntegersWrap) {
   ASSERT_EQ(result.size(), 1u);
   for (const int8_t element : result[0].data<int8_t>()) EXPECT_EQ(element, -128);
 }
+// Sums of `terms` products of one number, in 64 x 4 results.
+template <typename T>
+void ExpectSums(const std::string& type, T factor, int64_t terms, const std::string& out, int64_t expected) {
+  Literal lhs(hlo::Shape::Array(hlo::kPrimitiveTypeOf<T>, {1, 4, terms})),
+      rhs(hlo::Shape::Array(hlo::kPrimitiveTypeOf<T>, {1, terms, 64}));
+  for (T& element : lhs.data<T>()) element = factor;
+  for (T& element : rhs.data<T>()) element = factor;
+  const std::string n = std::to_string(terms);
+  const auto result = RunStepText(Text(type + "[1,4," + n + "]", type + "[1," + n + ",64]", out + "[1,4,64]",
+                                       "size=1", "b0f_0io->b0f", ""),
+                                  {lhs, rhs});
+  ASSERT_EQ(result.size(), 1u);
+  if (out == "s32") {
+    for (const int32_t element : result[0].data<int32_t>()) ASSERT_EQ(element, expected) << type << terms;
+  } else {
+    for (const int16_t element : result[0].data<int16_t>()) ASSERT_EQ(element, expected) << type << terms;
+  }
+}
+// Sums up to 2^24 are exact in f32; the next ones are computed in integers.
+TEST(Convolution, SumsOfNarrowIntegersAreExact) {
+  ExpectSums<int8_t>("s8", -128, 1024, "s32", 16'777'216);
+  ExpectSums<int8_t>("s8", -128, 1025, "s32", 16'793'600);
+  ExpectSums<uint8_t>("u8", 255, 258, "s32", 16'776'450);
+  ExpectSums<uint8_t>("u8", 255, 259, "s32", 16'841'475);
+  ExpectSums<int8_t>("s8", 127, 333, "s32", 5'370'957);
+  ExpectSums<int8_t>("s8", 100, 40, "s16", 400'000 - 6 * 65'536);
+}
 TEST(Convolution, LayoutsOfTheField) {
   Check("[4,10,12,8]", "[3,3,8,16]", "[4,10,12,16]", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f", "", "[");
   Check("[4,8,10,12]", "[16,8,3,3]", "[4,16,10,12]", "size=3x3 pad=1_1x1_1", "bf01_oi01->bf01", "", "[");
@@ -113,8 +140,12 @@ TEST(Convolution, OtherTypes) {
                     "b01f_01io->b01f", ""),
                {.rtol = 2e-2, .atol = 2e-1});
   }
-  ExpectStep(
-      Text("s8[2,6,6,3]", "s8[3,3,3,4]", "s32[2,6,6,4]", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f", ""));
+  for (const std::string type : {"s8", "u8", "s4"}) {
+    ExpectStep(Text(type + "[2,6,6,3]", type + "[3,3,3,4]", "s32[2,6,6,4]", "size=3x3 pad=1_1x1_1",
+                    "b01f_01io->b01f", ""));
+    ExpectStep(Text(type + "[4,10,12,8]", type + "[3,3,8,16]", "s32[4,10,12,16]", "size=3x3 pad=1_1x1_1",
+                    "b01f_01io->b01f", ""));
+  }
   ExpectStep(Text("f16[4,10,12,8]", "f16[3,3,8,16]", "f16[4,10,12,16]", "size=3x3 pad=1_1x1_1",
                   "b01f_01io->b01f", ""),
              {.rtol = 2e-2, .atol = 1});
