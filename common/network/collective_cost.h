@@ -6,7 +6,7 @@
 //   all-gather        S * (n - 1) / B
 //   reduce-scatter    S * (n - 1) / n / B
 //   all-reduce        both: 2 * S * (n - 1) / n / B
-//   all-to-all        n * S / 4, which crosses the middle one way, through the links across the longest
+//   all-to-all        n * S / 4, which crosses the middle one way, over the links across the longest
 //   dimension permute           S * (the most transfers that share a link) / link
 //
 // Groups in several domains do the same among the domains, each chip with its share. Nothing else is

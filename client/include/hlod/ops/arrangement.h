@@ -18,7 +18,7 @@ Tensor RepeatInterleave(const Operand& x, const Tensor& repeats, std::optional<i
                         std::optional<int64_t> output_size = {});
 // Moves elements by `shifts` along `dims`, around the end; without dims, in the flattened tensor.
 Tensor Roll(const Operand& x, DimList shifts, DimList dims = {});
-Tensor Flip(const Operand& x, DimList dims);
+Tensor Flip(const Operand& x, DimList dims);  // Reverses the order along each of the dimensions.
 Tensor Fliplr(const Operand& x);  // Reverses dimension 1.
 Tensor Flipud(const Operand& x);  // Reverses dimension 0.
 // Rotates by 90 degrees `k` times in the plane of two dimensions, from the first to the second.
@@ -34,7 +34,8 @@ Tensor DiagEmbed(const Operand& x, int64_t offset = 0, int64_t dim1 = -2, int64_
 // Returns the matrix whose diagonal is all elements of x.
 Tensor Diagflat(const Operand& x, int64_t offset = 0);
 
-// A copy of x in which a part is replaced by `source`, which has the part's shape.
+// A copy of x in which a part (what Diagonal, Select, Slice or AsStrided would return) is replaced by
+// `source`, which has the part's shape.
 Tensor DiagonalScatter(const Operand& x, const Operand& source, int64_t offset = 0, int64_t dim1 = 0,
                        int64_t dim2 = 1);
 Tensor SelectScatter(const Operand& x, const Operand& source, int64_t dim, int64_t index);

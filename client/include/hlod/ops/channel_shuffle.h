@@ -6,8 +6,8 @@
 
 namespace hlod {
 
-// [N, g C, ...] as [N, C g, ...]: of `groups` groups of channels the first of each, then the second of each,
-// ... nn.functional.channel_shuffle.
+// Reorders [N, g C, ...] to [N, C g, ...]: the first channel of each of `groups` groups, then the second of
+// each, and so on. nn.functional.channel_shuffle.
 Tensor ChannelShuffle(const Operand& x, int64_t groups);
 
 }  // namespace hlod

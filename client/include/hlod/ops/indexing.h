@@ -63,8 +63,10 @@ Tensor Put(const Operand& x, const Operand& index, const Operand& source, bool a
 Tensor& Scatter_(Tensor& x, int64_t dim, const Operand& index, const Operand& source);
 Tensor& ScatterAdd_(Tensor& x, int64_t dim, const Operand& index, const Operand& source);
 
+// A copy of x with `value`, a number or a scalar tensor, where the mask (pred, broadcast to x) is true.
 Tensor MaskedFill(const Operand& x, const Operand& mask, const Operand& value);
 Tensor& MaskedFill_(Tensor& x, const Operand& mask, const Operand& value);
+// Writes the value to the elements whose indices are all equal.
 Tensor& FillDiagonal_(Tensor& x, Scalar value, Caller caller = Caller::Here());
 // A copy of x in which the elements where the mask is true are replaced by the source's elements, in order.
 Tensor MaskedScatter(const Operand& x, const Operand& mask, const Operand& source);
@@ -80,6 +82,7 @@ struct BoundedPositions {
 BoundedPositions NonzeroBounded(const Operand& x, int64_t limit);
 // The positions where the condition is true: one vector per dimension.
 std::vector<Tensor> Where(const Operand& condition);
+// The elements where the mask is true, as a vector in row-major order.
 Tensor MaskedSelect(const Operand& x, const Operand& mask);
 
 // A tensor of type s64 that is 1 at the index and 0 elsewhere; all 0 for an index out of range on a device.

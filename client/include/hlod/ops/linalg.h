@@ -47,17 +47,19 @@ Tensor CholeskySolve(const Tensor& b, const Tensor& factor, bool upper = false,
 // Returns X with A X = B. B is a matrix, or a vector per matrix.
 Tensor Solve(const Operand& a, const Operand& b);
 WithInfo SolveEx(const Operand& a, const Operand& b);
-Tensor Inv(const Operand& x);
+Tensor Inv(const Operand& x);  // The inverse of a square matrix.
 WithInfo InvEx(const Operand& x);
 // Returns X with A X = B (X A = B when not `left`) for a triangular A, whose other triangle is not read.
 Tensor SolveTriangular(const Operand& a, const Operand& b, bool upper, bool left = true,
                        bool unitriangular = false);
 
-Tensor Det(const Operand& x);
+Tensor Det(const Operand& x);  // The determinant of a square matrix.
 // The sign of the determinant, and the logarithm of its absolute value.
 std::pair<Tensor, Tensor> Slogdet(const Operand& x);
 Tensor Logdet(const Operand& x);  // The logarithm of the determinant; NaN when it is negative.
 
+// Returns Q and R with x = Q R, for x [..., m, n]: Q has orthonormal columns, R is upper triangular.
+// kReduced: Q is [..., m, min(m, n)]; kComplete: [..., m, m].
 enum class QrMode { kReduced, kComplete };
 std::pair<Tensor, Tensor> Qr(const Operand& x, QrMode mode = QrMode::kReduced);
 // Q and R in one matrix, as torch.geqrf returns them: R on and above the diagonal, below it the vectors v of
@@ -73,14 +75,16 @@ Tensor HouseholderProduct(const Operand& x, const Operand& tau);
 Tensor Ormqr(const Operand& x, const Operand& tau, const Operand& other, bool left = true,
              bool transpose = false);
 
-Tensor MatrixPower(const Operand& x, int64_t n);
+Tensor MatrixPower(const Operand& x, int64_t n);  // The product of n times x; of its inverse when n < 0.
 Tensor MatrixExp(const Operand& x);  // torch.matrix_exp
 // The product of several matrices, multiplied in the cheapest order. The first and the last may be vectors.
 Tensor MultiDot(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
+// Tensorinv: the inverse of x as a matrix whose rows are its first `ind` dimensions, and whose columns are
+// the others. Tensorsolve: X with Tensordot(a, X, X.rank()) = b, after a's `dims` were moved to its end.
 Tensor Tensorinv(const Tensor& x, int64_t ind = 2, Caller caller = Caller::Here());
 Tensor Tensorsolve(const Tensor& a, const Tensor& b, DimList dims = {}, Caller caller = Caller::Here());
 
-Tensor Cross(const Operand& x, const Operand& y, int64_t dim = -1);
+Tensor Cross(const Operand& x, const Operand& y, int64_t dim = -1);  // Along a dimension of size 3.
 // The dot products of vectors along a dimension; x is conjugated.
 Tensor Vecdot(const Operand& x, const Operand& y, int64_t dim = -1);
 // The powers 0 to n - 1 of each element; n is the last size when absent.
@@ -93,21 +97,21 @@ struct SvdParts {
   Tensor u, s, vh;
 };
 SvdParts Svd(const Operand& x, bool full_matrices = false);
-Tensor Svdvals(const Operand& x);
+Tensor Svdvals(const Operand& x);  // The singular values alone.
 // The decomposition of a Hermitian matrix, of which one triangle is read: eigenvalues in ascending order, and
 // eigenvectors.
 struct EighParts {
   Tensor values, vectors;
 };
 EighParts Eigh(const Operand& x, bool upper = false);
-Tensor Eigvalsh(const Operand& x, bool upper = false);
+Tensor Eigvalsh(const Operand& x, bool upper = false);  // The eigenvalues alone.
 // The decomposition of any square matrix, complex: eigenvalues in LAPACK's order, and eigenvectors as
 // columns, of length 1 and with a real largest element. NaN when the iteration does not converge.
 struct EigenParts {
   Tensor values, vectors;
 };
 EigenParts Eig(const Operand& x);
-Tensor Eigvals(const Operand& x);
+Tensor Eigvals(const Operand& x);  // The eigenvalues alone.
 // Singular values up to the greater of the two tolerances count as 0. `relative` is a multiple of the
 // greatest singular value; its default is the greater size times the type's epsilon, or 0 when `absolute` is
 // set.
@@ -115,6 +119,8 @@ struct Tolerance {
   double absolute = 0;
   std::optional<double> relative = {};
 };
+// The pseudoinverse, [..., n, m] of x [..., m, n]; and the number of singular values that do not count as 0.
+// `hermitian` promises that x is Hermitian: eigenvalues are then used in place of singular values.
 Tensor Pinv(const Operand& x, const Tolerance& tolerance = {}, bool hermitian = false);
 Tensor MatrixRank(const Operand& x, const Tolerance& tolerance = {}, bool hermitian = false);
 Tensor Cond(const Operand& x);  // The greatest singular value divided by the least.

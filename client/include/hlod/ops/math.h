@@ -89,12 +89,13 @@ Tensor Nextafter(const Operand& x, const Operand& y);  // The next number of the
 Tensor Gcd(const Operand& x, const Operand& y);        // The greatest common divisor of integers.
 Tensor Lcm(const Operand& x, const Operand& y);        // The least common multiple of integers.
 
+// The quotient, rounded towards zero (kTrunc) or down (kFloor) to an integer.
 enum class Rounding { kNone, kTrunc, kFloor };
 Tensor Div(const Operand& x, const Operand& y, Rounding rounding);
 // Clamps to [min, max]; each bound may be absent, a number or a tensor.
 Tensor Clamp(const Operand& x, std::optional<Operand> min, std::optional<Operand> max = {});
-Tensor ClampMin(const Operand& x, const Operand& min);
-Tensor ClampMax(const Operand& x, const Operand& max);
+Tensor ClampMin(const Operand& x, const Operand& min);  // At least `min`; NaN stays.
+Tensor ClampMax(const Operand& x, const Operand& max);  // At most `max`; NaN stays.
 // x where the condition holds, else y.
 Tensor Where(const Operand& condition, const Operand& x, const Operand& y);
 Tensor Lerp(const Operand& start, const Operand& end, const Operand& weight);  // start + weight (end - start)

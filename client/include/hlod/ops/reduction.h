@@ -37,9 +37,9 @@ Tensor Amin(const Operand& x, DimList dims = {}, bool keepdim = false);
 std::pair<Tensor, Tensor> Aminmax(const Operand& x, std::optional<int64_t> dim = {}, bool keepdim = false);
 Tensor Max(const Operand& x);
 Tensor Min(const Operand& x);
-ValuesAndIndices Max(const Operand& x, int64_t dim,
-                     // The index of the greatest element; the first when there are several.
-                     bool keepdim = false);
+// The greatest (Min: the least) elements along a dimension with their indices: the first when there are
+// several.
+ValuesAndIndices Max(const Operand& x, int64_t dim, bool keepdim = false);
 ValuesAndIndices Min(const Operand& x, int64_t dim, bool keepdim = false);
 Tensor Argmax(const Operand& x, std::optional<int64_t> dim = {},
               bool keepdim = false);  // Without dim, over all elements.

@@ -51,6 +51,7 @@ Tensor Atleast3d(const Operand& x);
 
 // Pieces of `size` along a dimension; the last one is smaller when the size does not divide.
 std::vector<Tensor> Split(const Operand& x, int64_t size, int64_t dim = 0);
+// Pieces of the given sizes, which must sum to the dimension's size.
 std::vector<Tensor> SplitWithSizes(const Operand& x, DimList sizes, int64_t dim = 0);
 // At most `chunks` pieces of one size, the last one smaller.
 std::vector<Tensor> Chunk(const Operand& x, int64_t chunks, int64_t dim = 0);

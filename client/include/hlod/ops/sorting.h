@@ -10,8 +10,9 @@ namespace hlod {
 
 // Equal elements keep their order.
 ValuesAndIndices Sort(const Operand& x, int64_t dim = -1, bool descending = false);
-Tensor Argsort(const Operand& x, int64_t dim = -1, bool descending = false);
+Tensor Argsort(const Operand& x, int64_t dim = -1, bool descending = false);  // The indices of Sort() alone.
 Tensor Msort(const Operand& x);  // The sorted values along dimension 0.
+// The k largest (or smallest) elements along a dimension, in order, with their indices.
 ValuesAndIndices Topk(const Operand& x, int64_t k, int64_t dim = -1, bool largest = true);
 // The k-th smallest element, with k counted from 1.
 ValuesAndIndices Kthvalue(const Operand& x, int64_t k, int64_t dim = -1, bool keepdim = false);

@@ -16,6 +16,8 @@ namespace hlod {
 struct DeviceRow {
   int ordinal = 0;
   std::string kind;
+  // used_bytes: in use now, temporaries included; peak_bytes: its maximum; temporary_bytes: the part of it
+  // for executes that run now.
   int64_t capacity_bytes = 0, used_bytes = 0, peak_bytes = 0, temporary_bytes = 0;
   int64_t buffers = 0, placeholders = 0, queued_executes = 0;
   // The instruction sets that the daemon's programs use: the level ("baseline", "avx2", "avx512"), then
@@ -48,6 +50,7 @@ struct ExecutableRow {
           reference_steps = 0;
   std::vector<std::string> reference_opcodes;
   std::vector<std::string> slow_steps;  // Steps many times slower than usual: "sort (model.cc:12): why".
+  // temporary_bytes: device memory that is needed only while it runs; sessions: those that hold it now.
   int64_t temporary_bytes = 0, compile_us = 0, executes = 0, execute_us = 0, sessions = 0;
   int64_t network_us = 0;  // The modelled time of collectives, which is not part of execute_us.
 };
@@ -67,6 +70,8 @@ struct DaemonStats {
   int64_t pid = 0, uptime_us = 0;
   SessionStats totals;  // Totals over all sessions, including ended ones; the rows are by cause.
   int64_t sessions = 0, sessions_ended = 0;
+  // host_memory_bytes: in use behind the devices' memory; resident_bytes: all of the process, as the kernel
+  // counts it; side_memory_bytes: what sessions take besides, for programs, replies, lines and handles.
   int64_t host_memory_bytes = 0, resident_bytes = 0;
   int64_t side_memory_bytes = 0, side_memory_bytes_max = 0;
   int64_t wire_bytes_in = 0, wire_bytes_out = 0;

@@ -36,7 +36,7 @@ struct ConnectOptions {
   std::string name;  // The name in the daemon's listings; empty: the program's name and pid.
   TlsOptions tls;
   std::string token;  // Sent as "authorization: Bearer ...".
-  absl::Duration timeout = absl::Seconds(10);
+  absl::Duration timeout = absl::Seconds(10);  // The time limit of Connect, a daemon's start included.
   std::vector<std::string> daemon_flags;  // Flags for a private daemon; ignored when a running one is found.
   bool private_daemon = true;             // True when an empty address may start a private daemon.
   bool shared_memory = true;              // True when bulk bytes may travel in shared memory.
@@ -83,6 +83,10 @@ struct CompileOptions {
 // has_shared_memory() are false, and a future is Ready(). Therefore connect only after forking, or use exec.
 class Client {
  public:
+  // Connects and opens a session. Fails with UNAVAILABLE naming the address when nothing listens there, or
+  // when it cannot be reached in time; with kind auth when the credentials are refused or the listener is not
+  // trusted; with kind limit when the daemon has too many sessions; with kind version when the daemon and
+  // this library have no version of the protocol in common.
   static absl::StatusOr<Client> Connect(const ConnectOptions& options);
   // Connects to an address alone, which may be empty (ConnectOptions::address).
   static absl::StatusOr<Client> Connect(std::string_view address = "");
@@ -100,6 +104,7 @@ class Client {
   // also be StableHLO, as text, bytecode or a portable artifact.
   absl::StatusOr<Executable> CompileSerialized(std::string_view bytes, const CompileOptions& options = {},
                                                Caller caller = Caller::Here()) const;
+  // Compiles HLO text; for a mesh, also StableHLO text.
   absl::StatusOr<Executable> CompileText(std::string_view text, const CompileOptions& options = {},
                                          Caller caller = Caller::Here()) const;
 
@@ -122,8 +127,8 @@ class Client {
   const Limits& limits() const;
   const std::string& address() const;  // The address of the daemon.
   const std::string& daemon() const;   // "hlod 0.1.0 pid 17"
-  uint64_t epoch() const;
-  uint64_t session_id() const;
+  uint64_t epoch() const;              // Changes with every start of the daemon.
+  uint64_t session_id() const;         // The session's number in the daemon's listings.
   // Returns true when large transfers use shared memory. Sets it up if that was not tried yet.
   bool has_shared_memory() const;
 

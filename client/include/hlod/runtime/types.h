@@ -64,9 +64,9 @@ struct SessionStats {
   int64_t live_buffers = 0, placeholders = 0;
   int64_t simulated_live_bytes = 0, simulated_peak_bytes = 0;
   int64_t program_bytes = 0;  // The bytes of modules received, which are not transfers.
-  int64_t inline_argument_bytes = 0;
+  int64_t inline_argument_bytes = 0;  // The bytes of literals in executes, which are not transfers either.
   int64_t aborted_bytes = 0;  // The bytes of uploads that did not complete.
-  int64_t replayed_commands = 0;
+  int64_t replayed_commands = 0;  // Commands that were sent again after a connection broke.
 };
 
 }  // namespace hlod

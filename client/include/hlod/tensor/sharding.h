@@ -19,13 +19,14 @@
 
 namespace hlod {
 
-// Divides a tensor, in place: one that has a value is divided on the devices, of one that is yet to be
-// computed the program states it. Updates in place keep the sharding. Throws for a host tensor, a view, a
-// spec that does not fit, and a mesh that the daemon does not have. torch_xla.distributed.spmd.mark_sharding.
+// Divides a tensor, in place. A value is divided on the devices now; a tensor that is yet to be computed is
+// divided by the program that computes it. Updates in place keep the sharding. Throws for a host tensor, a
+// view, a spec that does not fit, and a mesh that the daemon does not have.
+// torch_xla.distributed.spmd.mark_sharding.
 Tensor& MarkSharding(Tensor& tensor, const Mesh& mesh, const PartitionSpec& spec,
                      Caller caller = Caller::Here());
-// Returns the tensor with the statement that it, and its gradient, are divided so. Of a host tensor it is a
-// copy. torch_xla's MarkShardingFunction; jax.lax.with_sharding_constraint.
+// Returns the tensor's values as a new tensor that is divided in this way, and so is its gradient. For a host
+// tensor it is a copy. torch_xla's MarkShardingFunction; jax.lax.with_sharding_constraint.
 Tensor WithSharding(const Tensor& tensor, const Mesh& mesh, const PartitionSpec& spec,
                     Caller caller = Caller::Here());
 // Copies a tensor to a mesh of the device's daemon; each device gets its part alone.
@@ -37,8 +38,8 @@ Tensor ShardedPlaceholder(DimList dims, PrimitiveType type, const Device& device
                           Caller caller = Caller::Here());
 
 // Returns how a tensor is divided, as HLO writes it, "{devices=[2,1]<=[2]}"; "{replicated}" when each device
-// of a mesh has the whole; empty for a tensor on no mesh. Of a tensor that is yet to be computed it is what
-// was stated.
+// of a mesh has the whole; empty for a tensor on no mesh. For a tensor that is yet to be computed, it is the
+// sharding that MarkSharding stated.
 std::string ShardingOf(const Tensor& tensor);
 
 // Annotates a tensor with a sharding for the chips of a larger machine, in HLO's spelling: "{devices=[2,1]

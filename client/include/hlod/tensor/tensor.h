@@ -127,9 +127,9 @@ class Tensor {
   // ZeroGrad().
   Tensor Grad(Caller caller = Caller::Here()) const;
   void ZeroGrad(Caller caller = Caller::Here());
-  // Computes the gradients of this tensor, which must have one element, by the leaves that it was computed
-  // from and that require gradients, and adds them to the leaves' gradients. Recorded like any operation.
-  // Frees the values kept for it, so a second call throws.
+  // Computes the gradients of this tensor, which must have one element, with respect to the leaves that it
+  // was computed from and that require gradients, and adds them to the leaves' Grad(). Recorded like any
+  // operation. Frees the values that were kept for it, so a second call throws (BackwardOptions).
   void Backward(Caller caller = Caller::Here()) const;
   void Backward(const BackwardOptions& options, Caller caller = Caller::Here()) const;
   // Keeps the gradient also of a tensor that is not a leaf.
@@ -147,6 +147,7 @@ class Tensor {
 
   // Returns the value on the host: closes the open trace, and waits. A host tensor is returned as it is.
   Tensor ToHost(Caller caller = Caller::Here()) const;
+  // Does the same, and returns the value as a literal.
   Literal ToLiteral(Caller caller = Caller::Here()) const;
   // Returns the only element, converted to T (float, double, bool, int64_t, std::complex<double>): PyTorch's
   // item().
@@ -171,6 +172,8 @@ class Tensor {
   // Returns the device's buffer with the value, for the runtime's functions. Closes the trace, does not wait.
   // Tensor and buffer are one array: no bytes move.
   Buffer ToBuffer(Caller caller = Caller::Here()) const;
+  // Returns a device tensor whose value is the buffer's; updates in place leave the buffer as it is. Throws
+  // for a buffer that is not valid, or has dynamic dimensions.
   static Tensor FromBuffer(Buffer buffer, Caller caller = Caller::Here());
 
   // Gives a placeholder its value: it can then be read, and so can tensors computed from it. Its id stays.
@@ -201,22 +204,31 @@ class Tensor {
   // Exchanges the last two dimensions and conjugates; a copy when complex.
   Tensor MH(Caller caller = Caller::Here()) const;
   Tensor H(Caller caller = Caller::Here()) const;  // Transposes a matrix and conjugates it.
+  // The elements start, start + step, ... before `end` along a dimension. Positions are counted from the end
+  // when negative, and clamped; by default all elements.
   Tensor Slice(int64_t dim, std::optional<int64_t> start = {}, std::optional<int64_t> end = {},
                int64_t step = 1, Caller caller = Caller::Here()) const;
-  // When the index varies from call to call, the line is compiled once for all of them: the index is sent
-  // with the execute.
+  // The slice at an index, without that dimension. When the index varies from call to call, the line is
+  // compiled once for all of them: the index is sent with the execute.
   Tensor Select(int64_t dim, int64_t index, Caller caller = Caller::Here()) const;
   Tensor operator[](IndexNumber index) const { return Select(0, index.value(), index.caller()); }
+  // `length` elements from `start` on along a dimension. Throws when they are not all inside.
   Tensor Narrow(int64_t dim, int64_t start, int64_t length, Caller caller = Caller::Here()) const;
   // A size of -1 keeps the dimension's size.
   Tensor Expand(DimList dims, Caller caller = Caller::Here()) const;
+  // Removes a dimension if its size is 1; without `dim`, all dimensions of size 1.
   Tensor Squeeze(std::optional<int64_t> dim = {}, Caller caller = Caller::Here()) const;
-  Tensor Unsqueeze(int64_t dim, Caller caller = Caller::Here()) const;
+  Tensor Unsqueeze(int64_t dim, Caller caller = Caller::Here()) const;  // Inserts a dimension of size 1.
+  // Joins the dimensions from `start` to `end` (included) into one; a copy when strides do not allow a view.
   Tensor Flatten(int64_t start = 0, int64_t end = -1, Caller caller = Caller::Here()) const;
+  // Elements of the underlying data by strides, in elements, from `offset` on; nullopt: the view's own
+  // offset.
   Tensor AsStrided(DimList dims, DimList strides, std::optional<int64_t> offset = {},
                    Caller caller = Caller::Here()) const;
+  // The diagonal of two dimensions, as the last dimension of the result; `offset` > 0 lies above it.
   Tensor Diagonal(int64_t offset = 0, int64_t dim0 = 0, int64_t dim1 = 1,
                   Caller caller = Caller::Here()) const;
+  // All windows of `size` elements along a dimension, `step` apart, as a new last dimension.
   Tensor Unfold(int64_t dim, int64_t size, int64_t step, Caller caller = Caller::Here()) const;
   // Returns a dense tensor with the same elements: the tensor itself unless it is a view.
   Tensor Contiguous(Caller caller = Caller::Here()) const;

@@ -26,7 +26,8 @@ struct ConvOptions {
   Sizes dilation = 1;
   int64_t groups = 1;
 };
-// The weight is [out channels, in channels / groups, kernel...].
+// The weight is [out channels, in channels / groups, kernel...], the bias [out channels]. A size n becomes
+// (n + 2 padding - dilation (kernel - 1) - 1) / stride + 1, rounded down.
 Tensor Conv1d(const Operand& x, const Operand& weight, const Tensor& bias = {}, ConvOptions options = {});
 Tensor Conv2d(const Operand& x, const Operand& weight, const Tensor& bias = {}, ConvOptions options = {});
 Tensor Conv3d(const Operand& x, const Operand& weight, const Tensor& bias = {}, ConvOptions options = {});
@@ -40,7 +41,8 @@ struct ConvTransposeOptions {
   int64_t groups = 1;
   Sizes dilation = 1;
 };
-// The weight is [in channels, out channels / groups, kernel...].
+// The weight is [in channels, out channels / groups, kernel...]. A size n becomes
+// (n - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1.
 Tensor ConvTranspose1d(const Operand& x, const Operand& weight, const Tensor& bias = {},
                        ConvTransposeOptions options = {});
 Tensor ConvTranspose2d(const Operand& x, const Operand& weight, const Tensor& bias = {},

@@ -18,6 +18,7 @@ struct EmbeddingOptions {
   std::optional<MaxNorm> max_norm = {};
   bool scale_grad_by_freq = false;  // Divides a row's gradient by the number of indices that name it.
 };
+// The rows of `weight` [count, size] at the indices: [indices' dimensions..., size].
 Tensor Embedding(const Operand& indices, const Operand& weight, const EmbeddingOptions& options = {});
 
 enum class BagMode { kSum, kMean, kMax };

@@ -15,8 +15,8 @@ enum class Reduction { kMean, kSum, kNone, kBatchMean };
 Tensor MseLoss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean,
                Caller caller = Caller::Here());  // The squared differences.
 Tensor L1Loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean,
-              Caller caller = Caller::Here());
-// Squared differences within beta of the target, absolute differences beyond.
+              Caller caller = Caller::Here());  // The absolute differences.
+// d d / (2 beta) for differences |d| < beta, |d| - beta / 2 beyond; HuberLoss is delta times that.
 Tensor SmoothL1Loss(const Tensor& x, const Tensor& target, double beta = 1,
                     Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
 Tensor HuberLoss(const Tensor& x, const Tensor& target, double delta = 1,
@@ -24,15 +24,21 @@ Tensor HuberLoss(const Tensor& x, const Tensor& target, double delta = 1,
 // The binary cross entropy of probabilities x. Logarithms are clamped to at least -100.
 Tensor BinaryCrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                           Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
+// The same of probabilities sigmoid(x). `pos_weight` is the weight of positive examples, per class.
 Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                                     const Tensor& pos_weight = {}, Reduction reduction = Reduction::kMean,
                                     Caller caller = Caller::Here());
+// log(1 + exp(-target x)), for targets 1 and -1.
 Tensor SoftMarginLoss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::kMean,
                       Caller caller = Caller::Here());
+// x where the target is 1, max(0, margin - x) where it is -1.
 Tensor HingeEmbeddingLoss(const Tensor& x, const Tensor& target, double margin = 1,
                           Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
+// max(0, -target (x - y) + margin): the target is 1 where x should rank above y, else -1.
 Tensor MarginRankingLoss(const Tensor& x, const Tensor& y, const Tensor& target, double margin = 0,
                          Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
+// The negative log likelihood of counts `target` at rates exp(x), or x when not `log_input`: exp(x) - target
+// x, or x - target log(x + eps). `full` adds Stirling's approximation of log(target!).
 Tensor PoissonNllLoss(const Tensor& x, const Tensor& target, bool log_input = true, bool full = false,
                       double eps = 1e-8, Reduction reduction = Reduction::kMean,
                       Caller caller = Caller::Here());
