@@ -71,6 +71,11 @@ absl::StatusOr<Attribute> ReadDenseAttribute(Source& source, Stream& in) {
   const Stream before = in;
   ASSIGN_OR_RETURN(const Type type, ReadType(source, in));
   ASSIGN_OR_RETURN(const std::string_view elements, ReadBlob(in));
+  if (IsLargeSplat(type) && elements.size() == static_cast<size_t>(hlo::ByteWidth(type.type))) {
+    absl::StatusOr<Splat> splat = SplatFromBytes(type, elements);
+    RETURN_IF_ERROR(before.ErrorAt(before.position(), splat.status()));
+    return Attribute{*std::move(splat)};
+  }
   const std::optional<int64_t> size = hlo::ByteSize(type);
   if (size && *size > static_cast<int64_t>(elements.size())) RETURN_IF_ERROR(source.Charge(before, *size));
   absl::StatusOr<hlo::Literal> literal = LiteralFromBytes(type, elements);

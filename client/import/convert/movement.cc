@@ -16,13 +16,16 @@ constexpr int64_t kSplatMin = 32;
 Values Constant(Conversion& c) {
   const Attribute* const attribute = c.Find("value");
   const auto* const literal = attribute == nullptr ? nullptr : std::get_if<hlo::Literal>(&attribute->value);
-  if (literal == nullptr)
+  const auto* const splat = attribute == nullptr ? nullptr : std::get_if<Splat>(&attribute->value);
+  if (literal == nullptr && splat == nullptr)
     return c.Fail(InvalidArgument("It has no attribute value that is an array.")), Values{};
-  if (!hlo::Compatible(literal->shape(), c.stated())) {
-    c.Fail(InvalidArgument("Its value is %s, but its type is %s.", hlo::ToStringNoLayout(literal->shape()),
+  const Shape& shape = literal != nullptr ? literal->shape() : splat->type;
+  if (!hlo::Compatible(shape, c.stated())) {
+    c.Fail(InvalidArgument("Its value is %s, but its type is %s.", hlo::ToStringNoLayout(shape),
                            hlo::ToStringNoLayout(c.stated())));
     return {};
   }
+  if (splat != nullptr) return {c.b.Broadcast(c.b.Constant(splat->element), shape.dims, {})};
   if (literal->element_count() < kSplatMin || !IsOneValue(*literal)) return {c.b.Constant(*literal)};
   hlo::Literal one(Shape::Scalar(literal->shape().type));
   std::copy_n(literal->bytes().begin(), one.bytes().size(), one.bytes().begin());

@@ -76,6 +76,7 @@ struct Printer {
     return absl::StrCat("array<", type, ": ", absl::StrJoin(values, ", "), ">");
   }
   std::string operator()(const hlo::Literal& literal) const { return DenseText(literal); }
+  std::string operator()(const Splat& splat) const { return DenseText(splat); }
   std::string operator()(const Type& type) const { return TypeText(type); }
   std::string operator()(const FunctionType& type) const {
     const auto append = [](std::string* out, const Type& one) { out->append(TypeText(one)); };

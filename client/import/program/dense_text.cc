@@ -81,4 +81,8 @@ std::string DenseText(const hlo::Literal& literal) {
   return absl::StrCat("dense<", ElementsText(literal), "> : ", TypeText(literal.shape()));
 }
 
+std::string DenseText(const Splat& splat) {
+  return absl::StrCat("dense<", ElementsText(splat.element), "> : ", TypeText(splat.type));
+}
+
 }  // namespace hlod::stablehlo

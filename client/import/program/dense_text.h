@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/hlo/literal.h"
+#include "client/import/program/operation.h"
 
 namespace hlod::stablehlo {
 
@@ -11,5 +11,6 @@ namespace hlod::stablehlo {
 // when they are many. Floats have enough digits to be read back exactly; NaN and infinities are written as
 // bits.
 std::string DenseText(const hlo::Literal& literal);
+std::string DenseText(const Splat& splat);
 
 }  // namespace hlod::stablehlo

@@ -12,6 +12,10 @@ namespace {
 
 using hlo::Literal;
 
+// The largest size of an array to which a repeated element is expanded. Attributes other than the values of
+// constants are smaller.
+constexpr int64_t kExpandedBytesMax = 1 << 20;
+
 // Makes every byte a valid value: elements below 8 bits and bools do not use all bits of their byte.
 void Clean(Literal& literal) {
   hlo::VisitType(literal.shape().type, [&]<typename T>() {
@@ -81,6 +85,16 @@ absl::StatusOr<Literal> LiteralFromBytes(const Type& type, std::string_view byte
   if (!is_whole) RepeatFirst(literal);
   Clean(literal);
   return literal;
+}
+
+bool IsLargeSplat(const Type& type) {
+  if (!type.IsArray() || type.HasDynamicDimension()) return false;
+  return hlo::ByteSize(type).value_or(0) > kExpandedBytesMax;
+}
+
+absl::StatusOr<Splat> SplatFromBytes(const Type& type, std::string_view bytes) {
+  ASSIGN_OR_RETURN(Literal element, LiteralFromBytes(Type::Scalar(type.type), bytes));
+  return Splat{std::move(element), type};
 }
 
 bool IsOneValue(const Literal& literal) {

@@ -14,6 +14,12 @@ namespace hlod::stablehlo {
 // its size.
 absl::StatusOr<hlo::Literal> LiteralFromBytes(const Type& type, std::string_view bytes);
 
+// Returns true for an array of one repeated element that is too large to expand. False when its size is not
+// known.
+bool IsLargeSplat(const Type& type);
+// Converts the bytes of one element.
+absl::StatusOr<Splat> SplatFromBytes(const Type& type, std::string_view bytes);
+
 // Returns the elements of a literal of integers or bools; empty for other types.
 Integers ElementsOf(const hlo::Literal& literal);
 // Returns true when there are elements and all have the same bits.

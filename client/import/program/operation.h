@@ -38,13 +38,18 @@ struct Word {
 struct Symbol {
   std::string name;  // Without the @.
 };
+// An array of one repeated element that is not expanded, because it may be larger than memory.
+struct Splat {
+  hlo::Literal element;  // A scalar.
+  Type type;
+};
 struct Attribute {
   // monostate is a unit attribute. Lists of bools (window_reversal) are Integers of 0 and 1; [n, 2] integers
   // (padding, source_target_pairs) and replica_groups are a Literal; a constant's value is a Literal of its
-  // tensor's shape, with splats expanded. Attributes that hlod does not use (Shardy's rules, locations,
-  // result_accuracy) may be a Word of their text.
-  std::variant<std::monostate, bool, int64_t, double, std::string, Word, Symbol, Integers, hlo::Literal, Type,
-               FunctionType, std::vector<Attribute>, std::shared_ptr<AttributeMap>>
+  // tensor's shape, or a Splat when that is large (IsLargeSplat). Attributes that hlod does not use (Shardy's
+  // rules, locations, result_accuracy) may be a Word of their text.
+  std::variant<std::monostate, bool, int64_t, double, std::string, Word, Symbol, Integers, hlo::Literal,
+               Splat, Type, FunctionType, std::vector<Attribute>, std::shared_ptr<AttributeMap>>
       value;
   // The type that an integer, a float or Integers states (76 : ui8, 0.95 : f32, array<i32: 1>); kInvalid:
   // none. The text of a custom call's backend_config contains it.

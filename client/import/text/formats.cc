@@ -93,8 +93,10 @@ absl::Status ReadTypesByRule(Source& source, PartialOperation& draft, std::strin
   Reader& reader = source.reader;
   const size_t operands = draft.operation.operands.size();
   if (rule == "value") {
-    const auto value = draft.operation.attributes.find("value");
-    return SetResults(source, draft, {std::get<hlo::Literal>(value->second.value).shape()});
+    const Attribute& value = draft.operation.attributes.find("value")->second;
+    const auto* const splat = std::get_if<Splat>(&value.value);
+    return SetResults(source, draft,
+                      {splat != nullptr ? splat->type : std::get<hlo::Literal>(value.value).shape()});
   }
   RETURN_IF_ERROR(reader.Expect(":"));
   if (rule == "functional" || (reader.Peek() == '(' && rule != "arrow")) return ReadSignature(source, draft);

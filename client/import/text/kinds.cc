@@ -71,7 +71,7 @@ absl::Status ReadSymbolText(Source& source, std::string_view name, PartialOperat
 absl::Status ReadLiteral(Source& source, std::string_view name, PartialOperation& draft) {
   const size_t at = (source.reader.SkipBlanks(), source.reader.position());
   ASSIGN_OR_RETURN(Attribute value, ReadAttribute(source));
-  if (!std::holds_alternative<hlo::Literal>(value.value))
+  if (!std::holds_alternative<hlo::Literal>(value.value) && !std::holds_alternative<Splat>(value.value))
     return source.reader.ErrorAt(at, "expected the elements of a tensor: dense<...>");
   return Add(source, draft, name, at, std::move(value));
 }

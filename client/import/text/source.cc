@@ -19,12 +19,14 @@ absl::Status Count(const Reader& reader, size_t at, std::string_view what, int64
 
 }  // namespace
 
+absl::Status Source::CheckSplat(size_t at, int64_t bytes) const {
+  if (splat_bytes_max == kMaxSplatBytes || bytes <= splat_bytes_max) return absl::OkStatus();
+  return reader.At(
+      at, ResourceExhausted("this splat takes %d bytes; the limit for attributes other than values is %d",
+                            bytes, splat_bytes_max));
+}
+
 absl::Status Source::CountSplat(size_t at, int64_t bytes) {
-  if (splat_bytes_max < kMaxSplatBytes && bytes > splat_bytes_max) {
-    return reader.At(
-        at, ResourceExhausted("this splat takes %d bytes; the limit for attributes other than values is %d",
-                              bytes, splat_bytes_max));
-  }
   return Count(reader, at, "splats", bytes, kMaxSplatBytes, splat_bytes);
 }
 

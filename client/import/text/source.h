@@ -23,6 +23,8 @@ inline constexpr int64_t kMaxAliasBytes = 1LL << 27;
 struct Source {
   explicit Source(std::string_view text) : reader(text), values(reader) {}
 
+  // Returns RESOURCE_EXHAUSTED when a splat is too large for the attribute that is being read.
+  absl::Status CheckSplat(size_t at, int64_t bytes) const;
   // Count bytes that expansion adds to those of the text. Return RESOURCE_EXHAUSTED, naming the limit.
   absl::Status CountSplat(size_t at, int64_t bytes);
   absl::Status CountAlias(size_t at, int64_t bytes);

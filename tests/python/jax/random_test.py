@@ -112,6 +112,17 @@ class Random(PluginTest):
             ]
         )
 
+    def test_large_samples(self):
+        """Large arrays of one value, which the lowering of erf_inv has, are no obstacle: these are 1 GiB and 4 TiB."""
+
+        def sums(key, *shape):
+            return random.normal(key, shape)[:2, :2]
+
+        key = random.key(3)
+        jax.jit(sums, static_argnums=(1, 2)).lower(key, 1 << 14, 1 << 14).compile()
+        with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "RESOURCE_EXHAUSTED: .*(4398046511104|f32.1048576,1048576)"):
+            jax.block_until_ready(random.normal(key, (1 << 20, 1 << 20)))
+
 
 if __name__ == "__main__":
     main()

@@ -121,14 +121,8 @@ absl::StatusOr<Attribute> ReadByKeyword(Source& source) {
   if (reader.TryKeyword("false")) return Attribute{.value = false, .type = hlo::kPred};
   if (reader.TryKeyword("unit")) return Attribute{};
   if (reader.TryKeyword("array")) return ReadArrayAttribute(source);
-  if (reader.TryKeyword("dense")) {
-    ASSIGN_OR_RETURN(hlo::Literal literal, ReadDense(source));
-    return Attribute{std::move(literal)};
-  }
-  if (reader.TryKeyword("dense_resource")) {
-    ASSIGN_OR_RETURN(hlo::Literal literal, ReadDenseResource(source));
-    return Attribute{std::move(literal)};
-  }
+  if (reader.TryKeyword("dense")) return ReadDense(source);
+  if (reader.TryKeyword("dense_resource")) return ReadDenseResource(source);
   if (reader.TryKeyword("loc")) {
     RETURN_IF_ERROR(reader.Balanced('(').status());
     return Attribute{Word{std::string(reader.TextFrom(at))}};

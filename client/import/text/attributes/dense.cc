@@ -1,6 +1,9 @@
 // Reads nested lists, splats and bytes into a literal. Its type is stated after the elements.
 #include "client/import/text/attributes/dense.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "client/import/program/elements.h"
 #include "client/import/text/attributes/element.h"
 #include "client/import/text/types.h"
@@ -45,58 +48,67 @@ absl::StatusOr<std::string> FromHex(Reader& reader, std::string_view digits, siz
   return bytes;
 }
 
-// Returns a literal for one repeated element, which the caller sets. Charges the bytes that the text does not
-// have.
-absl::StatusOr<Literal> MakeSplat(Source& source, const Type& type, size_t at) {
-  const std::optional<int64_t> bytes = hlo::ByteSize(type);
+// Expands a splat unless it is large. Charges the bytes that the text does not have.
+absl::StatusOr<Attribute> Repeat(Source& source, Splat splat, size_t at) {
+  const std::optional<int64_t> bytes = hlo::ByteSize(splat.type);
   if (!bytes)
-    return source.reader.ErrorAt(at, "literals of the type %s are not supported", hlo::ToString(type));
+    return source.reader.ErrorAt(at, "literals of the type %s are not supported", hlo::ToString(splat.type));
+  RETURN_IF_ERROR(source.CheckSplat(at, *bytes));
+  if (IsLargeSplat(splat.type)) return Attribute{std::move(splat)};
   RETURN_IF_ERROR(source.CountSplat(at, *bytes));
-  return Literal::Make(type, kMaxSplatBytes);
+  ASSIGN_OR_RETURN(Literal literal, Literal::Make(splat.type, kMaxSplatBytes));
+  if (*bytes > 0) std::ranges::copy(splat.element.bytes(), literal.bytes().begin());
+  RepeatFirst(literal);
+  return Attribute{std::move(literal)};
 }
 
 // Returns the elements of `type` from their bytes. Charges the bytes that the text does not have.
-absl::StatusOr<Literal> FromBytes(Source& source, const Type& type, std::string_view digits, size_t at) {
+absl::StatusOr<Attribute> FromBytes(Source& source, const Type& type, std::string_view digits, size_t at) {
   Reader& reader = source.reader;
   ASSIGN_OR_RETURN(const std::string bytes, FromHex(reader, digits, at));
+  if (IsLargeSplat(type) && bytes.size() == static_cast<size_t>(hlo::ByteWidth(type.type))) {
+    absl::StatusOr<Splat> splat = SplatFromBytes(type, bytes);
+    RETURN_IF_ERROR(reader.At(at, splat.status()));
+    return Repeat(source, *std::move(splat), at);
+  }
   const std::optional<int64_t> size = hlo::ByteSize(type);
   if (!size) return reader.ErrorAt(at, "literals of the type %s are not supported", hlo::ToString(type));
-  if (*size > static_cast<int64_t>(bytes.size())) RETURN_IF_ERROR(source.CountSplat(at, *size));
+  if (*size > static_cast<int64_t>(bytes.size())) {
+    RETURN_IF_ERROR(source.CheckSplat(at, *size));
+    RETURN_IF_ERROR(source.CountSplat(at, *size));
+  }
   absl::StatusOr<Literal> literal = LiteralFromBytes(type, bytes);
   RETURN_IF_ERROR(reader.At(at, literal.status()));
-  return literal;
+  return Attribute{*std::move(literal)};
 }
 
 // Reads the elements of `type` from the text that ends at `end`.
-absl::StatusOr<Literal> ReadElements(Source& source, const Type& type, size_t end) {
+absl::StatusOr<Attribute> ReadElements(Source& source, const Type& type, size_t end) {
   Reader& reader = source.reader;
   const size_t at = (reader.SkipBlanks(), reader.position());
   const std::optional<int64_t> count = hlo::ElementCount(type);
   if (!count || type.HasDynamicDimension() || !type.IsArray())
     return reader.ErrorAt(at, "literals of the type %s are not supported", hlo::ToString(type));
   if (at == end) {
-    if (*count == 0) return Literal::Make(type, kMaxSplatBytes);
+    if (*count == 0) return Attribute{Literal(type)};
     return reader.ErrorAt(at, "expected %d elements, found none", *count);
   }
   const bool is_splat = reader.Peek() != '[';
   // Each element takes a character: a large type over a short text is refused before memory is allocated.
   if (!is_splat && *count > static_cast<int64_t>(end - at))
     return reader.ErrorAt(at, "expected %d elements, found fewer", *count);
-  ASSIGN_OR_RETURN(Literal literal, is_splat ? MakeSplat(source, type, at) : Literal::Make(type, INT64_MAX));
+  const Type written = is_splat ? Type::Scalar(type.type) : type;
+  ASSIGN_OR_RETURN(Literal literal, Literal::Make(written, INT64_MAX));
   absl::Status status;
   hlo::VisitType(type.type, [&]<typename T>() {
-    T only{};
-    T* next = is_splat ? &only : literal.data<T>().data();
+    T* next = literal.data<T>().data();
     auto read = [&] { return ReadElement(reader, *next++); };
-    status = is_splat ? read() : ReadList(reader, type.dims, 0, read);
-    if (!is_splat || *count == 0) return;
-    literal.data<T>()[0] = only;
-    RepeatFirst(literal);
+    status = ReadList(reader, written.dims, 0, read);
   });
   RETURN_IF_ERROR(status);
   reader.SkipBlanks();
   if (reader.position() != end) return reader.Expected("'>' after the elements");
-  return literal;
+  return is_splat ? Repeat(source, {std::move(literal), type}, at) : Attribute{std::move(literal)};
 }
 
 // Reads ": type" after the elements.
@@ -107,7 +119,7 @@ absl::StatusOr<Type> ReadTypeOfElements(Source& source) {
 
 }  // namespace
 
-absl::StatusOr<Literal> ReadDense(Source& source) {
+absl::StatusOr<Attribute> ReadDense(Source& source) {
   Reader& reader = source.reader;
   RETURN_IF_ERROR(reader.Expect("<"));
   const size_t begin = (reader.SkipBlanks(), reader.position());
@@ -132,12 +144,12 @@ absl::StatusOr<Literal> ReadDense(Source& source) {
   }
   const size_t after = reader.position();
   reader.Rewind(begin);
-  ASSIGN_OR_RETURN(Literal literal, ReadElements(source, type, end));
+  ASSIGN_OR_RETURN(Attribute elements, ReadElements(source, type, end));
   reader.Rewind(after);
-  return literal;
+  return elements;
 }
 
-absl::StatusOr<Literal> ReadDenseResource(Source& source) {
+absl::StatusOr<Attribute> ReadDenseResource(Source& source) {
   Reader& reader = source.reader;
   const size_t at = reader.position();
   RETURN_IF_ERROR(reader.Expect("<"));

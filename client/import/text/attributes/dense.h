@@ -5,14 +5,13 @@
 
 #include "absl/status/statusor.h"
 #include "client/import/text/source.h"
-#include "common/hlo/literal.h"
 
 namespace hlod::stablehlo::text {
 
-// Reads "dense<[1, 2]> : tensor<2xi32>" after its "dense". A splat is expanded.
-absl::StatusOr<hlo::Literal> ReadDense(Source& source);
+// Reads "dense<[1, 2]> : tensor<2xi32>" after its "dense": a literal, or a splat that is too large for one.
+absl::StatusOr<Attribute> ReadDense(Source& source);
 // Reads "dense_resource<name> : tensor<2xi32>" after its "dense_resource".
-absl::StatusOr<hlo::Literal> ReadDenseResource(Source& source);
+absl::StatusOr<Attribute> ReadDenseResource(Source& source);
 // Reads one float: decimal, or the bits of `type` in hexadecimal.
 absl::StatusOr<double> ReadDouble(Reader& reader, hlo::PrimitiveType type);
 // Reads one integer that `type` can hold, signed or unsigned. Returns its bits.

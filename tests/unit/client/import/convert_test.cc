@@ -76,6 +76,24 @@ TEST(Convert, OneResultStandsAloneAndSeveralAreATuple) {
   EXPECT_TRUE(RunText("func.func @main() { return }", {}).shape().IsTuple());
 }
 
+TEST(Convert, ALargeSplatIsABroadcast) {
+  const Literal part = RunText(R"(
+func.func @main() -> tensor<2xf32> {
+  %c = stablehlo.constant dense<2.5> : tensor<1000x1000xf32>
+  %s = stablehlo.slice %c [998:999, 0:2] : (tensor<1000x1000xf32>) -> tensor<1x2xf32>
+  %r = stablehlo.reshape %s : (tensor<1x2xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+})",
+                               {});
+  EXPECT_THAT(Elements<float>(part), ElementsAre(2.5f, 2.5f));
+  const auto large = Converted(
+      "func.func @main() { %c = stablehlo.constant dense<2.5> : tensor<1000000x1000000xf32> return }");
+  EXPECT_TRUE(large.ok()) << large.status();
+  EXPECT_THAT(ErrorText("func.func @main() { %c = \"stablehlo.constant\"() <{value = dense<2.5> : "
+                        "tensor<1000x1000xf32>}> : () -> tensor<1000x999xf32> return }"),
+              HasSubstr("Its value is f32[1000,1000], but its type is f32[1000,999]."));
+}
+
 TEST(Convert, ALoopCarriesWhatItsRegionsUse) {
   const std::string text = R"(
 func.func @main(%x: tensor<f32>, %factor: tensor<f32>, %limit: tensor<i32>) -> tensor<f32> {

@@ -49,6 +49,9 @@ struct Show {
     return absl::StrCat(hlo::ToString(literal.shape()), " ",
                         absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   }
+  std::string operator()(const Splat& splat) const {
+    return absl::StrCat("splat ", hlo::ToString(splat.type), " of ", (*this)(splat.element));
+  }
   std::string operator()(const Type& type) const { return hlo::ToString(type); }
   std::string operator()(const FunctionType& type) const {
     return absl::StrCat("(", Types(type.inputs), ") -> (", Types(type.results), ")");

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "client/import/program/attribute_text.h"
 #include "client/import/program/operation.h"
 #include "common/hlo/elements/small_types.h"
 #include "tests/unit/client/import/program_text.h"
@@ -212,18 +213,30 @@ TEST(Text, ListsMustHaveTheSizesOfTheType) {
   EXPECT_THAT(Elements<int32_t>("dense<[[], []]> : tensor<2x0xi32>"), ElementsAre());
 }
 
+TEST(Text, LargeSplatsAreNotExpanded) {
+  for (const std::string_view value : {"dense<2.5>", "dense<\"0x00002040\">"}) {
+    Operation operation =
+        First(absl::StrCat("%c = stablehlo.constant ", std::string(value), " : tensor<1000000x1000000xf32>"));
+    const auto& splat = std::get<Splat>(operation.attributes["value"].value);
+    EXPECT_EQ(splat.element, hlo::Literal::Scalar(2.5f));
+    EXPECT_EQ(hlo::ToString(splat.type), "f32[1000000,1000000]");
+    EXPECT_EQ(hlo::ToString(operation.results[0].type), "f32[1000000,1000000]");
+    EXPECT_EQ(TextOf(operation.attributes["value"]), "dense<2.50000000e+00> : tensor<1000000x1000000xf32>");
+  }
+}
+
 TEST(Text, SplatsAreExpandedUpToALimit) {
-  EXPECT_THAT(
-      ErrorOf(Function("%c = stablehlo.constant dense<0.0> : tensor<1000000x1000000xf32>")),
-      HasSubstr("takes 4000000000000 bytes; splats of a program may expand to at most 1073741824 bytes"));
   // The limit for a list of groups is smaller.
   EXPECT_THAT(ErrorOf(Function("%c = \"stablehlo.all_reduce\"(%x) <{replica_groups = dense<0> : "
                                "tensor<8000x8000xi64>}> ({}) : (tensor<4xf32>) -> tensor<4xf32>")),
               HasSubstr("this splat takes 512000000 bytes"));
   // The limit also applies to the sum of several constants.
-  EXPECT_THAT(ErrorOf(Function("%c = stablehlo.constant dense<0> : tensor<600000000xi8>\n"
-                               "%d = stablehlo.constant dense<0> : tensor<600000000xi8>")),
-              HasSubstr("3:31: this takes 600000000 bytes"));
+  std::string constants;
+  for (int i = 0; i <= 1024; ++i)
+    absl::StrAppend(&constants, "%c", i, " = stablehlo.constant dense<0> : tensor<1048576xi8>\n");
+  EXPECT_THAT(
+      ErrorOf(Function(constants)),
+      HasSubstr("this takes 1048576 bytes; splats of a program may expand to at most 1073741824 bytes"));
 }
 
 TEST(Text, TypesOfValues) {
