@@ -2,6 +2,8 @@
 #include "client/pjrt/events/event.h"
 
 #include "client/pjrt/entry.h"
+#include "client/pjrt/exceptions.h"
+#include "client/runtime/observe/warnings.h"
 
 namespace hlod::pjrt {
 
@@ -36,8 +38,13 @@ absl::Status Serve(abi::Event_OnReady_Args& args) {
   RETURN_IF_ERROR(Given(args.event, "event"));
   if (args.callback == nullptr) return InvalidArgument("The field callback is null.");
   const std::shared_ptr<Completion> completion = args.event->completion();
+  // An exception must not end the thread, nor keep other callbacks from being called.
   completion->OnReady([callback = args.callback, user_arg = args.user_arg](const absl::Status& status) {
-    callback(ToError(status), user_arg);
+    const absl::Status called = Caught("A callback of an event", [&] {
+      callback(ToError(status), user_arg);
+      return absl::OkStatus();
+    });
+    if (!called.ok()) runtime::Warn(std::string(called.message()));
   });
   return absl::OkStatus();
 }
