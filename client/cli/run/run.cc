@@ -180,7 +180,7 @@ absl::StatusOr<Runs> Repeat(const Executable& executable, const RunOptions& opti
                             Participants& participants, const Caller& caller) {
   ExecuteOptions execute;
   execute.abstract = options.abstract;
-  execute.device = options.device;
+  if (executable.mesh() == nullptr) execute.device = options.device;
   execute.deadline = absl::Seconds(options.deadline_seconds);
   Runs runs;
   Progress progress(options.repeat);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "client/runtime/handles/execute_checks.h"
 #include "client/runtime/mesh/divided_program.h"
 #include "common/base/errors/status.h"
@@ -98,6 +100,21 @@ absl::Status CheckArgument(const ExecutableState& executable, size_t leaf, const
       state);
 }
 
+// The compile put the program on the devices of its mesh. Returns an error when the options name others.
+absl::Status CheckDevices(const ExecutableState& executable, const ExecuteOptions& options,
+                          const Caller& caller) {
+  const std::vector<int>& own = executable.divided->mesh.devices();
+  std::vector<int> named = options.devices;
+  if (named.empty() && options.device.has_value()) named.push_back(*options.device);
+  if (named.empty() || named == own) return absl::OkStatus();
+  return ArgumentError(
+      caller,
+      absl::StrFormat("%s is divided among the devices %s; the options at %s name %s. Compile it for a "
+                      "mesh of these, or name none.",
+                      executable.name, absl::StrJoin(own, ", "), hlod::ToString(OriginOf(caller)),
+                      absl::StrJoin(named, ", ")));
+}
+
 // Returns the options for the participants.
 absl::StatusOr<ExecuteOptions> OptionsOf(const ExecutableState& executable, const ExecuteOptions& whole,
                                          const ParticipantArguments& arguments, const Caller& caller) {
@@ -145,6 +162,7 @@ absl::StatusOr<Execution> StartDivided(const std::shared_ptr<ExecutableState>& e
         caller, absl::StrFormat("%s takes %d arguments; %d were given at %s.", executable->name, leaves,
                                 arguments.size(), hlod::ToString(OriginOf(caller))));
   }
+  RETURN_IF_ERROR(CheckDevices(*executable, options, caller));
   for (const int index : options.donate)
     RETURN_IF_ERROR(CheckDonation(*executable, arguments, index, caller));
   ParticipantArguments lists(program, leaves);

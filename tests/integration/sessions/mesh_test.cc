@@ -225,6 +225,11 @@ TEST_F(MeshPrograms, WrongMeshesAreSentences) {
   const Executable step = Step();
   EXPECT_THAT(Text(step.Execute({X(), X()}).status()), HasSubstr("the program takes f32[2,2]"));
   EXPECT_THAT(Text(step.Execute({X()}).status()), HasSubstr("takes 2 arguments; 1 were given"));
+  EXPECT_THAT(Text(step.Execute({X(), W()}, {.device = 3}).status()),
+              AllOf(HasSubstr("is divided among the devices 0, 1, 2, 3"), HasSubstr("name 3.")));
+  EXPECT_THAT(Text(step.Execute({X(), W()}, {.devices = {3, 2, 1, 0}}).status()),
+              HasSubstr("name 3, 2, 1, 0."));
+  EXPECT_EQ(Must(Must(step.Execute({X(), W()}, {.devices = {0, 1, 2, 3}}))[0].ToLiteral()), Y());
   const Buffer x = Must(UploadShards(*client_, X(), kMesh, step.argument_shardings()[0]));
   const Executable whole = Must(client_->CompileText(kProgram));
   EXPECT_THAT(Text(whole.Execute({x, W()}).status()), HasSubstr("is divided among 4 devices"));
